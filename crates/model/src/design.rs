@@ -1,0 +1,154 @@
+use crate::{Claim, Control, Finding, Profile, Unit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// An experiment as data: one question with its factors, responses and claims.
+///
+/// Runner, store, analysis and report see a design and its trial records and nothing else, so
+/// they cannot tell a built-in experiment from a user's study.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Design {
+    /// The experiment's name: a word of lower-case letters, digits and `_`.
+    pub id: String,
+    /// Raised whenever a change of the experiment can move its numbers.
+    pub version: u32,
+    /// The chapter of the catalog it belongs to.
+    pub chapter: String,
+    /// The question in plain words, ending in a question mark.
+    pub question: String,
+    /// What the trial does, in a few sentences for somebody who doubts it.
+    pub method: String,
+    /// The controlled variables.
+    pub factors: Vec<Factor>,
+    /// Which combinations are measured; empty means the full factorial.
+    pub grids: Vec<Grid>,
+    /// The measured variables.
+    pub responses: Vec<Response>,
+    /// The quantities that answer the question; the first is the headline.
+    pub findings: Vec<Finding>,
+    /// What people say, and the data that would refute it.
+    pub claims: Vec<Claim>,
+    /// Pairs of treatments that are identical: the A/A controls.
+    pub controls: Vec<Control>,
+    /// What a machine must have for this experiment to mean anything.
+    pub needs: Needs,
+    /// The relative half-width of the intervals at which measuring may stop.
+    pub precision: f64,
+    /// The time after which a trial is killed, in milliseconds.
+    pub time_limit_ms: u64,
+}
+
+/// A controlled variable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Factor {
+    /// Its name in code, JSON and tables.
+    pub name: String,
+    /// What is varied, in one line.
+    pub about: String,
+    /// Its settings.
+    pub levels: Vec<Level>,
+    /// The level others are compared with; also what a grid uses that does not name this factor.
+    pub baseline: String,
+}
+
+/// One setting of a factor.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Level {
+    /// Its name; unique within the factor.
+    pub name: String,
+    /// Where it lies on an axis, if the factor is a quantity.
+    pub value: Option<f64>,
+    /// What the trial does at this level, in one line.
+    pub about: String,
+    /// The smallest profile that measures it.
+    pub from: Profile,
+}
+
+/// A full factorial over some factors, the others at their baselines.
+///
+/// A design's treatments are the union of its grids, so that a costly factor need not be crossed
+/// with every other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Grid {
+    /// The smallest profile that measures it.
+    pub from: Profile,
+    /// The factors that vary with the levels they take; an empty list means all levels.
+    pub vary: Vec<(String, Vec<String>)>,
+}
+
+/// A measured variable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Response {
+    /// Its name, ending in the unit: `create_ns`.
+    pub name: String,
+    /// What it is called in sentences and on axes: "time to create".
+    pub label: String,
+    /// Its unit.
+    pub unit: Unit,
+    /// How the observations of one trial become the trial's one number.
+    pub center: Center,
+    /// The response that holds the CPU time of the same work, if the work needs nothing but a
+    /// CPU: it carries the verdict where the wall clock was disturbed.
+    pub cpu_twin: Option<String>,
+    /// The control treatment whose value is subtracted block by block, in analysis only.
+    pub subtract: Option<crate::Cell>,
+    /// What exactly is measured.
+    pub card: Card,
+}
+
+/// The definition card of a response: what is measured from where to where.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Card {
+    /// The instant at which the measurement begins.
+    pub from: String,
+    /// The instant at which it ends.
+    pub to: String,
+    /// What is divided by or subtracted, and why; empty if nothing is.
+    pub corrected: String,
+    /// The interface that the number is read from.
+    pub source: String,
+}
+
+/// How the observations of one trial become the trial's one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Center {
+    /// The median: for durations.
+    Median,
+    /// The mean: for counts per operation.
+    Mean,
+    /// The sum: for totals over workers.
+    Sum,
+    /// The largest: for peaks.
+    Max,
+}
+
+/// What a machine must have for an experiment to mean anything.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Needs {
+    /// CPUs that the trials may use at the same time.
+    pub cpus: u32,
+    /// Free memory for the largest treatment, in bytes.
+    pub memory_bytes: u64,
+    /// Free space for the largest treatment, in bytes.
+    pub disk_bytes: u64,
+}
+
+impl Design {
+    /// The factor of that name.
+    pub fn factor(&self, name: &str) -> Option<&Factor> {
+        self.factors.iter().find(|factor| factor.name == name)
+    }
+
+    /// The response of that name.
+    pub fn response(&self, name: &str) -> Option<&Response> {
+        self.responses.iter().find(|response| response.name == name)
+    }
+}
+
+impl Factor {
+    /// The level of that name.
+    pub fn level(&self, name: &str) -> Option<&Level> {
+        self.levels.iter().find(|level| level.name == name)
+    }
+}

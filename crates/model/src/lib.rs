@@ -1,0 +1,38 @@
+//! The nouns of scruple.
+//!
+//! Everything here is data: an experiment as a [`Design`], one [`Record`] per trial, the
+//! [`Manifest`] of a session, its [`Summary`]. No clock is read and no file is opened in this
+//! room, so every other room can agree on its words.
+
+#![cfg_attr(test, expect(clippy::expect_used, reason = "a test may stop at the first surprise"))]
+
+mod claim;
+mod design;
+mod manifest;
+mod profile;
+mod protocol;
+mod record;
+mod summary;
+mod treatment;
+mod unit;
+
+pub use claim::{Cell, Claim, Control, Finding, Quantity, Region};
+pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
+pub use manifest::{CpuCache, Environment, Manifest, Neighbour, Options, ShieldReport};
+pub use profile::Profile;
+pub use protocol::{FromTrial, MESSAGE_BYTES_MAX, PROTOCOL_VERSION, Spec, ToTrial};
+pub use record::{
+    Check, Counters, Measured, Outcome, Phase, ProcessUsage, Record, Series, Surroundings,
+};
+pub use summary::{
+    ClaimResult, ControlResult, Estimate, EstimateRow, ExperimentSummary, FindingResult, Harness,
+    OutcomeCount, QuantityResult, Summary, Trust, Verdict,
+};
+pub use treatment::{DesignError, Treatment};
+pub use unit::Unit;
+
+/// Version of the layout of `manifest.json` and `trials.ndjson`.
+pub const SESSION_FORMAT: u32 = 1;
+
+/// Version of the layout of `summary.json`; docs/summary.schema.json describes it.
+pub const SUMMARY_FORMAT: u32 = 1;

@@ -1,0 +1,130 @@
+use crate::{Design, Profile};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// `manifest.json`: all that is needed to understand a session's trials, or to go on with it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Manifest {
+    /// [`crate::SESSION_FORMAT`] of the writer.
+    pub format: u32,
+    /// Version of the scruple that measured.
+    pub scruple: String,
+    /// The session's name: its folder's.
+    pub session: String,
+    /// When it began, in milliseconds since 1970.
+    pub started_unix_ms: u64,
+    /// Where the random order comes from.
+    pub seed: u64,
+    /// The exact command line.
+    pub command: Vec<String>,
+    /// What was asked for.
+    pub options: Options,
+    /// The machine.
+    pub environment: Environment,
+    /// How the trials were shielded from the rest of the machine.
+    pub shield: ShieldReport,
+    /// The experiments, as they were when this session began.
+    pub designs: Vec<Design>,
+}
+
+/// What the user asked for.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Options {
+    /// How much is measured.
+    pub profile: Profile,
+    /// The experiments, by name.
+    pub experiments: Vec<String>,
+    /// The time in which to measure, in seconds; none where a number of blocks was asked for
+    /// instead, and no time.
+    pub time_budget_s: Option<u64>,
+    /// A fixed number of blocks, instead of stopping on precision.
+    pub blocks: Option<u32>,
+    /// CPUs the trials may use; empty means all that are allowed.
+    pub cpus: Vec<u32>,
+    /// Whether to shield trials where the rights allow.
+    pub shield: bool,
+}
+
+/// Recorded facts of the machine.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Environment {
+    /// The host's name.
+    pub host: String,
+    /// A hash of machine-id: tells one machine from another without naming it.
+    pub machine: String,
+    /// The boot's identifier.
+    pub boot: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Processor model.
+    pub cpu_model: String,
+    /// CPUs online.
+    pub cpus_online: u32,
+    /// CPUs this process may use.
+    pub cpus_allowed: Vec<u32>,
+    /// Threads per core.
+    pub threads_per_core: u32,
+    /// Caches of the first allowed CPU.
+    pub caches: Vec<CpuCache>,
+    /// Memory, in bytes.
+    pub memory_bytes: u64,
+    /// Memory available when the session began, in bytes.
+    pub memory_available_bytes: u64,
+    /// Size of a page, in bytes.
+    pub page_bytes: u64,
+    /// The hypervisor, or empty.
+    pub hypervisor: String,
+    /// The C library.
+    pub libc: String,
+    /// The compiler that built scruple.
+    pub rustc: String,
+    /// Build profile of scruple: `release` or `debug`.
+    pub build: String,
+    /// Effective user: `root` or `user`.
+    pub rights: String,
+    /// Settings that move numbers, by name: THP mode, frequency governor, autogroup, clock source,
+    /// HZ, mitigations, overcommit, swap…
+    pub settings: BTreeMap<String, String>,
+    /// Load average over one minute when the session began.
+    pub load: f64,
+    /// The busiest other processes when the session began.
+    pub neighbours: Vec<Neighbour>,
+}
+
+/// A cache of a CPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CpuCache {
+    /// 1, 2, 3…
+    pub level: u32,
+    /// `Data`, `Instruction` or `Unified`.
+    pub kind: String,
+    /// Its size, in bytes.
+    pub size_bytes: u64,
+    /// Its line, in bytes.
+    pub line_bytes: u32,
+}
+
+/// Another process that uses the machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Neighbour {
+    /// Its command name.
+    pub name: String,
+    /// Its CPU use over the look, as a share of one CPU.
+    pub cpu_share: f64,
+}
+
+/// How trials were shielded, and what that did to a rival planted for the purpose.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct ShieldReport {
+    /// The means in force: `cgroup v1 cpu.shares=262144`, `nice -20`.
+    pub means: Vec<String>,
+    /// What could not be had, and why.
+    pub missing: Vec<String>,
+    /// CPU share that a pinned loop keeps beside one rival on the same CPU, unshielded.
+    pub share_without: Option<f64>,
+    /// The same, shielded.
+    pub share_with: Option<f64>,
+}

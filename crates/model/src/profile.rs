@@ -1,0 +1,71 @@
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How much of the catalog a session measures. Each profile holds the levels of the ones before.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// For tests: the fewest levels, a second or two per experiment.
+    Smoke,
+    /// The whole catalog within three minutes on two cores.
+    #[default]
+    Quick,
+    /// A quarter of an hour.
+    Standard,
+    /// Hours.
+    Thorough,
+}
+
+impl Profile {
+    /// The time in which a session of this profile measures, in seconds.
+    pub fn budget_s(self) -> u64 {
+        match self {
+            Profile::Smoke => 20,
+            Profile::Quick => 150,
+            Profile::Standard => 15 * 60,
+            Profile::Thorough => 3 * 3600,
+        }
+    }
+
+    /// The fewest blocks measured before the session may stop for precision.
+    pub fn blocks_min(self) -> u32 {
+        match self {
+            Profile::Smoke => 2,
+            Profile::Quick => 6,
+            Profile::Standard => 10,
+            Profile::Thorough => 20,
+        }
+    }
+
+    /// The most blocks of one experiment.
+    pub fn blocks_max(self) -> u32 {
+        match self {
+            Profile::Smoke => 2,
+            Profile::Quick => 40,
+            Profile::Standard => 60,
+            Profile::Thorough => 200,
+        }
+    }
+
+    /// How long the timed region of a trial that repeats short operations lasts, in nanoseconds.
+    pub fn timed_ns(self) -> u64 {
+        match self {
+            Profile::Smoke => 2_000_000,
+            Profile::Quick => 10_000_000,
+            Profile::Standard => 25_000_000,
+            Profile::Thorough => 50_000_000,
+        }
+    }
+
+    /// The word users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Profile::Smoke => "smoke",
+            Profile::Quick => "quick",
+            Profile::Standard => "standard",
+            Profile::Thorough => "thorough",
+        }
+    }
+}

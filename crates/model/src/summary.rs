@@ -1,0 +1,201 @@
+use crate::{Quantity, Region, Treatment, Unit};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// `summary.json`: what the stored trials say. It can always be computed again from them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Summary {
+    /// [`crate::SUMMARY_FORMAT`] of the writer.
+    pub format: u32,
+    /// Version of the scruple that analysed.
+    pub scruple: String,
+    /// The session's name.
+    pub session: String,
+    /// Whether every planned trial has a record.
+    pub complete: bool,
+    /// Whether this machine told identical things apart.
+    pub trust: Trust,
+    /// What the instrument itself cost.
+    pub harness: Harness,
+    /// One per experiment, in the order of the catalog.
+    pub experiments: Vec<ExperimentSummary>,
+}
+
+/// What the A/A controls say of the machine during this session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Trust {
+    /// All controls, over all experiments.
+    pub controls: Vec<ControlResult>,
+    /// Whether none of them found a difference between identical treatments.
+    pub holds: bool,
+    /// The smallest relative difference that a control could have found with 80 % power; null
+    /// where there were too few blocks.
+    pub floor: Option<f64>,
+}
+
+/// Two identical treatments compared.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ControlResult {
+    /// The experiment.
+    pub experiment: String,
+    /// The response.
+    pub response: String,
+    /// The ratio of the two.
+    pub ratio: Estimate,
+    /// Whether a difference was found where there is none (after Holm over the controls).
+    pub differs: bool,
+}
+
+/// What the instrument itself cost.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Harness {
+    /// Trials with a record.
+    pub trials: u64,
+    /// From before the start of a trial's process to its `Ready`, without the trial's own set-up:
+    /// median over trials, in nanoseconds.
+    pub spawn_to_ready_ns: Option<u64>,
+    /// Time per trial outside its timed region (start, set-up, end, storage): median, in ns.
+    pub outside_ns: Option<u64>,
+    /// CPU time of the runner while trials measured, as a share of that time.
+    pub runner_cpu_share: Option<f64>,
+    /// CPU time of others while trials measured, as a share of that time.
+    pub foreign_cpu_share: Option<f64>,
+    /// Trials that left processes behind (which were killed).
+    pub leaking_trials: u64,
+}
+
+/// What an experiment's trials say.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExperimentSummary {
+    /// The experiment.
+    pub id: String,
+    /// The version of its design.
+    pub version: u32,
+    /// Its question.
+    pub question: String,
+    /// Blocks with at least one record.
+    pub blocks: u32,
+    /// How its trials ended.
+    pub outcomes: Vec<OutcomeCount>,
+    /// One row per treatment and response.
+    pub estimates: Vec<EstimateRow>,
+    /// The answer.
+    pub findings: Vec<FindingResult>,
+    /// The verdicts.
+    pub claims: Vec<ClaimResult>,
+    /// Manipulation checks that failed, each with the number of trials: a failed check casts
+    /// doubt on the treatment it belongs to.
+    pub failed_checks: Vec<(String, u64)>,
+    /// Trials preempted, stolen from or migrated, each with their number; never deleted.
+    pub tags: Vec<(String, u64)>,
+    /// What a reader must know before the numbers: refusals, disturbance, too few blocks.
+    pub warnings: Vec<String>,
+}
+
+/// How many trials ended in one way.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutcomeCount {
+    /// `completed`, `unsupported`, `failed`, `died`, `timed_out`, `out_of_memory`,
+    /// `protocol_violated`.
+    pub outcome: String,
+    /// The reason, where there is one.
+    pub reason: String,
+    /// The treatments it happened to, at most 8.
+    pub treatments: Vec<Treatment>,
+    /// Trials.
+    pub trials: u64,
+}
+
+/// A number with its uncertainty.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Estimate {
+    /// The number.
+    pub point: f64,
+    /// Lower end of the confidence interval.
+    pub low: f64,
+    /// Upper end of the confidence interval.
+    pub high: f64,
+    /// Standard error of the point (on the log scale for ratios), where the method has one.
+    pub standard_error: Option<f64>,
+    /// Confidence level of the interval, 0.95.
+    pub level: f64,
+    /// Trials or blocks behind it.
+    pub samples: u32,
+}
+
+/// The estimate of one response at one treatment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EstimateRow {
+    /// Where.
+    pub treatment: Treatment,
+    /// Of what.
+    pub response: String,
+    /// In which unit.
+    pub unit: Unit,
+    /// The median over trials, with its interval; null with fewer than 2 trials.
+    pub estimate: Option<Estimate>,
+}
+
+/// A quantity with its value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct QuantityResult {
+    /// What was asked.
+    pub quantity: Quantity,
+    /// The unit of the estimate; null for ratios, shares and exponents.
+    pub unit: Option<Unit>,
+    /// The answer; null where the trials do not give one.
+    pub estimate: Option<Estimate>,
+    /// The response that carried it, if the wall clock was disturbed and CPU time stood in.
+    pub carried_by: Option<String>,
+    /// The smallest difference from the point that would have been found with 80 % power, in the
+    /// estimate's own terms (relative for ratios).
+    pub floor: Option<f64>,
+    /// Why there is no estimate, or what is to be doubted about it; may be empty.
+    pub remark: String,
+}
+
+/// A finding with its value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FindingResult {
+    /// The finding's name.
+    pub id: String,
+    /// Its sentence, with `{}` still in it.
+    pub sentence: String,
+    /// Its value.
+    pub result: QuantityResult,
+}
+
+/// A claim with its verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ClaimResult {
+    /// The claim's name.
+    pub id: String,
+    /// The statement.
+    pub text: String,
+    /// Who makes it.
+    pub source: String,
+    /// Its mechanism.
+    pub mechanism: String,
+    /// The number that decides.
+    pub result: QuantityResult,
+    /// Where it lies if the claim is true.
+    pub holds_if: Region,
+    /// The verdict, after Holm's correction over the session's claims.
+    pub verdict: Verdict,
+    /// Two-sided p-value of the verdict before the correction; null where nothing was decided.
+    pub p_value: Option<f64>,
+    /// What a reader should know about it; may be empty.
+    pub note: String,
+}
+
+/// What the data say of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The interval lies in the claim's region.
+    Supported,
+    /// The interval lies outside it.
+    Refuted,
+    /// Neither; or the number could not be measured.
+    Inconclusive,
+}

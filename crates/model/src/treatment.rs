@@ -1,0 +1,269 @@
+use crate::{Cell, Design, Factor, Level, Profile};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// One combination of levels: every factor of the design has one.
+#[derive(
+    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct Treatment(pub BTreeMap<String, String>);
+
+impl Treatment {
+    /// The level of a factor.
+    pub fn level(&self, factor: &str) -> Option<&str> {
+        self.0.get(factor).map(String::as_str)
+    }
+
+    /// Whether the treatment has all the levels that the cell names.
+    pub fn matches(&self, cell: &Cell) -> bool {
+        cell.0.iter().all(|(factor, level)| self.level(factor) == Some(level))
+    }
+}
+
+impl fmt::Display for Treatment {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, (factor, level)) in self.0.iter().enumerate() {
+            if index > 0 {
+                out.write_str(" ")?;
+            }
+            write!(out, "{factor}={level}")?;
+        }
+        Ok(())
+    }
+}
+
+/// A design that contradicts itself. Built-in designs are checked by a test, a user's study when
+/// it is read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DesignError {
+    /// The experiment.
+    pub experiment: String,
+    /// What is wrong, and what would be right.
+    pub what: String,
+}
+
+impl fmt::Display for DesignError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "experiment {}: {}", self.experiment, self.what)
+    }
+}
+
+impl std::error::Error for DesignError {}
+
+impl Design {
+    /// All treatments of a profile, each once, in a fixed order.
+    pub fn treatments(&self, profile: Profile) -> Vec<Treatment> {
+        let mut all = BTreeSet::new();
+        if self.grids.is_empty() {
+            let vary: Vec<_> =
+                self.factors.iter().map(|factor| (factor.name.clone(), Vec::new())).collect();
+            self.expand(&vary, profile, &mut all);
+        }
+        for grid in self.grids.iter().filter(|grid| grid.from <= profile) {
+            self.expand(&grid.vary, profile, &mut all);
+        }
+        all.into_iter().collect()
+    }
+
+    fn expand(
+        &self,
+        vary: &[(String, Vec<String>)],
+        profile: Profile,
+        into: &mut BTreeSet<Treatment>,
+    ) {
+        let mut partial = vec![self.complete(&Cell::default())];
+        for (name, wanted) in vary {
+            let Some(factor) = self.factor(name) else {
+                continue;
+            };
+            let levels: Vec<&Level> = factor
+                .levels
+                .iter()
+                .filter(|level| level.from <= profile)
+                .filter(|level| wanted.is_empty() || wanted.contains(&level.name))
+                .collect();
+            partial = partial
+                .iter()
+                .flat_map(|treatment| {
+                    levels.iter().map(|level| {
+                        let mut next = treatment.clone();
+                        next.0.insert(name.clone(), level.name.clone());
+                        next
+                    })
+                })
+                .collect();
+        }
+        into.extend(partial);
+    }
+
+    /// The one treatment that a cell means: factors it does not name stand at their baselines.
+    pub fn complete(&self, cell: &Cell) -> Treatment {
+        Treatment(
+            self.factors
+                .iter()
+                .map(|factor| {
+                    let level = cell.0.get(&factor.name).unwrap_or(&factor.baseline);
+                    (factor.name.clone(), level.clone())
+                })
+                .collect(),
+        )
+    }
+
+    /// Whether the design is consistent: names exist, baselines are levels, cells can be met.
+    pub fn check(&self) -> Result<(), DesignError> {
+        let fail = |what: String| Err(DesignError { experiment: self.id.clone(), what });
+        if self.id.is_empty() || !self.id.chars().all(is_name_character) {
+            return fail("its id must be a word of a-z, 0-9 and _".into());
+        }
+        for factor in &self.factors {
+            if let Err(what) = check_factor(factor) {
+                return fail(what);
+            }
+        }
+        for response in &self.responses {
+            if let Some(suffix) = response.unit.suffix()
+                && !response.name.ends_with(suffix)
+            {
+                return fail(format!("response {} must end in {suffix}", response.name));
+            }
+            if let Some(cell) = &response.subtract
+                && let Err(what) = self.check_cell(cell)
+            {
+                return fail(what);
+            }
+            if let Some(twin) = &response.cpu_twin
+                && self.response(twin).is_none()
+            {
+                return fail(format!("{} names {twin}, which is no response", response.name));
+            }
+        }
+        for (factor, level) in self.grids.iter().flat_map(|grid| &grid.vary).flat_map(grid_pairs) {
+            if let Err(what) = self.check_level(factor, level) {
+                return fail(what);
+            }
+        }
+        let quantities = self
+            .findings
+            .iter()
+            .map(|finding| &finding.quantity)
+            .chain(self.claims.iter().map(|claim| &claim.quantity));
+        for quantity in quantities {
+            if self.response(quantity.response()).is_none() {
+                return fail(format!("{} is no response", quantity.response()));
+            }
+            for cell in quantity.cells() {
+                if let Err(what) = self.check_cell(cell) {
+                    return fail(what);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_cell(&self, cell: &Cell) -> Result<(), String> {
+        cell.0.iter().try_for_each(|(factor, level)| self.check_level(factor, Some(level)))
+    }
+
+    fn check_level(&self, factor: &str, level: Option<&str>) -> Result<(), String> {
+        let Some(found) = self.factor(factor) else {
+            return Err(format!("{factor} is no factor of it"));
+        };
+        match level {
+            Some(level) if found.level(level).is_none() => {
+                Err(format!("{level} is no level of {factor}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+fn grid_pairs((factor, levels): &(String, Vec<String>)) -> Vec<(&str, Option<&str>)> {
+    let mut pairs = vec![(factor.as_str(), None)];
+    pairs.extend(levels.iter().map(|level| (factor.as_str(), Some(level.as_str()))));
+    pairs
+}
+
+fn is_name_character(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'
+}
+
+fn check_factor(factor: &Factor) -> Result<(), String> {
+    if factor.level(&factor.baseline).is_none() {
+        return Err(format!(
+            "factor {} has no level {}, its baseline",
+            factor.name, factor.baseline
+        ));
+    }
+    let names: BTreeSet<_> = factor.levels.iter().map(|level| &level.name).collect();
+    if names.len() != factor.levels.len() {
+        return Err(format!("factor {} has two levels of one name", factor.name));
+    }
+    Ok(())
+}
+
+impl crate::Quantity {
+    /// The cells it names.
+    pub fn cells(&self) -> Vec<&Cell> {
+        use crate::Quantity as Q;
+        match self {
+            Q::Value { at, .. }
+            | Q::Exponent { at, .. }
+            | Q::Linearity { at, .. }
+            | Q::Proportion { at, .. } => vec![at],
+            Q::Ratio { of, to, .. } | Q::Difference { of, to, .. } => vec![of, to],
+            Q::Share { whole, without, base, .. } => vec![whole, without, base],
+            Q::Frequency { among, .. } => vec![among],
+        }
+    }
+
+    /// The treatments of a design whose trials this quantity needs, among those given.
+    pub fn treatments<'a>(&self, design: &Design, all: &'a [Treatment]) -> Vec<&'a Treatment> {
+        use crate::Quantity as Q;
+        let wanted: Vec<&Treatment> = match self {
+            Q::Frequency { among, .. } => all.iter().filter(|t| t.matches(among)).collect(),
+            Q::Exponent { over, at, .. } | Q::Linearity { over, at, .. } => {
+                all.iter().filter(|t| varies_over(design, t, over, at)).collect()
+            }
+            Q::Proportion { over, lower, upper, at, .. } => {
+                let ends = [
+                    design.complete(&at.with(over, lower)),
+                    design.complete(&at.with(over, upper)),
+                ];
+                all.iter().filter(|t| ends.contains(t)).collect()
+            }
+            _ => {
+                let ends: Vec<_> =
+                    self.cells().into_iter().map(|cell| design.complete(cell)).collect();
+                all.iter().filter(|t| ends.contains(t)).collect()
+            }
+        };
+        match design.response(self.response()).and_then(|r| r.subtract.as_ref()) {
+            None => wanted,
+            Some(control) => all
+                .iter()
+                .filter(|t| wanted.contains(t) || wanted.iter().any(|w| w.with(control) == **t))
+                .collect(),
+        }
+    }
+}
+
+fn varies_over(design: &Design, treatment: &Treatment, over: &str, at: &Cell) -> bool {
+    let level = treatment.level(over).unwrap_or_default();
+    *treatment == design.complete(&at.with(over, level))
+}
+
+impl Treatment {
+    /// This treatment with the factors of a cell moved to the cell's levels.
+    #[must_use]
+    pub fn with(&self, cell: &Cell) -> Treatment {
+        let mut moved = self.clone();
+        moved.0.extend(cell.0.iter().map(|(factor, level)| (factor.clone(), level.clone())));
+        moved
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! The one test command, step by step.
+
+use crate::machine;
+use anyhow::{Context, Result, ensure};
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::Path;
+use std::process::Command;
+use std::time::Instant;
+
+/// One step: a title, and the command or the look that it consists of.
+enum Step {
+    /// `cargo` with these words.
+    Cargo(&'static str, &'static [&'static str]),
+    /// `cargo` with these words, where this component of the toolchain is installed.
+    Component(&'static str, &'static str, &'static [&'static str]),
+    /// `cargo` with these words, where this file exists.
+    IfThere(&'static str, &'static str, &'static [&'static str]),
+}
+
+/// What is done, in this order; the first failure ends it.
+const STEPS: [Step; 6] = [
+    Step::Component("format", "rustfmt", &["fmt", "--all", "--check"]),
+    Step::Component(
+        "lints",
+        "clippy",
+        &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+    ),
+    Step::Cargo("tests", &["test", "--workspace"]),
+    Step::Cargo("release build", &["build", "--release"]),
+    Step::Cargo("release binary", &["run", "--release", "--quiet", "--", "--version"]),
+    Step::IfThere(
+        "the face, release build",
+        "crates/lab/tests/face.rs",
+        &["test", "--release", "--package", "lab", "--test", "face"],
+    ),
+];
+
+/// Checks everything. Output of the tools passes through as it comes.
+///
+/// # Errors
+/// Names the first step that failed.
+pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
+    let begin = Instant::now();
+    let count = STEPS.len() + 1;
+    say(&format!("== 1/{count} tools"))?;
+    machine::provide(install).context("step \"tools\" failed")?;
+    for (index, step) in STEPS.iter().enumerate() {
+        let (title, words) = match step {
+            Step::Cargo(title, words)
+            | Step::Component(title, _, words)
+            | Step::IfThere(title, _, words) => (title, words),
+        };
+        say(&format!("\n== {}/{count} {title}: cargo {}", index + 2, words.join(" ")))?;
+        if let Some(reason) = reason_to_skip(step, root) {
+            say(&format!("-- {title}: SKIPPED, {reason}"))?;
+            continue;
+        }
+        let start = Instant::now();
+        let status = Command::new(cargo())
+            .args(*words)
+            .current_dir(root)
+            .status()
+            .context("cannot start cargo")?;
+        ensure!(status.success(), "step \"{title}\" failed: cargo {}: {status}", words.join(" "));
+        say(&format!("-- {title}: passed in {:.1} s", start.elapsed().as_secs_f64()))?;
+    }
+    say(&format!("\nall steps passed in {:.0} s", begin.elapsed().as_secs_f64()))
+}
+
+fn reason_to_skip(step: &Step, root: &Path) -> Option<String> {
+    match step {
+        Step::Cargo(..) => None,
+        Step::Component(_, component, words) => {
+            let answer = Command::new(cargo()).args([words[0], "--version"]).output();
+            let there = answer.is_ok_and(|output| output.status.success());
+            (!there).then(|| {
+                format!("{component} is not installed (`rustup component add {component}`)")
+            })
+        }
+        Step::IfThere(_, file, _) => {
+            (!root.join(file).exists()).then(|| format!("there is no {file}"))
+        }
+    }
+}
+
+/// The cargo that started us, so that both use one toolchain.
+fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// Prints a line now, before a tool that we start prints its own.
+fn say(line: &str) -> Result<()> {
+    let mut out = std::io::stdout();
+    writeln!(out, "{line}").and_then(|()| out.flush()).context("cannot print")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{STEPS, Step, reason_to_skip};
+    use std::path::Path;
+
+    #[test]
+    fn a_step_whose_file_is_not_there_is_skipped_with_a_reason() {
+        let step = |file| Step::IfThere("", file, &["test"]);
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert_eq!(reason_to_skip(&step("Cargo.toml"), root), None);
+        assert_eq!(reason_to_skip(&step("no.rs"), root), Some("there is no no.rs".into()));
+    }
+
+    #[test]
+    fn a_component_that_is_not_installed_is_named_with_its_remedy() {
+        let step = Step::Component("", "astrolabe", &["astrolabe"]);
+        let reason = reason_to_skip(&step, Path::new("."));
+        assert_eq!(
+            reason.as_deref(),
+            Some("astrolabe is not installed (`rustup component add astrolabe`)")
+        );
+    }
+
+    #[test]
+    fn warnings_are_errors_and_all_rooms_are_tested() {
+        let lines = STEPS.iter().map(|step| match step {
+            Step::Cargo(_, words) | Step::Component(_, _, words) | Step::IfThere(_, _, words) => {
+                words.join(" ")
+            }
+        });
+        let lines: Vec<String> = lines.collect();
+        assert!(lines.contains(&"clippy --workspace --all-targets -- -D warnings".to_string()));
+        assert!(lines.contains(&"test --workspace".to_string()));
+    }
+}
