@@ -1,0 +1,202 @@
+use super::find::{folder_below, parse_mounts, parse_own_path};
+use super::*;
+use crate::pages::{Huge, Mapping, page_bytes, shared};
+use crate::task::{self, fork_run};
+use crate::testing::eventually;
+use std::sync::atomic::Ordering;
+
+const MOUNTINFO: &str = "\
+25 30 0:22 / /sys rw,relatime shared:7 - sysfs sysfs rw
+31 25 0:26 / /sys/fs/cgroup/unified rw,nosuid shared:9 - cgroup2 cgroup2 rw
+34 25 0:29 /docker/abc /sys/fs/cgroup/cpu,cpuacct rw master:12 - cgroup cgroup rw,cpu,cpuacct
+35 25 0:30 / /mnt/a\\040b\\134c rw - cgroup cgroup rw,memory
+36 25 0:31 / /sys/fs/cgroup/systemd rw - cgroup cgroup rw,xattr,name=systemd
+";
+
+const OWN: &str =
+    "12:memory:/user/one\n4:cpu,cpuacct:/docker/abc/inner\n1:name=systemd:/x\n0::/user.slice\n";
+
+#[test]
+fn hierarchies_and_own_groups_are_found() {
+    let mounts = parse_mounts(MOUNTINFO);
+    let folder = |mount: &Mount| folder_below(mount, &parse_own_path(OWN, mount)?);
+    assert_eq!(mounts.len(), 4);
+    assert_eq!(folder(&mounts[0]).unwrap(), Path::new("/sys/fs/cgroup/unified/user.slice"));
+    assert!(mounts[1].has("cpu") && mounts[1].has("cpuacct") && !mounts[1].has("memory"));
+    // What is mounted there is the container's own group.
+    assert_eq!(folder(&mounts[1]).unwrap(), Path::new("/sys/fs/cgroup/cpu,cpuacct/inner"));
+    assert_eq!(folder(&mounts[2]).unwrap(), Path::new("/mnt/a b\\c/user/one"));
+    assert_eq!(folder(&mounts[3]).unwrap(), Path::new("/sys/fs/cgroup/systemd/x"));
+}
+
+#[test]
+fn a_group_outside_of_the_mount_is_not_guessed() {
+    let mounts = parse_mounts(MOUNTINFO);
+    assert_eq!(folder_below(&mounts[1], Path::new("/elsewhere")), None);
+    assert_eq!(folder_below(&mounts[0], Path::new("/../..")), None);
+}
+
+#[test]
+fn hostile_tables_are_empty() {
+    for text in [
+        "",
+        " - ",
+        "1 2 3 - cgroup",
+        "a - cgroup2",
+        "1 2 3 / - cgroup x",
+        "1 2 3 / /m\\9 rw - cgroup",
+    ] {
+        assert_eq!(parse_mounts(text), Vec::new(), "{text:?}");
+    }
+    let mount = &parse_mounts(MOUNTINFO)[0];
+    for text in ["", ":", "::", "0", "0:", "x:y:z"] {
+        assert_eq!(parse_own_path(text, mount), None, "{text:?}");
+    }
+}
+
+#[test]
+fn quotas_are_quotients() {
+    assert_eq!(quota_of("150000", "100000"), Some(1.5));
+    assert_eq!(quota_of("-1", "100000"), None);
+    assert_eq!(quota_of("max", "100000"), None);
+    assert_eq!(quota_of("1", "0"), None);
+    assert!(cpu_quota().is_none_or(|cpus| cpus > 0.0));
+}
+
+/// A guarded group for a test, or `None` with the reason printed.
+fn group_or_say(controller: &str, name: &str) -> Option<Guard> {
+    let name = format!("scruple-test-{name}-{}", process::pid());
+    match Cgroup::create(controller, &name) {
+        Ok(group) => Some(group.guarded()),
+        Err(error) => {
+            assert!(
+                !may_create(controller) || controller == "memory" || error.errno().is_some(),
+                "{error}"
+            );
+            println!("skipped: {error}");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_group_is_made_filled_emptied_and_removed() {
+    let Some(guard) = group_or_say("cpu", "life") else { return };
+    let group = guard.group().clone();
+    group.set_cpu_weight_max().unwrap();
+    let (file, value) = match group.version() {
+        Version::V1 => ("cpu.shares", 262_144),
+        Version::V2 => ("cpu.weight", 10_000),
+    };
+    assert_eq!(text::number(group.path().join(file)), Some(value));
+    let inner = group.child("inner").unwrap();
+    let child = fork_run(|| {
+        crate::clock::sleep_ns(60_000_000_000);
+        0
+    })
+    .unwrap();
+    inner.add(child).unwrap();
+    assert_eq!(inner.processes(), [child]);
+    assert_eq!(group.processes(), Vec::<Pid>::new());
+    group.kill_all().unwrap();
+    assert_eq!(task::wait(child).unwrap().signal, Some(libc::SIGKILL));
+    guard.end().unwrap();
+    assert!(!group.path().exists());
+    // Once more is fine.
+    group.remove().unwrap();
+}
+
+#[test]
+fn a_dropped_guard_leaves_nothing() {
+    let Some(guard) = group_or_say("pids", "guard") else { return };
+    let path = guard.group().path().to_path_buf();
+    let child = fork_run(|| {
+        crate::clock::sleep_ns(60_000_000_000);
+        0
+    })
+    .unwrap();
+    guard.group().add(child).unwrap();
+    // A zombie keeps its group busy until it is reaped.
+    let reaper = std::thread::spawn(move || task::wait(child));
+    drop(guard);
+    assert_eq!(reaper.join().unwrap().unwrap().signal, Some(libc::SIGKILL));
+    assert!(!path.exists());
+}
+
+#[test]
+fn a_memory_limit_kills_who_exceeds_it() {
+    let Some(guard) = group_or_say("memory", "limit") else { return };
+    let group = guard.group();
+    let limit = 32 << 20;
+    group.set_memory_limit(limit).unwrap();
+    assert_eq!(group.memory_limit(), Some(limit));
+    assert_eq!(group.oom_kills(), Some(0));
+    let (shared, page) = (shared(8).unwrap(), page_bytes());
+    let go = &shared.words()[0];
+    let child = fork_run(|| {
+        while go.load(Ordering::Acquire) == 0 {
+            crate::clock::sleep_ns(1_000_000);
+        }
+        Mapping::new(3 * limit as usize, Huge::Never).map_or(1, |mut mapping| {
+            mapping.touch(page);
+            0
+        })
+    })
+    .unwrap();
+    group.add(child).unwrap();
+    go.store(1, Ordering::Release);
+    assert_eq!(task::wait(child).unwrap().signal, Some(libc::SIGKILL));
+    eventually("the count of the kill", || group.oom_kills() == Some(1));
+    if let Some(peak) = group.memory_peak() {
+        assert!(peak <= limit && peak > limit / 2, "{peak}");
+    }
+    guard.end().unwrap();
+}
+
+#[test]
+fn cpu_time_of_a_group_is_counted() {
+    let Some(guard) = group_or_say("cpuacct", "usage") else { return };
+    let before_ns = guard.group().cpu_usage_ns().unwrap();
+    let shared = shared(8).unwrap();
+    let go = &shared.words()[0];
+    let child = fork_run(|| {
+        while go.load(Ordering::Acquire) == 0 {
+            crate::clock::sleep_ns(1_000_000);
+        }
+        let start_ns = crate::clock::thread_cpu_ns();
+        while crate::clock::thread_cpu_ns() - start_ns < 20_000_000 {}
+        0
+    })
+    .unwrap();
+    guard.group().add(child).unwrap();
+    go.store(1, Ordering::Release);
+    assert_eq!(task::wait(child).unwrap().code, Some(0));
+    assert!(guard.group().cpu_usage_ns().unwrap() - before_ns >= 20_000_000);
+    guard.end().unwrap();
+}
+
+#[test]
+fn names_that_leave_the_group_are_refused() {
+    let Ok(own) = Cgroup::own("cpu").or_else(|_| Cgroup::own("memory")) else {
+        println!("skipped: no control groups here");
+        return;
+    };
+    for name in ["", "..", ".", "a/b", "/", "a\nb"] {
+        assert_eq!(own.child(name).unwrap_err().errno(), Some(libc::EINVAL), "{name:?}");
+    }
+    assert!(Cgroup::own("no such controller").unwrap_err().is_unsupported());
+    assert!(!may_create("no such controller"));
+}
+
+#[test]
+fn a_group_that_holds_us_is_recognised() {
+    let Ok(own) = Cgroup::own("cpu").or_else(|_| Cgroup::own("memory")) else {
+        println!("skipped: no control groups here");
+        return;
+    };
+    // `kill_all` and `remove` ask this first. They are not tried here: were the
+    // answer wrong, they would end this machine's session.
+    assert!(own.holds_us());
+    let elsewhere = Cgroup { path: own.path().join("no-such-group"), version: own.version() };
+    assert!(!elsewhere.holds_us());
+}

@@ -1,0 +1,135 @@
+//! What can go wrong between this program and the kernel.
+
+use std::fmt;
+use std::io;
+
+/// The result of asking the kernel for something.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// A request that failed: which call, on which object, and why.
+///
+/// It reads `sched_setaffinity(CPU 7): Invalid argument (os error 22)`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{call}: {reason}")]
+pub struct Error {
+    call: String,
+    reason: Reason,
+}
+
+/// Why a request failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Reason {
+    /// The kernel's own error number.
+    Errno(i32),
+    /// This machine, kernel or user cannot do it; the text says what would help.
+    Unsupported(String),
+    /// The kernel answered, and the answer could not be read.
+    Unreadable(String),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Errno(errno) => write!(formatter, "{}", io::Error::from_raw_os_error(*errno)),
+            Self::Unsupported(text) | Self::Unreadable(text) => formatter.write_str(text),
+        }
+    }
+}
+
+impl Error {
+    /// A call that failed with the kernel's error number `errno`.
+    pub fn new(call: impl Into<String>, errno: i32) -> Self {
+        Self { call: call.into(), reason: Reason::Errno(errno) }
+    }
+
+    /// Something this machine, kernel or user cannot do; `why` says what would
+    /// change that.
+    pub fn unsupported(call: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { call: call.into(), reason: Reason::Unsupported(why.into()) }
+    }
+
+    /// An answer of the kernel that could not be understood.
+    pub(crate) fn unreadable(call: impl Into<String>, why: impl Into<String>) -> Self {
+        Self { call: call.into(), reason: Reason::Unreadable(why.into()) }
+    }
+
+    /// An error of the standard library's I/O, with the call it came from.
+    pub(crate) fn io(call: impl Into<String>, error: &io::Error) -> Self {
+        match error.raw_os_error() {
+            Some(errno) => Self::new(call, errno),
+            None => Self::unreadable(call, error.to_string()),
+        }
+    }
+
+    /// The kernel's error number, where the failure has one.
+    pub fn errno(&self) -> Option<i32> {
+        match self.reason {
+            Reason::Errno(errno) => Some(errno),
+            Reason::Unsupported(_) | Reason::Unreadable(_) => None,
+        }
+    }
+
+    /// Whether this machine, kernel or user simply cannot do what was asked,
+    /// which a trial reports as `Unsupported` and not as a failure.
+    pub fn is_unsupported(&self) -> bool {
+        match &self.reason {
+            Reason::Unsupported(_) => true,
+            Reason::Errno(errno) => matches!(*errno, libc::ENOSYS | libc::EOPNOTSUPP),
+            Reason::Unreadable(_) => false,
+        }
+    }
+}
+
+/// The calling thread's `errno`.
+pub(crate) fn last_errno() -> i32 {
+    // `raw_os_error` of `last_os_error` is always there; zero stands for the
+    // case that std promises never happens.
+    io::Error::last_os_error().raw_os_error().unwrap_or(0)
+}
+
+/// Turns the classic "-1 and errno" into a result. `errno` is read before
+/// `call` may allocate and change it.
+pub(crate) fn check(result: i64, call: impl FnOnce() -> String) -> Result<i64> {
+    if result == -1 {
+        let errno = last_errno();
+        Err(Error::new(call(), errno))
+    } else {
+        Ok(result)
+    }
+}
+
+/// Turns the pthread style, which returns the error number, into a result.
+pub(crate) fn check_number(errno: i32, call: impl FnOnce() -> String) -> Result<()> {
+    if errno == 0 { Ok(()) } else { Err(Error::new(call(), errno)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_names_call_object_and_errno() {
+        let error = Error::new("sched_setaffinity(CPU 7)", libc::EINVAL);
+        assert_eq!(error.to_string(), "sched_setaffinity(CPU 7): Invalid argument (os error 22)");
+        assert_eq!(error.errno(), Some(libc::EINVAL));
+        assert!(!error.is_unsupported());
+    }
+
+    #[test]
+    fn unsupported_says_what_would_help() {
+        let error = Error::unsupported("perf_event_open(cycles)", "this machine has no PMU");
+        assert_eq!(error.to_string(), "perf_event_open(cycles): this machine has no PMU");
+        assert_eq!(error.errno(), None);
+        assert!(error.is_unsupported());
+        assert!(Error::new("clone3", libc::ENOSYS).is_unsupported());
+    }
+
+    #[test]
+    fn check_keeps_the_errno_of_the_call() {
+        // SAFETY: closing a descriptor number that cannot be open touches nothing.
+        let result = unsafe { libc::close(-1) };
+        let error = check(result.into(), || "close(-1)".to_string()).unwrap_err();
+        assert_eq!(error.errno(), Some(libc::EBADF));
+        assert_eq!(check(3, String::new), Ok(3));
+    }
+}

@@ -1,0 +1,225 @@
+//! Files as a disk sees them: synchronous and direct writes, the page cache,
+//! file systems.
+
+use crate::error::{check, check_number, last_errno};
+use crate::{Error, Result};
+use std::ffi::CString;
+use std::fs::{File, OpenOptions};
+use std::os::fd::AsRawFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+/// What a write waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Sync {
+    /// Nothing: it ends in the page cache.
+    None,
+    /// `O_DSYNC`: the data, and what is needed to find it.
+    Data,
+    /// `O_SYNC`: data and all of the file's attributes.
+    Full,
+    /// `O_DIRECT`: the device's acceptance, past the page cache. Buffers,
+    /// offsets and lengths must be aligned (a page always is).
+    Direct,
+}
+
+impl Sync {
+    fn flags(self) -> libc::c_int {
+        match self {
+            Sync::None => 0,
+            Sync::Data => libc::O_DSYNC,
+            Sync::Full => libc::O_SYNC,
+            Sync::Direct => libc::O_DIRECT,
+        }
+    }
+}
+
+/// Opens a file to read and write, creating it if it does not exist. Without
+/// `O_TRUNC`: ext4 writes a truncated file back when it is closed.
+///
+/// # Errors
+/// What `open` says; `EINVAL` for [`Sync::Direct`] where the file system cannot.
+pub fn open(path: &Path, sync: Sync) -> Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .custom_flags(sync.flags())
+        .open(path)
+        .map_err(|error| Error::io(format!("open({}, {sync:?})", path.display()), &error))
+}
+
+/// Waits until the file's data has reached the device (`fdatasync`).
+///
+/// # Errors
+/// `EIO`, `ENOSPC`: also of earlier writes.
+pub fn sync_data(file: &File) -> Result<()> {
+    file.sync_data().map_err(|error| Error::io("fdatasync", &error))
+}
+
+/// Drops the file's clean pages from the page cache; dirty ones stay, so sync
+/// first.
+///
+/// # Errors
+/// `EINVAL` for what is no regular file.
+pub fn drop_cache(file: &File) -> Result<()> {
+    // SAFETY: integers only; a length of 0 means the whole file.
+    let errno = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    check_number(errno, || "posix_fadvise(DONTNEED)".to_string())
+}
+
+/// How much of the file is in the page cache, in bytes, in whole pages.
+///
+/// # Errors
+/// `ENOMEM`, or what `fstat` says. Since Linux 5.2 the answer is the truth only
+/// for files that this user owns or could write; of others all pages seem
+/// present.
+pub fn cached_bytes(file: &File) -> Result<u64> {
+    let length = file.metadata().map_err(|error| Error::io("fstat", &error))?.len();
+    let length = usize::try_from(length).map_err(|_| Error::new("mmap(file)", libc::EOVERFLOW))?;
+    if length == 0 {
+        return Ok(0);
+    }
+    // SAFETY: a new mapping at an address of the kernel's choice. It is never
+    // read, so that a file that shrinks meanwhile does no harm.
+    let start = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            length,
+            libc::PROT_NONE,
+            libc::MAP_SHARED,
+            file.as_raw_fd(),
+            0,
+        )
+    };
+    if start == libc::MAP_FAILED {
+        return Err(Error::new(format!("mmap(file of {length} bytes)"), last_errno()));
+    }
+    let resident = crate::pages::resident_bytes_at(start.cast(), length);
+    // SAFETY: mapped above with this length; no reference into it exists.
+    let unmapped = unsafe { libc::munmap(start, length) };
+    check(unmapped.into(), || "munmap(file)".to_string())?;
+    resident
+}
+
+/// Space that this user may still fill on the file system of `path`, in bytes.
+///
+/// # Errors
+/// What `statvfs` says.
+pub fn free_bytes(path: &Path) -> Result<u64> {
+    let call = || format!("statvfs({})", path.display());
+    let space =
+        nix::sys::statvfs::statvfs(path).map_err(|errno| Error::new(call(), errno as i32))?;
+    let (blocks, block_bytes) = (space.blocks_available(), space.fragment_size());
+    #[expect(clippy::useless_conversion, reason = "these types are narrower on 32-bit machines")]
+    Ok(u64::from(blocks).saturating_mul(u64::from(block_bytes)))
+}
+
+/// The name of the file system that holds `path`: `ext4`, `tmpfs`… An unknown
+/// one is named by its magic number. ext2, ext3 and ext4 share theirs.
+///
+/// # Errors
+/// What `statfs` says.
+pub fn filesystem(path: &Path) -> Result<String> {
+    let call = || format!("statfs({})", path.display());
+    let name =
+        CString::new(path.as_os_str().as_bytes()).map_err(|_| Error::new(call(), libc::EINVAL))?;
+    // SAFETY: all-zero bytes are a valid statfs: it holds integers only.
+    let mut raw: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: a C string and a structure of ours, both outliving the call.
+    let result = unsafe { libc::statfs(name.as_ptr(), &raw mut raw) };
+    check(result.into(), call)?;
+    // The magic number has 32 bits; its C type has not everywhere.
+    Ok(filesystem_name(raw.f_type as u32))
+}
+
+/// Magic numbers of linux/magic.h.
+fn filesystem_name(magic: u32) -> String {
+    let name = match magic {
+        0xef53 => "ext4",
+        0x5846_5342 => "xfs",
+        0x9123_683e => "btrfs",
+        0x0102_1994 => "tmpfs",
+        0x794c_7630 => "overlayfs",
+        0x6969 => "nfs",
+        0xff53_4d42 => "cifs",
+        0xfe53_4d42 => "smb2",
+        0x0bd0_0bd0 => "lustre",
+        0x4750_4653 => "gpfs",
+        0x6573_5546 => "fuse",
+        0x2fc1_2fc1 => "zfs",
+        0xf2f5_2010 => "f2fs",
+        0x8584_58f6 => "ramfs",
+        0x0102_1997 => "9p",
+        0x00c3_6400 => "ceph",
+        0x7371_7368 => "squashfs",
+        0x4d44 => "vfat",
+        0x9fa0 => "proc",
+        0x6265_6572 => "sysfs",
+        _ => return format!("0x{magic:x}"),
+    };
+    name.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::{Huge, Mapping, page_bytes};
+    use std::os::unix::fs::FileExt;
+
+    #[test]
+    fn written_pages_are_cached_and_can_be_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = open(&folder.path().join("data"), Sync::None).unwrap();
+        assert_eq!(cached_bytes(&file), Ok(0));
+        let bytes = 64 * page_bytes();
+        file.write_all_at(&vec![1; bytes], 0).unwrap();
+        assert_eq!(cached_bytes(&file), Ok(bytes as u64));
+        sync_data(&file).unwrap();
+        drop_cache(&file).unwrap();
+        let name = filesystem(folder.path()).unwrap();
+        let left = cached_bytes(&file).unwrap();
+        if matches!(name.as_str(), "ext4" | "xfs") {
+            assert!(left < bytes as u64, "{left} of {bytes} bytes are still cached on {name}");
+        } else {
+            println!("skipped: whether {name} drops its cache is not known");
+        }
+    }
+
+    #[test]
+    fn synchronous_and_direct_files_keep_what_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut page = Mapping::new(page_bytes(), Huge::Never).unwrap();
+        page.as_mut_slice().fill(7);
+        for sync in [Sync::None, Sync::Data, Sync::Full, Sync::Direct] {
+            let path = folder.path().join(format!("{sync:?}"));
+            let file = match open(&path, sync) {
+                Ok(file) => file,
+                Err(error) if sync == Sync::Direct && error.errno() == Some(libc::EINVAL) => {
+                    println!("skipped: no O_DIRECT here");
+                    continue;
+                }
+                Err(error) => panic!("{error}"),
+            };
+            // SAFETY: asks for flags only.
+            let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
+            assert_eq!(flags & sync.flags(), sync.flags());
+            file.write_all_at(page.as_slice(), 0).unwrap();
+            assert_eq!(std::fs::read(&path).unwrap(), page.as_slice());
+        }
+    }
+
+    #[test]
+    fn file_systems_have_names_and_space() {
+        assert_eq!(filesystem(Path::new("/proc")).unwrap(), "proc");
+        assert_eq!(filesystem_name(0x0102_1994), "tmpfs");
+        assert_eq!(filesystem_name(0x12345), "0x12345");
+        let missing = filesystem(Path::new("/no/such")).unwrap_err();
+        assert_eq!(missing.to_string(), "statfs(/no/such): No such file or directory (os error 2)");
+        let folder = tempfile::tempdir().unwrap();
+        assert!(free_bytes(folder.path()).is_ok());
+        assert_eq!(free_bytes(Path::new("/no/such")).unwrap_err().errno(), Some(libc::ENOENT));
+    }
+}

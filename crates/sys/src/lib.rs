@@ -1,0 +1,49 @@
+//! The kernel and the CPU: one file per interface.
+//!
+//! This is the only room that may hold `unsafe`; every block argues why it is
+//! sound. It knows nothing of experiments, of JSON, of trials or of sessions:
+//! it asks the kernel, and hands back numbers with their units in their names.
+//!
+//! Rules of this room:
+//! * Every system call's error is looked at. [`Error`] names the call, its
+//!   object and the kernel's answer.
+//! * Parsers take text and never panic on it; what they cannot read is `None`
+//!   or an error, never a zero that could be taken for a measurement.
+//! * What a forked child runs is kept small. Trial processes are
+//!   single-threaded when they fork (see [`task`]).
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+pub mod affinity;
+pub mod block;
+pub mod cgroup;
+pub mod clock;
+pub mod condvar;
+mod error;
+pub mod files;
+pub mod futex;
+pub mod gate;
+pub mod interrupt;
+pub mod kworker;
+pub mod limits;
+pub mod machine;
+pub mod pages;
+pub mod perf;
+pub mod pidfd;
+pub mod poll;
+pub mod proc;
+pub mod process;
+pub mod signal;
+pub mod stdio;
+pub mod syscall;
+pub mod task;
+#[cfg(test)]
+mod testing;
+mod text;
+pub mod topology;
+pub mod trace;
+pub mod usage;
+
+pub use error::{Error, Result};
+pub use std::hint::black_box;
+pub use task::Pid;

@@ -1,0 +1,159 @@
+//! Resource limits of this process.
+
+use crate::error::check;
+use crate::{Result, text};
+
+/// A resource that the kernel limits per process or per user.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Resource {
+    /// Size of the address space, in bytes (`ulimit -v`, there in KiB).
+    AddressSpace,
+    /// Size of a file, in bytes (`ulimit -f`, there in blocks).
+    FileSize,
+    /// Open descriptors (`ulimit -n`).
+    OpenFiles,
+    /// Processes and threads of the user (`ulimit -u`); not counted for root.
+    Processes,
+    /// Size of a core dump, in bytes.
+    Core,
+    /// Size of the main thread's stack and of new threads' by default, in bytes.
+    Stack,
+}
+
+/// A limit. `None` stands for "unlimited".
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// What is in force.
+    pub soft: Option<u64>,
+    /// Up to where the soft limit may be raised without privilege.
+    pub hard: Option<u64>,
+}
+
+impl Resource {
+    /// The kernel's name of the limit.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::AddressSpace => "RLIMIT_AS",
+            Resource::FileSize => "RLIMIT_FSIZE",
+            Resource::OpenFiles => "RLIMIT_NOFILE",
+            Resource::Processes => "RLIMIT_NPROC",
+            Resource::Core => "RLIMIT_CORE",
+            Resource::Stack => "RLIMIT_STACK",
+        }
+    }
+
+    fn number(self) -> libc::__rlimit_resource_t {
+        match self {
+            Resource::AddressSpace => libc::RLIMIT_AS,
+            Resource::FileSize => libc::RLIMIT_FSIZE,
+            Resource::OpenFiles => libc::RLIMIT_NOFILE,
+            Resource::Processes => libc::RLIMIT_NPROC,
+            Resource::Core => libc::RLIMIT_CORE,
+            Resource::Stack => libc::RLIMIT_STACK,
+        }
+    }
+}
+
+/// The limit on `resource`.
+///
+/// # Errors
+/// None is known for these resources.
+pub fn get(resource: Resource) -> Result<Limit> {
+    let raw = get_raw(resource)?;
+    let bounded = |value: libc::rlim_t| (value != libc::RLIM_INFINITY).then_some(value);
+    Ok(Limit { soft: bounded(raw.rlim_cur), hard: bounded(raw.rlim_max) })
+}
+
+/// Sets the soft limit of this process (`None`: unlimited) and leaves the hard
+/// one. Children inherit it.
+///
+/// # Errors
+/// `EINVAL` above the hard limit, `EPERM`.
+pub fn set(resource: Resource, soft: Option<u64>) -> Result<()> {
+    let mut raw = get_raw(resource)?;
+    raw.rlim_cur = soft.unwrap_or(libc::RLIM_INFINITY);
+    // SAFETY: `raw` is a valid rlimit that outlives the call.
+    let result = unsafe { libc::setrlimit(resource.number(), &raw const raw) };
+    check(result.into(), || match soft {
+        Some(value) => format!("setrlimit({}, {value})", resource.name()),
+        None => format!("setrlimit({}, unlimited)", resource.name()),
+    })
+    .map(|_| ())
+}
+
+fn get_raw(resource: Resource) -> Result<libc::rlimit> {
+    let mut raw = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: `raw` is ours and outlives the call.
+    let result = unsafe { libc::getrlimit(resource.number(), &raw mut raw) };
+    check(result.into(), || format!("getrlimit({})", resource.name()))?;
+    Ok(raw)
+}
+
+/// Keeps a crash of this process and of its children from writing a core dump.
+///
+/// Where dumps are piped to a program (apport, systemd-coredump) the kernel
+/// ignores a limit of 0; 1 is its documented word for "not even then" (core(5),
+/// fs/coredump.c).
+///
+/// # Errors
+/// None is known: the limit is only lowered.
+pub fn disable_core_dumps() -> Result<()> {
+    let piped =
+        text::read("/proc/sys/kernel/core_pattern").is_ok_and(|pattern| pattern.starts_with('|'));
+    let wanted = u64::from(piped);
+    let hard = get(Resource::Core)?.hard.unwrap_or(u64::MAX);
+    set(Resource::Core, Some(wanted.min(hard)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pages::{Huge, Mapping};
+    use crate::testing::in_child;
+
+    #[test]
+    fn a_limit_is_read_back() {
+        in_child(|| {
+            let before = get(Resource::OpenFiles).unwrap();
+            set(Resource::OpenFiles, Some(64)).unwrap();
+            let after = get(Resource::OpenFiles).unwrap();
+            assert_eq!(after, Limit { soft: Some(64), hard: before.hard });
+        });
+    }
+
+    #[test]
+    fn an_address_space_limit_makes_mmap_fail() {
+        in_child(|| {
+            Mapping::new(64 << 20, Huge::Default).unwrap();
+            set(Resource::AddressSpace, Some(32 << 20)).unwrap();
+            let error = Mapping::new(64 << 20, Huge::Default).unwrap_err();
+            assert_eq!(error.errno(), Some(libc::ENOMEM));
+        });
+    }
+
+    #[test]
+    fn a_limit_on_files_makes_open_fail() {
+        in_child(|| {
+            set(Resource::OpenFiles, Some(0)).unwrap();
+            assert!(std::fs::File::open("/dev/null").is_err());
+        });
+    }
+
+    #[test]
+    fn a_soft_limit_above_the_hard_one_is_refused() {
+        in_child(|| {
+            let Some(hard) = get(Resource::OpenFiles).unwrap().hard else { return };
+            let error = set(Resource::OpenFiles, Some(hard + 1)).unwrap_err();
+            assert!(error.to_string().starts_with("setrlimit(RLIMIT_NOFILE, "), "{error}");
+            assert_eq!(error.errno(), Some(libc::EINVAL));
+        });
+    }
+
+    #[test]
+    fn core_dumps_can_be_disabled() {
+        in_child(|| {
+            disable_core_dumps().unwrap();
+            assert!(get(Resource::Core).unwrap().soft.unwrap() <= 1);
+        });
+    }
+}

@@ -1,0 +1,26 @@
+//! What /proc says of a task and of the machine.
+//!
+//! The parsers take text, are tested on hostile texts, and answer `None` or an
+//! error where they cannot read it: a number that is missing is never a zero.
+
+mod load;
+mod memory;
+mod task;
+
+pub use load::{
+    MachineCpu, MemInfo, load, machine_cpu, machine_switches, meminfo, neighbours, oom_kills,
+    parse_meminfo, parse_pressure, pressure,
+};
+pub use memory::{Memory, memory, parse_memory};
+pub use task::{
+    Io, SchedStat, Stat, Status, io, migrations_thread, parse_io, parse_schedstat, parse_stat,
+    parse_status, schedstat_process, schedstat_thread, status,
+};
+
+/// The file or folder `name` of the process `pid`.
+fn path(pid: crate::Pid, name: &str) -> String {
+    format!("/proc/{pid}/{name}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! The memory of a process, by the kernel's own figures.
+
+use super::path;
+use crate::text::kib_field;
+use crate::{Error, Pid, Result, text};
+
+/// The memory of a process, summed over its mappings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Resident pages, in bytes; shared ones count in full.
+    pub rss_bytes: u64,
+    /// Resident pages, in bytes, each divided by the number of processes that
+    /// share it: only this may be summed over processes.
+    pub pss_bytes: u64,
+    /// Pages of this process alone, clean and dirty, in bytes: what its end
+    /// would give back.
+    pub uss_bytes: u64,
+    /// Anonymous pages, in bytes.
+    pub anonymous_bytes: u64,
+    /// Memory mapped by huge pages, in bytes.
+    pub huge_bytes: u64,
+    /// Swapped out, in bytes.
+    pub swap_bytes: u64,
+}
+
+/// The memory of process `pid`, from `smaps_rollup`, or summed from `smaps`
+/// where that does not exist (before Linux 4.14). Reading walks the page
+/// tables: about 3 ms per GiB of ordinary pages.
+///
+/// # Errors
+/// `ENOENT` or `ESRCH` where the process does not exist or is a zombie,
+/// `EACCES` where it belongs to somebody else.
+pub fn memory(pid: Pid) -> Result<Memory> {
+    let rollup = path(pid, "smaps_rollup");
+    let (path, text) = match text::read(&rollup) {
+        Ok(text) => (rollup, text),
+        Err(error) if error.errno() == Some(libc::ENOENT) => {
+            let smaps = path(pid, "smaps");
+            let text = text::read(&smaps)?;
+            (smaps, text)
+        }
+        Err(error) => return Err(error),
+    };
+    parse_memory(&text)
+        .ok_or_else(|| Error::unreadable(format!("read({path})"), "the process has no memory"))
+}
+
+/// Sums the mappings of an `smaps` or `smaps_rollup` text; `None` where it
+/// lists no resident memory at all.
+pub fn parse_memory(text: &str) -> Option<Memory> {
+    let mut memory = Memory::default();
+    let mut listed = false;
+    for line in text.lines() {
+        let Some((key, _)) = line.split_once(':') else { continue };
+        let sum = match key {
+            "Rss" => {
+                listed = true;
+                &mut memory.rss_bytes
+            }
+            "Pss" => &mut memory.pss_bytes,
+            "Private_Clean" | "Private_Dirty" => &mut memory.uss_bytes,
+            "Anonymous" => &mut memory.anonymous_bytes,
+            "AnonHugePages" | "ShmemPmdMapped" | "FilePmdMapped" | "Private_Hugetlb"
+            | "Shared_Hugetlb" => &mut memory.huge_bytes,
+            "Swap" => &mut memory.swap_bytes,
+            _ => continue,
+        };
+        *sum = sum.checked_add(kib_field(line, key)?)?;
+    }
+    listed.then_some(memory)
+}

@@ -1,0 +1,216 @@
+//! Processes as a family: groups, signals, priorities, orphans.
+
+use crate::error::{check, last_errno};
+use crate::proc::parse_stat;
+use crate::{Error, Pid, Result, text};
+
+/// Sends `signal` to all processes of the group `pgid`. A group that has no
+/// member any more is fine.
+///
+/// # Errors
+/// `EPERM`; `EINVAL` for a signal that does not exist, or for a `pgid` of 1 or
+/// less, which the kernel would take for "every process there is".
+pub fn kill_group(pgid: Pid, signal: i32) -> Result<()> {
+    let call = || format!("kill(group {pgid}, signal {signal})");
+    if pgid <= 1 {
+        return Err(Error::new(call(), libc::EINVAL));
+    }
+    // SAFETY: sends a signal; touches no memory of ours.
+    match check(unsafe { libc::kill(-pgid, signal) }.into(), call) {
+        Err(error) if error.errno() == Some(libc::ESRCH) => Ok(()),
+        other => other.map(|_| ()),
+    }
+}
+
+/// Sends `signal` to the process `pid`.
+///
+/// # Errors
+/// `ESRCH` where there is no such process, `EPERM`; `EINVAL` for a signal that
+/// does not exist, or for a `pid` of 0 or less, which would mean a group.
+pub fn kill(pid: Pid, signal: i32) -> Result<()> {
+    let call = || format!("kill(process {pid}, signal {signal})");
+    if pid <= 0 {
+        return Err(Error::new(call(), libc::EINVAL));
+    }
+    // SAFETY: sends a signal; touches no memory of ours.
+    check(unsafe { libc::kill(pid, signal) }.into(), call).map(|_| ())
+}
+
+/// Makes this process the one that adopts orphaned descendants, instead of
+/// init. Children do not inherit this.
+///
+/// # Errors
+/// `EINVAL` before Linux 3.4.
+pub fn become_subreaper() -> Result<()> {
+    // SAFETY: prctl with integers only.
+    let result = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+    check(result.into(), || "prctl(PR_SET_CHILD_SUBREAPER)".to_string()).map(|_| ())
+}
+
+/// Has this process killed when its parent ends, exactly: when the thread that
+/// forked it ends. `parent` is the number the parent had before the fork.
+///
+/// # Errors
+/// `ESRCH` where the parent had ended before the kernel could be asked.
+pub fn die_with_parent(parent: Pid) -> Result<()> {
+    // SAFETY: prctl with integers only.
+    let result = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
+    check(result.into(), || "prctl(PR_SET_PDEATHSIG)".to_string())?;
+    // A parent that ended before the prctl can send nothing any more.
+    if parent_pid() == parent {
+        Ok(())
+    } else {
+        Err(Error::new(format!("prctl(PR_SET_PDEATHSIG, parent {parent})"), libc::ESRCH))
+    }
+}
+
+/// Sets the niceness (-20 first, 19 last) of the calling thread; new threads
+/// and children inherit it. With autogroup on it counts only inside one's own
+/// session.
+///
+/// # Errors
+/// `EACCES` or `EPERM` for a lower value without the right to it.
+pub fn set_nice(nice: i32) -> Result<()> {
+    // SAFETY: integers only. The type of the first argument differs between
+    // libraries of C, hence the inferred cast.
+    let result = unsafe { libc::setpriority(libc::PRIO_PROCESS as _, 0, nice) };
+    check(result.into(), || format!("setpriority(nice {nice})")).map(|_| ())
+}
+
+/// The niceness of the calling thread. An error reads as 0; for one's own
+/// thread there is none.
+pub fn nice() -> i32 {
+    // SAFETY: integers only.
+    unsafe { libc::getpriority(libc::PRIO_PROCESS as _, 0) }
+}
+
+/// Whether the effective user is root. Root inside a container may still lack
+/// rights.
+pub fn is_root() -> bool {
+    // SAFETY: no arguments, cannot fail.
+    unsafe { libc::geteuid() == 0 }
+}
+
+/// The number of this process.
+pub fn pid() -> Pid {
+    // SAFETY: no arguments, cannot fail.
+    unsafe { libc::getpid() }
+}
+
+/// The number of the parent process; 0 if it is outside our PID namespace.
+pub fn parent_pid() -> Pid {
+    // SAFETY: no arguments, cannot fail.
+    unsafe { libc::getppid() }
+}
+
+/// Makes this process the leader of a new session and group, without a
+/// terminal, and returns the session's number.
+///
+/// # Errors
+/// `EPERM` where it already leads a group.
+pub fn new_session() -> Result<Pid> {
+    // SAFETY: no arguments; touches no memory of ours.
+    let session = unsafe { libc::setsid() };
+    check(session.into(), || "setsid".to_string())?;
+    Ok(session)
+}
+
+/// Makes this process the leader of a new group and returns its number.
+///
+/// # Errors
+/// `EPERM` where it leads a session.
+pub fn new_group() -> Result<Pid> {
+    // SAFETY: integers only; touches no memory of ours.
+    check(unsafe { libc::setpgid(0, 0) }.into(), || "setpgid(0, 0)".to_string())?;
+    Ok(pid())
+}
+
+/// The process group of this process.
+pub fn group() -> Pid {
+    // SAFETY: no arguments, cannot fail.
+    unsafe { libc::getpgrp() }
+}
+
+/// Whether the child `pid` has ended, without reaping it: its number stays
+/// taken until it is waited for.
+///
+/// # Errors
+/// `ECHILD` where `pid` is no child of this process or was reaped.
+pub fn peek_exited(pid: Pid) -> Result<bool> {
+    let call = || format!("waitid(process {pid})");
+    let Some(id) = libc::id_t::try_from(pid).ok().filter(|id| *id > 0) else {
+        return Err(Error::new(call(), libc::ECHILD));
+    };
+    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+    loop {
+        // SAFETY: all-zero bytes are a valid siginfo_t.
+        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+        // SAFETY: `info` is ours and outlives the call.
+        let result = unsafe { libc::waitid(libc::P_PID, id, &raw mut info, flags) };
+        if result == -1 && last_errno() == libc::EINTR {
+            continue;
+        }
+        check(result.into(), call)?;
+        // SAFETY: waitid filled the child's fields, or left the zeros if no
+        // child has ended; both are valid to read.
+        return Ok(unsafe { info.si_pid() } == pid);
+    }
+}
+
+/// The children of this process, zombies included, that are not `known`:
+/// orphans that a subreaper has adopted.
+///
+/// The kernel's own list (`/proc/self/task/*/children`) is used where it
+/// exists, else every process is asked for its parent.
+pub fn adopted_children(known: &[Pid]) -> Vec<Pid> {
+    let mut children = listed_children().unwrap_or_else(scanned_children);
+    children.retain(|child| !known.contains(child));
+    children.sort_unstable();
+    children.dedup();
+    children
+}
+
+/// Children by the kernel's list; `None` where it does not exist
+/// (`CONFIG_PROC_CHILDREN`).
+fn listed_children() -> Option<Vec<Pid>> {
+    let mut children = Vec::new();
+    for entry in std::fs::read_dir("/proc/self/task").ok()? {
+        let path = entry.ok()?.path();
+        match text::read(path.join("children")) {
+            Ok(list) => {
+                children.extend(list.split_whitespace().filter_map(|word| word.parse::<Pid>().ok()))
+            }
+            // A thread that has ended since has no list, and no folder either.
+            Err(_) if !path.exists() => {}
+            Err(_) => return None,
+        }
+    }
+    Some(children)
+}
+
+/// Children by asking every process for its parent.
+fn scanned_children() -> Vec<Pid> {
+    let own = pid();
+    text::process_ids()
+        .into_iter()
+        .filter(|pid| stat_of(*pid).is_some_and(|stat| stat.parent == own))
+        .collect()
+}
+
+/// The living members of the process group `pgid`: zombies do not count. With
+/// /proc mounted `hidepid`, only processes that this user may see.
+pub fn group_members(pgid: Pid) -> Vec<Pid> {
+    text::process_ids()
+        .into_iter()
+        .filter(|pid| {
+            stat_of(*pid).is_some_and(|stat| stat.group == pgid && !matches!(stat.state, 'Z' | 'X'))
+        })
+        .collect()
+}
+
+fn stat_of(pid: Pid) -> Option<crate::proc::Stat> {
+    parse_stat(&text::read(format!("/proc/{pid}/stat")).ok()?)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! The numbers of the signals that other rooms send or tell apart.
+
+use crate::error::last_errno;
+use crate::{Error, Result};
+
+pub use libc::{SIGABRT, SIGBUS, SIGINT, SIGKILL, SIGSEGV, SIGTERM, SIGUSR1};
+
+/// From now on SIGHUP, SIGINT and SIGTERM do nothing to this process.
+///
+/// # Errors
+/// None is known.
+pub fn ignore_requests_to_end() -> Result<()> {
+    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
+        // SAFETY: ignoring a signal involves no code of ours.
+        if unsafe { libc::signal(signal, libc::SIG_IGN) } == libc::SIG_ERR {
+            return Err(Error::new(format!("signal({signal})"), last_errno()));
+        }
+    }
+    Ok(())
+}
+
+/// From now on a write beyond the limit on file sizes (`ulimit -f`) fails with
+/// `EFBIG` instead of ending this process. Programs executed later inherit it.
+///
+/// # Errors
+/// None is known.
+pub fn ignore_file_size_signal() -> Result<()> {
+    // SAFETY: ignoring a signal involves no code of ours.
+    if unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) } == libc::SIG_ERR {
+        return Err(Error::new("signal(SIGXFSZ)", last_errno()));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::limits::{self, Resource};
+    use crate::testing::in_child;
+    use std::io::Write;
+
+    #[test]
+    fn a_file_that_may_not_grow_is_an_error_and_not_the_end() {
+        in_child(|| {
+            ignore_file_size_signal().unwrap();
+            limits::set(Resource::FileSize, Some(4)).unwrap();
+            let mut file = tempfile::tempfile().unwrap();
+            assert_eq!(file.write(b"12345678").unwrap(), 4);
+            let error = file.write(b"5678").unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EFBIG));
+        });
+    }
+}
