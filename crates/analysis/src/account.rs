@@ -1,0 +1,209 @@
+//! What happened to the trials of an experiment, counted and put in plain words.
+
+use crate::disturbance::{DISTURBED_SHARE, lost_share, tags};
+use crate::interval::BLOCKS_FREE;
+use model::{Outcome, OutcomeCount, Phase, Record, Treatment};
+use std::collections::BTreeMap;
+
+/// The most treatments that are named with one way of ending.
+const TREATMENTS_NAMED: usize = 8;
+
+/// The word for an outcome, and its reason where there is one.
+pub(crate) fn words(outcome: &Outcome) -> (&'static str, String) {
+    let when = |phase: Phase| match phase {
+        Phase::SettingUp => "while setting up",
+        Phase::Measuring => "while measuring",
+        Phase::Ending => "after its answer",
+    };
+    match outcome {
+        Outcome::Completed { .. } => ("completed", String::new()),
+        Outcome::Unsupported { reason } => ("unsupported", reason.clone()),
+        Outcome::Failed { reason } => ("failed", reason.clone()),
+        Outcome::Died { signal, phase } => ("died", format!("signal {signal} {}", when(*phase))),
+        Outcome::TimedOut { phase } => ("timed_out", when(*phase).into()),
+        Outcome::OutOfMemory { phase } => ("out_of_memory", when(*phase).into()),
+        Outcome::ProtocolViolated { reason } => ("protocol_violated", reason.clone()),
+    }
+}
+
+/// How trials ended, the commonest first.
+pub(crate) fn outcomes(records: &[&Record]) -> Vec<OutcomeCount> {
+    let mut groups: BTreeMap<(&str, String), BTreeMap<&Treatment, u64>> = BTreeMap::new();
+    for record in records {
+        *groups.entry(words(&record.outcome)).or_default().entry(&record.treatment).or_default() +=
+            1;
+    }
+    let mut counts: Vec<OutcomeCount> = groups
+        .into_iter()
+        .map(|((outcome, reason), treatments)| OutcomeCount {
+            outcome: outcome.to_string(),
+            reason,
+            trials: treatments.values().sum(),
+            treatments: treatments.into_keys().take(TREATMENTS_NAMED).cloned().collect(),
+        })
+        .collect();
+    counts.sort_by_key(|count| std::cmp::Reverse(count.trials));
+    counts
+}
+
+/// Manipulation checks that failed, by name, with the number of trials in which they did.
+pub(crate) fn failed_checks(records: &[&Record]) -> Vec<(String, u64)> {
+    let mut failed: BTreeMap<&str, u64> = BTreeMap::new();
+    for record in records {
+        let mut names: Vec<&str> = record
+            .measured
+            .iter()
+            .flat_map(|measured| &measured.checks)
+            .filter(|check| !check.holds())
+            .map(|check| check.name.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        for name in names {
+            *failed.entry(name).or_default() += 1;
+        }
+    }
+    failed.into_iter().map(|(name, trials)| (name.to_string(), trials)).collect()
+}
+
+/// The tags of [`tags`] that occur, each with the number of trials.
+pub(crate) fn tag_counts(records: &[&Record]) -> Vec<(String, u64)> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    for record in records {
+        for tag in tags(record) {
+            *counts.entry(tag).or_default() += 1;
+        }
+    }
+    counts.into_iter().map(|(tag, trials)| (tag.to_string(), trials)).collect()
+}
+
+/// What a reader must know before the numbers of one experiment: too few blocks, trials that
+/// did not complete, checks that failed, a disturbed wall clock, left-over processes.
+pub(crate) fn warnings(records: &[&Record], blocks: usize) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if blocks < 2 {
+        warnings.push(format!("{}: an interval needs 2 at least", blocks_words(blocks)));
+    } else if blocks < BLOCKS_FREE {
+        warnings.push(format!(
+            "only {}: below {BLOCKS_FREE} the intervals assume a normal distribution",
+            blocks_words(blocks)
+        ));
+    }
+    for count in outcomes(records).iter().filter(|count| count.outcome != "completed") {
+        let kind = match count.outcome.as_str() {
+            "unsupported" => "were refused",
+            "failed" => "failed",
+            "died" => "died",
+            "timed_out" => "took longer than their limit",
+            "out_of_memory" => "were killed for lack of memory",
+            _ => "broke the protocol",
+        };
+        let reason =
+            if count.reason.is_empty() { String::new() } else { format!(": {}", count.reason) };
+        warnings.push(format!("{} of {} trials {kind}{reason}", count.trials, records.len()));
+    }
+    let completed: Vec<&Record> =
+        records.iter().filter(|record| record.measured.is_some()).copied().collect();
+    for (name, trials) in failed_checks(records) {
+        warnings.push(format!("check \"{name}\" failed in {trials} of {} trials", completed.len()));
+    }
+    let lost: Vec<f64> = completed.iter().filter_map(|record| lost_share(record)).collect();
+    let disturbed = lost.iter().filter(|share| **share > DISTURBED_SHARE).count();
+    if disturbed > 0 {
+        warnings.push(format!(
+            "others took more than {:.0} % of the wall clock of {disturbed} of {} trials",
+            100.0 * DISTURBED_SHARE,
+            completed.len()
+        ));
+    }
+    let leaking = leaking_trials(records);
+    if leaking > 0 {
+        warnings.push(format!("{leaking} trials left processes behind, which were killed"));
+    }
+    warnings
+}
+
+fn blocks_words(blocks: usize) -> String {
+    format!("{blocks} block{}", if blocks == 1 { "" } else { "s" })
+}
+
+/// Completed trials that left processes behind.
+pub(crate) fn leaking_trials(records: &[&Record]) -> u64 {
+    let leaks = |record: &&&Record| matches!(record.outcome, Outcome::Completed { leaked: 1.. });
+    records.iter().filter(leaks).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::{Trial, task};
+    use model::Check;
+
+    fn refuse(block: u32, n: &str) -> Record {
+        task(block, "thread", n, 0)
+            .ended(Outcome::Unsupported { reason: "needs 2 CPUs".into() })
+            .record()
+    }
+
+    #[test]
+    fn outcomes_are_grouped_by_reason() {
+        let mut records: Vec<Record> = (0..3).map(|b| task(b, "thread", "1", 5).record()).collect();
+        records.extend((0..20).map(|i| refuse(i, &format!("{i:02}"))));
+        let died = Outcome::Died { signal: 11, phase: Phase::Measuring };
+        records.push(task(9, "process", "1", 0).ended(died).record());
+        let records: Vec<&Record> = records.iter().collect();
+        let counts = outcomes(&records);
+        let seen: Vec<(&str, &str, u64, usize)> = counts
+            .iter()
+            .map(|c| (c.outcome.as_str(), c.reason.as_str(), c.trials, c.treatments.len()))
+            .collect();
+        assert_eq!(
+            seen,
+            vec![
+                ("unsupported", "needs 2 CPUs", 20, 8),
+                ("completed", "", 3, 1),
+                ("died", "signal 11 while measuring", 1, 1),
+            ]
+        );
+        let warnings = warnings(&records, 3);
+        assert_eq!(
+            warnings,
+            vec![
+                "only 3 blocks: below 6 the intervals assume a normal distribution",
+                "20 of 24 trials were refused: needs 2 CPUs",
+                "1 of 24 trials died: signal 11 while measuring",
+            ]
+        );
+    }
+
+    #[test]
+    fn failed_checks_count_trials() {
+        let mut bad = task(0, "thread", "1", 5).record();
+        let check = |name: &str, seen| Check { name: name.into(), seen, low: 0.9, high: 1.0 };
+        bad.measured.as_mut().unwrap().checks =
+            vec![check("overlap", 0.5), check("overlap", 0.6), check("switches", 1.0)];
+        let good = task(1, "thread", "1", 5).record();
+        assert_eq!(failed_checks(&[&bad, &bad, &good]), vec![("overlap".to_string(), 2)]);
+        assert!(
+            warnings(&[&bad, &good], 9)
+                .contains(&"check \"overlap\" failed in 1 of 2 trials".into())
+        );
+    }
+
+    #[test]
+    fn disturbed_and_leaking_trials_are_told() {
+        let loud = Trial::new(0).wall(100).cpu(50).foreign(50).switches(1).record();
+        let mut leaky = Trial::new(1).wall(100).cpu(100).record();
+        leaky.outcome = Outcome::Completed { leaked: 2 };
+        let told = warnings(&[&loud, &leaky], 6);
+        assert_eq!(
+            told,
+            vec![
+                "others took more than 5 % of the wall clock of 1 of 2 trials",
+                "1 trials left processes behind, which were killed",
+            ]
+        );
+        assert_eq!(tag_counts(&[&loud, &leaky]), vec![("preempted".into(), 1)]);
+        assert_eq!(warnings(&[&leaky], 1)[0], "1 block: an interval needs 2 at least");
+    }
+}

@@ -1,0 +1,213 @@
+//! Whether others took the CPU from a trial, and so from its wall clock.
+
+use crate::sample::cpu_ns;
+use model::{Counters, Record};
+
+/// A trial that lost more than this share of its wall clock to others was disturbed.
+///
+/// A ratio is off by at most what its sides lost, and designs ask for half-widths of a few per
+/// cent, so a loss below 5 % cannot reverse what they can resolve. The kernel's sum of user and
+/// system time agrees with the wall clock of an undisturbed pinned loop to 1.4 % at worst
+/// (seen where short trials meet a 4 ms tick), which must not count.
+pub const DISTURBED_SHARE: f64 = 0.05;
+
+/// A sample counts as disturbed from this share of disturbed trials on.
+///
+/// The Hodges–Lehmann estimate breaks down at 29 % of bad numbers (Hampel et al., *Robust
+/// Statistics*, 1986); a quarter keeps clear of that.
+pub const DISTURBED_TRIALS: f64 = 0.25;
+
+/// A trial that used more CPU time than this multiple of its wall clock worked on several CPUs
+/// at once, so that its CPU time is another quantity and cannot stand in for elapsed time.
+pub const ONE_CPU: f64 = 1.05;
+
+/// A trial is tagged *preempted* when others took at least this share of its wall clock.
+pub const PREEMPTED_SHARE: f64 = 0.01;
+
+/// A trial is tagged *foreign load* when others used at least this share of one CPU beside it.
+pub const FOREIGN_SHARE: f64 = 0.10;
+
+/// If at least this share of a trial's CPU time was spent by its own process's threads, then its
+/// children hardly worked, and the wait of its own threads is all the wait there was.
+const OWN_THREADS: f64 = 0.95;
+
+/// The share of a trial's wall clock, 0 to 1, in which it wanted a CPU and others had it.
+///
+/// The measure is what is missing: work that needs nothing but one CPU and has it for itself uses
+/// as much CPU time as time passes. Three things bound it, so that no other lack is mistaken for
+/// a disturbance:
+///
+/// * What others used (foreign CPU time and steal). With idle CPUs nobody can have taken
+///   anything; the gap is the trial's own waiting.
+/// * The time that the trial's threads stood in a run queue, and steal, where its CPU time was
+///   its own threads'. The kernel does not tell the wait of children.
+/// * Nothing is missing from a trial whose threads kept their one CPU busy, however long they
+///   queued behind *each other*: their own queue is their treatment, not a disturbance. Nor does
+///   a neighbour on another CPU take anything from a pinned trial.
+///
+/// `None` where the kernel told too little: where the trial worked on several CPUs at once, whose
+/// number the record does not tell; and where it waited for storage, since the kernel's own
+/// threads then work for it and count as others.
+pub fn lost_share(record: &Record) -> Option<f64> {
+    let counters = &record.measured.as_ref()?.counters;
+    if counters.wall_ns == 0 || waits_for_storage(counters) {
+        return None;
+    }
+    let wall = counters.wall_ns as f64;
+    let used = cpu_ns(counters).or(counters.on_cpu_ns)? as f64;
+    if used > ONE_CPU * wall {
+        return None;
+    }
+    let mut lost = (wall - used).max(0.0);
+    let steal = record.machine.steal_ns.unwrap_or(0) as f64;
+    if let Some(foreign) = record.machine.foreign_cpu_ns {
+        lost = lost.min(foreign as f64 + steal);
+    }
+    if let (Some(on_cpu), Some(wait)) = (counters.on_cpu_ns, counters.queue_wait_ns)
+        && on_cpu as f64 >= OWN_THREADS * used
+    {
+        lost = lost.min(wait as f64 + steal);
+    }
+    Some((lost / wall).clamp(0.0, 1.0))
+}
+
+/// Whether a trial moved blocks and gave its CPU up meanwhile.
+fn waits_for_storage(counters: &Counters) -> bool {
+    let some = |count: Option<u64>| count.is_some_and(|count| count > 0);
+    some(counters.voluntary_switches) && (some(counters.blocks_in) || some(counters.blocks_out))
+}
+
+/// Whether CPU time can stand in for elapsed time: the trial worked on one CPU at a time.
+pub(crate) fn one_cpu(record: &Record) -> bool {
+    let Some(measured) = &record.measured else {
+        return false;
+    };
+    let counters = &measured.counters;
+    cpu_ns(counters).is_some_and(|used| used as f64 <= ONE_CPU * counters.wall_ns as f64)
+}
+
+/// Whether so many of these trials were disturbed that their centre cannot be trusted.
+pub(crate) fn disturbed(records: &[&Record]) -> bool {
+    let shares: Vec<f64> = records.iter().filter_map(|record| lost_share(record)).collect();
+    let bad = shares.iter().filter(|share| **share > DISTURBED_SHARE).count();
+    bad > 0 && bad as f64 >= DISTURBED_TRIALS * shares.len() as f64
+}
+
+/// What is to be known of a trial beside its numbers. Trials are tagged, never deleted.
+///
+/// * `preempted`: it was switched out against its will at least once, and others took at least
+///   1 % of its wall clock; switches between its own threads take nothing.
+/// * `stolen from`: the hypervisor took time from this machine meanwhile (from any of its CPUs:
+///   the kernel does not tell from which task).
+/// * `migrated`: its first thread moved to another CPU.
+/// * `foreign load`: others used at least a tenth of one CPU, this trial's or another, while it
+///   measured.
+pub fn tags(record: &Record) -> Vec<&'static str> {
+    let Some(measured) = &record.measured else {
+        return Vec::new();
+    };
+    let counters = &measured.counters;
+    let mut tags = Vec::new();
+    let switched = counters.involuntary_switches.is_some_and(|switches| switches > 0);
+    if switched && lost_share(record).is_some_and(|share| share >= PREEMPTED_SHARE) {
+        tags.push("preempted");
+    }
+    if record.machine.steal_ns.is_some_and(|steal| steal > 0) {
+        tags.push("stolen from");
+    }
+    if counters.migrations.is_some_and(|migrations| migrations > 0) {
+        tags.push("migrated");
+    }
+    let share = |foreign: u64, measuring: u64| foreign as f64 / measuring.max(1) as f64;
+    if let (Some(foreign), Some(measuring)) = (record.machine.foreign_cpu_ns, record.measuring_ns)
+        && share(foreign, measuring) >= FOREIGN_SHARE
+    {
+        tags.push("foreign load");
+    }
+    tags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Trial;
+
+    #[test]
+    fn a_loop_that_keeps_its_cpu_is_undisturbed() {
+        // The neighbour keeps the other CPU busy all the time.
+        let record = Trial::new(0).wall(1000).cpu(995).queue(995, 3).foreign(1000).record();
+        assert_eq!(lost_share(&record), Some(0.003));
+        assert!(!disturbed(&[&record]));
+    }
+
+    #[test]
+    fn a_loop_that_shares_its_cpu_is_disturbed() {
+        let record = Trial::new(0).wall(1000).cpu(500).queue(500, 480).foreign(1500).record();
+        assert_eq!(lost_share(&record), Some(0.48));
+        assert!(disturbed(&[&record]));
+    }
+
+    #[test]
+    fn waiting_for_storage_is_not_judged() {
+        // The flush is completed by a kernel thread, which is nobody's rival here.
+        let mut trial = Trial::new(0).wall(1000).cpu(400).queue(400, 100).foreign(500);
+        trial.counters().blocks_out = Some(128);
+        trial.counters().voluntary_switches = Some(32);
+        assert_eq!(lost_share(&trial.record()), None);
+    }
+
+    #[test]
+    fn queueing_behind_its_own_threads_is_no_disturbance() {
+        // Eight threads on one CPU: each waits 7/8 of the time, and the CPU is theirs.
+        let record = Trial::new(0).wall(1000).cpu(990).queue(990, 7000).foreign(900).record();
+        assert_eq!(lost_share(&record), Some(0.01));
+    }
+
+    #[test]
+    fn waiting_of_its_own_is_no_disturbance() {
+        // It slept half of the time on an idle machine, then beside a busy neighbour.
+        let idle = Trial::new(0).wall(1000).cpu(500).foreign(2).record();
+        assert_eq!(lost_share(&idle), Some(0.002));
+        let beside = Trial::new(0).wall(1000).cpu(500).queue(500, 1).foreign(1000).record();
+        assert_eq!(lost_share(&beside), Some(0.001));
+    }
+
+    #[test]
+    fn childrens_wait_is_seen_by_what_is_missing() {
+        // Forked children did the work; the parent's own queue says nothing of theirs.
+        let record = Trial::new(0).wall(1000).cpu(600).queue(50, 2).foreign(700).record();
+        assert_eq!(lost_share(&record), Some(0.4));
+    }
+
+    #[test]
+    fn steal_is_a_loss_that_no_queue_shows() {
+        let record = Trial::new(0).wall(1000).cpu(800).queue(800, 0).foreign(0).steal(200).record();
+        assert_eq!(lost_share(&record), Some(0.2));
+    }
+
+    #[test]
+    fn several_cpus_at_once_are_not_judged() {
+        let record = Trial::new(0).wall(1000).cpu(1900).queue(1900, 100).foreign(90).record();
+        assert_eq!(lost_share(&record), None);
+        assert!(!one_cpu(&record));
+        assert_eq!(lost_share(&Trial::new(0).wall(1000).record()), None);
+    }
+
+    #[test]
+    fn a_minority_of_disturbed_trials_is_borne() {
+        let quiet = Trial::new(0).wall(1000).cpu(1000).foreign(0).record();
+        let loud = Trial::new(0).wall(1000).cpu(500).foreign(500).record();
+        assert!(!disturbed(&[&quiet, &quiet, &quiet, &quiet, &loud]));
+        assert!(disturbed(&[&quiet, &quiet, &quiet, &loud]));
+        assert!(!disturbed(&[]));
+    }
+
+    #[test]
+    fn tags_name_what_happened() {
+        let quiet = Trial::new(0).wall(1000).cpu(999).foreign(50).switches(3).record();
+        assert!(tags(&quiet).is_empty(), "{:?}", tags(&quiet));
+        let loud = Trial::new(0).wall(1000).cpu(500).foreign(500).switches(3).steal(1).moved(2);
+        let all = ["preempted", "stolen from", "migrated", "foreign load"];
+        assert_eq!(tags(&loud.record()), all);
+    }
+}

@@ -1,0 +1,371 @@
+//! Quantities, formed block by block.
+//!
+//! Every effect is one number per block, made of the block's own trials, so that what disturbs a
+//! whole block cancels; a block that lacks a treatment is left out of the quantities that need
+//! it. What the number is, by kind:
+//!
+//! * *Value*: the median over blocks, as in the table of estimates. The others take the
+//!   pseudomedian over blocks ([`crate::interval`]).
+//! * *Ratio*, *Proportion*: the log-ratio of the block. Where a value is 0 or below (a count, a
+//!   number after subtraction) there is no logarithm, and the ratio of centres takes its place
+//!   ([`ratio_of_centres`]).
+//! * *Difference*: the difference in the response's unit.
+//! * *Share*: the ratio of centres of two gaps. A ratio formed in each block would be thrown
+//!   about by blocks whose gap comes near 0; Fieller's idea needs no gap to be large, only that
+//!   the centre of the gaps differs from 0, and says so where it does not.
+//! * *Exponent*, *Linearity*: the least-squares slope or R² of the block, over the levels that
+//!   completed in at least half of the blocks in which they were tried (a level that does not fit
+//!   into memory must not cost the others their answer).
+//! * *Frequency*: events among all observations, with exact binomial limits. It treats
+//!   observations of one trial as independent, which is right for what either cannot happen or
+//!   happens by chance, and is the one exception to the rule that the trial is the unit.
+
+use crate::disturbance::{disturbed, lost_share, one_cpu};
+use crate::evidence::{Evidence, Scale};
+use crate::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
+use crate::order::median;
+use crate::sample::{ByBlock, Table, observations};
+use model::{Cell, Outcome, Quantity, QuantityResult, Treatment, Unit};
+use std::collections::BTreeSet;
+
+/// A quantity with what its trials say.
+#[derive(Clone, Debug)]
+pub(crate) struct Effect {
+    pub(crate) evidence: Evidence,
+    pub(crate) carried_by: Option<String>,
+    remarks: Vec<String>,
+}
+
+impl Effect {
+    /// In the words of the session's files.
+    pub(crate) fn result(&self, table: &Table<'_>, quantity: &Quantity) -> QuantityResult {
+        let response = self.carried_by.as_deref().unwrap_or(quantity.response());
+        let unit = match quantity {
+            Quantity::Value { .. } | Quantity::Difference { .. } => {
+                table.design.response(response).map(|response| response.unit.clone())
+            }
+            _ => None,
+        };
+        QuantityResult {
+            quantity: quantity.clone(),
+            unit,
+            estimate: self.evidence.estimate(),
+            carried_by: self.carried_by.clone(),
+            floor: self.evidence.floor(),
+            remark: self.remarks.join("; "),
+        }
+    }
+}
+
+/// A quantity from its trials: from CPU time where the wall clock was disturbed and the response
+/// has a CPU twin that can stand in.
+pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
+    let design = table.design;
+    let direct = || form(table, quantity, quantity.response());
+    let twin = design.response(quantity.response()).and_then(|r| r.cpu_twin.as_deref());
+    let (Some(twin), false) = (twin, matches!(quantity, Quantity::Frequency { .. })) else {
+        return direct();
+    };
+    let all: Vec<Treatment> = table.treatments().into_iter().cloned().collect();
+    let needed = quantity.treatments(design, &all);
+    if !needed.iter().any(|treatment| disturbed(table.records(treatment))) {
+        return direct();
+    }
+    let shares = needed.iter().filter_map(|treatment| {
+        let lost: Vec<f64> =
+            table.records(treatment).iter().filter_map(|record| lost_share(record)).collect();
+        median(&lost)
+    });
+    let worst = shares.fold(0.0, f64::max);
+    let told = format!("others took {:.0} % of the wall clock", 100.0 * worst);
+    let completed = |treatment: &&Treatment| {
+        table.records(treatment).iter().filter(|record| record.measured.is_some()).copied()
+    };
+    if needed.iter().flat_map(completed).all(one_cpu) {
+        let mut effect = form(table, quantity, twin);
+        if effect.evidence != Evidence::None {
+            effect.remarks.insert(0, format!("{told}, so that CPU time carries this number"));
+            effect.carried_by = Some(twin.to_string());
+            return effect;
+        }
+    }
+    let mut effect = direct();
+    effect.remarks.insert(0, format!("{told}, and CPU time cannot stand in for it"));
+    effect
+}
+
+/// The number formed from one response.
+fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Effect {
+    let mut former = Former { table, response, remarks: Vec::new() };
+    let evidence = match quantity {
+        Quantity::Value { at, .. } => former.value(at),
+        Quantity::Ratio { of, to, .. } => former.ratio(of, to, 1.0),
+        Quantity::Difference { of, to, .. } => former.difference(of, to),
+        Quantity::Share { whole, without, base, .. } => former.share(whole, without, base),
+        Quantity::Exponent { over, at, .. } => former.fit(over, at, exponent, Scale::Linear),
+        Quantity::Linearity { over, at, .. } => former.fit(over, at, r_squared, Scale::Unit),
+        Quantity::Proportion { over, lower, upper, at, .. } => {
+            former.proportion(over, lower, upper, at)
+        }
+        Quantity::Frequency { among, .. } => former.frequency(among),
+    };
+    Effect { evidence, carried_by: None, remarks: former.remarks }
+}
+
+struct Former<'t> {
+    table: &'t Table<'t>,
+    response: &'t str,
+    remarks: Vec<String>,
+}
+
+impl Former<'_> {
+    fn value(&mut self, at: &Cell) -> Evidence {
+        let Some([values]) = self.together([at]) else {
+            return Evidence::None;
+        };
+        let evidence = self.located(median_located(&values), Scale::Linear);
+        let subtracts =
+            self.table.design.response(self.response).is_some_and(|r| r.subtract.is_some());
+        if let Evidence::Blocks { located, .. } = evidence
+            && subtracts
+            && located.low <= 0.0
+            && located.high >= 0.0
+        {
+            self.remarks.push("below what this machine can resolve: the interval holds 0".into());
+        }
+        evidence
+    }
+
+    /// The ratio of two treatments, divided by `expected`.
+    fn ratio(&mut self, of: &Cell, to: &Cell, expected: f64) -> Evidence {
+        let Some([above, below]) = self.together([of, to]) else {
+            return Evidence::None;
+        };
+        if above.iter().chain(&below).all(|value| *value > 0.0) {
+            let logs: Vec<f64> =
+                above.iter().zip(&below).map(|(a, b)| (a / b / expected).ln()).collect();
+            return self.located(centre(&logs), Scale::Log);
+        }
+        let below: Vec<f64> = below.iter().map(|value| value * expected).collect();
+        let located = ratio_of_centres(&above, &below);
+        self.remarks.push(match located {
+            Some(_) => "some values are not above 0: a ratio of centres, without logarithms".into(),
+            None => "the response it is divided by is not told from 0".into(),
+        });
+        self.located(located, Scale::Relative)
+    }
+
+    fn difference(&mut self, of: &Cell, to: &Cell) -> Evidence {
+        let Some([of, to]) = self.together([of, to]) else {
+            return Evidence::None;
+        };
+        let effects: Vec<f64> = of.iter().zip(&to).map(|(a, b)| a - b).collect();
+        self.located(centre(&effects), Scale::Linear)
+    }
+
+    fn share(&mut self, whole: &Cell, without: &Cell, base: &Cell) -> Evidence {
+        let Some([whole, without, base]) = self.together([whole, without, base]) else {
+            return Evidence::None;
+        };
+        let minus = |b: &[f64]| whole.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>();
+        let located = ratio_of_centres(&minus(&without), &minus(&base));
+        if located.is_none() {
+            self.remarks.push(
+                "the gap itself is not resolved: its interval holds 0, so that it has no share"
+                    .into(),
+            );
+        }
+        self.located(located, Scale::Linear)
+    }
+
+    fn proportion(&mut self, over: &str, lower: &str, upper: &str, at: &Cell) -> Evidence {
+        let value = |level: &str| self.table.design.factor(over)?.level(level)?.value;
+        match (value(lower), value(upper)) {
+            (Some(low), Some(high)) if low > 0.0 && high > 0.0 => {
+                self.ratio(&at.with(over, upper), &at.with(over, lower), high / low)
+            }
+            _ => {
+                self.remarks.push(format!("{lower} and {upper} of {over} are not numbers above 0"));
+                Evidence::None
+            }
+        }
+    }
+
+    /// A number fitted to each block over the levels of a numeric factor.
+    fn fit(
+        &mut self,
+        over: &str,
+        at: &Cell,
+        of: fn(&[(f64, f64)]) -> Option<f64>,
+        scale: Scale,
+    ) -> Evidence {
+        let design = self.table.design;
+        let levels = design.factor(over).map_or(&[][..], |factor| &factor.levels);
+        let mut series: Vec<(f64, ByBlock, BTreeSet<u32>)> = Vec::new();
+        for level in levels {
+            let Some(value) = level.value.filter(|value| value.is_finite()) else {
+                continue;
+            };
+            let treatment = design.complete(&at.with(over, &level.name));
+            let tried = self.table.tried(&treatment);
+            // A level that nobody planned is no gap in the data.
+            if !tried.is_empty() {
+                series.push((value, self.table.blocks(self.response, &treatment), tried));
+            }
+        }
+        let before = series.len();
+        series.retain(|(_, values, tried)| !values.is_empty() && 2 * values.len() >= tried.len());
+        if series.len() < before {
+            self.remarks.push(format!(
+                "{} of {before} levels of {over} completed in at least half of their blocks",
+                series.len()
+            ));
+        }
+        // A round that narrows another interval measures some of the levels only.
+        let blocks = common(series.iter().map(|(_, _, tried)| tried));
+        let numbers: Vec<f64> = blocks
+            .iter()
+            .filter_map(|block| {
+                let points: Option<Vec<(f64, f64)>> = series
+                    .iter()
+                    .map(|(level, values, _)| Some((*level, *values.get(block)?)))
+                    .collect();
+                of(&points?)
+            })
+            .collect();
+        self.left_out(blocks.len() - numbers.len(), blocks.len());
+        if numbers.len() < 2 {
+            self.remarks.push(format!("{} blocks give the number, 2 are needed", numbers.len()));
+        }
+        self.located(centre(&numbers), scale)
+    }
+
+    fn frequency(&mut self, among: &Cell) -> Evidence {
+        let (mut events, mut seen) = (0, 0);
+        for treatment in self.table.treatments() {
+            if treatment.matches(among) {
+                for record in self.table.records(treatment) {
+                    let observations = observations(record, self.response);
+                    seen += observations.len() as u64;
+                    events += observations.iter().filter(|value| **value > 0.0).count() as u64;
+                }
+            }
+        }
+        if seen == 0 {
+            self.remarks.push("no completed trial observed it".into());
+            return Evidence::None;
+        }
+        Evidence::Events { events, observations: seen }
+    }
+
+    /// The values of some treatments in the blocks that have them all, in the blocks' order;
+    /// `None`, with a remark, for fewer than 2 blocks.
+    fn together<const N: usize>(&mut self, cells: [&Cell; N]) -> Option<[Vec<f64>; N]> {
+        let treatments = cells.map(|cell| self.table.design.complete(cell));
+        let columns = treatments.each_ref().map(|t| self.table.blocks(self.response, t));
+        for (treatment, column) in treatments.iter().zip(&columns) {
+            if column.is_empty() {
+                let why = self.table.why_not(treatment);
+                self.remarks.push(format!("no completed trial of {treatment}{why}"));
+                return None;
+            }
+        }
+        let tried: Vec<BTreeSet<u32>> = treatments.iter().map(|t| self.table.tried(t)).collect();
+        let tried = common(tried.iter());
+        let all: Vec<u32> =
+            tried.iter().copied().filter(|b| columns.iter().all(|c| c.contains_key(b))).collect();
+        self.left_out(tried.len() - all.len(), tried.len());
+        if all.len() < 2 {
+            self.remarks.push(format!("{} complete blocks, 2 are needed", all.len()));
+            return None;
+        }
+        Some(columns.map(|column| all.iter().filter_map(|b| column.get(b).copied()).collect()))
+    }
+
+    fn left_out(&mut self, lacking: usize, blocks: usize) {
+        if lacking > 0 {
+            self.remarks.push(format!(
+                "{lacking} of {blocks} blocks do not give the number and are left out"
+            ));
+        }
+    }
+
+    fn located(&mut self, located: Option<Located>, scale: Scale) -> Evidence {
+        let Some(located) = located else {
+            return Evidence::None;
+        };
+        let unit = self.table.design.response(self.response).map(|response| &response.unit);
+        let counted = matches!(unit, Some(Unit::Count | Unit::Bytes));
+        let blocks = located.samples;
+        if located.agrees && (counted || blocks >= BLOCKS_FREE) {
+            self.remarks.push(format!("exact: all {blocks} blocks agree"));
+        } else if located.agrees {
+            self.remarks.push(format!(
+                "all {blocks} blocks agree to the clock's last digit; too few to decide by"
+            ));
+        } else if blocks < BLOCKS_FREE {
+            self.remarks.push(format!(
+                "only {blocks} blocks: the interval assumes normally distributed effects"
+            ));
+        }
+        Evidence::Blocks { located, scale, counted }
+    }
+}
+
+impl Table<'_> {
+    /// The blocks in which a treatment was tried, whatever became of it.
+    fn tried(&self, treatment: &Treatment) -> BTreeSet<u32> {
+        self.records(treatment).iter().map(|record| record.block).collect()
+    }
+
+    /// Why a treatment has no number, as the end of a sentence.
+    pub(crate) fn why_not(&self, treatment: &Treatment) -> String {
+        match self.records(treatment).first().map(|record| &record.outcome) {
+            None => " is in this profile, or was reached".into(),
+            Some(Outcome::Completed { .. }) => " measured it".into(),
+            Some(outcome) => {
+                let (kind, reason) = crate::account::words(outcome);
+                if reason.is_empty() { format!(": {kind}") } else { format!(": {kind}, {reason}") }
+            }
+        }
+    }
+}
+
+/// What all sets hold; nothing if there is none.
+fn common<'a>(mut sets: impl Iterator<Item = &'a BTreeSet<u32>>) -> BTreeSet<u32> {
+    let first = sets.next().cloned().unwrap_or_default();
+    sets.fold(first, |all, set| all.intersection(set).copied().collect())
+}
+
+/// Slope and R² of a least-squares line; the slope is `None` if all x are the same.
+fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let n = points.len() as f64;
+    let (sum_x, sum_y) = points.iter().fold((0.0, 0.0), |sum, p| (sum.0 + p.0, sum.1 + p.1));
+    let (mean_x, mean_y) = (sum_x / n, sum_y / n);
+    let sum = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
+        points.iter().map(|(x, y)| f(x - mean_x, y - mean_y)).sum()
+    };
+    let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
+    if xx <= 0.0 {
+        return None;
+    }
+    // A response that does not vary at all lies on a line, a horizontal one.
+    let r_squared = if yy > 0.0 { xy * xy / (xx * yy) } else { 1.0 };
+    Some((xy / xx, r_squared))
+}
+
+/// The exponent of a block; `None` with a value not above 0 or fewer than 2 levels above 0.
+fn exponent(points: &[(f64, f64)]) -> Option<f64> {
+    let levels = points.iter().filter(|(level, _)| *level > 0.0);
+    let logs: Vec<(f64, f64)> = levels.map(|(level, value)| (level.ln(), value.ln())).collect();
+    let possible = logs.len() >= 2 && logs.iter().all(|(_, value)| value.is_finite());
+    if possible { line(&logs).map(|(slope, _)| slope) } else { None }
+}
+
+/// R² of a block; `None` with fewer than 3 levels, since 2 points always lie on a line.
+fn r_squared(points: &[(f64, f64)]) -> Option<f64> {
+    if points.len() < 3 { None } else { line(points).map(|(_, r_squared)| r_squared) }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,43 @@
+//! Statistics, effects, verdicts: slices in, numbers out.
+//!
+//! No file, no clock and no randomness is used here, and nothing is known of the machine the
+//! trials ran on: the same records give the same summary everywhere, to the last digit.
+//!
+//! The way of a number: the observations of a trial become one number ([`samples`]); the numbers
+//! of a block become an effect (`effect`); the effects become a centre with a 95 % interval
+//! ([`interval`]); the interval's distance from the edge of a claim's region becomes a p-value
+//! (`verdict`); the p-values of a session become verdicts ([`holm()`]). The unit of replication is
+//! the trial, never the observation: a test pools observations on purpose and shows the coverage
+//! falling from 95 % to about a fifth.
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+mod account;
+pub mod disturbance;
+mod effect;
+mod estimate;
+mod evidence;
+mod floor;
+mod harness;
+mod holm;
+pub mod interval;
+mod need;
+mod order;
+mod sample;
+mod signed_rank;
+mod summary;
+mod tail;
+mod verdict;
+
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod simulation;
+
+pub use estimate::{mean_estimate, median_estimate};
+pub use floor::minimum_detectable;
+pub use holm::{FAMILY_ERROR, holm};
+pub use need::{Need, need};
+pub use order::{distribution, mean, median, quantile, sorted};
+pub use sample::{from_counters, samples};
+pub use summary::{Input, summarise};

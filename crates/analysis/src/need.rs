@@ -1,0 +1,183 @@
+//! What the next round of trials should measure.
+
+use crate::effect::effect;
+use crate::order::median;
+use crate::sample::Table;
+use model::{Claim, Design, Estimate, Quantity, QuantityResult, Record, Treatment, Unit};
+use std::collections::BTreeSet;
+
+/// So many trials of a treatment without one completed are enough to give it up.
+const ATTEMPTS: usize = 3;
+
+/// So many blocks that agree without being exact counts make the sign test's p-value 2/2¹² =
+/// 0.0005, which stands Holm's correction over a hundred claims.
+const AGREEING_BLOCKS: u32 = 12;
+
+/// Ends of an interval that differ by no more than this part of the point are the same number.
+const AGREEMENT: f64 = 1e-12;
+
+/// An end of a region so near to 1 asks for more than the design's precision.
+const NEAR_ONE: f64 = 0.1;
+
+/// No ratio is asked to be more precise than this: clocks and neighbours do not give it.
+const FINEST: f64 = 0.005;
+
+/// What the next round of trials should measure. It looks at widths, never at verdicts: stopping
+/// on significance would make the error of the verdicts anything one likes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Need {
+    /// Relative half-width divided by the width that is asked for, the worst over the driving
+    /// findings and the claims: at most 1 is precise enough. Infinite while one of them has no
+    /// interval yet; 0 without one that can still be measured.
+    pub ratio: f64,
+    /// Treatments whose trials would narrow the intervals that are not yet precise enough, in the
+    /// order they were given.
+    pub treatments: Vec<Treatment>,
+    /// The first finding's name and value so far, for live progress.
+    pub headline: Option<(String, Estimate)>,
+}
+
+/// What the next round should measure, given the records so far (of this or of all experiments)
+/// and the treatments that are planned.
+///
+/// A finding is asked to be as precise as the design says, a claim as precise as [`asked_of`]
+/// says. One that needs a treatment that is not planned, or one that did not complete in three
+/// trials or was refused as unsupported, is out of reach and asks for nothing.
+pub fn need(design: &Design, records: &[&Record], treatments: &[Treatment]) -> Need {
+    let table = Table::new(design, records.iter().copied());
+    let mut ratio = 0.0_f64;
+    let mut wanted: BTreeSet<&Treatment> = BTreeSet::new();
+    let findings = design.findings.iter().filter(|finding| finding.drives);
+    let claims = design.claims.iter();
+    let asked = findings
+        .map(|finding| (&finding.quantity, design.precision))
+        .chain(claims.map(|claim| (&claim.quantity, asked_of(claim, design.precision))));
+    for (quantity, precision) in asked {
+        let needed = quantity.treatments(design, treatments);
+        if out_of_reach(&table, quantity, &needed) {
+            continue;
+        }
+        let result = effect(&table, quantity).result(&table, quantity);
+        let own = half_width(&table, &result).map_or(f64::INFINITY, |half| half / precision);
+        if own > 1.0 {
+            wanted.extend(needed);
+        }
+        ratio = ratio.max(own);
+    }
+    let headline = design.findings.first().and_then(|finding| {
+        let result = effect(&table, &finding.quantity).result(&table, &finding.quantity);
+        result.estimate.map(|estimate| (finding.id.clone(), estimate))
+    });
+    let treatments = treatments.iter().filter(|t| wanted.contains(t)).cloned().collect();
+    Need { ratio, treatments, headline }
+}
+
+/// The half-width at which the interval of a claim's number is narrow enough: a property of the
+/// claim, not of where its number lies.
+///
+/// An interval wider than the region can never lie in it, and a verdict needs an interval of a
+/// higher level than the one shown: after Holm's correction over some fifty claims one that is
+/// about 1.7 times as wide. So for a region with two ends it is a third of the region's own
+/// half-width; never more than the design's precision, which is enough for most claims with one
+/// end. A ratio's single end within a tenth of 1 parts "a little more" from "the same", and the
+/// precision must be able to tell these: there it is half of the end's distance from 1, as a
+/// logarithm, but not below 0.005. (An end that is 1 itself leaves no distance to resolve and
+/// keeps the design's precision.) For a frequency it is a fifth of the smallest frequency that the claim tells from 0.
+pub(crate) fn asked_of(claim: &Claim, precision: f64) -> f64 {
+    let ends = [claim.holds_if.low, claim.holds_if.high];
+    if let Quantity::Frequency { .. } = claim.quantity {
+        let smallest = ends.into_iter().flatten().filter(|end| *end > 0.0).fold(0.5, f64::min);
+        return smallest / 5.0;
+    }
+    let own = match (&claim.quantity, ends) {
+        (Quantity::Ratio { .. } | Quantity::Proportion { .. }, [Some(low), Some(high)])
+            if low > 0.0 =>
+        {
+            (high / low).sqrt() - 1.0
+        }
+        (
+            Quantity::Ratio { .. } | Quantity::Proportion { .. },
+            [Some(end), None] | [None, Some(end)],
+        ) if end != 1.0 && (end - 1.0).abs() <= NEAR_ONE => {
+            return (end.ln().abs() / 2.0).max(FINEST).min(precision);
+        }
+        (Quantity::Value { .. }, [Some(low), Some(high)]) if low + high != 0.0 => {
+            ((high - low) / (high + low)).abs()
+        }
+        (Quantity::Share { .. } | Quantity::Exponent { .. }, [Some(low), Some(high)]) => {
+            (high - low) / 2.0
+        }
+        _ => f64::INFINITY,
+    };
+    (own / 3.0).min(precision)
+}
+
+/// The half-width of a quantity's interval, relative to what makes sense of it:
+/// √(high/low) − 1 for ratios; relative to the point for a value; relative to the larger of the
+/// two levels for a difference, which may itself be 0; as it is for shares, exponents, R² and
+/// frequencies, which are pure numbers of the order of 1. `None` without an interval, and where
+/// fewer than 12 blocks agree on a number that is not an exact count: that shows a coarse clock,
+/// not precision, and could not be decided by.
+pub(crate) fn half_width(table: &Table<'_>, result: &QuantityResult) -> Option<f64> {
+    let estimate = result.estimate?;
+    let half = (estimate.high - estimate.low) / 2.0;
+    // Numbers that agree may come back from logarithms with another last digit.
+    if half <= AGREEMENT * estimate.point.abs().max(1e-3) {
+        let exact = estimate.samples >= AGREEING_BLOCKS || counted(table, result);
+        return exact.then_some(0.0);
+    }
+    let relative = match &result.quantity {
+        Quantity::Ratio { .. } | Quantity::Proportion { .. } if estimate.low > 0.0 => {
+            (estimate.high / estimate.low).sqrt() - 1.0
+        }
+        Quantity::Ratio { .. } | Quantity::Proportion { .. } | Quantity::Value { .. } => {
+            half / estimate.point.abs()
+        }
+        Quantity::Difference { response, of, to } => {
+            let carrier = result.carried_by.as_ref().unwrap_or(response);
+            let level = |cell| {
+                let values = table.trials(carrier, &table.design.complete(cell));
+                median(&values).unwrap_or(0.0).abs()
+            };
+            half / level(of).max(level(to))
+        }
+        _ => half,
+    };
+    relative.is_finite().then_some(relative)
+}
+
+/// Whether a number is made of exact counts, of things or of bytes, so that two blocks that agree
+/// decide.
+fn counted(table: &Table<'_>, result: &QuantityResult) -> bool {
+    let carrier = result.carried_by.as_deref().unwrap_or(result.quantity.response());
+    let unit = table.design.response(carrier).map(|response| &response.unit);
+    matches!(unit, Some(Unit::Count | Unit::Bytes))
+}
+
+fn out_of_reach(table: &Table<'_>, quantity: &Quantity, planned: &[&Treatment]) -> bool {
+    let ends = match quantity {
+        // These take whichever treatments there are.
+        Quantity::Exponent { .. } | Quantity::Linearity { .. } | Quantity::Frequency { .. } => {
+            return planned.iter().all(|treatment| given_up(table, treatment));
+        }
+        Quantity::Proportion { over, lower, upper, at, .. } => {
+            vec![at.with(over, lower), at.with(over, upper)]
+        }
+        _ => quantity.cells().into_iter().cloned().collect(),
+    };
+    let missing = ends
+        .iter()
+        .map(|cell| table.design.complete(cell))
+        .any(|end| !planned.iter().any(|treatment| **treatment == end));
+    missing || planned.iter().any(|treatment| given_up(table, treatment))
+}
+
+fn given_up(table: &Table<'_>, treatment: &Treatment) -> bool {
+    let records = table.records(treatment);
+    let refused = |record: &&Record| matches!(record.outcome, model::Outcome::Unsupported { .. });
+    !records.iter().any(|record| record.measured.is_some())
+        && (records.len() >= ATTEMPTS || records.iter().any(refused))
+}
+
+#[cfg(test)]
+mod tests;

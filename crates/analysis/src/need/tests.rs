@@ -1,0 +1,195 @@
+use super::*;
+use crate::fixture::{design, task};
+use model::{Cell, Finding, Outcome, Profile, Region};
+
+fn finding(id: &str, quantity: Quantity, drives: bool) -> Finding {
+    Finding { id: id.into(), sentence: "{}".into(), quantity, drives }
+}
+
+fn ratio(of: &str, to: &str) -> Quantity {
+    Quantity::Ratio {
+        response: "task_ns".into(),
+        of: Cell::new([("model", of)]),
+        to: Cell::new([("model", to)]),
+    }
+}
+
+fn study() -> Design {
+    let mut design = design();
+    design.findings = vec![
+        finding("precise", ratio("process", "thread"), true),
+        finding("wide", ratio("empty", "thread"), true),
+        finding("idle", ratio("process", "empty"), false),
+    ];
+    design
+}
+
+/// process : thread varies by 0.1 %, empty : thread by a factor of 2.
+fn records(blocks: u32) -> Vec<Record> {
+    (0..blocks)
+        .flat_map(|block| {
+            let odd = i64::from(block % 2);
+            [
+                task(block, "thread", "1", 10_000).record(),
+                task(block, "process", "1", 20_000 + 20 * odd).record(),
+                task(block, "empty", "1", 1_000 + 1_000 * odd).record(),
+            ]
+        })
+        .collect()
+}
+
+fn ask(design: &Design, records: &[Record]) -> Need {
+    let records: Vec<&Record> = records.iter().collect();
+    need(design, &records, &design.treatments(Profile::Smoke))
+}
+
+fn models(need: &Need) -> Vec<&str> {
+    need.treatments.iter().filter_map(|treatment| treatment.level("model")).collect()
+}
+
+#[test]
+fn the_widest_finding_decides_and_asks_for_its_treatments() {
+    let need = ask(&study(), &records(8));
+    // log 0.1 and log 0.2 in turn: the interval spans both, √2 − 1 is 41 % of 5 %.
+    assert!((need.ratio - (2f64.sqrt() - 1.0) / 0.05).abs() < 0.5, "{}", need.ratio);
+    assert_eq!(models(&need), vec!["empty", "thread"]);
+    let (id, estimate) = need.headline.unwrap();
+    assert_eq!(id, "precise");
+    assert!((estimate.point - 2.001).abs() < 0.001);
+}
+
+fn claim(quantity: Quantity, holds_if: Region) -> Claim {
+    Claim {
+        id: "claim".into(),
+        text: String::new(),
+        source: String::new(),
+        mechanism: String::new(),
+        quantity,
+        holds_if,
+        note: String::new(),
+    }
+}
+
+#[test]
+fn claims_ask_for_their_treatments_too() {
+    let mut design = study();
+    design.findings.truncate(1);
+    assert!(ask(&design, &records(8)).treatments.is_empty());
+    design.claims = vec![claim(ratio("empty", "thread"), Region::above(1.0))];
+    let need = ask(&design, &records(8));
+    assert_eq!(models(&need), vec!["empty", "thread"]);
+    assert!(need.ratio > 1.0);
+}
+
+#[test]
+fn a_claim_asks_for_an_interval_that_fits_into_its_region() {
+    let of = |region| asked_of(&claim(ratio("process", "thread"), region), 0.05);
+    assert!((of(Region::above(1.0)) - 0.05).abs() < 1e-12);
+    assert!((of(Region::about(1.0, 0.05)) - 0.05 / 3.0).abs() < 1e-12);
+    assert!((of(Region::about(16.31, 0.5)) - 0.05).abs() < 1e-12);
+    // One end: near 1 its own distance decides, down to half a percent; elsewhere the design's.
+    assert!((of(Region::above(1.05)) - 1.05_f64.ln() / 2.0).abs() < 1e-12);
+    assert!((of(Region::above(0.98)) + 0.98_f64.ln() / 2.0).abs() < 1e-12);
+    assert!((of(Region::below(1.01)) - 0.005).abs() < 1e-12);
+    assert!((of(Region::below(1.002)) - 0.005).abs() < 1e-12);
+    assert!((of(Region::above(1.5)) - 0.05).abs() < 1e-12);
+    let coarse = claim(ratio("process", "thread"), Region::above(1.08));
+    assert!((asked_of(&coarse, 0.01) - 0.01).abs() < 1e-12);
+    let value = Quantity::Value { response: "task_ns".into(), at: Cell::default() };
+    assert!((asked_of(&claim(value, Region::above(0.99)), 0.05) - 0.05).abs() < 1e-12);
+    let seen = Quantity::Frequency { response: "task_ns".into(), among: Cell::default() };
+    assert!((asked_of(&claim(seen, Region::above(0.01)), 0.05) - 0.002).abs() < 1e-12);
+}
+
+#[test]
+fn nothing_measured_is_infinitely_wide() {
+    let need = ask(&study(), &[]);
+    assert_eq!(need.ratio, f64::INFINITY);
+    assert_eq!(models(&need), vec!["empty", "process", "thread"]);
+    assert_eq!(need.headline, None);
+}
+
+#[test]
+fn precise_enough_is_at_most_1() {
+    let mut design = study();
+    design.findings[1].drives = false;
+    let need = ask(&design, &records(8));
+    assert!(need.ratio <= 1.0 && need.ratio > 0.0, "{}", need.ratio);
+    assert!(need.treatments.is_empty());
+    design.findings[0].drives = false;
+    assert_eq!(ask(&design, &records(8)).ratio, 0.0);
+}
+
+#[test]
+fn what_cannot_be_measured_does_not_drive() {
+    let mut records = records(3);
+    for record in &mut records {
+        if record.treatment.level("model") == Some("empty") {
+            record.outcome = Outcome::Failed { reason: "always".into() };
+            record.measured = None;
+        }
+    }
+    // Two failures may be bad luck, three are given up, and one refusal is final.
+    let two: Vec<Record> = records.iter().filter(|record| record.block < 2).cloned().collect();
+    assert_eq!(ask(&study(), &two).ratio, f64::INFINITY);
+    assert!(ask(&study(), &records).ratio < 1.0);
+    let refusal = Outcome::Unsupported { reason: "not here".into() };
+    let mut refused: Vec<Record> = two;
+    refused.iter_mut().filter(|record| record.measured.is_none()).for_each(|record| {
+        record.outcome = refusal.clone();
+    });
+    assert!(ask(&study(), &refused).ratio < 1.0);
+    // Nor does what is not planned.
+    let all: Vec<&Record> = refused.iter().collect();
+    let planned: Vec<Treatment> = study().treatments(Profile::Smoke).into_iter().take(1).collect();
+    assert_eq!(need(&study(), &all, &planned).ratio, 0.0);
+}
+
+#[test]
+fn half_widths_are_relative_to_what_makes_sense() {
+    let design = study();
+    let records = records(8);
+    let table = Table::new(&design, records.iter());
+    let width = |quantity: Quantity| {
+        half_width(&table, &effect(&table, &quantity).result(&table, &quantity)).unwrap()
+    };
+    let cell = |model| Cell::new([("model", model)]);
+    // 1000 and 2000 in turn: the interval of the median spans both, half of it is 500.
+    let at = cell("empty");
+    let value = Quantity::Value { response: "task_ns".into(), at };
+    assert!((width(value) - 500.0 / 1500.0).abs() < 1e-9);
+    // The same ± 500 beside a level of 10000.
+    let difference =
+        Quantity::Difference { response: "task_ns".into(), of: cell("thread"), to: cell("empty") };
+    assert!((width(difference) - 0.05).abs() < 1e-9);
+}
+
+#[test]
+fn agreement_is_precision_for_counts_at_once_and_for_clocks_from_12_blocks() {
+    let design = study();
+    let width = |blocks: u32, response: &str| {
+        let records: Vec<Record> = (0..blocks)
+            .map(|block| task(block, "thread", "1", 500).series("faults_count", 1, &[7]).record())
+            .collect();
+        let table = Table::new(&design, records.iter());
+        let at = Cell::new([("model", "thread")]);
+        let quantity = Quantity::Value { response: response.into(), at };
+        half_width(&table, &effect(&table, &quantity).result(&table, &quantity))
+    };
+    assert_eq!(width(2, "faults_count"), Some(0.0));
+    assert_eq!(width(2, "task_ns"), None);
+    assert_eq!(width(11, "task_ns"), None);
+    assert_eq!(width(12, "task_ns"), Some(0.0));
+}
+
+#[test]
+fn a_clock_that_agrees_with_itself_asks_for_more_blocks() {
+    let mut design = study();
+    design.findings.truncate(1);
+    let agreeing = |blocks| -> Vec<Record> {
+        records(blocks).into_iter().filter(|record| record.block % 2 == 0).collect()
+    };
+    let early = ask(&design, &agreeing(8));
+    assert_eq!((early.ratio, models(&early)), (f64::INFINITY, vec!["process", "thread"]));
+    assert_eq!(ask(&design, &agreeing(24)).ratio, 0.0);
+}

@@ -1,0 +1,199 @@
+//! From records to samples: one number per completed trial.
+
+use crate::order::{mean, median_in_place};
+use model::{Center, Counters, Design, Outcome, Record, Treatment};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+/// Block and value of each trial.
+type Trials = Rc<Vec<(u32, f64)>>;
+
+/// Values by block.
+pub(crate) type ByBlock = BTreeMap<u32, f64>;
+
+/// One number per completed trial of a response: block and value, by treatment, in the
+/// response's unit.
+///
+/// The observations of a trial are divided by the operations each is the total of, and then
+/// become one number as the response's `center` says (the median for a response the design does
+/// not name). Where a record holds no series of that name, the names of [`from_counters`] are
+/// filled from the record itself. Where the response names a control, the control's value in the
+/// same block is subtracted, never clamped; a trial whose block lacks the control is left out,
+/// and the control itself keeps its value.
+pub fn samples<'a>(
+    design: &'a Design,
+    records: impl IntoIterator<Item = &'a Record>,
+    response: &str,
+) -> BTreeMap<Treatment, Vec<(u32, f64)>> {
+    let table = Table::new(design, records.into_iter());
+    let trials = |treatment: &Treatment| {
+        let trials = table.trials_by_block(response, treatment);
+        (!trials.is_empty()).then(|| (treatment.clone(), trials))
+    };
+    table.treatments().into_iter().filter_map(trials).collect()
+}
+
+fn center_of(design: &Design, response: &str) -> Center {
+    design.response(response).map_or(Center::Median, |response| response.center)
+}
+
+/// The observations of a completed trial, each per operation; empty if there are none.
+pub(crate) fn observations(record: &Record, response: &str) -> Vec<f64> {
+    let measured = match (&record.outcome, &record.measured) {
+        (Outcome::Completed { .. }, Some(measured)) => measured,
+        _ => return Vec::new(),
+    };
+    let series = measured.series.iter().filter(|series| series.response == response);
+    let mut found = Vec::new();
+    for one in series {
+        let operations = one.per.max(1) as f64;
+        found.extend(one.values.iter().map(|&value| value as f64 / operations));
+    }
+    if found.is_empty() {
+        found.extend(from_counters(&measured.counters, response));
+    }
+    found
+}
+
+/// The one number of a trial; `None` if it did not complete or did not measure this.
+pub(crate) fn trial_value(record: &Record, response: &str, center: Center) -> Option<f64> {
+    let mut observations = observations(record, response);
+    if observations.is_empty() {
+        return None;
+    }
+    match center {
+        Center::Median => median_in_place(&mut observations),
+        Center::Mean => mean(&observations),
+        Center::Sum => Some(observations.iter().sum()),
+        Center::Max => observations.into_iter().max_by(f64::total_cmp),
+    }
+}
+
+/// What the kernel counted over the timed region, under the names by which a design may ask for
+/// it: `wall_ns`, `cpu_ns` (user and system), `user_ns`, `system_ns`, `queue_wait_ns`,
+/// `on_cpu_ns`, `minor_faults_count`, `major_faults_count`, `voluntary_switches_count`,
+/// `involuntary_switches_count`, `migrations_count`, `read_bytes`, `write_bytes`.
+pub fn from_counters(counters: &Counters, response: &str) -> Option<f64> {
+    let value = match response {
+        "wall_ns" => Some(counters.wall_ns),
+        "cpu_ns" => cpu_ns(counters),
+        "user_ns" => counters.user_ns,
+        "system_ns" => counters.system_ns,
+        "queue_wait_ns" => counters.queue_wait_ns,
+        "on_cpu_ns" => counters.on_cpu_ns,
+        "minor_faults_count" => counters.minor_faults,
+        "major_faults_count" => counters.major_faults,
+        "voluntary_switches_count" => counters.voluntary_switches,
+        "involuntary_switches_count" => counters.involuntary_switches,
+        "migrations_count" => counters.migrations,
+        "read_bytes" => counters.read_bytes,
+        "write_bytes" => counters.write_bytes,
+        _ => None,
+    };
+    value.map(|value| value as f64)
+}
+
+/// CPU time over the timed region, the awaited children's included, in nanoseconds.
+pub(crate) fn cpu_ns(counters: &Counters) -> Option<u64> {
+    Some(counters.user_ns?.saturating_add(counters.system_ns?))
+}
+
+/// The trials of one experiment, sorted by treatment; the numbers of a response are taken out
+/// when they are first asked for, and kept, since many quantities ask for the same.
+pub(crate) struct Table<'a> {
+    pub(crate) design: &'a Design,
+    by_treatment: HashMap<&'a Treatment, Vec<&'a Record>>,
+    trials: RefCell<HashMap<(String, Treatment), Trials>>,
+}
+
+impl<'a> Table<'a> {
+    /// The trials of `design` among the records.
+    pub(crate) fn new(design: &'a Design, records: impl Iterator<Item = &'a Record>) -> Self {
+        let mut by_treatment: HashMap<&Treatment, Vec<&Record>> = HashMap::new();
+        for record in records.filter(|record| record.experiment == design.id) {
+            by_treatment.entry(&record.treatment).or_default().push(record);
+        }
+        Table { design, by_treatment, trials: RefCell::default() }
+    }
+
+    /// All records of a treatment, whatever their outcome.
+    pub(crate) fn records(&self, treatment: &Treatment) -> &[&'a Record] {
+        self.by_treatment.get(treatment).map_or(&[], Vec::as_slice)
+    }
+
+    /// The treatments that have a record, in order.
+    pub(crate) fn treatments(&self) -> Vec<&'a Treatment> {
+        let mut treatments: Vec<&Treatment> = self.by_treatment.keys().copied().collect();
+        treatments.sort_unstable();
+        treatments
+    }
+
+    /// Block and value of each trial, before subtraction.
+    fn raw(&self, response: &str, treatment: &Treatment) -> Trials {
+        let key = (response.to_string(), treatment.clone());
+        if let Some(found) = self.trials.borrow().get(&key) {
+            return Rc::clone(found);
+        }
+        let center = center_of(self.design, response);
+        let values: Vec<(u32, f64)> = self
+            .records(treatment)
+            .iter()
+            .filter_map(|record| Some((record.block, trial_value(record, response, center)?)))
+            .collect();
+        let values = Rc::new(values);
+        self.trials.borrow_mut().insert(key, Rc::clone(&values));
+        values
+    }
+
+    /// The value of the control to subtract, by block; `None` if nothing is subtracted.
+    ///
+    /// The control itself keeps its value: it is a treatment that one may ask for.
+    fn control(&self, response: &str, treatment: &Treatment) -> Option<ByBlock> {
+        let cell = self.design.response(response)?.subtract.as_ref()?;
+        let control = treatment.with(cell);
+        (control != *treatment).then(|| block_means(&self.raw(response, &control)))
+    }
+
+    /// Block and number of each trial, with the control of the same block subtracted where the
+    /// response asks for it. Never clamped; a trial whose block lacks the control gives no number.
+    fn trials_by_block(&self, response: &str, treatment: &Treatment) -> Vec<(u32, f64)> {
+        let raw = self.raw(response, treatment);
+        match self.control(response, treatment) {
+            None => raw.to_vec(),
+            Some(control) => raw
+                .iter()
+                .filter_map(|(block, value)| Some((*block, value - control.get(block)?)))
+                .collect(),
+        }
+    }
+
+    /// One number per trial, as [`Table::trials_by_block`].
+    pub(crate) fn trials(&self, response: &str, treatment: &Treatment) -> Vec<f64> {
+        self.trials_by_block(response, treatment).into_iter().map(|(_, value)| value).collect()
+    }
+
+    /// One number per block: the mean of the block's trials, less the control.
+    pub(crate) fn blocks(&self, response: &str, treatment: &Treatment) -> ByBlock {
+        let mut blocks = block_means(&self.raw(response, treatment));
+        if let Some(control) = self.control(response, treatment) {
+            blocks.retain(|block, _| control.contains_key(block));
+            for (block, value) in &mut blocks {
+                *value -= control.get(block).copied().unwrap_or_default();
+            }
+        }
+        blocks
+    }
+}
+
+fn block_means(trials: &[(u32, f64)]) -> ByBlock {
+    let mut sums: BTreeMap<u32, (f64, f64)> = BTreeMap::new();
+    for (block, value) in trials {
+        let sum = sums.entry(*block).or_default();
+        *sum = (sum.0 + value, sum.1 + 1.0);
+    }
+    sums.into_iter().map(|(block, (sum, count))| (block, sum / count)).collect()
+}
+
+#[cfg(test)]
+mod tests;

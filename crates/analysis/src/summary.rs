@@ -1,0 +1,209 @@
+//! One call computes all of `summary.json`.
+
+use crate::account::{failed_checks, outcomes, tag_counts, warnings};
+use crate::effect::{Effect, effect};
+use crate::estimate::median_estimate;
+use crate::harness::harness;
+use crate::holm::holm;
+use crate::need::half_width;
+use crate::sample::Table;
+use crate::verdict::{Leaning, lean};
+use model::{
+    Claim, ClaimResult, ControlResult, Design, EstimateRow, ExperimentSummary, FindingResult,
+    Quantity, Record, SUMMARY_FORMAT, Summary, Trust, Verdict,
+};
+use std::collections::BTreeSet;
+
+/// A session as the analysis needs it.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// Version of the scruple that analyses.
+    pub scruple: &'a str,
+    /// The session's name.
+    pub session: &'a str,
+    /// Whether every planned trial has a record.
+    pub complete: bool,
+    /// The experiments.
+    pub designs: &'a [Design],
+    /// Their trials, in any order.
+    pub records: &'a [Record],
+}
+
+/// All that a session's trials say.
+///
+/// Verdicts share their error over all claims of the session, controls over all controls (Holm).
+pub fn summarise(input: &Input<'_>) -> Summary {
+    let tables: Vec<Table<'_>> =
+        input.designs.iter().map(|design| Table::new(design, input.records.iter())).collect();
+    let mut experiments: Vec<ExperimentSummary> =
+        tables.iter().map(|table| experiment(table, input.records)).collect();
+    let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
+    let p_values: Vec<f64> =
+        judged.iter().flatten().filter_map(|j| j.leaning.map(|leaning| leaning.p_value)).collect();
+    let mut stands = holm(&p_values).into_iter();
+    for ((summary, table), judged) in experiments.iter_mut().zip(&tables).zip(judged) {
+        summary.claims =
+            judged.into_iter().map(|judged| judged.result(table, &mut stands)).collect();
+    }
+    Summary {
+        format: SUMMARY_FORMAT,
+        scruple: input.scruple.to_string(),
+        session: input.session.to_string(),
+        complete: input.complete,
+        trust: trust(&tables),
+        harness: harness(input.records),
+        experiments,
+    }
+}
+
+/// A claim with what its own data say.
+struct Judged<'a> {
+    claim: &'a Claim,
+    effect: Effect,
+    leaning: Option<Leaning>,
+}
+
+fn judge<'a>(table: &Table<'a>) -> Vec<Judged<'a>> {
+    table
+        .design
+        .claims
+        .iter()
+        .map(|claim| {
+            let effect = effect(table, &claim.quantity);
+            let leaning = lean(&claim.quantity, &effect.evidence, claim.holds_if);
+            Judged { claim, effect, leaning }
+        })
+        .collect()
+}
+
+impl Judged<'_> {
+    /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct.
+    fn result(self, table: &Table<'_>, stands: &mut impl Iterator<Item = bool>) -> ClaimResult {
+        let verdict = match self.leaning {
+            Some(leaning) => leaning.verdict(stands.next().unwrap_or(false)),
+            None => Verdict::Inconclusive,
+        };
+        let claim = self.claim;
+        ClaimResult {
+            id: claim.id.clone(),
+            text: claim.text.clone(),
+            source: claim.source.clone(),
+            mechanism: claim.mechanism.clone(),
+            result: self.effect.result(table, &claim.quantity),
+            holds_if: claim.holds_if,
+            verdict,
+            p_value: self.leaning.map(|leaning| leaning.p_value),
+            note: claim.note.clone(),
+        }
+    }
+}
+
+/// All of an experiment but its claims, which wait for the other experiments'.
+fn experiment(table: &Table<'_>, records: &[Record]) -> ExperimentSummary {
+    let design = table.design;
+    let own: Vec<&Record> = records.iter().filter(|r| r.experiment == design.id).collect();
+    let blocks: BTreeSet<u32> = own.iter().map(|record| record.block).collect();
+    let findings: Vec<FindingResult> = design
+        .findings
+        .iter()
+        .map(|finding| FindingResult {
+            id: finding.id.clone(),
+            sentence: finding.sentence.clone(),
+            result: effect(table, &finding.quantity).result(table, &finding.quantity),
+        })
+        .collect();
+    let mut warnings = warnings(&own, blocks.len());
+    warnings.extend(imprecise(table, &findings));
+    ExperimentSummary {
+        id: design.id.clone(),
+        version: design.version,
+        question: design.question.clone(),
+        blocks: blocks.len() as u32,
+        outcomes: outcomes(&own),
+        estimates: estimates(table),
+        findings,
+        claims: Vec::new(),
+        failed_checks: failed_checks(&own),
+        tags: tag_counts(&own),
+        warnings,
+    }
+}
+
+/// Driving findings that are wider than the design asks for.
+fn imprecise(table: &Table<'_>, findings: &[FindingResult]) -> Vec<String> {
+    let design = table.design;
+    let driving = design.findings.iter().zip(findings).filter(|(finding, _)| finding.drives);
+    driving
+        .filter_map(|(finding, found)| {
+            let half = half_width(table, &found.result)?;
+            (half > design.precision).then(|| {
+                format!(
+                    "finding \"{}\" is not as precise as asked: half-width {:.1} %, wanted {:.1} %",
+                    finding.id,
+                    100.0 * half,
+                    100.0 * design.precision
+                )
+            })
+        })
+        .collect()
+}
+
+/// One row per treatment and response that was measured there.
+fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
+    let mut rows = Vec::new();
+    for treatment in table.treatments() {
+        for response in &table.design.responses {
+            let values = table.trials(&response.name, treatment);
+            if !values.is_empty() {
+                rows.push(EstimateRow {
+                    treatment: treatment.clone(),
+                    response: response.name.clone(),
+                    unit: response.unit.clone(),
+                    estimate: median_estimate(&values),
+                });
+            }
+        }
+    }
+    rows
+}
+
+/// The controls of all experiments. Trust holds only if at least one control was measured and
+/// none of them told identical treatments apart: without a control nothing is known.
+fn trust(tables: &[Table<'_>]) -> Trust {
+    let mut controls = Vec::new();
+    let mut p_values = Vec::new();
+    let mut floor: Option<f64> = None;
+    for table in tables {
+        for control in &table.design.controls {
+            let quantity = Quantity::Ratio {
+                response: control.response.clone(),
+                of: control.a.clone(),
+                to: control.b.clone(),
+            };
+            let effect = effect(table, &quantity);
+            let Some(ratio) = effect.evidence.estimate() else {
+                continue;
+            };
+            let side = crate::evidence::Side::Below;
+            let same = ratio.point == 1.0;
+            p_values.push(if same { 1.0 } else { effect.evidence.p_value(1.0, side) });
+            if let Some(own) = effect.evidence.floor() {
+                floor = Some(floor.map_or(own, |worst| worst.max(own)));
+            }
+            controls.push(ControlResult {
+                experiment: table.design.id.clone(),
+                response: control.response.clone(),
+                ratio,
+                differs: false,
+            });
+        }
+    }
+    for (control, differs) in controls.iter_mut().zip(holm(&p_values)) {
+        control.differs = differs;
+    }
+    let holds = !controls.is_empty() && controls.iter().all(|control| !control.differs);
+    Trust { controls, holds, floor }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,161 @@
+//! From an estimate to a verdict.
+//!
+//! A claim names a region in which the number lies if the claim is true. Where the point lies in
+//! the region the data can only support it, else only refute it; the p-value is twice the
+//! one-sided one against the boundary that would have to be crossed to change that. With two
+//! ends and the point between them the claim is one of *equivalence* and the larger of the two
+//! p-values counts: two one-sided tests (Schuirmann, *A comparison of the two one-sided tests
+//! procedure and the power approach*, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
+//! So **"makes no difference" is a region such as 1/1.05 to 1.05**, never "no difference was
+//! found"; with too few blocks it stays Inconclusive.
+//!
+//! Twice the one-sided p-value is 0.05 exactly at an end of the 95 % interval, so that an
+//! uncorrected verdict says what the interval shows. Holm's correction over the session's claims
+//! then asks for more: an interval may clear the boundary and the verdict still be Inconclusive.
+
+use crate::evidence::{Evidence, Side};
+use model::{Quantity, Region, Verdict};
+
+/// What one claim's own data say, before the correction for the session's other claims.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Leaning {
+    /// Whether the point lies in the claim's region.
+    pub(crate) holds: bool,
+    /// Two-sided p-value of that.
+    pub(crate) p_value: f64,
+}
+
+impl Leaning {
+    /// The verdict, given whether the p-value stands among the session's others.
+    pub(crate) fn verdict(self, stands: bool) -> Verdict {
+        match (stands, self.holds) {
+            (false, _) => Verdict::Inconclusive,
+            (true, true) => Verdict::Supported,
+            (true, false) => Verdict::Refuted,
+        }
+    }
+}
+
+/// Which way the data lean; `None` where there is no estimate, or the region has no end that a
+/// number of this kind could cross, so that nothing can refute the claim.
+pub(crate) fn lean(quantity: &Quantity, evidence: &Evidence, region: Region) -> Option<Leaning> {
+    let point = evidence.estimate()?.point;
+    let region = crossable(quantity, region);
+    let leaning = match (region.low, region.high) {
+        (None, None) => return None,
+        (Some(low), Some(high)) if low > high => return None,
+        (Some(low), _) if point < low => {
+            Leaning { holds: false, p_value: evidence.p_value(low, Side::Above) }
+        }
+        (_, Some(high)) if point > high => {
+            Leaning { holds: false, p_value: evidence.p_value(high, Side::Below) }
+        }
+        (low, high) => {
+            let below = low.map_or(0.0, |low| evidence.p_value(low, Side::Below));
+            let above = high.map_or(0.0, |high| evidence.p_value(high, Side::Above));
+            Leaning { holds: true, p_value: below.max(above) }
+        }
+    };
+    Some(leaning)
+}
+
+/// A region without the ends that the quantity cannot cross anyway: no ratio of positive numbers
+/// lies below 0, no frequency above 1.
+fn crossable(quantity: &Quantity, region: Region) -> Region {
+    let (least, most) = match quantity {
+        Quantity::Frequency { .. } | Quantity::Linearity { .. } => (Some(0.0), Some(1.0)),
+        _ => (None, None),
+    };
+    Region {
+        low: region.low.filter(|low| least.is_none_or(|least| *low > least)),
+        high: region.high.filter(|high| most.is_none_or(|most| *high < most)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Scale;
+    use crate::interval::centre;
+    use model::Cell;
+    use proptest::prelude::*;
+
+    fn ratio() -> Quantity {
+        let cell = Cell::default();
+        Quantity::Ratio { response: "task_ns".into(), of: cell.clone(), to: cell }
+    }
+
+    fn evidence(ratios: &[f64]) -> Evidence {
+        let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+        let located = centre(&logs).unwrap();
+        Evidence::Blocks { located, scale: Scale::Log, counted: false }
+    }
+
+    const TWO: [f64; 8] = [2.0, 2.02, 1.97, 2.05, 1.99, 2.01, 1.98, 2.03];
+
+    #[test]
+    fn a_clear_number_supports_or_refutes() {
+        let clear = evidence(&TWO);
+        let above = lean(&ratio(), &clear, Region::above(1.5)).unwrap();
+        assert!(above.holds && above.p_value < 0.001);
+        assert_eq!(above.verdict(true), Verdict::Supported);
+        assert_eq!(above.verdict(false), Verdict::Inconclusive);
+        let below = lean(&ratio(), &clear, Region::below(1.5)).unwrap();
+        assert!(!below.holds && below.p_value == above.p_value);
+        assert_eq!(below.verdict(true), Verdict::Refuted);
+        let high = lean(&ratio(), &clear, Region::above(3.0)).unwrap();
+        assert!(!high.holds && high.p_value < 0.001);
+    }
+
+    #[test]
+    fn no_difference_is_equivalence() {
+        let same = [1.0, 1.01, 0.99, 1.004, 0.996, 1.002, 0.998, 1.006];
+        let region = Region::about(1.0, 0.05);
+        let leaning = lean(&ratio(), &evidence(&same), region).unwrap();
+        assert!(leaning.holds && leaning.p_value < 0.01);
+        // The wider the noise, the less it is equivalence: absence of evidence does not count.
+        let noisy = [1.0, 1.4, 0.7, 1.2, 0.8, 1.1, 0.9, 1.05];
+        let leaning = lean(&ratio(), &evidence(&noisy), region).unwrap();
+        assert!(leaning.holds && leaning.p_value > 0.05);
+        // The larger of the two one-sided p-values counts.
+        let near = lean(&ratio(), &evidence(&TWO), Region::within(1.9, 50.0)).unwrap();
+        let alone = lean(&ratio(), &evidence(&TWO), Region::above(1.9)).unwrap();
+        assert_eq!(near, alone);
+    }
+
+    #[test]
+    fn ends_that_cannot_be_crossed_do_not_count() {
+        let among = Cell::default();
+        let frequency = Quantity::Frequency { response: "escaped_count".into(), among };
+        let none = Evidence::Events { events: 0, observations: 1000 };
+        let rare = lean(&frequency, &none, Region::within(0.0, 0.01)).unwrap();
+        assert!(rare.holds && rare.p_value < 0.001);
+        assert_eq!(lean(&frequency, &none, Region::within(0.0, 1.0)), None);
+        assert_eq!(lean(&ratio(), &Evidence::None, Region::above(1.0)), None);
+        assert_eq!(lean(&ratio(), &evidence(&TWO), Region::within(3.0, 2.0)), None);
+        let free = Region { low: None, high: None };
+        assert_eq!(lean(&ratio(), &evidence(&TWO), free), None);
+    }
+
+    proptest! {
+        #[test]
+        fn verdict_and_interval_agree(
+            logs in prop::collection::vec(-0.5..0.5_f64, 2..20),
+            low in 0.5..1.5_f64,
+            width in 0.01..1.0_f64,
+        ) {
+            let located = centre(&logs).unwrap();
+            let evidence = Evidence::Blocks { located, scale: Scale::Log, counted: false };
+            let estimate = evidence.estimate().unwrap();
+            let (high, region) = (low + width, Region::within(low, low + width));
+            let leaning = lean(&ratio(), &evidence, region).unwrap();
+            prop_assume!((leaning.p_value - 0.05).abs() > 1e-9);
+            let inside = estimate.low >= low && estimate.high <= high;
+            let outside = estimate.low > high || estimate.high < low;
+            prop_assert_eq!(leaning.p_value < 0.05, inside || outside);
+            if leaning.p_value < 0.05 {
+                prop_assert_eq!(leaning.holds, inside);
+            }
+        }
+    }
+}
