@@ -1,0 +1,77 @@
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// What can go wrong with a session folder. Every text names the file and what would be right.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}", path.display())]
+    Io {
+        /// What was tried: "write", "create"…
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// A new session needs a folder of its own.
+    #[error("{} is not empty: a new session needs a new or empty folder", dir.display())]
+    NotEmpty {
+        /// The folder.
+        dir: PathBuf,
+    },
+    /// There is no session where one was expected.
+    #[error("{} is not a session: {why}", path.display())]
+    NotASession {
+        /// What was given.
+        path: PathBuf,
+        /// What is missing or wrong.
+        why: String,
+    },
+    /// A later scruple wrote it.
+    #[error(
+        "{} has session format {found}, and this scruple reads up to {known}: \
+         use the scruple that wrote it, or a newer one",
+        path.display()
+    )]
+    Newer {
+        /// The manifest.
+        path: PathBuf,
+        /// The format it has.
+        found: u64,
+        /// The newest format this build reads.
+        known: u32,
+    },
+    /// A file does not hold what it should.
+    #[error("{}, line {line}: {what}", path.display())]
+    Broken {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// What was to be written could not be read again, so it was not written.
+    #[error("cannot store this in {}: {what}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What a reader would stumble over.
+        what: String,
+    },
+    /// Another process is writing it.
+    #[error("session {} is being written by another scruple: wait until it has ended", dir.display())]
+    Busy {
+        /// The folder.
+        dir: PathBuf,
+    },
+}
+
+impl Error {
+    /// For `map_err`: what was tried, and on what.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_path_buf();
+        move |source| Error::Io { action, path, source }
+    }
+}

@@ -1,0 +1,110 @@
+//! Opening and replacing files of the folder.
+
+use crate::Error;
+use std::ffi::OsStr;
+use std::fs::{DirBuilder, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// Everybody may read a session; the umask takes away what the user wants to keep.
+const FILE_MODE: u32 = 0o644;
+const FOLDER_MODE: u32 = 0o755;
+const PRIVATE_FOLDER_MODE: u32 = 0o700;
+
+/// A file that must be new. Every write goes to its end, wherever that is: after a cut, a
+/// position of its own would leave a hole.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    writable().append(true).create_new(true).open(path)
+}
+
+/// A file that only ever grows at its end, or is cut. It must be there, and no link.
+pub(crate) fn open_to_append(path: &Path) -> io::Result<File> {
+    regular(writable().read(true).append(true).open(path)?)
+}
+
+/// A file that is made if it is not there; no link.
+pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
+    regular(writable().write(true).create(true).truncate(false).open(path)?)
+}
+
+/// A file to read, which may be a link: nothing is changed through it.
+pub(crate) fn open_to_read(path: &Path) -> io::Result<File> {
+    // A named pipe in a folder from elsewhere would block an ordinary open for ever.
+    regular(OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK).open(path)?)
+}
+
+/// A session folder from elsewhere may hold links to places that are not ours to write.
+fn writable() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.mode(FILE_MODE).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    options
+}
+
+fn regular(file: File) -> io::Result<File> {
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
+}
+
+/// A folder with its parents; it may be there already.
+pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
+}
+
+/// A folder that only this user may enter; it may be there already, but not as a link.
+pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(PRIVATE_FOLDER_MODE).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            if path.symlink_metadata()?.is_dir() { Ok(()) } else { Err(error) }
+        }
+        other => other,
+    }
+}
+
+/// Gives `name` in `dir` the new content, at once or not at all: whoever reads it, or looks
+/// after a crash, finds the old file or the new one and never a part.
+///
+/// The caller holds the session's lock, so a temporary file that is already there was left by a
+/// process that was killed.
+pub(crate) fn replace(dir: &Path, name: &str, content: &[u8]) -> Result<(), Error> {
+    let path = dir.join(name);
+    let temporary = dir.join(format!(".{name}.new"));
+    let result = write_and_rename(dir, &temporary, &path, content);
+    if result.is_err() {
+        // Best effort: the first error is the one worth telling.
+        let _ = std::fs::remove_file(&temporary);
+    }
+    result.map_err(Error::io("write", &path))
+}
+
+fn write_and_rename(dir: &Path, temporary: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
+    match std::fs::remove_file(temporary) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = create_new(temporary)?;
+    file.write_all(content)?;
+    // Without this a crash soon after the rename can leave the new name with no content.
+    file.sync_all()?;
+    std::fs::rename(temporary, path)?;
+    sync_folder(dir)
+}
+
+/// Makes the names in a folder durable.
+pub(crate) fn sync_folder(dir: &Path) -> io::Result<()> {
+    File::open(dir)?.sync_all()
+}
+
+/// The first entry of a folder that is not the one named.
+pub(crate) fn other_entry(dir: &Path, than: Option<&str>) -> io::Result<Option<PathBuf>> {
+    for entry in std::fs::read_dir(dir)? {
+        let entry = entry?;
+        if than.map(OsStr::new) != Some(entry.file_name().as_os_str()) {
+            return Ok(Some(entry.path()));
+        }
+    }
+    Ok(None)
+}

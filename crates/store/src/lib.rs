@@ -1,0 +1,51 @@
+//! The session folder.
+//!
+//! A session is a folder with `manifest.json` (what was asked, on which machine),
+//! `trials.ndjson` (one line per trial), and what is derived from them: `summary.json` and
+//! `report.html`. This room reads and writes that folder and keeps it whole: a record that
+//! [`Writer::append`] has accepted is on the disk, and a process killed at any moment leaves at
+//! most one torn last line, which [`open`] reports and [`Writer::resume`] cuts off.
+//!
+//! It does not know what the numbers mean.
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
+
+mod error;
+mod files;
+mod lines;
+mod lock;
+mod name;
+mod read;
+mod schema;
+mod write;
+
+pub use error::Error;
+pub use name::session_name;
+pub use read::{Duplicate, Stored, Torn, open};
+pub use schema::summary_schema;
+pub use write::Writer;
+
+/// What is needed to understand the trials, or to go on with them.
+pub const MANIFEST_FILE: &str = "manifest.json";
+
+/// One JSON line per trial, in the order in which they ended.
+pub const TRIALS_FILE: &str = "trials.ndjson";
+
+/// What the trials say; it can always be computed again from them.
+pub const SUMMARY_FILE: &str = "summary.json";
+
+/// The page; it can always be rendered again.
+pub const REPORT_FILE: &str = "report.html";
+
+/// Held, and locked, by the one process that writes the session.
+pub const LOCK_FILE: &str = "lock";
+
+/// Where trials put their files.
+pub const SCRATCH_FOLDER: &str = "scratch";
+
+/// The most bytes that a line of `trials.ndjson` may have, its newline included: what a trial
+/// may say, and room for what the runner adds to it.
+pub const LINE_BYTES_MAX: usize = model::MESSAGE_BYTES_MAX + (1 << 20);
+
+/// The most bytes that `manifest.json` may have.
+pub const MANIFEST_BYTES_MAX: usize = 64 << 20;

@@ -1,0 +1,172 @@
+use crate::lines::{Line, read_line};
+use crate::{Error, LINE_BYTES_MAX, MANIFEST_BYTES_MAX, MANIFEST_FILE, TRIALS_FILE, files};
+use model::{Manifest, Outcome, Record, SESSION_FORMAT};
+use serde::Deserialize;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// A session as it stands on the disk.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// Its folder, as it was given.
+    pub dir: PathBuf,
+    /// What was asked, and on which machine.
+    pub manifest: Manifest,
+    /// One per trial, in the order in which they ended.
+    pub records: Vec<Record>,
+    /// The last line, if its newline is missing: its writer was killed while it wrote. It is not
+    /// among the records.
+    pub torn: Option<Torn>,
+}
+
+/// An incomplete last line of `trials.ndjson`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Torn {
+    /// Its number, from 1.
+    pub line: u64,
+    /// The bytes there are of it.
+    pub bytes: u64,
+}
+
+/// Two completed trials where the plan has one. Both are indices into [`Stored::records`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Duplicate {
+    /// The one that was stored first.
+    pub first: usize,
+    /// The one that should not be there.
+    pub second: usize,
+}
+
+impl Stored {
+    /// Records that completed although the same experiment, block and treatment had completed
+    /// before. A session that scruple wrote has none, however often it was interrupted.
+    pub fn duplicates(&self) -> Vec<Duplicate> {
+        let mut seen = HashMap::new();
+        let mut found = Vec::new();
+        for (second, record) in self.records.iter().enumerate() {
+            if !matches!(record.outcome, Outcome::Completed { .. }) {
+                continue;
+            }
+            let first = *seen
+                .entry((&record.experiment, record.block, &record.treatment))
+                .or_insert(second);
+            if first != second {
+                found.push(Duplicate { first, second });
+            }
+        }
+        found
+    }
+}
+
+/// Reads a session and changes nothing.
+///
+/// A torn last line is reported in [`Stored::torn`]: that is what a killed writer leaves.
+///
+/// # Errors
+/// If the folder holds no session, if a later scruple wrote it, or if any line but a torn last
+/// one is not a record: the error names file, line and what is wrong.
+pub fn open(dir: &Path) -> Result<Stored, Error> {
+    let manifest = read_manifest(dir)?;
+    let path = dir.join(TRIALS_FILE);
+    let file = files::open_to_read(&path).map_err(Error::io("read", &path))?;
+    let trials = read_trials(&file, &path)?;
+    let dir = dir.to_path_buf();
+    Ok(Stored { dir, manifest, records: trials.records, torn: trials.torn })
+}
+
+/// What `trials.ndjson` holds.
+pub(crate) struct Trials {
+    pub(crate) records: Vec<Record>,
+    /// The whole lines' bytes.
+    pub(crate) whole_bytes: u64,
+    pub(crate) torn: Option<Torn>,
+}
+
+/// Reads the lines of `file`, which is called `path` in errors.
+pub(crate) fn read_trials(file: &File, path: &Path) -> Result<Trials, Error> {
+    let mut input = BufReader::with_capacity(1 << 16, file);
+    let mut buffer = Vec::new();
+    let mut trials = Trials { records: Vec::new(), whole_bytes: 0, torn: None };
+    for line in 1.. {
+        let broken = |what| Err(Error::Broken { path: path.to_path_buf(), line, what });
+        match read_line(&mut input, &mut buffer, LINE_BYTES_MAX).map_err(Error::io("read", path))? {
+            Line::Whole => match serde_json::from_slice(&buffer) {
+                Ok(record) => trials.records.push(record),
+                Err(error) => return broken(format!("this is not a record: {}", explain(&error))),
+            },
+            Line::Torn => trials.torn = Some(Torn { line, bytes: buffer.len() as u64 }),
+            Line::TooLong => {
+                return broken(format!(
+                    "longer than {LINE_BYTES_MAX} bytes, which no record may be"
+                ));
+            }
+            Line::End => break,
+        }
+        if trials.torn.is_none() {
+            trials.whole_bytes += buffer.len() as u64;
+        }
+    }
+    Ok(trials)
+}
+
+/// What serde says, without the line number that means nothing inside one line.
+fn explain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match text.strip_suffix(&place) {
+        Some(what) => format!("{what} (column {})", error.column()),
+        None => text,
+    }
+}
+
+/// The part of a manifest that every version of the format has.
+#[derive(Deserialize)]
+struct Format {
+    format: u64,
+}
+
+/// Reads `manifest.json`, of any format there ever was.
+pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
+    let path = dir.join(MANIFEST_FILE);
+    let content = read_bounded(dir, &path)?;
+    let broken = |error: serde_json::Error| Error::Broken {
+        path: path.clone(),
+        line: error.line() as u64,
+        what: format!("this is not a session's manifest: {}", explain(&error)),
+    };
+    let Format { format } = serde_json::from_slice(&content).map_err(broken)?;
+    if format > u64::from(SESSION_FORMAT) {
+        return Err(Error::Newer { path, found: format, known: SESSION_FORMAT });
+    }
+    if format == 0 {
+        let why = "its manifest has format 0, and formats begin at 1".to_string();
+        return Err(Error::NotASession { path: dir.to_path_buf(), why });
+    }
+    serde_json::from_slice(&content).map_err(broken)
+}
+
+fn read_bounded(dir: &Path, path: &Path) -> Result<Vec<u8>, Error> {
+    let not_a_session =
+        |why: &str| Err(Error::NotASession { path: dir.to_path_buf(), why: why.to_string() });
+    match dir.metadata() {
+        Ok(metadata) if metadata.is_dir() => {}
+        Ok(_) => return not_a_session("give the session's folder, not a file of it"),
+        Err(error) => return Err(Error::io("open", dir)(error)),
+    }
+    let file = match files::open_to_read(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return not_a_session(&format!("it has no {MANIFEST_FILE}"));
+        }
+        other => other.map_err(Error::io("read", path))?,
+    };
+    let mut content = Vec::new();
+    file.take(MANIFEST_BYTES_MAX as u64 + 1)
+        .read_to_end(&mut content)
+        .map_err(Error::io("read", path))?;
+    if content.len() > MANIFEST_BYTES_MAX {
+        return not_a_session(&format!("its {MANIFEST_FILE} is over {MANIFEST_BYTES_MAX} bytes"));
+    }
+    Ok(content)
+}

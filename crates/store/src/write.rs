@@ -1,0 +1,201 @@
+use crate::lines::Lines;
+use crate::lock::Lock;
+use crate::read::{Stored, read_manifest, read_trials};
+use crate::{
+    Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE, REPORT_FILE,
+    SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_FILE, files,
+};
+use model::{Manifest, Record, Summary};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The one process that writes a session.
+///
+/// It holds the session's lock until it is dropped; the lock file goes with it. All file names
+/// are fixed: nothing that a manifest or a record says becomes part of a path.
+#[derive(Debug)]
+pub struct Writer {
+    dir: PathBuf,
+    trials: Lines<File>,
+    // Last, so that it is released when everything else is closed.
+    _lock: Lock,
+}
+
+impl Writer {
+    /// Begins a session in `dir`, which must not exist or be empty; parents are made.
+    ///
+    /// The manifest comes last and whole, so a folder with a manifest is a session.
+    ///
+    /// # Errors
+    /// [`Error::NotEmpty`], or what the operating system refused.
+    pub fn create(dir: &Path, manifest: &Manifest) -> Result<Writer, Error> {
+        let path = dir.join(MANIFEST_FILE);
+        let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
+        files::create_folders(dir).map_err(Error::io("create", dir))?;
+        // Before the lock, so that no file of ours is put into somebody's folder, and again
+        // after it, since another scruple may have come and gone in between.
+        must_hold_nothing_but(dir, None)?;
+        let lock = Lock::create(dir)?;
+        must_hold_nothing_but(dir, Some(LOCK_FILE))?;
+        match begin(dir, &content) {
+            Ok(trials) => Ok(Writer { dir: dir.to_path_buf(), trials, _lock: lock }),
+            Err(error) => {
+                // The folder is as empty as it was, so that the same command can be tried again.
+                let _ = std::fs::remove_file(dir.join(TRIALS_FILE));
+                Err(error)
+            }
+        }
+    }
+
+    /// Goes on with a session: cuts a torn last line off `trials.ndjson` and returns what is
+    /// there. [`Stored::torn`] tells what was cut off. Nothing else in the folder is touched.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if another process is writing it, and all that [`crate::open`] may say.
+    pub fn resume(dir: &Path) -> Result<(Writer, Stored), Error> {
+        // First, so that no lock file is put into a folder that is not a session.
+        read_manifest(dir)?;
+        let lock = Lock::acquire(dir)?;
+        let manifest = read_manifest(dir)?;
+        let path = dir.join(TRIALS_FILE);
+        let file = files::open_to_append(&path).map_err(Error::io("open", &path))?;
+        let trials = read_trials(&file, &path)?;
+        let lines = Lines::new(file, trials.whole_bytes, trials.torn.is_some())
+            .map_err(Error::io("cut a torn line off", &path))?;
+        let dir = dir.to_path_buf();
+        let writer = Writer { dir: dir.clone(), trials: lines, _lock: lock };
+        Ok((writer, Stored { dir, manifest, records: trials.records, torn: trials.torn }))
+    }
+
+    /// Stores one trial: one write of the whole line, then a wait until it is on the disk.
+    ///
+    /// # Errors
+    /// What the operating system refused (a full disk): then the record is not stored, those
+    /// before it are as they were, and a later append may succeed. [`Error::Unreadable`] if the
+    /// record could not be read again: it is longer than [`LINE_BYTES_MAX`], or has a number that
+    /// JSON does not know.
+    pub fn append(&mut self, record: &Record) -> Result<(), Error> {
+        let path = self.dir.join(TRIALS_FILE);
+        let line = encode::<Record>(record, &path, LINE_BYTES_MAX, Layout::Line)?;
+        self.trials.append(&line).map_err(Error::io("append to", &path))
+    }
+
+    /// Replaces `manifest.json`, at once or not at all: for what is known only once the folder is
+    /// held, such as how well the shield works.
+    ///
+    /// # Errors
+    /// What the operating system refused; then the file is as it was.
+    pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
+        let path = self.dir.join(MANIFEST_FILE);
+        let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
+        files::replace(&self.dir, MANIFEST_FILE, &content)
+    }
+
+    /// Replaces `summary.json`, at once or not at all.
+    ///
+    /// # Errors
+    /// What the operating system refused; then the file is as it was.
+    pub fn write_summary(&self, summary: &Summary) -> Result<(), Error> {
+        let path = self.dir.join(SUMMARY_FILE);
+        let content = encode::<Summary>(summary, &path, usize::MAX, Layout::Indented)?;
+        files::replace(&self.dir, SUMMARY_FILE, &content)
+    }
+
+    /// Replaces `report.html`, at once or not at all.
+    ///
+    /// # Errors
+    /// What the operating system refused; then the file is as it was.
+    pub fn write_report(&self, html: &str) -> Result<(), Error> {
+        files::replace(&self.dir, REPORT_FILE, html.as_bytes())
+    }
+
+    /// The session's folder, as it was given.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Where [`Writer::write_report`] puts the page.
+    pub fn report_path(&self) -> PathBuf {
+        self.dir.join(REPORT_FILE)
+    }
+
+    /// The folder for the trials' files, which is made if it is not there: only this user may
+    /// enter it.
+    ///
+    /// # Errors
+    /// What the operating system refused; also if something else has the folder's name.
+    pub fn scratch(&self) -> Result<PathBuf, Error> {
+        let path = self.dir.join(SCRATCH_FOLDER);
+        files::create_private_folder(&path).map_err(Error::io("create", &path))?;
+        Ok(path)
+    }
+
+    /// Removes the folder for the trials' files, with all that is in it, if it is there. Links
+    /// in it are removed, not followed.
+    ///
+    /// # Errors
+    /// What the operating system refused.
+    pub fn remove_scratch(&self) -> Result<(), Error> {
+        let path = self.dir.join(SCRATCH_FOLDER);
+        match std::fs::remove_dir_all(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(Error::io("remove", &path)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The two files that every session has; the manifest is what makes the folder a session.
+fn begin(dir: &Path, manifest: &[u8]) -> Result<Lines<File>, Error> {
+    let path = dir.join(TRIALS_FILE);
+    let trials = files::create_new(&path)
+        .and_then(|file| Lines::new(file, 0, false))
+        .map_err(Error::io("create", &path))?;
+    files::replace(dir, MANIFEST_FILE, manifest)?;
+    Ok(trials)
+}
+
+fn must_hold_nothing_but(dir: &Path, name: Option<&str>) -> Result<(), Error> {
+    match files::other_entry(dir, name).map_err(Error::io("read", dir))? {
+        Some(_) => Err(Error::NotEmpty { dir: dir.to_path_buf() }),
+        None => Ok(()),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Layout {
+    /// For people.
+    Indented,
+    /// All in one line.
+    Line,
+}
+
+/// `value` as JSON with a newline at its end, of at most `limit` bytes, and known to be readable.
+///
+/// JSON has no infinity: serde writes `null` for it, which is no number when it is read again.
+/// One such value would make the whole session unreadable, so every text is read once before it
+/// is stored (some 20 microseconds for a usual record, beside a wait for the disk).
+fn encode<T: Serialize + DeserializeOwned>(
+    value: &T,
+    path: &Path,
+    limit: usize,
+    layout: Layout,
+) -> Result<Vec<u8>, Error> {
+    let unreadable = |what: String| Error::Unreadable { path: path.to_path_buf(), what };
+    let text = match layout {
+        Layout::Indented => serde_json::to_vec_pretty(value),
+        Layout::Line => serde_json::to_vec(value),
+    };
+    let mut text = text.map_err(|error| unreadable(error.to_string()))?;
+    text.push(b'\n');
+    if text.len() > limit {
+        return Err(unreadable(format!("it has {} bytes, and {limit} is the most", text.len())));
+    }
+    serde_json::from_slice::<T>(&text)
+        .map_err(|error| unreadable(format!("it could not be read again: {error}")))?;
+    Ok(text)
+}
