@@ -1,0 +1,246 @@
+//! The ways to bring an entity into being, each with what must be seen of it.
+
+use super::parent::Placement;
+use super::timing::{Tally, Times, timed};
+use super::{pool, thread};
+use kit::declare::Named;
+use kit::model::Profile;
+use kit::{NOOP, Stop, Trial};
+use std::ffi::{CStr, CString};
+use std::io::ErrorKind;
+use sys::clock::now_ns;
+use sys::task::{CloneStack, Pid};
+
+/// The program that is executed: this one, which ends in its first statement when asked so.
+const SELF: &CStr = c"/proc/self/exe";
+
+/// One way, as a level of the factor `mechanism`.
+#[derive(Clone, Copy)]
+pub(super) struct Mechanism {
+    /// Creates and awaits entities until the time is over.
+    pub(super) measure: fn(&mut Trial<'_>, Placement) -> Result<Tally, Stop>,
+    /// What must be seen.
+    pub(super) expected: Expected,
+}
+
+/// What must be counted per operation, as ranges, on one CPU. The ranges are wide, since
+/// neighbours add preemptions; they tell a mechanism that did its work from one that did not.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Expected {
+    /// Context switches of both sides.
+    pub(super) switches: (f64, f64),
+    /// Faults of the parent, of its threads included.
+    pub(super) parent_faults: (f64, f64),
+    /// Faults of child processes.
+    pub(super) child_faults: (f64, f64),
+}
+
+/// Fewer than one in two operations.
+const RARELY: (f64, f64) = (0.0, 0.5);
+
+impl Expected {
+    /// With so many switches, and no faults.
+    const fn switches(low: f64, high: f64) -> Self {
+        Expected { switches: (low, high), parent_faults: RARELY, child_faults: RARELY }
+    }
+
+    /// With faults of the parent.
+    const fn parent(self, low: f64, high: f64) -> Self {
+        Expected { parent_faults: (low, high), ..self }
+    }
+
+    /// With faults of the child.
+    const fn child(self, low: f64, high: f64) -> Self {
+        Expected { child_faults: (low, high), ..self }
+    }
+
+    /// The same where both sides need not share one CPU: the waiting side may find that all is
+    /// over before it has gone to sleep.
+    pub(super) fn at(self, placement: Placement) -> Self {
+        match placement {
+            Placement::Same => self,
+            Placement::Other | Placement::Free => {
+                Expected { switches: (0.0, self.switches.1), ..self }
+            }
+        }
+    }
+}
+
+/// A function call: a preemption now and then.
+const CALL: Expected = Expected::switches(0.0, 0.5);
+
+/// The thread gets the CPU, and gives it back. Its stack is one that glibc kept, touched already.
+const THREAD: Expected = Expected::switches(0.9, 5.0);
+
+/// The stack is new, so its pages are: at least the one that the thread begins on.
+const FRESH: Expected = THREAD.parent(1.0, 50.0);
+
+/// A child on a copy of the memory: both sides write to their stacks and fault. Large memory adds
+/// no fault, but the parent's page tables are write-protected again at each fork.
+const COPY: Expected = Expected::switches(0.9, 8.0).parent(1.0, 50.0).child(1.0, 100.0);
+
+/// The same without libc: the child writes nothing and only brings in the pages that it runs on,
+/// which are fewer than what libc's child touches.
+const BARE_COPY: Expected = COPY.child(1.0, 7.0);
+
+/// A child that shares the memory writes nothing.
+const SHARED: Expected = Expected::switches(0.9, 8.0);
+
+/// A new program builds its memory anew.
+const PROGRAM: Expected = Expected::switches(0.9, 50.0).parent(0.0, 50.0).child(10.0, 10_000.0);
+
+/// There and back.
+const HAND_OFF: Expected = Expected::switches(1.5, 8.0);
+
+const fn by(
+    measure: fn(&mut Trial<'_>, Placement) -> Result<Tally, Stop>,
+    expected: Expected,
+) -> Mechanism {
+    Mechanism { measure, expected }
+}
+
+/// The levels of the factor `mechanism`.
+pub(super) const MECHANISMS: [Named<Mechanism>; 13] = [
+    Named::new("call", "a function call: what the harness itself costs", by(call, CALL)),
+    Named::new(
+        "pthread",
+        "pthread_create and pthread_join; the stack of 8 MiB (by default) is one that glibc kept",
+        by(thread::by_default, THREAD),
+    ),
+    Named::from(
+        "pthread_small_stack",
+        "the same with the smallest stack, 16 KiB or what the CPU's registers need",
+        Profile::Quick,
+        by(thread::with_small_stack, THREAD),
+    ),
+    Named::from(
+        "pthread_fresh_stack",
+        "the same with a stack of 64 MiB, which glibc does not keep: mmap and munmap each time",
+        Profile::Quick,
+        by(thread::with_fresh_stack, FRESH),
+    ),
+    Named::new("fork", "fork; the child calls _exit(0); wait4", by(fork, COPY)),
+    Named::from(
+        "fork_exit",
+        "fork; the child calls exit(0), which flushes libc's stdio; wait4",
+        Profile::Quick,
+        by(fork_exit, COPY),
+    ),
+    Named::from(
+        "clone_copy",
+        "clone3(SIGCHLD): a copy of the address space, without libc on either side",
+        Profile::Quick,
+        by(clone_copy, BARE_COPY),
+    ),
+    Named::new(
+        "vfork",
+        "clone(CLONE_VM|CLONE_VFORK): the child borrows the memory and the parent stands still",
+        by(vfork, SHARED),
+    ),
+    Named::from(
+        "clone_vm",
+        "clone3(CLONE_VM): a process of its own that shares the memory",
+        Profile::Quick,
+        by(clone_vm, SHARED),
+    ),
+    Named::from(
+        "posix_spawn",
+        "posix_spawn of this program (dynamically linked), which ends in its first statement",
+        Profile::Quick,
+        by(posix_spawn, PROGRAM),
+    ),
+    Named::from(
+        "fork_exec",
+        "fork and execve of this program (dynamically linked), which ends in its first statement",
+        Profile::Quick,
+        by(fork_exec, PROGRAM.parent(1.0, 50.0)),
+    ),
+    Named::new(
+        "pool_futex",
+        "a hand-off to a thread that sleeps on a futex, and back: nothing is created",
+        by(pool::by_futex, HAND_OFF),
+    ),
+    Named::from(
+        "pool_condvar",
+        "the same by pthread_mutex and pthread_cond, signalled while the mutex is held",
+        Profile::Quick,
+        by(pool::by_condvar, HAND_OFF),
+    ),
+];
+
+fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+    timed(trial, || {
+        let start_ns = now_ns();
+        sys::syscall::plain_call(start_ns);
+        let made_ns = now_ns();
+        Ok(Times { start_ns, made_ns, over_ns: now_ns() })
+    })
+}
+
+fn fork(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+    timed(trial, || awaited(|| sys::task::fork_exit(false)))
+}
+
+fn fork_exit(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+    timed(trial, || awaited(|| sys::task::fork_exit(true)))
+}
+
+fn clone_copy(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+    timed(trial, || awaited(sys::task::clone_fork_exit))
+}
+
+fn vfork(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+    timed(trial, || awaited(sys::task::vfork_exit))
+}
+
+fn clone_vm(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+    let mut stack = CloneStack::new()?;
+    timed(trial, || awaited(|| sys::task::clone_vm_exit(&mut stack)))
+}
+
+fn posix_spawn(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+    let word = noop()?;
+    timed(trial, || awaited(|| sys::task::spawn_program(SELF, &[&word])))
+}
+
+fn fork_exec(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+    let word = noop()?;
+    timed(trial, || awaited(|| sys::task::fork_exec(SELF, &[&word])))
+}
+
+/// The argument that makes this program end at once.
+fn noop() -> Result<CString, Stop> {
+    CString::new(NOOP).map_err(|_| Stop::failed("the argument holds a zero byte"))
+}
+
+/// Creates one child and waits until it has ended with code 0.
+pub(super) fn awaited(make: impl FnOnce() -> sys::Result<Pid>) -> Result<Times, Stop> {
+    let start_ns = now_ns();
+    let pid = make().map_err(refused)?;
+    let made_ns = now_ns();
+    let ended = sys::task::wait(pid)?;
+    let over_ns = now_ns();
+    match ended.code {
+        Some(0) => Ok(Times { start_ns, made_ns, over_ns }),
+        Some(code) => Err(Stop::failed(format!("a child ended with code {code} instead of 0"))),
+        None => {
+            let signal = ended.signal.unwrap_or(0);
+            Err(Stop::failed(format!("signal {signal} ended a child")))
+        }
+    }
+}
+
+/// A mechanism that this kernel lacks, or that a limit forbids, is no failure of the trial.
+pub(super) fn refused(error: sys::Error) -> Stop {
+    let kind = error.errno().map(|errno| std::io::Error::from_raw_os_error(errno).kind());
+    let help = match kind {
+        // EAGAIN: what fork and pthread_create say at a limit.
+        Some(ErrorKind::WouldBlock) => {
+            ": raise `ulimit -u` and `ulimit -v`, or end other processes"
+        }
+        Some(ErrorKind::OutOfMemory) => ": free memory, or raise `ulimit -v`",
+        _ if error.is_unsupported() => "",
+        _ => return error.into(),
+    };
+    Stop::unsupported(format!("{error}{help}"))
+}

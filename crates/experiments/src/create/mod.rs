@@ -1,0 +1,72 @@
+//! What does it cost to create one thread or one process, and to wait for its end?
+//!
+//! The trial makes the parent what the treatment says it is (memory touched, descriptors,
+//! mappings, CPU), proves it, and then creates and awaits one entity after the other. What an
+//! entity does is nothing: the costs are those of life and death alone.
+
+mod claims;
+mod declaration;
+mod mechanism;
+mod parent;
+mod pool;
+mod thread;
+mod timing;
+
+use kit::{Experiment, Stop, Trial};
+use mechanism::{Expected, MECHANISMS};
+use parent::{PLACEMENTS, Parent};
+use sys::stdio::Unflushed;
+use timing::Tally;
+
+/// What does it cost to create one entity and to wait for its end?
+pub(crate) const EXPERIMENT: Experiment =
+    Experiment { id: "create", design: declaration::design, trial };
+
+/// What the parent has printed and not flushed when it forks: a header, as programs print one.
+const HEADER: &[u8] = b"task,create_us,wait_us\n";
+
+fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    let mechanism = trial.realise("mechanism", &MECHANISMS)?;
+    let placement = trial.realise("placement", &PLACEMENTS)?;
+    placement.take(trial)?;
+    let parent = Parent::prepare(trial)?;
+    let printed = Unflushed::new(HEADER)?;
+    let tally = (mechanism.measure)(trial, placement)?;
+    let expected = mechanism.expected.at(placement);
+    record(trial, &tally, &expected);
+    trial.record("echoed_bytes", tally.all_operations, vec![printed.written_bytes()? as i64]);
+    drop(parent);
+    Ok(())
+}
+
+/// Keeps what was counted over the timed region, per operation, and holds it against what the
+/// mechanism must do.
+fn record(trial: &mut Trial<'_>, tally: &Tally, expected: &Expected) {
+    let operations = tally.operations;
+    let per_operation = |count: u64| count as f64 / operations as f64;
+    trial.record("cpu_ns", operations, vec![tally.cpu_ns as i64]);
+    trial.record("parent_faults_count", operations, vec![tally.parent_faults as i64]);
+    trial.record("child_faults_count", operations, vec![tally.child_faults as i64]);
+    trial.record("switches_count", operations, vec![tally.switches as i64]);
+    let (low, high) = expected.switches;
+    trial.check("switches per operation", per_operation(tally.switches), low, high);
+    let (low, high) = expected.parent_faults;
+    trial.check(
+        "faults of the parent per operation",
+        per_operation(tally.parent_faults),
+        low,
+        high,
+    );
+    let (low, high) = expected.child_faults;
+    trial.check("faults of the child per operation", per_operation(tally.child_faults), low, high);
+    if let Some(lived) = tally.lived {
+        let share = lived as f64 / tally.all_operations as f64;
+        trial.check("entities that lived per operation", share, 1.0, 1.0);
+    }
+    let left = sys::process::adopted_children(&[]).len();
+    trial.check("children not awaited", left as f64, 0.0, 0.0);
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests;

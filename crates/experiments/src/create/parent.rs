@@ -1,0 +1,161 @@
+//! The process that creates: where it runs, and what it has before it does so.
+
+use kit::declare::Named;
+use kit::model::Profile;
+use kit::{Stop, Trial};
+use std::fs::File;
+use sys::limits::Resource;
+use sys::pages::{Huge, ManyMappings, Mapping};
+
+/// Where creator and created run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Placement {
+    /// Both on one CPU.
+    Same,
+    /// Each on a CPU of its own.
+    Other,
+    /// Where the scheduler puts them.
+    Free,
+}
+
+/// The levels of the factor `placement`.
+pub(super) const PLACEMENTS: [Named<Placement>; 3] = [
+    Named::new("same", "both sides on one CPU", Placement::Same),
+    Named::from("other", "each side on a CPU of its own", Profile::Quick, Placement::Other),
+    Named::from("free", "wherever the scheduler puts them", Profile::Quick, Placement::Free),
+];
+
+impl Placement {
+    /// Takes the parent to its place.
+    pub(super) fn take(self, trial: &mut Trial<'_>) -> Result<(), Stop> {
+        if self == Placement::Same {
+            return trial.pin_to_one().map(drop);
+        }
+        trial.need_cpus(2)?;
+        if self == Placement::Other {
+            return trial.pin_to_one().map(drop);
+        }
+        let all = trial.spec().cpus.clone();
+        trial.pin(&all)
+    }
+
+    /// The CPU to which a thread of the pool has to go; absent if it stays where its creator is.
+    pub(super) fn partner(self, trial: &mut Trial<'_>) -> Result<Option<u32>, Stop> {
+        if self != Placement::Other {
+            return Ok(None);
+        }
+        let own = trial.one_cpu()?;
+        let other = trial.spec().cpus.iter().copied().find(|cpu| *cpu != own);
+        let other = other.ok_or_else(|| Stop::unsupported("needs a second CPU"))?;
+        trial.observe("partner_cpu", other);
+        Ok(Some(other))
+    }
+}
+
+/// The page sizes of the touched memory: the factor `pages`.
+pub(super) const PAGES: [Named<Huge>; 2] = [
+    Named::new("4k", "ordinary pages (MADV_NOHUGEPAGE)", Huge::Never),
+    Named::from("huge", "transparent huge pages (MADV_HUGEPAGE)", Profile::Quick, Huge::Always),
+];
+
+/// The least part of memory that must be in huge pages for the level `huge`: the rest may be
+/// what the kernel could not find whole.
+const HUGE_PART: f64 = 0.95;
+
+/// Descriptors that the trial needs for itself.
+const SPARE_DESCRIPTORS: u64 = 32;
+
+/// What the parent has. It is held until the trial is over.
+#[derive(Debug)]
+pub(super) struct Parent {
+    _memory: Option<Mapping>,
+    _descriptors: Vec<File>,
+    _mappings: Option<ManyMappings>,
+}
+
+impl Parent {
+    /// Makes the parent what the treatment says, and proves it.
+    pub(super) fn prepare(trial: &mut Trial<'_>) -> Result<Self, Stop> {
+        let mappings = many_mappings(trial)?;
+        let descriptors = descriptors(trial)?;
+        // Last: what has just been touched is there, and not yet given back to a host.
+        let memory = touched_memory(trial)?;
+        Ok(Parent { _memory: memory, _descriptors: descriptors, _mappings: mappings })
+    }
+}
+
+fn touched_memory(trial: &mut Trial<'_>) -> Result<Option<Mapping>, Stop> {
+    let bytes = trial.number("touched")? << 20;
+    let huge = trial.realise("pages", &PAGES)?;
+    if bytes == 0 {
+        return Ok(None);
+    }
+    trial.need_memory(bytes)?;
+    let mut memory = Mapping::new(bytes as usize, huge).map_err(|error| {
+        Stop::unsupported(format!("{error}: raise `ulimit -v`, or take a kernel with huge pages"))
+    })?;
+    memory.touch(sys::pages::page_bytes());
+    let resident = memory.resident_bytes()?;
+    if resident < bytes {
+        let what = format!("touched {bytes} bytes, of which {resident} are in memory");
+        return Err(Stop::unsupported(format!("{what}: free memory, or turn swapping off")));
+    }
+    let huge_bytes = memory.huge_bytes()?;
+    trial.observe("touched_bytes", resident);
+    trial.observe("touched_huge_bytes", huge_bytes);
+    huge_as_asked(huge, bytes, huge_bytes).map_err(Stop::Unsupported)?;
+    Ok(Some(memory))
+}
+
+/// Whether memory is in pages of the size that was asked for; if not, why that matters and what
+/// would help.
+pub(super) fn huge_as_asked(asked: Huge, bytes: u64, huge_bytes: u64) -> Result<(), String> {
+    let part = huge_bytes as f64 / bytes as f64;
+    match asked {
+        Huge::Never if huge_bytes > 0 => {
+            Err(format!("{huge_bytes} bytes are in huge pages, although they were refused"))
+        }
+        Huge::Always if part < HUGE_PART => Err(format!(
+            "only {:.0} % of the memory is in huge pages: write `madvise` to \
+             /sys/kernel/mm/transparent_hugepage/enabled, or free memory",
+            100.0 * part
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn descriptors(trial: &mut Trial<'_>) -> Result<Vec<File>, Stop> {
+    let count = trial.number("descriptors")?;
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let needed = count + SPARE_DESCRIPTORS;
+    let limit = sys::limits::get(Resource::OpenFiles)?;
+    if limit.soft.is_some_and(|soft| soft < needed) {
+        sys::limits::set(Resource::OpenFiles, Some(needed))
+            .map_err(|error| Stop::unsupported(format!("{error}: raise `ulimit -n`")))?;
+    }
+    let opened: Result<Vec<File>, _> = (0..count).map(|_| File::open("/dev/null")).collect();
+    let opened = opened.map_err(|error| {
+        Stop::unsupported(format!("open(/dev/null): {error}: raise `ulimit -n`"))
+    })?;
+    let found = std::fs::read_dir("/proc/self/fd")?.count();
+    trial.observe("descriptors", found);
+    trial.check("open descriptors", found as f64, count as f64, needed as f64);
+    Ok(opened)
+}
+
+fn many_mappings(trial: &mut Trial<'_>) -> Result<Option<ManyMappings>, Stop> {
+    let count = trial.number("mappings")?;
+    if count == 0 {
+        return Ok(None);
+    }
+    let before = sys::pages::mapping_count()?;
+    let mappings = sys::pages::map_many(count as usize)
+        .map_err(|error| Stop::unsupported(format!("{error}: raise vm.max_map_count")))?;
+    let added = sys::pages::mapping_count()? as f64 - before as f64;
+    trial.observe("mappings_added", added);
+    // The first may join a neighbour, and the heap may have grown meanwhile.
+    trial.check("mappings added", added, count as f64 - 2.0, count as f64 + 8.0);
+    Ok(Some(mappings))
+}

@@ -1,0 +1,149 @@
+//! A thread that exists already: what is handed to it costs no creation.
+
+use super::parent::Placement;
+use super::timing::{Tally, Times, timed};
+use kit::{Stop, Trial};
+use std::sync::atomic::{AtomicU32, Ordering};
+use sys::clock::now_ns;
+use sys::condvar::Baton;
+
+/// The number that sends the pool's thread home.
+const HOME: u32 = u32::MAX;
+
+/// A way to hand a numbered job to a thread and to learn that it is done.
+pub(super) trait Handing: Sync {
+    /// Hands the job over.
+    fn give(&self, job: u32) -> sys::Result<()>;
+    /// Sleeps until there is another job than the last.
+    fn take(&self, last: u32) -> sys::Result<u32>;
+    /// Says that the job is done.
+    fn report(&self, job: u32) -> sys::Result<()>;
+    /// Sleeps until it is said that the job is done.
+    fn hear(&self, job: u32) -> sys::Result<()>;
+}
+
+/// Two words, and two system calls on each side.
+#[derive(Debug, Default)]
+pub(super) struct Futex {
+    given: AtomicU32,
+    done: AtomicU32,
+}
+
+impl Handing for Futex {
+    fn give(&self, job: u32) -> sys::Result<()> {
+        self.given.store(job, Ordering::Release);
+        sys::futex::wake(&self.given, 1).map(drop)
+    }
+
+    fn take(&self, last: u32) -> sys::Result<u32> {
+        loop {
+            let job = self.given.load(Ordering::Acquire);
+            if job != last {
+                return Ok(job);
+            }
+            sys::futex::wait(&self.given, last, None)?;
+        }
+    }
+
+    fn report(&self, job: u32) -> sys::Result<()> {
+        self.done.store(job, Ordering::Release);
+        sys::futex::wake(&self.done, 1).map(drop)
+    }
+
+    fn hear(&self, job: u32) -> sys::Result<()> {
+        loop {
+            let done = self.done.load(Ordering::Acquire);
+            if done == job {
+                return Ok(());
+            }
+            sys::futex::wait(&self.done, done, None)?;
+        }
+    }
+}
+
+/// Two numbers, each under a mutex with a condition variable.
+#[derive(Debug, Default)]
+pub(super) struct Condvar {
+    given: Baton,
+    done: Baton,
+}
+
+impl Handing for Condvar {
+    fn give(&self, job: u32) -> sys::Result<()> {
+        self.given.pass(job)
+    }
+
+    fn take(&self, last: u32) -> sys::Result<u32> {
+        self.given.await_change(last)
+    }
+
+    fn report(&self, job: u32) -> sys::Result<()> {
+        self.done.pass(job)
+    }
+
+    fn hear(&self, job: u32) -> sys::Result<()> {
+        self.done.await_change(job - 1).map(drop)
+    }
+}
+
+/// By a futex alone.
+pub(super) fn by_futex(trial: &mut Trial<'_>, placement: Placement) -> Result<Tally, Stop> {
+    measure(trial, placement, &Futex::default())
+}
+
+/// By POSIX's mutex and condition variable.
+pub(super) fn by_condvar(trial: &mut Trial<'_>, placement: Placement) -> Result<Tally, Stop> {
+    measure(trial, placement, &Condvar::default())
+}
+
+fn measure(
+    trial: &mut Trial<'_>,
+    placement: Placement,
+    handing: &impl Handing,
+) -> Result<Tally, Stop> {
+    let cpu = placement.partner(trial)?;
+    std::thread::scope(|scope| {
+        let worker =
+            std::thread::Builder::new().spawn_scoped(scope, move || work(handing, cpu)).map_err(
+                |error| Stop::unsupported(format!("{error}: raise `ulimit -u` and `ulimit -v`")),
+            )?;
+        let mut job = 0;
+        let tally = timed(trial, || {
+            job += 1;
+            handed(handing, job)
+        });
+        // Whatever came of it: the thread is sent home, or the scope would wait for ever.
+        handing.give(HOME)?;
+        let lived = worker.join().map_err(|_| Stop::failed("the pool's thread panicked"))??;
+        Ok(Tally { lived: Some(lived), ..tally? })
+    })
+}
+
+/// Hands one job over and waits until it is done.
+fn handed(handing: &impl Handing, job: u32) -> Result<Times, Stop> {
+    let start_ns = now_ns();
+    handing.give(job)?;
+    let made_ns = now_ns();
+    handing.hear(job)?;
+    Ok(Times { start_ns, made_ns, over_ns: now_ns() })
+}
+
+/// The life of the pool's thread; returns the number of jobs it did.
+///
+/// A thread that may not go where it should takes no job as done in another place: it answers
+/// all of them, so that nobody waits for ever, and says in the end what was wrong.
+pub(super) fn work(handing: &impl Handing, cpu: Option<u32>) -> Result<u64, Stop> {
+    let pinned = cpu.map_or(Ok(()), |cpu| sys::affinity::pin(&[cpu]));
+    let mut jobs = 0;
+    let mut last = 0;
+    loop {
+        last = handing.take(last)?;
+        if last == HOME {
+            break;
+        }
+        jobs += 1;
+        handing.report(last)?;
+    }
+    pinned.map_err(|error| Stop::unsupported(error.to_string()))?;
+    Ok(jobs)
+}

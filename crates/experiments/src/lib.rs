@@ -1,0 +1,81 @@
+//! The catalog: one file per experiment.
+//!
+//! An experiment is registered by its module and one word in [`CATALOG`]. It knows the kit and
+//! the kernel, and nothing of plans, files, statistics or arguments.
+
+mod clock;
+mod create;
+mod kernel_entry;
+mod memory_limit;
+mod null;
+mod observer;
+mod support;
+mod workers;
+
+use kit::Experiment;
+
+/// All experiments, in the order in which people read them.
+pub const CATALOG: &[Experiment] = &[
+    create::EXPERIMENT,
+    workers::EXPERIMENT,
+    memory_limit::EXPERIMENT,
+    observer::EXPERIMENT,
+    kernel_entry::EXPERIMENT,
+    clock::EXPERIMENT,
+    null::EXPERIMENT,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::CATALOG;
+    use kit::model::Profile;
+
+    #[test]
+    fn every_design_is_consistent_and_named_like_its_experiment() {
+        for experiment in CATALOG {
+            let design = (experiment.design)();
+            assert_eq!(design.id, experiment.id);
+            if let Err(error) = design.check() {
+                panic!("{error}");
+            }
+            assert!(!design.treatments(Profile::Smoke).is_empty(), "{} in smoke", design.id);
+            assert!(design.question.ends_with('?'), "{} asks nothing", design.id);
+            assert!(!design.findings.is_empty(), "{} answers nothing", design.id);
+            for response in &design.responses {
+                assert!(!response.card.from.is_empty(), "{} has no card", response.name);
+                assert!(!response.card.source.is_empty(), "{} has no source", response.name);
+            }
+        }
+    }
+
+    #[test]
+    fn larger_profiles_measure_at_least_as_much() {
+        let profiles = [Profile::Smoke, Profile::Quick, Profile::Standard, Profile::Thorough];
+        for experiment in CATALOG {
+            let design = (experiment.design)();
+            for pair in profiles.windows(2) {
+                let (less, more) = (design.treatments(pair[0]), design.treatments(pair[1]));
+                assert!(less.iter().all(|t| more.contains(t)), "{}: {pair:?}", design.id);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_quantity_compares_is_measured_in_some_profile() {
+        for experiment in CATALOG {
+            let design = (experiment.design)();
+            let all = design.treatments(Profile::Thorough);
+            let quantities = design
+                .findings
+                .iter()
+                .map(|finding| (&finding.id, &finding.quantity))
+                .chain(design.claims.iter().map(|claim| (&claim.id, &claim.quantity)));
+            for (id, quantity) in quantities {
+                for cell in quantity.cells() {
+                    let met = all.iter().any(|treatment| treatment.matches(cell));
+                    assert!(met, "{} {id}: nothing matches {cell:?}", design.id);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! What happens to threads and processes at a limit on memory, and what only seems to happen.
+
+mod design;
+mod house;
+mod shown;
+
+use design::LIMITS;
+use house::{House, Order, Outcome};
+use kit::model::Profile;
+use kit::workers::MODELS;
+use kit::{Experiment, Stop, Trial};
+use shown::{METHODS, Method};
+use sys::task::Pid;
+
+/// The experiment.
+pub(crate) const EXPERIMENT: Experiment =
+    Experiment { id: "memory_limit", design: design::design, trial };
+
+/// The limit, in buffers.
+const LIMIT_BUFFERS: u64 = 5;
+
+/// Memory beside the buffers.
+const SPARE_BYTES: u64 = 64 << 20;
+
+fn trial(trial: &mut Trial) -> Result<(), Stop> {
+    let method = trial.realise("method", &METHODS)?;
+    if method == Method::TopText {
+        shown::need_top()?;
+    }
+    let order = read_order(trial)?;
+    trial.need_memory(order.count as u64 * order.buffer_bytes as u64 + SPARE_BYTES)?;
+    let cpus = order.cpus.clone();
+    trial.pin(&cpus)?;
+    // Workers whose house is killed must come to us, not outlive the trial.
+    sys::process::become_subreaper()?;
+    let memory_cgroup = trial.spec().memory_cgroup.clone();
+    let house = House::build(order.clone(), memory_cgroup.as_deref())?;
+    trial.observe("limit_in_force_bytes", house.limit_in_force());
+    trial.begin()?;
+    let mut measured = None;
+    let outcome = house.occupy(|pids| measured = Some(measure(method, pids)))?;
+    reap_orphans();
+    trial.end()?;
+    record(trial, &order, &outcome, measured.transpose()?);
+    Ok(())
+}
+
+fn read_order(trial: &Trial) -> Result<Order, Stop> {
+    let buffer_bytes: usize =
+        if trial.spec().profile == Profile::Smoke { 8 << 20 } else { 220 << 20 };
+    Ok(Order {
+        model: trial.realise("model", &MODELS)?,
+        count: trial.number("count")? as usize,
+        buffer_bytes,
+        limit: trial.realise("limit", &LIMITS)?,
+        limit_bytes: LIMIT_BUFFERS * buffer_bytes as u64,
+        cpus: trial.spec().cpus.clone(),
+    })
+}
+
+/// Memory of all processes of the crew at one moment.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    /// As the method shows it, in bytes.
+    shown_bytes: f64,
+    /// As the kernel counts it, in bytes.
+    true_bytes: u64,
+}
+
+fn measure(method: Method, pids: &[Pid]) -> Result<Seen, Stop> {
+    let mut true_bytes = 0;
+    for pid in pids {
+        true_bytes += held_by(*pid)?;
+    }
+    let shown_bytes = match method {
+        Method::Kernel => true_bytes as f64,
+        Method::TopText => shown::by_top(pids)? * 1024.0,
+    };
+    Ok(Seen { shown_bytes, true_bytes })
+}
+
+/// What a process holds. One that the kernel is just killing has no memory any more, although it
+/// has not been reaped: that is the one case in which an answer that is missing means nothing.
+fn held_by(pid: Pid) -> Result<u64, Stop> {
+    match sys::proc::memory(pid) {
+        Ok(memory) => Ok(memory.pss_bytes),
+        Err(error) => match sys::proc::status(pid) {
+            Ok(status) if status.rss_bytes.is_some() => Err(error.into()),
+            _ => Ok(0),
+        },
+    }
+}
+
+fn record(trial: &mut Trial, order: &Order, outcome: &Outcome, seen: Option<Seen>) {
+    trial.record_one("finished_count", outcome.finished as i64);
+    trial.record_one("refused_count", outcome.refused as i64);
+    trial.record_one("killed_count", outcome.killed as i64);
+    if let Some(wall_ns) = outcome.wall_ns {
+        trial.counters_mut().wall_ns = wall_ns;
+        trial.record_one("wall_ns", wall_ns as i64);
+    }
+    let known = outcome.finished + outcome.refused + outcome.killed;
+    trial.check("workers_accounted_for", known as f64, order.count as f64, order.count as f64);
+    if let Some(seen) = seen {
+        let true_bytes = seen.true_bytes.max(1) as f64;
+        trial.record_one("shown_bytes", seen.shown_bytes.round() as i64);
+        trial.record_one("true_bytes", seen.true_bytes as i64);
+        trial.record_one("shown_ppm", (seen.shown_bytes / true_bytes * 1e6).round() as i64);
+        let held = outcome.finished as f64 * order.buffer_bytes as f64;
+        trial.check("memory_held_bytes", true_bytes, held, held * 1.2 + 64e6);
+    }
+}
+
+/// Takes in worker processes whose house was killed: they die with it, and must not be left.
+fn reap_orphans() {
+    for orphan in sys::process::adopted_children(&[]) {
+        let _ = sys::process::kill(orphan, sys::signal::SIGKILL);
+        let _ = sys::task::wait(orphan);
+    }
+}

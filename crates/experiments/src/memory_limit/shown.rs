@@ -1,0 +1,161 @@
+//! What a method of measuring shows as the memory of some processes.
+
+use crate::support::program;
+use kit::Stop;
+use kit::declare::Named;
+use std::process::{Command, Stdio};
+use sys::task::Pid;
+
+/// How memory is measured: here the habit itself is under study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Method {
+    /// The kernel's own numbers.
+    Kernel,
+    /// The text of `top`, added up as scripts do.
+    TopText,
+}
+
+/// The levels of the factor `method`.
+pub(super) const METHODS: [Named<Method>; 2] = [
+    Named::new("kernel", "PSS from /proc/PID/smaps_rollup, summed", Method::Kernel),
+    Named::new(
+        "top_text",
+        "the column RES of `top -b -n 1`, summed as awk reads it: 1.1g is 1.1",
+        Method::TopText,
+    ),
+];
+
+/// The most processes that `top -p` takes.
+const TOP_PIDS_MAX: usize = 20;
+
+/// Finds `top`, or says what is missing.
+pub(super) fn need_top() -> Result<std::path::PathBuf, Stop> {
+    program::find("top").ok_or_else(|| {
+        Stop::unsupported("needs the program top (Debian: package procps) to read its text")
+    })
+}
+
+/// The processes' memory by the text of `top`, in KiB as its reader believes.
+pub(super) fn by_top(pids: &[Pid]) -> Result<f64, Stop> {
+    if pids.len() > TOP_PIDS_MAX {
+        return Err(Stop::failed(format!(
+            "top shows {TOP_PIDS_MAX} processes, not {}",
+            pids.len()
+        )));
+    }
+    let list = pids.iter().map(Pid::to_string).collect::<Vec<_>>().join(",");
+    let output = Command::new(need_top()?)
+        .args(["-b", "-n", "1", "-p", &list])
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Stop::unsupported(format!("top did not do it: {}", said.trim())));
+    }
+    sum_of_res(&String::from_utf8_lossy(&output.stdout), pids)
+        .ok_or_else(|| Stop::unsupported("top's text has no column RES, or not all the processes"))
+}
+
+/// Sums the column RES over the rows of some processes, reading each number as awk does; `None`
+/// where the column or one of the processes is missing.
+fn sum_of_res(text: &str, pids: &[Pid]) -> Option<f64> {
+    let mut lines = text.lines();
+    let column = lines.find_map(|line| line.split_whitespace().position(|word| word == "RES"))?;
+    let mut found = 0;
+    let mut sum_kib = 0.0;
+    for line in lines {
+        let mut words = line.split_whitespace();
+        let pid = words.next().and_then(|word| word.parse::<Pid>().ok());
+        if pid.is_some_and(|pid| pids.contains(&pid)) {
+            sum_kib += awk_number(words.nth(column.checked_sub(1)?)?);
+            found += 1;
+        }
+    }
+    (found == pids.len()).then_some(sum_kib)
+}
+
+/// The number that awk sees in a text: its longest beginning that is a decimal number, else 0
+/// (POSIX awk, "Expressions in awk": the conversion is that of `strtod`).
+fn awk_number(text: &str) -> f64 {
+    let text = text.trim_start();
+    let bytes = text.as_bytes();
+    let digits = |from: usize| {
+        bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|b| b.is_ascii_digit()).count())
+    };
+    let mut end = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
+    let whole = digits(end);
+    end += whole;
+    let mut fraction = 0;
+    if bytes.get(end) == Some(&b'.') {
+        fraction = digits(end + 1);
+        end += 1 + fraction;
+    }
+    if whole + fraction == 0 {
+        return 0.0;
+    }
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+        let power = digits(end + 1 + sign);
+        // An "e" without a power behind it is not part of the number.
+        end += if power > 0 { 1 + sign + power } else { 0 };
+    }
+    text[..end].parse().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{awk_number, sum_of_res};
+
+    const FRAME: &str = "\
+top - 13:53:54 up 45 min,  0 user,  load average: 1.35, 0.84, 0.44
+Tasks:   3 total,   0 running,   3 sleeping,   0 stopped,   0 zombie
+MiB Mem :  24105.6 total,  20768.5 free,    610.5 used,   3030.9 buff/cache
+
+    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND
+     11 root      20   0  901234 902780   2948 S   0.0   0.0   0:00.06 crew
+     12 root      20   0  1.2g   1.1g   2948 S   0.0   0.0   0:00.06 crew
+    111 root      20   0    5344   4220   2948 S   0.0   0.0   0:00.06 bash
+";
+
+    #[test]
+    fn awk_reads_the_beginning_of_a_text() {
+        let cases = [
+            ("902780", 902_780.0),
+            ("1.1g", 1.1),
+            ("  12m", 12.0),
+            ("-3.5x", -3.5),
+            ("+7", 7.0),
+            (".5", 0.5),
+            ("5.", 5.0),
+            ("2e3z", 2000.0),
+            ("2e", 2.0),
+            ("2e+", 2.0),
+            ("1e-2", 0.01),
+            ("g1", 0.0),
+            ("-", 0.0),
+            (".", 0.0),
+            ("", 0.0),
+            ("é1", 0.0),
+            ("0x10", 0.0),
+            ("1é", 1.0),
+        ];
+        for (text, number) in cases {
+            assert_eq!(awk_number(text), number, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn the_unit_is_lost_in_the_sum() {
+        assert_eq!(sum_of_res(FRAME, &[11]), Some(902_780.0));
+        assert_eq!(sum_of_res(FRAME, &[12]), Some(1.1));
+        assert_eq!(sum_of_res(FRAME, &[11, 111]), Some(907_000.0));
+    }
+
+    #[test]
+    fn a_process_that_is_missing_is_no_zero() {
+        assert_eq!(sum_of_res(FRAME, &[11, 99]), None);
+        assert_eq!(sum_of_res("", &[11]), None);
+        assert_eq!(sum_of_res("PID RES\n", &[11]), None);
+    }
+}

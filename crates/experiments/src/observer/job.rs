@@ -1,0 +1,205 @@
+//! The job that is watched: a fixed amount of work in a process of its own, which times itself.
+
+use crate::support::{arithmetic, storage};
+use kit::Stop;
+use kit::declare::Named;
+use kit::model::Profile;
+use std::hint::black_box;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use sys::gate::SharedGate;
+use sys::pages::SharedWords;
+use sys::task::Pid;
+
+/// What the job lives on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Job {
+    /// Arithmetic, with a write now and then.
+    Cpu,
+    /// The cheapest system call, again and again.
+    Syscalls,
+}
+
+/// The levels of the factor `job`.
+pub(super) const JOBS: [Named<Job>; 2] = [
+    Named::new(
+        "cpu",
+        "square roots, sines and cosines, with sixteen buffered writes of 64 KiB in between",
+        Job::Cpu,
+    ),
+    Named::new("syscalls", "getppid, the cheapest system call, again and again", Job::Syscalls),
+];
+
+/// Writes of the job `cpu`.
+const WRITES: u64 = 16;
+const WRITE_BYTES: usize = 64 << 10;
+
+/// Bytes that the job `cpu` writes.
+pub(super) const JOB_BYTES: u64 = WRITES * WRITE_BYTES as u64;
+const FILE: &str = "job-file";
+
+/// How often the trial looks whether the job died before it arrived.
+const LOOK: Duration = Duration::from_millis(20);
+
+const WALL_NS: usize = 0;
+const CPU_NS: usize = 1;
+const SUM: usize = 2;
+const WRITTEN_BYTES: usize = 3;
+const WORDS: usize = 4;
+
+/// What the job reported of itself.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Report {
+    /// From its first instant to its last, in ns.
+    pub(super) wall_ns: u64,
+    /// Its CPU time between the two, in ns.
+    pub(super) cpu_ns: u64,
+    /// The sum that its work came to, for [`Job::expected`].
+    pub(super) sum: f64,
+    /// Bytes of page cache that its process made dirty, in all.
+    pub(super) written_bytes: u64,
+}
+
+/// A job that waits to be started.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pid: Pid,
+    words: SharedWords,
+    gate: SharedGate,
+}
+
+impl Job {
+    /// How much is to be done: units of arithmetic, or system calls.
+    pub(super) fn amount(self, profile: Profile) -> u64 {
+        // From `quick` on the computation lasts some hundred milliseconds: longer than it takes
+        // top to start and to write two frames, 100 ms apart. Sixteen divides every number of
+        // units.
+        let (units, calls) = match profile {
+            Profile::Smoke => (160, 2_000),
+            Profile::Quick => (40_000, 20_000),
+            Profile::Standard => (48_000, 50_000),
+            Profile::Thorough => (56_000, 100_000),
+        };
+        match self {
+            Job::Cpu => units,
+            Job::Syscalls => calls,
+        }
+    }
+
+    /// What the sum of its work must come to, computed in another way than the job does: sines of
+    /// twice the angle, and a product for the repetition.
+    pub(super) fn expected(self, amount: u64) -> f64 {
+        let once = match self {
+            Job::Cpu => (1..=arithmetic::ITERATIONS_PER_UNIT)
+                .map(|step| (step as f64).sqrt() * (2.0 * step as f64).sin() / 2.0)
+                .sum(),
+            // Each call tells the job who its parent is: this process.
+            Job::Syscalls => f64::from(sys::process::pid()),
+        };
+        once * amount as f64
+    }
+
+    /// Lays out the job's file and forks the job, which waits at its gate.
+    pub(super) fn fork(self, amount: u64) -> Result<Waiting, Stop> {
+        storage::lay_out(Path::new(FILE), JOB_BYTES)?;
+        let words = sys::pages::shared(WORDS * size_of::<u64>())?;
+        let gate = SharedGate::new()?;
+        let pid = sys::task::fork_run(|| match self.live(amount, words.words(), &gate) {
+            Ok(()) => 0,
+            Err(_) => 1,
+        })?;
+        let waiting = Waiting { pid, words, gate };
+        while waiting.gate.arrived().load(Ordering::Acquire) == 0 {
+            if sys::process::peek_exited(pid)? {
+                return Err(Stop::failed("the job died before it began"));
+            }
+            // A time-out or a spurious return: the loop looks again.
+            let _ = sys::futex::wait_shared(waiting.gate.arrived(), 0, Some(LOOK));
+        }
+        Ok(waiting)
+    }
+
+    fn live(self, amount: u64, words: &[AtomicU64], gate: &SharedGate) -> Result<(), Stop> {
+        let file = sys::files::open(Path::new(FILE), sys::files::Sync::None)?;
+        // Its code is in memory when it begins.
+        black_box(arithmetic::unit(0.0));
+        gate.arrived().store(1, Ordering::Release);
+        let _ = sys::futex::wake_shared(gate.arrived(), 1);
+        while gate.released().load(Ordering::Acquire) == 0 {
+            // An error here is a spurious return; the loop looks again.
+            let _ = sys::futex::wait_shared(gate.released(), 0, None);
+        }
+        let wall_ns = sys::clock::now_ns();
+        let cpu_ns = sys::clock::thread_cpu_ns();
+        let sum = match self {
+            Job::Cpu => compute(amount, &file)?,
+            Job::Syscalls => call(amount),
+        };
+        let cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
+        let wall_ns = sys::clock::now_ns() - wall_ns;
+        let io = sys::proc::io(sys::process::pid()).unwrap_or_default();
+        for (index, value) in [
+            (WALL_NS, wall_ns),
+            (CPU_NS, cpu_ns),
+            (SUM, sum.to_bits()),
+            (WRITTEN_BYTES, io.write_bytes),
+        ] {
+            words[index].store(value, Ordering::Release);
+        }
+        Ok(())
+    }
+}
+
+fn compute(units: u64, file: &std::fs::File) -> Result<f64, Stop> {
+    let chunk = [1; WRITE_BYTES];
+    let mut sum = black_box(0.0);
+    for write in 0..WRITES {
+        for _ in 0..units / WRITES {
+            sum = arithmetic::unit(sum);
+        }
+        file.write_all_at(&chunk, write * WRITE_BYTES as u64)?;
+    }
+    Ok(sum)
+}
+
+fn call(calls: u64) -> f64 {
+    (0..calls).map(|_| black_box(sys::syscall::getppid()) as f64).sum()
+}
+
+impl Waiting {
+    /// The job's process.
+    pub(super) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Lets the job begin.
+    pub(super) fn start(&self) {
+        self.gate.released().store(1, Ordering::Release);
+        // The word is valid, so the kernel has no reason to refuse.
+        let _ = sys::futex::wake_shared(self.gate.released(), 1);
+    }
+
+    /// What the job reported; to be read when it has ended.
+    pub(super) fn report(&self) -> Report {
+        let word = |index: usize| self.words.words()[index].load(Ordering::Acquire);
+        Report {
+            wall_ns: word(WALL_NS),
+            cpu_ns: word(CPU_NS),
+            sum: f64::from_bits(word(SUM)),
+            written_bytes: word(WRITTEN_BYTES),
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // After an error it must not be left; after success it is gone and reaped, and its number
+        // is nobody's child of ours any more.
+        if sys::process::peek_exited(self.pid).is_ok() {
+            let _ = sys::process::kill(self.pid, sys::signal::SIGKILL);
+            let _ = sys::task::wait(self.pid);
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! What does watching cost? A fixed job, watched in different ways.
+
+mod design;
+mod job;
+mod watch;
+
+use crate::support::storage::Storage;
+use design::{PLACES, Place};
+use job::{JOBS, Job, Report};
+use kit::{Experiment, Stop, Trial};
+use watch::{WATCHERS, Watched, Watcher};
+
+/// The experiment.
+pub(crate) const EXPERIMENT: Experiment =
+    Experiment { id: "observer", design: design::design, trial };
+
+/// Stops of a traced job besides those of its counted system calls: the end of the futex it waits
+/// in, the CPU clock, its own /proc/self/io, its writes and its exit.
+const OTHER_STOPS_MAX: u64 = 400;
+
+/// CPU time that the inherited counter sees besides the job's own account, at most: the parent's
+/// and the job's from its last instant to its end. It matters for the short job of system calls.
+const COUNTED_BESIDES_NS_MAX: f64 = 2e6;
+
+fn trial(trial: &mut Trial) -> Result<(), Stop> {
+    let watcher = trial.realise("watcher", &WATCHERS)?;
+    let kind = trial.realise("job", &JOBS)?;
+    let place = trial.realise("watcher_cpu", &PLACES)?;
+    let job_cpu = trial.pin_to_one()?;
+    let watcher_cpu = match place {
+        Place::Same => job_cpu,
+        Place::Other => {
+            trial.need_cpus(2)?;
+            trial.spec().cpus[0]
+        }
+    };
+    Storage::of(trial)?;
+    let amount = kind.amount(trial.spec().profile);
+    let ready = watcher.prepare()?;
+    let job = kind.fork(amount)?;
+    sys::affinity::pin(&[watcher_cpu])?;
+    let found = sys::affinity::allowed()?;
+    trial.observe("watcher_affinity", sys::affinity::format_list(&found));
+    let io = sys::proc::io(sys::process::pid());
+    trial.begin()?;
+    let cpu_ns = sys::clock::thread_cpu_ns();
+    let watched = ready.watch(&job)?;
+    let own_cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
+    trial.end()?;
+    if watched.ended.code != Some(0) {
+        return Err(Stop::failed("the job did not do its work"));
+    }
+    let report = job.report();
+    // The reaped job's bytes are in this account, too.
+    let io_after = sys::proc::io(sys::process::pid());
+    let written = io.zip(io_after).map(|(before, after)| {
+        after.write_bytes.saturating_sub(before.write_bytes + report.written_bytes)
+    });
+    trial.record_one("job_wall_ns", report.wall_ns as i64);
+    trial.record_one("job_cpu_ns", report.cpu_ns as i64);
+    trial.record_one("watcher_cpu_ns", (own_cpu_ns + watched.programs_cpu_ns) as i64);
+    if report.cpu_ns > 0 {
+        let share = (own_cpu_ns + watched.programs_cpu_ns) as f64 / report.cpu_ns as f64;
+        trial.record_one("watcher_ppm", (share * 1e6) as i64);
+    }
+    trial.record_one("samples_count", watched.samples as i64);
+    if let Some(written) = written {
+        record_written(trial, written, report.written_bytes);
+    }
+    check(trial, watcher, kind, amount, &report, &watched);
+    Ok(())
+}
+
+fn record_written(trial: &mut Trial, written_bytes: u64, job_bytes: u64) {
+    trial.record_one("written_bytes", written_bytes as i64);
+    let all = written_bytes + job_bytes;
+    if all > 0 {
+        let ppm = u128::from(written_bytes) * 1_000_000 / u128::from(all);
+        trial.record_one("written_ppm", ppm as i64);
+    }
+}
+
+fn check(
+    trial: &mut Trial,
+    watcher: Watcher,
+    kind: Job,
+    amount: u64,
+    report: &Report,
+    watched: &Watched,
+) {
+    // The two ways to add differ by rounding only.
+    let expected = kind.expected(amount);
+    let slack = expected.abs() * 1e-6;
+    trial.check("work_sum", report.sum, expected - slack, expected + slack);
+    let samples = watched.samples as f64;
+    match watcher {
+        Watcher::Nothing => trial.check("samples", samples, 0.0, 0.0),
+        Watcher::Tracer => {
+            let calls = if kind == Job::Syscalls { amount } else { 0 };
+            let least = 2 * calls;
+            trial.check("stops", samples, least as f64, (least + OTHER_STOPS_MAX) as f64);
+        }
+        // Every top is let finish its two frames.
+        Watcher::TopLoop => trial.check("samples", samples, 2.0, f64::MAX),
+        Watcher::PerfSoftware => {
+            let job_ns = report.cpu_ns as f64;
+            let most_ns = 1.3 * job_ns + COUNTED_BESIDES_NS_MAX;
+            trial.check("task_clock_ns", watched.task_clock_ns as f64, 0.8 * job_ns, most_ns);
+        }
+        Watcher::Proc(_) => trial.check("samples", samples, 1.0, f64::MAX),
+    }
+}

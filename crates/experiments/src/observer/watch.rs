@@ -1,0 +1,260 @@
+//! The watchers: what one does to learn about a job while it works.
+
+use super::job::Waiting;
+use crate::support::program;
+use kit::Stop;
+use kit::declare::Named;
+use kit::model::Profile;
+use std::fs::{File, OpenOptions};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use sys::perf::{Counter, Event};
+use sys::task::{Ended, Pid};
+use sys::trace::Traced;
+use sys::usage::Usage;
+
+/// Who watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Watcher {
+    /// Nobody.
+    Nothing,
+    /// A reader of /proc, every so many milliseconds.
+    Proc(u64),
+    /// `top`, again and again.
+    TopLoop,
+    /// The kernel's own counters.
+    PerfSoftware,
+    /// A tracer of system calls.
+    Tracer,
+}
+
+/// The levels of the factor `watcher`.
+pub(super) const WATCHERS: [Named<Watcher>; 6] = [
+    Named::new("nothing", "the parent sleeps until the job has ended", Watcher::Nothing),
+    Named::new(
+        "proc_100ms",
+        "stat, status, io and smaps_rollup of the job are read at once and every 100 ms",
+        Watcher::Proc(100),
+    ),
+    Named::new("proc_10ms", "the same every 10 ms", Watcher::Proc(10)),
+    Named::from(
+        "top_loop",
+        "`top -b -n 2 -d 0.1` on the job, again and again, into a file; the last is let finish",
+        Profile::Quick,
+        Watcher::TopLoop,
+    ),
+    Named::from(
+        "perf_software",
+        "the kernel counts switches, migrations, faults and CPU time of the job",
+        Profile::Quick,
+        Watcher::PerfSoftware,
+    ),
+    Named::from(
+        "tracer",
+        "ptrace stops the job at the entry and the exit of every system call, as strace does",
+        Profile::Quick,
+        Watcher::Tracer,
+    ),
+];
+
+/// The files of a process that monitors read.
+const FILES: [&str; 4] = ["stat", "status", "io", "smaps_rollup"];
+
+const TOP_LOG: &str = "top-log";
+
+/// Longer than any job: what waits is woken by the job's end.
+const JOB_END: Duration = Duration::from_secs(60);
+
+/// Longer than two frames of top take on a busy CPU.
+const TOP_END: Duration = Duration::from_secs(20);
+
+/// A watcher that is ready to watch.
+#[derive(Debug)]
+pub(super) enum Ready {
+    Nothing,
+    Proc(Duration),
+    TopLoop(PathBuf),
+    PerfSoftware(Vec<Counter>),
+    Tracer,
+}
+
+/// What a watcher did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Watched {
+    /// Samples taken: readings, frames, counters read, stops.
+    pub(super) samples: u64,
+    /// CPU time of programs that the watcher started, in ns.
+    pub(super) programs_cpu_ns: u64,
+    /// The job's CPU time as the kernel's counter has it, in ns; 0 where none was opened.
+    pub(super) task_clock_ns: u64,
+    /// How the job ended.
+    pub(super) ended: Ended,
+}
+
+impl Watcher {
+    /// Prepares what has to exist before the job is forked.
+    pub(super) fn prepare(self) -> Result<Ready, Stop> {
+        Ok(match self {
+            Watcher::Nothing => Ready::Nothing,
+            Watcher::Proc(interval_ms) => Ready::Proc(Duration::from_millis(interval_ms)),
+            Watcher::TopLoop => Ready::TopLoop(program::find("top").ok_or_else(|| {
+                Stop::unsupported("needs the program top (Debian: package procps)")
+            })?),
+            Watcher::PerfSoftware => Ready::PerfSoftware(counters()?),
+            Watcher::Tracer => Ready::Tracer,
+        })
+    }
+}
+
+/// Counters that the job will inherit, disabled for now.
+fn counters() -> Result<Vec<Counter>, Stop> {
+    [Event::ContextSwitches, Event::Migrations, Event::PageFaults, Event::TaskClock]
+        .into_iter()
+        .map(|event| {
+            Counter::open(event, true, false).map_err(|error| Stop::unsupported(error.to_string()))
+        })
+        .collect()
+}
+
+impl Ready {
+    /// Starts the job and watches it to its end. The job is reaped.
+    pub(super) fn watch(self, job: &Waiting) -> Result<Watched, Stop> {
+        let pid = job.pid();
+        let watched = |samples, programs_cpu_ns| -> Result<Watched, Stop> {
+            Ok(Watched { samples, programs_cpu_ns, task_clock_ns: 0, ended: sys::task::wait(pid)? })
+        };
+        match self {
+            Ready::Nothing => {
+                let end = sys::pidfd::open(pid)?;
+                job.start();
+                ended_within(end.as_fd(), JOB_END)?;
+                watched(0, 0)
+            }
+            Ready::Proc(interval) => {
+                let end = sys::pidfd::open(pid)?;
+                job.start();
+                let samples = read_proc(pid, end.as_fd(), interval)?;
+                watched(samples, 0)
+            }
+            Ready::TopLoop(top) => {
+                let end = sys::pidfd::open(pid)?;
+                let log = OpenOptions::new().append(true).create(true).open(TOP_LOG)?;
+                job.start();
+                let programs_cpu_ns = loop_top(&top, pid, &end, &log)?;
+                // Counted from the text: what top has really written.
+                watched(frames(&std::fs::read_to_string(TOP_LOG)?), programs_cpu_ns)
+            }
+            Ready::PerfSoftware(counters) => {
+                for counter in &counters {
+                    counter.enable()?;
+                }
+                job.start();
+                let mut watched = watched(0, 0)?;
+                for counter in &counters {
+                    counter.disable()?;
+                    let value = counter.read()?;
+                    if counter.event() == Event::TaskClock {
+                        watched.task_clock_ns = value;
+                    }
+                    watched.samples += 1;
+                }
+                Ok(watched)
+            }
+            Ready::Tracer => {
+                let traced = Traced::stop(pid).map_err(|error| {
+                    if error.is_unsupported() {
+                        Stop::unsupported(error.to_string())
+                    } else {
+                        Stop::from(error)
+                    }
+                })?;
+                job.start();
+                let followed = traced.follow()?;
+                Ok(Watched {
+                    samples: followed.stops,
+                    programs_cpu_ns: 0,
+                    task_clock_ns: 0,
+                    ended: followed.ended,
+                })
+            }
+        }
+    }
+}
+
+/// Sleeps until the job has ended or the time is up; returns whether it has ended.
+fn ended_within(end: BorrowedFd<'_>, time: Duration) -> Result<bool, Stop> {
+    Ok(sys::poll::readable(end, time)?)
+}
+
+/// Reads the job's files in /proc until it has ended; returns how often all could be read.
+fn read_proc(pid: Pid, end: BorrowedFd<'_>, interval: Duration) -> Result<u64, Stop> {
+    let paths = FILES.map(|file| format!("/proc/{pid}/{file}"));
+    let mut samples = 0;
+    loop {
+        // A job that ends meanwhile has no memory to tell of; that is no error, but no sample.
+        let read = paths.iter().filter(|path| std::fs::read(path).is_ok()).count();
+        samples += u64::from(read == paths.len());
+        if ended_within(end, interval)? {
+            return Ok(samples);
+        }
+    }
+}
+
+/// Runs `top` again and again until the job has ended; returns the CPU time of all of them.
+///
+/// The last one is not killed but let finish: top writes its frames at its end where its output
+/// is a file, and a killed one would have written nothing.
+fn loop_top(top: &Path, job: Pid, job_end: &OwnedFd, log: &File) -> Result<u64, Stop> {
+    let before = Usage::of_children();
+    loop {
+        let child = Command::new(top)
+            .args(["-b", "-n", "2", "-d", "0.1", "-p", &job.to_string()])
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut child = Reaped(child);
+        let top_end = sys::pidfd::open(child.0.id() as Pid)?;
+        if !ended_within(top_end.as_fd(), TOP_END)? {
+            return Err(Stop::failed("top did not end"));
+        }
+        let status = child.0.wait()?;
+        // The job is not reaped yet, so top still finds its process.
+        if !status.success() {
+            return Err(Stop::unsupported(format!("top did not do it: {status}")));
+        }
+        if ended_within(job_end.as_fd(), Duration::ZERO)? {
+            return Ok(Usage::of_children().since(before).cpu_ns());
+        }
+    }
+}
+
+/// How many frames a text of top begins.
+fn frames(text: &str) -> u64 {
+    text.lines().filter(|line| line.starts_with("top - ")).count() as u64
+}
+
+/// A program that is killed and reaped whatever happens.
+struct Reaped(Child);
+
+impl Drop for Reaped {
+    fn drop(&mut self) {
+        // One that has ended and was waited for is left alone by both.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::frames;
+
+    #[test]
+    fn frames_are_counted_by_their_first_lines() {
+        assert_eq!(frames(""), 0);
+        assert_eq!(frames("top - 1\nTasks: 1 total\n  7 root top -b -n 2\n\ntop - 2\n"), 2);
+    }
+}

@@ -1,0 +1,6 @@
+//! What several experiments share: where files lie, programs by name, numbers drawn at random.
+
+pub(crate) mod arithmetic;
+pub(crate) mod program;
+pub(crate) mod random;
+pub(crate) mod storage;

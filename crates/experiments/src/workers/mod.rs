@@ -1,0 +1,361 @@
+//! The process-and-thread study: the same work done by N threads and by N processes.
+
+mod claims;
+mod design;
+mod work;
+
+use crate::support::storage::{self, Storage};
+use design::{AFFINITIES, Affinity, FILES, Files};
+use kit::model::Profile;
+use kit::workers::{Crew, Fate, MODELS, Model, crew};
+use kit::{Experiment, Stop, Trial};
+use sys::pages::{Huge, Mapping};
+use sys::task::Pid;
+use work::{Amount, FILE_BYTES, Place, WORKERS, Way, Work, expected_sum, labour};
+
+/// The experiment.
+pub(crate) const EXPERIMENT: Experiment =
+    Experiment { id: "workers", design: design::design, trial };
+
+/// Memory beside the buffers: the trial itself and its workers' stacks and page tables.
+const SPARE_BYTES: u64 = 64 << 20;
+
+/// Workers that live together for less than this share of the time hardly meet.
+const OVERLAP_MIN: f64 = 0.5;
+
+/// What one trial is to do.
+#[derive(Debug)]
+struct Plan {
+    model: Model,
+    work: Work,
+    count: usize,
+    affinity: Affinity,
+    files: Files,
+    amount: Amount,
+    seed: u64,
+}
+
+fn trial(trial: &mut Trial) -> Result<(), Stop> {
+    let plan = Plan::read(trial)?;
+    let storage = plan.prepare(trial)?;
+    let allowed = plan.pin(trial)?;
+    let before = Behind::now(storage.as_ref());
+    let places: Vec<Place> = (0..plan.count).map(|index| plan.place(index)).collect();
+    trial.begin()?;
+    let mut memory = Ok(Held::default());
+    let crew = crew(
+        plan.model,
+        plan.count,
+        &allowed,
+        |worker| labour(worker, plan.work, &plan.amount, &places[worker.index], plan.seed),
+        |pids| memory = Held::of(pids),
+    )?;
+    trial.end()?;
+    plan.must_have_worked(&crew)?;
+    let memory = memory?;
+    let behind = Behind::now(storage.as_ref()).since(&before);
+    plan.record_time(trial, &crew);
+    plan.record_waiting(trial, &crew);
+    plan.record_storage(trial, &crew, behind);
+    trial.record_one("pss_bytes", memory.pss_bytes as i64);
+    trial.record_one("rss_bytes", memory.rss_bytes as i64);
+    trial.record_one("uss_bytes", memory.uss_bytes as i64);
+    plan.check(trial, &crew, &memory);
+    Ok(())
+}
+
+impl Plan {
+    fn read(trial: &Trial) -> Result<Self, Stop> {
+        let work = trial.realise("worker", WORKERS)?;
+        Ok(Plan {
+            model: trial.realise("model", &MODELS)?,
+            work,
+            count: trial.number("count")? as usize,
+            affinity: trial.realise("affinity", &AFFINITIES)?,
+            files: trial.realise("files", &FILES)?,
+            amount: Amount::of(work, trial.spec().profile),
+            seed: trial.spec().seed,
+        })
+    }
+
+    fn footprint_bytes(&self) -> u64 {
+        self.count as u64 * self.amount.held_bytes(self.work)
+    }
+
+    /// Warms the memory, or lays out the files.
+    fn prepare(&self, trial: &mut Trial) -> Result<Option<Storage>, Stop> {
+        let way = match self.work {
+            Work::Cpu => return Ok(None),
+            Work::Memory(_) => {
+                trial.need_memory(self.footprint_bytes() + SPARE_BYTES)?;
+                warm(self.footprint_bytes() as usize, trial.spec().cpus.len())?;
+                return Ok(None);
+            }
+            Work::Files(way) => way,
+        };
+        let storage = Storage::of(trial)?;
+        storage.need_bytes(self.count as u64 * self.amount.file_bytes(way))?;
+        if matches!(way, Way::Synchronous | Way::Committed) {
+            storage.need_device()?;
+        }
+        let (files, bytes) = match (way, self.files) {
+            // What is appended to begins empty.
+            (Way::Flushed, Files::Own) => (self.count, 0),
+            (Way::Flushed, Files::Shared) => (1, 0),
+            (_, Files::Own) => (self.count, FILE_BYTES),
+            (_, Files::Shared) => (1, FILE_BYTES * self.count as u64),
+        };
+        for index in 0..files {
+            storage::lay_out(&self.place(index).path, bytes)?;
+        }
+        Ok(Some(storage))
+    }
+
+    /// A worker's part of the files.
+    fn place(&self, index: usize) -> Place {
+        match self.files {
+            Files::Own => Place { path: format!("file-{index}").into(), offset_bytes: 0 },
+            Files::Shared => {
+                Place { path: "file-shared".into(), offset_bytes: FILE_BYTES * index as u64 }
+            }
+        }
+    }
+
+    /// Confines the maker, and so all workers, and returns the CPUs they are to stay on.
+    fn pin(&self, trial: &mut Trial) -> Result<Vec<u32>, Stop> {
+        match self.affinity {
+            Affinity::One => Ok(vec![trial.pin_to_one()?]),
+            Affinity::Free => {
+                trial.need_cpus(2)?;
+                let cpus = trial.spec().cpus.clone();
+                trial.pin(&cpus)?;
+                Ok(cpus)
+            }
+        }
+    }
+
+    /// A crew that did not do its work measured something else.
+    fn must_have_worked(&self, crew: &Crew) -> Result<(), Stop> {
+        let count = |fate: Fate| crew.reports.iter().filter(|report| report.fate == fate).count();
+        let refused = count(Fate::Refused) + count(Fate::NotMade);
+        if refused > 0 {
+            return Err(Stop::unsupported(format!(
+                "{refused} of {} workers were refused what they asked for; a limit on processes, \
+                 address space or memory (ulimit -u, ulimit -v, a cgroup) is too low",
+                self.count
+            )));
+        }
+        let failed = count(Fate::Failed) + count(Fate::Killed);
+        if failed > 0 {
+            return Err(Stop::failed(format!("{failed} of {} workers failed or died", self.count)));
+        }
+        Ok(())
+    }
+
+    fn record_time(&self, trial: &mut Trial, crew: &Crew) {
+        let counters = trial.counters_mut();
+        counters.wall_ns = crew.wall_ns;
+        let used_ns = counters.user_ns.zip(counters.system_ns).map(|(user, system)| user + system);
+        let wall_ns = crew.wall_ns.max(1);
+        trial.record_one("wall_ns", wall_ns as i64);
+        if let Some(used_ns) = used_ns {
+            let cpu_ns = used_ns.saturating_sub(crew.watch_cpu_ns);
+            trial.record_one("cpu_ns", cpu_ns as i64);
+            let ppm = u128::from(cpu_ns) * 1_000_000 / u128::from(wall_ns);
+            trial.record_one("cpu_ppm", ppm as i64);
+            if self.could_escape(trial) {
+                trial.record_one("confined_cpu_ppm", ppm as i64);
+            }
+        }
+        trial.record_one("work_ns", crew.work_ns.max(1) as i64);
+        let work_cpu_ns: u64 = crew.reports.iter().map(|report| report.cpu_ns).sum();
+        trial.record_one("work_cpu_ns", work_cpu_ns as i64);
+        let needs_only_cpu = !matches!(self.work, Work::Files(_));
+        if needs_only_cpu && self.affinity == Affinity::One {
+            trial.record_one("compute_ns", wall_ns as i64);
+        }
+        let lives: Vec<(u64, u64)> =
+            crew.reports.iter().map(|report| (report.started_ns, report.ended_ns)).collect();
+        let each = lives.iter().map(|(start, end)| end.saturating_sub(*start) as i64).collect();
+        trial.record("per_worker_ns", 1, each);
+        if self.count > 1 {
+            trial.record_one("overlap_ppm", overlap_ppm(&lives));
+        }
+    }
+
+    /// Whether the workers are confined and there is somewhere else to be found.
+    fn could_escape(&self, trial: &Trial) -> bool {
+        self.affinity == Affinity::One && trial.spec().cpus.len() > 1
+    }
+
+    fn record_waiting(&self, trial: &mut Trial, crew: &Crew) {
+        let queue_wait_ns = crew.reports.iter().map(|report| report.queue_wait_ns).sum();
+        trial.counters_mut().queue_wait_ns = queue_wait_ns;
+        if let Some(queue_wait_ns) = queue_wait_ns {
+            trial.record_one("queue_wait_ns", queue_wait_ns as i64);
+        }
+        let voluntary: u64 = crew.reports.iter().map(|report| report.voluntary_switches).sum();
+        let involuntary: u64 = crew.reports.iter().map(|report| report.involuntary_switches).sum();
+        // The maker's own sleep is no wait of the work.
+        trial.counters_mut().voluntary_switches = Some(voluntary);
+        trial.record_one("voluntary_switches_count", voluntary as i64);
+        trial.record_one("involuntary_switches_count", involuntary as i64);
+        if self.could_escape(trial) {
+            let escaped = crew.reports.iter().map(|report| i64::from(report.escaped)).collect();
+            trial.record("escaped_count", 1, escaped);
+        }
+        if matches!(self.work, Work::Files(_)) {
+            let writes: u64 = crew.reports.iter().map(|report| report.work).sum();
+            trial.record("blocked_count", writes.max(1), vec![voluntary as i64]);
+        }
+    }
+
+    fn record_storage(&self, trial: &mut Trial, crew: &Crew, behind: (Option<u64>, Option<u64>)) {
+        if !matches!(self.work, Work::Files(_)) {
+            return;
+        }
+        if let Some(written) = trial.counters_mut().write_bytes {
+            trial.record_one("written_bytes", written as i64);
+        }
+        let (device_bytes, kernel_wait_ns) = behind;
+        if let Some(written) = device_bytes {
+            trial.record_one("device_bytes", written as i64);
+        }
+        if let Some(waited) = kernel_wait_ns {
+            trial.record_one("kernel_queue_wait_ns", waited as i64);
+        }
+        let writes: u64 = crew.reports.iter().map(|report| report.work).sum();
+        let per_s = u128::from(writes) * 1_000_000_000 / u128::from(crew.work_ns.max(1));
+        trial.record_one("writes_per_s", per_s as i64);
+    }
+
+    fn check(&self, trial: &mut Trial, crew: &Crew, memory: &Held) {
+        if self.count > 1 && trial.spec().profile >= Profile::Quick {
+            // On one CPU the scheduler's slices keep the beginnings and the ends apart.
+            let lives: Vec<_> = crew.reports.iter().map(|r| (r.started_ns, r.ended_ns)).collect();
+            trial.check("workers_overlap", overlap_ppm(&lives) as f64 / 1e6, OVERLAP_MIN, 1.0);
+        }
+        let all = self.count as f64;
+        let done = crew.reports.iter().filter(|report| report.fate == Fate::Done).count();
+        trial.check("workers_done", done as f64, all, all);
+        let units: u64 = crew.reports.iter().map(|report| report.work).sum();
+        let expected = all * self.amount.expected(self.work) as f64;
+        trial.check("work_units", units as f64, expected, expected);
+        if self.work == Work::Cpu {
+            // The loop was run and not removed: every worker's sum is what the arithmetic says.
+            let wrong = crew.reports.iter().enumerate().filter(|(index, report)| {
+                let expected = expected_sum(*index, self.amount.expected(self.work));
+                (f64::from_bits(report.result) - expected).abs() > 1e-6 * expected.abs().max(1.0)
+            });
+            trial.check("sums_wrong", wrong.count() as f64, 0.0, 0.0);
+        }
+        if matches!(self.work, Work::Memory(_)) {
+            let asked = self.footprint_bytes() as f64;
+            trial.check("memory_held_bytes", memory.pss_bytes as f64, asked, asked * 1.2 + 64e6);
+        }
+        if self.affinity == Affinity::One {
+            let escaped = crew.reports.iter().filter(|report| report.escaped).count();
+            trial.check("workers_escaped", escaped as f64, 0.0, 0.0);
+        }
+    }
+}
+
+/// What happens behind a write, out of the workers' sight: in the device, and in the kernel's own
+/// threads.
+#[derive(Debug)]
+struct Behind {
+    device_bytes: Option<u64>,
+    kernel_waits: Option<sys::kworker::Waits>,
+}
+
+impl Behind {
+    fn now(storage: Option<&Storage>) -> Self {
+        Behind {
+            device_bytes: storage.and_then(Storage::device_written_bytes),
+            kernel_waits: storage.and_then(|_| sys::kworker::waits()),
+        }
+    }
+
+    /// Bytes written to the device, and time that the kernel's workers waited for a CPU, in ns.
+    fn since(&self, before: &Behind) -> (Option<u64>, Option<u64>) {
+        let written = self.device_bytes.zip(before.device_bytes);
+        let waits = self.kernel_waits.as_ref().zip(before.kernel_waits.as_ref());
+        (
+            written.map(|(now, then)| now.saturating_sub(then)),
+            waits.map(|(now, then)| now.since_ns(then)),
+        )
+    }
+}
+
+/// Memory of the maker and all workers together.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    rss_bytes: u64,
+    pss_bytes: u64,
+    uss_bytes: u64,
+}
+
+impl Held {
+    fn of(workers: &[Pid]) -> Result<Self, Stop> {
+        let mut sum = Held::default();
+        for pid in workers.iter().copied().chain([sys::process::pid()]) {
+            let memory = sys::proc::memory(pid)?;
+            sum.rss_bytes += memory.rss_bytes;
+            sum.pss_bytes += memory.pss_bytes;
+            sum.uss_bytes += memory.uss_bytes;
+        }
+        Ok(sum)
+    }
+}
+
+/// The time in which all workers lived, as a share of that in which any did.
+fn overlap_ppm(lives: &[(u64, u64)]) -> i64 {
+    let first = lives.iter().map(|(start, _)| *start).min().unwrap_or(0);
+    let last = lives.iter().map(|(_, end)| *end).max().unwrap_or(0);
+    let all_began = lives.iter().map(|(start, _)| *start).max().unwrap_or(0);
+    let one_ended = lives.iter().map(|(_, end)| *end).min().unwrap_or(0);
+    let together = u128::from(one_ended.saturating_sub(all_began));
+    let whole = u128::from(last.saturating_sub(first).max(1));
+    (together * 1_000_000 / whole) as i64
+}
+
+/// Touches the whole footprint once and gives it back.
+///
+/// In a virtual machine a page that the guest has not used lately must first be fetched from the
+/// host, which costs several times the page fault itself; without this the first worker, or the
+/// eighth, would pay for it. It is done on all CPUs at once only to be quick, but in pages of the
+/// size that the workers use: the allocator takes small pages from other free memory than huge
+/// ones, and that must be warm, too.
+fn warm(bytes: usize, cpus: usize) -> Result<(), Stop> {
+    let share = bytes.div_ceil(cpus.max(1));
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..cpus.max(1)).map(|_| scope.spawn(move || touch_once(share))).collect();
+        // All of them hold their part until the last is done, so that no page is touched twice.
+        let held: Vec<_> = threads.into_iter().map(|thread| thread.join()).collect();
+        for part in held {
+            part.map_err(|_| Stop::failed("warming the memory panicked"))??;
+        }
+        Ok(())
+    })
+}
+
+fn touch_once(bytes: usize) -> Result<Mapping, Stop> {
+    let mut mapping = Mapping::new(bytes, Huge::Never)
+        .map_err(|error| Stop::unsupported(format!("{error}: warming the memory was refused")))?;
+    mapping.touch(work::STRIDE_BYTES);
+    Ok(mapping)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::overlap_ppm;
+
+    #[test]
+    fn overlap_is_the_common_part_of_all_lives() {
+        assert_eq!(overlap_ppm(&[(0, 100), (0, 100)]), 1_000_000);
+        assert_eq!(overlap_ppm(&[(0, 60), (40, 100)]), 200_000);
+        assert_eq!(overlap_ppm(&[(0, 40), (60, 100)]), 0);
+        assert_eq!(overlap_ppm(&[(0, 100), (10, 90), (20, 100)]), 700_000);
+    }
+}

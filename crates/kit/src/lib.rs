@@ -1,0 +1,37 @@
+//! What an experiment is written against.
+//!
+//! An [`Experiment`] is a declaration ([`model::Design`]) and one function that realises one
+//! treatment in a fresh process. There are no hooks: set-up is the function's first lines,
+//! tear-down is the end of the process. The function gets a [`Trial`], which knows the levels it
+//! is to realise, opens and closes the timed region, and keeps what was observed. It plans
+//! nothing, opens no session file and prints nothing.
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+mod channel;
+pub mod declare;
+mod measure;
+mod pmu;
+mod serve;
+mod trial;
+pub mod workers;
+
+pub use channel::ChannelError;
+pub use measure::{BATCH_PRECISION, OBSERVATIONS_MAX};
+pub use serve::{NOOP, TRIAL, serve_if_asked};
+pub use trial::{Stop, Trial};
+
+pub use model;
+
+use model::Design;
+
+/// One question with its trial procedure.
+#[derive(Clone, Copy, Debug)]
+pub struct Experiment {
+    /// The experiment's name; the design's `id` is the same.
+    pub id: &'static str,
+    /// The declaration: factors, levels, responses, findings, claims.
+    pub design: fn() -> Design,
+    /// Realises one treatment once.
+    pub trial: fn(&mut Trial) -> Result<(), Stop>,
+}

@@ -1,0 +1,86 @@
+use crate::channel::{Channel, ChannelError};
+use crate::{Experiment, Stop, Trial};
+use model::{FromTrial, PROTOCOL_VERSION, Spec, ToTrial};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The first argument that makes the binary a trial.
+pub const TRIAL: &str = "__trial";
+
+/// The first argument that makes the binary end at once: the program that `fork+exec` starts.
+pub const NOOP: &str = "__noop";
+
+/// Turns this process into a trial if its first argument says so, and never returns then.
+///
+/// Call it as the first statement of `main`: no argument parser, logger or thread may exist in a
+/// process that will fork.
+pub fn serve_if_asked(catalog: &[Experiment]) {
+    let Some(role) = std::env::args_os().nth(1) else { return };
+    if role == NOOP {
+        sys::task::exit_now(0);
+    }
+    if role == TRIAL {
+        sys::task::exit_now(serve(catalog));
+    }
+}
+
+/// Serves one trial. Returns the exit code: 0 if an answer was given, 70 (EX_SOFTWARE) if not.
+fn serve(catalog: &[Experiment]) -> i32 {
+    match answer(catalog) {
+        Ok(()) => 0,
+        Err(_) => 70,
+    }
+}
+
+fn answer(catalog: &[Experiment]) -> Result<(), ChannelError> {
+    let mut channel = Channel::open()?;
+    let parent = sys::process::parent_pid();
+    if sys::process::die_with_parent(parent).is_err() {
+        return Err(ChannelError::HungUp);
+    }
+    // A crash is an observation here; its memory image is of no use and may be gigabytes.
+    let _ = sys::limits::disable_core_dumps();
+    let heard = channel.hear()?;
+    let read_ns = sys::clock::now_ns();
+    let spec = match heard {
+        ToTrial::Run { version: PROTOCOL_VERSION, spec } => spec,
+        ToTrial::Run { version, .. } => {
+            let reason =
+                format!("protocol {version} asked of a trial that speaks {PROTOCOL_VERSION}");
+            return channel.say(&FromTrial::Failed { reason });
+        }
+        ToTrial::Go => {
+            let reason = "told to go before it was told what".to_string();
+            return channel.say(&FromTrial::Failed { reason });
+        }
+    };
+    let Some(experiment) = catalog.iter().find(|known| known.id == spec.experiment) else {
+        let reason = format!("no experiment named {}", spec.experiment);
+        return channel.say(&FromTrial::Failed { reason });
+    };
+    let message = conduct(experiment, spec, &mut channel, read_ns);
+    channel.say(&message)
+}
+
+fn conduct(experiment: &Experiment, spec: Spec, channel: &mut Channel, read_ns: u64) -> FromTrial {
+    let mut trial = Trial::new(spec, channel, read_ns);
+    trial.observe("nice", sys::process::nice());
+    let ended = catch_unwind(AssertUnwindSafe(|| (experiment.trial)(&mut trial)));
+    match ended {
+        Ok(Ok(())) => match trial.finish() {
+            Ok((measured, observed)) => {
+                FromTrial::Measured { measured: Box::new(measured), observed }
+            }
+            Err(reason) => FromTrial::Failed { reason },
+        },
+        Ok(Err(Stop::Unsupported(reason))) => FromTrial::Unsupported { reason },
+        Ok(Err(Stop::Failed(reason))) => FromTrial::Failed { reason },
+        Err(panic) => FromTrial::Failed { reason: format!("panicked: {}", panic_text(&*panic)) },
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    if let Some(text) = panic.downcast_ref::<&str>() {
+        return (*text).to_string();
+    }
+    panic.downcast_ref::<String>().cloned().unwrap_or_else(|| "no message".into())
+}

@@ -1,0 +1,283 @@
+use crate::channel::{Channel, ChannelError};
+use crate::pmu::Pmu;
+use model::{Check, Counters, FromTrial, Measured, Series, Spec, ToTrial};
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use sys::usage::Usage;
+
+/// Why a trial ends without a measurement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// The treatment cannot be realised here; the text says why and what would change it.
+    Unsupported(String),
+    /// Something went wrong.
+    Failed(String),
+}
+
+impl From<sys::Error> for Stop {
+    fn from(error: sys::Error) -> Self {
+        if error.is_unsupported() {
+            Stop::Unsupported(error.to_string())
+        } else {
+            Stop::Failed(error.to_string())
+        }
+    }
+}
+
+impl From<std::io::Error> for Stop {
+    fn from(error: std::io::Error) -> Self {
+        Stop::Failed(error.to_string())
+    }
+}
+
+impl From<ChannelError> for Stop {
+    fn from(error: ChannelError) -> Self {
+        Stop::Failed(error.to_string())
+    }
+}
+
+impl Stop {
+    /// The treatment cannot be realised here: why, and what would change it.
+    pub fn unsupported(reason: impl Into<String>) -> Self {
+        Stop::Unsupported(reason.into())
+    }
+
+    /// Something went wrong.
+    pub fn failed(reason: impl Into<String>) -> Self {
+        Stop::Failed(reason.into())
+    }
+}
+
+/// One trial, seen from inside its process.
+#[derive(Debug)]
+pub struct Trial<'a> {
+    spec: Spec,
+    channel: &'a mut Channel,
+    read_ns: u64,
+    observed: BTreeMap<String, String>,
+    measured: Measured,
+    opened: Option<Opened>,
+    closed: bool,
+}
+
+/// What the counters said when the timed region began.
+#[derive(Debug)]
+struct Opened {
+    wall_ns: u64,
+    usage: Usage,
+    sched: Option<sys::proc::SchedStat>,
+    migrations: Option<u64>,
+    io: Option<sys::proc::Io>,
+    pmu: Pmu,
+}
+
+impl<'a> Trial<'a> {
+    pub(crate) fn new(spec: Spec, channel: &'a mut Channel, read_ns: u64) -> Self {
+        Trial {
+            spec,
+            channel,
+            read_ns,
+            observed: BTreeMap::new(),
+            measured: Measured::default(),
+            opened: None,
+            closed: false,
+        }
+    }
+
+    /// What is to be realised.
+    pub fn spec(&self) -> &Spec {
+        &self.spec
+    }
+
+    /// The level of a factor. A name the plan does not know is a mistake in the experiment.
+    pub fn level(&self, factor: &str) -> Result<&str, Stop> {
+        self.spec
+            .treatment
+            .level(factor)
+            .ok_or_else(|| Stop::failed(format!("the plan gives no level for factor {factor}")))
+    }
+
+    /// The level of a factor whose levels are whole numbers.
+    pub fn number(&self, factor: &str) -> Result<u64, Stop> {
+        let level = self.level(factor)?;
+        level.parse().map_err(|_| {
+            Stop::failed(format!("level {level} of factor {factor} is no whole number"))
+        })
+    }
+
+    /// What realises the level of a factor, from the table that also declared the level.
+    pub fn realise<T: Copy>(
+        &self,
+        factor: &str,
+        table: &[crate::declare::Named<T>],
+    ) -> Result<T, Stop> {
+        let level = self.level(factor)?;
+        table
+            .iter()
+            .find(|named| named.name == level)
+            .map(|named| named.by)
+            .ok_or_else(|| Stop::failed(format!("no code for level {level} of factor {factor}")))
+    }
+
+    /// Keeps a fact that was verified about the treatment.
+    pub fn observe(&mut self, name: &str, value: impl Display) {
+        self.observed.insert(name.into(), value.to_string());
+    }
+
+    /// The CPU for work that is to stay on one: the last of those allowed, since interrupts
+    /// gather on the first.
+    pub fn one_cpu(&self) -> Result<u32, Stop> {
+        self.spec.cpus.last().copied().ok_or_else(|| Stop::failed("the plan gives no CPU"))
+    }
+
+    /// Confines this thread (and those it makes) to one CPU, and verifies it.
+    pub fn pin_to_one(&mut self) -> Result<u32, Stop> {
+        let cpu = self.one_cpu()?;
+        self.pin(&[cpu])?;
+        Ok(cpu)
+    }
+
+    /// Confines this thread (and those it makes) to some CPUs, and verifies it.
+    pub fn pin(&mut self, cpus: &[u32]) -> Result<(), Stop> {
+        sys::affinity::pin(cpus).map_err(|error| {
+            Stop::unsupported(format!("{error}: choose other CPUs by --affinity"))
+        })?;
+        let found = sys::affinity::allowed()?;
+        if found != cpus {
+            return Err(Stop::unsupported(format!(
+                "asked for CPUs {}, the kernel gave {}",
+                sys::affinity::format_list(cpus),
+                sys::affinity::format_list(&found)
+            )));
+        }
+        self.observe("affinity", sys::affinity::format_list(&found));
+        Ok(())
+    }
+
+    /// Refuses the treatment unless so many CPUs may be used at the same time.
+    pub fn need_cpus(&self, count: usize) -> Result<(), Stop> {
+        let have = self.spec.cpus.len();
+        if have < count {
+            return Err(Stop::unsupported(format!(
+                "needs {count} CPUs at the same time, has {have}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Refuses the treatment unless so much memory may be used.
+    pub fn need_memory(&self, bytes: u64) -> Result<(), Stop> {
+        let have = self.spec.memory_bytes;
+        if have < bytes {
+            return Err(Stop::unsupported(format!(
+                "needs {} MB of memory, may use {} MB of what is available here",
+                bytes / 1_000_000,
+                have / 1_000_000
+            )));
+        }
+        Ok(())
+    }
+
+    /// Ends the set-up: tells the runner what was verified, waits for its `Go`, and opens the
+    /// timed region.
+    pub fn begin(&mut self) -> Result<(), Stop> {
+        let mut pmu = Pmu::open();
+        let set_up_ns = sys::clock::now_ns() - self.read_ns;
+        let observed = std::mem::take(&mut self.observed);
+        self.channel.say(&FromTrial::Ready { observed, set_up_ns })?;
+        match self.channel.hear()? {
+            ToTrial::Go => {}
+            ToTrial::Run { .. } => return Err(Stop::failed("told what to do a second time")),
+        }
+        pmu.begin();
+        let opened = Opened {
+            pmu,
+            io: sys::proc::io(sys::process::pid()),
+            sched: sys::proc::schedstat_process(sys::process::pid()),
+            migrations: sys::proc::migrations_thread(),
+            usage: Usage::of_self().plus(Usage::of_children()),
+            wall_ns: sys::clock::now_ns(),
+        };
+        self.opened = Some(opened);
+        Ok(())
+    }
+
+    /// Closes the timed region and counts what happened in it.
+    ///
+    /// Children must have been awaited by now: the kernel adds their CPU time and faults to the
+    /// parent's when it waits for them.
+    pub fn end(&mut self) -> Result<&Counters, Stop> {
+        let wall_ns = sys::clock::now_ns();
+        let usage = Usage::of_self().plus(Usage::of_children());
+        let migrations = sys::proc::migrations_thread();
+        let sched = sys::proc::schedstat_process(sys::process::pid());
+        let io = sys::proc::io(sys::process::pid());
+        let Some(opened) = self.opened.as_ref() else {
+            return Err(Stop::failed("the timed region was closed before it was opened"));
+        };
+        let used = usage.since(opened.usage);
+        let less = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        self.measured.counters = Counters {
+            wall_ns: wall_ns - opened.wall_ns,
+            user_ns: Some(used.user_ns),
+            system_ns: Some(used.system_ns),
+            minor_faults: Some(used.minor_faults),
+            major_faults: Some(used.major_faults),
+            voluntary_switches: Some(used.voluntary_switches),
+            involuntary_switches: Some(used.involuntary_switches),
+            on_cpu_ns: less(
+                sched.as_ref().map(|s| s.on_cpu_ns),
+                opened.sched.as_ref().map(|s| s.on_cpu_ns),
+            ),
+            queue_wait_ns: less(
+                sched.as_ref().map(|s| s.queue_wait_ns),
+                opened.sched.as_ref().map(|s| s.queue_wait_ns),
+            ),
+            migrations: less(migrations, opened.migrations),
+            blocks_in: Some(used.blocks_in),
+            blocks_out: Some(used.blocks_out),
+            read_bytes: less(
+                io.as_ref().map(|io| io.read_bytes),
+                opened.io.as_ref().map(|io| io.read_bytes),
+            ),
+            write_bytes: less(
+                io.as_ref().map(|io| io.write_bytes),
+                opened.io.as_ref().map(|io| io.write_bytes),
+            ),
+            pmu: opened.pmu.end(),
+        };
+        self.closed = true;
+        Ok(&self.measured.counters)
+    }
+
+    /// Corrects or completes the counters where the trial knows better: of workers, say.
+    pub fn counters_mut(&mut self) -> &mut Counters {
+        &mut self.measured.counters
+    }
+
+    /// Keeps observations: each value is the total over `per` operations.
+    pub fn record(&mut self, response: &str, per: u64, values: Vec<i64>) {
+        debug_assert!(per > 0, "an observation is of one operation at least");
+        self.measured.series.push(Series { response: response.into(), per, values });
+    }
+
+    /// Keeps one observation.
+    pub fn record_one(&mut self, response: &str, value: i64) {
+        self.record(response, 1, vec![value]);
+    }
+
+    /// Keeps a manipulation check: `seen` must lie within `low` and `high`; an infinite end is
+    /// stored as the largest finite number, since JSON has no infinity.
+    pub fn check(&mut self, name: &str, seen: f64, low: f64, high: f64) {
+        let [seen, low, high] = [seen, low, high].map(|x| x.clamp(f64::MIN, f64::MAX));
+        self.measured.checks.push(Check { name: name.into(), seen, low, high });
+    }
+
+    /// What was measured, for the answer.
+    pub(crate) fn finish(self) -> Result<(Measured, BTreeMap<String, String>), String> {
+        if !self.closed {
+            return Err("the trial ended without closing its timed region".into());
+        }
+        Ok((self.measured, self.observed))
+    }
+}

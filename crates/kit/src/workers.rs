@@ -1,0 +1,431 @@
+//! A crew of workers, as threads or as processes: the twin.
+//!
+//! The two differ in the factor alone: the same closure, the same shared words to report in, the
+//! same instants. Each worker does its work, reports, and holds what it allocated until the crew
+//! is released, so that memory can be read while all of it is there. The time in which it is read
+//! is no part of the crew's wall time.
+
+use crate::Stop;
+use crate::declare::Named;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use sys::gate::SharedGate;
+use sys::task::{Ended, Pid};
+use sys::usage::Usage;
+
+/// How the workers share (or do not share) an address space.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Model {
+    /// Threads of one process.
+    Thread,
+    /// Processes made by fork.
+    Process,
+}
+
+/// The two levels of the factor `model`.
+pub const MODELS: [Named<Model>; 2] = [
+    Named::new("thread", "threads of one process (pthread)", Model::Thread),
+    Named::new("process", "processes made by fork", Model::Process),
+];
+
+/// Words that each worker reports in.
+const WORDS: usize = 16;
+const STARTED_NS: usize = 0;
+const ENDED_NS: usize = 1;
+const CPU_NS: usize = 2;
+const QUEUE_WAIT_NS: usize = 3;
+const VOLUNTARY: usize = 4;
+const INVOLUNTARY: usize = 5;
+const MINOR_FAULTS: usize = 6;
+const ESCAPED: usize = 7;
+const WORK: usize = 8;
+const STATUS: usize = 9;
+const CHECKSUM: usize = 10;
+
+const STATUS_DONE: u64 = 1;
+const STATUS_REFUSED: u64 = 2;
+const STATUS_FAILED: u64 = 3;
+
+/// How often the crew's maker looks whether a worker died instead of reporting. It sleeps in
+/// between, and is woken at once when the last worker reports.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How a worker's work ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It did its work.
+    Done,
+    /// The system refused it memory (or whatever it asked for); it went on to report that.
+    Refused,
+    /// Something else failed.
+    Failed,
+    /// It never reported: it was killed.
+    Killed,
+    /// It could not even be made.
+    NotMade,
+}
+
+/// Why a worker could not do its work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    /// The system refused what was asked for.
+    Refused,
+    /// Something failed that should not.
+    Failed,
+}
+
+/// What one worker reported.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// How it ended.
+    pub fate: Fate,
+    /// Its first instant, in nanoseconds of CLOCK_MONOTONIC; 0 if it never began.
+    pub started_ns: u64,
+    /// The instant at which its work was done; 0 if it never was.
+    pub ended_ns: u64,
+    /// Its CPU time between the two.
+    pub cpu_ns: u64,
+    /// Its time on a run queue between the two; absent where the kernel does not tell.
+    pub queue_wait_ns: Option<u64>,
+    /// Its voluntary switches.
+    pub voluntary_switches: u64,
+    /// Its involuntary switches.
+    pub involuntary_switches: u64,
+    /// Its minor faults.
+    pub minor_faults: u64,
+    /// Whether it was ever found outside the CPUs it was to stay on.
+    pub escaped: bool,
+    /// Units of work it counted itself.
+    pub work: u64,
+    /// What it kept of its result, by [`Worker::keep`].
+    pub result: u64,
+}
+
+/// A worker, seen from its own code.
+#[derive(Debug)]
+pub struct Worker<'a> {
+    /// Its number, from 0.
+    pub index: usize,
+    words: &'a [AtomicU64],
+    allowed: &'a [u32],
+}
+
+impl Worker<'_> {
+    /// Counts work done.
+    pub fn worked(&self, units: u64) {
+        self.words[WORK].fetch_add(units, Ordering::Relaxed);
+    }
+
+    /// Keeps a result where the compiler must not remove the work behind it.
+    pub fn keep(&self, result: u64) {
+        self.words[CHECKSUM].store(result, Ordering::Relaxed);
+    }
+
+    /// Looks where it is running, and remembers if that is not where it should. Cheap enough for
+    /// the middle of the work: no system call, no allocation.
+    pub fn glance(&self) {
+        if !self.allowed.contains(&sys::affinity::current_cpu()) {
+            self.words[ESCAPED].store(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Looks where it may run, too. The kernel's mask is the evidence that a worker which never
+    /// left its CPU could not have.
+    fn look(&self) {
+        self.glance();
+        let mask_is_right =
+            sys::affinity::allowed().is_ok_and(|allowed| allowed.as_slice() == self.allowed);
+        if !mask_is_right {
+            self.words[ESCAPED].store(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What became of a crew.
+#[derive(Debug)]
+pub struct Crew {
+    /// One per worker that was asked for.
+    pub reports: Vec<Report>,
+    /// From before the first worker was made until the last had done its work, plus from their
+    /// release until the last was gone, in nanoseconds.
+    pub wall_ns: u64,
+    /// From the instant at which all workers were there and let go until the last had done its
+    /// work, in nanoseconds: the work without the making and the end of the workers.
+    pub work_ns: u64,
+    /// CPU time that the maker spent while the workers held still.
+    pub watch_cpu_ns: u64,
+    /// How many workers were killed by a signal, also after they had done their work.
+    pub killed: u32,
+}
+
+/// Makes `count` workers, lets them begin together once all are there, calls `while_held` with the pids of the worker processes
+/// (none for threads) while all of them hold what they allocated, and waits for their end.
+///
+/// `allowed` are the CPUs the workers are to stay on, ascending. What `work` returns is kept until
+/// the release. A worker that panics has failed; one that is killed is seen within some
+/// milliseconds. If the crew itself fails, its workers are ended first.
+///
+/// # Errors
+/// [`Stop::Failed`] where the kernel refuses what no treatment asks it to refuse (a shared page,
+/// a futex, a wait). Workers that cannot be made are no error: they are `NotMade`.
+pub fn crew<Kept>(
+    model: Model,
+    count: usize,
+    allowed: &[u32],
+    work: impl Fn(&Worker<'_>) -> Result<Kept, Refusal> + Sync,
+    while_held: impl FnOnce(&[Pid]),
+) -> Result<Crew, Stop> {
+    let shared = sys::pages::shared(count.max(1) * WORDS * size_of::<u64>())?;
+    let start = SharedGate::new()?;
+    let gate = SharedGate::new()?;
+    let words_of = |index: usize| &shared.words()[index * WORDS..(index + 1) * WORDS];
+    let body = |index: usize| {
+        let worker = Worker { index, words: words_of(index), allowed };
+        live(&worker, [&start, &gate], count, &work);
+    };
+    let begun_ns = sys::clock::now_ns();
+    let (opened_ns, held, killed) = std::thread::scope(|scope| {
+        let mut made = Made {
+            start: &start,
+            gate: &gate,
+            words: shared.words(),
+            threads: 0,
+            processes: Vec::with_capacity(count),
+            ended: Vec::with_capacity(count),
+        };
+        for index in 0..count {
+            match model {
+                Model::Thread => {
+                    let thread = move_index(&body, index);
+                    let spawned = std::thread::Builder::new().spawn_scoped(scope, thread);
+                    made.threads += usize::from(spawned.is_ok());
+                }
+                Model::Process => {
+                    let forked = sys::task::fork_run(|| {
+                        body(index);
+                        0
+                    });
+                    made.processes.extend(forked.ok().map(|pid| (index, pid)));
+                }
+            }
+        }
+        made.wait_until_there()?;
+        let opened_ns = sys::clock::now_ns();
+        made.open(&start);
+        made.wait_until_held()?;
+        let held = Held::watched_by(|| while_held(&made.pids()));
+        made.open(&gate);
+        let killed = made.wait_for_processes()?;
+        // Threads are joined where the scope ends, which is the next thing to happen.
+        Ok::<_, Stop>((opened_ns, held, killed))
+    })?;
+    let gone_ns = sys::clock::now_ns();
+    let reports: Vec<Report> = (0..count).map(|index| read_report(words_of(index))).collect();
+    let last_ns = reports.iter().map(|report| report.ended_ns).max().unwrap_or(0);
+    let worked_until_ns = if last_ns > begun_ns { last_ns } else { held.from_ns };
+    Ok(Crew {
+        reports,
+        wall_ns: (worked_until_ns - begun_ns) + (gone_ns - held.to_ns),
+        work_ns: worked_until_ns.saturating_sub(opened_ns),
+        watch_cpu_ns: held.cpu_ns,
+        killed,
+    })
+}
+
+/// The time in which all workers held still.
+struct Held {
+    from_ns: u64,
+    to_ns: u64,
+    /// What the maker used of a CPU in it.
+    cpu_ns: u64,
+}
+
+impl Held {
+    fn watched_by(watch: impl FnOnce()) -> Self {
+        let from_ns = sys::clock::now_ns();
+        let cpu_ns = sys::clock::thread_cpu_ns();
+        watch();
+        let cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
+        Held { from_ns, to_ns: sys::clock::now_ns(), cpu_ns }
+    }
+}
+
+/// A closure for one worker's thread.
+fn move_index<'a, F: Fn(usize)>(body: &'a F, index: usize) -> impl FnOnce() + 'a {
+    move || body(index)
+}
+
+/// A worker's life: wait for the others, work, report, hold, end.
+///
+/// Its report costs it about 15 microseconds, which on one CPU the others wait for. What would cost
+/// more (the kernel's count of migrations, for one) is left out for that reason.
+fn live<Kept>(
+    worker: &Worker<'_>,
+    [start, gate]: [&SharedGate; 2],
+    count: usize,
+    work: &impl Fn(&Worker<'_>) -> Result<Kept, Refusal>,
+) {
+    let words = worker.words;
+    worker.look();
+    pass(start, count);
+    let usage = Usage::of_thread();
+    let sched = sys::proc::schedstat_thread();
+    let cpu_ns = sys::clock::thread_cpu_ns();
+    words[STARTED_NS].store(sys::clock::now_ns(), Ordering::Relaxed);
+    // A panic must not end the worker before it has arrived: the others' maker waits for it.
+    let kept = catch_unwind(AssertUnwindSafe(|| work(worker))).unwrap_or(Err(Refusal::Failed));
+    words[ENDED_NS].store(sys::clock::now_ns(), Ordering::Relaxed);
+    words[CPU_NS].store(sys::clock::thread_cpu_ns() - cpu_ns, Ordering::Relaxed);
+    let used = Usage::of_thread().since(usage);
+    let waited_ns = match (sys::proc::schedstat_thread(), sched) {
+        (Some(now), Some(then)) => now.since(then).queue_wait_ns,
+        _ => u64::MAX,
+    };
+    words[QUEUE_WAIT_NS].store(waited_ns, Ordering::Relaxed);
+    words[VOLUNTARY].store(used.voluntary_switches, Ordering::Relaxed);
+    words[INVOLUNTARY].store(used.involuntary_switches, Ordering::Relaxed);
+    words[MINOR_FAULTS].store(used.minor_faults, Ordering::Relaxed);
+    worker.look();
+    let status = match &kept {
+        Ok(_) => STATUS_DONE,
+        Err(Refusal::Refused) => STATUS_REFUSED,
+        Err(Refusal::Failed) => STATUS_FAILED,
+    };
+    words[STATUS].store(status, Ordering::Release);
+    pass(gate, count);
+    drop(kept);
+}
+
+/// Arrives at a gate and waits until it is opened.
+fn pass(gate: &SharedGate, count: usize) {
+    // Only the last wakes the maker: on one CPU each wake-up would interrupt the others' work.
+    if gate.arrived().fetch_add(1, Ordering::AcqRel) as usize + 1 >= count {
+        // Should it fail, the maker looks by itself before long.
+        let _ = sys::futex::wake_shared(gate.arrived(), 1);
+    }
+    while gate.released().load(Ordering::Acquire) == 0 {
+        // An error here is a spurious return; the loop looks again.
+        let _ = sys::futex::wait_shared(gate.released(), 0, None);
+    }
+}
+
+fn read_report(words: &[AtomicU64]) -> Report {
+    let word = |index: usize| words[index].load(Ordering::Acquire);
+    let fate = match (word(STATUS), word(STARTED_NS)) {
+        (STATUS_DONE, _) => Fate::Done,
+        (STATUS_REFUSED, _) => Fate::Refused,
+        (STATUS_FAILED, _) => Fate::Failed,
+        (_, 0) => Fate::NotMade,
+        _ => Fate::Killed,
+    };
+    let known = |value: u64| (value != u64::MAX).then_some(value);
+    Report {
+        fate,
+        started_ns: word(STARTED_NS),
+        ended_ns: word(ENDED_NS),
+        cpu_ns: word(CPU_NS),
+        queue_wait_ns: known(word(QUEUE_WAIT_NS)),
+        voluntary_switches: word(VOLUNTARY),
+        involuntary_switches: word(INVOLUNTARY),
+        minor_faults: word(MINOR_FAULTS),
+        escaped: word(ESCAPED) != 0,
+        work: word(WORK),
+        result: word(CHECKSUM),
+    }
+}
+
+/// The workers that could be made.
+struct Made<'crew> {
+    start: &'crew SharedGate,
+    gate: &'crew SharedGate,
+    words: &'crew [AtomicU64],
+    threads: usize,
+    /// Worker processes that live, as far as is known.
+    processes: Vec<(usize, Pid)>,
+    ended: Vec<Ended>,
+}
+
+impl Made<'_> {
+    /// Waits until every worker that could be made, and lives, stands at the start.
+    fn wait_until_there(&mut self) -> Result<(), Stop> {
+        loop {
+            let there = self.start.arrived().load(Ordering::Acquire);
+            if there as usize >= self.threads + self.processes.len() {
+                return Ok(());
+            }
+            // A time-out or a spurious return: the loop looks again.
+            let _ = sys::futex::wait_shared(self.start.arrived(), there, Some(LOOK));
+            self.reap()?;
+        }
+    }
+
+    /// Waits until every worker holds still or is dead.
+    fn wait_until_held(&mut self) -> Result<(), Stop> {
+        loop {
+            let arrived = self.gate.arrived().load(Ordering::Acquire);
+            // A process may have arrived and been killed since, so arrivals alone tell nothing of
+            // those who still work.
+            let processes_hold = self.processes.iter().all(|(index, _)| self.has_reported(*index));
+            if arrived as usize >= self.threads && processes_hold {
+                // Those that died since they reported have nothing left to be looked at.
+                return self.reap();
+            }
+            // A time-out or a spurious return: the loop looks again.
+            let _ = sys::futex::wait_shared(self.gate.arrived(), arrived, Some(LOOK));
+            self.reap()?;
+        }
+    }
+
+    fn has_reported(&self, index: usize) -> bool {
+        self.words[index * WORDS + STATUS].load(Ordering::Acquire) != 0
+    }
+
+    fn reap(&mut self) -> Result<(), Stop> {
+        let mut alive = Vec::with_capacity(self.processes.len());
+        for (index, pid) in std::mem::take(&mut self.processes) {
+            match sys::task::try_wait(pid)? {
+                Some(ended) => self.ended.push(ended),
+                None => alive.push((index, pid)),
+            }
+        }
+        self.processes = alive;
+        Ok(())
+    }
+
+    /// The worker processes that live.
+    fn pids(&self) -> Vec<Pid> {
+        self.processes.iter().map(|(_, pid)| *pid).collect()
+    }
+
+    /// Opens a gate.
+    fn open(&self, gate: &SharedGate) {
+        gate.released().store(1, Ordering::Release);
+        // The word is valid, so the kernel has no reason to refuse.
+        let _ = sys::futex::wake_shared(gate.released(), u32::MAX);
+    }
+
+    /// Waits until every worker process is gone; returns how many a signal killed.
+    fn wait_for_processes(&mut self) -> Result<u32, Stop> {
+        while let Some((_, pid)) = self.processes.pop() {
+            self.ended.push(sys::task::wait(pid)?);
+        }
+        Ok(self.ended.iter().filter(|ended| ended.signal.is_some()).count() as u32)
+    }
+}
+
+impl Drop for Made<'_> {
+    /// After an error threads must be let go, or the scope would wait for them for ever, and
+    /// processes must be ended. After success there is nothing left to do.
+    fn drop(&mut self) {
+        self.open(self.start);
+        self.open(self.gate);
+        for (_, pid) in self.processes.drain(..) {
+            let _ = sys::process::kill(pid, sys::signal::SIGKILL);
+            let _ = sys::task::wait(pid);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
