@@ -1,0 +1,65 @@
+use crate::{Error, Order, Runner};
+use model::{Design, Record, Treatment};
+
+/// Trials of one block, in the order in which they are to be conducted.
+#[derive(Clone, Copy, Debug)]
+pub struct Work<'a> {
+    /// The experiment.
+    pub design: &'a Design,
+    /// The block.
+    pub block: u32,
+    /// The treatments in their random order, each with its place in the whole block.
+    pub treatments: &'a [(u32, Treatment)],
+    /// The number of the first trial.
+    pub first_trial: u64,
+}
+
+/// What happens while a block is conducted.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// A trial is about to start.
+    Begins {
+        /// The experiment.
+        design: &'a Design,
+        /// The block.
+        block: u32,
+        /// What is to be realised.
+        treatment: &'a Treatment,
+    },
+    /// A trial has ended, one way or another.
+    Ended(Box<Record>),
+}
+
+/// Why a block ended early.
+#[derive(Debug)]
+pub enum Halt<E> {
+    /// The runner cannot go on.
+    Runner(Error),
+    /// Whoever hears the events cannot go on: a full disk, say.
+    Listener(E),
+}
+
+impl Runner {
+    /// Conducts a block's trials in order and tells `listener` of each. Between trials it asks
+    /// `stop` whether to end early. Returns whether all were conducted.
+    pub fn conduct_block<E>(
+        &mut self,
+        work: &Work<'_>,
+        stop: &mut dyn FnMut() -> bool,
+        listener: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
+    ) -> Result<bool, Halt<E>> {
+        let Work { design, block, .. } = *work;
+        for (trial, (position, treatment)) in (work.first_trial..).zip(work.treatments) {
+            if stop() {
+                return Ok(false);
+            }
+            listener(Event::Begins { design, block, treatment }).map_err(Halt::Listener)?;
+            let order = Order { design, treatment, trial, block, position: *position };
+            let Some(record) = self.conduct(&order).map_err(Halt::Runner)? else {
+                return Ok(false);
+            };
+            listener(Event::Ended(Box::new(record))).map_err(Halt::Listener)?;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,227 @@
+use model::{FromTrial, MESSAGE_BYTES_MAX, ToTrial};
+use std::io::{ErrorKind, PipeReader, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// A trial measures in silence. What it prints is kept for people, up to this much.
+pub(crate) const LOG_BYTES_KEPT: usize = 4096;
+
+/// A trial that prints more than this is ended: it would measure its own printing.
+pub(crate) const LOG_BYTES_MAX: usize = 1 << 20;
+
+/// The runner's end of the talk with one trial.
+#[derive(Debug)]
+pub(crate) struct Conversation {
+    stream: UnixStream,
+    log: Option<PipeReader>,
+    process: OwnedFd,
+    inbox: Vec<u8>,
+    log_tail: Vec<u8>,
+    log_bytes: usize,
+    woken: Option<Instants>,
+}
+
+/// When the trial began to answer, on the runner's clocks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Instants {
+    pub(crate) wall_ns: u64,
+    /// CPU time that the runner had used until then.
+    pub(crate) cpu_ns: u64,
+}
+
+impl Instants {
+    pub(crate) fn now() -> Self {
+        Instants { cpu_ns: sys::clock::process_cpu_ns(), wall_ns: sys::clock::now_ns() }
+    }
+}
+
+/// What came of waiting for the trial.
+#[derive(Debug)]
+pub(crate) enum Heard {
+    Message(Box<FromTrial>),
+    /// The process ended and said nothing more.
+    Ended,
+    TimedOut,
+    /// Somebody asked the runner to stop.
+    Interrupted,
+    /// Something against the protocol.
+    Violation(String),
+}
+
+impl Conversation {
+    /// `process` is a pidfd: a socket that a grandchild inherited stays open when the trial dies,
+    /// so that EOF alone would not tell its end.
+    pub(crate) fn new(
+        stream: UnixStream,
+        log: PipeReader,
+        process: OwnedFd,
+    ) -> std::io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Conversation {
+            stream,
+            log: Some(log),
+            process,
+            inbox: Vec::new(),
+            log_tail: Vec::new(),
+            log_bytes: 0,
+            woken: None,
+        })
+    }
+
+    /// Sends a message. A trial that does not read cannot block the runner: a message is smaller
+    /// than a socket's buffer, and a full buffer is an error.
+    pub(crate) fn say(&mut self, message: &ToTrial) -> std::io::Result<()> {
+        let mut line = serde_json::to_vec(message)?;
+        line.push(b'\n');
+        self.stream.write_all(&line)
+    }
+
+    /// Waits for the trial's next message.
+    pub(crate) fn hear(&mut self, deadline: Instant) -> Heard {
+        self.woken = None;
+        loop {
+            if let Some(heard) = self.take_message() {
+                return heard;
+            }
+            // With no time left it is still asked once: if this process was stopped for a while,
+            // the answer may have been there in time.
+            let left = deadline.saturating_duration_since(Instant::now());
+            if sys::interrupt::requested().is_some() {
+                return Heard::Interrupted;
+            }
+            match self.wait(left, true) {
+                Err(error) => return Heard::Violation(format!("the runner cannot wait: {error}")),
+                Ok([false, false, false]) if left.is_zero() => return Heard::TimedOut,
+                Ok([said, printed, ended]) => {
+                    if said || ended {
+                        self.woken.get_or_insert_with(Instants::now);
+                    }
+                    if printed && let Some(heard) = self.read_log() {
+                        return heard;
+                    }
+                    let open = !(said || ended) || self.read_socket();
+                    if let Some(heard) = self.take_message() {
+                        return heard;
+                    }
+                    if ended {
+                        return Heard::Ended;
+                    }
+                    if !open && !self.process_ends(deadline) {
+                        return Heard::Violation("closed its socket and lived on".into());
+                    }
+                }
+            }
+        }
+    }
+
+    /// Waits until the process has ended; false if it has not by the deadline.
+    pub(crate) fn process_ends(&mut self, deadline: Instant) -> bool {
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.wait(left, false) {
+                Ok([_, _, true]) => return true,
+                Ok([said, printed, false]) => {
+                    if printed && self.read_log().is_some() {
+                        return false;
+                    }
+                    if said && !self.read_socket() {
+                        // The socket is closed, so it would count as readable for ever.
+                        return sys::poll::readable(self.process.as_fd(), left).unwrap_or(false);
+                    }
+                }
+                Err(_) => return false,
+            }
+            if left.is_zero() {
+                return false;
+            }
+        }
+    }
+
+    /// When the trial began to say what was heard last: reading and parsing it comes after.
+    pub(crate) fn woken(&self) -> Instants {
+        self.woken.unwrap_or_else(Instants::now)
+    }
+
+    /// Whether the trial said something that nobody asked for.
+    pub(crate) fn has_unread(&mut self) -> bool {
+        self.read_socket();
+        !self.inbox.is_empty()
+    }
+
+    /// The end of what the trial printed.
+    pub(crate) fn log_text(&mut self) -> String {
+        let _ = self.read_log();
+        String::from_utf8_lossy(&self.log_tail).trim_end().to_string()
+    }
+
+    /// Waits until the trial speaks, prints or ends; if `interruptible`, also until somebody asks
+    /// the runner to stop.
+    fn wait(&self, left: Duration, interruptible: bool) -> sys::Result<[bool; 3]> {
+        let mut watched: Vec<BorrowedFd<'_>> = vec![self.stream.as_fd(), self.process.as_fd()];
+        let log = self.log.as_ref().map(|log| {
+            watched.push(log.as_fd());
+            watched.len() - 1
+        });
+        watched.extend(sys::interrupt::descriptor().filter(|_| interruptible));
+        let ready = sys::poll::readable_any(&watched, left)?;
+        Ok([ready[0], log.is_some_and(|log| ready[log]), ready[1]])
+    }
+
+    fn take_message(&mut self) -> Option<Heard> {
+        let end = self.inbox.iter().position(|byte| *byte == b'\n');
+        // Too long is too long, whether or not its end has arrived by now.
+        if end.unwrap_or(self.inbox.len()) > MESSAGE_BYTES_MAX {
+            let reason = format!("a message of more than {MESSAGE_BYTES_MAX} bytes");
+            return Some(Heard::Violation(reason));
+        }
+        let end = end?;
+        let line: Vec<u8> = self.inbox.drain(..=end).collect();
+        Some(match serde_json::from_slice(&line[..end]) {
+            Ok(message) => Heard::Message(Box::new(message)),
+            Err(error) => {
+                let start = String::from_utf8_lossy(&line[..end.min(60)]).into_owned();
+                Heard::Violation(format!("not a message of the protocol ({error}): {start:?}"))
+            }
+        })
+    }
+
+    /// Reads what the socket holds. False if the trial's end of it is closed.
+    fn read_socket(&mut self) -> bool {
+        let mut chunk = [0; 16 * 1024];
+        loop {
+            if self.inbox.len() > MESSAGE_BYTES_MAX {
+                return true;
+            }
+            match self.stream.read(&mut chunk) {
+                Ok(0) => return false,
+                Ok(count) => self.inbox.extend_from_slice(&chunk[..count]),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return error.kind() == ErrorKind::WouldBlock,
+            }
+        }
+    }
+
+    /// Reads once from the log, so that a flood cannot keep the runner here.
+    fn read_log(&mut self) -> Option<Heard> {
+        let log = self.log.as_mut()?;
+        if !sys::poll::readable(log.as_fd(), Duration::ZERO).unwrap_or(false) {
+            return None;
+        }
+        let mut chunk = [0; 64 * 1024];
+        let count = log.read(&mut chunk).unwrap_or(0);
+        if count == 0 {
+            self.log = None;
+            return None;
+        }
+        self.log_bytes += count;
+        self.log_tail.extend_from_slice(&chunk[..count]);
+        let surplus = self.log_tail.len().saturating_sub(LOG_BYTES_KEPT);
+        self.log_tail.drain(..surplus);
+        (self.log_bytes > LOG_BYTES_MAX).then(|| {
+            Heard::Violation(format!(
+                "printed more than {LOG_BYTES_MAX} bytes; a trial measures in silence"
+            ))
+        })
+    }
+}

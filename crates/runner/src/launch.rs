@@ -1,0 +1,402 @@
+use crate::conversation::{Conversation, Heard, Instants};
+use crate::guard::Guard;
+use crate::plan::{padding_bytes, trial_seed};
+use crate::settings::Settings;
+use crate::surroundings::Before;
+use crate::{Error, Shield};
+use model::{
+    Design, FromTrial, Measured, Outcome, PROTOCOL_VERSION, Phase, ProcessUsage, Record, Spec,
+    ToTrial, Treatment,
+};
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use sys::task::{Ended, Pid};
+
+/// A trial that has answered gets this long to end: gigabytes take a while to unmap.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// How long processes that a trial left behind get to die of SIGKILL.
+const DYING: Duration = Duration::from_secs(5);
+
+/// The most generations of left-behind processes that are hunted down.
+const GENERATIONS_MAX: u32 = 1000;
+
+/// One trial to conduct.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    /// The experiment.
+    pub design: &'a Design,
+    /// What is to be realised.
+    pub treatment: &'a Treatment,
+    /// The trial's number in the session.
+    pub trial: u64,
+    /// The block.
+    pub block: u32,
+    /// The place in the block.
+    pub position: u32,
+}
+
+/// Conducts trials, one at a time, and leaves nothing of them behind.
+#[derive(Debug)]
+pub struct Runner {
+    settings: Settings,
+    // Fields are dropped in this order: the shield is lowered while the guard still watches.
+    shield: Shield,
+    guard: Guard,
+    /// Children that this process had before it conducted anything: a shell may have started them
+    /// and then become us. They are nobody's orphans.
+    foreign: Vec<Pid>,
+    /// What could not be cleared away after a trial; no other trial starts beside it.
+    unclear: Option<Error>,
+}
+
+/// What is known of a trial while it lives.
+#[derive(Debug, Default)]
+struct Known {
+    observed: BTreeMap<String, String>,
+    measured: Option<Measured>,
+    spawn_to_ready_ns: Option<u64>,
+    harness_ns: Option<u64>,
+    measuring_ns: Option<u64>,
+    runner_cpu_ns: Option<u64>,
+}
+
+/// How the talk with a trial went, before its exit status is known.
+#[derive(Debug)]
+enum Talk {
+    /// It answered.
+    Answered(Option<Outcome>),
+    /// It ended without an answer.
+    Ended(Phase),
+    /// It has to be killed.
+    Kill(Outcome),
+    /// Somebody asked the runner to stop.
+    Interrupted,
+}
+
+impl Runner {
+    /// Prepares for trials: guard, scratch folder, shield.
+    pub fn start(settings: Settings) -> Result<Self, Error> {
+        let foreign = sys::process::adopted_children(&[]);
+        sys::process::become_subreaper()?;
+        let mut guard = Guard::start()?;
+        // One folder per runner: the guard of a killed one must not clear away the next one's.
+        let mut settings = settings;
+        let own = format!("{}-{}", sys::process::pid(), sys::clock::now_ns());
+        settings.scratch = settings.scratch.join(own);
+        guard.scratch(&settings.scratch);
+        let shield = Shield::raise(&settings, &mut |path| guard.cgroup(path))?;
+        Ok(Runner { settings, shield, guard, foreign, unclear: None })
+    }
+
+    /// How trials are shielded.
+    pub fn shield(&self) -> &Shield {
+        &self.shield
+    }
+
+    /// What the trials have in common.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Conducts one trial. Whatever happens to it is in the record; an error means that no trial
+    /// can be conducted any more. If somebody asks this process to stop meanwhile, the trial is
+    /// ended and has no record: what was cut short from outside says nothing about it.
+    pub fn conduct(&mut self, order: &Order<'_>) -> Result<Option<Record>, Error> {
+        if let Some(error) = self.unclear.take() {
+            return Err(error);
+        }
+        let seed = trial_seed(self.settings.seed, &order.design.id, order.block, order.treatment);
+        let folder = self.settings.scratch.join(format!("trial-{}", order.trial));
+        std::fs::create_dir_all(&folder)
+            .map_err(|cause| Error::Scratch { path: folder.clone(), cause })?;
+        let started_unix_ms = sys::clock::unix_ms();
+        let oom_kills = sys::proc::oom_kills();
+        let before = Before::now();
+        let begun_ns = sys::clock::now_ns();
+        let limit = Duration::from_millis(order.design.time_limit_ms);
+        let deadline = Instant::now() + limit;
+
+        let (pid, mut talk) = spawn(padding_bytes(seed), &folder, &order.design.id)?;
+        self.guard.watch(Some(pid));
+        let mut known = Known::default();
+        let talked = self.talk(order, seed, &mut talk, &mut known, begun_ns, deadline);
+        let (ended, leaked) = self.bury(pid, &mut talk, &talked, &order.design.id)?;
+        let total_ns = sys::clock::now_ns() - begun_ns;
+        self.guard.watch(None);
+
+        if matches!(talked, Talk::Interrupted) {
+            self.clear(&folder);
+            return Ok(None);
+        }
+        let killed_for_memory = sys::proc::oom_kills() > oom_kills;
+        let outcome = judge(talked, &ended, leaked, killed_for_memory, &mut talk);
+        if !matches!(outcome, Outcome::Completed { .. }) {
+            known.measured = None;
+            if sys::interrupt::requested().is_some() {
+                // Who asks all processes to stop asks the trial, too: that is no outcome of it.
+                self.clear(&folder);
+                return Ok(None);
+            }
+        }
+        let usage = ended.ended.usage;
+        let record = Record {
+            trial: order.trial,
+            experiment: order.design.id.clone(),
+            block: order.block,
+            position: order.position,
+            treatment: order.treatment.clone(),
+            started_unix_ms,
+            padding_bytes: padding_bytes(seed),
+            outcome,
+            observed: known.observed,
+            measured: known.measured,
+            process: Some(process_usage(&usage)),
+            spawn_to_ready_ns: known.spawn_to_ready_ns,
+            harness_ns: known.harness_ns,
+            measuring_ns: known.measuring_ns,
+            total_ns,
+            runner_cpu_ns: known.runner_cpu_ns,
+            machine: before.until_now(usage.user_ns + usage.system_ns),
+            log: talk.log_text(),
+        };
+        self.clear(&folder);
+        Ok(Some(record))
+    }
+
+    /// Removes the files and cgroups of a trial that is over. What cannot be removed is no fault
+    /// of the trial, whose record stands; it keeps the next one from starting.
+    fn clear(&mut self, folder: &Path) {
+        self.shield.tidy();
+        match std::fs::remove_dir_all(folder) {
+            Err(cause) if cause.kind() != std::io::ErrorKind::NotFound => {
+                self.unclear = Some(Error::Scratch { path: folder.to_path_buf(), cause });
+            }
+            _ => {}
+        }
+    }
+
+    fn talk(
+        &self,
+        order: &Order<'_>,
+        seed: u64,
+        talk: &mut Conversation,
+        known: &mut Known,
+        begun_ns: u64,
+        deadline: Instant,
+    ) -> Talk {
+        let spec = Spec {
+            experiment: order.design.id.clone(),
+            treatment: order.treatment.clone(),
+            cpus: self.settings.cpus.clone(),
+            seed,
+            timed_ns: self.settings.profile.timed_ns(),
+            profile: self.settings.profile,
+            memory_bytes: self.settings.memory_bytes,
+            memory_cgroup: self.shield.memory_cgroup(),
+        };
+        // A trial that is gone already cannot be told; what became of it is seen below.
+        let _ = talk.say(&ToTrial::Run { version: PROTOCOL_VERSION, spec });
+        match talk.hear(deadline) {
+            Heard::Message(message) => match *message {
+                FromTrial::Ready { observed, set_up_ns } => {
+                    let ready_ns = talk.woken().wall_ns - begun_ns;
+                    known.observed = observed;
+                    known.spawn_to_ready_ns = Some(ready_ns);
+                    known.harness_ns = Some(ready_ns.saturating_sub(set_up_ns));
+                }
+                other => return answered(other, Phase::SettingUp, known),
+            },
+            heard => return cut_short(heard, Phase::SettingUp),
+        }
+        let go = Instants::now();
+        let _ = talk.say(&ToTrial::Go);
+        // Its own time: what the set-up took is not taken from the measurement.
+        let deadline = Instant::now() + Duration::from_millis(order.design.time_limit_ms);
+        let heard = talk.hear(deadline);
+        let answer = talk.woken();
+        known.measuring_ns = Some(answer.wall_ns - go.wall_ns);
+        known.runner_cpu_ns = Some(answer.cpu_ns - go.cpu_ns);
+        match heard {
+            Heard::Message(message) => answered(*message, Phase::Measuring, known),
+            heard => cut_short(heard, Phase::Measuring),
+        }
+    }
+
+    /// Ends whatever is left of the trial. Its group is killed before its leader is reaped, so
+    /// that the group's number cannot have been given to somebody else; what left the group comes
+    /// to us as its orphans' reaper and is killed too.
+    fn bury(
+        &mut self,
+        pid: Pid,
+        talk: &mut Conversation,
+        talked: &Talk,
+        experiment: &str,
+    ) -> Result<(Buried, u32), Error> {
+        let in_time = match talked {
+            Talk::Kill(_) | Talk::Interrupted => false,
+            _ => talk.process_ends(Instant::now() + ENDING),
+        };
+        let mut known = self.foreign.clone();
+        known.extend([pid, self.guard.pid()]);
+        let mut leaked = 0;
+        if in_time {
+            // Still a zombie, so its orphans are ours by now and its group's number is its own.
+            leaked += alive(&sys::process::adopted_children(&known));
+        }
+        sys::process::kill_group(pid, sys::signal::SIGKILL)?;
+        let ended = sys::task::wait(pid)?;
+        let give_up = Instant::now() + DYING;
+        for generation in 0..GENERATIONS_MAX {
+            let orphans = sys::process::adopted_children(&known);
+            if orphans.is_empty() {
+                break;
+            }
+            if generation > 0 && in_time {
+                leaked += alive(&orphans);
+            }
+            for orphan in orphans {
+                sys::process::kill(orphan, sys::signal::SIGKILL)?;
+                while sys::task::try_wait(orphan)?.is_none() {
+                    if Instant::now() > give_up {
+                        return Err(Error::Unkillable {
+                            pid: orphan,
+                            experiment: experiment.into(),
+                        });
+                    }
+                    std::thread::sleep(Duration::from_micros(200));
+                }
+            }
+        }
+        Ok((Buried { ended, in_time }, leaked))
+    }
+}
+
+impl Drop for Runner {
+    fn drop(&mut self) {
+        // The guard is told "done" after this; what cannot be removed now stays for people to see.
+        let _ = std::fs::remove_dir_all(&self.settings.scratch);
+        if let Some(shared) = self.settings.scratch.parent() {
+            // Not if another runner's folder is still in it.
+            let _ = std::fs::remove_dir(shared);
+        }
+    }
+}
+
+/// How a trial's process ended.
+#[derive(Debug)]
+struct Buried {
+    ended: Ended,
+    /// It ended by itself, before it was killed.
+    in_time: bool,
+}
+
+fn alive(pids: &[Pid]) -> u32 {
+    pids.iter().filter(|pid| matches!(sys::process::peek_exited(**pid), Ok(false))).count() as u32
+}
+
+fn spawn(
+    padding_bytes: u32,
+    folder: &Path,
+    experiment: &str,
+) -> Result<(Pid, Conversation), Error> {
+    let start = |cause| Error::Start { what: "trial", cause };
+    let (ours, theirs) = UnixStream::pair().map_err(start)?;
+    let (log, printed) = std::io::pipe().map_err(start)?;
+    let child = Command::new("/proc/self/exe")
+        .arg(kit::TRIAL)
+        .arg(experiment)
+        .env_clear()
+        .env("SCRUPLE_PADDING", "x".repeat(padding_bytes as usize))
+        .stdin(Stdio::from(OwnedFd::from(theirs)))
+        .stdout(Stdio::from(printed.try_clone().map_err(start)?))
+        .stderr(Stdio::from(printed))
+        .current_dir(folder)
+        .process_group(0)
+        .spawn()
+        .map_err(start)?;
+    let pid = child.id() as Pid;
+    let process = sys::pidfd::open(pid)?;
+    let talk = Conversation::new(ours, log, process).map_err(start)?;
+    Ok((pid, talk))
+}
+
+fn answered(message: FromTrial, phase: Phase, known: &mut Known) -> Talk {
+    match message {
+        FromTrial::Measured { measured, observed } if phase == Phase::Measuring => {
+            known.observed.extend(observed);
+            known.measured = Some(*measured);
+            Talk::Answered(None)
+        }
+        FromTrial::Unsupported { reason } => Talk::Answered(Some(Outcome::Unsupported { reason })),
+        FromTrial::Failed { reason } => Talk::Answered(Some(Outcome::Failed { reason })),
+        FromTrial::Measured { .. } => {
+            Talk::Kill(violation("sent its measurement before it was told to go"))
+        }
+        FromTrial::Ready { .. } => Talk::Kill(violation("said that it is ready a second time")),
+    }
+}
+
+fn cut_short(heard: Heard, phase: Phase) -> Talk {
+    match heard {
+        Heard::Ended => Talk::Ended(phase),
+        Heard::Interrupted => Talk::Interrupted,
+        Heard::TimedOut => Talk::Kill(Outcome::TimedOut { phase }),
+        Heard::Violation(reason) => Talk::Kill(violation(&reason)),
+        Heard::Message(_) => Talk::Kill(violation("spoke out of turn")),
+    }
+}
+
+fn violation(reason: &str) -> Outcome {
+    Outcome::ProtocolViolated { reason: reason.into() }
+}
+
+/// The outcome, from what was said and how the process ended.
+fn judge(
+    talked: Talk,
+    buried: &Buried,
+    leaked: u32,
+    killed_for_memory: bool,
+    talk: &mut Conversation,
+) -> Outcome {
+    let phase = match &talked {
+        Talk::Kill(outcome) => return outcome.clone(),
+        Talk::Ended(phase) => *phase,
+        Talk::Answered(_) | Talk::Interrupted => Phase::Ending,
+    };
+    if !buried.in_time {
+        return Outcome::TimedOut { phase };
+    }
+    if let Some(signal) = buried.ended.signal {
+        return if signal == sys::signal::SIGKILL && killed_for_memory {
+            Outcome::OutOfMemory { phase }
+        } else {
+            Outcome::Died { signal, phase }
+        };
+    }
+    match talked {
+        Talk::Answered(_) if talk.has_unread() => violation("said more after its answer"),
+        Talk::Answered(Some(outcome)) => outcome,
+        Talk::Answered(None) => Outcome::Completed { leaked },
+        _ => violation(&format!(
+            "ended with exit code {} and no answer",
+            buried.ended.code.unwrap_or_default()
+        )),
+    }
+}
+
+fn process_usage(usage: &sys::usage::Usage) -> ProcessUsage {
+    ProcessUsage {
+        user_ns: usage.user_ns,
+        system_ns: usage.system_ns,
+        minor_faults: usage.minor_faults,
+        major_faults: usage.major_faults,
+        voluntary_switches: usage.voluntary_switches,
+        involuntary_switches: usage.involuntary_switches,
+    }
+}

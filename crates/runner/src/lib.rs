@@ -1,0 +1,55 @@
+//! Plan, trial protocol, launch, limits, clean-up.
+//!
+//! The runner starts one fresh process per trial, talks to it over a socket pair, and answers
+//! with a [`model::Record`] whatever happens to it. It computes no statistics and writes no
+//! session file; it emits [`Event`]s. The catalog is passed to the trial's side only.
+
+mod block;
+mod conversation;
+mod guard;
+mod launch;
+mod plan;
+mod rival;
+mod settings;
+mod shield;
+mod surroundings;
+
+pub use block::{Event, Halt, Work};
+pub use guard::{GUARD, serve_if_asked};
+pub use launch::{Order, Runner};
+pub use plan::{order, padding_bytes, round_order, trial_seed};
+pub use rival::RIVAL;
+pub use settings::Settings;
+pub use shield::Shield;
+
+/// What can stop a session. What goes wrong in a trial is no error but its outcome.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system refused something that no trial can do without.
+    #[error(transparent)]
+    System(#[from] sys::Error),
+    /// A process could not be started.
+    #[error("cannot start a {what}: {cause}")]
+    Start {
+        /// Which.
+        what: &'static str,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// The scratch folder cannot be used.
+    #[error("cannot use the scratch folder {path}: {cause}")]
+    Scratch {
+        /// Where.
+        path: std::path::PathBuf,
+        /// Why.
+        cause: std::io::Error,
+    },
+    /// A process that a trial left behind did not go away.
+    #[error("process {pid}, left behind by a trial of {experiment}, survives SIGKILL")]
+    Unkillable {
+        /// Which.
+        pid: i32,
+        /// Whose.
+        experiment: String,
+    },
+}

@@ -1,0 +1,145 @@
+use crate::Error;
+use crate::rival::Rival;
+use crate::settings::Settings;
+use model::ShieldReport;
+use std::hint::black_box;
+use std::path::Path;
+use sys::cgroup::Cgroup;
+
+/// The niceness asked for: the most that the kernel gives.
+const NICE: i32 = -20;
+
+/// How long the loop beside the rival lasts: several of the scheduler's slices.
+const LOOK_NS: u64 = 40_000_000;
+
+/// What keeps the rest of the machine away from the trials, as far as the rights allow.
+///
+/// The runner itself enters the shield, so that every trial is born in it: moving a process into
+/// a cgroup takes milliseconds (the kernel waits for an RCU grace period), and it would take them
+/// for each trial.
+#[derive(Debug)]
+pub struct Shield {
+    report: ShieldReport,
+    cpu: Option<Moved>,
+    memory: Option<Cgroup>,
+    nice_before: Option<i32>,
+}
+
+/// A cgroup of ours and the one we came from.
+#[derive(Debug)]
+struct Moved {
+    from: Cgroup,
+    to: Cgroup,
+}
+
+impl Shield {
+    /// Raises what can be raised. `made` hears of every cgroup, so that it can be removed even if
+    /// the runner is killed.
+    pub(crate) fn raise(settings: &Settings, made: &mut dyn FnMut(&Path)) -> Result<Self, Error> {
+        let mut shield =
+            Shield { report: ShieldReport::default(), cpu: None, memory: None, nice_before: None };
+        shield.memory = own_cgroup("memory", made).ok();
+        if !settings.shield {
+            shield.report.missing.push("switched off by --no-shield".into());
+            return Ok(shield);
+        }
+        let cpu = settings.cpus.last().copied().unwrap_or_default();
+        let rival = Rival::start(cpu)?;
+        shield.report.share_without = share_beside_rival(cpu, &settings.cpus);
+        shield.raise_cpu_weight(made);
+        shield.raise_niceness();
+        shield.report.share_with = share_beside_rival(cpu, &settings.cpus);
+        drop(rival);
+        Ok(shield)
+    }
+
+    fn raise_cpu_weight(&mut self, made: &mut dyn FnMut(&Path)) {
+        let entered = own_cgroup("cpu", made).and_then(|to| {
+            let entered = Cgroup::own("cpu").and_then(|from| {
+                to.set_cpu_weight_max()?;
+                to.add(sys::process::pid())?;
+                Ok(from)
+            });
+            let from = entered.inspect_err(|_| {
+                // Nobody is in it, and nobody will be.
+                let _ = to.remove();
+            })?;
+            let means = format!("{} with the highest CPU weight", to.version().name());
+            Ok((Moved { from, to }, means))
+        });
+        match entered {
+            Ok((moved, means)) => {
+                self.cpu = Some(moved);
+                self.report.means.push(means);
+            }
+            Err(error) => self.report.missing.push(format!("CPU weight by cgroup: {error}")),
+        }
+    }
+
+    fn raise_niceness(&mut self) {
+        let before = sys::process::nice();
+        match sys::process::set_nice(NICE) {
+            Ok(()) => {
+                self.nice_before = Some(before);
+                self.report.means.push(format!("nice {}", sys::process::nice()));
+            }
+            Err(error) => self.report.missing.push(format!("niceness below 0: {error}")),
+        }
+    }
+
+    /// What is in force, what is missing, and what it does to a rival.
+    pub fn report(&self) -> &ShieldReport {
+        &self.report
+    }
+
+    /// The folder of the memory cgroup in which trials may make their own.
+    pub(crate) fn memory_cgroup(&self) -> Option<String> {
+        self.memory.as_ref().map(|cgroup| cgroup.path().display().to_string())
+    }
+
+    /// Removes the cgroups that a trial made, if it died before it could.
+    pub(crate) fn tidy(&self) {
+        if let Some(memory) = &self.memory {
+            let _ = memory.remove_children();
+        }
+    }
+}
+
+impl Drop for Shield {
+    fn drop(&mut self) {
+        // Each step stands for itself; the guard tries the cgroups again when it is let go.
+        if let Some(nice) = self.nice_before {
+            let _ = sys::process::set_nice(nice);
+        }
+        if let Some(moved) = &self.cpu {
+            let _ = moved.from.add(sys::process::pid());
+            let _ = moved.to.remove();
+        }
+        if let Some(memory) = &self.memory {
+            let _ = memory.remove();
+        }
+    }
+}
+
+fn own_cgroup(controller: &str, made: &mut dyn FnMut(&Path)) -> sys::Result<Cgroup> {
+    let cgroup = Cgroup::create(controller, &format!("scruple-{}", sys::process::pid()))?;
+    made(cgroup.path());
+    Ok(cgroup)
+}
+
+/// The share of a CPU that a loop of this thread keeps there.
+fn share_beside_rival(cpu: u32, cpus: &[u32]) -> Option<f64> {
+    let before = sys::affinity::allowed().ok()?;
+    sys::affinity::pin(&[cpu]).ok()?;
+    // The rival has to have started, and both have to have had their first slices.
+    sys::clock::sleep_ns(10_000_000);
+    let (wall_ns, cpu_ns) = (sys::clock::now_ns(), sys::clock::thread_cpu_ns());
+    while sys::clock::now_ns() - wall_ns < LOOK_NS {
+        black_box(0);
+    }
+    let used_ns = sys::clock::thread_cpu_ns() - cpu_ns;
+    let share = used_ns as f64 / (sys::clock::now_ns() - wall_ns) as f64;
+    let back = if before.is_empty() { cpus } else { &before };
+    sys::affinity::pin(back).ok()?;
+    Some(share)
+}

@@ -1,0 +1,326 @@
+//! Every outcome of a trial, provoked by a trial that misbehaves in just that way; and after each
+//! of them nothing of the trial is left: no process, file, cgroup or shared memory.
+//!
+//! This test has no harness of libtest's, since the runner starts `/proc/self/exe` and that must
+//! be a binary whose first statement serves trials.
+#![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
+
+use kit::declare::{factor, level, response};
+use kit::{Experiment, Stop, Trial};
+use libtest_mimic::{Arguments, Failed, Trial as Test};
+use model::{Cell, Design, Outcome, Phase, Profile, Record, Treatment, Unit};
+use runner::{Order, Runner, Settings};
+use std::io::Write;
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+const EXPERIMENT: Experiment = Experiment { id: "misbehaving", design, trial };
+
+/// Long enough for a slow machine to start a process, short enough to wait for.
+const TIME_LIMIT_MS: u64 = 1500;
+
+fn design() -> Design {
+    let mut how = factor("how", "what goes wrong", "nothing");
+    for name in MANNERS {
+        how = how.level(level(name, "see the test of that name"));
+    }
+    Design {
+        id: "misbehaving".into(),
+        factors: vec![how.build()],
+        responses: vec![response("none_count", "nothing", Unit::Count).build()],
+        time_limit_ms: TIME_LIMIT_MS,
+        ..Design::default()
+    }
+}
+
+const MANNERS: [&str; 21] = [
+    "nothing",
+    "hang_before_ready",
+    "hang_after_go",
+    "abort",
+    "abort_before_ready",
+    "segfault",
+    "panic",
+    "leak_grandchild",
+    "leak_escaped_grandchild",
+    "garbage",
+    "flood_stdout",
+    "flood_socket",
+    "out_of_memory",
+    "refuse",
+    "fail",
+    "exit_silently",
+    "answer_twice",
+    "answer_before_go",
+    "close_socket_and_live",
+    "never_close_region",
+    "leave_files",
+];
+
+fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    let manner = trial.level("how")?.to_string();
+    match manner.as_str() {
+        "hang_before_ready" => sleep_for_ever(),
+        "abort_before_ready" => std::process::abort(),
+        "refuse" => return Err(Stop::unsupported("needs a unicorn")),
+        "answer_before_go" => say(
+            "{\"say\":\"measured\",\"measured\":{\"series\":[],\"counters\":{},\"checks\":[]},\"observed\":{}}\n",
+        ),
+        "close_socket_and_live" => close_socket_and_live(),
+        _ => {}
+    }
+    trial.observe("manner", &manner);
+    trial.begin()?;
+    misbehave(trial, &manner)?;
+    if manner == "never_close_region" {
+        return Ok(());
+    }
+    trial.end()?;
+    trial.record_one("none_count", 42);
+    if manner == "answer_twice" {
+        say("{\"say\":\"failed\",\"reason\":\"first\"}\n");
+    }
+    Ok(())
+}
+
+fn misbehave(trial: &Trial<'_>, manner: &str) -> Result<(), Stop> {
+    match manner {
+        "hang_after_go" => sleep_for_ever(),
+        "abort" => std::process::abort(),
+        "segfault" => {
+            // The first meets Rust's handler for stack overflows, which restores the default and
+            // waits for the fault to come again; the second is that.
+            sys::process::kill(sys::process::pid(), sys::signal::SIGSEGV)?;
+            sys::process::kill(sys::process::pid(), sys::signal::SIGSEGV)?;
+        }
+        "panic" => panic!("a planted panic"),
+        "leak_grandchild" => drop(Command::new("sleep").arg("3600").spawn()?),
+        "leak_escaped_grandchild" => {
+            drop(Command::new("setsid").args(["sleep", "3600"]).spawn()?);
+            // Until it has left the group, it would not be the case under test.
+            while sys::process::group_members(sys::process::pid()).len() > 1 {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        "garbage" => say("this is not JSON\n"),
+        "flood_stdout" => flood(&mut std::io::stdout()),
+        "flood_socket" => say(&"x".repeat(model::MESSAGE_BYTES_MAX + 2)),
+        "out_of_memory" => out_of_memory(trial)?,
+        "fail" => return Err(Stop::failed("a planted failure")),
+        "exit_silently" => sys::task::exit_now(3),
+        "leave_files" => {
+            std::fs::create_dir("folder")?;
+            std::fs::write("folder/file", "left behind")?;
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+fn sleep_for_ever() -> ! {
+    loop {
+        std::thread::sleep(Duration::from_secs(3600));
+    }
+}
+
+fn say(text: &str) {
+    let socket = std::io::stdin().as_fd().try_clone_to_owned().expect("fd 0");
+    let _ = std::fs::File::from(socket).write_all(text.as_bytes());
+}
+
+fn close_socket_and_live() {
+    let socket = std::io::stdin().as_fd().try_clone_to_owned().expect("fd 0");
+    UnixStream::from(socket).shutdown(std::net::Shutdown::Both).expect("a shutdown");
+    sleep_for_ever();
+}
+
+fn flood(out: &mut impl Write) {
+    let line = [b'x'; 4096];
+    while out.write_all(&line).is_ok() {}
+}
+
+fn out_of_memory(trial: &Trial<'_>) -> Result<(), Stop> {
+    let Some(parent) = &trial.spec().memory_cgroup else {
+        return Err(Stop::unsupported("no memory cgroup"));
+    };
+    let group = sys::cgroup::Cgroup::at(Path::new(parent)).child("limited")?;
+    group.set_memory_limit(32 << 20)?;
+    group.add(sys::process::pid())?;
+    let mut hoard = sys::pages::Mapping::new(256 << 20, sys::pages::Huge::Never)?;
+    hoard.touch(4096);
+    Ok(())
+}
+
+struct Bench {
+    runner: Runner,
+    scratch: PathBuf,
+    trial: u64,
+}
+
+impl Bench {
+    fn new(folder: &Path) -> Self {
+        let settings = Settings {
+            seed: 1,
+            profile: Profile::Smoke,
+            cpus: sys::affinity::allowed().expect("affinity"),
+            memory_bytes: 1 << 30,
+            scratch: folder.join("scratch"),
+            shield: false,
+        };
+        let runner = Runner::start(settings).expect("a runner");
+        let scratch = runner.settings().scratch.clone();
+        Bench { runner, scratch, trial: 0 }
+    }
+
+    fn conduct(&mut self, manner: &str) -> Record {
+        let design = design();
+        let treatment: Treatment = design.complete(&Cell::new([("how", manner)]));
+        let order = Order {
+            design: &design,
+            treatment: &treatment,
+            trial: self.trial,
+            block: 0,
+            position: 0,
+        };
+        self.trial += 1;
+        let record =
+            self.runner.conduct(&order).expect("the runner goes on").expect("no interrupt");
+        assert_nothing_is_left(&self.scratch);
+        record
+    }
+}
+
+fn assert_nothing_is_left(scratch: &Path) {
+    let left: Vec<_> = std::fs::read_dir(scratch)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    assert!(left.is_empty(), "files left: {left:?}");
+    let trials = processes_named(kit::TRIAL);
+    assert!(trials.is_empty(), "processes left: {trials:?}");
+}
+
+/// Processes with an argument of that name that are ours or our orphans': all of this test.
+fn processes_named(argument: &str) -> Vec<String> {
+    let mine = std::fs::read_link("/proc/self/exe").expect("our own binary");
+    std::fs::read_dir("/proc")
+        .expect("/proc")
+        .flatten()
+        .filter(|entry| std::fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == mine))
+        .filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok())
+        .filter(|line| line.split('\0').any(|word| word == argument))
+        .collect()
+}
+
+fn shared_memory() -> Vec<PathBuf> {
+    let mut all: Vec<_> = std::fs::read_dir("/dev/shm")
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    all.sort();
+    all
+}
+
+fn outcome_of(manner: &'static str) -> Outcome {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shared_before = shared_memory();
+    let outcome = {
+        let mut bench = Bench::new(folder.path());
+        let record = bench.conduct(manner);
+        assert_eq!(
+            record.measured.is_some(),
+            matches!(record.outcome, Outcome::Completed { .. }),
+            "only what is complete has a measurement"
+        );
+        // Whatever happened, the next trial is sound.
+        assert_eq!(bench.conduct("nothing").outcome, Outcome::Completed { leaked: 0 });
+        record.outcome
+    };
+    assert!(!folder.path().join("scratch").exists(), "the scratch folder is left");
+    assert_eq!(shared_memory(), shared_before, "shared memory is left");
+    assert!(cgroups().is_empty(), "cgroups are left: {:?}", cgroups());
+    assert!(processes_named(runner::GUARD).is_empty(), "the guard is left");
+    outcome
+}
+
+fn cgroups() -> Vec<PathBuf> {
+    let name = format!("scruple-{}", sys::process::pid());
+    ["cpu", "memory"]
+        .iter()
+        .filter_map(|controller| sys::cgroup::Cgroup::own(controller).ok())
+        .map(|own| own.path().join(&name))
+        .filter(|path| path.exists())
+        .collect()
+}
+
+fn expect(manner: &'static str, fits: fn(&Outcome) -> bool) -> Test {
+    Test::test(manner, move || {
+        let outcome = outcome_of(manner);
+        if fits(&outcome) { Ok(()) } else { Err(Failed::from(format!("{outcome:?}"))) }
+    })
+}
+
+fn violated(outcome: &Outcome, words: &str) -> bool {
+    matches!(outcome, Outcome::ProtocolViolated { reason } if reason.contains(words))
+}
+
+fn died(outcome: &Outcome, expected: i32, at: Phase) -> bool {
+    matches!(outcome, Outcome::Died { signal, phase } if *signal == expected && *phase == at)
+}
+
+fn tests() -> Vec<Test> {
+    vec![
+        expect("nothing", |o| *o == Outcome::Completed { leaked: 0 }),
+        expect("hang_before_ready", |o| *o == Outcome::TimedOut { phase: Phase::SettingUp }),
+        expect("hang_after_go", |o| *o == Outcome::TimedOut { phase: Phase::Measuring }),
+        expect("abort", |o| died(o, sys::signal::SIGABRT, Phase::Measuring)),
+        expect("abort_before_ready", |o| died(o, sys::signal::SIGABRT, Phase::SettingUp)),
+        expect("segfault", |o| died(o, sys::signal::SIGSEGV, Phase::Measuring)),
+        expect(
+            "panic",
+            |o| matches!(o, Outcome::Failed { reason } if reason == "panicked: a planted panic"),
+        ),
+        expect("leak_grandchild", |o| *o == Outcome::Completed { leaked: 1 }),
+        expect("leak_escaped_grandchild", |o| *o == Outcome::Completed { leaked: 1 }),
+        expect("garbage", |o| violated(o, "this is not JSON")),
+        expect("flood_stdout", |o| violated(o, "measures in silence")),
+        expect("flood_socket", |o| violated(o, "a message of more than")),
+        expect("out_of_memory", |o| {
+            *o == Outcome::OutOfMemory { phase: Phase::Measuring }
+                || matches!(o, Outcome::Unsupported { reason } if reason == "no memory cgroup")
+        }),
+        expect(
+            "refuse",
+            |o| matches!(o, Outcome::Unsupported { reason } if reason == "needs a unicorn"),
+        ),
+        expect(
+            "fail",
+            |o| matches!(o, Outcome::Failed { reason } if reason == "a planted failure"),
+        ),
+        expect("exit_silently", |o| violated(o, "exit code 3 and no answer")),
+        expect("answer_twice", |o| violated(o, "said more after its answer")),
+        expect("answer_before_go", |o| violated(o, "before it was told to go")),
+        expect("close_socket_and_live", |o| violated(o, "closed its socket and lived on")),
+        expect(
+            "never_close_region",
+            |o| matches!(o, Outcome::Failed { reason } if reason.contains("timed region")),
+        ),
+        expect("leave_files", |o| *o == Outcome::Completed { leaked: 0 }),
+        Test::test("every_manner_has_its_test", || {
+            let tested: Vec<String> = tests().iter().map(|test| test.name().to_string()).collect();
+            let untested: Vec<_> =
+                MANNERS.iter().filter(|manner| !tested.contains(&manner.to_string())).collect();
+            if untested.is_empty() { Ok(()) } else { Err(Failed::from(format!("{untested:?}"))) }
+        }),
+    ]
+}
+
+fn main() {
+    kit::serve_if_asked(&[EXPERIMENT]);
+    runner::serve_if_asked();
+    let mut arguments = Arguments::from_args();
+    // The runner adopts all orphans of this process, so its tests cannot stand side by side.
+    arguments.test_threads = Some(1);
+    libtest_mimic::run(&arguments, tests()).exit();
+}
