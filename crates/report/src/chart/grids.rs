@@ -1,0 +1,127 @@
+//! What an experiment's figures are about: sets of treatments that belong beside one another,
+//! and the response that each shows.
+
+use model::{Design, Estimate, Grid, Profile, Response, Treatment, Unit};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Responses of a twin study that get a panel each.
+pub(super) const TWIN_PANELS: usize = 4;
+
+/// What was measured, by response and treatment.
+pub(super) type Estimates<'a> = BTreeMap<(&'a str, &'a Treatment), Estimate>;
+
+/// The response of the first finding; failing that, the first that was measured.
+pub(super) fn main_response<'a>(
+    design: &'a Design,
+    estimates: &Estimates<'_>,
+) -> Option<&'a Response> {
+    let first = design.findings.first().and_then(|f| design.response(f.quantity.response()));
+    first
+        .filter(|response| is_measured(response, estimates))
+        .or_else(|| design.responses.iter().find(|response| is_measured(response, estimates)))
+        .or(design.responses.first())
+}
+
+/// The main response where it was measured in a set of treatments; else the first that was.
+pub(super) fn response_for<'a>(
+    design: &'a Design,
+    estimates: &Estimates<'_>,
+    main: &'a Response,
+    treatments: &BTreeSet<Treatment>,
+) -> &'a Response {
+    let here = |response: &&Response| {
+        treatments.iter().any(|t| estimates.contains_key(&(response.name.as_str(), t)))
+    };
+    if here(&main) { main } else { design.responses.iter().find(here).unwrap_or(main) }
+}
+
+fn is_measured(response: &Response, estimates: &Estimates<'_>) -> bool {
+    estimates.keys().any(|(name, _)| *name == response.name)
+}
+
+/// What tells a panel that people draw by hand: time, CPU, memory, I/O. Each list holds the
+/// better choices first.
+type Kind = &'static [fn(&Response) -> bool];
+
+const TWIN_KINDS: [Kind; TWIN_PANELS] = [
+    &[|r| r.name == "wall_ns", |r| r.unit == Unit::Ns && !r.name.starts_with("cpu")],
+    &[|r| r.name == "cpu_ppm", |r| r.name.starts_with("cpu")],
+    &[|r| r.name == "pss_bytes", |r| names_any(r, &["pss", "uss", "rss", "memory"])],
+    &[|r| r.name == "written_bytes", |r| names_any(r, &["writ", "device"])],
+];
+
+fn names_any(response: &Response, words: &[&str]) -> bool {
+    response.unit == Unit::Bytes && words.iter().any(|word| response.name.contains(word))
+}
+
+/// One response for each of the four panels that people draw, where all four were measured;
+/// else the main response and the first others of the design. Empty unless there are several.
+pub(super) fn twin_responses<'a>(
+    design: &'a Design,
+    estimates: &Estimates<'_>,
+    main: &'a Response,
+) -> Vec<&'a Response> {
+    let measured: Vec<&'a Response> =
+        design.responses.iter().filter(|response| is_measured(response, estimates)).collect();
+    let best = |kind: &Kind| {
+        kind.iter().find_map(|fits| measured.iter().copied().find(|response| fits(response)))
+    };
+    let by_kind: Vec<&Response> = TWIN_KINDS.iter().filter_map(best).collect();
+    if by_kind.len() == TWIN_PANELS {
+        return by_kind;
+    }
+    let others = measured.iter().copied().filter(|response| response.name != main.name);
+    let chosen: Vec<&Response> = std::iter::once(main).chain(others).take(TWIN_PANELS).collect();
+    if chosen.len() > 1 { chosen } else { Vec::new() }
+}
+
+/// The treatments of each figure: one set per group of grids that vary the same factors, without
+/// those that lie within another.
+pub(super) fn groups(design: &Design, profile: Profile) -> Vec<BTreeSet<Treatment>> {
+    let planned: BTreeSet<Treatment> = design.treatments(profile).into_iter().collect();
+    if design.grids.is_empty() {
+        return vec![planned];
+    }
+    let mut by_factors: Vec<(Vec<&str>, BTreeSet<Treatment>)> = Vec::new();
+    for grid in design.grids.iter().filter(|grid| grid.from <= profile) {
+        let mut names: Vec<&str> = grid.vary.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        let treatments = with_counterparts(design, grid, profile, &planned);
+        match by_factors.iter_mut().find(|(known, _)| *known == names) {
+            Some((_, set)) => set.extend(treatments),
+            None => by_factors.push((names, treatments)),
+        }
+    }
+    let sets: Vec<BTreeSet<Treatment>> = by_factors.into_iter().map(|(_, set)| set).collect();
+    let within = |i: usize| {
+        (0..sets.len()).any(|j| {
+            j != i && sets[i].is_subset(&sets[j]) && (sets[i].len() < sets[j].len() || j < i)
+        })
+    };
+    (0..sets.len()).filter(|i| !within(*i)).map(|i| sets[i].clone()).collect()
+}
+
+/// The treatments of one grid. What a grid adds to a design is the factor it names last: where
+/// it leaves that factor's baseline to another grid, the treatments that differ in nothing but
+/// this factor's baseline stand beside its own, since they are what they are compared with.
+fn with_counterparts(
+    design: &Design,
+    grid: &Grid,
+    profile: Profile,
+    planned: &BTreeSet<Treatment>,
+) -> BTreeSet<Treatment> {
+    let alone =
+        Design { grids: vec![grid.clone()], factors: design.factors.clone(), ..Design::default() };
+    let own = alone.treatments(profile);
+    let mut all: BTreeSet<Treatment> = own.iter().cloned().collect();
+    if let Some((name, levels)) = grid.vary.last()
+        && let Some(factor) = design.factor(name)
+        && !levels.is_empty()
+        && !levels.contains(&factor.baseline)
+    {
+        let baseline = model::Cell::default().with(name, &factor.baseline);
+        let counterparts = own.iter().map(|treatment| treatment.with(&baseline));
+        all.extend(counterparts.filter(|treatment| planned.contains(treatment)));
+    }
+    all
+}

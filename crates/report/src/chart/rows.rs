@@ -1,0 +1,109 @@
+//! One row per treatment: the trials' dots, the interval over them, the number beside them.
+
+use super::choose::Cell;
+use super::scale::{Scale, Zero};
+use super::{dots, mark_of, numbers, off_center, percent, px, style_class, tip};
+use crate::format::{Terms, axis_unit, rounded, tick};
+use maud::{Markup, html};
+use model::{Response, Unit};
+
+/// Height of a row, in pixels.
+const HEIGHT: f64 = 30.0;
+
+/// How far dots are moved off the middle, in pixels, so that equal values are told apart.
+const SPREAD_PX: f64 = 8.0;
+
+/// Share of the width left free at each side.
+const SIDE: f64 = 0.03;
+
+/// All rows with their common axis.
+pub(crate) fn draw(response: &Response, rows: &[(usize, Cell)], title: &str) -> Markup {
+    let values = rows.iter().flat_map(|(_, cell)| {
+        let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
+        cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
+    });
+    let Some(scale) = Scale::over(values, Zero::IfNear) else {
+        return html! { p.quiet { "No trial gave a number." } };
+    };
+    let ticks = scale.ticks(5);
+    let about = format!(
+        "Chart: {title}. {} rows with trials, estimate and interval. Arrow keys step through \
+         them; the table below holds the same numbers.",
+        rows.len()
+    );
+    html! {
+        div.rows role="img" tabindex="0" aria-label=(about) {
+            @for (style, cell) in rows {
+                (draw_row(*style, cell, &scale, &ticks, &response.unit))
+            }
+            (axis(&scale, &ticks, &response.unit))
+        }
+    }
+}
+
+fn draw_row(style: usize, cell: &Cell, scale: &Scale, ticks: &[f64], unit: &Unit) -> Markup {
+    let middle = HEIGHT / 2.0;
+    let numbers = numbers(cell, unit);
+    let place = |index: usize, value: f64| {
+        (percent(across(scale, value)), px(middle + off_center(index) * SPREAD_PX))
+    };
+    html! {
+        div.row {
+            div.row-label { (cell.label) }
+            svg.strip width="100%" height=(px(HEIGHT)) {
+                g.grid {
+                    @for value in ticks {
+                        @let at = percent(across(scale, *value));
+                        line x1=(at) x2=(at) y1="0" y2=(px(HEIGHT)) {}
+                    }
+                }
+                g class=(style_class(style)) {
+                    (dots(cell, unit, place))
+                    @if let Some(estimate) = &cell.estimate {
+                        g.mark data-tip=(tip(cell, unit)) {
+                            line.whisker x1=(percent(across(scale, estimate.low)))
+                                x2=(percent(across(scale, estimate.high)))
+                                y1=(px(middle)) y2=(px(middle)) {}
+                            use.point href=(mark_of(style)) x=(percent(across(scale, estimate.point)))
+                                y=(px(middle)) {}
+                        }
+                    }
+                }
+            }
+            div.row-value { b { (numbers.point) } " " span.interval { (numbers.interval) } }
+        }
+    }
+}
+
+fn axis(scale: &Scale, ticks: &[f64], unit: &Unit) -> Markup {
+    let terms = Terms::In(unit);
+    let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
+    let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let name = if scale.is_log() { "log scale".to_string() } else { axis_unit(largest, terms) };
+    html! {
+        div.row.row-axis {
+            div.row-label {}
+            svg.strip width="100%" height="20" {
+                @for value in ticks {
+                    text x=(percent(across(scale, *value))) y="14" text-anchor="middle" {
+                        @if scale.is_log() { (log_tick(*value, terms)) }
+                        @else { (tick(*value, step, largest, terms)) }
+                    }
+                }
+            }
+            div.row-value.unit { (name) }
+        }
+    }
+}
+
+/// A tick of a logarithmic axis carries its own unit: "10 µs", "1 ms".
+pub(crate) fn log_tick(value: f64, terms: Terms<'_>) -> String {
+    if value == 0.0 {
+        return "0".into();
+    }
+    rounded(value, terms)
+}
+
+fn across(scale: &Scale, value: f64) -> f64 {
+    SIDE + (1.0 - 2.0 * SIDE) * scale.place(value)
+}

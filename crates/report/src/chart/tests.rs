@@ -1,0 +1,114 @@
+use super::choose::{Body, Figure, figures};
+use crate::fixture;
+use model::{Profile, Record};
+
+fn figures_of(fixture: &fixture::Fixture, index: usize) -> Vec<Figure<'_>> {
+    let design = &fixture.manifest.designs[index];
+    let records: Vec<&Record> =
+        fixture.records.iter().filter(|record| record.experiment == design.id).collect();
+    figures(design, &fixture.summary.experiments[index], &records, Profile::Quick)
+}
+
+#[test]
+fn every_grid_of_its_own_gets_a_figure() {
+    let fixture = fixture::session(4);
+    let create = figures_of(&fixture, 0);
+    let titles: Vec<&str> = create.iter().map(|figure| figure.title.as_str()).collect();
+    assert_eq!(
+        titles,
+        [
+            "time to create and wait by mechanism",
+            "time to create and wait over memory, by mechanism",
+            "time to create and wait by mechanism and pages"
+        ]
+    );
+    assert_eq!(create[0].held, "memory 0, pages small");
+}
+
+#[test]
+fn twins_over_a_count_get_the_panels_that_people_draw() {
+    let fixture = fixture::session(3);
+    let workers = figures_of(&fixture, 1);
+    let Body::Lines { groups, levels, shared, .. } = &workers[0].body else {
+        panic!("{:?}", workers[0].title);
+    };
+    assert_eq!(levels.len(), 8);
+    assert!(!shared);
+    let headings: Vec<&str> = groups.iter().map(|group| group.heading.as_str()).collect();
+    assert_eq!(headings, ["worker cpu", "worker mem", "worker io"]);
+    for group in groups {
+        let names: Vec<&str> =
+            group.panels.iter().map(|panel| panel.response.name.as_str()).collect();
+        assert_eq!(names, ["wall_ns", "cpu_ppm", "pss_bytes", "written_bytes"]);
+        for panel in &group.panels {
+            let lines: Vec<&str> = panel.lines.iter().map(|line| line.name.as_str()).collect();
+            assert_eq!(lines, ["thread", "process"]);
+        }
+    }
+}
+
+#[test]
+fn every_trial_with_a_number_is_a_dot_until_they_are_too_many() {
+    let fixture = fixture::session(70);
+    let mut null = figures_of(&fixture, 2);
+    assert_eq!(null.len(), 1);
+    let dots = |figure: &Figure<'_>| figure.cells().iter().map(|c| c.dots.len()).sum::<usize>();
+    assert_eq!(dots(&null[0]), 140);
+    let range = |figure: &Figure<'_>| {
+        let values: Vec<f64> = figure.cells()[0].dots.iter().map(|(_, value)| *value).collect();
+        let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+        (low, values.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+    };
+    let before = range(&null[0]);
+    null[0].thin(super::DOTS_MAX);
+    assert_eq!(dots(&null[0]), 120);
+    assert_eq!(range(&null[0]), before);
+}
+
+#[test]
+fn a_refused_treatment_leaves_no_dot_and_no_line() {
+    let fixture = fixture::session(4);
+    let create = figures_of(&fixture, 0);
+    assert!(create[0].cells().iter().all(|cell| cell.label != "clone3"));
+    assert_eq!(create[0].cells().len(), 6);
+}
+
+#[test]
+fn more_treatments_get_fewer_dots_each() {
+    assert_eq!(super::dots_per_cell(10), super::DOTS_MAX);
+    assert_eq!(super::dots_per_cell(800), 10);
+    assert_eq!(super::dots_per_cell(1_000_000), super::DOTS_MIN);
+}
+
+#[test]
+fn a_grid_without_its_baseline_is_shown_beside_it() {
+    let mut fixture = fixture::session(3);
+    let create = &mut fixture.manifest.designs[0];
+    create.grids.truncate(1);
+    let vary = |name: &str, level: &str| (name.to_string(), vec![level.to_string()]);
+    create.grids.push(model::Grid {
+        from: Profile::Smoke,
+        vary: vec![vary("mechanism", "fork"), vary("memory", "64")],
+    });
+    let figures = figures_of(&fixture, 0);
+    let labels: Vec<&str> = figures[1].cells().iter().map(|cell| cell.label.as_str()).collect();
+    assert_eq!(labels, ["memory 0", "memory 64"]);
+    assert_eq!(figures[1].held, "mechanism fork, pages small");
+}
+
+#[test]
+fn a_figure_shows_a_response_that_was_measured_there() {
+    let mut fixture = fixture::session(3);
+    for row in &mut fixture.summary.experiments[1].estimates {
+        let second_grid = row.treatment.level("affinity") == Some("free")
+            || row.treatment.level("count") == Some("2");
+        if row.response == "wall_ns" && second_grid {
+            row.estimate = None;
+        }
+    }
+    let workers = figures_of(&fixture, 1);
+    let Body::Rows { response, .. } = &workers[1].body else {
+        panic!("{:?}", workers[1].title);
+    };
+    assert_eq!(response.name, "cpu_ppm");
+}

@@ -1,0 +1,265 @@
+//! Numbers as people read them: a unit that fits, and no more digits than the interval carries.
+
+use model::{Estimate, Quantity, QuantityResult, Unit};
+
+#[cfg(test)]
+mod tests;
+
+/// A thin space that does not break: it groups digits, since a comma already separates the ends
+/// of an interval.
+const GROUP_SEPARATOR: char = '\u{202f}';
+
+/// Significant digits of a number that has no interval.
+const DIGITS_PLAIN: i32 = 3;
+
+/// Most significant digits of any number; more cannot be read at a glance.
+const DIGITS_MAX: i32 = 5;
+
+/// Below this a number is written with a power of ten: a row of zeros cannot be counted at sight.
+const TINY: f64 = 1e-4;
+
+/// What a number is measured in once it has been divided by `divisor`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Frame {
+    divisor: f64,
+    /// What follows the number, its space included.
+    pub(crate) suffix: String,
+}
+
+/// A number and its interval, each ready to be read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Parts {
+    /// "12.3 µs".
+    pub(crate) point: String,
+    /// "[12.1, 12.6]".
+    pub(crate) interval: String,
+}
+
+/// In which terms a quantity is read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Terms<'a> {
+    /// In a unit.
+    In(&'a Unit),
+    /// As a multiple: "8.1×".
+    Times,
+    /// As a percentage of a whole that is 1.
+    Share,
+    /// As it is.
+    Plain,
+}
+
+/// A value with three significant digits in a unit that fits: `12300.0` ns is "12.3 µs". Bytes
+/// are counted in powers of 1000; parts per million become "%". A value that is not finite is "–".
+pub fn value(x: f64, unit: &Unit) -> String {
+    value_in(x, Terms::In(unit))
+}
+
+/// "8.1 [7.9, 8.4]", or in a unit "12.3 µs [12.1, 12.6]", with as many digits as the width of the
+/// interval supports.
+pub fn estimate(estimate: &Estimate, unit: Option<&Unit>) -> String {
+    joined(&parts(estimate, unit.map_or(Terms::Plain, Terms::In)))
+}
+
+/// A ratio with its interval: "8.1× [7.9, 8.4]".
+pub fn ratio(estimate: &Estimate) -> String {
+    joined(&parts(estimate, Terms::Times))
+}
+
+/// A share of 1 as a percentage with its interval: "87 % [80, 93]".
+pub fn share(estimate: &Estimate) -> String {
+    joined(&parts(estimate, Terms::Share))
+}
+
+/// A quantity's value in the terms that suit its kind, or why there is none.
+pub fn quantity(result: &QuantityResult) -> String {
+    match &result.estimate {
+        Some(estimate) => joined(&parts(estimate, terms(result))),
+        None => "not measured".into(),
+    }
+}
+
+/// A finding's sentence with its number and interval in the place of `{}`. Where the sentence
+/// itself goes on with "times" or "%", the number does not say so twice. Where nothing was
+/// measured the place stays empty: ask for [`QuantityResult::estimate`] first.
+pub fn sentence(sentence: &str, result: &QuantityResult) -> String {
+    let (before, number, after) = sentence_parts(sentence, result);
+    let number = number.map(|number| joined(&number)).unwrap_or_default();
+    format!("{before}{number}{after}")
+}
+
+/// The sentence cut at its `{}`, and what stands there.
+pub(crate) fn sentence_parts<'a>(
+    sentence: &'a str,
+    result: &QuantityResult,
+) -> (&'a str, Option<Parts>, &'a str) {
+    let Some((before, after)) = sentence.split_once("{}") else {
+        return (sentence, None, "");
+    };
+    let mut number = result.estimate.as_ref().map(|estimate| parts(estimate, terms(result)));
+    let next = after.trim_start();
+    if let Some(number) = &mut number {
+        for said in ["times", "×", "%"] {
+            let sign = if said == "%" { " %" } else { "×" };
+            if next.starts_with(said) && number.point.ends_with(sign) {
+                number.point.truncate(number.point.len() - sign.len());
+            }
+        }
+    }
+    (before, number, after)
+}
+
+/// The terms in which a quantity is read.
+pub(crate) fn terms(result: &QuantityResult) -> Terms<'_> {
+    match (&result.quantity, &result.unit) {
+        (Quantity::Ratio { .. } | Quantity::Proportion { .. }, _) => Terms::Times,
+        (Quantity::Share { .. } | Quantity::Frequency { .. }, _) => Terms::Share,
+        (Quantity::Exponent { .. } | Quantity::Linearity { .. }, _) => Terms::Plain,
+        (Quantity::Value { .. } | Quantity::Difference { .. }, Some(unit)) => Terms::In(unit),
+        (Quantity::Value { .. } | Quantity::Difference { .. }, None) => Terms::Plain,
+    }
+}
+
+/// A single number in given terms, with three significant digits.
+pub(crate) fn value_in(x: f64, terms: Terms<'_>) -> String {
+    if x.is_nan() {
+        return "–".into();
+    }
+    let frame = frame(terms, x);
+    let shown = x / frame.divisor;
+    format!("{}{}", number(shown, decimals_plain(shown)), frame.suffix)
+}
+
+/// A number that somebody chose, or one where a glance is enough: three
+/// significant digits, without zeros at the end: "2×", "2.1 %", "16.3×".
+pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
+    if x.is_nan() {
+        return "–".into();
+    }
+    let frame = frame(terms, x);
+    let shown = x / frame.divisor;
+    let text = number(shown, decimals_plain(shown));
+    let trimmed =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{trimmed}{}", frame.suffix)
+}
+
+/// A number and its interval in given terms.
+pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
+    let ends = [estimate.low, estimate.high];
+    let largest = ends.iter().filter(|x| x.is_finite()).fold(0.0_f64, |a, x| a.max(x.abs()));
+    let reference = if estimate.point == 0.0 { largest } else { estimate.point };
+    let frame = frame(terms, reference);
+    let [low, high] = ends.map(|x| x / frame.divisor);
+    let point = estimate.point / frame.divisor;
+    let decimals = decimals(point, high - low);
+    Parts {
+        point: format!("{}{}", number(point, decimals), frame.suffix),
+        interval: format!("[{}, {}]", number(low, decimals), number(high, decimals)),
+    }
+}
+
+/// One number of an axis whose largest tick is `largest`: all ticks share one unit.
+pub(crate) fn tick(x: f64, step: f64, largest: f64, terms: Terms<'_>) -> String {
+    let frame = frame(terms, largest);
+    let decimals = (-(step / frame.divisor).log10().floor()).clamp(0.0, 6.0) as usize;
+    number(x / frame.divisor, decimals)
+}
+
+/// The unit of an axis whose largest tick is `largest`, without brackets; may be empty.
+pub(crate) fn axis_unit(largest: f64, terms: Terms<'_>) -> String {
+    frame(terms, largest).suffix.trim().to_string()
+}
+
+/// An integer with its digits in groups of three.
+pub(crate) fn count(n: u64) -> String {
+    number(n as f64, 0)
+}
+
+/// A length of time for people, from milliseconds: "2 min 31 s".
+pub(crate) fn duration_s(seconds: u64) -> String {
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, m, 0) => format!("{m} min"),
+        (0, m, s) => format!("{m} min {s} s"),
+        (h, 0, _) => format!("{h} h"),
+        (h, m, _) => format!("{h} h {m} min"),
+    }
+}
+
+fn joined(parts: &Parts) -> String {
+    format!("{} {}", parts.point, parts.interval)
+}
+
+fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
+    let fixed = |divisor: f64, suffix: &str| Frame { divisor, suffix: suffix.to_string() };
+    let steps = |table: &[(f64, &str)]| {
+        let fits = table.iter().rev().find(|(least, _)| magnitude.abs() >= *least);
+        let (divisor, suffix) = fits.unwrap_or(&table[0]);
+        fixed(*divisor, suffix)
+    };
+    match terms {
+        Terms::Plain | Terms::In(Unit::Count) => fixed(1.0, ""),
+        Terms::Times => fixed(1.0, "×"),
+        Terms::Share => fixed(0.01, " %"),
+        Terms::In(Unit::Ppm) => fixed(1e4, " %"),
+        Terms::In(Unit::Ns) => steps(&[(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")]),
+        Terms::In(Unit::Bytes) => {
+            steps(&[(1.0, " B"), (1e3, " kB"), (1e6, " MB"), (1e9, " GB"), (1e12, " TB")])
+        }
+        Terms::In(Unit::PerSecond) => {
+            steps(&[(1.0, " /s"), (1e3, " k/s"), (1e6, " M/s"), (1e9, " G/s")])
+        }
+        Terms::In(Unit::Other(name)) => fixed(1.0, &format!(" {}", crate::words::short(name, 24))),
+    }
+}
+
+/// Digits after the point so that a third of the interval's width shows (the rounding rule of
+/// the Particle Data Group, in short), within [`DIGITS_MAX`] significant digits.
+fn decimals(point: f64, width: f64) -> usize {
+    if !width.is_finite() || width <= 0.0 {
+        return decimals_plain(point);
+    }
+    let wanted = (-(width / 3.0).log10()).ceil() as i32;
+    let most = DIGITS_MAX - 1 - exponent(point);
+    wanted.min(most).clamp(0, 9) as usize
+}
+
+fn decimals_plain(x: f64) -> usize {
+    if x == 0.0 { 0 } else { (DIGITS_PLAIN - 1 - exponent(x)).clamp(0, 9) as usize }
+}
+
+fn exponent(x: f64) -> i32 {
+    if x == 0.0 || !x.is_finite() { 0 } else { x.abs().log10().floor() as i32 }
+}
+
+/// A number with digits in groups of three from 10,000 on, a real minus sign, and no "−0".
+fn number(x: f64, decimals: usize) -> String {
+    if x.is_nan() {
+        return "–".into();
+    }
+    if x.is_infinite() {
+        return if x > 0.0 { "∞".into() } else { "−∞".into() };
+    }
+    if x != 0.0 && x.abs() < TINY {
+        let significant = (decimals as i32 + exponent(x)).clamp(0, 2) as usize;
+        return format!("{x:.significant$e}").replace('-', "−");
+    }
+    let digits = format!("{:.decimals$}", x.abs());
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    let mut text = String::new();
+    if x < 0.0 && digits.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
+        text.push('−');
+    }
+    for (index, digit) in whole.chars().enumerate() {
+        let left = whole.len() - index;
+        if index > 0 && left % 3 == 0 && whole.len() > 4 {
+            text.push(GROUP_SEPARATOR);
+        }
+        text.push(digit);
+    }
+    if !fraction.is_empty() {
+        text.push('.');
+        text.push_str(fraction);
+    }
+    text
+}

@@ -1,0 +1,113 @@
+use super::*;
+use model::Cell;
+
+fn interval(point: f64, low: f64, high: f64) -> Estimate {
+    Estimate { point, low, high, standard_error: None, level: 0.95, samples: 10 }
+}
+
+fn result(quantity: Quantity, unit: Option<Unit>, estimate: Option<Estimate>) -> QuantityResult {
+    QuantityResult {
+        quantity,
+        unit,
+        estimate,
+        carried_by: None,
+        floor: None,
+        remark: String::new(),
+    }
+}
+
+fn ratio_of() -> Quantity {
+    Quantity::Ratio { response: "a_ns".into(), of: Cell::default(), to: Cell::default() }
+}
+
+#[test]
+fn values_take_the_unit_that_fits() {
+    for (x, unit, text) in [
+        (0.0, Unit::Ns, "0 ns"),
+        (31.4, Unit::Ns, "31.4 ns"),
+        (12_300.0, Unit::Ns, "12.3 µs"),
+        (2_500_000.0, Unit::Ns, "2.50 ms"),
+        (3.2e9, Unit::Ns, "3.20 s"),
+        (1.76e9, Unit::Bytes, "1.76 GB"),
+        (220e6, Unit::Bytes, "220 MB"),
+        (512.0, Unit::Bytes, "512 B"),
+        (123_000.0, Unit::Ppm, "12.3 %"),
+        (1_234_567.0, Unit::Count, "1\u{202f}234\u{202f}567"),
+        (0.25, Unit::Count, "0.250"),
+        (12_340.0, Unit::PerSecond, "12.3 k/s"),
+        (-4_000.0, Unit::Ns, "−4.00 µs"),
+        (7.0, Unit::Other("pages".into()), "7.00 pages"),
+        (f64::NAN, Unit::Ns, "–"),
+    ] {
+        assert_eq!(value(x, &unit), text);
+    }
+}
+
+#[test]
+fn digits_follow_the_width_of_the_interval() {
+    assert_eq!(estimate(&interval(8.12, 7.88, 8.41), None), "8.1 [7.9, 8.4]");
+    assert_eq!(estimate(&interval(8.12, 8.06, 8.18), None), "8.12 [8.06, 8.18]");
+    assert_eq!(estimate(&interval(100.0, 55.0, 160.0), None), "100 [55, 160]");
+    assert_eq!(
+        estimate(&interval(12_345.0, 12_100.0, 12_600.0), Some(&Unit::Ns)),
+        "12.3 µs [12.1, 12.6]"
+    );
+    assert_eq!(estimate(&interval(5.0, 5.0, 5.0), None), "5.00 [5.00, 5.00]");
+    assert_eq!(estimate(&interval(5.0, 1.0, f64::INFINITY), None), "5.00 [1.00, ∞]");
+}
+
+#[test]
+fn no_number_has_more_digits_than_can_be_read() {
+    let text = estimate(&interval(123.456_789, 123.456_788, 123.456_790), None);
+    assert_eq!(text, "123.46 [123.46, 123.46]");
+}
+
+#[test]
+fn nothing_is_minus_zero() {
+    assert_eq!(estimate(&interval(-0.001, -2.0, 2.0), None), "0 [−2, 2]");
+}
+
+#[test]
+fn a_quantity_is_read_in_its_own_terms() {
+    let eight = Some(interval(8.12, 7.88, 8.41));
+    assert_eq!(quantity(&result(ratio_of(), None, eight)), "8.1× [7.9, 8.4]");
+    let share = Quantity::Share {
+        response: "a_ns".into(),
+        whole: Cell::default(),
+        without: Cell::default(),
+        base: Cell::default(),
+    };
+    let most = Some(interval(0.871, 0.80, 0.93));
+    assert_eq!(quantity(&result(share, None, most)), "87 % [80, 93]");
+    assert_eq!(quantity(&result(ratio_of(), None, None)), "not measured");
+}
+
+#[test]
+fn a_sentence_says_times_once() {
+    let eight = result(ratio_of(), None, Some(interval(8.12, 7.88, 8.41)));
+    assert_eq!(
+        sentence("It costs {} times as much.", &eight),
+        "It costs 8.1 [7.9, 8.4] times as much."
+    );
+    assert_eq!(sentence("It costs {} a thread.", &eight), "It costs 8.1× [7.9, 8.4] a thread.");
+    assert_eq!(sentence("No place for it.", &eight), "No place for it.");
+}
+
+#[test]
+fn ticks_of_one_axis_share_a_unit() {
+    let terms = Terms::In(&Unit::Ns);
+    let texts: Vec<_> = [0.0, 500_000.0, 1_000_000.0]
+        .iter()
+        .map(|x| tick(*x, 500_000.0, 1_000_000.0, terms))
+        .collect();
+    assert_eq!(texts, ["0.0", "0.5", "1.0"]);
+    assert_eq!(axis_unit(1_000_000.0, terms), "ms");
+}
+
+#[test]
+fn durations_are_short() {
+    assert_eq!(duration_s(9), "9 s");
+    assert_eq!(duration_s(151), "2 min 31 s");
+    assert_eq!(duration_s(3 * 3600), "3 h");
+    assert_eq!(duration_s(3 * 3600 + 120), "3 h 2 min");
+}

@@ -1,0 +1,101 @@
+"use strict";
+// Tooltips and arrow keys for the charts. What they say lies in data attributes and is written
+// as text, never as markup.
+(() => {
+  const tip = document.getElementById("tip");
+  const NEAR_PX = 22;
+  let current = null;
+
+  const textOf = (mark) => {
+    if (mark.dataset.tip) return mark.dataset.tip;
+    const name = mark.parentNode.dataset.name;
+    return `${name}\ntrial of block ${mark.dataset.block}: ${mark.dataset.value}`;
+  };
+
+  const middle = (mark) => {
+    const box = (mark.querySelector(".point") || mark).getBoundingClientRect();
+    return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
+  };
+
+  const hide = () => {
+    if (current) current.classList.remove("current");
+    current = null;
+    tip.hidden = true;
+  };
+
+  const show = (mark) => {
+    if (mark === current) return;
+    hide();
+    current = mark;
+    mark.classList.add("current");
+    tip.textContent = textOf(mark);
+    tip.hidden = false;
+    const at = middle(mark);
+    const box = tip.getBoundingClientRect();
+    const room = document.documentElement.clientWidth - box.width - 8;
+    const left = Math.max(8, Math.min(at.x - box.width / 2, room));
+    const above = at.y - box.height - 14;
+    const top = above < 8 ? at.y + 14 : above;
+    tip.style.left = `${left + window.scrollX}px`;
+    tip.style.top = `${top + window.scrollY}px`;
+  };
+
+  // Estimates win over the trials around them: they are what the chart is about.
+  const nearest = (chart, x, y) => {
+    let best = null;
+    let least = NEAR_PX;
+    for (const mark of chart.querySelectorAll(".mark, .dots circle")) {
+      const at = middle(mark);
+      const bonus = mark.dataset.tip ? 4 : 0;
+      const distance = Math.hypot(at.x - x, at.y - y) - bonus;
+      if (distance < least) {
+        least = distance;
+        best = mark;
+      }
+    }
+    return best;
+  };
+
+  // Paper cannot be unfolded: what is closed is opened for the printer and closed again.
+  let unfolded = [];
+  addEventListener("beforeprint", () => {
+    unfolded = Array.from(document.querySelectorAll("details:not([open])"));
+    for (const details of unfolded) details.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const details of unfolded) details.open = false;
+  });
+
+  for (const chart of document.querySelectorAll(".plot, .rows")) {
+    const scope = (event) => event.target.closest(".row") || chart;
+    let waiting = false;
+    chart.addEventListener("pointermove", (event) => {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => {
+        waiting = false;
+        const mark = nearest(scope(event), event.clientX, event.clientY);
+        if (mark) show(mark);
+        else hide();
+      });
+    });
+    chart.addEventListener("pointerleave", hide);
+    chart.addEventListener("blur", hide);
+    const marks = Array.from(chart.querySelectorAll(".mark"));
+    const step = (by) => {
+      const from = marks.indexOf(current);
+      const start = from < 0 && by < 0 ? 0 : from;
+      if (marks.length) show(marks[(start + by + marks.length) % marks.length]);
+    };
+    chart.addEventListener("focus", () => {
+      if (chart.matches(":focus-visible") && !current) step(1);
+    });
+    chart.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowRight" || event.key === "ArrowDown") step(1);
+      else if (event.key === "ArrowLeft" || event.key === "ArrowUp") step(-1);
+      else if (event.key === "Escape") hide();
+      else return;
+      event.preventDefault();
+    });
+  }
+})();

@@ -1,0 +1,107 @@
+//! The verdicts of an experiment: what people say beside what was measured.
+
+use super::Chapter;
+use crate::chart;
+use crate::format::{self, parts, rounded, terms};
+use crate::terminal::reason;
+use crate::words::{self, short};
+use maud::{Markup, html};
+use model::{ClaimResult, Design, Verdict};
+
+/// All claims of an experiment in one table.
+pub(super) fn table(chapter: &Chapter<'_>) -> Markup {
+    let claims = &chapter.summary.claims;
+    html! {
+        @if !claims.is_empty() {
+            h3 { "What people say" }
+            p.small {
+                "Shaded: where the number would have to lie for the claim to be true. Bar: the \
+                 95 % interval measured here. p is meant before Holm's correction over all claims \
+                 of the session; the floor is the smallest difference that could have been found."
+            }
+            div.scroll {
+                table.claims {
+                    thead {
+                        tr {
+                            th scope="col" { "verdict" }
+                            th scope="col" { "claim" }
+                            th scope="col" { "measured here" }
+                        }
+                    }
+                    tbody { @for claim in claims { (row(claim, chapter.design)) } }
+                }
+            }
+        }
+    }
+}
+
+fn row(claim: &ClaimResult, design: Option<&Design>) -> Markup {
+    let kind = words::verdict(claim.verdict);
+    html! {
+        tr.(kind) {
+            td.verdict { span.verdict-mark aria-hidden="true" { (words::mark(claim.verdict)) } " " (kind) }
+            td.claim {
+                p.claim-text { "“" (short(&claim.text, 600)) "”" }
+                p.quiet { "— " (short(&claim.source, 200)) }
+                @if !claim.mechanism.is_empty() {
+                    p.small { b { "Why it is said: " } (short(&claim.mechanism, 1000)) }
+                }
+                @if !claim.note.is_empty() {
+                    p.small { b { "To know: " } (short(&claim.note, 1000)) }
+                }
+            }
+            td.measured { (measured(claim, design)) }
+        }
+    }
+}
+
+fn measured(claim: &ClaimResult, design: Option<&Design>) -> Markup {
+    let result = &claim.result;
+    let terms = terms(result);
+    html! {
+        @match &result.estimate {
+            Some(estimate) => {
+                @let number = parts(estimate, terms);
+                p.figures { b { (number.point) } " " span.interval { (number.interval) } }
+                (chart::strip(estimate, claim.holds_if, terms))
+            }
+            None => p.figures { "not measured: " (short(reason(&result.remark), 600)) },
+        }
+        p.small { (words::quantity(&result.quantity, design)) }
+        p.small { "True if it is " b { (words::region(claim.holds_if, terms)) } "." }
+        p.small { (decision(claim)) }
+        @if let Some(response) = &result.carried_by {
+            p.small {
+                "The wall clock was disturbed; the verdict rests on " code { (short(response, 80)) } "."
+            }
+        }
+        @if result.estimate.is_some() && !result.remark.is_empty() {
+            p.small { (short(&result.remark, 1000)) }
+        }
+    }
+}
+
+/// How sure the verdict is, in a sentence.
+fn decision(claim: &ClaimResult) -> String {
+    let mut text = match (claim.p_value, claim.verdict) {
+        (Some(p), _) => format!("p {}", p_value(p)),
+        (None, Verdict::Inconclusive) => "Nothing was decided.".into(),
+        (None, _) => String::new(),
+    };
+    if let Some(floor) = claim.result.floor {
+        let terms = terms(&claim.result);
+        let floor = match terms {
+            format::Terms::Times => rounded(floor, format::Terms::Share),
+            other => rounded(floor, other),
+        };
+        if !text.is_empty() {
+            text.push_str(" · ");
+        }
+        text.push_str(&format!("floor {floor}"));
+    }
+    text
+}
+
+fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".into() } else { format!("= {p:.3}") }
+}

@@ -1,0 +1,118 @@
+//! The report as one page: chapters in the order in which people read.
+
+mod claims;
+mod experiment;
+mod machine;
+mod opening;
+
+use crate::chart::{self, Figure};
+use crate::{Session, words};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use model::{Design, ExperimentSummary, Record};
+
+/// The look. Colours are variables, so that the dark scheme changes them in one place.
+const STYLE: &str = include_str!("../page.css");
+
+/// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
+/// never markup.
+const SCRIPT: &str = include_str!("../page.js");
+
+/// Nothing is fetched from anywhere, even if something on the page asked for it.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
+
+/// An experiment with all that is shown of it.
+pub(crate) struct Chapter<'a> {
+    pub(crate) summary: &'a ExperimentSummary,
+    /// Absent where the manifest lost it: the numbers are shown all the same.
+    pub(crate) design: Option<&'a Design>,
+    pub(crate) records: Vec<&'a Record>,
+    pub(crate) figures: Vec<Figure<'a>>,
+}
+
+/// See [`crate::html`].
+pub(crate) fn page(session: &Session<'_>) -> String {
+    let chapters = chapters(session);
+    let title = format!("scruple · {}", words::short(&session.manifest.session, 120));
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                meta name="generator" content={ "scruple " (session.summary.scruple) };
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                (chart::definitions())
+                a.skip href="#contents" { "To the contents" }
+                main {
+                    (opening::opening(session, &chapters))
+                    (opening::trust(session))
+                    (opening::contents(session, &chapters))
+                    @for chapter in &chapters { (experiment::chapter(session, chapter)) }
+                    (machine::environment(session))
+                    (machine::harness(session))
+                    (machine::repeat(session))
+                }
+                (footer(session))
+                div #tip role="status" aria-live="polite" hidden {}
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
+    let mut chapters: Vec<Chapter<'a>> = session
+        .experiments()
+        .map(|summary| {
+            let design = session.design(&summary.id);
+            let records = session.records_of(&summary.id);
+            let profile = session.manifest.options.profile;
+            let figures = design
+                .map(|design| chart::figures(design, summary, &records, profile))
+                .unwrap_or_default();
+            Chapter { summary, design, records, figures }
+        })
+        .collect();
+    let figures = chapters.iter().flat_map(|chapter| &chapter.figures);
+    let cells = figures.map(|figure| figure.cells().len()).sum();
+    let most = chart::dots_per_cell(cells);
+    for figure in chapters.iter_mut().flat_map(|chapter| &mut chapter.figures) {
+        figure.thin(most);
+    }
+    chapters
+}
+
+fn footer(session: &Session<'_>) -> Markup {
+    html! {
+        footer {
+            p {
+                "Measured by scruple " (session.manifest.scruple) ", analysed by scruple "
+                (session.summary.scruple) ". Every number on this page can be computed again "
+                "from " code { "trials.ndjson" } " beside it; this file needs no network."
+            }
+        }
+    }
+}
+
+/// The anchor of an experiment.
+fn anchor(id: &str) -> String {
+    format!("experiment-{}", words::short(id, 64))
+}
+
+/// A box whose kind is said by a word and a mark, not by its colour alone.
+fn note(kind: &str, mark: &str, word: &str, content: &Markup) -> Markup {
+    html! {
+        div.note.(kind) {
+            span.note-word { (mark) " " (word) }
+            div { (content) }
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! The first screen: the answers in sentences, whether to believe them, and where they stand.
+
+use super::{Chapter, anchor};
+use crate::format::{self, Terms, duration_s, ratio, rounded};
+use crate::terminal::{control_sentence, floor_sentence, reason};
+use crate::words::{self, counted, short};
+use crate::{Session, chart};
+use maud::{Markup, html};
+use model::{FindingResult, Verdict};
+use std::collections::BTreeMap;
+
+/// What the session answers.
+pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
+    let manifest = session.manifest;
+    let environment = &manifest.environment;
+    html! {
+        header.opening {
+            p.eyebrow { "scruple · a session of " (words::moment(manifest.started_unix_ms)) }
+            h1 { "What concurrency costs on " bdi { (host(&environment.host)) } }
+            p.lead {
+                bdi { (short(&environment.cpu_model, 120)) } " · "
+                (counted(environment.cpus_allowed.len() as u64, "CPU")) " · Linux "
+                bdi { (short(&environment.kernel, 80)) } " · profile "
+                (manifest.options.profile.name()) " · "
+                (counted(session.summary.harness.trials, "trial"))
+                @if let Some(seconds) = length_s(session) { " in " (duration_s(seconds)) }
+            }
+            @if !session.summary.complete {
+                (super::note("care", "!", "not complete", &html! {
+                    "Some planned trials have no record: the session was interrupted, or its time \
+                     ran out. What is shown rests on the trials that are there."
+                }))
+            }
+            p.small.brackets {
+                "In brackets: the 95 % confidence interval, from trials. A trial is a fresh \
+                 process that measures one thing once."
+            }
+            ol.answers {
+                @for chapter in chapters {
+                    li {
+                        a.question href={ "#" (anchor(&chapter.summary.id)) } {
+                            (short(&chapter.summary.question, 400))
+                        }
+                        @match chapter.summary.findings.first() {
+                            Some(finding) => p.answer { (answer(finding)) },
+                            None => p.answer.quiet { "It asks for no single number: see its chart." },
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn host(host: &str) -> String {
+    if host.is_empty() { "this machine".into() } else { short(host, 80) }
+}
+
+/// From the start of the session to the end of its last trial, in seconds.
+fn length_s(session: &Session<'_>) -> Option<u64> {
+    let end = session.records.iter().map(|r| r.started_unix_ms + r.total_ns / 1_000_000).max()?;
+    Some(end.saturating_sub(session.manifest.started_unix_ms).div_ceil(1000))
+}
+
+/// A finding's sentence with its number standing out.
+pub(super) fn answer(finding: &FindingResult) -> Markup {
+    if finding.result.estimate.is_none() {
+        let sentence = finding.sentence.replace("{}", "…");
+        return html! {
+            span.quiet {
+                (short(&sentence, 1000)) " Not answered: "
+                (short(reason(&finding.result.remark), 400)) "."
+            }
+        };
+    }
+    let (before, number, after) = format::sentence_parts(&finding.sentence, &finding.result);
+    html! {
+        (short(before, 1000))
+        @if let Some(number) = number {
+            span.figures { b { (number.point) } " " span.interval { (number.interval) } }
+        }
+        (short(after, 1000))
+    }
+}
+
+/// Whether the numbers can be believed: controls, floor, shield, what disturbed.
+pub(super) fn trust(session: &Session<'_>) -> Markup {
+    let trust = &session.summary.trust;
+    let (kind, mark, word) = match (trust.controls.is_empty(), trust.holds) {
+        (true, _) => ("care", "?", "not known"),
+        (false, true) => ("good", "✓", "yes"),
+        (false, false) => ("bad", "✗", "with care"),
+    };
+    html! {
+        section.trust aria-labelledby="trust" {
+            h2 #trust { "Can these numbers be trusted?" }
+            (super::note(kind, mark, word, &html! {
+                p { (control_sentence(session)) " " (floor_sentence(session)) }
+            }))
+            div.columns {
+                div { h3 { "The shield" } (shield(session)) }
+                div { h3 { "What disturbed" } (disturbance(session)) }
+            }
+            @if !trust.controls.is_empty() {
+                details {
+                    summary { "The A/A controls: identical treatments, compared" }
+                    div.scroll { (controls(session)) }
+                }
+            }
+        }
+    }
+}
+
+fn controls(session: &Session<'_>) -> Markup {
+    html! {
+        table {
+            thead {
+                tr {
+                    th scope="col" { "experiment" }
+                    th scope="col" { "response" }
+                    th.number scope="col" { "ratio of the two" }
+                    th scope="col" { "found" }
+                }
+            }
+            tbody {
+                @for control in &session.summary.trust.controls {
+                    tr {
+                        th scope="row" { (short(&control.experiment, 80)) }
+                        td { (short(&control.response, 80)) }
+                        td.number { (ratio(&control.ratio)) }
+                        td { @if control.differs { "✗ a difference" } @else { "✓ no difference" } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn shield(session: &Session<'_>) -> Markup {
+    let shield = &session.manifest.shield;
+    let share = |x: f64| rounded(x, Terms::Share);
+    html! {
+        @if shield.means.is_empty() {
+            p { "Trials ran unshielded beside everything else on the machine." }
+        } @else {
+            p { "In force: " (short(&shield.means.join("; "), 400)) "." }
+        }
+        @if let (Some(without), Some(with)) = (shield.share_without, shield.share_with) {
+            p {
+                "Beside one rival on the same CPU a pinned loop kept " b { (share(without)) }
+                " of it unshielded and " b { (share(with)) } " shielded."
+            }
+        }
+        @if !shield.missing.is_empty() {
+            ul { @for missing in &shield.missing { li { "Missing: " (short(missing, 400)) } } }
+        }
+    }
+}
+
+fn disturbance(session: &Session<'_>) -> Markup {
+    let harness = &session.summary.harness;
+    let mut tags: BTreeMap<&str, u64> = BTreeMap::new();
+    for (tag, trials) in session.experiments().flat_map(|experiment| &experiment.tags) {
+        *tags.entry(tag).or_default() += trials;
+    }
+    let nothing = harness.foreign_cpu_share.is_none() && tags.is_empty();
+    html! {
+        ul {
+            @if let Some(share) = harness.foreign_cpu_share {
+                li {
+                    "Others used " b { (rounded(share, Terms::Share)) }
+                    " of one CPU while trials measured."
+                }
+            }
+            @for (tag, trials) in tags {
+                li { (short(tag, 120)) ": " (counted(trials, "trial")) " of "
+                    (format::count(harness.trials)) ", kept and tagged." }
+            }
+            @if harness.leaking_trials > 0 {
+                li { (counted(harness.leaking_trials, "trial"))
+                    " left processes behind, which were killed." }
+            }
+            @if nothing { li { "Nothing was recorded that disturbed the trials." } }
+        }
+    }
+}
+
+/// All chapters with their verdicts.
+pub(super) fn contents(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
+    let all = session.experiments().flat_map(|experiment| &experiment.claims);
+    let verdicts: Vec<Verdict> = all.map(|claim| claim.verdict).collect();
+    html! {
+        nav #contents aria-label="Contents" {
+            h2 { "Contents" }
+            @if !verdicts.is_empty() {
+                p.quiet {
+                    "What people say, put to the test: " (counted(verdicts.len() as u64, "claim"))
+                    ", " (tally(&verdicts)) "."
+                }
+            }
+            ol.contents {
+                @for chapter in chapters {
+                    @let claims: Vec<Verdict> =
+                        chapter.summary.claims.iter().map(|claim| claim.verdict).collect();
+                    li {
+                        a href={ "#" (anchor(&chapter.summary.id)) } {
+                            b { (short(&chapter.summary.id, 64)) }
+                            span.quiet { (short(&chapter.summary.question, 200)) }
+                        }
+                        span.verdicts aria-label=(tally(&claims)) {
+                            @for verdict in &claims {
+                                span.(words::verdict(*verdict)) aria-hidden="true"
+                                    title=(words::verdict(*verdict)) { (words::mark(*verdict)) }
+                            }
+                        }
+                    }
+                }
+                li { a href="#environment" { b { "The machine" } } }
+                li { a href="#harness" { b { "What measuring cost" } } }
+                li { a href="#repeat" { b { "How to repeat it" } } }
+            }
+        }
+    }
+}
+
+/// "3 supported, 2 refuted, 1 inconclusive".
+fn tally(verdicts: &[Verdict]) -> String {
+    let kinds = [Verdict::Supported, Verdict::Refuted, Verdict::Inconclusive];
+    let parts: Vec<String> = kinds
+        .into_iter()
+        .map(|kind| (kind, verdicts.iter().filter(|verdict| **verdict == kind).count()))
+        .filter(|(_, n)| *n > 0)
+        .map(|(kind, n)| format!("{n} {}", words::verdict(kind)))
+        .collect();
+    parts.join(", ")
+}
+
+/// A heading in the words of a sentence.
+pub(super) fn heading(text: &str) -> String {
+    chart::capital(&short(text, 400))
+}

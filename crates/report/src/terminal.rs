@@ -1,0 +1,299 @@
+//! The final summary of `scruple run`: it fits a screen.
+
+use crate::Session;
+use crate::format::{self, Terms};
+use crate::text::{self, BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, wrapped};
+use crate::words::{self, counted, short};
+use anstyle::Style;
+use model::{ClaimResult, ExperimentSummary, FindingResult, Unit, Verdict};
+
+/// Columns that a claim's number may take before the rest of it is cut.
+const NUMBER_COLUMNS_MAX: usize = 22;
+
+/// How much is said of the claims.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    /// Every claim in full.
+    Whole,
+    /// Every claim in one line.
+    Cut,
+    /// Refuted claims in one line each, the others by name: what contradicts people comes first.
+    Refuted,
+}
+
+/// The most warnings printed, and the most lines of one; the rest stands in the report.
+const WARNINGS_MAX: usize = 4;
+const WARNING_LINES_MAX: usize = 2;
+
+/// Columns of "✗ inconclusive" with the space after it.
+const VERDICT_COLUMNS: usize = 16;
+
+/// The fewest columns in which a claim can be told from another.
+const TEXT_COLUMNS_MIN: usize = 32;
+
+/// See [`crate::terminal`].
+pub(crate) fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
+    let width = bounded(width);
+    let said = |detail| blocks(session, &Columns::over(session, width, detail), width);
+    let fits = |blocks: &[Vec<String>], blank: usize| {
+        let lines = blocks.iter().map(Vec::len).sum::<usize>() + blank * blocks.len();
+        height.is_none_or(|height| lines <= height)
+    };
+    let steps = [(Detail::Whole, 1), (Detail::Cut, 1), (Detail::Cut, 0), (Detail::Refuted, 1)];
+    let fitting = steps.into_iter().map(|(detail, blank)| (said(detail), blank));
+    let (blocks, blank) = fitting
+        .into_iter()
+        .find(|(blocks, blank)| fits(blocks, *blank))
+        .unwrap_or_else(|| (said(Detail::Refuted), 0));
+    let blocks: Vec<String> = blocks.iter().map(|lines| lines.join("\n")).collect();
+    blocks.join(if blank == 0 { "\n" } else { "\n\n" }) + "\n"
+}
+
+fn blocks(session: &Session<'_>, columns: &Columns, width: usize) -> Vec<Vec<String>> {
+    let mut blocks = vec![header(session, width)];
+    let experiments = session.experiments();
+    blocks.extend(experiments.map(|experiment| experiment_lines(experiment, columns, width)));
+    blocks.push(trust_lines(session, width));
+    blocks
+}
+
+fn header(session: &Session<'_>, width: usize) -> Vec<String> {
+    let manifest = session.manifest;
+    let environment = &manifest.environment;
+    let text = format!(
+        "{} · profile {} · {} · {}, Linux {}",
+        manifest.session,
+        manifest.options.profile.name(),
+        counted(session.summary.harness.trials, "trial"),
+        counted(environment.cpus_allowed.len() as u64, "CPU"),
+        environment.kernel
+    );
+    let mut lines = vec![paint(DIM, &short(&text, width))];
+    if !session.summary.complete {
+        lines.push(paint(CARE, "! not complete: some planned trials have no record"));
+    }
+    lines
+}
+
+fn experiment_lines(
+    experiment: &ExperimentSummary,
+    columns: &Columns,
+    width: usize,
+) -> Vec<String> {
+    let room = width.saturating_sub(text::columns(&experiment.id) + 2);
+    let question = short(&experiment.question, room);
+    let mut lines =
+        vec![format!("{}  {}", paint(BOLD, &question), paint(DIM, &short(&experiment.id, width)))];
+    if let Some(finding) = experiment.findings.first() {
+        lines.extend(answer_lines(finding, width));
+    }
+    let alone = |claim: &&ClaimResult| {
+        columns.detail != Detail::Refuted || claim.verdict == Verdict::Refuted
+    };
+    let claims = experiment.claims.iter().filter(alone);
+    lines.extend(claims.flat_map(|claim| claim_lines(claim, columns, width)));
+    if columns.detail == Detail::Refuted {
+        lines.extend(named_lines(experiment, Verdict::Supported, width));
+        lines.extend(named_lines(experiment, Verdict::Inconclusive, width));
+    }
+    lines
+}
+
+/// The claims of one verdict, by name.
+fn named_lines(experiment: &ExperimentSummary, verdict: Verdict, width: usize) -> Vec<String> {
+    let names: Vec<&str> = experiment
+        .claims
+        .iter()
+        .filter(|claim| claim.verdict == verdict)
+        .map(|claim| claim.id.as_str())
+        .collect();
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let mark = format!("{} {}", words::mark(verdict), words::verdict(verdict));
+    let room = width.saturating_sub(2 + VERDICT_COLUMNS);
+    let mut lines = Vec::new();
+    for (index, line) in wrapped(&names.join(", "), room).iter().enumerate() {
+        let mark = if index == 0 { mark.as_str() } else { "" };
+        lines.push(format!("  {}{line}", paint(style(verdict), &padded(mark, VERDICT_COLUMNS))));
+    }
+    lines
+}
+
+fn answer_lines(finding: &FindingResult, width: usize) -> Vec<String> {
+    let inner = width.saturating_sub(2);
+    if finding.result.estimate.is_none() {
+        let text = format!("No answer: {}", reason(&finding.result.remark));
+        return vec![format!("  {}", paint(CARE, &short(&text, inner)))];
+    }
+    let sentence = format::sentence(&finding.sentence, &finding.result);
+    wrapped(&short(&sentence, 3 * inner), inner).iter().map(|line| format!("  {line}")).collect()
+}
+
+/// Why there is no number.
+pub(crate) fn reason(remark: &str) -> &str {
+    if remark.is_empty() { "the trials do not give one" } else { remark }
+}
+
+/// How wide the columns of verdicts are, over the whole session.
+struct Columns {
+    number: usize,
+    /// What is left for the claim itself; 0 where it gets a line of its own.
+    text: usize,
+    detail: Detail,
+}
+
+impl Columns {
+    fn over(session: &Session<'_>, width: usize, detail: Detail) -> Columns {
+        let claims = || session.experiments().flat_map(|experiment| &experiment.claims);
+        let number = claims().map(|claim| columns(&number(claim))).max().unwrap_or(0);
+        let number = number.min(NUMBER_COLUMNS_MAX);
+        let text = width.saturating_sub(2 + VERDICT_COLUMNS + number + 2);
+        Columns { number, text: if text < TEXT_COLUMNS_MIN { 0 } else { text }, detail }
+    }
+}
+
+/// The number with its interval; to three digits where more would take too much room.
+fn number(claim: &ClaimResult) -> String {
+    let whole = format::quantity(&claim.result);
+    match &claim.result.estimate {
+        Some(estimate) if columns(&whole) > NUMBER_COLUMNS_MAX => {
+            let terms = format::terms(&claim.result);
+            let [point, low, high] =
+                [estimate.point, estimate.low, estimate.high].map(|x| format::rounded(x, terms));
+            let bare = |text: String| text.trim_end_matches(['×', '%', ' ']).to_string();
+            format!("{point} [{}, {}]", bare(low), bare(high))
+        }
+        _ => whole,
+    }
+}
+
+fn claim_lines(claim: &ClaimResult, columns: &Columns, width: usize) -> Vec<String> {
+    let verdict = format!("{} {}", words::mark(claim.verdict), words::verdict(claim.verdict));
+    let verdict = paint(style(claim.verdict), &padded(&verdict, VERDICT_COLUMNS));
+    if columns.text == 0 {
+        let inner = width.saturating_sub(4);
+        let text = format!("{} ({})", claim.text, claim.source);
+        let mut lines = vec![format!("  {verdict}{}", number(claim))];
+        lines.extend(wrapped(&text, inner).iter().map(|line| format!("    {line}")));
+        return lines;
+    }
+    let text = match columns.detail {
+        Detail::Whole => format!("{} ({})", claim.text, claim.source),
+        _ => {
+            // Who says it is part of the line; it is the claim that is cut.
+            let source = short(&claim.source, columns.text * 2 / 5);
+            let room = columns.text.saturating_sub(text::columns(&source) + 3);
+            format!("{} ({source})", short(&claim.text, room))
+        }
+    };
+    let number = padded(&short(&number(claim), columns.number), columns.number);
+    let indent = 2 + VERDICT_COLUMNS + columns.number + 2;
+    let mut lines = Vec::new();
+    for (index, line) in wrapped(&text, columns.text).iter().enumerate() {
+        lines.push(match index {
+            0 => format!("  {verdict}{number}  {line}"),
+            _ => format!("{}{line}", " ".repeat(indent)),
+        });
+    }
+    lines
+}
+
+fn style(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Supported => GOOD,
+        Verdict::Refuted => BAD,
+        Verdict::Inconclusive => CARE,
+    }
+}
+
+fn trust_lines(session: &Session<'_>, width: usize) -> Vec<String> {
+    let trust = &session.summary.trust;
+    let (style, mark) = match (trust.controls.is_empty(), trust.holds) {
+        (true, _) => (CARE, "?"),
+        (false, true) => (GOOD, "✓"),
+        (false, false) => (BAD, "✗"),
+    };
+    let mut lines = Vec::new();
+    let text = format!("{} {}", control_sentence(session), floor_sentence(session));
+    for (index, line) in wrapped(&text, width.saturating_sub(2)).iter().enumerate() {
+        let mark = if index == 0 { mark } else { " " };
+        lines.push(format!("{} {line}", paint(style, mark)));
+    }
+    if let Some(text) = harness_sentence(session) {
+        lines
+            .extend(wrapped(&text, width.saturating_sub(2)).iter().map(|line| format!("  {line}")));
+    }
+    let warnings: Vec<String> = session
+        .experiments()
+        .flat_map(|experiment| {
+            experiment.warnings.iter().map(move |warning| format!("{}: {warning}", experiment.id))
+        })
+        .collect();
+    for warning in warnings.iter().take(WARNINGS_MAX) {
+        let text = short(warning, WARNING_LINES_MAX * (width - 2));
+        for (index, line) in wrapped(&text, width - 2).iter().enumerate() {
+            let mark = if index == 0 { "! " } else { "  " };
+            lines.push(paint(CARE, &format!("{mark}{line}")));
+        }
+    }
+    if warnings.len() > WARNINGS_MAX {
+        let more = counted((warnings.len() - WARNINGS_MAX) as u64, "more warning");
+        lines.push(paint(CARE, &format!("! {more} in the report")));
+    }
+    lines
+}
+
+/// What the A/A controls say, in a sentence.
+pub(crate) fn control_sentence(session: &Session<'_>) -> String {
+    let trust = &session.summary.trust;
+    let different: Vec<&str> = trust
+        .controls
+        .iter()
+        .filter(|control| control.differs)
+        .map(|control| control.experiment.as_str())
+        .collect();
+    if trust.controls.is_empty() {
+        "No A/A control has enough trials: how far this machine can be trusted is not known.".into()
+    } else if trust.holds {
+        let pairs = counted(trust.controls.len() as u64, "A/A control");
+        format!("Identical treatments did not differ ({pairs}).")
+    } else {
+        format!(
+            "Identical treatments differed in {}: do not trust differences of that size here.",
+            short(&different.join(", "), 200)
+        )
+    }
+}
+
+/// The floor, in a sentence.
+pub(crate) fn floor_sentence(session: &Session<'_>) -> String {
+    match session.summary.trust.floor {
+        Some(floor) => format!(
+            "Floor: a difference of {} is the smallest this session could have found.",
+            format::rounded(floor, Terms::Share)
+        ),
+        None => "There were too few blocks to say how small a difference could be found.".into(),
+    }
+}
+
+/// What the instrument cost, in a sentence.
+pub(crate) fn harness_sentence(session: &Session<'_>) -> Option<String> {
+    let harness = &session.summary.harness;
+    let mut parts = Vec::new();
+    if let Some(ns) = harness.spawn_to_ready_ns {
+        parts.push(format!("{} from start to Ready", format::value(ns as f64, &Unit::Ns)));
+    }
+    if let Some(ns) = harness.outside_ns {
+        let ns = format::value(ns as f64, &Unit::Ns);
+        parts.push(format!("{ns} outside the timed region"));
+    }
+    if let Some(share) = harness.runner_cpu_share {
+        let share = format::rounded(share, Terms::Share);
+        parts.push(format!("{share} of one CPU while a trial measures"));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    Some(format!("The harness itself cost, per trial (median): {}.", parts.join(", ")))
+}

@@ -1,0 +1,242 @@
+//! The words that terminal and page share: verdicts, regions, quantities, dates, commands.
+
+use crate::format::{self, Terms};
+use model::{
+    Cell, Design, Manifest, Outcome, Phase, Quantity, Region, Response, Treatment, Verdict,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// The most characters of a treatment's name in a table or chart.
+pub(crate) const LABEL_CHARACTERS_MAX: usize = 72;
+
+/// The mark of a verdict. It never stands without its word.
+pub(crate) fn mark(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Supported => "✓",
+        Verdict::Refuted => "✗",
+        Verdict::Inconclusive => "?",
+    }
+}
+
+/// The word of a verdict.
+pub(crate) fn verdict(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Supported => "supported",
+        Verdict::Refuted => "refuted",
+        Verdict::Inconclusive => "inconclusive",
+    }
+}
+
+/// Where a number must lie, in its own terms: "between 2.0× and 3.0×", "at least 15×".
+pub(crate) fn region(region: Region, terms: Terms<'_>) -> String {
+    let end = |x: f64| format::rounded(x, terms);
+    match (region.low, region.high) {
+        (Some(low), Some(high)) => format!("between {} and {}", end(low), end(high)),
+        (Some(low), None) => format!("at least {}", end(low)),
+        (None, Some(high)) => format!("at most {}", end(high)),
+        (None, None) => "anywhere".into(),
+    }
+}
+
+/// What a quantity is, in words: "time to create: mechanism fork ÷ mechanism pthread".
+pub(crate) fn quantity(quantity: &Quantity, design: Option<&Design>) -> String {
+    use Quantity as Q;
+    let response = design.and_then(|design| design.response(quantity.response()));
+    let name = match response {
+        Some(response) => label(response),
+        None => plain(quantity.response()),
+    };
+    match quantity {
+        Q::Value { at, .. } => format!("{name}{}", at_cell(at)),
+        Q::Ratio { of, to, .. } => format!("{name}: {} ÷ {}", cell(of), cell(to)),
+        Q::Difference { of, to, .. } => format!("{name}: {} − {}", cell(of), cell(to)),
+        Q::Share { whole, without, base, .. } => format!(
+            "{name}: share of the gap from {} to {} that is gone with {}",
+            cell(whole),
+            cell(base),
+            cell(without)
+        ),
+        Q::Exponent { over, at, .. } => {
+            format!("exponent b of {name} ∝ {}ᵇ{}", plain(over), at_cell(at))
+        }
+        Q::Linearity { over, at, .. } => {
+            format!("R² of a straight line of {name} over {}{}", plain(over), at_cell(at))
+        }
+        Q::Proportion { over, lower, upper, at, .. } => format!(
+            "{name} at {over} {upper}, as a multiple of what proportion to {over} {lower} predicts{}",
+            at_cell(at),
+            over = plain(over)
+        ),
+        Q::Frequency { among, .. } => {
+            format!("share of observations with {name}{}", at_cell(among))
+        }
+    }
+}
+
+/// A cell in words: "mechanism fork, memory 64"; the baseline if it names nothing.
+pub(crate) fn cell(cell: &Cell) -> String {
+    if cell.0.is_empty() {
+        return "the baseline".into();
+    }
+    let pairs: Vec<_> =
+        cell.0.iter().map(|(factor, level)| format!("{} {level}", plain(factor))).collect();
+    short(&pairs.join(", "), LABEL_CHARACTERS_MAX)
+}
+
+fn at_cell(at: &Cell) -> String {
+    if at.0.is_empty() { String::new() } else { format!(", at {}", cell(at)) }
+}
+
+/// What a response is called, bounded.
+pub(crate) fn label(response: &Response) -> String {
+    short(&response.label, LABEL_CHARACTERS_MAX)
+}
+
+/// A name with its underscores as spaces, cleaned and bounded.
+pub(crate) fn plain(name: &str) -> String {
+    short(&name.replace('_', " "), LABEL_CHARACTERS_MAX)
+}
+
+/// A treatment in the words of the factors that vary: "fork · memory 64". A level that begins
+/// with a digit is meaningless without its factor's name.
+pub(crate) fn treatment(design: &Design, treatment: &Treatment, varying: &[String]) -> String {
+    let known = design.factors.iter().map(|factor| factor.name.as_str());
+    let words: Vec<_> = known
+        .filter(|name| varying.iter().any(|other| other == name))
+        .filter_map(|name| Some(level(name, treatment.level(name)?)))
+        .collect();
+    let text = if words.is_empty() { "all trials".to_string() } else { words.join(" · ") };
+    short(&text, LABEL_CHARACTERS_MAX)
+}
+
+/// A level in words: its own name, or "count 4" where the name alone says nothing.
+pub(crate) fn level(factor: &str, level: &str) -> String {
+    let vague = ["yes", "no", "on", "off", "none", "true", "false"].contains(&level);
+    if vague || level.starts_with(|c: char| c.is_ascii_digit()) {
+        format!("{} {}", plain(factor), plain(level))
+    } else {
+        plain(level)
+    }
+}
+
+/// Text from outside, made harmless to read: control characters and those that turn the
+/// direction of text around become "�", and what is longer than `most` characters ends in "…".
+pub(crate) fn short(text: &str, most: usize) -> String {
+    let mut shortened: String = text.chars().take(most + 1).map(harmless).collect();
+    if shortened.chars().count() > most {
+        shortened = shortened.chars().take(most.saturating_sub(1)).collect();
+        shortened.push('…');
+    }
+    shortened
+}
+
+/// Text from outside, made harmless likewise, whatever its length.
+pub(crate) fn cleaned(text: &str) -> String {
+    text.chars().map(harmless).collect()
+}
+
+/// Text of several lines from outside, made harmless and bounded likewise; its newlines stay.
+pub(crate) fn lines(text: &str, most: usize) -> String {
+    text.split('\n').map(|line| short(line, most)).collect::<Vec<_>>().join("\n")
+}
+
+fn harmless(c: char) -> char {
+    let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    match c {
+        '\t' | '\n' => ' ',
+        c if c.is_control() || turns => '\u{fffd}',
+        c => c,
+    }
+}
+
+/// How a trial ended, in words, where that needs saying.
+pub(crate) fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Completed { leaked: 0 } => "completed".into(),
+        Outcome::Completed { leaked } => format!("completed, leaving {leaked} processes behind"),
+        Outcome::Unsupported { reason } => format!("unsupported: {reason}"),
+        Outcome::Failed { reason } => format!("failed: {reason}"),
+        Outcome::Died { signal, phase } => format!("died of signal {signal} while {}", at(*phase)),
+        Outcome::TimedOut { phase } => format!("timed out while {}", at(*phase)),
+        Outcome::OutOfMemory { phase } => format!("out of memory while {}", at(*phase)),
+        Outcome::ProtocolViolated { reason } => format!("broke the protocol: {reason}"),
+    }
+}
+
+fn at(phase: Phase) -> &'static str {
+    match phase {
+        Phase::SettingUp => "setting up",
+        Phase::Measuring => "measuring",
+        Phase::Ending => "ending",
+    }
+}
+
+/// An outcome's name in words: `timed_out` is "timed out".
+pub(crate) fn outcome_name(name: &str) -> String {
+    name.replace('_', " ")
+}
+
+/// "1 trial", "1 234 trials".
+pub(crate) fn counted(n: u64, noun: &str) -> String {
+    format!("{} {noun}{}", format::count(n), if n == 1 { "" } else { "s" })
+}
+
+/// The command that repeats some experiments of a session, or all of them: same seed, same
+/// profile, and the options that were not left at their defaults.
+pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> String {
+    let options = &manifest.options;
+    let mut words = vec!["scruple".to_string(), "run".to_string()];
+    words.extend(experiments.iter().map(|id| quoted(id)));
+    words.push(format!("--seed {}", manifest.seed));
+    words.push(format!("--profile {}", options.profile.name()));
+    if let Some(blocks) = options.blocks {
+        words.push(format!("--runs {blocks}"));
+    }
+    if !options.cpus.is_empty() {
+        let cpus: Vec<_> = options.cpus.iter().map(u32::to_string).collect();
+        words.push(format!("--affinity {}", cpus.join(",")));
+    }
+    if let Some(budget_s) = options.time_budget_s
+        && budget_s != options.profile.budget_s()
+    {
+        words.push(format!("--time-budget {budget_s}s"));
+    }
+    if !options.shield {
+        words.push("--no-shield".to_string());
+    }
+    words.join(" ")
+}
+
+/// A command line as a shell would take it.
+pub(crate) fn command_line(words: &[String]) -> String {
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn quoted(word: &str) -> String {
+    let safe = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%{}".contains(c);
+    if !word.is_empty() && word.chars().all(safe) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+/// A moment as "2026-11-20 13:09 UTC", from milliseconds since 1970. The calendar is Howard
+/// Hinnant's `civil_from_days` (<https://howardhinnant.github.io/date_algorithms.html>).
+pub(crate) fn moment(unix_ms: u64) -> String {
+    let seconds = unix_ms / 1000;
+    let days = seconds / 86_400 + 719_468;
+    let era = days / 146_097;
+    let day_of_era = days % 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    let year = year_of_era + era * 400 + u64::from(month <= 2);
+    let (hour, minute) = (seconds / 3600 % 24, seconds / 60 % 60);
+    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
+}

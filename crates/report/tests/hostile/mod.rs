@@ -1,0 +1,104 @@
+//! The fixture session with every text from outside turned into something that bites.
+
+use crate::fixture::{Fixture, session};
+use model::*;
+
+/// Texts that end an element, an attribute, a comment or a style, turn a line around, or are
+/// simply too long.
+pub(crate) fn texts() -> Vec<String> {
+    vec![
+        "<script>window.bitten = 1</script>".into(),
+        "\"><img src=x onerror=\"window.bitten = 1\">".into(),
+        "' onmouseover='window.bitten = 1".into(),
+        "--></style></script></title><svg onload=window.bitten=1>".into(),
+        "{{7*7}} ${window.bitten = 1} &lt;b&gt; javascript:window.bitten=1".into(),
+        "\u{202e}txt.exe\u{2066} \u{0}\u{1b}[31m\u{7}".into(),
+        "שלום עולם".into(),
+        "x".repeat(10_000),
+        format!("long {}", "<b>y</b>".repeat(1_250)),
+    ]
+}
+
+/// A session in which each text stands in every place that comes from outside.
+pub(crate) fn bitten() -> Fixture {
+    let mut fixture = session(3);
+    let mut texts = texts().into_iter().cycle();
+    let mut next = move || texts.next().unwrap_or_default();
+    let manifest = &mut fixture.manifest;
+    manifest.session = next();
+    manifest.command = (0..9).map(|_| next()).collect();
+    manifest.shield.means = (0..9).map(|_| next()).collect();
+    manifest.shield.missing = (0..9).map(|_| next()).collect();
+    let environment = &mut manifest.environment;
+    environment.host = next();
+    environment.cpu_model = next();
+    environment.kernel = next();
+    environment.hypervisor = next();
+    environment.libc = next();
+    environment.settings = (0..9).map(|_| (next(), next())).collect();
+    environment.neighbours = (0..9).map(|_| Neighbour { name: next(), cpu_share: 0.1 }).collect();
+    for design in &mut manifest.designs {
+        design.chapter = next();
+        design.question = next();
+        design.method = next();
+        for response in &mut design.responses {
+            response.label = next();
+            response.card = Card { from: next(), to: next(), corrected: next(), source: next() };
+        }
+        for factor in &mut design.factors {
+            factor.about = next();
+            for level in &mut factor.levels {
+                level.about = next();
+            }
+        }
+    }
+    for experiment in &mut fixture.summary.experiments {
+        experiment.question = next();
+        experiment.warnings = (0..9).map(|_| next()).collect();
+        experiment.failed_checks = (0..9).map(|_| (next(), 1)).collect();
+        experiment.tags = (0..9).map(|_| (next(), 1)).collect();
+        for outcome in &mut experiment.outcomes {
+            outcome.reason = next();
+        }
+        for finding in &mut experiment.findings {
+            finding.sentence = format!("{} {{}} {}", next(), next());
+        }
+        for claim in &mut experiment.claims {
+            (claim.text, claim.source) = (next(), next());
+            (claim.mechanism, claim.note) = (next(), next());
+            claim.result.remark = next();
+            claim.result.carried_by = Some(next());
+        }
+    }
+    for record in fixture.records.iter_mut().filter(|record| record.measured.is_none()) {
+        record.outcome = Outcome::Failed { reason: next() };
+        record.log = format!("{}\n{}", next(), next());
+    }
+    rename_levels(&mut fixture, &mut next);
+    fixture
+}
+
+/// Names of levels go through designs, treatments and estimates alike.
+fn rename_levels(fixture: &mut Fixture, next: &mut impl FnMut() -> String) {
+    let design = &mut fixture.manifest.designs[0];
+    let (old, new) = ("fork".to_string(), format!("{} 1", next()));
+    let swap = |treatment: &mut Treatment| {
+        if let Some(level) = treatment.0.get_mut("mechanism").filter(|level| **level == old) {
+            level.clone_from(&new);
+        }
+    };
+    for level in design.factors[0].levels.iter_mut().filter(|level| level.name == old) {
+        level.name.clone_from(&new);
+    }
+    for (_, levels) in design.grids.iter_mut().flat_map(|grid| &mut grid.vary) {
+        for level in levels.iter_mut().filter(|level| **level == old) {
+            level.clone_from(&new);
+        }
+    }
+    for record in fixture.records.iter_mut().filter(|record| record.experiment == "create") {
+        swap(&mut record.treatment);
+    }
+    for row in &mut fixture.summary.experiments[0].estimates {
+        swap(&mut row.treatment);
+    }
+}

@@ -1,0 +1,123 @@
+//! What people read in a terminal and in the docs, as reviewed snapshots.
+
+mod fixture;
+
+use model::{ClaimResult, Profile, Verdict};
+use report::Session;
+use report::catalog;
+
+/// Text without its colours.
+fn plain(text: &str) -> String {
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\u{1b}') {
+        out.push_str(before);
+        rest = after.split_once('m').map_or("", |(_, rest)| rest);
+    }
+    out + rest
+}
+
+fn terminal(fixture: &fixture::Fixture, width: usize) -> String {
+    let session = Session {
+        manifest: &fixture.manifest,
+        records: &fixture.records,
+        summary: &fixture.summary,
+    };
+    report::terminal(&session, width, Some(45))
+}
+
+#[test]
+fn the_final_summary() {
+    let fixture = fixture::session(12);
+    insta::assert_snapshot!("terminal_100", plain(&terminal(&fixture, 100)));
+    insta::assert_snapshot!("terminal_60", plain(&terminal(&fixture, 60)));
+}
+
+#[test]
+fn colours_never_stand_alone() {
+    let fixture = fixture::session(12);
+    let text = terminal(&fixture, 100);
+    assert!(text.contains('\u{1b}'));
+    let plain = plain(&text);
+    for word in ["✗ refuted", "✓ supported", "? inconclusive"] {
+        assert!(plain.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn the_whole_catalog_fits_a_screen_and_loses_no_verdict() {
+    let mut fixture = fixture::session(4);
+    let more: Vec<_> = fixture.summary.experiments.iter().take(2).cloned().collect();
+    for _ in 0..2 {
+        fixture.summary.experiments.extend(more.clone());
+    }
+    let mut extra = fixture.summary.experiments[1].claims.clone();
+    extra.truncate(1);
+    fixture.summary.experiments[0].claims.extend(vec![extra[0].clone(); 4]);
+    let text = plain(&terminal(&fixture, 120));
+    assert!(text.lines().count() <= 45, "{} lines\n{text}", text.lines().count());
+    let claims: usize = fixture.summary.experiments.iter().map(|e| e.claims.len()).sum();
+    let verdicts = ["  ✗ ", "  ✓ ", "  ? "];
+    let shown = text.lines().filter(|line| verdicts.iter().any(|v| line.starts_with(v))).count();
+    assert_eq!(shown, claims);
+}
+
+#[test]
+fn many_claims_leave_lines_of_their_own_to_the_refuted() {
+    let mut fixture = fixture::session(4);
+    let claims = fixture.summary.experiments[0].claims.clone();
+    let ids = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    fixture.summary.experiments[0].claims = ids
+        .iter()
+        .flat_map(|id| {
+            claims
+                .iter()
+                .cloned()
+                .map(move |claim| ClaimResult { id: format!("{id}_{}", claim.id), ..claim })
+        })
+        .collect();
+    let text = plain(&terminal(&fixture, 100));
+    assert!(text.lines().count() <= 45, "{} lines\n{text}", text.lines().count());
+    for claim in &fixture.summary.experiments[0].claims {
+        assert_eq!(text.contains(&claim.id), claim.verdict != Verdict::Refuted, "{}", claim.id);
+    }
+    let refuted = text.lines().filter(|line| line.starts_with("  ✗ ")).count();
+    assert!(refuted >= ids.len(), "{refuted} refuted claims are shown");
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let fixture = fixture::session(4);
+    let designs = &fixture.manifest.designs;
+    for width in [40, 60, 80, 120] {
+        let texts = [
+            terminal(&fixture, width),
+            catalog::list(designs, Profile::Quick, width),
+            catalog::explain(&designs[0], Profile::Quick, width),
+        ];
+        for text in texts {
+            for line in plain(&text).lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let mut fixture = fixture::session(2);
+    fixture.manifest.environment.kernel = "6.18\u{1b}]0;owned\u{7}".into();
+    fixture.summary.experiments[0].question = "why\u{1b}[2J?".into();
+    fixture.summary.experiments[0].warnings = vec!["\u{9b}31m\u{202e}x".into()];
+    let text = plain(&terminal(&fixture, 100));
+    let bad = |c: &char| (c.is_control() && *c != '\n') || *c == '\u{202e}';
+    assert_eq!(text.chars().find(bad), None);
+}
+
+#[test]
+fn the_catalog() {
+    let designs = [fixture::create(), fixture::workers(), fixture::null()];
+    insta::assert_snapshot!("list", plain(&catalog::list(&designs, Profile::Quick, 80)));
+    insta::assert_snapshot!("explain", plain(&catalog::explain(&designs[0], Profile::Quick, 80)));
+    insta::assert_snapshot!("markdown", catalog::markdown(&designs));
+}
