@@ -1,0 +1,201 @@
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Weighs what concurrency costs on this Linux machine, and says why.
+///
+/// scruple runs controlled experiments on processes, threads, memory and the kernel, judges the
+/// claims people make about them, and shows the evidence.
+#[derive(Debug, Parser)]
+#[command(name = "scruple", version, max_term_width = 100, after_help = EXIT_CODES)]
+pub(crate) struct Cli {
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub(crate) color: Color,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted); \
+2 usage or environment error; 3 interrupted, or inconclusive (with --fail-if-inconclusive).";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Color {
+    /// On a terminal, unless NO_COLOR is set or TERM is dumb
+    Auto,
+    Always,
+    Never,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Measure, judge, and write a report (the main job)
+    Run(RunArgs),
+    /// List the experiments
+    List(ListArgs),
+    /// Explain an experiment: its question, factors, responses and claims
+    Explain(ExplainArgs),
+    /// What can be observed on this machine, what is missing, and how to get it
+    Doctor(JsonArgs),
+    /// Analyse a stored session again: summary.json, report.html and the summary on screen
+    Report(ReportArgs),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (roff)
+    Man,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ProfileName {
+    /// For tests: seconds
+    Smoke,
+    /// The whole catalog within three minutes on two cores
+    Quick,
+    /// A quarter of an hour
+    Standard,
+    /// Hours
+    Thorough,
+}
+
+impl From<ProfileName> for model::Profile {
+    fn from(name: ProfileName) -> Self {
+        match name {
+            ProfileName::Smoke => model::Profile::Smoke,
+            ProfileName::Quick => model::Profile::Quick,
+            ProfileName::Standard => model::Profile::Standard,
+            ProfileName::Thorough => model::Profile::Thorough,
+        }
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// The experiments to run, by name (see `scruple list`); none means all
+    ///
+    /// The A/A control `null` is always measured with them.
+    #[arg(value_name = "EXPERIMENT")]
+    pub(crate) experiments: Vec<String>,
+    /// How much to measure
+    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
+    pub(crate) profile: ProfileName,
+    /// Measure exactly so many blocks of each experiment, instead of stopping on precision
+    #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pub(crate) runs: Option<u32>,
+    /// The time to measure in, such as 30s, 10m or 2h
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) time_budget: Option<u64>,
+    /// Where the random order comes from; the same seed repeats the same order
+    #[arg(long)]
+    pub(crate) seed: Option<u64>,
+    /// The CPUs that trials may use, such as 0,2-3
+    #[arg(long, value_name = "CPUS")]
+    pub(crate) affinity: Option<String>,
+    /// Do not shield the trials from the rest of the machine
+    #[arg(long)]
+    pub(crate) no_shield: bool,
+    /// The session's folder [default: scruple-sessions/<time>-<host>]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    /// Finish an interrupted session; everything else is as it was begun
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Print summary.json on standard output instead of the summary for people
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write summary.json to a file; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_json: Option<PathBuf>,
+    /// End with exit code 1 if a claim is refuted
+    #[arg(long)]
+    pub(crate) fail_if_refuted: bool,
+    /// End with exit code 3 if a claim stays inconclusive
+    #[arg(long)]
+    pub(crate) fail_if_inconclusive: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct JsonArgs {
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// The profile whose treatments are counted
+    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
+    pub(crate) profile: ProfileName,
+    /// Print the designs as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The experiment
+    pub(crate) experiment: String,
+    /// The profile whose treatments are counted
+    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
+    pub(crate) profile: ProfileName,
+    /// Print the design as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArgs {
+    /// The session's folder
+    pub(crate) session: PathBuf,
+    /// Write report.html there instead of into the session's folder; `-` is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print summary.json on standard output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// A length of time: a whole number and s, m or h (seconds without a unit). In seconds.
+pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let factor = match &text[digits.len()..] {
+        "" | "s" => 1,
+        "m" | "min" => 60,
+        "h" => 3600,
+        other => return Err(format!("{other} is no unit of time; use s, m or h")),
+    };
+    let count: u64 = digits
+        .parse()
+        .map_err(|_| "expected a whole number and s, m or h, such as 30s".to_string())?;
+    match count.checked_mul(factor) {
+        Some(seconds) if (1..=7 * 24 * 3600).contains(&seconds) => Ok(seconds),
+        _ => Err("expected a time from 1s to one week".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn times_are_read_with_their_units() {
+        assert_eq!(parse_time("30"), Ok(30));
+        assert_eq!(parse_time("30s"), Ok(30));
+        assert_eq!(parse_time("10m"), Ok(600));
+        assert_eq!(parse_time("2h"), Ok(7200));
+    }
+
+    #[test]
+    fn times_that_mean_nothing_are_refused() {
+        for text in ["", "s", "0", "-1", "1.5m", "1y", "99999999999999999999", "8761h", "3ß"] {
+            assert!(parse_time(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! What can be observed on this machine, what is missing, and what would bring it.
+
+use crate::cli::JsonArgs;
+use crate::exit::Exit;
+use crate::{environment, ui};
+use anstyle::{AnsiColor, Style};
+use model::Environment;
+use serde_json::json;
+use std::fmt::Write;
+use sys::perf::{Counter, Event};
+
+/// One way of looking at the machine.
+struct Channel {
+    name: &'static str,
+    /// What it is good for.
+    serves: &'static str,
+    /// What was found when it was tried.
+    found: Result<String, Missing>,
+}
+
+/// A channel that is not there.
+struct Missing {
+    why: String,
+    /// The setting or permission that would bring it.
+    remedy: &'static str,
+}
+
+/// Something about this machine that moves numbers.
+struct Disturbance {
+    what: String,
+    advice: &'static str,
+}
+
+pub(crate) fn doctor(args: &JsonArgs) -> anyhow::Result<Exit> {
+    let environment = environment::look();
+    let channels = channels();
+    let disturbances = disturbances(&environment);
+    if args.json {
+        let text = json!({
+            "environment": environment,
+            "channels": channels.iter().map(channel_json).collect::<Vec<_>>(),
+            "disturbances": disturbances.iter().map(|it| json!({"what": it.what, "advice": it.advice})).collect::<Vec<_>>(),
+        });
+        ui::result(&serde_json::to_string_pretty(&text)?)?;
+    } else {
+        ui::result(&text(&environment, &channels, &disturbances))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn channel_json(channel: &Channel) -> serde_json::Value {
+    match &channel.found {
+        Ok(found) => json!({
+            "name": channel.name, "serves": channel.serves, "there": true, "found": found,
+        }),
+        Err(missing) => json!({
+            "name": channel.name, "serves": channel.serves, "there": false,
+            "why": missing.why, "remedy": missing.remedy,
+        }),
+    }
+}
+
+fn text(environment: &Environment, channels: &[Channel], disturbances: &[Disturbance]) -> String {
+    let bold = Style::new().bold();
+    let good = Style::new().fg_color(Some(AnsiColor::Green.into()));
+    let bad = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
+    let dim = Style::new().dimmed();
+    let mut out = String::new();
+    let _ = writeln!(out, "{bold}This machine{bold:#}");
+    for (name, value) in facts(environment) {
+        let _ = writeln!(out, "  {name:<12} {value}");
+    }
+    let _ = writeln!(out, "\n{bold}What can be observed{bold:#}");
+    for channel in channels {
+        let (name, serves) = (channel.name, channel.serves);
+        match &channel.found {
+            Ok(found) => {
+                let _ = writeln!(out, "  {good}✓ {name:<22}{good:#} {found}");
+            }
+            Err(missing) => {
+                let _ = writeln!(out, "  {bad}✗ {name:<22}{bad:#} {}", missing.why);
+                let _ = writeln!(out, "    {dim}{:<22} for: {serves}{dim:#}", "");
+                let _ = writeln!(out, "    {dim}{:<22} to get it: {}{dim:#}", "", missing.remedy);
+            }
+        }
+    }
+    let _ = writeln!(out, "\n{bold}What moves numbers here{bold:#}");
+    if disturbances.is_empty() {
+        let _ = writeln!(out, "  nothing was noticed");
+    }
+    for disturbance in disturbances {
+        let _ = writeln!(out, "  {bad}!{bad:#} {}", disturbance.what);
+        let _ = writeln!(out, "    {dim}{}{dim:#}", disturbance.advice);
+    }
+    out
+}
+
+fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
+    let cpus = format!(
+        "{} online, {} for this process, {} thread(s) per core",
+        environment.cpus_online,
+        sys::affinity::format_list(&environment.cpus_allowed),
+        environment.threads_per_core
+    );
+    let caches: Vec<String> = environment
+        .caches
+        .iter()
+        .map(|cache| format!("L{} {} {} KiB", cache.level, cache.kind, cache.size_bytes >> 10))
+        .collect();
+    let memory = format!(
+        "{:.1} GB, {:.1} GB available",
+        environment.memory_bytes as f64 / 1e9,
+        environment.memory_available_bytes as f64 / 1e9
+    );
+    vec![
+        ("kernel", environment.kernel.clone()),
+        ("processor", environment.cpu_model.clone()),
+        ("CPUs", cpus),
+        ("caches", caches.join(", ")),
+        ("memory", memory),
+        ("hypervisor", or_none(&environment.hypervisor)),
+        ("C library", environment.libc.clone()),
+        ("rights", environment.rights.clone()),
+    ]
+}
+
+fn or_none(text: &str) -> String {
+    if text.is_empty() { "none seen".into() } else { text.into() }
+}
+
+fn channels() -> Vec<Channel> {
+    let pid = sys::process::pid();
+    vec![
+        clock(),
+        Channel {
+            name: "schedstat",
+            serves: "time on a CPU and time waiting for one, exact, per thread",
+            found: present(
+                sys::proc::schedstat_process(pid).map(|_| "per-thread CPU and queue time".into()),
+                "/proc/self/schedstat is not there",
+                "a kernel with CONFIG_SCHED_INFO",
+            ),
+        },
+        Channel {
+            name: "migrations",
+            serves: "moves of a thread between CPUs",
+            found: present(
+                sys::proc::migrations_thread().map(|_| "/proc/self/sched".into()),
+                "/proc/self/sched is not there",
+                "a kernel with CONFIG_SCHED_DEBUG",
+            ),
+        },
+        Channel {
+            name: "memory (PSS, USS)",
+            serves: "memory of several processes without counting shared pages twice",
+            found: tried(
+                sys::proc::memory(pid).map(|_| "smaps_rollup".into()),
+                "a kernel with CONFIG_PROC_PAGE_MONITOR, and ptrace rights over the process",
+            ),
+        },
+        Channel {
+            name: "I/O bytes",
+            serves: "bytes that a process caused to be read and written",
+            found: present(
+                sys::proc::io(pid).map(|_| "/proc/PID/io".into()),
+                "/proc/self/io is not there",
+                "a kernel with CONFIG_TASK_IO_ACCOUNTING",
+            ),
+        },
+        machine_cpu(),
+        Channel {
+            name: "pressure (PSI)",
+            serves: "time in which tasks waited for CPU, memory or I/O",
+            found: present(
+                sys::proc::pressure("cpu").map(|_| "/proc/pressure".into()),
+                "/proc/pressure is not there",
+                "a kernel with CONFIG_PSI, started with psi=1",
+            ),
+        },
+        cgroup("cgroup cpu", "cpu", "shielding trials from the rest of the machine"),
+        cgroup(
+            "cgroup memory",
+            "memory",
+            "limiting and reading the memory of many processes at once",
+        ),
+        niceness(),
+        event("software events", Event::ContextSwitches, "switches, faults and migrations, exact"),
+        event(
+            "hardware counters",
+            Event::Instructions,
+            "cycles, instructions, cache misses: causes",
+        ),
+        Channel {
+            name: "ptrace",
+            serves: "listing the system calls of a program",
+            found: ptrace(),
+        },
+    ]
+}
+
+fn present(found: Option<String>, why: &str, remedy: &'static str) -> Result<String, Missing> {
+    found.ok_or_else(|| Missing { why: why.into(), remedy })
+}
+
+fn tried(found: sys::Result<String>, remedy: &'static str) -> Result<String, Missing> {
+    found.map_err(|error| Missing { why: error.to_string(), remedy })
+}
+
+fn clock() -> Channel {
+    let source = sys::topology::clocksource().unwrap_or_else(|| "unknown".into());
+    let step_ns = sys::clock::step_ns();
+    let found = if source == "tsc" || source == "arch_sys_counter" || source == "kvm-clock" {
+        Ok(format!("clock source {source}, steps of {step_ns} ns"))
+    } else {
+        Err(Missing {
+            why: format!("clock source {source}: reading the time is a system call"),
+            remedy: "clocksource=tsc on the kernel's command line, if the TSC is stable",
+        })
+    };
+    Channel { name: "clock", serves: "timing operations of less than a microsecond", found }
+}
+
+fn machine_cpu() -> Channel {
+    let found = match sys::proc::machine_cpu() {
+        Some(cpu) if cpu.precise => Ok("nanoseconds, from the root cgroup".into()),
+        Some(_) => Err(Missing {
+            why: "only /proc/stat, in steps of 10 ms".into(),
+            remedy: "mount cgroup2 (its root has cpu.stat), or cgroup v1 cpuacct",
+        }),
+        None => Err(Missing { why: "/proc/stat is not readable".into(), remedy: "mount /proc" }),
+    };
+    Channel { name: "foreign CPU time", serves: "telling what others used during a trial", found }
+}
+
+fn cgroup(name: &'static str, controller: &str, serves: &'static str) -> Channel {
+    let made = sys::cgroup::Cgroup::create(controller, &format!("scruple-{}", sys::process::pid()));
+    let found = made.and_then(|group| {
+        let found = format!("{}, may be used", group.version().name());
+        group.remove().map(|()| found)
+    });
+    let remedy =
+        "root, or a delegated cgroup: systemd-run --user --scope -p Delegate=yes scruple …";
+    Channel { name, serves, found: tried(found, remedy) }
+}
+
+fn niceness() -> Channel {
+    let before = sys::process::nice();
+    let found = sys::process::set_nice(-20).map(|()| {
+        let _ = sys::process::set_nice(before);
+        "down to -20".to_string()
+    });
+    Channel {
+        name: "niceness below 0",
+        serves: "shielding trials where there is no cgroup",
+        found: tried(found, "root, CAP_SYS_NICE, or `nice -20` for the user in limits.conf"),
+    }
+}
+
+fn event(name: &'static str, event: Event, serves: &'static str) -> Channel {
+    let found = Counter::open(event, false, false).map(|_| format!("{} counts", event.name()));
+    let remedy = if event.is_hardware() {
+        "bare metal, or a virtual machine with a virtual PMU; and kernel.perf_event_paranoid ≤ 1"
+    } else {
+        "root, CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1"
+    };
+    Channel { name, serves, found: tried(found, remedy) }
+}
+
+fn ptrace() -> Result<String, Missing> {
+    let scope = sys::machine::settings().get("ptrace_scope").cloned();
+    match scope.as_deref() {
+        Some("3") => Err(Missing {
+            why: "switched off by kernel.yama.ptrace_scope=3".into(),
+            remedy: "a restart with another kernel.yama.ptrace_scope",
+        }),
+        _ => Ok("own children may be traced".into()),
+    }
+}
+
+fn disturbances(environment: &Environment) -> Vec<Disturbance> {
+    let mut found = Vec::new();
+    let mut note = |what: String, advice| found.push(Disturbance { what, advice });
+    if environment.build == "debug" {
+        note(
+            "this is a debug build of scruple: loops and trials are slower than they should be"
+                .into(),
+            "use cargo run --release",
+        );
+    }
+    if environment.cpus_allowed.len() < 2 {
+        note(
+            "one CPU only: what needs two at the same time is unsupported".into(),
+            "allow more CPUs (taskset, cgroup cpuset)",
+        );
+    }
+    if let Some(quota) = environment.settings.get("cpu_quota") {
+        note(
+            format!("a cgroup limits this process to {quota}: work is cut off in slices"),
+            "run outside of the quota, or believe CPU times only",
+        );
+    }
+    for neighbour in &environment.neighbours {
+        note(
+            format!("{} uses {:.0} % of a CPU", neighbour.name, neighbour.cpu_share * 100.0),
+            "stop it, or trust CPU times rather than wall times",
+        );
+    }
+    if environment.threads_per_core > 1 {
+        note(
+            format!("{} threads share a core", environment.threads_per_core),
+            "choose CPUs of different cores by --affinity",
+        );
+    }
+    match environment.settings.get("governor").map(String::as_str) {
+        Some("performance") | None => {}
+        Some(governor) => note(
+            format!("frequency governor {governor}: the clock follows the load"),
+            "cpupower frequency-set -g performance",
+        ),
+    }
+    if !environment.hypervisor.is_empty() {
+        note(
+            format!(
+                "a virtual machine ({}): neighbours on the host cannot be seen",
+                environment.hypervisor
+            ),
+            "more blocks, at another time; watch the A/A control",
+        );
+    }
+    found
+}

@@ -1,0 +1,54 @@
+//! The binary `scruple`: commands, progress, exit codes. The only room that prints, chooses paths
+//! and ends the process.
+
+mod cli;
+mod doctor;
+mod environment;
+mod exit;
+mod progress;
+mod run;
+mod schedule;
+mod session;
+mod show;
+mod ui;
+
+use clap::Parser;
+use exit::Exit;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Nothing may come before these two: a process that will fork has no argument parser, no
+    // logger and no second thread.
+    kit::serve_if_asked(experiments::CATALOG);
+    runner::serve_if_asked();
+
+    let cli = match cli::Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are asked for; all else is a wrong command line.
+            let code = if error.use_stderr() { Exit::Error } else { Exit::Done };
+            let _ = error.print();
+            return code.into();
+        }
+    };
+    ui::choose_colours(cli.color);
+    match perform(&cli.command) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            ui::complain(&error);
+            Exit::Error.into()
+        }
+    }
+}
+
+fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
+    match command {
+        cli::Command::Run(args) => run::run(args),
+        cli::Command::List(args) => show::list(args),
+        cli::Command::Explain(args) => show::explain(args),
+        cli::Command::Doctor(args) => doctor::doctor(args),
+        cli::Command::Report(args) => show::report(args),
+        cli::Command::Completions { shell } => show::completions(*shell),
+        cli::Command::Man => show::man(),
+    }
+}

@@ -1,0 +1,100 @@
+//! How far a session is: a live line on a terminal, plain lines elsewhere.
+
+use crate::ui;
+use indicatif::{ProgressBar, ProgressStyle};
+use model::{Estimate, Treatment};
+use std::time::{Duration, Instant};
+
+/// How often a plain line is written at the most.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// Shows what is being done. It draws between trials only, so that no drawing falls into a timed
+/// region.
+#[derive(Debug)]
+pub(crate) struct Progress {
+    bar: Option<ProgressBar>,
+    begun: Instant,
+    last_plain: Option<Instant>,
+    headline: String,
+    place: String,
+}
+
+impl Progress {
+    pub(crate) fn new(budget: Option<Duration>) -> Self {
+        let bar = ui::is_watched().then(|| {
+            // Without a limit the bar shows no length of time, only that it goes on.
+            let bar = match budget {
+                Some(budget) => ProgressBar::new(budget.as_millis() as u64),
+                None => ProgressBar::no_length(),
+            };
+            let style = ProgressStyle::with_template("{wide_bar:.cyan/dim} {prefix}\n{msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.progress_chars("━╸─"));
+            bar
+        });
+        Progress {
+            bar,
+            begun: Instant::now(),
+            last_plain: None,
+            headline: String::new(),
+            place: String::new(),
+        }
+    }
+
+    /// A block begins.
+    pub(crate) fn block(&mut self, experiment: &str, block: u32, of: &str, left: Option<Duration>) {
+        self.place = format!("{experiment}, block {}{of}", block + 1);
+        let left = left.map_or_else(String::new, |left| {
+            format!("at most {} left", ui::seconds(left.as_secs()))
+        });
+        if let Some(bar) = &self.bar {
+            bar.set_prefix(left);
+        } else if self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
+            self.last_plain = Some(Instant::now());
+            let comma = if left.is_empty() { "" } else { ", " };
+            let so_far = ui::seconds(self.begun.elapsed().as_secs());
+            let headline = if self.headline.is_empty() {
+                String::new()
+            } else {
+                format!("; so far {}", self.headline)
+            };
+            ui::note(&format!("[{so_far}] {}{comma}{left}{headline}", self.place));
+        }
+    }
+
+    /// A trial begins.
+    pub(crate) fn trial(&mut self, treatment: &Treatment) {
+        if let Some(bar) = &self.bar {
+            bar.set_position(self.begun.elapsed().as_millis() as u64);
+            let headline = if self.headline.is_empty() {
+                String::new()
+            } else {
+                format!("\nso far: {}", self.headline)
+            };
+            bar.set_message(format!("{}: {treatment}{headline}", self.place));
+            bar.tick();
+        }
+    }
+
+    /// The answer so far has changed.
+    pub(crate) fn estimate(
+        &mut self,
+        sentence: &str,
+        estimate: &Estimate,
+        unit: Option<&model::Unit>,
+    ) {
+        let value = report::format::estimate(estimate, unit);
+        self.headline = sentence.replace("{}", &value);
+    }
+
+    /// Clears the live line.
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.begun.elapsed()
+    }
+}

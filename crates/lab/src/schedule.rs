@@ -1,0 +1,127 @@
+//! Which block comes next: a base of complete rounds over all experiments, then rounds where the
+//! intervals are widest, until they are narrow enough or the time is up.
+
+use analysis::Need;
+use model::{Design, Options, Profile, Record, Treatment};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Intervals wider than so many times what is asked for count alike, and the experiment that took
+/// less time comes first: one hopeless interval must not keep the time from all others.
+const WIDTH_MAX: f64 = 2.0;
+
+/// The state of one experiment in this session.
+#[derive(Debug)]
+pub(crate) struct Course {
+    pub(crate) design: Design,
+    pub(crate) treatments: Vec<Treatment>,
+    done: BTreeMap<u32, BTreeSet<Treatment>>,
+    total_ns: u64,
+    trials: u64,
+    refused: BTreeSet<Treatment>,
+}
+
+impl Course {
+    pub(crate) fn new(design: Design, profile: Profile) -> Self {
+        let treatments = design.treatments(profile);
+        Course {
+            design,
+            treatments,
+            done: BTreeMap::new(),
+            total_ns: 0,
+            trials: 0,
+            refused: BTreeSet::new(),
+        }
+    }
+
+    /// Takes note of a trial that has its record.
+    pub(crate) fn note(&mut self, record: &Record) {
+        self.done.entry(record.block).or_default().insert(record.treatment.clone());
+        self.total_ns += record.total_ns;
+        self.trials += 1;
+        if let model::Outcome::Unsupported { .. } = record.outcome {
+            self.refused.insert(record.treatment.clone());
+        }
+    }
+
+    /// The first block that has no trial yet.
+    pub(crate) fn next_block(&self) -> u32 {
+        self.done.last_key_value().map_or(0, |(block, _)| block + 1)
+    }
+
+    /// The treatments of a block that are still to be conducted, with their places in the
+    /// block's order. What this machine refuses is tried in one block, not again in each.
+    pub(crate) fn missing(
+        &self,
+        seed: u64,
+        block: u32,
+        among: &[Treatment],
+    ) -> Vec<(u32, Treatment)> {
+        let done = self.done.get(&block);
+        (0..)
+            .zip(runner::order(seed, &self.design.id, block, &self.treatments))
+            .filter(|(_, treatment)| among.contains(treatment))
+            .filter(|(_, treatment)| !done.is_some_and(|done| done.contains(treatment)))
+            .filter(|(_, treatment)| !self.refused.contains(treatment))
+            .collect()
+    }
+
+    /// What so many trials are likely to take, from those that are over.
+    pub(crate) fn cost_ns(&self, trials: usize) -> u64 {
+        self.total_ns.checked_div(self.trials).unwrap_or(0) * trials as u64
+    }
+}
+
+/// A block to be conducted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Next {
+    pub(crate) course: usize,
+    pub(crate) block: u32,
+    pub(crate) treatments: Vec<(u32, Treatment)>,
+}
+
+/// How many complete blocks every experiment gets first.
+pub(crate) fn base_blocks(options: &Options) -> u32 {
+    options.blocks.unwrap_or_else(|| options.profile.blocks_min())
+}
+
+/// The blocks of the base that are not complete yet, in the order of the rounds.
+pub(crate) fn next_of_base(courses: &[Course], options: &Options, seed: u64) -> Option<Next> {
+    for round in 0..base_blocks(options) {
+        for course in runner::round_order(seed, round, courses.len()) {
+            let treatments = courses[course].missing(seed, round, &courses[course].treatments);
+            if !treatments.is_empty() {
+                return Some(Next { course, block: round, treatments });
+            }
+        }
+    }
+    None
+}
+
+/// The block that narrows the widest interval; none if all are narrow enough or at their most
+/// blocks. It looks at widths alone, never at significance: a rule that stops on significance
+/// finds it too often.
+pub(crate) fn next_by_width(
+    courses: &[Course],
+    needs: &[Need],
+    options: &Options,
+    seed: u64,
+    left_ns: u64,
+) -> Option<Next> {
+    if options.blocks.is_some() {
+        return None;
+    }
+    let mut order: Vec<usize> = (0..courses.len()).collect();
+    let width = |course: usize| needs[course].ratio.min(WIDTH_MAX);
+    order.sort_by(|a, b| {
+        let by_time = courses[*a].total_ns.cmp(&courses[*b].total_ns);
+        width(*b).total_cmp(&width(*a)).then(by_time)
+    });
+    order.into_iter().filter(|course| needs[*course].ratio > 1.0).find_map(|index| {
+        let course = &courses[index];
+        let block = course.next_block();
+        let treatments = course.missing(seed, block, &needs[index].treatments);
+        let affordable = course.cost_ns(treatments.len()) <= left_ns;
+        let worthwhile = block < options.profile.blocks_max() && !treatments.is_empty();
+        (affordable && worthwhile).then_some(Next { course: index, block, treatments })
+    })
+}

@@ -1,0 +1,59 @@
+//! What a session's folder and its analysis have to do with each other.
+
+use crate::ui;
+use anyhow::Context;
+use model::{Design, Manifest, Record, Summary};
+use std::path::Path;
+use store::Stored;
+
+/// The version of scruple that analyses.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What the stored trials say.
+pub(crate) fn summarise(manifest: &Manifest, records: &[Record], designs: &[Design]) -> Summary {
+    analysis::summarise(&analysis::Input {
+        scruple: VERSION,
+        session: &manifest.session,
+        complete: is_complete(manifest, records),
+        designs,
+        records,
+    })
+}
+
+/// Whether every experiment has the blocks that its session was to measure at the least.
+pub(crate) fn is_complete(manifest: &Manifest, records: &[Record]) -> bool {
+    let mut courses: Vec<_> = manifest
+        .designs
+        .iter()
+        .map(|design| crate::schedule::Course::new(design.clone(), manifest.options.profile))
+        .collect();
+    for record in records {
+        if let Some(course) = courses.iter_mut().find(|c| c.design.id == record.experiment) {
+            course.note(record);
+        }
+    }
+    crate::schedule::next_of_base(&courses, &manifest.options, manifest.seed).is_none()
+}
+
+/// Tells of what is wrong with a stored session without being an error.
+pub(crate) fn say_what_is_odd(stored: &Stored) {
+    if let Some(torn) = &stored.torn {
+        let (line, bytes) = (torn.line, torn.bytes);
+        ui::warn(&format!(
+            "line {line} of trials.ndjson is torn ({bytes} bytes without an end); \
+             the trial it belonged to is not counted"
+        ));
+    }
+    let doubles = stored.duplicates();
+    if !doubles.is_empty() {
+        ui::warn(&format!("{} trials are stored twice: {:?}", doubles.len(), doubles[0]));
+    }
+}
+
+/// Puts a new analysis into a session's folder.
+pub(crate) fn rewrite(dir: &Path, summary: &Summary, html: &str) -> anyhow::Result<()> {
+    let (writer, _) = store::Writer::resume(dir).context("cannot write into the session")?;
+    writer.write_summary(summary)?;
+    writer.write_report(html)?;
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! The commands that show what is known already.
+
+use crate::cli::{Cli, ExplainArgs, ListArgs, ReportArgs};
+use crate::exit::Exit;
+use crate::{session, ui};
+use anyhow::{Context, bail};
+use clap::CommandFactory;
+use model::Design;
+
+/// The designs of the catalog, in its order.
+pub(crate) fn designs() -> Vec<Design> {
+    experiments::CATALOG.iter().map(|experiment| (experiment.design)()).collect()
+}
+
+pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
+    let designs = designs();
+    let text = if args.json {
+        serde_json::to_string_pretty(&designs)?
+    } else {
+        report::catalog::list(&designs, args.profile.into(), ui::width())
+    };
+    ui::result(&text)?;
+    Ok(Exit::Done)
+}
+
+pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
+    let design = find(&designs(), &args.experiment)?;
+    let text = if args.json {
+        serde_json::to_string_pretty(&design)?
+    } else {
+        report::catalog::explain(&design, args.profile.into(), ui::width())
+    };
+    ui::result(&text)?;
+    Ok(Exit::Done)
+}
+
+/// The design of that name, or an error that names the nearest.
+pub(crate) fn find(designs: &[Design], name: &str) -> anyhow::Result<Design> {
+    if let Some(design) = designs.iter().find(|design| design.id == name) {
+        return Ok(design.clone());
+    }
+    let known: Vec<&str> = designs.iter().map(|design| design.id.as_str()).collect();
+    bail!("no experiment is named {name:?}; there are: {}", known.join(", "))
+}
+
+pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
+    let stored = store::open(&args.session)?;
+    session::say_what_is_odd(&stored);
+    let summary = session::summarise(&stored.manifest, &stored.records, &stored.manifest.designs);
+    let whole =
+        report::Session { manifest: &stored.manifest, records: &stored.records, summary: &summary };
+    let html = report::html(&whole);
+    match &args.output {
+        Some(path) if path.as_os_str() == "-" => {
+            ui::result(&html)?;
+            return Ok(Exit::Done);
+        }
+        Some(path) => std::fs::write(path, html)
+            .with_context(|| format!("cannot write the report to {}", path.display()))?,
+        None => session::rewrite(&args.session, &summary, &html)?,
+    }
+    if args.json {
+        ui::result(&serde_json::to_string_pretty(&summary)?)?;
+    } else {
+        ui::result(&report::terminal(&whole, ui::width(), None))?;
+        let path = args.output.clone().unwrap_or_else(|| args.session.join("report.html"));
+        ui::result(&format!("\nReport: {}", path.display()))?;
+    }
+    Ok(Exit::Done)
+}
+
+pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
+    let mut text = Vec::new();
+    clap_complete::generate(shell, &mut with_experiments(), "scruple", &mut text);
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    if shell == clap_complete::Shell::Fish {
+        // clap's script for fish knows no values of positional arguments.
+        let names: Vec<&str> = experiments::CATALOG.iter().map(|known| known.id).collect();
+        text.push_str(&format!(
+            "complete -c scruple -n \"__fish_seen_subcommand_from run explain\" -f -a \"{}\"\n",
+            names.join(" ")
+        ));
+    }
+    ui::result(&text)?;
+    Ok(Exit::Done)
+}
+
+/// The command line with the catalog's names as the values an experiment may have, so that a
+/// shell completes them.
+fn with_experiments() -> clap::Command {
+    let names: Vec<&'static str> = experiments::CATALOG.iter().map(|known| known.id).collect();
+    let values = clap::builder::PossibleValuesParser::new(names);
+    let (many, one) = (values.clone(), values);
+    Cli::command()
+        .mut_subcommand("run", |run| run.mut_arg("experiments", |arg| arg.value_parser(many)))
+        .mut_subcommand("explain", |explain| {
+            explain.mut_arg("experiment", |arg| arg.value_parser(one))
+        })
+}
+
+pub(crate) fn man() -> anyhow::Result<Exit> {
+    let mut page = Vec::new();
+    clap_mangen::Man::new(Cli::command()).render(&mut page)?;
+    for command in Cli::command().get_subcommands().filter(|command| command.get_name() != "help") {
+        let man = clap_mangen::Man::new(
+            command.clone().bin_name(format!("scruple {}", command.get_name())),
+        );
+        man.render_synopsis_section(&mut page)?;
+        man.render_description_section(&mut page)?;
+        man.render_options_section(&mut page)?;
+    }
+    ui::result(&String::from_utf8_lossy(&page))?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,77 @@
+//! What goes to the screen: results on standard output, everything else on standard error.
+
+use crate::cli::Color;
+use anstyle::{AnsiColor, Style};
+use std::io::{IsTerminal, Write};
+
+/// Sets the colours for both streams. `auto` leaves it to the terminal, NO_COLOR and TERM.
+pub(crate) fn choose_colours(color: Color) {
+    match color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+}
+
+/// Writes a result to standard output. A reader that has had enough (`| head`) is no error.
+pub(crate) fn result(text: &str) -> anyhow::Result<()> {
+    let mut out = anstream::stdout().lock();
+    let written = writeln!(out, "{}", text.trim_end()).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        Err(error) => Err(anyhow::anyhow!("cannot write to standard output: {error}")),
+        Ok(()) => Ok(()),
+    }
+}
+
+/// Says something about the way on standard error. If nobody can hear it, the work goes on.
+pub(crate) fn note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}
+
+/// Says that something should be known before the numbers are used.
+pub(crate) fn warn(text: &str) {
+    let style = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
+    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {text}");
+}
+
+/// Says why the program ends without having done what was asked.
+pub(crate) fn complain(error: &anyhow::Error) {
+    let style = Style::new().fg_color(Some(AnsiColor::Red.into())).bold();
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        // Some libraries repeat their cause in their own text.
+        if !text.contains(&cause) {
+            let colon = if text.is_empty() { "" } else { ": " };
+            text.push_str(&format!("{colon}{cause}"));
+        }
+    }
+    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {text}");
+}
+
+/// The width to write results for: the terminal's, or 100 columns where there is none.
+pub(crate) fn width() -> usize {
+    let wide = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    wide.unwrap_or(100).clamp(40, 160)
+}
+
+/// The lines that the final summary may have: the terminal's, but not fewer than a summary of the
+/// whole catalog needs, or a screen's worth where there is no terminal.
+pub(crate) fn height() -> usize {
+    let high = terminal_size::terminal_size().map(|(_, height)| usize::from(height.0));
+    high.unwrap_or(50).max(40) - 3
+}
+
+/// Whether somebody watches standard error.
+pub(crate) fn is_watched() -> bool {
+    std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// A length of time for people: `42 s`, `3 min 5 s`.
+pub(crate) fn seconds(seconds: u64) -> String {
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}

@@ -1,0 +1,109 @@
+//! What the tests of the binary share.
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+#![expect(dead_code, reason = "each test binary uses a part of it")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Keeps tests that look for left-over processes from seeing each other's trials.
+pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
+    static ALONE: std::sync::Mutex<()> = std::sync::Mutex::new(());
+    ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The built binary.
+pub(crate) fn scruple() -> Command {
+    Command::new(binary())
+}
+
+/// Its path.
+pub(crate) fn binary() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_scruple"))
+}
+
+/// A small session of the A/A control into `dir`.
+pub(crate) fn small_session(dir: &Path, blocks: u32) -> Command {
+    let mut command = scruple();
+    command
+        .args(["run", "null", "--profile", "smoke", "--seed", "7", "--no-shield", "--output"])
+        .arg(dir)
+        .args(["--runs", &blocks.to_string()]);
+    command
+}
+
+/// What a command said, for a failing assertion.
+pub(crate) fn said(output: &Output) -> String {
+    format!(
+        "exit {:?}\n--- stdout\n{}\n--- stderr\n{}",
+        output.status.code(),
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr)
+    )
+}
+
+/// The trials stored in a session: (experiment, block, treatment).
+pub(crate) fn stored_trials(dir: &Path) -> Vec<(String, u64, String)> {
+    let text = std::fs::read_to_string(dir.join("trials.ndjson")).unwrap_or_default();
+    text.lines()
+        .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())
+        .map(|record| {
+            (
+                record["experiment"].as_str().unwrap().to_string(),
+                record["block"].as_u64().unwrap(),
+                record["treatment"].to_string(),
+            )
+        })
+        .collect()
+}
+
+/// Panics if a trial stands twice.
+pub(crate) fn assert_no_doubles(trials: &[(String, u64, String)]) {
+    let once: BTreeSet<_> = trials.iter().collect();
+    assert_eq!(once.len(), trials.len(), "a trial is stored twice");
+}
+
+/// Processes of this build's binary whose arguments hold a word.
+pub(crate) fn processes_with(word: &str) -> Vec<String> {
+    let binary = std::fs::canonicalize(binary()).unwrap();
+    std::fs::read_dir("/proc")
+        .unwrap()
+        .flatten()
+        .filter(|entry| std::fs::read_link(entry.path().join("exe")).is_ok_and(|exe| exe == binary))
+        .filter_map(|entry| std::fs::read_to_string(entry.path().join("cmdline")).ok())
+        .filter(|line| line.split('\0').any(|argument| argument == word))
+        .collect()
+}
+
+/// Waits up to ten seconds for something that ends by itself.
+pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..1000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("still not so after ten seconds: {what}");
+}
+
+/// cgroups that a runner of that pid made.
+pub(crate) fn cgroups_of(pid: u32) -> Vec<PathBuf> {
+    fn search(dir: &Path, name: &str, found: &mut Vec<PathBuf>) {
+        let Ok(entries) = std::fs::read_dir(dir) else { return };
+        for entry in entries.flatten().filter(|e| e.file_type().is_ok_and(|kind| kind.is_dir())) {
+            if entry.file_name() == name {
+                found.push(entry.path());
+            } else {
+                search(&entry.path(), name, found);
+            }
+        }
+    }
+    let mut found = Vec::new();
+    search(Path::new("/sys/fs/cgroup"), &format!("scruple-{pid}"), &mut found);
+    found
+}
+
+/// Whether the tests may do what only root may.
+pub(crate) fn is_root() -> bool {
+    sys::process::is_root()
+}
