@@ -15,7 +15,7 @@ const LOOK_NS: u64 = 40_000_000;
 /// What keeps the rest of the machine away from the trials, as far as the rights allow.
 ///
 /// The runner itself enters the shield, so that every trial is born in it: moving a process into
-/// a cgroup takes milliseconds (the kernel waits for an RCU grace period), and it would take them
+/// a cgroup can take milliseconds (the kernel waits for an RCU grace period), and it would do so
 /// for each trial.
 #[derive(Debug)]
 pub struct Shield {
