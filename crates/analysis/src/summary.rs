@@ -122,6 +122,7 @@ fn experiment(table: &Table<'_>, records: &[Record]) -> ExperimentSummary {
         outcomes: outcomes(&own),
         estimates: estimates(table),
         findings,
+        accounts: Vec::new(),
         claims: Vec::new(),
         failed_checks: failed_checks(&own),
         tags: tag_counts(&own),

@@ -18,8 +18,8 @@
 //! ```
 
 use model::{
-    Card, Cell, Center, Claim, Factor, Finding, Grid, Level, Profile, Quantity, Region, Response,
-    Unit,
+    Account, Card, Cell, Center, Claim, Factor, Finding, Grid, Level, Part, Profile, Quantity,
+    Region, Response, Term, Unit,
 };
 
 /// A level that carries the function (or any value) that realises it, so that the name in the
@@ -313,4 +313,29 @@ pub fn frequency(response: &str, among: Cell) -> Quantity {
 /// A cell from pairs of factor and level.
 pub fn cell<const N: usize>(pairs: [(&str, &str); N]) -> Cell {
     Cell::new(pairs)
+}
+
+/// A cost account: what the response `total` at one treatment is made of.
+pub fn account(id: &str, title: &str, total: Term, parts: Vec<Part>) -> Account {
+    Account { id: id.into(), title: title.into(), total, parts }
+}
+
+/// One line of an account: so many, each at its cost in the unit of the total.
+pub fn part(label: &str, count: Term, each: Term) -> Part {
+    Part { label: label.into(), count, each }
+}
+
+/// A number known beforehand.
+pub fn known(value: f64) -> Term {
+    Term::Known { value }
+}
+
+/// A response at one treatment, in an account.
+pub fn measured(response: &str, at: Cell) -> Term {
+    Term::Measured { response: response.into(), at }
+}
+
+/// A response at `of` less the same at `to`, in an account.
+pub fn beyond(response: &str, of: Cell, to: Cell) -> Term {
+    Term::Difference { response: response.into(), of, to }
 }

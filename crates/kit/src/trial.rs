@@ -1,9 +1,12 @@
 use crate::channel::{Channel, ChannelError};
 use crate::pmu::Pmu;
-use model::{Check, Counters, FromTrial, Measured, Series, Spec, ToTrial};
+use model::{Check, Counters, Exhibit, FromTrial, Measured, Series, Spec, ToTrial};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use sys::usage::Usage;
+
+/// The most rows of an exhibit that are kept: what a reader looks through.
+pub const EXHIBIT_ROWS_MAX: usize = 64;
 
 /// Why a trial ends without a measurement.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,6 +181,19 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
+    /// Refuses the treatment unless so much space may be used in the current folder.
+    pub fn need_disk(&self, bytes: u64) -> Result<(), Stop> {
+        let have = self.spec.disk_bytes;
+        if have < bytes {
+            return Err(Stop::unsupported(format!(
+                "needs {} MB of disk, may use {} MB of what is free here",
+                bytes / 1_000_000,
+                have / 1_000_000
+            )));
+        }
+        Ok(())
+    }
+
     /// Ends the set-up: tells the runner what was verified, waits for its `Go`, and opens the
     /// timed region.
     pub fn begin(&mut self) -> Result<(), Stop> {
@@ -271,6 +287,19 @@ impl<'a> Trial<'a> {
     pub fn check(&mut self, name: &str, seen: f64, low: f64, high: f64) {
         let [seen, low, high] = [seen, low, high].map(|x| x.clamp(f64::MIN, f64::MAX));
         self.measured.checks.push(Check { name: name.into(), seen, low, high });
+    }
+
+    /// Keeps something to be shown: at most [`EXHIBIT_ROWS_MAX`] rows, each as long as `columns`.
+    pub fn exhibit(&mut self, title: &str, columns: &[&str], mut rows: Vec<Vec<String>>) {
+        debug_assert!(rows.iter().all(|row| row.len() == columns.len()), "{title}: a ragged table");
+        let rows_left_out = rows.len().saturating_sub(EXHIBIT_ROWS_MAX) as u64;
+        rows.truncate(EXHIBIT_ROWS_MAX);
+        self.measured.exhibits.push(Exhibit {
+            title: title.into(),
+            columns: columns.iter().map(|column| column.to_string()).collect(),
+            rows,
+            rows_left_out,
+        });
     }
 
     /// What was measured, for the answer.

@@ -18,6 +18,9 @@ const CONTROL: &str = "null";
 /// The part of the available memory that trials may use.
 const MEMORY_SHARE: f64 = 0.5;
 
+/// The part of the free disk that trials may use.
+const DISK_SHARE: f64 = 0.25;
+
 /// Everything a session in progress needs.
 struct Session {
     manifest: Manifest,
@@ -256,11 +259,14 @@ fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
     let scratch = writer.scratch()?;
     let scratch = std::path::absolute(&scratch)
         .with_context(|| format!("cannot make sense of the path {}", scratch.display()))?;
+    // The scratch folder does not exist yet; the session's does.
+    let free = sys::files::free_bytes(writer.dir())? as f64;
     Ok(Settings {
         seed: manifest.seed,
         profile: manifest.options.profile,
         cpus: manifest.options.cpus.clone(),
         memory_bytes: (available * MEMORY_SHARE) as u64,
+        disk_bytes: (free * DISK_SHARE) as u64,
         scratch,
         shield: manifest.options.shield,
     })

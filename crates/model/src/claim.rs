@@ -106,10 +106,14 @@ pub enum Quantity {
         /// The other factors.
         at: Cell,
     },
-    /// The share of observations above zero among all observations of the trials that match a
-    /// cell: of workers that escaped, of signals that were lost. Interval: Clopper–Pearson.
+    /// The share of events among all chances of the trials that match a cell: of workers that
+    /// escaped, of signals that were lost. An observation over one operation is an event if it is
+    /// above zero; one over n operations (`Series::per`) is that many events among n.
+    ///
+    /// Interval: Clopper–Pearson; where the trials differ by more than chance, with the effective
+    /// number of chances of Korn and Graubard.
     Frequency {
-        /// A response whose observations are 0 or 1 each.
+        /// A response whose observations count events.
         response: String,
         /// The trials that count; factors not named are free.
         among: Cell,

@@ -1,4 +1,4 @@
-use crate::{Claim, Control, Finding, Profile, Unit};
+use crate::{Account, Claim, Control, Finding, Profile, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,9 @@ pub struct Design {
     pub responses: Vec<Response>,
     /// The quantities that answer the question; the first is the headline.
     pub findings: Vec<Finding>,
+    /// What the totals are made of.
+    #[serde(default)]
+    pub accounts: Vec<Account>,
     /// What people say, and the data that would refute it.
     pub claims: Vec<Claim>,
     /// Pairs of treatments that are identical: the A/A controls.
@@ -132,6 +135,10 @@ pub struct Needs {
     pub memory_bytes: u64,
     /// Free space for the largest treatment, in bytes.
     pub disk_bytes: u64,
+    /// Rights and kernel features beyond an ordinary user's, each with what is lost without it:
+    /// "to read page frame numbers (root): without, sharing shows by its effect alone". A treatment that cannot do without says `Unsupported`.
+    #[serde(default)]
+    pub privileges: Vec<String>,
 }
 
 impl Design {

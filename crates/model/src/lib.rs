@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, expect(clippy::expect_used, reason = "a test may stop at the first surprise"))]
 
+mod account;
 mod claim;
 mod design;
 mod manifest;
@@ -16,17 +17,18 @@ mod summary;
 mod treatment;
 mod unit;
 
+pub use account::{Account, Part, Term};
 pub use claim::{Cell, Claim, Control, Finding, Quantity, Region};
 pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
 pub use manifest::{CpuCache, Environment, Manifest, Neighbour, Options, ShieldReport};
 pub use profile::Profile;
 pub use protocol::{FromTrial, MESSAGE_BYTES_MAX, PROTOCOL_VERSION, Spec, ToTrial};
 pub use record::{
-    Check, Counters, Measured, Outcome, Phase, ProcessUsage, Record, Series, Surroundings,
+    Check, Counters, Exhibit, Measured, Outcome, Phase, ProcessUsage, Record, Series, Surroundings,
 };
 pub use summary::{
-    ClaimResult, ControlResult, Estimate, EstimateRow, ExperimentSummary, FindingResult, Harness,
-    OutcomeCount, QuantityResult, Summary, Trust, Verdict,
+    AccountResult, ClaimResult, ControlResult, Estimate, EstimateRow, ExperimentSummary,
+    FindingResult, Harness, OutcomeCount, PartResult, QuantityResult, Summary, Trust, Verdict,
 };
 pub use treatment::{DesignError, Treatment};
 pub use unit::Unit;

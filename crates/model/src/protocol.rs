@@ -71,6 +71,8 @@ pub struct Spec {
     pub profile: Profile,
     /// Memory the trial may use in all, in bytes.
     pub memory_bytes: u64,
+    /// Space the trial may use on disk, in the folder it is started in, in bytes.
+    pub disk_bytes: u64,
     /// The memory cgroup the runner made for this trial, if it could make one: a folder in which
     /// the trial may make children of its own.
     pub memory_cgroup: Option<String>,

@@ -110,6 +110,24 @@ pub struct Measured {
     pub counters: Counters,
     /// Whether the trial did what its treatment says.
     pub checks: Vec<Check>,
+    /// What was seen rather than counted: a list, a layout.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exhibits: Vec<Exhibit>,
+}
+
+/// Something that a trial saw and that a reader should see too: a list of system calls, the blocks
+/// of a heap. It is shown as it is; no number is taken from it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Exhibit {
+    /// What it shows, in one line.
+    pub title: String,
+    /// The heads of its columns.
+    pub columns: Vec<String>,
+    /// Its rows, each as long as `columns`.
+    pub rows: Vec<Vec<String>>,
+    /// How many more rows there were than are kept.
+    #[serde(default)]
+    pub rows_left_out: u64,
 }
 
 /// The raw observations of one response.

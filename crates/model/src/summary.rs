@@ -81,6 +81,9 @@ pub struct ExperimentSummary {
     pub estimates: Vec<EstimateRow>,
     /// The answer.
     pub findings: Vec<FindingResult>,
+    /// What the totals are made of.
+    #[serde(default)]
+    pub accounts: Vec<AccountResult>,
     /// The verdicts.
     pub claims: Vec<ClaimResult>,
     /// Manipulation checks that failed, each with the number of trials: a failed check casts
@@ -198,4 +201,40 @@ pub enum Verdict {
     Refuted,
     /// Neither; or the number could not be measured.
     Inconclusive,
+}
+
+/// A cost account with its numbers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct AccountResult {
+    /// The account's name.
+    pub id: String,
+    /// What is accounted for.
+    pub title: String,
+    /// The unit of all amounts.
+    pub unit: Unit,
+    /// The measured total; null where no block has all of the account's numbers.
+    pub total: Option<Estimate>,
+    /// What it is made of, in the account's order.
+    pub parts: Vec<PartResult>,
+    /// The total less all parts, in the account's unit; may be negative.
+    pub residual: Option<Estimate>,
+    /// The residual as a share of the total.
+    pub residual_share: Option<Estimate>,
+    /// Why there is no account; may be empty.
+    pub remark: String,
+}
+
+/// One line of an account.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PartResult {
+    /// What is counted.
+    pub label: String,
+    /// How many.
+    pub count: Option<Estimate>,
+    /// What one costs, in the account's unit.
+    pub each: Option<Estimate>,
+    /// Both multiplied, block by block, in the account's unit.
+    pub amount: Option<Estimate>,
+    /// The amount as a share of the total.
+    pub share: Option<Estimate>,
 }

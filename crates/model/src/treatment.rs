@@ -145,20 +145,23 @@ impl Design {
                 return fail(what);
             }
         }
+        self.check_quantities().or_else(fail)
+    }
+
+    fn check_quantities(&self) -> Result<(), String> {
         let quantities = self
             .findings
             .iter()
             .map(|finding| &finding.quantity)
             .chain(self.claims.iter().map(|claim| &claim.quantity));
-        for quantity in quantities {
-            if self.response(quantity.response()).is_none() {
-                return fail(format!("{} is no response", quantity.response()));
+        let named = quantities.map(|quantity| (Some(quantity.response()), quantity.cells()));
+        let terms = self.accounts.iter().flat_map(crate::Account::terms);
+        let used = terms.map(|term| (term.response(), term.cells()));
+        for (response, cells) in named.chain(used) {
+            if let Some(response) = response.filter(|name| self.response(name).is_none()) {
+                return Err(format!("{response} is no response"));
             }
-            for cell in quantity.cells() {
-                if let Err(what) = self.check_cell(cell) {
-                    return fail(what);
-                }
-            }
+            cells.into_iter().try_for_each(|cell| self.check_cell(cell))?;
         }
         Ok(())
     }

@@ -198,6 +198,7 @@ impl Runner {
             timed_ns: self.settings.profile.timed_ns(),
             profile: self.settings.profile,
             memory_bytes: self.settings.memory_bytes,
+            disk_bytes: self.settings.disk_bytes,
             memory_cgroup: self.shield.memory_cgroup(),
         };
         // A trial that is gone already cannot be told; what became of it is seen below.

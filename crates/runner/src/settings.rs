@@ -12,6 +12,8 @@ pub struct Settings {
     pub cpus: Vec<u32>,
     /// Memory that a trial may use in all, in bytes.
     pub memory_bytes: u64,
+    /// Space that a trial may use in its scratch folder, in bytes.
+    pub disk_bytes: u64,
     /// A folder for the trials' files; made on demand and removed at the end. The runner works in
     /// a folder of its own in it.
     pub scratch: PathBuf,

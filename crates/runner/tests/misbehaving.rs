@@ -167,6 +167,7 @@ impl Bench {
             profile: Profile::Smoke,
             cpus: sys::affinity::allowed().expect("affinity"),
             memory_bytes: 1 << 30,
+            disk_bytes: 1 << 30,
             scratch: folder.join("scratch"),
             shield: false,
         };

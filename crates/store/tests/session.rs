@@ -57,6 +57,7 @@ prop_compose! {
                 .into_iter()
                 .map(|(name, seen, low, high)| Check { name, seen, low, high })
                 .collect(),
+            exhibits: Vec::new(),
         }
     }
 }

@@ -65,7 +65,8 @@ pub(super) fn design() -> Design {
         findings: findings(),
         claims: claims(),
         controls: Vec::new(),
-        needs: Needs { cpus: 1, memory_bytes: MEMORY_BYTES, disk_bytes: 0 },
+        accounts: Vec::new(),
+        needs: Needs { cpus: 1, memory_bytes: MEMORY_BYTES, ..Needs::default() },
         precision: 0.05,
         time_limit_ms: TIME_LIMIT_MS,
     }

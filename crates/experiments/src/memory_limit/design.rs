@@ -74,7 +74,8 @@ pub(super) fn design() -> Design {
         findings: findings(),
         claims: claims(),
         controls: Vec::new(),
-        needs: Needs { cpus: 1, memory_bytes: 2_000_000_000, disk_bytes: 0 },
+        accounts: Vec::new(),
+        needs: Needs { cpus: 1, memory_bytes: 2_000_000_000, ..Needs::default() },
         precision: 0.05,
         time_limit_ms: 60_000,
     }

@@ -42,7 +42,8 @@ pub(super) fn design() -> Design {
         findings: findings(),
         claims: claims(),
         controls: Vec::new(),
-        needs: Needs { cpus: 1, memory_bytes: 64 << 20, disk_bytes: 8 << 20 },
+        accounts: Vec::new(),
+        needs: Needs { cpus: 1, memory_bytes: 64 << 20, disk_bytes: 8 << 20, ..Needs::default() },
         precision: 0.05,
         time_limit_ms: 60_000,
     }

@@ -36,6 +36,7 @@ pub(crate) fn record(trial: u64) -> Record {
             series: vec![Series { response: "create_ns".into(), per: 1, values: vec![1, -2, 3] }],
             counters: Counters { wall_ns: 7, ..Counters::default() },
             checks: vec![Check { name: "overlap".into(), seen: 0.1, low: 0.0, high: 1.0 }],
+            exhibits: Vec::new(),
         }),
         process: None,
         spawn_to_ready_ns: Some(1),
