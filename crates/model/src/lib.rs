@@ -37,4 +37,4 @@ pub use unit::Unit;
 pub const SESSION_FORMAT: u32 = 1;
 
 /// Version of the layout of `summary.json`; docs/summary.schema.json describes it.
-pub const SUMMARY_FORMAT: u32 = 1;
+pub const SUMMARY_FORMAT: u32 = 2;

@@ -22,8 +22,8 @@ impl Profile {
     /// The time in which a session of this profile measures, in seconds.
     pub fn budget_s(self) -> u64 {
         match self {
-            Profile::Smoke => 20,
-            Profile::Quick => 150,
+            Profile::Smoke => 60,
+            Profile::Quick => 165,
             Profile::Standard => 15 * 60,
             Profile::Thorough => 3 * 3600,
         }

@@ -1,6 +1,7 @@
 //! The experiment as data: factors, grids, responses, findings. What people say of it stands in
 //! `claims`.
 
+use super::accounts::accounts;
 use super::claims::claims;
 use super::mechanism::MECHANISMS;
 use super::parent::{PAGES, PLACEMENTS};
@@ -65,7 +66,7 @@ pub(super) fn design() -> Design {
         findings: findings(),
         claims: claims(),
         controls: Vec::new(),
-        accounts: Vec::new(),
+        accounts: accounts(),
         needs: Needs { cpus: 1, memory_bytes: MEMORY_BYTES, ..Needs::default() },
         precision: 0.05,
         time_limit_ms: TIME_LIMIT_MS,
@@ -95,9 +96,10 @@ fn factors() -> Vec<Factor> {
 }
 
 fn grids() -> Vec<Grid> {
-    // All mechanisms but the function call, which does not know what its process owns.
+    // All mechanisms but the unit costs, which do not know what their process owns.
+    let units = ["call", "entry", "fault"];
     let created: Vec<&str> =
-        MECHANISMS.iter().map(|named| named.name).filter(|name| *name != "call").collect();
+        MECHANISMS.iter().map(|named| named.name).filter(|name| !units.contains(name)).collect();
     let copied = ["pthread", "fork", "vfork"];
     // What differs from one of these by its stack or its lock alone differs from it in the same
     // way in a large parent: `quick` leaves it out there.
@@ -159,6 +161,15 @@ fn responses() -> Vec<Response> {
         time("create_ns", "time to create", before, "when that call has returned", net).build(),
         time("wait_ns", "time to await", "when the creating call has returned", awaited, net)
             .build(),
+        time(
+            "half_ns",
+            "time of half an operation",
+            before,
+            awaited,
+            "halved, less half of a function call: of a hand-off, the way there or back with its \
+             two system calls and its switch",
+        )
+        .build(),
         time(
             "break_even_ns",
             "shortest task worth an entity",

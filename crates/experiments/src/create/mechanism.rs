@@ -2,7 +2,7 @@
 
 use super::parent::Placement;
 use super::timing::{Tally, Times, timed};
-use super::{pool, thread};
+use super::{pool, thread, unit};
 use kit::declare::Named;
 use kit::model::Profile;
 use kit::{NOOP, Stop, Trial};
@@ -69,6 +69,9 @@ impl Expected {
 /// A function call: a preemption now and then.
 const CALL: Expected = Expected::switches(0.0, 0.5);
 
+/// A write to a page that was given back.
+const FAULT: Expected = CALL.parent(0.9, 2.0);
+
 /// The thread gets the CPU, and gives it back. Its stack is one that glibc kept, touched already.
 const THREAD: Expected = Expected::switches(0.9, 5.0);
 
@@ -100,8 +103,18 @@ const fn by(
 }
 
 /// The levels of the factor `mechanism`.
-pub(super) const MECHANISMS: [Named<Mechanism>; 13] = [
+pub(super) const MECHANISMS: [Named<Mechanism>; 15] = [
     Named::new("call", "a function call: what the harness itself costs", by(call, CALL)),
+    Named::new(
+        "entry",
+        "a system call that does next to nothing: a unit cost for the accounts",
+        by(unit::entry, CALL),
+    ),
+    Named::new(
+        "fault",
+        "a write to a page that was given back just before: a unit cost for the accounts",
+        by(unit::fault, FAULT),
+    ),
     Named::new(
         "pthread",
         "pthread_create and pthread_join; the stack of 8 MiB (by default) is one that glibc kept",

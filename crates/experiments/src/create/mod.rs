@@ -4,6 +4,7 @@
 //! mappings, CPU), proves it, and then creates and awaits one entity after the other. What an
 //! entity does is nothing: the costs are those of life and death alone.
 
+mod accounts;
 mod claims;
 mod declaration;
 mod mechanism;
@@ -11,6 +12,7 @@ mod parent;
 mod pool;
 mod thread;
 mod timing;
+mod unit;
 
 use kit::{Experiment, Stop, Trial};
 use mechanism::{Expected, MECHANISMS};

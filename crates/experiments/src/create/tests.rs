@@ -131,12 +131,12 @@ fn quick_crosses_mechanisms_with_memory_and_standard_goes_on() {
             .collect::<BTreeSet<_>>()
     };
     assert_eq!(of(Profile::Quick, "touched", "0").len(), MECHANISMS.len());
-    assert_eq!(of(Profile::Quick, "touched", "64").len(), MECHANISMS.len() - 4);
-    assert_eq!(of(Profile::Standard, "touched", "64").len(), MECHANISMS.len() - 1);
+    assert_eq!(of(Profile::Quick, "touched", "64").len(), MECHANISMS.len() - 6);
+    assert_eq!(of(Profile::Standard, "touched", "64").len(), MECHANISMS.len() - 3);
     assert!(of(Profile::Quick, "touched", "512").is_empty());
     assert!(of(Profile::Quick, "mappings", "1000").is_empty());
     assert_eq!(of(Profile::Standard, "mappings", "1000").len(), 3);
-    assert_eq!(of(Profile::Smoke, "placement", "same").len(), 5);
+    assert_eq!(of(Profile::Smoke, "placement", "same").len(), 7);
     assert!(of(Profile::Smoke, "placement", "free").is_empty());
 }
 
@@ -163,6 +163,17 @@ fn every_profile_measures_the_control_that_is_subtracted() {
             for treatment in &all {
                 assert!(all.contains(&treatment.with(control)), "{} {treatment}", response.name);
             }
+        }
+    }
+}
+
+#[test]
+fn accounts_count_what_smoke_or_quick_measures() {
+    let design = super::declaration::design();
+    let planned = design.treatments(Profile::Quick);
+    for account in &design.accounts {
+        for cell in account.terms().flat_map(kit::model::Term::cells) {
+            assert!(planned.contains(&design.complete(cell)), "{}: {cell:?}", account.id);
         }
     }
 }

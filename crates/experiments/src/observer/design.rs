@@ -32,7 +32,7 @@ const METHOD: &str = "A job does a fixed amount of work in a process of its own,
 pub(super) fn design() -> Design {
     Design {
         id: "observer".into(),
-        version: 1,
+        version: 2,
         chapter: "The process-and-thread study".into(),
         question: "What does it cost a job to be watched?".into(),
         method: METHOD.into(),
@@ -61,15 +61,12 @@ fn factors() -> Vec<Factor> {
 /// twice, and the job takes seconds.
 fn grids() -> Vec<Grid> {
     vec![
-        grid(Profile::Smoke, &[("watcher", &[])]),
-        grid(Profile::Quick, &[("watcher", &["top_loop"]), ("watcher_cpu", &["other"])]),
         grid(
-            Profile::Quick,
-            &[
-                ("watcher", &["nothing", "proc_10ms", "perf_software", "tracer"]),
-                ("job", &["syscalls"]),
-            ],
+            Profile::Smoke,
+            &[("watcher", &["nothing", "proc_100ms", "proc_10ms", "top_loop", "perf_software"])],
         ),
+        grid(Profile::Smoke, &[("watcher", &["nothing", "tracer"]), ("job", &["syscalls"])]),
+        grid(Profile::Quick, &[("watcher", &["top_loop"]), ("watcher_cpu", &["other"])]),
         grid(Profile::Standard, &[("watcher", &[]), ("job", &[])]),
         grid(
             Profile::Standard,
@@ -142,7 +139,7 @@ fn findings() -> Vec<Finding> {
             "Watched by top on its own CPU, a computation takes {} times as long.",
             slowed("top_loop", "cpu"),
         ),
-        finding(
+        remark(
             "proc_often",
             "Watched by a reader of /proc every 10 ms, it takes {} times as long.",
             slowed("proc_10ms", "cpu"),

@@ -78,7 +78,7 @@ impl Job {
         // units.
         let (units, calls) = match profile {
             Profile::Smoke => (160, 2_000),
-            Profile::Quick => (40_000, 20_000),
+            Profile::Quick => (28_800, 20_000),
             Profile::Standard => (48_000, 50_000),
             Profile::Thorough => (56_000, 100_000),
         };

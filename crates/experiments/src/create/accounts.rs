@@ -1,0 +1,67 @@
+//! What a fork and a thread are made of: counts times unit costs, with what remains.
+
+use super::declaration::{by, with_memory};
+use kit::declare::{account, beyond, known, measured, part};
+use kit::model::{Account, Part};
+
+const WHOLE: &str = "whole_ns";
+
+pub(super) fn accounts() -> Vec<Account> {
+    vec![
+        account(
+            "fork",
+            "one fork from a bare parent: fork, _exit, wait4",
+            measured(WHOLE, by("fork")),
+            vec![
+                faults("page faults of the child", "child_faults_count"),
+                faults("page faults of the parent", "parent_faults_count"),
+                switches("fork"),
+                calls("system calls: clone, set_robust_list, exit_group, wait4", 4.0),
+            ],
+        ),
+        account(
+            "fork_64",
+            "one fork from a parent that has touched 64 MiB",
+            measured(WHOLE, with_memory("fork", "64")),
+            vec![
+                part("a fork from a bare parent", known(1.0), measured(WHOLE, by("fork"))),
+                part(
+                    "what 64 MiB add to a bare clone3(SIGCHLD): page tables copied and taken down",
+                    known(1.0),
+                    beyond(WHOLE, with_memory("clone_copy", "64"), by("clone_copy")),
+                ),
+            ],
+        ),
+        account(
+            "thread",
+            "one thread: pthread_create, pthread_join",
+            measured(WHOLE, by("pthread")),
+            vec![
+                switches("pthread"),
+                calls(
+                    "system calls: clone3, rseq, set_robust_list, 4 of rt_sigprocmask, madvise, \
+                     exit, futex",
+                    10.0,
+                ),
+            ],
+        ),
+    ]
+}
+
+fn faults(label: &str, counted: &str) -> Part {
+    part(label, measured(counted, by("fork")), measured(WHOLE, by("fault")))
+}
+
+/// A switch cannot be had without a call that brings it about, so its unit holds two of them.
+fn switches(mechanism: &str) -> Part {
+    part(
+        "switches, each half of a hand-off by futex (its two system calls included)",
+        measured("switches_count", by(mechanism)),
+        measured("half_ns", by("pool_futex")),
+    )
+}
+
+/// The numbers of calls are what the experiment `syscalls` lists for glibc.
+fn calls(label: &str, count: f64) -> Part {
+    part(label, known(count), measured(WHOLE, by("entry")))
+}
