@@ -5,11 +5,13 @@
 
 mod clock;
 mod create;
+mod isolation;
 mod kernel_entry;
 mod memory_limit;
 mod null;
 mod observer;
 mod support;
+mod syscalls;
 mod workers;
 
 use kit::Experiment;
@@ -17,6 +19,8 @@ use kit::Experiment;
 /// All experiments, in the order in which people read them.
 pub const CATALOG: &[Experiment] = &[
     create::EXPERIMENT,
+    syscalls::EXPERIMENT,
+    isolation::EXPERIMENT,
     workers::EXPERIMENT,
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,

@@ -16,6 +16,7 @@
 
 pub mod affinity;
 pub mod block;
+pub mod calls;
 pub mod cgroup;
 pub mod clock;
 pub mod condvar;
@@ -27,6 +28,9 @@ pub mod interrupt;
 pub mod kworker;
 pub mod limits;
 pub mod machine;
+pub mod mailbox;
+pub mod null;
+pub mod pagemap;
 pub mod pages;
 pub mod perf;
 pub mod pidfd;
@@ -42,6 +46,7 @@ mod testing;
 mod text;
 pub mod topology;
 pub mod trace;
+pub mod tracer;
 pub mod usage;
 
 pub use error::{Error, Result};

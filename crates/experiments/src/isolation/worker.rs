@@ -1,0 +1,184 @@
+//! The worker: a thread or a process that does what it is told, one step after the other.
+
+use super::local;
+use kit::Stop;
+use kit::declare::Named;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::Duration;
+use sys::gate::SharedGate;
+use sys::pages::SharedWords;
+use sys::task::Pid;
+
+/// Who is handed the address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Worker {
+    Thread,
+    Process,
+    SharingProcess,
+}
+
+/// The levels of the factor `worker`.
+pub(super) const WORKERS: [Named<Worker>; 3] = [
+    Named::new("thread", "a thread of the same process", Worker::Thread),
+    Named::new("process", "a process made by fork", Worker::Process),
+    Named::new(
+        "process_shared",
+        "a process made by fork, and the variable in memory that both map (MAP_SHARED): the \
+         control in which a process does share",
+        Worker::SharingProcess,
+    ),
+];
+
+/// How often main looks whether the worker died instead of answering.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What the worker is asked: the low bits of a step, above which steps are counted.
+const KIND_BITS: u32 = 2;
+const LOOK_THERE: u32 = 1;
+const WRITE: u32 = 2;
+const GO_HOME: u32 = 3;
+
+/// Words in which both sides speak.
+const ADDRESS: usize = 0;
+const FRAME: usize = 1;
+const VALUE: usize = 2;
+const TO_WRITE: usize = 3;
+const WORDS: usize = 4;
+
+/// What the worker sees of the variable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Sight {
+    /// The address it was handed.
+    pub(super) address: u64,
+    /// The number of the physical page; 0 where the kernel does not tell.
+    pub(super) frame: u64,
+    /// What it reads there.
+    pub(super) value: u64,
+}
+
+/// Main's end of the conversation.
+pub(super) struct Told<'a> {
+    talk: &'a Talk,
+    process: Option<Pid>,
+}
+
+/// What both sides share, whatever the worker is.
+struct Talk {
+    words: SharedWords,
+    gate: SharedGate,
+}
+
+/// Makes a worker that knows the variable, lets `main` tell it what to do, and sends it home.
+pub(super) fn with_worker<T>(
+    worker: Worker,
+    variable: &AtomicU64,
+    main: impl FnOnce(&Told<'_>) -> Result<T, Stop>,
+) -> Result<T, Stop> {
+    let talk =
+        Talk { words: sys::pages::shared(WORDS * size_of::<u64>())?, gate: SharedGate::new()? };
+    if worker == Worker::Thread {
+        return std::thread::scope(|scope| {
+            let spawned = std::thread::Builder::new().spawn_scoped(scope, || talk.live(variable));
+            spawned.map_err(|error| {
+                Stop::unsupported(format!("{error}: raise `ulimit -u` and `ulimit -v`"))
+            })?;
+            let told = Told { talk: &talk, process: None };
+            let done = main(&told);
+            // Whatever came of it: the thread is sent home, or the scope would wait for ever.
+            told.ask(GO_HOME)?;
+            done
+        });
+    }
+    let pid = sys::task::fork_run(|| {
+        talk.live(variable);
+        0
+    })?;
+    let told = Told { talk: &talk, process: Some(pid) };
+    let done = main(&told);
+    if told.ask(GO_HOME).is_err() {
+        // Either fails only for a worker that is gone already.
+        let _ = sys::process::kill(pid, sys::signal::SIGKILL);
+    }
+    let ended = sys::task::wait(pid)?;
+    let done = done?;
+    match ended.code {
+        Some(0) => Ok(done),
+        _ => Err(Stop::failed(format!("the worker ended badly: {ended:?}"))),
+    }
+}
+
+impl Talk {
+    /// The worker's life.
+    fn live(&self, variable: &AtomicU64) {
+        let words = self.words.words();
+        let mut last = 0;
+        loop {
+            let step = await_change(self.gate.released(), last);
+            last = step;
+            let kind = step & ((1 << KIND_BITS) - 1);
+            if kind == WRITE {
+                variable.store(words[TO_WRITE].load(Ordering::SeqCst), Ordering::SeqCst);
+            }
+            words[ADDRESS].store(local::address(variable) as u64, Ordering::SeqCst);
+            let frame = local::frame(variable).ok().flatten().unwrap_or(0);
+            words[FRAME].store(frame, Ordering::SeqCst);
+            words[VALUE].store(variable.load(Ordering::SeqCst), Ordering::SeqCst);
+            self.gate.arrived().store(step, Ordering::SeqCst);
+            let _ = sys::futex::wake_shared(self.gate.arrived(), 1);
+            if kind == GO_HOME {
+                return;
+            }
+        }
+    }
+}
+
+/// Sleeps until the word is another.
+fn await_change(word: &AtomicU32, last: u32) -> u32 {
+    loop {
+        let now = word.load(Ordering::SeqCst);
+        if now != last {
+            return now;
+        }
+        // An error here is a spurious return; the loop looks again.
+        let _ = sys::futex::wait_shared(word, last, None);
+    }
+}
+
+impl Told<'_> {
+    /// What the worker sees.
+    pub(super) fn look(&self) -> Result<Sight, Stop> {
+        self.ask(LOOK_THERE)?;
+        let word = |index: usize| self.talk.words.words()[index].load(Ordering::SeqCst);
+        Ok(Sight { address: word(ADDRESS), frame: word(FRAME), value: word(VALUE) })
+    }
+
+    /// Has the worker write to the variable; returns what it reads there afterwards.
+    pub(super) fn write(&self, value: u64) -> Result<u64, Stop> {
+        let words = self.talk.words.words();
+        words[TO_WRITE].store(value, Ordering::SeqCst);
+        self.ask(WRITE)?;
+        Ok(words[VALUE].load(Ordering::SeqCst))
+    }
+
+    /// Asks for a step and waits until it is done.
+    fn ask(&self, kind: u32) -> Result<(), Stop> {
+        let gate = &self.talk.gate;
+        let last = gate.released().load(Ordering::SeqCst);
+        let step = ((last >> KIND_BITS) + 1) << KIND_BITS | kind;
+        gate.released().store(step, Ordering::SeqCst);
+        sys::futex::wake_shared(gate.released(), 1)?;
+        loop {
+            let done = gate.arrived().load(Ordering::SeqCst);
+            if done == step {
+                return Ok(());
+            }
+            if let Some(pid) = self.process
+                && sys::process::peek_exited(pid)?
+            {
+                return Err(Stop::failed("the worker died"));
+            }
+            // A time-out or a spurious return: the loop looks again.
+            let _ = sys::futex::wait_shared(gate.arrived(), done, Some(LOOK));
+        }
+    }
+}

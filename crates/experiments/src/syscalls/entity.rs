@@ -1,0 +1,216 @@
+//! What the traced child makes, again and again.
+
+use kit::NOOP;
+use kit::declare::Named;
+use kit::model::Profile;
+use std::ffi::{CStr, CString, c_void};
+use std::sync::atomic::{AtomicU32, Ordering};
+use sys::task::{CloneStack, Pid};
+
+/// The program that is executed: this one, which ends in its first statement when asked so.
+const SELF: &CStr = c"/proc/self/exe";
+
+/// What one means by a small stack. A CPU with wide registers may need more.
+const SMALL_STACK_BYTES: usize = 16 * 1024;
+
+/// More than glibc keeps of ended threads (40 MiB in all).
+const FRESH_STACK_BYTES: usize = 64 << 20;
+
+/// Does so many operations, with a call of `mark` before each and after the last. It runs in the
+/// traced child.
+type Life = fn(usize, &mut dyn FnMut()) -> sys::Result<()>;
+
+/// One kind of entity, as a level of the factor `entity`.
+#[derive(Clone, Copy)]
+pub(super) struct Entity {
+    /// Makes and awaits them.
+    pub(super) live: Life,
+    /// Threads and processes that one operation makes.
+    pub(super) makes: usize,
+    /// Those that are made before the first.
+    pub(super) made_before: usize,
+}
+
+const fn one(live: Life) -> Entity {
+    Entity { live, makes: 1, made_before: 0 }
+}
+
+/// The levels of the factor `entity`.
+pub(super) const ENTITIES: [Named<Entity>; 10] = [
+    Named::new(
+        "nothing",
+        "nothing is made: what the instrument itself would count",
+        Entity { live: nothing, makes: 0, made_before: 0 },
+    ),
+    Named::new("pthread", "pthread_create and pthread_join, default stack", one(pthread)),
+    Named::from(
+        "pthread_small_stack",
+        "the same with the smallest stack, 16 KiB or what the CPU's registers need",
+        Profile::Quick,
+        one(small_stack),
+    ),
+    Named::from(
+        "pthread_fresh_stack",
+        "the same with a stack of 64 MiB, which glibc does not keep for the next thread",
+        Profile::Quick,
+        one(fresh_stack),
+    ),
+    Named::from(
+        "std_thread",
+        "spawn and join of Rust's standard library, on top of pthread_create",
+        Profile::Quick,
+        one(std_thread),
+    ),
+    Named::new("fork", "libc's fork; the child calls _exit(0); wait4", one(fork)),
+    Named::new(
+        "vfork",
+        "what vfork is in the kernel, clone(CLONE_VM|CLONE_VFORK), without libc; wait4",
+        one(vfork),
+    ),
+    Named::from(
+        "clone_vm",
+        "clone3(CLONE_VM) without libc: a process of its own that shares the memory; wait4",
+        Profile::Quick,
+        one(clone_vm),
+    ),
+    Named::from(
+        "posix_spawn",
+        "posix_spawn of this program (dynamically linked), which ends in its first statement; wait4",
+        Profile::Quick,
+        one(posix_spawn),
+    ),
+    Named::new(
+        "pool_futex",
+        "a hand-off to a thread that sleeps on a futex, and back: nothing is made",
+        Entity { live: pool, makes: 0, made_before: 1 },
+    ),
+];
+
+/// Marks, and does the operation, so many times.
+fn each(
+    count: usize,
+    mark: &mut dyn FnMut(),
+    mut operation: impl FnMut() -> sys::Result<()>,
+) -> sys::Result<()> {
+    for _ in 0..count {
+        mark();
+        operation()?;
+    }
+    mark();
+    Ok(())
+}
+
+fn nothing(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
+    each(count, mark, || Ok(()))
+}
+
+fn pthread(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
+    each(count, mark, || joined(None))
+}
+
+fn small_stack(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
+    let bytes = SMALL_STACK_BYTES.max(sys::task::smallest_stack_bytes());
+    each(count, mark, || joined(Some(bytes)))
+}
+
+fn fresh_stack(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
+    each(count, mark, || joined(Some(FRESH_STACK_BYTES)))
+}
+
+fn joined(stack_bytes: Option<usize>) -> sys::Result<()> {
+    sys::task::spawn_thread(stack_bytes, end_at_once, 0)?.join()
+}
+
+extern "C" fn end_at_once(_: *mut c_void) -> *mut c_void {
+    std::ptr::null_mut()
+}
+
+fn std_thread(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
+    each(count, mark, || {
+        let spawned = std::thread::Builder::new().spawn(|| ());
+        let thread = spawned.map_err(|error| {
+            sys::Error::new("spawn of a thread", error.raw_os_error().unwrap_or(0))
+        })?;
+        // Its only error is a panic of the thread, which has no code to panic in.
+        let _ = thread.join();
+        Ok(())
+    })
+}
+
+fn fork(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
+    each(count, mark, || awaited(sys::task::fork_exit(false)?))
+}
+
+fn vfork(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
+    each(count, mark, || awaited(sys::task::vfork_exit()?))
+}
+
+fn clone_vm(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
+    let mut stack = CloneStack::new()?;
+    each(count, mark, || awaited(sys::task::clone_vm_exit(&mut stack)?))
+}
+
+fn posix_spawn(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
+    let word = CString::new(NOOP).unwrap_or_default();
+    each(count, mark, || awaited(sys::task::spawn_program(SELF, &[&word])?))
+}
+
+/// Waits for a child, which must end with code 0.
+fn awaited(pid: Pid) -> sys::Result<()> {
+    let ended = sys::task::wait(pid)?;
+    match ended.code {
+        Some(0) => Ok(()),
+        code => Err(sys::Error::new(format!("a child ended with {code:?}"), 0)),
+    }
+}
+
+/// The number that sends the pool's thread home.
+const HOME: u32 = u32::MAX;
+
+static GIVEN: AtomicU32 = AtomicU32::new(0);
+static DONE: AtomicU32 = AtomicU32::new(0);
+
+fn pool(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
+    let thread = sys::task::spawn_thread(None, serve, 0)?;
+    // It is there, and sleeps, before the first operation.
+    hand_over(1)?;
+    let mut job = 1;
+    each(count, mark, || {
+        job += 1;
+        hand_over(job)
+    })?;
+    GIVEN.store(HOME, Ordering::Release);
+    sys::futex::wake(&GIVEN, 1)?;
+    thread.join()
+}
+
+/// Hands a numbered job over, and sleeps until it is done.
+fn hand_over(job: u32) -> sys::Result<()> {
+    GIVEN.store(job, Ordering::Release);
+    sys::futex::wake(&GIVEN, 1)?;
+    loop {
+        let done = DONE.load(Ordering::Acquire);
+        if done == job {
+            return Ok(());
+        }
+        sys::futex::wait(&DONE, done, None)?;
+    }
+}
+
+/// The life of the pool's thread. It has nobody to tell of an error, which is a spurious return.
+extern "C" fn serve(_: *mut c_void) -> *mut c_void {
+    let mut last = 0;
+    loop {
+        let job = GIVEN.load(Ordering::Acquire);
+        if job == HOME {
+            return std::ptr::null_mut();
+        }
+        if job == last {
+            let _ = sys::futex::wait(&GIVEN, last, None);
+            continue;
+        }
+        last = job;
+        DONE.store(job, Ordering::Release);
+        let _ = sys::futex::wake(&DONE, 1);
+    }
+}

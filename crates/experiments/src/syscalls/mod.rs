@@ -1,0 +1,110 @@
+//! Which system calls make a thread, which make a process? A list, not a timing.
+//!
+//! A traced child makes one entity after the other, with a mark before each; the trial writes down
+//! every call between two marks, whoever made it.
+
+mod design;
+mod entity;
+mod shown;
+mod watch;
+
+use entity::{ENTITIES, Entity};
+use kit::model::Profile;
+use kit::{Experiment, Stop, Trial};
+use watch::{Operation, Watched};
+
+/// Which system calls make a thread, which make a process?
+pub(crate) const EXPERIMENT: Experiment =
+    Experiment { id: "syscalls", design: design::design, trial };
+
+/// Operations that are not yet steady: the first, which is looked at by itself, and one more.
+const UNSTEADY: usize = 2;
+
+/// The five flags that a lecture gives for a thread.
+const THREAD_FLAGS: [&str; 5] =
+    ["CLONE_VM", "CLONE_FS", "CLONE_FILES", "CLONE_SIGHAND", "CLONE_THREAD"];
+
+/// The four calls that it gives for a thread.
+const THREAD_CALLS: [&str; 4] = ["mmap", "mprotect", "rt_sigprocmask", "clone3"];
+
+/// How many operations are traced in all.
+fn operations(profile: Profile) -> usize {
+    UNSTEADY
+        + match profile {
+            Profile::Smoke => 5,
+            Profile::Quick => 10,
+            Profile::Standard => 20,
+            Profile::Thorough => 50,
+        }
+}
+
+fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    let entity = trial.realise("entity", &ENTITIES)?;
+    trial.pin_to_one()?;
+    let count = operations(trial.spec().profile);
+    trial.observe("operations", count);
+    let child = watch::Waiting::fork(entity, count)?;
+    trial.begin()?;
+    let watched = child.watch(count)?;
+    trial.end()?;
+    check(trial, entity, count, &watched);
+    let [first, _, steady @ ..] = watched.operations.as_slice() else {
+        return Err(Stop::failed("the traced child made too few entities"));
+    };
+    record(trial, first, steady);
+    shown::show(trial, first, steady);
+    Ok(())
+}
+
+/// Holds what was seen against what the treatment is.
+fn check(trial: &mut Trial<'_>, entity: Entity, count: usize, watched: &Watched) {
+    trial.check("exit code of the child", f64::from(watched.exit_code), 0.0, 0.0);
+    trial.check("operations", watched.operations.len() as f64, count as f64, count as f64);
+    let made: usize = watched.operations.iter().map(|operation| operation.made.len()).sum();
+    let expected = (entity.makes * count) as f64;
+    trial.check("threads and processes made in them", made as f64, expected, expected);
+    let before = entity.made_before as f64;
+    trial.check("made before the first", watched.made_before as f64, before, before);
+}
+
+fn record(trial: &mut Trial<'_>, first: &Operation, steady: &[Operation]) {
+    let mut each = |response: &str, of: &dyn Fn(&Operation) -> usize| {
+        trial.record(response, 1, steady.iter().map(|operation| of(operation) as i64).collect());
+    };
+    each("calls_count", &Operation::len);
+    each("maker_calls_count", &|operation| operation.by_maker().count());
+    each("made_calls_count", &|operation| operation.len() - operation.by_maker().count());
+    for name in design::COUNTED {
+        each(&format!("{name}_count"), &|operation| operation.count(name));
+    }
+    each("clone_count", &|operation| operation.made.len());
+    each("recipe_count", &recipe);
+    for (response, of) in design::FIRST {
+        trial.record_one(response, of(first) as i64);
+    }
+    // Of a hand-off nothing is made, and there is nothing to tell of it.
+    if steady.iter().all(|operation| operation.made.is_empty()) {
+        return;
+    }
+    let mut flags = |response: &str, of: &dyn Fn(&sys::calls::Cloned) -> usize| {
+        let made = steady.iter().flat_map(|operation| &operation.made);
+        trial.record(response, 1, made.map(|cloned| of(cloned) as i64).collect());
+    };
+    for (response, name) in design::FLAG_RESPONSES {
+        flags(response, &|cloned| usize::from(cloned.has(name)));
+    }
+    flags("signals_end_count", &|cloned| usize::from(cloned.exit_signal != 0));
+    flags("thread_flags_count", &|cloned| {
+        THREAD_FLAGS.iter().filter(|name| cloned.has(name)).count()
+    });
+}
+
+/// How many of the calls that are said to make a thread its maker makes.
+fn recipe(operation: &Operation) -> usize {
+    let made = |name: &&&str| operation.by_maker().any(|line| line.name == **name);
+    THREAD_CALLS.iter().filter(made).count()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests;

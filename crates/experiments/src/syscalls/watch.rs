@@ -1,0 +1,199 @@
+//! The traced child, and what is written down of it.
+
+use super::entity::Entity;
+use kit::Stop;
+use std::collections::HashMap;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use sys::calls::{Call, Cloned};
+use sys::gate::SharedGate;
+use sys::task::Pid;
+use sys::tracer::{End, Event, Tracer};
+
+/// How often the trial looks whether the child died before it arrived.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// The child's mark: a call that nothing else makes in an operation.
+const MARK: &str = "getppid";
+
+/// One system call of an operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    /// Whether it is the maker's; else it is of what was made.
+    pub(super) by_maker: bool,
+    /// The call's name.
+    pub(super) name: String,
+    /// What its arguments say.
+    pub(super) says: String,
+    /// The name of its error.
+    pub(super) error: Option<String>,
+}
+
+/// What lies between two marks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Operation {
+    /// The calls in the order in which they began.
+    pub(super) lines: Vec<Line>,
+    /// What was made.
+    pub(super) made: Vec<Cloned>,
+}
+
+impl Operation {
+    /// How many calls there were.
+    pub(super) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The calls of the maker.
+    pub(super) fn by_maker(&self) -> impl Iterator<Item = &Line> {
+        self.lines.iter().filter(|line| line.by_maker)
+    }
+
+    /// How many calls have that name.
+    pub(super) fn count(&self, name: &str) -> usize {
+        self.lines.iter().filter(|line| line.name == name).count()
+    }
+}
+
+/// What was seen of the child's whole life.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pub(super) operations: Vec<Operation>,
+    /// Threads and processes made before the first mark.
+    pub(super) made_before: usize,
+    /// Of the child; −1 if a signal ended it.
+    pub(super) exit_code: i32,
+}
+
+/// A child that stands at its gate.
+#[derive(Debug)]
+pub(super) struct Waiting {
+    pid: Pid,
+    gate: SharedGate,
+}
+
+impl Waiting {
+    /// Forks it.
+    pub(super) fn fork(entity: Entity, count: usize) -> Result<Self, Stop> {
+        let gate = SharedGate::new()?;
+        let pid = sys::task::fork_run(|| {
+            gate.arrived().store(1, Ordering::Release);
+            let _ = sys::futex::wake_shared(gate.arrived(), 1);
+            while gate.released().load(Ordering::Acquire) == 0 {
+                // An error here is a spurious return; the loop looks again.
+                let _ = sys::futex::wait_shared(gate.released(), 0, None);
+            }
+            let mut mark = || {
+                sys::syscall::getppid();
+            };
+            match (entity.live)(count, &mut mark) {
+                Ok(()) => 0,
+                Err(_) => 1,
+            }
+        })?;
+        let waiting = Waiting { pid, gate };
+        while waiting.gate.arrived().load(Ordering::Acquire) == 0 {
+            if sys::process::peek_exited(pid)? {
+                return Err(Stop::failed("the child died before it began"));
+            }
+            // A time-out or a spurious return: the loop looks again.
+            let _ = sys::futex::wait_shared(waiting.gate.arrived(), 0, Some(LOOK));
+        }
+        Ok(waiting)
+    }
+
+    /// Traces it to its end.
+    pub(super) fn watch(self, count: usize) -> Result<Watched, Stop> {
+        let mut tracer = Tracer::attach(self.pid)?;
+        self.gate.released().store(1, Ordering::Release);
+        let _ = sys::futex::wake_shared(self.gate.released(), 1);
+        let mut notes = Notes::new(self.pid, count);
+        while let Some(event) = tracer.next_event()? {
+            notes.take(&event, &tracer);
+        }
+        Ok(notes.watched)
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        // After an error it must not be left; after success it is gone and reaped, and its number
+        // is nobody's child of ours any more.
+        if sys::process::peek_exited(self.pid).is_ok() {
+            let _ = sys::process::kill(self.pid, sys::signal::SIGKILL);
+            let _ = sys::task::wait(self.pid);
+        }
+    }
+}
+
+/// The trial's notes.
+struct Notes {
+    root: Pid,
+    count: usize,
+    /// Marks so far.
+    marks: usize,
+    /// Where the line of each task's present call stands: operation and place.
+    open: HashMap<Pid, (usize, usize)>,
+    watched: Watched,
+}
+
+impl Notes {
+    fn new(root: Pid, count: usize) -> Self {
+        Notes {
+            root,
+            count,
+            marks: 0,
+            open: HashMap::new(),
+            watched: Watched { operations: Vec::new(), made_before: 0, exit_code: -1 },
+        }
+    }
+
+    /// The operation that goes on, if one does.
+    fn current(&mut self) -> Option<(usize, &mut Operation)> {
+        let index = self.marks.checked_sub(1).filter(|index| *index < self.count)?;
+        Some((index, self.watched.operations.get_mut(index)?))
+    }
+
+    fn take(&mut self, event: &Event, tracer: &Tracer) {
+        match event {
+            Event::Entered { task, call, .. } if *task == self.root && call.name() == MARK => {
+                self.marks += 1;
+                if self.marks <= self.count {
+                    self.watched.operations.push(Operation::default());
+                }
+                self.open.remove(task);
+            }
+            Event::Entered { task, call, cloned } => {
+                let says = call.describe(cloned.as_ref(), &tracer.memory(*task));
+                self.enter(*task, call, says);
+            }
+            Event::Left { task, result, .. } => {
+                if let Some((operation, place)) = self.open.remove(task)
+                    && let Err(errno) = result
+                {
+                    let line = &mut self.watched.operations[operation].lines[place];
+                    line.error = Some(sys::calls::error_name(*errno).into_owned());
+                }
+            }
+            Event::Made { cloned, .. } => match self.current() {
+                // Every way that is traced here tells what it asks for.
+                Some((_, operation)) => operation.made.extend(*cloned),
+                None => self.watched.made_before += usize::from(self.marks == 0),
+            },
+            Event::Ended { task, end: End::Exited(code) } if *task == self.root => {
+                self.watched.exit_code = *code;
+            }
+            Event::Executed { .. } | Event::Signalled { .. } | Event::Ended { .. } => {}
+        }
+    }
+
+    fn enter(&mut self, task: Pid, call: &Call, says: String) {
+        let by_maker = task == self.root;
+        let line = Line { by_maker, name: call.name().into_owned(), says, error: None };
+        if let Some((index, operation)) = self.current() {
+            operation.lines.push(line);
+            let place = operation.lines.len() - 1;
+            self.open.insert(task, (index, place));
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Starting a program under the tracer.
+
+use super::{Event, Tracer};
+use crate::error::{check, last_errno};
+use crate::{Error, Pid, Result, process, task};
+use std::ffi::{CString, OsStr, OsString, c_char};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::OsStrExt;
+
+impl Tracer {
+    /// Starts `program` (looked for in `PATH`, as a shell does) with `arguments`
+    /// and this process's environment and descriptors, and stops it where the
+    /// program itself begins. SIGPIPE has its default action, as under a shell.
+    ///
+    /// # Errors
+    /// `ENOENT`, `EACCES` and so on: a program that cannot be executed is an
+    /// error here. Unsupported where tracing is forbidden.
+    pub fn launch(program: &OsStr, arguments: &[OsString]) -> Result<Self> {
+        let call = || format!("execvp({})", program.to_string_lossy());
+        let mut strings = vec![c_string(program).ok_or_else(|| Error::new(call(), libc::EINVAL))?];
+        for argument in arguments {
+            strings.push(c_string(argument).ok_or_else(|| Error::new(call(), libc::EINVAL))?);
+        }
+        let mut vector: Vec<*const c_char> = strings.iter().map(|text| text.as_ptr()).collect();
+        vector.push(std::ptr::null());
+        let (gate, mut opener) = pipe()?;
+        let (mut answer, failure) = pipe()?;
+        let (vector, opener_number) = (&vector, opener.as_raw_fd());
+        // The child's ends move into the closure, and so are closed in this process.
+        let child = task::fork_with(move || execute(vector, gate, opener_number, failure))?;
+        let mut tracer = Self::attach(child).inspect_err(|_| end(child))?;
+        // A child that is gone already is seen by the loop below.
+        let _ = opener.write_all(&[1]);
+        loop {
+            match tracer.next_event() {
+                Ok(Some(Event::Executed { .. })) => return Ok(tracer),
+                Ok(Some(_)) => {}
+                Ok(None) => {
+                    let mut errno = [0; 4];
+                    let told = answer.read_exact(&mut errno).is_ok();
+                    let errno = if told { i32::from_ne_bytes(errno) } else { libc::ECANCELED };
+                    return Err(Error::new(call(), errno));
+                }
+                Err(error) => {
+                    end(child);
+                    return Err(error);
+                }
+            }
+        }
+    }
+}
+
+/// What the child does: waits until it is traced, and executes the program.
+fn execute(vector: &[*const c_char], mut gate: File, opener: RawFd, mut failure: File) -> i32 {
+    // SAFETY: the descriptor is this process's own copy, whose owner it never comes back to.
+    // While it was open, the gate could not see its other end close.
+    unsafe { libc::close(opener) };
+    // End of file: the tracer is gone, and nobody would see the program.
+    if gate.read_exact(&mut [0]).is_err() {
+        return task::EXEC_FAILED_CODE;
+    }
+    // SAFETY: sets the default action, which involves no code of ours. Rust's
+    // runtime ignores SIGPIPE, and programs would inherit that.
+    unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+    // SAFETY: the vector holds C strings that live in the parent's frame, of which this process
+    // has a copy, and ends in null.
+    unsafe { libc::execvp(vector[0], vector.as_ptr()) };
+    // The parent says why; if it cannot be told, the exit code says that much.
+    let _ = failure.write_all(&last_errno().to_ne_bytes());
+    task::EXEC_FAILED_CODE
+}
+
+/// Ends a child that never became the program.
+fn end(child: Pid) {
+    // Either fails only for a child that is gone and reaped.
+    let _ = process::kill(child, libc::SIGKILL);
+    let _ = task::wait(child);
+}
+
+fn c_string(text: &OsStr) -> Option<CString> {
+    CString::new(text.as_bytes()).ok()
+}
+
+/// A pipe whose ends are closed when a program is executed: reading and writing end.
+fn pipe() -> Result<(File, File)> {
+    let mut ends = [-1; 2];
+    // SAFETY: the kernel writes two descriptors to `ends`.
+    let result = unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
+    check(result.into(), || "pipe2".to_string())?;
+    // SAFETY: both were just made for us and nobody else knows them.
+    let [reading, writing] = ends.map(|end| File::from(unsafe { OwnedFd::from_raw_fd(end) }));
+    Ok((reading, writing))
+}
