@@ -10,6 +10,7 @@ mod memory_limit;
 mod null;
 mod observer;
 mod support;
+mod switch;
 mod workers;
 
 use kit::Experiment;
@@ -20,6 +21,7 @@ pub const CATALOG: &[Experiment] = &[
     workers::EXPERIMENT,
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
+    switch::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,
