@@ -11,6 +11,7 @@ mod memory_limit;
 mod null;
 mod observer;
 mod support;
+mod switch;
 mod syscalls;
 mod workers;
 
@@ -24,6 +25,7 @@ pub const CATALOG: &[Experiment] = &[
     workers::EXPERIMENT,
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
+    switch::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

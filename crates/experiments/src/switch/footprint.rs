@@ -1,0 +1,179 @@
+//! The memory that a task walks at each of its hops.
+
+use kit::Stop;
+use kit::declare::Named;
+use kit::model::Profile;
+use sys::pages::{Huge, Mapping};
+use sys::topology::{Cache, CacheKind};
+
+/// The most that one task walks where the level does not ask for the last cache: more would make
+/// trials long and say nothing new.
+const TASK_BYTES_MAX: u64 = 4 << 20;
+
+/// A line of cache where the machine does not tell.
+const LINE_BYTES: u64 = 64;
+
+/// A size named after a cache: (level, multiplied by, divided by); `None` is no memory at all.
+pub(super) type Size = Option<(u32, u64, u64)>;
+
+/// The levels of the factor `working_set`. Their names are the same on every machine; the bytes
+/// are read from this one.
+pub(super) const SIZES: [Named<Size>; 10] = [
+    Named::new("none", "nothing", None),
+    Named::from("half_l1", "half of the first data cache", Profile::Standard, Some((1, 1, 2))),
+    Named::from("l1", "as much as the first data cache", Profile::Quick, Some((1, 1, 1))),
+    Named::from("twice_l1", "twice the first data cache", Profile::Standard, Some((1, 2, 1))),
+    Named::from(
+        "quarter_l2",
+        "a quarter of the second cache: two tasks fill half of it",
+        Profile::Quick,
+        Some((2, 1, 4)),
+    ),
+    Named::new("half_l2", "half of the second cache: two tasks fill it", Some((2, 1, 2))),
+    Named::from(
+        "l2",
+        "as much as the second cache: one task fills it",
+        Profile::Quick,
+        Some((2, 1, 1)),
+    ),
+    Named::from("twice_l2", "twice the second cache", Profile::Quick, Some((2, 2, 1))),
+    Named::from(
+        "half_l3",
+        "half of the third cache: two tasks fill it",
+        Profile::Thorough,
+        Some((3, 1, 2)),
+    ),
+    Named::from("l3", "as much as the third cache", Profile::Thorough, Some((3, 1, 1))),
+];
+
+/// The levels of the factor `pages`.
+pub(super) const PAGES: [Named<Huge>; 2] = [
+    Named::new("4k", "ordinary pages (MADV_NOHUGEPAGE)", Huge::Never),
+    Named::from(
+        "huge",
+        "each task's memory in a transparent huge page of its own: one entry of the TLB",
+        Profile::Quick,
+        Huge::Always,
+    ),
+];
+
+/// The bytes that a level means on a machine with these caches.
+///
+/// Levels are refused where the cache is unknown, where the size is beyond bounds, and where an
+/// earlier level (of a smaller profile, or nearer to the CPU) means the same size.
+pub(super) fn bytes_of(name: &str, caches: &[Cache]) -> Result<u64, String> {
+    let Some(place) = SIZES.iter().position(|named| named.name == name) else {
+        return Err(format!("no code for level {name} of factor working_set"));
+    };
+    let named = &SIZES[place];
+    let Some((level, times, part)) = named.by else { return Ok(0) };
+    let Some(bytes) = of_cache(caches, named.by) else {
+        return Err(format!(
+            "this machine does not tell the size of its data cache of level {level} in \
+             /sys/devices/system/cpu; another kernel, hypervisor or machine may"
+        ));
+    };
+    if level < 3 && bytes > TASK_BYTES_MAX {
+        return Err(format!(
+            "{times}/{part} of the cache of level {level} is {bytes} bytes here, and a task walks \
+             {TASK_BYTES_MAX} at most: take a smaller level"
+        ));
+    }
+    let before = |index: usize, other: &Named<Size>| (other.from, index) < (named.from, place);
+    let same = SIZES
+        .iter()
+        .enumerate()
+        .find(|(index, other)| before(*index, other) && of_cache(caches, other.by) == Some(bytes));
+    match same {
+        Some((_, other)) => {
+            Err(format!("means {bytes} bytes here, which the level {} measures", other.name))
+        }
+        None => Ok(bytes),
+    }
+}
+
+/// The size in whole lines, where the cache is known.
+fn of_cache(caches: &[Cache], size: Size) -> Option<u64> {
+    let (level, times, part) = size?;
+    let holds_data = |cache: &&Cache| cache.level == level && cache.kind != CacheKind::Instruction;
+    let cache = caches.iter().find(holds_data)?;
+    let line = line_bytes(caches);
+    Some((cache.size_bytes * times / part / line).max(1) * line)
+}
+
+/// The length of a line of cache, in bytes.
+pub(super) fn line_bytes(caches: &[Cache]) -> u64 {
+    caches.iter().find_map(|cache| cache.line_bytes).unwrap_or(LINE_BYTES).max(8)
+}
+
+/// What a task is to walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Footprint {
+    /// Its size; 0 for none.
+    pub(super) bytes: usize,
+    /// From one word that is read to the next.
+    pub(super) line_bytes: usize,
+    /// The pages it lies in.
+    pub(super) huge: Huge,
+}
+
+impl Footprint {
+    /// The memory that the kernel has to give for it, in bytes.
+    pub(super) fn mapped_bytes(&self) -> usize {
+        let page = match (self.huge, sys::pages::huge_page_bytes()) {
+            (Huge::Always, Some(huge_page)) => huge_page,
+            _ => sys::pages::page_bytes(),
+        };
+        self.bytes.next_multiple_of(page)
+    }
+
+    /// Maps the memory, writes every line of it (an unwritten page would be the kernel's one page
+    /// of zeros), and verifies the size of its pages.
+    pub(super) fn build(&self) -> Result<Buffer, Stop> {
+        if self.bytes == 0 {
+            return Ok(Buffer { mapping: None, footprint: *self });
+        }
+        let mut mapping = Mapping::new(self.mapped_bytes(), self.huge).map_err(|error| {
+            Stop::unsupported(format!(
+                "{error}: raise `ulimit -v`, or take a kernel with huge pages"
+            ))
+        })?;
+        mapping.touch(self.line_bytes);
+        let (resident, huge) = (mapping.resident_bytes()?, mapping.huge_bytes()?);
+        if resident < self.bytes as u64 {
+            return Err(Stop::unsupported(format!(
+                "{resident} of {} bytes are in memory: free memory, or turn swapping off",
+                self.bytes
+            )));
+        }
+        match self.huge {
+            Huge::Always if huge < mapping.bytes() as u64 => Err(Stop::unsupported(format!(
+                "{huge} of {} bytes are in huge pages: write `madvise` to \
+                 /sys/kernel/mm/transparent_hugepage/enabled, or free memory",
+                mapping.bytes()
+            ))),
+            Huge::Never if huge > 0 => Err(Stop::unsupported(format!(
+                "{huge} bytes are in huge pages, although they were refused"
+            ))),
+            _ => Ok(Buffer { mapping: Some(mapping), footprint: *self }),
+        }
+    }
+}
+
+/// Memory that one task walks.
+#[derive(Debug)]
+pub(super) struct Buffer {
+    mapping: Option<Mapping>,
+    footprint: Footprint,
+}
+
+impl Buffer {
+    /// Reads one word of each line, in order, and returns their sum.
+    #[inline]
+    pub(super) fn walk(&self) -> u64 {
+        let Some(mapping) = &self.mapping else { return 0 };
+        let lines =
+            mapping.as_slice()[..self.footprint.bytes].chunks_exact(self.footprint.line_bytes);
+        lines.map(|line| u64::from(line[0])).sum()
+    }
+}

@@ -1,0 +1,288 @@
+//! What does it cost to switch from one task to another?
+//!
+//! Some tasks form a ring and hand a token round: a hop is one task's wait for the token, its walk
+//! through its memory, and the hand-over. Beside the ring stand two controls without a switch: one
+//! task that does all hops' system calls and walks all tasks' memory, and one that walks only its
+//! own, as lmbench's control does.
+
+mod claims;
+mod declaration;
+mod findings;
+mod footprint;
+mod passing;
+mod ring;
+mod timing;
+
+use footprint::{Footprint, PAGES, bytes_of, line_bytes};
+use kit::declare::Named;
+use kit::model::Profile;
+use kit::workers::{MODELS, Model};
+use kit::{Experiment, Stop, Trial};
+use passing::{Events, Futexes, Passing, Pipes, Turn};
+use ring::{Alone, Order, with_ring};
+use sys::pages::Huge;
+use timing::{FRESH_LAPS, Tally, timed};
+
+/// What does it cost to switch from one task to another?
+pub(crate) const EXPERIMENT: Experiment =
+    Experiment { id: "switch", design: declaration::design, trial };
+
+/// The most switches per hop that a control without switches may show: others on the machine
+/// interrupt it now and then.
+const STRAY_SWITCHES: f64 = 0.05;
+
+/// Who makes the hops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// All tasks, in turn.
+    Ring,
+    /// One task, with the memory of all.
+    Single,
+    /// One task, with the memory of one.
+    Own,
+}
+
+/// The levels of the factor `kind`.
+const KINDS: [Named<Kind>; 3] = [
+    Named::new("ring", "the tasks hand the token round, and the CPU switches", Kind::Ring),
+    Named::new(
+        "single",
+        "one task makes all hops and walks the memory of all, in turn; the others sleep: no \
+         switch, the same footprint",
+        Kind::Single,
+    ),
+    Named::new(
+        "self",
+        "one task makes all hops and walks its own memory: lmbench's control",
+        Kind::Own,
+    ),
+];
+
+/// Where the tasks run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Placement {
+    Same,
+    Other,
+}
+
+/// The levels of the factor `placement`.
+const PLACEMENTS: [Named<Placement>; 2] = [
+    Named::new("same", "all tasks on one CPU", Placement::Same),
+    Named::from(
+        "other",
+        "neighbours in the ring on different CPUs",
+        Profile::Quick,
+        Placement::Other,
+    ),
+];
+
+impl Placement {
+    /// The CPU of each task.
+    fn cpus(self, trial: &Trial<'_>, tasks: usize) -> Result<Vec<u32>, Stop> {
+        let own = trial.one_cpu()?;
+        if self == Placement::Same {
+            return Ok(vec![own; tasks]);
+        }
+        trial.need_cpus(2)?;
+        let other = trial.spec().cpus.iter().copied().find(|cpu| *cpu != own);
+        let other = other.ok_or_else(|| Stop::unsupported("needs a second CPU"))?;
+        Ok((0..tasks).map(|task| if task % 2 == 0 { own } else { other }).collect())
+    }
+}
+
+/// What one treatment asks for.
+#[derive(Clone, Debug)]
+struct Asked {
+    model: Model,
+    kind: Kind,
+    placement: Placement,
+    footprint: Footprint,
+    cpus: Vec<u32>,
+    /// Whether this is the exercise that LEBench times.
+    fresh: bool,
+}
+
+type Measure = fn(&mut Trial<'_>, &Asked) -> Result<Tally, Stop>;
+
+/// The levels of the factor `mechanism`.
+const MECHANISMS: [Named<Measure>; 4] = [
+    Named::new("pipe", "four bytes through a pipe; read, write", by_pipe as Measure),
+    Named::from(
+        "eventfd",
+        "the number of an event descriptor; read, write",
+        Profile::Quick,
+        by_eventfd as Measure,
+    ),
+    Named::from(
+        "futex",
+        "a word in shared memory; futex wait, futex wake",
+        Profile::Quick,
+        by_futex as Measure,
+    ),
+    Named::from(
+        "yield",
+        "a word in shared memory that tells whose turn it is; sched_yield",
+        Profile::Quick,
+        by_yield as Measure,
+    ),
+];
+
+fn by_pipe(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
+    measure(trial, asked, &Pipes::new(asked.cpus.len())?)
+}
+
+fn by_eventfd(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
+    measure(trial, asked, &Events::new(asked.cpus.len())?)
+}
+
+fn by_futex(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
+    measure(trial, asked, &Futexes::new(asked.cpus.len())?)
+}
+
+fn by_yield(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
+    if asked.placement == Placement::Other {
+        return Err(Stop::unsupported(
+            "tasks on two CPUs that yield do not switch, they spin: choose another mechanism",
+        ));
+    }
+    measure(trial, asked, &Turn::new(asked.cpus.len())?)
+}
+
+fn measure(trial: &mut Trial<'_>, asked: &Asked, passing: &impl Passing) -> Result<Tally, Stop> {
+    let tasks = asked.cpus.len();
+    let nothing = Footprint { bytes: 0, ..asked.footprint };
+    let of_members = if asked.kind == Kind::Ring { asked.footprint } else { nothing };
+    let order = Order { model: asked.model, cpus: asked.cpus.clone(), footprint: of_members };
+    with_ring(&order, passing, |ring| match asked.kind {
+        Kind::Ring => timed(trial, ring, asked.fresh),
+        Kind::Single | Kind::Own => {
+            let buffers = if asked.kind == Kind::Single { tasks } else { 1 };
+            let mut alone = Alone::new(&order, passing, asked.footprint, buffers)?;
+            timed(trial, &mut alone, false)
+        }
+    })
+}
+
+fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    let measure = trial.realise("mechanism", &MECHANISMS)?;
+    let asked = asked(trial)?;
+    let tally = measure(trial, &asked)?;
+    record(trial, &asked, &tally);
+    check(trial, &asked, &tally);
+    Ok(())
+}
+
+/// Reads the treatment and refuses what this machine cannot realise.
+fn asked(trial: &mut Trial<'_>) -> Result<Asked, Stop> {
+    let kind = trial.realise("kind", &KINDS)?;
+    let placement = trial.realise("placement", &PLACEMENTS)?;
+    let huge: Huge = trial.realise("pages", &PAGES)?;
+    let tasks = trial.number("tasks")? as usize;
+    let cpus = placement.cpus(trial, tasks)?;
+    let caches = sys::topology::caches(cpus[0]);
+    let bytes = bytes_of(trial.level("working_set")?, &caches).map_err(Stop::Unsupported)?;
+    let line_bytes = line_bytes(&caches) as usize;
+    let footprint = Footprint { bytes: bytes as usize, line_bytes, huge };
+    trial.need_memory((footprint.mapped_bytes() * tasks) as u64)?;
+    let fresh = kind == Kind::Ring
+        && placement == Placement::Same
+        && tasks == 2
+        && bytes == 0
+        && trial.level("mechanism")? == "pipe";
+    let model = trial.realise("model", &MODELS)?;
+    trial.pin(&cpus[..1])?;
+    trial.observe("cpus", sys::affinity::format_list(&cpus));
+    trial.observe("working_set_bytes", bytes);
+    Ok(Asked { model, kind, placement, footprint, cpus, fresh })
+}
+
+fn record(trial: &mut Trial<'_>, asked: &Asked, tally: &Tally) {
+    let hops = tally.sum(|count| count.hops);
+    for name in ["hop_ns", "switch_ns", "lat_ctx_ns"] {
+        trial.record(name, tally.batch_hops(), tally.batches_ns.clone());
+    }
+    let cpu_ns = tally.sum(|count| count.cpu_ns);
+    for name in ["hop_cpu_ns", "switch_cpu_ns", "lat_ctx_cpu_ns"] {
+        trial.record(name, hops, vec![cpu_ns as i64]);
+    }
+    if asked.kind == Kind::Ring {
+        if tally.lap_hops == 2 {
+            trial.record("round_trip_ns", tally.batch_laps, tally.batches_ns.clone());
+        }
+        trial.record_one("first_trip_ns", tally.first_lap_ns as i64);
+    }
+    if let Some(fresh_ns) = tally.fresh_ns {
+        trial.record("lebench_ns", FRESH_LAPS, vec![fresh_ns as i64]);
+    }
+    let per_hop = |trial: &mut Trial<'_>, name: &str, count: u64| {
+        trial.record(name, hops, vec![count as i64]);
+    };
+    per_hop(trial, "switches_count", tally.sum(ring::Count::switches));
+    per_hop(trial, "calls_count", tally.sum(|count| count.calls.all));
+    per_hop(trial, "vain_calls_count", tally.sum(|count| count.calls.vain));
+    trial.record_one("wrong_tokens_count", wrong_tokens(tally) as i64);
+    trial.record_one("working_set_bytes", asked.footprint.bytes as i64);
+    if asked.kind == Kind::Single && asked.footprint.bytes == 0 {
+        // The unit cost of the accounts: without a walk, this control's hop is its system calls.
+        let calls = tally.batch_laps * tally.sum(|count| count.calls.all) / tally.laps().max(1);
+        trial.record("call_ns", calls.max(1), tally.batches_ns.clone());
+    }
+    if asked.kind == Kind::Ring && asked.model == Model::Process {
+        complete_counters(trial, tally);
+    }
+}
+
+/// The members' part of the region's counters: the kernel adds that of processes only when they
+/// are awaited, and they live on.
+fn complete_counters(trial: &mut Trial<'_>, tally: &Tally) {
+    let counters = trial.counters_mut();
+    let add = |to: &mut Option<u64>, what: u64| *to = to.map(|own| own + what);
+    for count in tally.counts.iter().skip(1) {
+        add(&mut counters.user_ns, count.usage.user_ns);
+        add(&mut counters.system_ns, count.usage.system_ns);
+        add(&mut counters.minor_faults, count.usage.minor_faults);
+        add(&mut counters.major_faults, count.usage.major_faults);
+        add(&mut counters.voluntary_switches, count.usage.voluntary_switches);
+        add(&mut counters.involuntary_switches, count.usage.involuntary_switches);
+    }
+}
+
+/// Tokens that were lost, came twice or came to the wrong task.
+fn wrong_tokens(tally: &Tally) -> u64 {
+    let laps = tally.laps();
+    let each = |count: &ring::Count| {
+        let due = if tally.counts.len() == 1 { laps * tally.lap_hops } else { laps };
+        count.wrong + count.hops.abs_diff(due)
+    };
+    tally.counts.iter().map(each).sum()
+}
+
+/// What must be so if the treatment was realised.
+fn check(trial: &mut Trial<'_>, asked: &Asked, tally: &Tally) {
+    let hops = tally.sum(|count| count.hops) as f64;
+    let per_hop = |count: u64| count as f64 / hops;
+    let switches = per_hop(tally.sum(ring::Count::switches));
+    match (asked.kind, asked.placement) {
+        // A task may find the token before it slept, and hop again without a switch.
+        (Kind::Ring, Placement::Other) => trial.check("switches per hop", switches, 0.0, 1.2),
+        (Kind::Ring, Placement::Same) => {
+            // Whom a wake-up preempts must be switched to once more, to go to sleep; of two tasks
+            // each finds its token then, and nothing is lost.
+            let resumed = if asked.cpus.len() == 2 { 0.0 } else { 1.0 };
+            let vain = per_hop(tally.sum(|count| count.calls.vain));
+            trial.check("switches per hop", switches, 0.95, 1.1 + resumed + vain);
+        }
+        _ => trial.check("switches per hop", switches, 0.0, STRAY_SWITCHES),
+    }
+    trial.check("faults per hop", per_hop(tally.sum(ring::Count::faults)), 0.0, 0.02);
+    trial.check("wrong tokens", wrong_tokens(tally) as f64, 0.0, 0.0);
+    let escaped = tally.counts.iter().filter(|count| count.escaped).count();
+    trial.check("tasks outside their CPU", escaped as f64, 0.0, 0.0);
+    let lines = asked.footprint.bytes / asked.footprint.line_bytes;
+    let read = per_hop(tally.sum(|count| count.lines));
+    trial.check("lines read per hop", read, lines as f64, lines as f64);
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests;
