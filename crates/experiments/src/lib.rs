@@ -5,6 +5,7 @@
 
 mod clock;
 mod create;
+mod fault;
 mod kernel_entry;
 mod memory_limit;
 mod null;
@@ -20,6 +21,7 @@ pub const CATALOG: &[Experiment] = &[
     workers::EXPERIMENT,
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
+    fault::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,
