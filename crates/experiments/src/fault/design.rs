@@ -47,9 +47,14 @@ pub(super) fn alone(kind: &str) -> Cell {
     advised(kind, "random").with("access", "random")
 }
 
-/// The second walk over a file, under a limit.
-pub(super) fn limited(limit: &str) -> Cell {
-    by("file_warm").with("limit", limit).with("size", "16")
+/// The second walk over a file under a limit, in order.
+fn limited(limit: &str) -> Cell {
+    by("file_warm").with("limit", limit).with("size", "64")
+}
+
+/// The same where the kernel is told that it will be in order.
+pub(super) fn limited_and_told(limit: &str) -> Cell {
+    limited(limit).with("advice", "sequential")
 }
 
 pub(super) fn design() -> Design {
@@ -97,8 +102,7 @@ fn factors() -> Vec<Factor> {
         factor("limit", "the limit on the trial's memory", "none").named(&LIMITS).build(),
         factor("size", "how much is walked, in MiB", "8")
             .numbers(Profile::Smoke, about, &[8])
-            .numbers(Profile::Quick, about, &[16])
-            .numbers(Profile::Standard, about, &[64])
+            .numbers(Profile::Quick, about, &[16, 64])
             .numbers(Profile::Thorough, about, &[LARGEST_MIB])
             .build(),
     ]
@@ -113,6 +117,7 @@ fn grids() -> Vec<Grid> {
         grid(Profile::Smoke, &[("kind", &[])]),
         grid(Profile::Quick, &[("kind", &[control, "anon_write"]), ("pages", &[])]),
         grid(Profile::Quick, &[("kind", &[control, "anon_write"]), ("size", &["16"])]),
+        grid(Profile::Quick, &[("kind", &[control]), ("size", &["64"])]),
         // A page at a time: by the order, by the advice, by both.
         grid(Profile::Quick, &[("kind", &file), ("access", &[]), ("advice", &["none", "random"])]),
         grid(Profile::Quick, &[("kind", &[control]), ("access", &[])]),
@@ -123,7 +128,12 @@ fn grids() -> Vec<Grid> {
         ),
         grid(
             Profile::Quick,
-            &[("kind", &["file_warm"]), ("limit", &["above", "below"]), ("size", &["16"])],
+            &[
+                ("kind", &["file_warm"]),
+                ("limit", &["above", "below"]),
+                ("size", &["64"]),
+                ("advice", &["sequential"]),
+            ],
         ),
         grid(Profile::Standard, &[("kind", &[]), ("access", &[])]),
         grid(Profile::Standard, &[("kind", &[]), ("size", larger)]),
@@ -142,7 +152,12 @@ fn grids() -> Vec<Grid> {
         ),
         grid(
             Profile::Standard,
-            &[("kind", &["file_warm"]), ("limit", &["above", "below"]), ("size", larger)],
+            &[
+                ("kind", &["file_warm"]),
+                ("limit", &["above", "below"]),
+                ("size", larger),
+                ("advice", &["none", "sequential"]),
+            ],
         ),
     ]
 }
@@ -175,6 +190,10 @@ fn responses() -> Vec<Response> {
         time("whole_ns", "time per page, advice included")
             .subtract(control())
             .card(told, last, net, clock)
+            .build(),
+        time("whole_cpu_ns", "CPU time per page, advice included")
+            .subtract(control())
+            .card(told, last, net, "clock_gettime(CLOCK_THREAD_CPUTIME_ID)")
             .build(),
         time("set_up_ns", "time of the advice per page")
             .card(told, "when it has returned", divided, clock)
@@ -252,7 +271,7 @@ fn minor() -> Vec<Finding> {
         ),
         remark(
             "minor_file",
-            "To map a page that is cached alone costs {} (no order, no reading ahead).",
+            "A touch that has to map a cached page costs {} (in no order, nothing read ahead).",
             value(fault, alone("file_warm")),
         ),
         remark(
@@ -270,7 +289,8 @@ fn major() -> Vec<Finding> {
     vec![
         remark(
             "major_per_minor",
-            "A major fault costs {} times as much as a minor one on the same page.",
+            "A touch that is a major fault costs {} times as much as the same touch of a cached \
+             page.",
             ratio(page, alone("file_cold"), alone("file_warm")),
         ),
         remark(
@@ -289,6 +309,11 @@ fn major() -> Vec<Finding> {
             ),
         ),
         remark(
+            "cpu_of_major",
+            "A CPU works during {} of that time: on the request, on the switch away and back.",
+            value("cpu_share_ppm", alone("file_cold")),
+        ),
+        remark(
             "read_ahead",
             "Reading ahead turns {} of the major faults of a walk in order into minor ones.",
             share("major_count", advised("file_cold", "random"), by("file_cold"), by("file_warm")),
@@ -299,8 +324,13 @@ fn major() -> Vec<Finding> {
             value(page, by("file_cold")),
         ),
         remark(
+            "major_without_order",
+            "Walked in no order, a cold file gives {} major faults per page touched.",
+            value("major_count", by("file_cold").with("access", "random")),
+        ),
+        remark(
             "read_too_much",
-            "Walked in no order, {} are read for each page touched of a cold file.",
+            "So walked, {} are read for each page touched.",
             value("read_bytes", by("file_cold").with("access", "random")),
         ),
         remark(
@@ -318,12 +348,17 @@ fn major() -> Vec<Finding> {
             "past_memory",
             "A second walk over a file of twice the memory's limit takes {} times as long as one \
              over a file that fits.",
-            ratio("touch_ns", limited("below"), limited("above")),
+            ratio("touch_ns", limited_and_told("below"), limited_and_told("above")),
         ),
         remark(
             "share_past_memory",
             "It spends {} of its time on a CPU.",
-            value("cpu_share_ppm", limited("below")),
+            value("cpu_share_ppm", limited_and_told("below")),
+        ),
+        remark(
+            "untold_past_memory",
+            "Not told by MADV_SEQUENTIAL that it goes in order, it reads {} for each page.",
+            value("read_bytes", limited("below")),
         ),
     ]
 }
@@ -338,14 +373,15 @@ fn other_pages() -> Vec<Finding> {
         ),
         remark(
             "populate",
-            "Mapped beforehand by MADV_POPULATE_WRITE, it takes {} times as long, advice included.",
-            ratio("whole_ns", advised("anon_write", "populate"), by("anon_write")),
+            "Mapped beforehand by MADV_POPULATE_WRITE, it takes {} times the CPU time, advice \
+             included.",
+            ratio("whole_cpu_ns", advised("anon_write", "populate"), by("anon_write")),
         ),
         remark(
             "populate_file",
-            "A cached file, mapped beforehand by MADV_POPULATE_READ, takes {} times as long as \
-             with faults, advice included.",
-            ratio("whole_ns", advised("file_warm", "populate"), by("file_warm")),
+            "A cached file, mapped beforehand by MADV_POPULATE_READ, takes {} times the CPU time, \
+             advice included.",
+            ratio("whole_cpu_ns", advised("file_warm", "populate"), by("file_warm")),
         ),
     ]
 }
@@ -369,7 +405,7 @@ fn accounts() -> Vec<Account> {
         ),
         account(
             "inside_first_touch",
-            "one fault of a first write",
+            "one fault of a first write; what is left is finding a page",
             measured(page, by("anon_write")),
             vec![
                 part(
@@ -382,7 +418,7 @@ fn accounts() -> Vec<Account> {
         ),
         account(
             "inside_copy",
-            "one page rewritten after a fork",
+            "one page rewritten after a fork; what is left is undoing the old mapping",
             measured(page, by("cow_fork")),
             vec![
                 part(
@@ -390,7 +426,12 @@ fn accounts() -> Vec<Account> {
                     known(1.0),
                     measured(page, by("anon_read")),
                 ),
-                part("copying a page", known(1.0), measured(page, by("copy"))),
+                part(
+                    "finding and zeroing a page",
+                    known(1.0),
+                    beyond(page, by("anon_write"), by("anon_read")),
+                ),
+                part("copying a page instead", known(1.0), beyond(page, by("copy"), by("fill"))),
             ],
         ),
         account(

@@ -257,7 +257,7 @@ impl Plan {
         let pages = bytes / sys::pages::page_bytes() as u64;
         let mut order = order(access, pages as u32, trial.spec().seed);
         if each_may_wait(kind, access, told) {
-            order.truncate(waits_max(trial.spec().profile));
+            order.truncate(waits_max(trial.spec().profile).min(order.len() / SPREAD));
         }
         Ok(Plan {
             kind,
@@ -286,6 +286,10 @@ fn each_may_wait(kind: Kind, access: Access, told: Told) -> bool {
     let reads_file = kind.is_file() && kind.touch == Touch::Read;
     reads_file && (access == Access::Random || told == Told::This(Advice::Random))
 }
+
+/// Of so many pages one at most is touched where each touch is to stand alone: a fault on a cached
+/// page maps its neighbours, too, 16 pages by default (`fault_around_bytes`).
+const SPREAD: usize = 16;
 
 /// The most pages touched where each may wait for the disk: on one that turns, a wait is 10 ms.
 fn waits_max(profile: Profile) -> usize {

@@ -93,6 +93,7 @@ fn record(trial: &mut Trial<'_>, plan: &Plan, walks: &[Walk]) {
     trial.record("whole_ns", pages, each(|walk| walk.set_up_ns + walk.walk_ns));
     trial.record("set_up_ns", pages, each(|walk| walk.set_up_ns));
     trial.record("page_cpu_ns", pages, each(|walk| walk.cpu_ns));
+    trial.record("whole_cpu_ns", pages, each(|walk| walk.set_up_cpu_ns + walk.cpu_ns));
     if !plan.needs_disk() {
         trial.record("fault_ns", pages, each(|walk| walk.walk_ns));
     }

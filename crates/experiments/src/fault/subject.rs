@@ -30,6 +30,8 @@ pub(super) struct Walk {
     pub(super) walk_ns: u64,
     /// The CPU time that the touches took.
     pub(super) cpu_ns: u64,
+    /// The CPU time that the advice took.
+    pub(super) set_up_cpu_ns: u64,
     /// The kernel's account of the touches.
     pub(super) touching: Usage,
     /// The kernel's account of advice and touches.
@@ -79,9 +81,11 @@ impl<'p> Subject<'p> {
         let value = (self.walks % 200) as u8 + 2;
         let cached_bytes = self.behind.make_ready(plan, value)?;
         let before = Usage::of_thread();
+        let asked_cpu_ns = thread_cpu_ns();
         let asked_ns = now_ns();
         self.behind.expect(plan)?;
         let told_ns = now_ns();
+        let told_cpu_ns = thread_cpu_ns();
         let told = Usage::of_thread();
         let begun_cpu_ns = thread_cpu_ns();
         let begun_ns = now_ns();
@@ -93,6 +97,7 @@ impl<'p> Subject<'p> {
             set_up_ns: told_ns - asked_ns,
             walk_ns: ended_ns - begun_ns,
             cpu_ns: ended_cpu_ns - begun_cpu_ns,
+            set_up_cpu_ns: told_cpu_ns - asked_cpu_ns,
             touching: after.since(told),
             whole: after.since(before),
             cached_bytes,

@@ -3,7 +3,7 @@ use super::kind::{ACCESSES, ADVICES, Access, KINDS, LIMITS, Limit, PAGES, Plan, 
 use super::subject::mark;
 use super::{STRAY, faults_expected, reads_expected};
 use kit::declare::Named;
-use kit::model::{Profile, Quantity};
+use kit::model::{Profile, Quantity, Treatment};
 use std::collections::BTreeSet;
 use sys::pages::{Advice, Huge};
 
@@ -72,15 +72,18 @@ fn a_second_walk_reads_again_only_where_the_file_does_not_fit() {
 }
 
 #[test]
-fn quick_measures_what_findings_claims_and_accounts_need() {
+fn quick_measures_what_claims_and_accounts_need_and_standard_all() {
     let design = design();
     design.check().unwrap();
     let all = design.treatments(Profile::Quick);
-    let measured = |quantity: &Quantity| {
+    let more = design.treatments(Profile::Standard);
+    let among = |all: &[Treatment], quantity: &Quantity| {
         quantity.cells().iter().all(|cell| all.contains(&design.complete(cell)))
     };
+    let measured = |quantity: &Quantity| among(&all, quantity);
     for finding in &design.findings {
-        assert!(measured(&finding.quantity), "{}", finding.id);
+        let measured = measured(&finding.quantity) || !finding.drives;
+        assert!(measured && among(&more, &finding.quantity), "{}", finding.id);
     }
     for claim in &design.claims {
         assert!(measured(&claim.quantity), "{}", claim.id);
