@@ -64,7 +64,7 @@ fn about_the_disk() -> Vec<Claim> {
             "It holds if the second walk over a file of twice the limit spends at most half the \
              share of its time on a CPU that it spends where the file fits. The kernel is told \
              that the walk goes in order. Where it is not, and reads ahead as much as the limit \
-             lets it keep, it throws pages away before they are used, and a CPU is busy with that.",
+             lets it keep, it may throw pages away before they are used, and a CPU is busy with that.",
         )
         .holds_if(
             ratio("cpu_share_ppm", limited_and_told("below"), limited_and_told("above")),
@@ -83,7 +83,7 @@ fn about_memory() -> Vec<Claim> {
         )
         .note(
             "Eight MiB that were just given back are zeroed in a large cache; where more memory is \
-             touched, zeroing weighs more and the gain is smaller (see size).",
+             touched, zeroing weighs more (see size).",
         )
         .holds_if(
             ratio("fault_ns", by("anon_write").with("pages", "huge"), by("anon_write")),

@@ -73,7 +73,7 @@ pub(super) fn design() -> Design {
         controls: Vec::new(),
         needs: Needs {
             cpus: 1,
-            memory_bytes: 4 * LARGEST_MIB << 20,
+            memory_bytes: (4 * LARGEST_MIB) << 20,
             disk_bytes: LARGEST_MIB << 20,
             privileges: vec![
                 "a memory cgroup of its own (root, or the memory controller delegated): without, \
@@ -239,6 +239,7 @@ fn counted() -> [Response; 5] {
 fn findings() -> Vec<Finding> {
     let mut all = minor();
     all.extend(major());
+    all.extend(past_memory());
     all.extend(other_pages());
     all
 }
@@ -276,8 +277,8 @@ fn minor() -> Vec<Finding> {
         ),
         remark(
             "mapped_around",
-            "In order, a walk over a cached file meets {} faults per page: one fault maps the \
-             pages around it, too.",
+            "In order, a walk over a cached file meets {} faults per page; one may map the pages \
+             around it, too.",
             value("minor_count", by("file_warm")),
         ),
     ]
@@ -335,7 +336,7 @@ fn major() -> Vec<Finding> {
         ),
         remark(
             "waits_in_order",
-            "In order, the walk waits {} times per page: more often than it meets a major fault.",
+            "In order, the walk waits {} times per page, for major faults and for pages on their way.",
             value("switches_count", by("file_cold")),
         ),
         remark(
@@ -344,6 +345,12 @@ fn major() -> Vec<Finding> {
              included.",
             ratio("whole_ns", advised("file_cold", "willneed"), by("file_cold")),
         ),
+    ]
+}
+
+/// A file that does not fit into the memory there is.
+fn past_memory() -> Vec<Finding> {
+    vec![
         remark(
             "past_memory",
             "A second walk over a file of twice the memory's limit takes {} times as long as one \

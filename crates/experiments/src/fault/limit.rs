@@ -4,18 +4,23 @@ use kit::{Stop, Trial};
 use std::path::Path;
 use sys::cgroup::{Cgroup, Version};
 
+/// The cgroup in which a limit can be set, if there is one.
+pub(super) fn parent(trial: &Trial<'_>) -> Result<Cgroup, Stop> {
+    match &trial.spec().memory_cgroup {
+        Some(folder) => Ok(Cgroup::at(Path::new(folder))),
+        None => Err(Stop::unsupported(
+            "needs a memory cgroup; run as root, or with the memory controller delegated to you",
+        )),
+    }
+}
+
 /// Puts this process under a limit and verifies it. The runner removes the group when the trial
 /// is over: a process cannot remove the group it is in.
 pub(super) fn enter(trial: &mut Trial<'_>, bytes: u64) -> Result<(), Stop> {
-    let Some(parent) = trial.spec().memory_cgroup.clone() else {
-        return Err(Stop::unsupported(
-            "needs a memory cgroup; run as root, or with the memory controller delegated to you",
-        ));
-    };
+    let parent = parent(trial)?;
     let why = |error: sys::Error| {
         Stop::unsupported(format!("{error}: a memory cgroup cannot be made or limited here"))
     };
-    let parent = Cgroup::at(Path::new(&parent));
     if parent.version() == Version::V2 {
         // In version 2 a group must hand its controllers down; where it does so already, or may
         // not, setting the limit tells.

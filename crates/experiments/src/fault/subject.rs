@@ -62,6 +62,10 @@ impl<'p> Subject<'p> {
     pub(super) fn prepare(trial: &mut Trial<'_>, plan: &'p Plan) -> Result<Self, Stop> {
         // Twice the size for a copy or a child, and no more than half of what the trial may use.
         trial.need_memory(4 * plan.bytes)?;
+        if plan.limit != Limit::None {
+            // Before a file is written for nothing.
+            super::limit::parent(trial)?;
+        }
         let behind = match plan.kind.is_file() {
             true => file(trial, plan)?,
             false => memory(plan)?,
@@ -70,6 +74,19 @@ impl<'p> Subject<'p> {
             super::limit::enter(trial, bytes)?;
         }
         Ok(Subject { plan, behind, walks: 0 })
+    }
+
+    /// Anonymous memory without a trial around it.
+    #[cfg(test)]
+    pub(super) fn of_memory(plan: &'p Plan) -> Result<Self, Stop> {
+        Ok(Subject { plan, behind: memory(plan)?, walks: 0 })
+    }
+
+    /// Whether the pages look touched by a walk that never was.
+    #[cfg(test)]
+    pub(super) fn seems_walked(&mut self) -> Result<bool, Stop> {
+        self.behind.make_ready(self.plan, 255)?;
+        self.behind.adds_up(self.plan, 255, 0)
     }
 
     /// Brings the pages into their state, gives the advice, touches each page, and looks whether

@@ -1,6 +1,7 @@
 use super::design::design;
 use super::kind::{ACCESSES, ADVICES, Access, KINDS, LIMITS, Limit, PAGES, Plan, Told, order};
-use super::subject::mark;
+use super::sharer::Sharer;
+use super::subject::{Subject, mark};
 use super::{STRAY, faults_expected, reads_expected};
 use kit::declare::Named;
 use kit::model::{Profile, Quantity, Treatment};
@@ -109,4 +110,65 @@ fn every_treatment_has_the_control_that_is_subtracted_from_it() {
             }
         }
     }
+}
+
+fn small(kind: &str) -> Plan {
+    let pages = 64;
+    Plan {
+        bytes: pages * sys::pages::page_bytes() as u64,
+        order: order(Access::Random, pages as u32, 5),
+        ..plan(kind)
+    }
+}
+
+#[test]
+fn each_kind_of_memory_faults_as_it_says_and_adds_up() {
+    for kind in ["resident", "anon_read", "anon_write", "cow_fork", "fill", "copy"] {
+        let plan = small(kind);
+        let mut subject = Subject::of_memory(&plan).unwrap();
+        for _ in 0..3 {
+            let walk = subject.walk().unwrap();
+            assert!(walk.adds_up, "{kind}");
+            let faults = walk.touching.minor_faults as f64;
+            let (low, high) = faults_expected(&plan);
+            // A test shares its process: its stack may have been marked by a neighbour's fork.
+            let (low, high) = (low * 64.0, high * 64.0 + 16.0);
+            assert!((low..=high).contains(&faults), "{kind}: {faults} faults");
+        }
+    }
+}
+
+#[test]
+fn a_walk_that_never_was_does_not_add_up() {
+    for kind in ["resident", "anon_read", "anon_write", "cow_fork", "fill", "copy"] {
+        let plan = small(kind);
+        let mut subject = Subject::of_memory(&plan).unwrap();
+        assert!(!subject.seems_walked().unwrap(), "{kind}");
+    }
+}
+
+#[test]
+fn populated_memory_is_walked_without_a_fault() {
+    let plan = Plan { told: Told::Populate, ..small("anon_write") };
+    let mut subject = Subject::of_memory(&plan).unwrap();
+    match subject.walk() {
+        Err(kit::Stop::Unsupported(why)) => println!("skipped: {why}"),
+        walk => {
+            let walk = walk.unwrap();
+            assert!(walk.adds_up);
+            assert!(walk.touching.minor_faults <= 16, "{walk:?}");
+            assert!(walk.whole.minor_faults >= 64, "{walk:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sharer_holds_still_and_is_taken_in() {
+    let mut sharer = Sharer::new().unwrap();
+    sharer.share().unwrap();
+    sharer.share().unwrap();
+    sharer.end().unwrap();
+    sharer.end().unwrap();
+    sharer.share().unwrap();
+    drop(sharer);
 }
