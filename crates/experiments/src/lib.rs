@@ -5,6 +5,7 @@
 
 mod clock;
 mod create;
+mod fault;
 mod isolation;
 mod kernel_entry;
 mod memory_limit;
@@ -26,6 +27,7 @@ pub const CATALOG: &[Experiment] = &[
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
     switch::EXPERIMENT,
+    fault::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

@@ -104,6 +104,18 @@ pub fn cached_bytes(file: &File) -> Result<u64> {
     resident
 }
 
+/// How much the kernel reads ahead of a fault or a read on the device of
+/// `path`, in bytes (`/sys/class/bdi`); `None` where the file system keeps that
+/// to itself.
+///
+/// # Errors
+/// What `stat` says.
+pub fn read_ahead_bytes(path: &Path) -> Result<Option<u64>> {
+    let device = crate::block::device_of(path)?;
+    let file = format!("/sys/class/bdi/{}:{}/read_ahead_kb", device.major, device.minor);
+    Ok(crate::text::number(file).and_then(|kib| kib.checked_mul(1024)))
+}
+
 /// Space that this user may still fill on the file system of `path`, in bytes.
 ///
 /// # Errors
@@ -220,6 +232,8 @@ mod tests {
         assert_eq!(missing.to_string(), "statfs(/no/such): No such file or directory (os error 2)");
         let folder = tempfile::tempdir().unwrap();
         assert!(free_bytes(folder.path()).is_ok());
+        assert!(read_ahead_bytes(folder.path()).unwrap().is_none_or(|bytes| bytes % 1024 == 0));
+        assert!(read_ahead_bytes(Path::new("/no/such")).is_err());
         assert_eq!(free_bytes(Path::new("/no/such")).unwrap_err().errno(), Some(libc::ENOENT));
     }
 }

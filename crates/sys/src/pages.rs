@@ -1,7 +1,15 @@
-//! Memory by the page: mappings, huge pages, residency.
+//! Memory by the page: mappings, huge pages, residency, advice.
+
+mod file;
+mod touch;
+
+pub use file::{FileMapping, Share};
+pub use touch::Pages;
 
 use crate::error::check;
 use crate::{Error, Result, text};
+use std::fs::File;
+use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
 use std::sync::atomic::AtomicU64;
 
@@ -14,6 +22,54 @@ pub enum Huge {
     Always,
     /// No advice: the machine's setting decides.
     Default,
+}
+
+/// What the kernel is told of the accesses to come (madvise(2)).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Advice {
+    /// `MADV_RANDOM`: in no order, so that reading ahead is of no use.
+    Random,
+    /// `MADV_SEQUENTIAL`: in order, each page once.
+    Sequential,
+    /// `MADV_WILLNEED`: soon; the kernel may begin to read.
+    WillNeed,
+    /// `MADV_POPULATE_READ`: every page is mapped now, as a read would do it.
+    PopulateRead,
+    /// `MADV_POPULATE_WRITE`: every page is mapped now, as a write would do it.
+    PopulateWrite,
+}
+
+impl Advice {
+    /// The kernel's number and name for it.
+    fn number(self) -> (i32, &'static str) {
+        match self {
+            Advice::Random => (libc::MADV_RANDOM, "MADV_RANDOM"),
+            Advice::Sequential => (libc::MADV_SEQUENTIAL, "MADV_SEQUENTIAL"),
+            Advice::WillNeed => (libc::MADV_WILLNEED, "MADV_WILLNEED"),
+            Advice::PopulateRead => (libc::MADV_POPULATE_READ, "MADV_POPULATE_READ"),
+            Advice::PopulateWrite => (libc::MADV_POPULATE_WRITE, "MADV_POPULATE_WRITE"),
+        }
+    }
+
+    /// Gives it for a range of mapped memory.
+    fn give(self, start: *mut u8, bytes: usize) -> Result<()> {
+        let (number, name) = self.number();
+        // SAFETY: the caller's range is mapped. None of these changes what is
+        // in it; a range that is not mapped would be an error and no harm.
+        let result = unsafe { libc::madvise(start.cast(), bytes, number) };
+        match check(result.into(), || format!("madvise({name}, {bytes} bytes)")) {
+            Ok(_) => Ok(()),
+            Err(error) if self.is_new() && error.errno() == Some(libc::EINVAL) => {
+                Err(Error::unsupported(format!("madvise({name})"), "needs Linux 5.14 or newer"))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether older kernels do not know it.
+    fn is_new(self) -> bool {
+        matches!(self, Advice::PopulateRead | Advice::PopulateWrite)
+    }
 }
 
 /// A range of addresses from `mmap`, unmapped when dropped.
@@ -32,15 +88,25 @@ unsafe impl Sync for Region {}
 impl Region {
     /// Maps `bytes` (rounded up to pages) anonymously.
     fn map(bytes: usize, protection: i32, flags: i32) -> Result<Self> {
-        let call = || format!("mmap({bytes} bytes)");
+        Self::map_of(bytes, protection, flags | libc::MAP_ANONYMOUS, None)
+    }
+
+    /// Maps `bytes` (rounded up to pages) of `file` from its beginning, or
+    /// anonymously, as `flags` say.
+    fn map_of(bytes: usize, protection: i32, flags: i32, file: Option<&File>) -> Result<Self> {
+        let call = || match file {
+            None => format!("mmap({bytes} bytes)"),
+            Some(_) => format!("mmap(file of {bytes} bytes)"),
+        };
         let rounded = bytes
             .checked_next_multiple_of(page_bytes())
             .filter(|rounded| *rounded > 0)
             .ok_or_else(|| Error::new(call(), libc::EINVAL))?;
-        let flags = flags | libc::MAP_ANONYMOUS;
-        // SAFETY: a new anonymous mapping at an address of the kernel's choice
-        // overlaps nothing that exists.
-        let start = unsafe { libc::mmap(std::ptr::null_mut(), rounded, protection, flags, -1, 0) };
+        let descriptor = file.map_or(-1, AsRawFd::as_raw_fd);
+        // SAFETY: a new mapping at an address of the kernel's choice overlaps
+        // nothing that exists.
+        let start =
+            unsafe { libc::mmap(std::ptr::null_mut(), rounded, protection, flags, descriptor, 0) };
         if start == libc::MAP_FAILED {
             return Err(Error::new(call(), crate::error::last_errno()));
         }
@@ -178,6 +244,23 @@ impl Mapping {
     /// None is known for private anonymous memory.
     pub fn keep_from_children(&self) -> Result<()> {
         self.advise(libc::MADV_DONTFORK, "MADV_DONTFORK")
+    }
+
+    /// Tells the kernel what accesses will come.
+    ///
+    /// # Errors
+    /// `Unsupported` for populating before Linux 5.14; `ENOMEM` where memory or
+    /// a limit is exceeded by it.
+    pub fn expect(&mut self, advice: Advice) -> Result<()> {
+        advice.give(self.pointer(), self.bytes)
+    }
+
+    /// The pages, to be touched one by one.
+    pub fn pages(&mut self) -> Pages<'_> {
+        // SAFETY: the range is mapped, readable and writable for as long as
+        // `self` is borrowed, begins at a page, and nobody else can name it
+        // meanwhile.
+        unsafe { Pages::new(self.pointer(), self.bytes / page_bytes(), true) }
     }
 
     /// How much of the mapping is backed by huge pages, in bytes, from smaps.

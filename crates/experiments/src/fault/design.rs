@@ -1,0 +1,459 @@
+//! The experiment as data: factors, grids, responses, findings, accounts. What people say of it
+//! stands in `claims`.
+
+use super::claims::claims;
+use super::kind::{ACCESSES, ADVICES, KINDS, LIMITS, PAGES};
+use kit::declare::{
+    account, beyond, cell, factor, finding, grid, known, measured, part, ratio, remark, response,
+    share, value,
+};
+use kit::model::{
+    Account, Cell, Center, Design, Factor, Finding, Grid, Needs, Profile, Response, Unit,
+};
+
+/// The largest size, in MiB.
+const LARGEST_MIB: u64 = 256;
+
+/// After this time a trial is killed: 2048 waits for a disk that turns take 20 s.
+const TIME_LIMIT_MS: u64 = 60_000;
+
+const METHOD: &str = "A fresh process on one CPU makes a range of anonymous memory, or maps a file \
+    of its own, and touches it page by page in an order laid down before: the first byte of each \
+    page is read or written. Before each walk the pages are brought into the state of the \
+    treatment: given back to the kernel (MADV_DONTNEED), shared with a child that is forked and \
+    stands still, mapped anew, or, for a cold file, dropped from the page cache by \
+    posix_fadvise(DONTNEED) on this file alone and found absent by mincore; the machine's caches \
+    are never dropped. The same walk over pages that are mapped already is subtracted. The \
+    footprint is walked once before, so that pages are recycled ones: memory that a virtual \
+    machine's host must supply first costs several times more. The warm walk over a file is the \
+    second of two equal ones, so that the page cache lies as the cold walk leaves it (the size of \
+    its folios decides how many pages one fault maps). Walks in which each touch may wait for the \
+    disk touch a bounded number of pages. Cold is what this kernel does not have; a host's or a \
+    controller's cache may still answer. Faults, waits and bytes read are the kernel's own counts \
+    of the walks alone, and the sum of what was read proves that each page was touched.";
+
+/// A kind of touch, all else at the baselines.
+pub(super) fn by(kind: &str) -> Cell {
+    cell([("kind", kind)])
+}
+
+/// A kind of touch after an advice.
+pub(super) fn advised(kind: &str, advice: &str) -> Cell {
+    by(kind).with("advice", advice)
+}
+
+/// A page at a time, in no order and without reading ahead: where each touch stands alone.
+pub(super) fn alone(kind: &str) -> Cell {
+    advised(kind, "random").with("access", "random")
+}
+
+/// The second walk over a file under a limit, in order.
+fn limited(limit: &str) -> Cell {
+    by("file_warm").with("limit", limit).with("size", "64")
+}
+
+/// The same where the kernel is told that it will be in order.
+pub(super) fn limited_and_told(limit: &str) -> Cell {
+    limited(limit).with("advice", "sequential")
+}
+
+pub(super) fn design() -> Design {
+    Design {
+        id: "fault".into(),
+        version: 1,
+        chapter: "Switching and faulting".into(),
+        question: "What does a page fault cost, and what of it is the disk's?".into(),
+        method: METHOD.into(),
+        factors: factors(),
+        grids: grids(),
+        responses: responses(),
+        findings: findings(),
+        accounts: accounts(),
+        claims: claims(),
+        controls: Vec::new(),
+        needs: Needs {
+            cpus: 1,
+            memory_bytes: (4 * LARGEST_MIB) << 20,
+            disk_bytes: LARGEST_MIB << 20,
+            privileges: vec![
+                "a memory cgroup of its own (root, or the memory controller delegated): without, \
+                 walks over more than the memory's limit are not measured"
+                    .into(),
+                "a session folder on a disk file system: in memory (tmpfs) nothing can be cold"
+                    .into(),
+                "transparent huge pages (`madvise` or `always` in \
+                 /sys/kernel/mm/transparent_hugepage/enabled): without, their first touch is not \
+                 measured"
+                    .into(),
+            ],
+        },
+        precision: 0.05,
+        time_limit_ms: TIME_LIMIT_MS,
+    }
+}
+
+fn factors() -> Vec<Factor> {
+    let about = "MiB of memory, or of the file";
+    vec![
+        factor("kind", "what is touched, and in which state", "anon_write").named(&KINDS).build(),
+        factor("access", "the order of the touches", "sequential").named(&ACCESSES).build(),
+        factor("advice", "what the kernel is told before", "none").named(&ADVICES).build(),
+        factor("pages", "the size of the pages of anonymous memory", "4k").named(&PAGES).build(),
+        factor("limit", "the limit on the trial's memory", "none").named(&LIMITS).build(),
+        factor("size", "how much is walked, in MiB", "8")
+            .numbers(Profile::Smoke, about, &[8])
+            .numbers(Profile::Quick, about, &[16, 64])
+            .numbers(Profile::Thorough, about, &[LARGEST_MIB])
+            .build(),
+    ]
+}
+
+fn grids() -> Vec<Grid> {
+    let control = "resident";
+    let file = ["file_warm", "file_cold"];
+    let random = &["random"];
+    let larger = &["16", "64", "256"];
+    vec![
+        grid(Profile::Smoke, &[("kind", &[])]),
+        grid(Profile::Quick, &[("kind", &[control, "anon_write"]), ("pages", &[])]),
+        grid(Profile::Quick, &[("kind", &[control, "anon_write"]), ("size", &["16"])]),
+        grid(Profile::Quick, &[("kind", &[control]), ("size", &["64"])]),
+        // A page at a time: by the order, by the advice, by both.
+        grid(Profile::Quick, &[("kind", &file), ("access", &[]), ("advice", &["none", "random"])]),
+        grid(Profile::Quick, &[("kind", &[control]), ("access", &[])]),
+        grid(Profile::Quick, &[("kind", &["file_cold"]), ("advice", &[])]),
+        grid(
+            Profile::Quick,
+            &[("kind", &["anon_write", "file_warm"]), ("advice", &["none", "populate"])],
+        ),
+        grid(
+            Profile::Quick,
+            &[
+                ("kind", &["file_warm"]),
+                ("limit", &["above", "below"]),
+                ("size", &["64"]),
+                ("advice", &["sequential"]),
+            ],
+        ),
+        grid(Profile::Standard, &[("kind", &[]), ("access", &[])]),
+        grid(Profile::Standard, &[("kind", &[]), ("size", larger)]),
+        grid(
+            Profile::Standard,
+            &[("kind", &[control, "anon_write"]), ("pages", &[]), ("size", &[])],
+        ),
+        grid(Profile::Standard, &[("kind", &["file_cold"]), ("access", random), ("advice", &[])]),
+        grid(Profile::Standard, &[("kind", &["file_warm"]), ("advice", &[])]),
+        grid(
+            Profile::Standard,
+            &[
+                ("kind", &["anon_read", "anon_write", "cow_file"]),
+                ("advice", &["none", "populate"]),
+            ],
+        ),
+        grid(
+            Profile::Standard,
+            &[
+                ("kind", &["file_warm"]),
+                ("limit", &["above", "below"]),
+                ("size", larger),
+                ("advice", &["none", "sequential"]),
+            ],
+        ),
+    ]
+}
+
+/// The walk over pages that are mapped already, in the same order over as much memory.
+fn control() -> Cell {
+    cell([("kind", "resident"), ("advice", "none"), ("limit", "none")])
+}
+
+fn responses() -> Vec<Response> {
+    let clock = "clock_gettime(CLOCK_MONOTONIC)";
+    let (first, last) = ("before the first touch", "after the last");
+    let told = "before the advice";
+    let net = "divided by the pages touched, less the same for pages that are mapped already";
+    let divided = "divided by the pages touched";
+    let time = |name, label| response(name, label, Unit::Ns);
+    let mut all = vec![
+        time("page_ns", "time per page").subtract(control()).card(first, last, net, clock).build(),
+        time("fault_ns", "time per page where no disk is needed")
+            .subtract(control())
+            .cpu_twin("page_cpu_ns")
+            .card(
+                first,
+                last,
+                "as the time per page, but kept for treatments alone that need nothing but a CPU, \
+                 so that CPU time may stand in for it",
+                clock,
+            )
+            .build(),
+        time("whole_ns", "time per page, advice included")
+            .subtract(control())
+            .card(told, last, net, clock)
+            .build(),
+        time("whole_cpu_ns", "CPU time per page, advice included")
+            .subtract(control())
+            .card(told, last, net, "clock_gettime(CLOCK_THREAD_CPUTIME_ID)")
+            .build(),
+        time("set_up_ns", "time of the advice per page")
+            .card(told, "when it has returned", divided, clock)
+            .build(),
+        time("touch_ns", "time per page, the walk itself included")
+            .card(first, last, divided, clock)
+            .build(),
+        time("page_cpu_ns", "CPU time per page")
+            .subtract(control())
+            .card(first, last, net, "clock_gettime(CLOCK_THREAD_CPUTIME_ID)")
+            .build(),
+        response("cpu_share_ppm", "share of the walk's time on a CPU", Unit::Ppm)
+            .card(first, last, "CPU time divided by elapsed time, all walks", "both clocks above")
+            .build(),
+    ];
+    all.extend(counted());
+    all
+}
+
+/// What the kernel counted, per page touched.
+fn counted() -> [Response; 5] {
+    let usage = "getrusage(RUSAGE_THREAD) around each walk";
+    let divided = "summed over all walks, divided by the pages touched";
+    let count = |name, label, unit, from| {
+        response(name, label, unit)
+            .center(Center::Mean)
+            .card(from, "after the last touch", divided, usage)
+            .build()
+    };
+    let touch = "before the first touch";
+    let advice = "before the advice";
+    [
+        count("minor_count", "minor faults per page", Unit::Count, touch),
+        count("major_count", "major faults per page", Unit::Count, touch),
+        count("read_bytes", "bytes read from the disk per page", Unit::Bytes, advice),
+        count("switches_count", "waits (voluntary switches) per page", Unit::Count, advice),
+        response("walked_count", "pages touched by one walk", Unit::Count)
+            .card(touch, "after the last touch", "", "the length of the order laid down before")
+            .build(),
+    ]
+}
+
+fn findings() -> Vec<Finding> {
+    let mut all = minor();
+    all.extend(major());
+    all.extend(past_memory());
+    all.extend(other_pages());
+    all
+}
+
+/// Faults that need no disk.
+fn minor() -> Vec<Finding> {
+    let fault = "fault_ns";
+    vec![
+        finding(
+            "first_touch",
+            "The first write to a page of anonymous memory costs {} more than a later one.",
+            value(fault, by("anon_write")),
+        ),
+        finding(
+            "after_fork",
+            "A parent that rewrites a page which a forked child still shares pays {} for it.",
+            value(fault, by("cow_fork")),
+        ),
+        remark(
+            "zero_page",
+            "A fault that only has to map the page of zeros costs {}.",
+            value(fault, by("anon_read")),
+        ),
+        remark("zeroing", "To fill a page takes {}, without a fault.", value(fault, by("fill"))),
+        remark("copying", "To copy a page takes {}, without a fault.", value(fault, by("copy"))),
+        remark(
+            "file_copy",
+            "The first write to a page of a cached file, mapped privately, costs {}.",
+            value(fault, by("cow_file")),
+        ),
+        remark(
+            "minor_file",
+            "A touch that has to map a cached page costs {} (in no order, nothing read ahead).",
+            value(fault, alone("file_warm")),
+        ),
+        remark(
+            "mapped_around",
+            "In order, a walk over a cached file meets {} faults per page; one may map the pages \
+             around it, too.",
+            value("minor_count", by("file_warm")),
+        ),
+    ]
+}
+
+/// Faults that wait for the disk.
+fn major() -> Vec<Finding> {
+    let page = "page_ns";
+    vec![
+        remark(
+            "major_per_minor",
+            "A touch that is a major fault costs {} times as much as the same touch of a cached \
+             page.",
+            ratio(page, alone("file_cold"), alone("file_warm")),
+        ),
+        remark(
+            "major",
+            "A major fault that stands alone costs {}.",
+            value(page, alone("file_cold")),
+        ),
+        remark(
+            "disk_share",
+            "The disk makes {} of a major fault's cost: so much vanishes where the page is cached.",
+            share(
+                page,
+                alone("file_cold"),
+                alone("file_warm"),
+                by("resident").with("access", "random"),
+            ),
+        ),
+        remark(
+            "cpu_of_major",
+            "A CPU works during {} of that time: on the request, on the switch away and back.",
+            value("cpu_share_ppm", alone("file_cold")),
+        ),
+        remark(
+            "read_ahead",
+            "Reading ahead turns {} of the major faults of a walk in order into minor ones.",
+            share("major_count", advised("file_cold", "random"), by("file_cold"), by("file_warm")),
+        ),
+        remark(
+            "cold_in_order",
+            "A cold file walked in order costs {} per page.",
+            value(page, by("file_cold")),
+        ),
+        remark(
+            "major_without_order",
+            "Walked in no order, a cold file gives {} major faults per page touched.",
+            value("major_count", by("file_cold").with("access", "random")),
+        ),
+        remark(
+            "read_too_much",
+            "So walked, {} are read for each page touched.",
+            value("read_bytes", by("file_cold").with("access", "random")),
+        ),
+        remark(
+            "waits_in_order",
+            "In order, the walk waits {} times per page, for major faults and for pages on their way.",
+            value("switches_count", by("file_cold")),
+        ),
+        remark(
+            "willneed",
+            "Told by MADV_WILLNEED, the walk over a cold file takes {} times as long, advice \
+             included.",
+            ratio("whole_ns", advised("file_cold", "willneed"), by("file_cold")),
+        ),
+    ]
+}
+
+/// A file that does not fit into the memory there is.
+fn past_memory() -> Vec<Finding> {
+    vec![
+        remark(
+            "past_memory",
+            "A second walk over a file of twice the memory's limit takes {} times as long as one \
+             over a file that fits.",
+            ratio("touch_ns", limited_and_told("below"), limited_and_told("above")),
+        ),
+        remark(
+            "share_past_memory",
+            "It spends {} of its time on a CPU.",
+            value("cpu_share_ppm", limited_and_told("below")),
+        ),
+        remark(
+            "untold_past_memory",
+            "Not told by MADV_SEQUENTIAL that it goes in order, it reads {} for each page.",
+            value("read_bytes", limited("below")),
+        ),
+    ]
+}
+
+/// Huge pages, and pages mapped beforehand.
+fn other_pages() -> Vec<Finding> {
+    vec![
+        remark(
+            "huge",
+            "With huge pages the first touch of all memory takes {} times as long.",
+            ratio("fault_ns", by("anon_write").with("pages", "huge"), by("anon_write")),
+        ),
+        remark(
+            "populate",
+            "Mapped beforehand by MADV_POPULATE_WRITE, it takes {} times the CPU time, advice \
+             included.",
+            ratio("whole_cpu_ns", advised("anon_write", "populate"), by("anon_write")),
+        ),
+        remark(
+            "populate_file",
+            "A cached file, mapped beforehand by MADV_POPULATE_READ, takes {} times the CPU time, \
+             advice included.",
+            ratio("whole_cpu_ns", advised("file_warm", "populate"), by("file_warm")),
+        ),
+    ]
+}
+
+fn accounts() -> Vec<Account> {
+    let larger = |kind: &str| by(kind).with("size", "16");
+    let (page, touch) = ("page_ns", "touch_ns");
+    vec![
+        account(
+            "first_touch",
+            "the first write to a page, of 16 MiB",
+            measured(touch, larger("anon_write")),
+            vec![
+                part(
+                    "faults, each at its cost in 8 MiB",
+                    measured("minor_count", larger("anon_write")),
+                    measured(page, by("anon_write")),
+                ),
+                part("the walk itself", known(1.0), measured(touch, larger("resident"))),
+            ],
+        ),
+        account(
+            "inside_first_touch",
+            "one fault of a first write; what is left is finding a page",
+            measured(page, by("anon_write")),
+            vec![
+                part(
+                    "a fault that maps the page of zeros",
+                    known(1.0),
+                    measured(page, by("anon_read")),
+                ),
+                part("filling a page", known(1.0), measured(page, by("fill"))),
+            ],
+        ),
+        account(
+            "inside_copy",
+            "one page rewritten after a fork; what is left is undoing the old mapping",
+            measured(page, by("cow_fork")),
+            vec![
+                part(
+                    "a fault that maps the page of zeros",
+                    known(1.0),
+                    measured(page, by("anon_read")),
+                ),
+                part(
+                    "finding and zeroing a page",
+                    known(1.0),
+                    beyond(page, by("anon_write"), by("anon_read")),
+                ),
+                part("copying a page instead", known(1.0), beyond(page, by("copy"), by("fill"))),
+            ],
+        ),
+        account(
+            "cold_in_order",
+            "a page of a cold file, walked in order; what is left is waiting for pages read ahead",
+            measured(touch, by("file_cold")),
+            vec![
+                part(
+                    "major faults, each a wait for one page from the disk",
+                    measured("major_count", by("file_cold")),
+                    beyond(page, advised("file_cold", "random"), advised("file_warm", "random")),
+                ),
+                part("mapping a cached page", known(1.0), measured(page, by("file_warm"))),
+                part("the walk itself", known(1.0), measured(touch, by("resident"))),
+            ],
+        ),
+    ]
+}

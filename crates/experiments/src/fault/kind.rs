@@ -1,0 +1,315 @@
+//! What is touched and how: the levels of the factors, with what realises them.
+
+use crate::support::random::Random;
+use kit::declare::Named;
+use kit::model::Profile;
+use kit::{Stop, Trial};
+use sys::pages::{Advice, Huge};
+
+/// What a walk does to a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touch {
+    /// Reads its first byte.
+    Read,
+    /// Writes its first byte.
+    Write,
+    /// Fills it.
+    Fill,
+    /// Copies it to a page of other memory.
+    Copy,
+}
+
+/// What happens before each walk, so that its pages are in the state asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Before {
+    /// Nothing: the pages of anonymous memory are mapped already.
+    Nothing,
+    /// Anonymous memory is given back, so that it has no pages.
+    Discard,
+    /// A child is forked, which shares the pages of anonymous memory until they are written.
+    Fork,
+    /// The file is mapped anew; what is cached of it stays.
+    Map,
+    /// The file is dropped from the page cache and mapped anew.
+    Drop,
+}
+
+/// The faults that a walk must meet where no page was populated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Faults {
+    /// None.
+    None,
+    /// One for each page.
+    One,
+    /// As many as the kernel likes, but not more than pages: one fault may map several.
+    AtMostOne,
+}
+
+/// A kind of touch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Kind {
+    /// What happens before.
+    pub(super) before: Before,
+    /// What is done to each page.
+    pub(super) touch: Touch,
+    /// What faults there must be.
+    pub(super) faults: Faults,
+}
+
+impl Kind {
+    const fn new(before: Before, touch: Touch, faults: Faults) -> Self {
+        Kind { before, touch, faults }
+    }
+
+    /// Whether the pages are those of a file.
+    pub(super) fn is_file(self) -> bool {
+        matches!(self.before, Before::Map | Before::Drop)
+    }
+
+    /// Whether the pages of a file must be absent from the page cache before each walk.
+    pub(super) fn is_cold(self) -> bool {
+        self.before == Before::Drop
+    }
+}
+
+/// The levels of the factor `kind`.
+pub(super) const KINDS: [Named<Kind>; 9] = [
+    Named::new(
+        "resident",
+        "anonymous memory that is mapped already, read: the control, without a fault",
+        Kind::new(Before::Nothing, Touch::Read, Faults::None),
+    ),
+    Named::new(
+        "anon_read",
+        "anonymous memory never touched, read: the kernel maps its page of zeros",
+        Kind::new(Before::Discard, Touch::Read, Faults::One),
+    ),
+    Named::new(
+        "anon_write",
+        "anonymous memory never touched, written: the kernel finds, zeroes and maps a page",
+        Kind::new(Before::Discard, Touch::Write, Faults::One),
+    ),
+    Named::new(
+        "cow_fork",
+        "memory rewritten by a parent whose child holds the copy: the deferred cost of fork",
+        Kind::new(Before::Fork, Touch::Write, Faults::One),
+    ),
+    Named::from(
+        "cow_file",
+        "a cached file mapped privately, written: the kernel copies the page",
+        Profile::Quick,
+        Kind::new(Before::Map, Touch::Write, Faults::One),
+    ),
+    Named::new(
+        "file_warm",
+        "a mapped file, read by the same walk a second time: cached, as far as the limit lets it",
+        Kind::new(Before::Map, Touch::Read, Faults::AtMostOne),
+    ),
+    Named::new(
+        "file_cold",
+        "a mapped file, read, of which nothing is cached",
+        Kind::new(Before::Drop, Touch::Read, Faults::AtMostOne),
+    ),
+    Named::from(
+        "fill",
+        "mapped memory, each page filled: a unit cost, without a fault",
+        Profile::Quick,
+        Kind::new(Before::Nothing, Touch::Fill, Faults::None),
+    ),
+    Named::new(
+        "copy",
+        "mapped memory, each page copied to other mapped memory: a unit cost, without a fault",
+        Kind::new(Before::Nothing, Touch::Copy, Faults::None),
+    ),
+];
+
+/// The order in which pages are touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// From the first to the last.
+    Sequential,
+    /// Each once, shuffled.
+    Random,
+}
+
+/// The levels of the factor `access`.
+pub(super) const ACCESSES: [Named<Access>; 2] = [
+    Named::new("sequential", "from the first page to the last", Access::Sequential),
+    Named::from(
+        "random",
+        "each page once, in an order drawn from the seed beforehand",
+        Profile::Quick,
+        Access::Random,
+    ),
+];
+
+/// What the kernel is told before a walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// Nothing.
+    Nothing,
+    /// An advice.
+    This(Advice),
+    /// To map all pages at once, as the walk's own touch would do it.
+    Populate,
+}
+
+impl Told {
+    /// The advice to give for a walk that touches so.
+    pub(super) fn advice(self, touch: Touch) -> Option<Advice> {
+        match (self, touch) {
+            (Told::Nothing, _) => None,
+            (Told::This(advice), _) => Some(advice),
+            (Told::Populate, Touch::Write) => Some(Advice::PopulateWrite),
+            (Told::Populate, _) => Some(Advice::PopulateRead),
+        }
+    }
+}
+
+/// The levels of the factor `advice`.
+pub(super) const ADVICES: [Named<Told>; 5] = [
+    Named::new("none", "nothing", Told::Nothing),
+    Named::from(
+        "random",
+        "MADV_RANDOM: the kernel does not read ahead",
+        Profile::Quick,
+        Told::This(Advice::Random),
+    ),
+    Named::from(
+        "sequential",
+        "MADV_SEQUENTIAL: the kernel reads ahead more",
+        Profile::Quick,
+        Told::This(Advice::Sequential),
+    ),
+    Named::from(
+        "willneed",
+        "MADV_WILLNEED: the kernel begins to read at once",
+        Profile::Quick,
+        Told::This(Advice::WillNeed),
+    ),
+    Named::from(
+        "populate",
+        "MADV_POPULATE_READ or _WRITE: all pages are mapped at once, as by MAP_POPULATE",
+        Profile::Quick,
+        Told::Populate,
+    ),
+];
+
+/// The levels of the factor `pages`.
+pub(super) const PAGES: [Named<Huge>; 2] = [
+    Named::new("4k", "ordinary pages (MADV_NOHUGEPAGE)", Huge::Never),
+    Named::from("huge", "transparent huge pages (MADV_HUGEPAGE)", Profile::Quick, Huge::Always),
+];
+
+/// A limit on the memory of the trial.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// None.
+    None,
+    /// A memory cgroup of half the size of what is walked.
+    Below,
+    /// A memory cgroup of four times that size.
+    Above,
+}
+
+impl Limit {
+    /// The limit on memory for a walk over so many bytes.
+    pub(super) fn bytes(self, walked: u64) -> Option<u64> {
+        match self {
+            Limit::None => None,
+            Limit::Below => Some(walked / 2),
+            Limit::Above => Some(walked * 4),
+        }
+    }
+}
+
+/// The levels of the factor `limit`.
+pub(super) const LIMITS: [Named<Limit>; 3] = [
+    Named::new("none", "no limit but the machine's", Limit::None),
+    Named::from("above", "a memory cgroup of four times the size", Profile::Quick, Limit::Above),
+    Named::from("below", "a memory cgroup of half the size", Profile::Quick, Limit::Below),
+];
+
+/// All that a treatment asks for.
+#[derive(Clone, Debug)]
+pub(super) struct Plan {
+    /// What is touched.
+    pub(super) kind: Kind,
+    /// What the kernel is told before.
+    pub(super) told: Told,
+    /// The size of the pages of anonymous memory.
+    pub(super) huge: Huge,
+    /// The limit on memory.
+    pub(super) limit: Limit,
+    /// The size of the memory or file, in bytes.
+    pub(super) bytes: u64,
+    /// The pages to touch, in their order.
+    pub(super) order: Vec<u32>,
+}
+
+impl Plan {
+    /// Reads the treatment.
+    pub(super) fn of(trial: &Trial<'_>) -> Result<Self, Stop> {
+        let kind = trial.realise("kind", &KINDS)?;
+        let access = trial.realise("access", &ACCESSES)?;
+        let told = trial.realise("advice", &ADVICES)?;
+        let bytes = trial.number("size")? << 20;
+        let pages = bytes / sys::pages::page_bytes() as u64;
+        let mut order = order(access, pages as u32, trial.spec().seed);
+        if each_may_wait(kind, access, told) {
+            order.truncate(waits_max(trial.spec().profile).min(order.len() / SPREAD));
+        }
+        Ok(Plan {
+            kind,
+            told,
+            huge: trial.realise("pages", &PAGES)?,
+            limit: trial.realise("limit", &LIMITS)?,
+            bytes,
+            order,
+        })
+    }
+
+    /// Pages touched by one walk.
+    pub(super) fn touched(&self) -> u64 {
+        self.order.len() as u64
+    }
+
+    /// Whether a walk may have to wait for the disk.
+    pub(super) fn needs_disk(&self) -> bool {
+        self.kind.is_cold() || self.limit == Limit::Below
+    }
+}
+
+/// Whether every touch of a walk over a file may be a wait for the disk of its own. Warm walks
+/// are bounded like cold ones, since the two are compared.
+fn each_may_wait(kind: Kind, access: Access, told: Told) -> bool {
+    let reads_file = kind.is_file() && kind.touch == Touch::Read;
+    reads_file && (access == Access::Random || told == Told::This(Advice::Random))
+}
+
+/// Of so many pages one at most is touched where each touch is to stand alone: a fault on a cached
+/// page maps its neighbours, too, 16 pages by default (`fault_around_bytes`).
+const SPREAD: usize = 16;
+
+/// The most pages touched where each may wait for the disk: on one that turns, a wait is 10 ms.
+fn waits_max(profile: Profile) -> usize {
+    match profile {
+        Profile::Smoke => 32,
+        Profile::Quick => 128,
+        Profile::Standard => 512,
+        Profile::Thorough => 2048,
+    }
+}
+
+/// All pages, each once, in the order asked for.
+pub(super) fn order(access: Access, pages: u32, seed: u64) -> Vec<u32> {
+    let mut order: Vec<u32> = (0..pages).collect();
+    if access == Access::Random {
+        let mut random = Random::new(seed, 0);
+        // Fisher and Yates, in the form of Durstenfeld (1964).
+        for last in (1..order.len()).rev() {
+            order.swap(last, random.below(last as u64 + 1) as usize);
+        }
+    }
+    order
+}

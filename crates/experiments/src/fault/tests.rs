@@ -1,0 +1,174 @@
+use super::design::design;
+use super::kind::{ACCESSES, ADVICES, Access, KINDS, LIMITS, Limit, PAGES, Plan, Told, order};
+use super::sharer::Sharer;
+use super::subject::{Subject, mark};
+use super::{STRAY, faults_expected, reads_expected};
+use kit::declare::Named;
+use kit::model::{Profile, Quantity, Treatment};
+use std::collections::BTreeSet;
+use sys::pages::{Advice, Huge};
+
+fn named<T: Copy>(table: &[Named<T>], name: &str) -> T {
+    table.iter().find(|named| named.name == name).unwrap().by
+}
+
+fn plan(kind: &str) -> Plan {
+    Plan {
+        kind: named(&KINDS, kind),
+        told: Told::Nothing,
+        huge: Huge::Never,
+        limit: Limit::None,
+        bytes: 8 << 20,
+        order: order(Access::Sequential, 2048, 1),
+    }
+}
+
+#[test]
+fn an_order_has_each_page_once() {
+    let sequential = order(named(&ACCESSES, "sequential"), 1000, 7);
+    let random = order(named(&ACCESSES, "random"), 1000, 7);
+    assert!(sequential.is_sorted());
+    assert!(!random.is_sorted());
+    let pages: BTreeSet<u32> = random.iter().copied().collect();
+    assert_eq!(pages, (0..1000).collect());
+    assert_eq!(random.len(), 1000);
+    assert_eq!(random, order(Access::Random, 1000, 7));
+    assert_ne!(random, order(Access::Random, 1000, 8));
+    assert!(order(Access::Random, 0, 7).is_empty());
+}
+
+#[test]
+fn marks_tell_pages_apart_and_are_never_zero() {
+    assert!((0..5000).all(|page| mark(page) != 0 && mark(page) != mark(page + 1)));
+}
+
+#[test]
+fn populating_does_what_the_touch_would_do() {
+    let populate = named(&ADVICES, "populate");
+    assert_eq!(populate.advice(named(&KINDS, "anon_write").touch), Some(Advice::PopulateWrite));
+    assert_eq!(populate.advice(named(&KINDS, "file_cold").touch), Some(Advice::PopulateRead));
+    assert_eq!(Told::Nothing.advice(named(&KINDS, "anon_write").touch), None);
+}
+
+#[test]
+fn faults_are_expected_by_kind_page_size_and_advice() {
+    assert_eq!(faults_expected(&plan("resident")), (0.0, STRAY));
+    assert_eq!(faults_expected(&plan("anon_write")), (1.0, 1.0 + STRAY));
+    assert_eq!(faults_expected(&plan("file_warm")), (1.0 / 2048.0, 1.0 + STRAY));
+    let populated = Plan { told: Told::Populate, ..plan("anon_write") };
+    assert_eq!(faults_expected(&populated), (0.0, STRAY));
+    let (low, high) = faults_expected(&Plan { huge: Huge::Always, ..plan("anon_write") });
+    assert!(low > 0.0 && low < high && high < 0.1 + STRAY);
+}
+
+#[test]
+fn a_second_walk_reads_again_only_where_the_file_does_not_fit() {
+    let under = |name: &str| Plan { limit: named(&LIMITS, name), ..plan("file_warm") };
+    assert_eq!(reads_expected(&under("above")), (0.0, STRAY));
+    assert!(reads_expected(&under("below")).0 > 0.0);
+    assert!(under("below").needs_disk() && !under("above").needs_disk());
+    assert_eq!(under("below").limit.bytes(8 << 20), Some(4 << 20));
+    assert_eq!(under("above").limit.bytes(8 << 20), Some(32 << 20));
+    assert_eq!(named(&PAGES, "4k"), Huge::Never);
+}
+
+#[test]
+fn quick_measures_what_claims_and_accounts_need_and_standard_all() {
+    let design = design();
+    design.check().unwrap();
+    let all = design.treatments(Profile::Quick);
+    let more = design.treatments(Profile::Standard);
+    let among = |all: &[Treatment], quantity: &Quantity| {
+        quantity.cells().iter().all(|cell| all.contains(&design.complete(cell)))
+    };
+    let measured = |quantity: &Quantity| among(&all, quantity);
+    for finding in &design.findings {
+        let measured = measured(&finding.quantity) || !finding.drives;
+        assert!(measured && among(&more, &finding.quantity), "{}", finding.id);
+    }
+    for claim in &design.claims {
+        assert!(measured(&claim.quantity), "{}", claim.id);
+    }
+    for account in &design.accounts {
+        let cells = account.terms().flat_map(|term| term.cells());
+        for cell in cells {
+            assert!(all.contains(&design.complete(cell)), "{}: {cell:?}", account.id);
+        }
+    }
+}
+
+#[test]
+fn every_treatment_has_the_control_that_is_subtracted_from_it() {
+    let design = design();
+    for profile in [Profile::Smoke, Profile::Quick, Profile::Standard, Profile::Thorough] {
+        let all = design.treatments(profile);
+        for response in &design.responses {
+            let Some(control) = &response.subtract else { continue };
+            for treatment in &all {
+                let control = treatment.with(control);
+                assert!(all.contains(&control), "{profile:?}: no {control} for {treatment}");
+            }
+        }
+    }
+}
+
+fn small(kind: &str) -> Plan {
+    let pages = 64;
+    Plan {
+        bytes: pages * sys::pages::page_bytes() as u64,
+        order: order(Access::Random, pages as u32, 5),
+        ..plan(kind)
+    }
+}
+
+#[test]
+fn each_kind_of_memory_faults_as_it_says_and_adds_up() {
+    for kind in ["resident", "anon_read", "anon_write", "cow_fork", "fill", "copy"] {
+        let plan = small(kind);
+        let mut subject = Subject::of_memory(&plan).unwrap();
+        for _ in 0..3 {
+            let walk = subject.walk().unwrap();
+            assert!(walk.adds_up, "{kind}");
+            let faults = walk.touching.minor_faults as f64;
+            let (low, high) = faults_expected(&plan);
+            // A test shares its process: its stack may have been marked by a neighbour's fork.
+            let (low, high) = (low * 64.0, high * 64.0 + 16.0);
+            assert!((low..=high).contains(&faults), "{kind}: {faults} faults");
+        }
+    }
+}
+
+#[test]
+fn a_walk_that_never_was_does_not_add_up() {
+    for kind in ["resident", "anon_read", "anon_write", "cow_fork", "fill", "copy"] {
+        let plan = small(kind);
+        let mut subject = Subject::of_memory(&plan).unwrap();
+        assert!(!subject.seems_walked().unwrap(), "{kind}");
+    }
+}
+
+#[test]
+fn populated_memory_is_walked_without_a_fault() {
+    let plan = Plan { told: Told::Populate, ..small("anon_write") };
+    let mut subject = Subject::of_memory(&plan).unwrap();
+    match subject.walk() {
+        Err(kit::Stop::Unsupported(why)) => println!("skipped: {why}"),
+        walk => {
+            let walk = walk.unwrap();
+            assert!(walk.adds_up);
+            assert!(walk.touching.minor_faults <= 16, "{walk:?}");
+            assert!(walk.whole.minor_faults >= 64, "{walk:?}");
+        }
+    }
+}
+
+#[test]
+fn a_sharer_holds_still_and_is_taken_in() {
+    let mut sharer = Sharer::new().unwrap();
+    sharer.share().unwrap();
+    sharer.share().unwrap();
+    sharer.end().unwrap();
+    sharer.end().unwrap();
+    sharer.share().unwrap();
+    drop(sharer);
+}
