@@ -9,6 +9,7 @@ mod kernel_entry;
 mod memory_limit;
 mod null;
 mod observer;
+mod reentrancy;
 mod support;
 mod workers;
 
@@ -20,6 +21,7 @@ pub const CATALOG: &[Experiment] = &[
     workers::EXPERIMENT,
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
+    reentrancy::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

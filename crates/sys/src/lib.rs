@@ -16,6 +16,7 @@
 
 pub mod affinity;
 pub mod block;
+pub mod blocks;
 pub mod cgroup;
 pub mod clock;
 pub mod condvar;
@@ -23,6 +24,7 @@ mod error;
 pub mod files;
 pub mod futex;
 pub mod gate;
+pub mod handler;
 pub mod interrupt;
 pub mod kworker;
 pub mod limits;
@@ -33,6 +35,7 @@ pub mod pidfd;
 pub mod poll;
 pub mod proc;
 pub mod process;
+pub mod relock;
 pub mod signal;
 pub mod stdio;
 pub mod syscall;
@@ -40,9 +43,11 @@ pub mod task;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod tokens;
 pub mod topology;
 pub mod trace;
 pub mod usage;
+pub mod wait_signal;
 
 pub use error::{Error, Result};
 pub use std::hint::black_box;
