@@ -11,6 +11,7 @@ mod kernel_entry;
 mod memory_limit;
 mod null;
 mod observer;
+mod reentrancy;
 mod support;
 mod switch;
 mod syscalls;
@@ -28,6 +29,7 @@ pub const CATALOG: &[Experiment] = &[
     observer::EXPERIMENT,
     switch::EXPERIMENT,
     fault::EXPERIMENT,
+    reentrancy::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

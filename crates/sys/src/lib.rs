@@ -16,6 +16,7 @@
 
 pub mod affinity;
 pub mod block;
+pub mod blocks;
 pub mod calls;
 pub mod cgroup;
 pub mod clock;
@@ -25,6 +26,7 @@ pub mod eventfd;
 pub mod files;
 pub mod futex;
 pub mod gate;
+pub mod handler;
 pub mod interrupt;
 pub mod kworker;
 pub mod limits;
@@ -38,6 +40,7 @@ pub mod pidfd;
 pub mod poll;
 pub mod proc;
 pub mod process;
+pub mod relock;
 pub mod shared_futexes;
 pub mod signal;
 pub mod stdio;
@@ -46,10 +49,12 @@ pub mod task;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod tokens;
 pub mod topology;
 pub mod trace;
 pub mod tracer;
 pub mod usage;
+pub mod wait_signal;
 
 pub use error::{Error, Result};
 pub use std::hint::black_box;

@@ -3,7 +3,17 @@
 use crate::error::last_errno;
 use crate::{Error, Result};
 
-pub use libc::{SIGABRT, SIGBUS, SIGINT, SIGKILL, SIGSEGV, SIGTERM, SIGUSR1};
+pub use libc::{SIGABRT, SIGALRM, SIGBUS, SIGINT, SIGKILL, SIGSEGV, SIGTERM, SIGUSR1, SIGUSR2};
+
+/// The first real-time signal that libc leaves to programs.
+pub fn real_time() -> i32 {
+    libc::SIGRTMIN()
+}
+
+/// The highest number of a signal.
+pub fn highest() -> i32 {
+    libc::SIGRTMAX()
+}
 
 /// From now on SIGHUP, SIGINT and SIGTERM do nothing to this process.
 ///

@@ -1,4 +1,9 @@
-//! libc's buffered output, and what is left in it when a process forks.
+//! libc's buffered output: what is left in it when a process forks, and what becomes of records that
+//! several callers print at once.
+
+mod records;
+
+pub use records::{Appender, Printing, RECORD_BYTES, Stream, parse_record};
 
 use crate::error::{check, last_errno};
 use crate::{Error, Result};
@@ -31,6 +36,24 @@ pub fn append_flushed(path: &CStr, bytes: &[u8]) -> Result<()> {
         _ => Err(failed("fclose")),
     };
     wrote.and(flushed).and(closed)
+}
+
+/// From now on what this process prints to its standard output and standard error is lost. For a
+/// child whose libc is about to say how its heap was destroyed.
+///
+/// # Errors
+/// Where /dev/null cannot be opened.
+pub fn silence() -> Result<()> {
+    let null = File::options()
+        .write(true)
+        .open("/dev/null")
+        .map_err(|error| Error::io("open(/dev/null)", &error))?;
+    for number in [libc::STDOUT_FILENO, libc::STDERR_FILENO] {
+        // SAFETY: descriptors 1 and 2 are nobody's property; what they led to is closed.
+        let done = unsafe { libc::dup2(null.as_raw_fd(), number) };
+        check(done.into(), || format!("dup2(/dev/null, {number})"))?;
+    }
+    Ok(())
 }
 
 /// The longest text that is sure to stay in a stream's buffer: the smallest
@@ -152,6 +175,17 @@ mod tests {
         append_flushed(&name, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"one two");
         assert_eq!(append_flushed(c"/nowhere/log", b"x").unwrap_err().errno(), Some(libc::ENOENT));
+    }
+
+    #[test]
+    fn a_silenced_process_writes_to_nothing() {
+        in_child(|| {
+            silence().unwrap();
+            for number in [1, 2] {
+                let led = std::fs::read_link(format!("/proc/self/fd/{number}")).unwrap();
+                assert_eq!(led, std::path::Path::new("/dev/null"));
+            }
+        });
     }
 
     #[test]

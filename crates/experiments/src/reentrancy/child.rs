@@ -1,0 +1,327 @@
+//! A process that is made to be lost: it may deadlock or destroy its heap, and is watched until it
+//! has ended or stands still.
+
+use kit::{Stop, Trial};
+use std::os::fd::AsFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use sys::clock::now_ns;
+use sys::task::{Ended, Pid};
+
+/// How often a child is looked at. It is also noticed at once when it ends.
+const LOOK: Duration = Duration::from_millis(2);
+
+/// A child of which no thread ran for so long, with all of them asleep, waits for ever: none of
+/// them ever sleeps for a time, and the timer that interrupts it has fired many times by then.
+const STILL_NS: u64 = 12_000_000;
+
+/// A child that is still running so long after its time is in an endless loop. A busy machine must
+/// not look like one, so it is long.
+const OVERDUE_NS: u64 = 1_500_000_000;
+
+/// Threads of a child that do the work.
+pub(super) const USERS_MAX: usize = 2;
+
+/// Words of the child on its board, before those of its users.
+const CHILD_WORDS: usize = 3;
+
+/// Words of one user.
+const USER_WORDS: usize = 5;
+
+/// Words of a board.
+const BOARD_WORDS: usize = CHILD_WORDS + USER_WORDS * USERS_MAX;
+
+/// What a child says of itself, in memory that it shares with the trial: it may be unable to say
+/// anything else.
+#[derive(Clone, Copy)]
+pub(super) struct Board(&'static [AtomicU64]);
+
+impl Board {
+    /// A clean board.
+    pub(super) fn new() -> Result<Self, Stop> {
+        let memory = Box::leak(Box::new(sys::pages::shared(BOARD_WORDS * size_of::<u64>())?));
+        // Touched now, so that no first touch falls into the timed region.
+        memory.words().iter().for_each(|word| word.store(0, Ordering::Relaxed));
+        Ok(Board(memory.words()))
+    }
+
+    /// Runs of the handler that began.
+    pub(super) fn handler_runs(&self) -> &'static AtomicU64 {
+        &self.0[0]
+    }
+
+    /// Uses that went wrong.
+    pub(super) fn wrong(&self) -> &'static AtomicU64 {
+        &self.0[1]
+    }
+
+    /// Users that have arrived where all begin.
+    pub(super) fn arrived(&self) -> &'static AtomicU64 {
+        &self.0[2]
+    }
+
+    /// The words of one user.
+    pub(super) fn user(&self, index: usize) -> UserBoard {
+        let first = CHILD_WORDS + USER_WORDS * index;
+        UserBoard(&self.0[first..first + USER_WORDS])
+    }
+
+    /// Calls done by all users.
+    pub(super) fn uses(&self) -> u64 {
+        (0..USERS_MAX).map(|index| self.user(index).uses().load(Ordering::Acquire)).sum()
+    }
+}
+
+/// The part of a board that is one user's.
+#[derive(Clone, Copy)]
+pub(super) struct UserBoard(&'static [AtomicU64]);
+
+impl UserBoard {
+    /// Calls done.
+    pub(super) fn uses(&self) -> &'static AtomicU64 {
+        &self.0[0]
+    }
+
+    /// The instant of its first call.
+    pub(super) fn started_ns(&self) -> &'static AtomicU64 {
+        &self.0[1]
+    }
+
+    /// The instant after its last one.
+    pub(super) fn ended_ns(&self) -> &'static AtomicU64 {
+        &self.0[2]
+    }
+
+    /// Its CPU time in between.
+    pub(super) fn cpu_ns(&self) -> &'static AtomicU64 {
+        &self.0[3]
+    }
+
+    /// How long it was ready to run in between and had no CPU; `u64::MAX` where the kernel does not
+    /// tell.
+    pub(super) fn queue_wait_ns(&self) -> &'static AtomicU64 {
+        &self.0[4]
+    }
+}
+
+/// What became of a child.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It ended by itself.
+    Survived,
+    /// All of it slept and nothing could wake it.
+    Deadlocked,
+    /// It was killed by its own error (SIGSEGV, SIGABRT from libc's checks, SIGBUS), or ran in
+    /// circles.
+    Corrupted,
+}
+
+/// Forks a child that does `work` for about `limit_ns`, and watches what becomes of it. It is gone
+/// when this returns.
+pub(super) fn observe(
+    board: Board,
+    limit_ns: u64,
+    work: impl FnOnce() -> sys::Result<()>,
+) -> Result<Fate, Stop> {
+    let pid = sys::task::fork_run(|| {
+        let done = sys::stdio::silence().and_then(|()| work());
+        i32::from(done.is_err())
+    })?;
+    let watched = watch(pid, board, limit_ns);
+    let (fate, ended) = match watched {
+        Ok(Watched::Ended(ended)) => (fate_of(&ended), ended),
+        Ok(Watched::StandsStill) => (Ok(Fate::Deadlocked), kill(pid)?),
+        Ok(Watched::Overdue) => (Ok(Fate::Corrupted), kill(pid)?),
+        Err(stop) => (Err(stop), kill(pid)?),
+    };
+    debug_assert!(ended.code.is_some() || ended.signal.is_some(), "it has ended");
+    fate
+}
+
+fn kill(pid: Pid) -> Result<Ended, Stop> {
+    sys::process::kill(pid, sys::signal::SIGKILL)?;
+    Ok(sys::task::wait(pid)?)
+}
+
+/// What the end of a child means.
+fn fate_of(ended: &Ended) -> Result<Fate, Stop> {
+    use sys::signal::{SIGABRT, SIGBUS, SIGSEGV};
+    match (ended.code, ended.signal) {
+        (Some(0), _) => Ok(Fate::Survived),
+        (_, Some(SIGABRT | SIGSEGV | SIGBUS)) => Ok(Fate::Corrupted),
+        (code, signal) => Err(Stop::failed(format!(
+            "a child could not do what it was to do: code {code:?}, signal {signal:?}"
+        ))),
+    }
+}
+
+/// What the watching saw.
+enum Watched {
+    Ended(Ended),
+    StandsStill,
+    Overdue,
+}
+
+fn watch(pid: Pid, board: Board, limit_ns: u64) -> Result<Watched, Stop> {
+    let descriptor = sys::pidfd::open(pid)?;
+    let begun_ns = now_ns();
+    let mut quiet = Quiet::new(begun_ns);
+    loop {
+        sys::poll::readable(descriptor.as_fd(), LOOK)?;
+        if let Some(ended) = sys::task::try_wait(pid)? {
+            return Ok(Watched::Ended(ended));
+        }
+        let now = now_ns();
+        let sign = Sign {
+            uses: board.uses(),
+            handler_runs: board.handler_runs().load(Ordering::Acquire),
+            on_cpu_ns: sys::proc::schedstat_process(pid).map_or(0, |sched| sched.on_cpu_ns),
+        };
+        if quiet.lasts(now, sign, all_asleep(pid)) {
+            return Ok(Watched::StandsStill);
+        }
+        if now - begun_ns >= limit_ns + OVERDUE_NS {
+            return Ok(Watched::Overdue);
+        }
+    }
+}
+
+/// Signs of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Sign {
+    uses: u64,
+    handler_runs: u64,
+    on_cpu_ns: u64,
+}
+
+/// Since when there was none.
+#[derive(Debug)]
+struct Quiet {
+    since_ns: u64,
+    last: Option<Sign>,
+}
+
+impl Quiet {
+    fn new(now: u64) -> Self {
+        Quiet { since_ns: now, last: None }
+    }
+
+    /// Takes note of a look; says whether nothing has moved for [`STILL_NS`].
+    fn lasts(&mut self, now: u64, sign: Sign, asleep: bool) -> bool {
+        if !asleep || self.last != Some(sign) {
+            self.since_ns = now;
+            self.last = Some(sign);
+        }
+        now - self.since_ns >= STILL_NS
+    }
+}
+
+/// Whether every thread of a process is asleep: neither running nor ready to.
+fn all_asleep(pid: Pid) -> bool {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    let mut states = threads.filter_map(|entry| {
+        let text = std::fs::read_to_string(entry.ok()?.path().join("stat")).ok()?;
+        sys::proc::parse_stat(&text).map(|stat| stat.state)
+    });
+    // An empty list is no evidence.
+    states.next() == Some('S') && states.all(|state| state == 'S')
+}
+
+/// Fates, counted over the children of a trial.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Fates {
+    pub(super) survived: u64,
+    pub(super) deadlocked: u64,
+    pub(super) corrupted: u64,
+}
+
+impl Fates {
+    /// Counts one more.
+    pub(super) fn add(&mut self, fate: Fate) {
+        match fate {
+            Fate::Survived => self.survived += 1,
+            Fate::Deadlocked => self.deadlocked += 1,
+            Fate::Corrupted => self.corrupted += 1,
+        }
+    }
+
+    /// Keeps them: each as the share of the trial's children.
+    pub(super) fn record(self, trial: &mut Trial<'_>) {
+        let children = self.survived + self.deadlocked + self.corrupted;
+        for (response, count) in [
+            ("survived_count", self.survived),
+            ("deadlocked_count", self.deadlocked),
+            ("corrupted_count", self.corrupted),
+        ] {
+            trial.record(response, children, vec![count as i64]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHORT_NS: u64 = 5_000_000;
+
+    fn fate(work: impl FnOnce() -> sys::Result<()>) -> Result<Fate, Stop> {
+        observe(Board::new().unwrap(), SHORT_NS, work)
+    }
+
+    #[test]
+    fn a_child_that_ends_has_survived() {
+        assert_eq!(fate(|| Ok(())), Ok(Fate::Survived));
+    }
+
+    #[test]
+    fn a_child_that_waits_for_nobody_has_deadlocked() {
+        let stuck = || {
+            let lock = std::sync::atomic::AtomicU32::new(0);
+            loop {
+                sys::futex::wait(&lock, 0, None)?;
+            }
+        };
+        assert_eq!(fate(stuck), Ok(Fate::Deadlocked));
+    }
+
+    #[test]
+    fn a_child_that_works_longer_than_the_watch_is_patient_has_not() {
+        let busy = || {
+            let until = now_ns() + 3 * STILL_NS;
+            while now_ns() < until {
+                sys::black_box(until);
+            }
+            Ok(())
+        };
+        assert_eq!(fate(busy), Ok(Fate::Survived));
+    }
+
+    #[test]
+    fn a_child_that_kills_itself_is_corrupted_and_one_that_is_killed_is_a_failure() {
+        let raise = |signal| move || sys::process::kill(sys::process::pid(), signal);
+        assert_eq!(fate(raise(sys::signal::SIGABRT)), Ok(Fate::Corrupted));
+        assert!(matches!(fate(raise(sys::signal::SIGTERM)), Err(Stop::Failed(_))));
+        assert!(matches!(fate(|| Err(sys::Error::new("x", 1))), Err(Stop::Failed(_))));
+    }
+
+    #[test]
+    fn only_sleep_without_any_sign_of_life_counts() {
+        let sign = Sign { uses: 5, handler_runs: 7, on_cpu_ns: 100 };
+        let mut quiet = Quiet::new(0);
+        assert!(!quiet.lasts(1, sign, true));
+        assert!(!quiet.lasts(STILL_NS, sign, true));
+        assert!(quiet.lasts(1 + STILL_NS, sign, true));
+        // A handler ran meanwhile; or it is ready to run, and only nobody lets it.
+        assert!(!quiet.lasts(2 + STILL_NS, Sign { handler_runs: 8, ..sign }, true));
+        assert!(!quiet.lasts(9 * STILL_NS, Sign { handler_runs: 8, ..sign }, false));
+    }
+
+    #[test]
+    fn fates_are_counted() {
+        let mut fates = Fates::default();
+        for fate in [Fate::Survived, Fate::Deadlocked, Fate::Deadlocked, Fate::Corrupted] {
+            fates.add(fate);
+        }
+        assert_eq!(fates, Fates { survived: 1, deadlocked: 2, corrupted: 1 });
+    }
+}

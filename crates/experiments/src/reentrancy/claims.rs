@@ -1,0 +1,84 @@
+//! What people say of functions that are entered again.
+
+use super::design::at;
+use kit::declare::{cell, claim, frequency};
+use kit::model::{Claim, Region};
+
+const LECTURE: &str = "a lecture on threads";
+
+/// What happens more often than this does happen.
+const HAPPENS: f64 = 0.001;
+
+/// What happens less often than this is said never to happen.
+const NEVER: f64 = 0.0001;
+
+pub(super) fn claims() -> Vec<Claim> {
+    [tokens(), lines(), handlers()].concat()
+}
+
+fn tokens() -> [Claim; 2] {
+    [
+        claim(
+            "strtok_is_unsafe",
+            LECTURE,
+            "strtok is not safe in two threads (more than one token in 1000 is wrong).",
+            "it remembers the place in one variable for all threads",
+        )
+        .holds_if(frequency("wrong_count", at("strtok", "thread")), Region::above(HAPPENS)),
+        claim(
+            "strtok_r_is_safe",
+            LECTURE,
+            "strtok_r is safe, in threads and in handlers (fewer than one token in 10,000 is wrong).",
+            "the caller remembers the place",
+        )
+        .holds_if(
+            frequency("wrong_count", cell([("function", "strtok_r")])),
+            Region::below(NEVER),
+        ),
+    ]
+}
+
+fn lines() -> [Claim; 2] {
+    [
+        claim(
+            "one_call_is_whole",
+            LECTURE,
+            "What two threads print by one call each stays whole (but for one line in 10,000).",
+            "each call of stdio takes the stream's lock",
+        )
+        .holds_if(frequency("wrong_count", at("fprintf", "thread")), Region::below(NEVER)),
+        claim(
+            "several_calls_tear",
+            LECTURE,
+            "Several calls in a row need flockfile, or lines are torn (more than one in 1000).",
+            "the lock is given back between the calls",
+        )
+        .note("How often depends on how long a thread waits for the lock before the other lets go.")
+        .holds_if(frequency("wrong_count", at("fprintf_three", "thread")), Region::above(HAPPENS)),
+    ]
+}
+
+fn handlers() -> [Claim; 2] {
+    [
+        claim(
+            "plain_lock_deadlocks",
+            LECTURE,
+            "A lock that is not recursive deadlocks when a handler takes it (most processes do \
+             within some hundred runs of the handler).",
+            "the handler waits for code that cannot go on before the handler returns",
+        )
+        .holds_if(frequency("deadlocked_count", at("plain_lock", "handler")), Region::above(0.5)),
+        claim(
+            "recursive_lock_does_not",
+            LECTURE,
+            "stdio in a handler does not deadlock, since its lock is recursive (fewer than one \
+             process in four does within some hundred runs of the handler).",
+            "whoever holds the lock may take it again",
+        )
+        .note(
+            "A recursive lock is a lock word and an owner, and libc may set them one after the \
+             other: in between the lock is taken, and nobody is known to hold it.",
+        )
+        .holds_if(frequency("deadlocked_count", at("fprintf", "handler")), Region::below(0.25)),
+    ]
+}

@@ -1,0 +1,297 @@
+//! What happens when a function is entered again before it has returned: by another thread, or by a
+//! signal handler that interrupted it.
+
+mod child;
+mod claims;
+mod design;
+mod subject;
+
+use child::{Board, Fate, Fates, USERS_MAX};
+use design::{REENTRIES, Reentry};
+use kit::{Experiment, Stop, Trial};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use subject::{FUNCTIONS, RECORDS, Subject, Tools, whole_records};
+use sys::clock::{now_ns, thread_cpu_ns};
+use sys::signal::SIGALRM;
+use sys::wait_signal::SignalSet;
+
+/// What happens when a function is entered again?
+pub(crate) const EXPERIMENT: Experiment =
+    Experiment { id: "reentrancy", design: design::design, trial };
+
+/// Children of a trial, one after the other, that a handler interrupts: each lives or dies by
+/// chance.
+const CHILDREN: u64 = 4;
+
+/// How often the timer interrupts.
+const INTERVAL: Duration = Duration::from_micros(50);
+
+/// How long each child works, in parts of the time that a trial's timed region may take.
+const CHILD_PART: u64 = 2;
+
+/// The most calls of one user: what is printed must fit into the scratch folder.
+const USES_MAX: u64 = 60_000;
+
+/// Calls between two looks at the clock.
+const USES_AT_ONCE: u64 = 16;
+
+/// Below this overlap two threads took turns instead of working at the same time.
+const OVERLAP_MIN: f64 = 0.5;
+
+/// Space for the records of two users and a handler.
+const RECORDS_BYTES: u64 = 16 << 20;
+
+fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    let subject = trial.realise("function", &FUNCTIONS)?;
+    let reentry = trial.realise("reentry", &REENTRIES)?;
+    if subject.leaves_records() {
+        trial.need_disk(RECORDS_BYTES)?;
+    }
+    let cpus = trial.spec().cpus.clone();
+    trial.pin(&cpus)?;
+    match reentry {
+        Reentry::Thread => by_threads(trial, subject, &cpus),
+        Reentry::Handler => by_handler(trial, subject),
+    }
+}
+
+/// One child whose two threads call the subject at the same time, each on a CPU of its own where
+/// there are two.
+fn by_threads(trial: &mut Trial<'_>, subject: Subject, cpus: &[u32]) -> Result<(), Stop> {
+    let board = Board::new()?;
+    let limit_ns = trial.spec().timed_ns;
+    trial.begin()?;
+    let fate = child::observe(board, limit_ns, || {
+        let tools = subject.prepare()?;
+        std::thread::scope(|scope| {
+            let users: Vec<_> = (0..USERS_MAX)
+                .map(|index| scope.spawn(move || use_at_once(board, tools, index, cpus, limit_ns)))
+                .collect();
+            let failed = Err(sys::Error::new("a thread", 0));
+            users.into_iter().try_for_each(|user| user.join().unwrap_or_else(|_| failed.clone()))
+        })?;
+        tools.finish()
+    })?;
+    trial.end()?;
+    record_tally(trial, tally(subject, board, fate)?.unwrap_or_default());
+    let mut fates = Fates::default();
+    fates.add(fate);
+    fates.record(trial);
+    if fate == Fate::Survived {
+        record_cost(trial, board, cpus.len());
+    }
+    Ok(())
+}
+
+/// One of several threads: begins when all are there.
+fn use_at_once(
+    board: Board,
+    tools: Tools,
+    index: usize,
+    cpus: &[u32],
+    limit_ns: u64,
+) -> sys::Result<()> {
+    if let Some(cpu) = cpus.get(index % cpus.len().max(1)) {
+        sys::affinity::pin(&[*cpu])?;
+    }
+    board.arrived().fetch_add(1, Ordering::AcqRel);
+    while board.arrived().load(Ordering::Acquire) < USERS_MAX as u64 {
+        std::thread::yield_now();
+    }
+    use_again_and_again(board, tools, index, limit_ns);
+    Ok(())
+}
+
+/// Calls the subject until the time is over.
+fn use_again_and_again(board: Board, tools: Tools, index: usize, limit_ns: u64) {
+    let mut call = tools.caller(index);
+    let user = board.user(index);
+    let sched = sys::proc::schedstat_thread();
+    let cpu_ns = thread_cpu_ns();
+    let begun_ns = now_ns();
+    user.started_ns().store(begun_ns, Ordering::Release);
+    let (mut uses, mut wrong) = (0, 0);
+    while uses < USES_MAX && now_ns() - begun_ns < limit_ns {
+        for _ in 0..USES_AT_ONCE {
+            wrong += call(uses);
+            uses += 1;
+        }
+        // Where the others see it: this process may never come to its end.
+        user.uses().store(uses, Ordering::Release);
+    }
+    user.ended_ns().store(now_ns(), Ordering::Release);
+    user.cpu_ns().store(thread_cpu_ns() - cpu_ns, Ordering::Release);
+    let waited_ns = match (sys::proc::schedstat_thread(), sched) {
+        (Some(now), Some(then)) => now.since(then).queue_wait_ns,
+        _ => u64::MAX,
+    };
+    user.queue_wait_ns().store(waited_ns, Ordering::Release);
+    board.wrong().fetch_add(wrong, Ordering::AcqRel);
+}
+
+/// Some children, one after the other, each with one thread that calls the subject and a timer
+/// whose handler calls it, too.
+fn by_handler(trial: &mut Trial<'_>, subject: Subject) -> Result<(), Stop> {
+    let boards = (0..CHILDREN).map(|_| Board::new()).collect::<Result<Vec<_>, _>>()?;
+    let limit_ns = CHILD_PART * trial.spec().timed_ns;
+    let mut fates = Fates::default();
+    let mut runs = Vec::with_capacity(boards.len());
+    trial.pin_to_one()?;
+    trial.begin()?;
+    let mut kept = Vec::with_capacity(boards.len());
+    for board in boards {
+        let fate = child::observe(board, limit_ns, || interrupted(board, subject, limit_ns))?;
+        fates.add(fate);
+        kept.push((fate, tally(subject, board, fate)?));
+        runs.push(board.handler_runs().load(Ordering::Acquire) as i64);
+    }
+    trial.end()?;
+    let survivors = kept.iter().filter_map(|(_, tally)| *tally);
+    let sum = survivors.fold(Tally::default(), Tally::plus);
+    record_tally(trial, sum);
+    let fewest = runs.iter().copied().min().unwrap_or(0);
+    trial.check("handler runs of the child with the fewest", fewest as f64, 1.0, 1e9);
+    trial.record("handler_runs_count", 1, runs);
+    fates.record(trial);
+    Ok(())
+}
+
+/// The life of a child that a timer interrupts.
+fn interrupted(board: Board, subject: Subject, limit_ns: u64) -> sys::Result<()> {
+    let tools = subject.prepare()?;
+    let company = if subject.wants_company() { Some(Company::make()?) } else { None };
+    sys::handler::every(INTERVAL, tools.act(), board.handler_runs())?;
+    use_again_and_again(board, tools, 0, limit_ns);
+    sys::handler::stop()?;
+    tools.finish()?;
+    drop(company);
+    Ok(())
+}
+
+/// A thread that sleeps and is never interrupted: that it exists makes libc take its locks.
+struct Company {
+    thread: Option<std::thread::JoinHandle<()>>,
+}
+
+static COMPANY_MAY_GO: AtomicBool = AtomicBool::new(false);
+
+impl Company {
+    fn make() -> sys::Result<Self> {
+        let timer = SignalSet::of(&[SIGALRM]);
+        sys::wait_signal::block(&timer)?;
+        let thread = std::thread::spawn(|| {
+            while !COMPANY_MAY_GO.load(Ordering::Acquire) {
+                std::thread::park();
+            }
+        });
+        sys::wait_signal::unblock(&timer)?;
+        Ok(Company { thread: Some(thread) })
+    }
+}
+
+impl Drop for Company {
+    fn drop(&mut self) {
+        COMPANY_MAY_GO.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            // A panic of a thread that only sleeps would be a mistake that changes nothing here.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Things that went wrong among those that could.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    wrong: u64,
+    chances: u64,
+}
+
+impl Tally {
+    fn plus(self, other: Self) -> Self {
+        Tally { wrong: self.wrong + other.wrong, chances: self.chances + other.chances }
+    }
+}
+
+/// What went wrong in a child; `None` for one that did not end by itself: what it had in its
+/// buffers is lost, and that is counted as its fate.
+fn tally(subject: Subject, board: Board, fate: Fate) -> Result<Option<Tally>, Stop> {
+    if fate != Fate::Survived {
+        return Ok(None);
+    }
+    let uses = board.uses();
+    if subject.leaves_records() {
+        let printed = uses + board.handler_runs().load(Ordering::Acquire);
+        let whole = whole_records(&std::fs::read(RECORDS)?);
+        return Ok(Some(Tally { wrong: printed.saturating_sub(whole), chances: printed }));
+    }
+    let wrong = board.wrong().load(Ordering::Acquire);
+    Ok(Some(Tally { wrong, chances: uses * subject.chances_per_use() }))
+}
+
+fn record_tally(trial: &mut Trial<'_>, tally: Tally) {
+    if tally.chances > 0 {
+        trial.record("wrong_count", tally.chances, vec![tally.wrong as i64]);
+    }
+}
+
+/// What a call cost beside another thread's, and whether the two were really at work at once.
+fn record_cost(trial: &mut Trial<'_>, board: Board, cpus: usize) {
+    let lives: [Life; USERS_MAX] = std::array::from_fn(|index| Life::of(board, index));
+    let uses = board.uses();
+    trial.check("calls by two threads", uses as f64, 2.0 * USES_AT_ONCE as f64, 1e12);
+    if uses == 0 {
+        return;
+    }
+    let elapsed_ns: u64 = lives.iter().map(|life| life.to_ns - life.from_ns).sum();
+    let cpu_ns: u64 = lives.iter().map(|life| life.cpu_ns).sum();
+    trial.record("use_ns", uses, vec![elapsed_ns as i64]);
+    trial.record("use_cpu_ns", uses, vec![cpu_ns as i64]);
+    let Some(overlap_ppm) = overlap_ppm(&lives) else { return };
+    trial.record_one("overlap_ppm", overlap_ppm);
+    if cpus >= USERS_MAX {
+        trial.check("overlap of the threads", overlap_ppm as f64 / 1e6, OVERLAP_MIN, 1.0);
+    }
+}
+
+/// When a user was at work.
+#[derive(Clone, Copy, Debug)]
+struct Life {
+    from_ns: u64,
+    to_ns: u64,
+    cpu_ns: u64,
+    /// Ready to run, but without a CPU; absent where the kernel does not tell.
+    queue_wait_ns: Option<u64>,
+}
+
+impl Life {
+    fn of(board: Board, index: usize) -> Self {
+        let user = board.user(index);
+        let from_ns = user.started_ns().load(Ordering::Acquire);
+        let queue_wait_ns = user.queue_wait_ns().load(Ordering::Acquire);
+        Life {
+            from_ns,
+            to_ns: user.ended_ns().load(Ordering::Acquire).max(from_ns),
+            cpu_ns: user.cpu_ns().load(Ordering::Acquire),
+            queue_wait_ns: (queue_wait_ns != u64::MAX).then_some(queue_wait_ns),
+        }
+    }
+}
+
+/// The least share of the whole time in which both lived and neither waited for a CPU, in parts per
+/// million. A user that sleeps on the other's lock is at work; two that take turns on one CPU are
+/// not at work at once.
+fn overlap_ppm(lives: &[Life; USERS_MAX]) -> Option<i64> {
+    let waited_ns = lives.iter().try_fold(0, |sum, life| Some(sum + life.queue_wait_ns?))?;
+    let first = lives.iter().map(|life| life.from_ns).min()?;
+    let last = lives.iter().map(|life| life.to_ns).max()?;
+    let from = lives.iter().map(|life| life.from_ns).max()?;
+    let to = lives.iter().map(|life| life.to_ns).min()?;
+    let both = to.saturating_sub(from).saturating_sub(waited_ns);
+    let whole = last.saturating_sub(first).max(1);
+    Some((u128::from(both) * 1_000_000 / u128::from(whole)) as i64)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! The functions that are entered again, each as it is called in a loop.
+
+use kit::declare::Named;
+use kit::model::Profile;
+use std::ffi::CString;
+use std::path::Path;
+use sys::blocks::Churn;
+use sys::handler::Act;
+use sys::relock::Relock;
+use sys::stdio::{Appender, Printing, Stream};
+use sys::tokens::{Splitting, TOKENS, TokenLine};
+
+/// The file of records, in the trial's own folder.
+pub(super) const RECORDS: &str = "records";
+
+/// What is called again and again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// A line is split into tokens.
+    Split(Splitting),
+    /// A record is printed.
+    Print(Printing),
+    /// A record is written by `write(2)`.
+    Write,
+    /// A lock is taken and given back.
+    Lock {
+        /// Whether its holder may take it again.
+        recursive: bool,
+    },
+    /// Blocks are allocated and freed.
+    Allocate {
+        /// Whether the process has another thread, so that libc takes its locks.
+        threaded: bool,
+    },
+}
+
+/// The levels of the factor `function`.
+pub(super) const FUNCTIONS: [Named<Subject>; 12] = [
+    Named::new(
+        "strtok",
+        "strtok splits a line of eight tokens; libc remembers the place, once for all callers",
+        Subject::Split(Splitting::Shared),
+    ),
+    Named::new(
+        "strtok_r",
+        "the same; the caller remembers the place",
+        Subject::Split(Splitting::Own),
+    ),
+    Named::new("fprintf", "one fprintf prints a whole line", Subject::Print(Printing::OneCall)),
+    Named::from(
+        "fprintf_three",
+        "three fprintf, one after the other, print a line",
+        Profile::Quick,
+        Subject::Print(Printing::ThreeCalls),
+    ),
+    Named::from(
+        "fprintf_three_held",
+        "the same three between flockfile and funlockfile",
+        Profile::Quick,
+        Subject::Print(Printing::ThreeCallsHeld),
+    ),
+    Named::from(
+        "fputs",
+        "one fputs of a whole line",
+        Profile::Quick,
+        Subject::Print(Printing::Text),
+    ),
+    Named::from(
+        "fputs_unlocked",
+        "one fputs_unlocked of a whole line",
+        Profile::Quick,
+        Subject::Print(Printing::TextUnlocked),
+    ),
+    Named::from(
+        "write",
+        "one write(2) of a whole line, to a file opened to append",
+        Profile::Quick,
+        Subject::Write,
+    ),
+    Named::new(
+        "plain_lock",
+        "pthread_mutex_lock and _unlock of the default kind",
+        Subject::Lock { recursive: false },
+    ),
+    Named::from(
+        "recursive_lock",
+        "the same of the kind PTHREAD_MUTEX_RECURSIVE",
+        Profile::Quick,
+        Subject::Lock { recursive: true },
+    ),
+    Named::from(
+        "malloc",
+        "malloc and free of 16 to 3016 bytes, in a process with one thread",
+        Profile::Quick,
+        Subject::Allocate { threaded: false },
+    ),
+    Named::from(
+        "malloc_threaded",
+        "the same in a process with a second thread, which sleeps",
+        Profile::Quick,
+        Subject::Allocate { threaded: true },
+    ),
+];
+
+/// What a process needs to call a subject, shared by all who call it.
+#[derive(Clone, Copy)]
+pub(super) enum Tools {
+    Split(Splitting),
+    Print(&'static Stream, Printing),
+    Write(&'static Appender),
+    Lock(&'static Relock),
+    Allocate,
+}
+
+impl Subject {
+    /// Makes what is needed, in the process that will call it.
+    pub(super) fn prepare(self) -> sys::Result<Tools> {
+        Ok(match self {
+            Subject::Split(how) => Tools::Split(how),
+            Subject::Print(how) => {
+                // The name holds no zero byte; an empty one would be an error of fopen.
+                let name = CString::new(RECORDS).unwrap_or_default();
+                Tools::Print(Stream::create(&name)?, how)
+            }
+            Subject::Write => Tools::Write(Appender::create(Path::new(RECORDS))?),
+            Subject::Lock { recursive } => Tools::Lock(Relock::leaked(recursive)?),
+            Subject::Allocate { .. } => Tools::Allocate,
+        })
+    }
+
+    /// Things that a call can get wrong.
+    pub(super) fn chances_per_use(self) -> u64 {
+        if let Subject::Split(_) = self { TOKENS as u64 } else { 1 }
+    }
+
+    /// Whether what was printed is to be read back.
+    pub(super) fn leaves_records(self) -> bool {
+        matches!(self, Subject::Print(_) | Subject::Write)
+    }
+
+    /// Whether the process is to have a thread that only sleeps.
+    pub(super) fn wants_company(self) -> bool {
+        self == Subject::Allocate { threaded: true }
+    }
+}
+
+impl Tools {
+    /// What a handler does that enters the subject again.
+    pub(super) fn act(self) -> Act {
+        match self {
+            Tools::Split(how) => Act::Split(TokenLine::leaked(sys::handler::HANDLER_LETTER), how),
+            Tools::Print(stream, how) => Act::Print(stream, how),
+            Tools::Write(file) => Act::Write(file),
+            Tools::Lock(lock) => Act::Lock(lock),
+            Tools::Allocate => Act::Allocate,
+        }
+    }
+
+    /// One caller's loop body: it is told the number of the call, and returns how many things went
+    /// wrong as far as the caller can tell.
+    pub(super) fn caller(self, index: usize) -> Box<dyn FnMut(u64) -> u64> {
+        let letter = b'A' + index as u8;
+        match self {
+            Tools::Split(how) => {
+                let line = TokenLine::leaked(letter);
+                Box::new(move |_| line.split(how))
+            }
+            Tools::Print(stream, how) => {
+                Box::new(move |number| u64::from(!stream.print(how, letter, number)))
+            }
+            Tools::Write(file) => Box::new(move |number| u64::from(!file.write(letter, number))),
+            Tools::Lock(lock) => Box::new(move |_| {
+                lock.take_and_give();
+                0
+            }),
+            Tools::Allocate => {
+                let mut churn = Churn::new(index as u64 + 1);
+                Box::new(move |_| churn.turn())
+            }
+        }
+    }
+
+    /// What is to be done when all have called enough: nothing that was printed may be left in a
+    /// buffer.
+    pub(super) fn finish(self) -> sys::Result<()> {
+        if let Tools::Print(stream, _) = self { stream.flush() } else { Ok(()) }
+    }
+}
+
+/// How many records of a file are whole and there for the first time: one that is there twice, or
+/// in pieces, is not counted.
+pub(super) fn whole_records(text: &[u8]) -> u64 {
+    let mut seen = std::collections::HashSet::new();
+    let lines = text.split(|byte| *byte == b'\n');
+    lines.filter_map(sys::stdio::parse_record).filter(|record| seen.insert(*record)).count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_records_are_counted_once() {
+        let folder = std::env::temp_dir().join(format!("records-{}", std::process::id()));
+        let file = Appender::create(&folder).unwrap();
+        for number in [1, 2, 2, 3] {
+            assert!(file.write(b'A', number));
+        }
+        let mut text = std::fs::read(&folder).unwrap();
+        std::fs::remove_file(&folder).unwrap();
+        assert_eq!(whole_records(&text), 3);
+        text[3] = b'x';
+        assert_eq!(whole_records(&text), 2);
+        assert_eq!(whole_records(b""), 0);
+    }
+
+    #[test]
+    fn every_function_can_be_called_alone() {
+        let callable = [
+            Subject::Split(Splitting::Own),
+            Subject::Lock { recursive: false },
+            Subject::Lock { recursive: true },
+            Subject::Allocate { threaded: false },
+        ];
+        for subject in callable {
+            let tools = subject.prepare().unwrap();
+            let mut call = tools.caller(0);
+            assert_eq!((0..100).map(&mut call).sum::<u64>(), 0, "{subject:?}");
+            tools.finish().unwrap();
+        }
+    }
+}

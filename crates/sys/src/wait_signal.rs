@@ -1,0 +1,412 @@
+//! Waiting for a signal: the ways that can sleep through one, and those that cannot.
+//!
+//! What is called in a loop here allocates nothing and looks up nothing, so that the moment between
+//! a caller's look at its flag and its sleep is as short as the interface allows.
+
+use crate::error::{check, check_number, last_errno};
+use crate::{Error, Pid, Result, text};
+use std::fs::File;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
+
+/// A set of signals.
+#[derive(Clone, Copy)]
+pub struct SignalSet {
+    raw: libc::sigset_t,
+}
+
+impl std::fmt::Debug for SignalSet {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let members = (1..=crate::signal::highest()).filter(|signal| self.contains(*signal));
+        out.debug_set().entries(members).finish()
+    }
+}
+
+impl SignalSet {
+    /// The set of these signals. Numbers that are no signal are left out.
+    pub fn of(signals: &[i32]) -> Self {
+        let mut set = Self::empty();
+        for signal in signals {
+            // SAFETY: the set is initialised; a number that is no signal is an error that changes
+            // nothing.
+            unsafe { libc::sigaddset(&raw mut set.raw, *signal) };
+        }
+        set
+    }
+
+    /// Whether a signal is in the set.
+    pub fn contains(&self, signal: i32) -> bool {
+        // SAFETY: the set is initialised and only read.
+        unsafe { libc::sigismember(&raw const self.raw, signal) == 1 }
+    }
+
+    /// This set without some signals.
+    #[must_use]
+    pub fn without(mut self, signals: &[i32]) -> Self {
+        for signal in signals {
+            // SAFETY: as in `of`.
+            unsafe { libc::sigdelset(&raw mut self.raw, *signal) };
+        }
+        self
+    }
+
+    fn empty() -> Self {
+        // SAFETY: all-zero bytes are a valid sigset_t: it holds integers only.
+        let mut raw: libc::sigset_t = unsafe { std::mem::zeroed() };
+        // SAFETY: the set is ours; emptying it cannot fail.
+        unsafe { libc::sigemptyset(&raw mut raw) };
+        Self { raw }
+    }
+}
+
+/// Blocks signals in the calling thread, beside those it blocks already. New threads and children
+/// inherit it.
+///
+/// # Errors
+/// None is known.
+pub fn block(set: &SignalSet) -> Result<()> {
+    change(libc::SIG_BLOCK, set)
+}
+
+/// Unblocks signals in the calling thread. What is pending is delivered before this returns.
+///
+/// # Errors
+/// None is known.
+pub fn unblock(set: &SignalSet) -> Result<()> {
+    change(libc::SIG_UNBLOCK, set)
+}
+
+fn change(how: i32, set: &SignalSet) -> Result<()> {
+    // SAFETY: the set outlives the call; a null old set is not written. Blocking and unblocking
+    // touch no memory of ours; handlers that run meanwhile answer for themselves.
+    let errno = unsafe { libc::pthread_sigmask(how, &raw const set.raw, std::ptr::null_mut()) };
+    check_number(errno, || "pthread_sigmask".to_string())
+}
+
+/// What the calling thread blocks at this moment.
+///
+/// # Errors
+/// None is known.
+pub fn blocked() -> Result<SignalSet> {
+    let mut set = SignalSet::empty();
+    // SAFETY: a null new set only asks; the old one is ours.
+    let errno =
+        unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut set.raw) };
+    check_number(errno, || "pthread_sigmask".to_string())?;
+    Ok(set)
+}
+
+/// What is pending for the calling thread or its process.
+///
+/// # Errors
+/// None is known.
+pub fn pending() -> Result<SignalSet> {
+    let mut set = SignalSet::empty();
+    // SAFETY: the set is ours.
+    check(unsafe { libc::sigpending(&raw mut set.raw) }.into(), || "sigpending".to_string())?;
+    Ok(set)
+}
+
+/// `pause`: sleeps until a handler has run. A handler that ran just before does not count.
+pub fn pause() {
+    // SAFETY: no arguments. It always "fails" with EINTR.
+    unsafe { libc::pause() };
+}
+
+/// `sigsuspend`: takes on `mask` and sleeps until a handler has run, in one step; then the earlier
+/// mask is back.
+pub fn suspend(mask: &SignalSet) {
+    // SAFETY: the mask outlives the call. It always "fails" with EINTR.
+    unsafe { libc::sigsuspend(&raw const mask.raw) };
+}
+
+/// `ppoll` of no descriptor without a time limit: takes on `mask` and sleeps until a handler has
+/// run, in one step.
+pub fn poll_nothing(mask: &SignalSet) {
+    // SAFETY: no descriptors and no time; the mask outlives the call. It always "fails" with EINTR.
+    unsafe { libc::ppoll(std::ptr::null_mut(), 0, std::ptr::null(), &raw const mask.raw) };
+}
+
+/// `sigwait`: takes one signal of `set` that is pending, or sleeps until there is one. The calling
+/// thread must block all of them.
+///
+/// # Errors
+/// None is known.
+pub fn take(set: &SignalSet) -> Result<i32> {
+    let mut signal = 0;
+    // SAFETY: both outlive the call.
+    let errno = unsafe { libc::sigwait(&raw const set.raw, &raw mut signal) };
+    check_number(errno, || "sigwait".to_string())?;
+    Ok(signal)
+}
+
+/// As [`take`], but never sleeps: `None` where none is pending.
+///
+/// # Errors
+/// None is known.
+pub fn take_pending(set: &SignalSet) -> Result<Option<i32>> {
+    let none = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    loop {
+        // SAFETY: the set and the time outlive the call; a null info is not written.
+        let signal = unsafe {
+            libc::sigtimedwait(&raw const set.raw, std::ptr::null_mut(), &raw const none)
+        };
+        if signal > 0 {
+            return Ok(Some(signal));
+        }
+        match last_errno() {
+            libc::EAGAIN => return Ok(None),
+            libc::EINTR => {}
+            errno => return Err(Error::new("sigtimedwait", errno)),
+        }
+    }
+}
+
+/// A descriptor from which signals are read (`signalfd(2)`).
+#[derive(Debug)]
+pub struct SignalFd {
+    descriptor: OwnedFd,
+}
+
+impl SignalFd {
+    /// A descriptor for the signals of `set`, which the reading thread must block.
+    ///
+    /// # Errors
+    /// `EMFILE`; `ENOSYS` in a kernel built without it.
+    pub fn new(set: &SignalSet) -> Result<Self> {
+        // SAFETY: the set outlives the call.
+        let number = unsafe { libc::signalfd(-1, &raw const set.raw, libc::SFD_CLOEXEC) };
+        check(number.into(), || "signalfd".to_string())?;
+        // SAFETY: the kernel just made it for us and nobody else knows it.
+        Ok(Self { descriptor: unsafe { OwnedFd::from_raw_fd(number) } })
+    }
+
+    /// Reads one signal's number, or sleeps until there is one.
+    ///
+    /// # Errors
+    /// None is known for signals that are blocked.
+    pub fn read(&self) -> Result<i32> {
+        // SAFETY: all-zero bytes are a valid signalfd_siginfo: it holds integers only.
+        let mut info: libc::signalfd_siginfo = unsafe { std::mem::zeroed() };
+        let bytes = size_of::<libc::signalfd_siginfo>();
+        loop {
+            // SAFETY: `info` is ours and `bytes` long.
+            let read =
+                unsafe { libc::read(self.descriptor.as_raw_fd(), (&raw mut info).cast(), bytes) };
+            match read {
+                -1 if last_errno() == libc::EINTR => {}
+                -1 => return Err(Error::new("read(signalfd)", last_errno())),
+                _ => return Ok(i32::try_from(info.ssi_signo).unwrap_or(0)),
+            }
+        }
+    }
+}
+
+/// The number of the calling thread, as the kernel has it.
+pub fn thread_id() -> Pid {
+    // SAFETY: no arguments, cannot fail.
+    unsafe { libc::gettid() }
+}
+
+/// What /proc says of a thread's signals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Masks {
+    /// Bit n − 1 is set where signal n is blocked.
+    pub blocked: u64,
+    /// Bit n − 1 is set where signal n is pending for the process.
+    pub pending: u64,
+    /// Signals queued for this user.
+    pub queued: u64,
+    /// The most that may be (`RLIMIT_SIGPENDING`).
+    pub queue_limit: u64,
+}
+
+impl Masks {
+    /// Whether a signal is blocked.
+    pub fn blocks(&self, signal: i32) -> bool {
+        has(self.blocked, signal)
+    }
+
+    /// Whether a signal is pending for the process.
+    pub fn pends(&self, signal: i32) -> bool {
+        has(self.pending, signal)
+    }
+}
+
+fn has(mask: u64, signal: i32) -> bool {
+    (1..=64).contains(&signal) && mask >> (signal - 1) & 1 == 1
+}
+
+/// The signals of thread `thread` of this process, from /proc.
+///
+/// # Errors
+/// `ENOENT` where there is no such thread or no /proc; a text that cannot be read.
+pub fn masks_of(thread: Pid) -> Result<Masks> {
+    let path = format!("/proc/self/task/{thread}/status");
+    let text = text::read(&path)?;
+    parse_masks(&text).ok_or_else(|| Error::unreadable(format!("read({path})"), "no signal masks"))
+}
+
+/// Reads the lines about signals in a status file.
+pub fn parse_masks(text: &str) -> Option<Masks> {
+    let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
+    let mask = |key| u64::from_str_radix(value(key)?, 16).ok();
+    let (queued, queue_limit) = value("SigQ:")?.split_once('/')?;
+    Some(Masks {
+        blocked: mask("SigBlk:")?,
+        pending: mask("ShdPnd:")?,
+        queued: queued.parse().ok()?,
+        queue_limit: queue_limit.parse().ok()?,
+    })
+}
+
+/// Looks again and again whether a task is running or asleep, without allocating.
+#[derive(Debug)]
+pub struct StateReader {
+    file: File,
+}
+
+impl StateReader {
+    /// For thread `thread` of process `pid`.
+    ///
+    /// # Errors
+    /// Where /proc does not show it.
+    pub fn of(pid: Pid, thread: Pid) -> Result<Self> {
+        let path = format!("/proc/{pid}/task/{thread}/stat");
+        let file = File::open(&path).map_err(|error| Error::io(format!("open({path})"), &error))?;
+        Ok(Self { file })
+    }
+
+    /// The task's state (`R` runs or is ready to, `S` sleeps until it is woken…); `None` where it
+    /// is gone.
+    pub fn state(&self) -> Option<char> {
+        // The state comes third, behind a name of at most 15 bytes in parentheses.
+        let mut start = [0; 64];
+        let read = self.file.read_at(&mut start, 0).ok()?;
+        state_in(&start[..read])
+    }
+}
+
+/// The state in the beginning of a stat file: the letter behind the name's last parenthesis.
+fn state_in(start: &[u8]) -> Option<char> {
+    let closing = start.iter().rposition(|byte| *byte == b')')?;
+    start.get(closing + 2).map(|byte| char::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::handler;
+    use crate::signal::{SIGUSR1, SIGUSR2, real_time};
+    use crate::testing::in_child;
+    use crate::{process, task};
+
+    /// A child that has a handler and a blocked SIGUSR1 sends itself `count` signals, and handles
+    /// them once it unblocks them.
+    fn handled_of(signal: i32, count: u64) -> u64 {
+        let before = handler::counted();
+        handler::count(signal).unwrap();
+        let set = SignalSet::of(&[signal]);
+        block(&set).unwrap();
+        assert!(blocked().unwrap().contains(signal));
+        let masks = masks_of(thread_id()).unwrap();
+        assert!(masks.blocks(signal) && !masks.pends(signal));
+        for _ in 0..count {
+            process::kill(process::pid(), signal).unwrap();
+        }
+        assert!(pending().unwrap().contains(signal));
+        assert!(masks_of(thread_id()).unwrap().pends(signal));
+        assert_eq!(handler::counted(), before, "blocked");
+        unblock(&set).unwrap();
+        assert!(!blocked().unwrap().contains(signal));
+        handler::counted() - before
+    }
+
+    #[test]
+    fn blocked_standard_signals_become_one_and_real_time_signals_queue() {
+        in_child(|| {
+            assert_eq!(handled_of(SIGUSR1, 20), 1);
+            assert_eq!(handled_of(real_time(), 20), 20);
+        });
+    }
+
+    #[test]
+    fn a_pending_signal_is_taken_in_every_safe_way() {
+        in_child(|| {
+            handler::count(SIGUSR1).unwrap();
+            let set = SignalSet::of(&[SIGUSR1]);
+            let open = blocked().unwrap().without(&[SIGUSR1]);
+            block(&set).unwrap();
+            let send = || process::kill(process::pid(), SIGUSR1).unwrap();
+            send();
+            suspend(&open);
+            send();
+            poll_nothing(&open);
+            assert_eq!(handler::counted(), 2);
+            assert!(blocked().unwrap().contains(SIGUSR1), "the mask is back");
+            send();
+            assert_eq!(take(&set).unwrap(), SIGUSR1);
+            assert_eq!(take_pending(&set).unwrap(), None);
+            send();
+            assert_eq!(take_pending(&set).unwrap(), Some(SIGUSR1));
+            let descriptor = SignalFd::new(&set).unwrap();
+            send();
+            assert_eq!(descriptor.read().unwrap(), SIGUSR1);
+            assert_eq!(handler::counted(), 2, "no handler ran for those taken");
+        });
+    }
+
+    #[test]
+    fn a_signal_handled_before_pause_does_not_end_it() {
+        let memory = crate::pages::shared(16).unwrap();
+        let child = task::fork_run(|| {
+            let word = &memory.words()[0];
+            if handler::count(SIGUSR1).and_then(|()| handler::count(SIGUSR2)).is_err() {
+                return 2;
+            }
+            let _ = process::kill(process::pid(), SIGUSR1);
+            word.store(handler::counted(), std::sync::atomic::Ordering::SeqCst);
+            pause();
+            // Only a second signal ends it.
+            i32::from(handler::counted() != 2)
+        })
+        .unwrap();
+        let state = StateReader::of(child, child).unwrap();
+        crate::testing::eventually("its sleep", || {
+            memory.words()[0].load(std::sync::atomic::Ordering::SeqCst) == 1
+                && state.state() == Some('S')
+        });
+        process::kill(child, SIGUSR2).unwrap();
+        assert_eq!(task::wait(child).unwrap().code, Some(0));
+    }
+
+    #[test]
+    fn masks_are_read_and_hostile_texts_are_none() {
+        let text = "Name:\tx\nSigQ:\t3/96027\nSigPnd:\t0000000000000000\nShdPnd:\t0000000000000200\n\
+                    SigBlk:\t0000000200000200\n";
+        let masks = parse_masks(text).unwrap();
+        assert_eq!((masks.queued, masks.queue_limit), (3, 96_027));
+        assert!(masks.blocks(10) && masks.blocks(34) && !masks.blocks(9) && !masks.blocks(0));
+        assert!(masks.pends(10) && !masks.pends(34) && !masks.blocks(65));
+        for broken in ["", "SigQ: 3", "SigQ:\t3/x\nShdPnd:\t0\nSigBlk:\t0\n", "SigBlk: zz\n"] {
+            assert_eq!(parse_masks(broken), None, "{broken:?}");
+        }
+    }
+
+    #[test]
+    fn the_state_stands_behind_a_hostile_name() {
+        assert_eq!(state_in(b"12 (a) S) R 1 2"), Some('R'));
+        assert_eq!(state_in(b"12 (a"), None);
+        assert_eq!(state_in(b"12 (a)"), None);
+        let own = StateReader::of(process::pid(), thread_id()).unwrap();
+        assert_eq!(own.state(), Some('R'));
+    }
+
+    #[test]
+    fn sets_hold_what_they_are_given() {
+        let set = SignalSet::of(&[SIGUSR1, SIGUSR2, -1, 4096]);
+        assert!(set.contains(SIGUSR1) && set.contains(SIGUSR2) && !set.contains(libc::SIGTERM));
+        let less = set.without(&[SIGUSR2]);
+        assert_eq!(format!("{less:?}"), format!("{{{SIGUSR1}}}"));
+    }
+}
