@@ -16,16 +16,17 @@
 //! * *Exponent*, *Linearity*: the least-squares slope or R² of the block, over the levels that
 //!   completed in at least half of the blocks in which they were tried (a level that does not fit
 //!   into memory must not cost the others their answer).
-//! * *Frequency*: events among all observations, with exact binomial limits. It treats
-//!   observations of one trial as independent, which is right for what either cannot happen or
-//!   happens by chance, and is the one exception to the rule that the trial is the unit.
+//! * *Frequency*: events among all chances, with exact binomial limits from as many independent
+//!   chances as would scatter as the trials do (`frequency`). It is the one quantity that is not
+//!   formed by block: rare events need all the trials there are.
 
 use crate::disturbance::{disturbed, lost_share, one_cpu};
 use crate::evidence::{Evidence, Scale};
+use crate::frequency::{Frequency, Tally};
 use crate::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
 use crate::order::median;
-use crate::sample::{ByBlock, Table, observations};
-use model::{Cell, Outcome, Quantity, QuantityResult, Treatment, Unit};
+use crate::sample::{ByBlock, Table, tally};
+use model::{Cell, Outcome, Quantity, QuantityResult, Record, Treatment, Unit};
 use std::collections::BTreeSet;
 
 /// A quantity with what its trials say.
@@ -46,7 +47,13 @@ impl Effect {
             }
             _ => None,
         };
+        let tally = match self.evidence {
+            Evidence::Events(frequency) => Some(frequency.all),
+            _ => None,
+        };
         QuantityResult {
+            events: tally.map(|tally| tally.events),
+            chances: tally.map(|tally| tally.chances),
             quantity: quantity.clone(),
             unit,
             estimate: self.evidence.estimate(),
@@ -241,21 +248,32 @@ impl Former<'_> {
     }
 
     fn frequency(&mut self, among: &Cell) -> Evidence {
-        let (mut events, mut seen) = (0, 0);
-        for treatment in self.table.treatments() {
-            if treatment.matches(among) {
-                for record in self.table.records(treatment) {
-                    let observations = observations(record, self.response);
-                    seen += observations.len() as u64;
-                    events += observations.iter().filter(|value| **value > 0.0).count() as u64;
+        let matching = self.table.treatments().into_iter().filter(|t| t.matches(among));
+        let (records, treatments): (Vec<&[&Record]>, Vec<&Treatment>) =
+            matching.map(|treatment| (self.table.records(treatment), treatment)).unzip();
+        let tallies: Vec<Tally> =
+            records.into_iter().flatten().map(|record| tally(record, self.response)).collect();
+        let Some(frequency) = Frequency::over(&tallies) else {
+            let one = tallies.iter().any(|tally| tally.chances > 0);
+            self.remarks.push(match (one, treatments.first()) {
+                (true, _) => {
+                    "1 trial observed it, 2 are needed to see how much trials differ".into()
                 }
-            }
-        }
-        if seen == 0 {
-            self.remarks.push("no completed trial observed it".into());
+                (false, Some(first)) => {
+                    format!("no completed trial observed it{}", self.table.why_not(first))
+                }
+                (false, None) => "no trial of this profile matches, or none was reached".into(),
+            });
             return Evidence::None;
+        };
+        if frequency.is_clustered() {
+            self.remarks.push(format!(
+                "the trials vary {:.1} times as much as by chance, so that the {} chances tell as \
+                 much as {:.0} independent ones",
+                frequency.scatter, frequency.all.chances, frequency.effective
+            ));
         }
-        Evidence::Events { events, observations: seen }
+        Evidence::Events(frequency)
     }
 
     /// The values of some treatments in the blocks that have them all, in the blocks' order;
@@ -324,7 +342,7 @@ impl Table<'_> {
             None => " is in this profile, or was reached".into(),
             Some(Outcome::Completed { .. }) => " measured it".into(),
             Some(outcome) => {
-                let (kind, reason) = crate::account::words(outcome);
+                let (kind, reason) = crate::outcomes::words(outcome);
                 if reason.is_empty() { format!(": {kind}") } else { format!(": {kind}, {reason}") }
             }
         }

@@ -1,8 +1,8 @@
 //! What the trials say of one quantity, before it is judged.
 
 use crate::floor::{minimum_detectable, minimum_detectable_normal};
-use crate::interval::{LEVEL, Located};
-use crate::tail::{binomial_at_least, binomial_at_most, bisect};
+use crate::frequency::Frequency;
+use crate::interval::Located;
 use model::Estimate;
 
 /// The scale on which the centre and its interval were formed.
@@ -31,8 +31,8 @@ pub(crate) enum Evidence {
         /// than read from a clock.
         counted: bool,
     },
-    /// Events among observations.
-    Events { events: u64, observations: u64 },
+    /// Events among chances.
+    Events(Frequency),
 }
 
 /// Where a boundary lies as seen from the point.
@@ -52,9 +52,7 @@ impl Evidence {
                 Scale::Log => located.estimate(f64::exp),
                 Scale::Unit => located.estimate(|value| value.clamp(0.0, 1.0)),
             }),
-            Evidence::Events { events, observations } => {
-                Some(clopper_pearson(events, observations))
-            }
+            Evidence::Events(frequency) => Some(frequency.estimate()),
         }
     }
 
@@ -75,10 +73,10 @@ impl Evidence {
                 located.p_value(if boundary > 0.0 { boundary.ln() } else { f64::NEG_INFINITY })
             }
             Evidence::Blocks { located, .. } => located.p_value(boundary),
-            Evidence::Events { events, observations } => {
+            Evidence::Events(frequency) => {
                 let one_sided = match side {
-                    Side::Below => binomial_at_least(events, observations, boundary),
-                    Side::Above => binomial_at_most(events, observations, boundary),
+                    Side::Below => frequency.at_least(boundary),
+                    Side::Above => frequency.at_most(boundary),
                 };
                 (2.0 * one_sided).min(1.0)
             }
@@ -98,75 +96,49 @@ impl Evidence {
                 }
                 .filter(|floor| floor.is_finite())
             }
-            Evidence::Events { events, observations } => minimum_detectable_normal(
-                clopper_pearson(events, observations).standard_error.unwrap_or(0.0),
-            ),
+            Evidence::Events(frequency) => minimum_detectable_normal(frequency.standard_error()),
             _ => None,
         }
-    }
-}
-
-/// The share of events with its exact interval (Clopper and Pearson, *The use of confidence or
-/// fiducial limits illustrated in the case of the binomial*, Biometrika 26, 1934). `observations`
-/// is at least 1. There is no standard error where all or none are events.
-fn clopper_pearson(events: u64, observations: u64) -> Estimate {
-    let half = (1.0 - LEVEL) / 2.0;
-    let count = observations as f64;
-    let point = events as f64 / count;
-    let low = match events {
-        0 => 0.0,
-        _ => bisect(0.0, point, |p| binomial_at_least(events, observations, p) < half),
-    };
-    let high = match observations - events {
-        0 => 1.0,
-        _ => bisect(point, 1.0, |p| binomial_at_most(events, observations, p) > half),
-    };
-    let standard_error = (point * (1.0 - point) / count).sqrt();
-    Estimate {
-        point,
-        low,
-        high,
-        standard_error: (standard_error > 0.0).then_some(standard_error),
-        level: LEVEL,
-        samples: u32::try_from(observations).unwrap_or(u32::MAX),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frequency::Tally;
     use crate::interval::centre;
 
-    #[test]
-    fn frequencies_have_the_interval_of_clopper_and_pearson() {
-        // R: binom.test(0, 10), binom.test(10, 20), binom.test(3, 100), binom.test(5, 5).
-        let table = [
-            (0, 10, 0.0, 0.308_497_1),
-            (10, 20, 0.271_957_8, 0.728_042_2),
-            (3, 100, 0.006_229_972, 0.085_176_05),
-            (5, 5, 0.478_176_2, 1.0),
-        ];
-        for (events, observations, low, high) in table {
-            let estimate = clopper_pearson(events, observations);
-            assert!((estimate.low - low).abs() < 1e-6, "{estimate:?}");
-            assert!((estimate.high - high).abs() < 1e-6, "{estimate:?}");
-        }
-        assert_eq!(clopper_pearson(0, 10).standard_error, None);
-        assert_eq!(clopper_pearson(10, 20).standard_error, Some((0.25_f64 / 20.0).sqrt()));
+    fn counted(events: u64, per_trial: u64) -> Evidence {
+        let trial = |events| Tally { events, chances: per_trial };
+        Evidence::Events(Frequency::over(&[trial(events), trial(events)]).unwrap())
     }
 
     #[test]
     fn frequencies_are_judged_exactly() {
-        let evidence = Evidence::Events { events: 0, observations: 100 };
+        let evidence = counted(0, 50);
         // None of 100 against "5 % or more": 2 · 0.95^100.
         assert!((evidence.p_value(0.05, Side::Above) - 2.0 * 0.95_f64.powi(100)).abs() < 1e-9);
         // "Never" cannot be shown by not seeing it, but one event refutes it.
         assert_eq!(evidence.p_value(0.0, Side::Above), 1.0);
-        let one = Evidence::Events { events: 1, observations: 100 };
-        assert_eq!(one.p_value(0.0, Side::Below), 0.0);
+        assert_eq!(counted(1, 50).p_value(0.0, Side::Below), 0.0);
         assert_eq!(evidence.floor(), None);
-        let half = Evidence::Events { events: 50, observations: 100 };
-        assert!((half.floor().unwrap() - 0.05 * 2.801_585).abs() < 1e-5);
+        assert!((counted(25, 50).floor().unwrap() - 0.05 * 2.801_585).abs() < 1e-5);
+    }
+
+    #[test]
+    fn what_clusters_is_judged_by_its_trials() {
+        let trial = |events| Tally { events, chances: 1000 };
+        let bursts: Vec<Tally> = [0, 0, 90, 0, 0, 30].map(trial).to_vec();
+        let clustered = Evidence::Events(Frequency::over(&bursts).unwrap());
+        let even = Evidence::Events(Frequency::over(&[trial(20); 6]).unwrap());
+        let (wide, narrow) = (clustered.estimate().unwrap(), even.estimate().unwrap());
+        assert_eq!(wide.point, narrow.point);
+        assert!(even.p_value(0.01, Side::Below) < 1e-6);
+        assert!(clustered.p_value(0.01, Side::Below) > 0.05);
+        // At an end of the interval the p-value is 0.05, for what clusters as well.
+        assert!((clustered.p_value(wide.low, Side::Below) - 0.05).abs() < 1e-6);
+        assert!((clustered.p_value(wide.high, Side::Above) - 0.05).abs() < 1e-6);
+        assert!(clustered.floor().unwrap() > 4.0 * even.floor().unwrap());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What the instrument itself cost.
 
-use crate::account::leaking_trials;
 use crate::order::median;
+use crate::outcomes::leaking_trials;
 use model::{Harness, Record};
 
 /// The instrument's cost over all trials with a record: medians of times, shares of sums.

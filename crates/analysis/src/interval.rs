@@ -121,7 +121,7 @@ impl Located {
         if self.samples < BLOCKS_FREE {
             return 1.0;
         }
-        (2.0 * binomial_at_most(against as u64, self.samples as u64, 0.5)).min(1.0)
+        (2.0 * binomial_at_most(against as f64, self.samples as f64, 0.5)).min(1.0)
     }
 
     /// As an estimate in the words of the session's files; `from` translates the scale, and the
@@ -187,7 +187,7 @@ pub fn median_located(values: &[f64]) -> Option<Located> {
     let ascending = crate::order::sorted(values);
     let count = ascending.len();
     let n = count as f64;
-    let coverage = |depth: usize| 1.0 - 2.0 * binomial_at_most(depth as u64 - 1, count as u64, 0.5);
+    let coverage = |depth: usize| 1.0 - 2.0 * binomial_at_most(depth as f64 - 1.0, n, 0.5);
     let mut depth = 1;
     while depth < count / 2 && coverage(depth + 1) >= LEVEL {
         depth += 1;

@@ -12,17 +12,19 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
-mod account;
+mod costs;
 pub mod disturbance;
 mod effect;
 mod estimate;
 mod evidence;
 mod floor;
+mod frequency;
 mod harness;
 mod holm;
 pub mod interval;
 mod need;
 mod order;
+mod outcomes;
 mod sample;
 mod signed_rank;
 mod summary;

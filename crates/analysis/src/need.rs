@@ -19,6 +19,10 @@ const AGREEMENT: f64 = 1e-12;
 /// An end of a region so near to 1 asks for more than the design's precision.
 const NEAR_ONE: f64 = 0.1;
 
+/// The part of a frequency's distance from 0 or 1 that its half-width may be, on the arcsine scale:
+/// none among 10/p chances has p = 0.0001 against p, which stands Holm's correction.
+const OF_A_FREQUENCY: f64 = 0.3;
+
 /// No ratio is asked to be more precise than this: clocks and neighbours do not give it.
 const FINEST: f64 = 0.005;
 
@@ -82,12 +86,15 @@ pub fn need(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
 /// end. A ratio's single end within a tenth of 1 parts "a little more" from "the same", and the
 /// precision must be able to tell these: there it is half of the end's distance from 1, as a
 /// logarithm, but not below 0.005. (An end that is 1 itself leaves no distance to resolve and
-/// keeps the design's precision.) For a frequency it is a fifth of the smallest frequency that the claim tells from 0.
+/// keeps the design's precision.) For a frequency it is 0.3 of the arcsine of the root of the end
+/// that lies nearest to 0 or 1: on that scale ([`half_width`]) about ten chances for each that the
+/// end leaves to one event, whether events are seen or not, be it one in a hundred or in a million.
 pub(crate) fn asked_of(claim: &Claim, precision: f64) -> f64 {
     let ends = [claim.holds_if.low, claim.holds_if.high];
     if let Quantity::Frequency { .. } = claim.quantity {
-        let smallest = ends.into_iter().flatten().filter(|end| *end > 0.0).fold(0.5, f64::min);
-        return smallest / 5.0;
+        let distances = ends.into_iter().flatten().flat_map(|end| [end, 1.0 - end]);
+        let least = distances.filter(|distance| *distance > 0.0).fold(0.5, f64::min);
+        return OF_A_FREQUENCY * least.sqrt().asin();
     }
     let own = match (&claim.quantity, ends) {
         (Quantity::Ratio { .. } | Quantity::Proportion { .. }, [Some(low), Some(high)])
@@ -114,8 +121,12 @@ pub(crate) fn asked_of(claim: &Claim, precision: f64) -> f64 {
 
 /// The half-width of a quantity's interval, relative to what makes sense of it:
 /// √(high/low) − 1 for ratios; relative to the point for a value; relative to the larger of the
-/// two levels for a difference, which may itself be 0; as it is for shares, exponents, R² and
-/// frequencies, which are pure numbers of the order of 1. `None` without an interval, and where
+/// two levels for a difference, which may itself be 0; as it is for shares, exponents and R², which
+/// are pure numbers of the order of 1. That of a frequency is taken between the arcsines of the
+/// roots of its ends: there it depends on the number of chances and hardly on the frequency, and
+/// is what the same chances would give at one half (Anscombe, *The transformation of Poisson,
+/// binomial and negative-binomial data*, Biometrika 35, 1948). A rate of one in a million is
+/// neither precise because it is small nor hopeless because its events are few. `None` without an interval, and where
 /// fewer than 12 blocks agree on a number that is not an exact count: that shows a coarse clock,
 /// not precision, and could not be decided by.
 pub(crate) fn half_width(table: &Table<'_>, result: &QuantityResult) -> Option<f64> {
@@ -140,6 +151,10 @@ pub(crate) fn half_width(table: &Table<'_>, result: &QuantityResult) -> Option<f
                 median(&values).unwrap_or(0.0).abs()
             };
             half / level(of).max(level(to))
+        }
+        Quantity::Frequency { .. } => {
+            let arcsine = |share: f64| share.clamp(0.0, 1.0).sqrt().asin();
+            (arcsine(estimate.high) - arcsine(estimate.low)) / 2.0
         }
         _ => half,
     };

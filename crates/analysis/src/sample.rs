@@ -1,5 +1,6 @@
 //! From records to samples: one number per completed trial.
 
+use crate::frequency::Tally;
 use crate::order::{mean, median_in_place};
 use model::{Center, Counters, Design, Outcome, Record, Treatment};
 use std::cell::RefCell;
@@ -54,6 +55,29 @@ pub(crate) fn observations(record: &Record, response: &str) -> Vec<f64> {
         found.extend(from_counters(&measured.counters, response));
     }
     found
+}
+
+/// The events and chances of a completed trial: an observation over one operation is one event if
+/// it is above 0; one over n operations is that many events among n.
+pub(crate) fn tally(record: &Record, response: &str) -> Tally {
+    let (Outcome::Completed { .. }, Some(measured)) = (&record.outcome, &record.measured) else {
+        return Tally::default();
+    };
+    let series = measured.series.iter().filter(|series| series.response == response);
+    let mut tally = Tally::default();
+    for one in series {
+        let per = one.per.max(1);
+        for &value in &one.values {
+            tally.events += u64::try_from(value).unwrap_or(0).min(per);
+            tally.chances = tally.chances.saturating_add(per);
+        }
+    }
+    if tally.chances == 0
+        && let Some(value) = from_counters(&measured.counters, response)
+    {
+        return Tally { events: u64::from(value > 0.0), chances: 1 };
+    }
+    tally
 }
 
 /// The one number of a trial; `None` if it did not complete or did not measure this.

@@ -7,6 +7,7 @@ use rand_chacha::ChaCha8Rng;
 
 mod coverage;
 mod error;
+mod rates;
 
 /// The counts of blocks at which everything is tried.
 const BLOCKS: [usize; 5] = [6, 8, 12, 20, 40];

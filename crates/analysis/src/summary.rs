@@ -1,11 +1,12 @@
 //! One call computes all of `summary.json`.
 
-use crate::account::{failed_checks, outcomes, tag_counts, warnings};
+use crate::costs::accounts;
 use crate::effect::{Effect, effect};
 use crate::estimate::median_estimate;
 use crate::harness::harness;
 use crate::holm::holm;
 use crate::need::half_width;
+use crate::outcomes::{failed_checks, outcomes, tag_counts, warnings};
 use crate::sample::Table;
 use crate::verdict::{Leaning, lean};
 use model::{
@@ -122,7 +123,7 @@ fn experiment(table: &Table<'_>, records: &[Record]) -> ExperimentSummary {
         outcomes: outcomes(&own),
         estimates: estimates(table),
         findings,
-        accounts: Vec::new(),
+        accounts: accounts(table),
         claims: Vec::new(),
         failed_checks: failed_checks(&own),
         tags: tag_counts(&own),

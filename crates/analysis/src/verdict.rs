@@ -76,6 +76,7 @@ fn crossable(quantity: &Quantity, region: Region) -> Region {
 mod tests {
     use super::*;
     use crate::evidence::Scale;
+    use crate::frequency::{Frequency, Tally};
     use crate::interval::centre;
     use model::Cell;
     use proptest::prelude::*;
@@ -127,7 +128,8 @@ mod tests {
     fn ends_that_cannot_be_crossed_do_not_count() {
         let among = Cell::default();
         let frequency = Quantity::Frequency { response: "escaped_count".into(), among };
-        let none = Evidence::Events { events: 0, observations: 1000 };
+        let trial = Tally { events: 0, chances: 500 };
+        let none = Evidence::Events(Frequency::over(&[trial, trial]).unwrap());
         let rare = lean(&frequency, &none, Region::within(0.0, 0.01)).unwrap();
         assert!(rare.holds && rare.p_value < 0.001);
         assert_eq!(lean(&frequency, &none, Region::within(0.0, 1.0)), None);

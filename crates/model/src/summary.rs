@@ -148,6 +148,12 @@ pub struct QuantityResult {
     pub unit: Option<Unit>,
     /// The answer; null where the trials do not give one.
     pub estimate: Option<Estimate>,
+    /// For a frequency: how often it happened.
+    #[serde(default)]
+    pub events: Option<u64>,
+    /// For a frequency: how often it could have happened.
+    #[serde(default)]
+    pub chances: Option<u64>,
     /// The response that carried it, if the wall clock was disturbed and CPU time stood in.
     pub carried_by: Option<String>,
     /// The smallest difference from the point that would have been found with 80 % power, in the

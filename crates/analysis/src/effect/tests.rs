@@ -266,12 +266,58 @@ fn a_frequency_counts_observations() {
     let quantity = |among| Quantity::Frequency { response: "faults_count".into(), among };
     let found = result(&design(), &records, quantity(cell([("model", "process")])));
     let estimate = found.estimate.unwrap();
-    // R: binom.test(1, 20): 0.001265 to 0.248733.
-    assert_eq!((estimate.point, estimate.samples), (0.05, 20));
-    assert!((estimate.low - 0.001_265_1).abs() < 1e-6);
-    assert!((estimate.high - 0.248_732_8).abs() < 1e-6);
+    assert_eq!((estimate.point, estimate.samples), (0.05, 4));
+    assert_eq!((found.events, found.chances), (Some(1), Some(20)));
+    // R: binom.test(1, 20): 0.001265 to 0.248733, and wider since 4 trials tell little of what
+    // trials differ by.
+    assert!(estimate.low > 0.0 && estimate.low < 0.001_265_1, "{estimate:?}");
+    assert!(estimate.high > 0.248_732_8 && estimate.high < 0.6, "{estimate:?}");
+    assert_eq!(found.remark, "");
     let none = result(&design(), &records, quantity(cell([("model", "thread")])));
-    assert_eq!(none.estimate, None);
+    assert_eq!((none.estimate, none.events, none.chances), (None, None, None));
+    assert_eq!(none.remark, "no trial of this profile matches, or none was reached");
+    let one = result(&design(), &records[..1], quantity(Cell::default()));
+    assert_eq!(one.estimate, None);
+    assert!(one.remark.starts_with("1 trial observed it, 2 are needed"), "{}", one.remark);
+}
+
+#[test]
+fn a_rate_counts_events_among_the_operations_of_an_observation() {
+    let trial = |block, per, events: &[i64]| {
+        Trial::new(block)
+            .at([("model", "thread"), ("n", "1")])
+            .series("faults_count", per, events)
+            .record()
+    };
+    // 12 of 3,400,000; a count below 0 or above its operations cannot be.
+    let mut records: Vec<Record> = (0..6).map(|b| trial(b, 500_000, &[2])).collect();
+    records.push(trial(6, 200_000, &[-3, 0]));
+    let among = Quantity::Frequency { response: "faults_count".into(), among: Cell::default() };
+    let found = result(&design(), &records, among.clone());
+    assert_eq!((found.events, found.chances), (Some(12), Some(3_400_000)));
+    let estimate = found.estimate.unwrap();
+    assert!((estimate.point - 12.0 / 3.4e6).abs() < 1e-15);
+    assert!((estimate.low * 3.4e6 - 6.2).abs() < 0.05, "{estimate:?}");
+    records.push(trial(7, 3, &[9]));
+    let found = result(&design(), &records, among.clone());
+    assert_eq!((found.events, found.chances), (Some(15), Some(3_400_003)));
+    // All losses in one trial: the interval is far wider, and says why.
+    let mut burst: Vec<Record> = (0..7).map(|b| trial(b, 500_000, &[0])).collect();
+    burst.push(trial(7, 500_000, &[12]));
+    let found = result(&design(), &burst, among);
+    assert!(found.estimate.unwrap().low < 0.2e-6, "{found:?}");
+    assert!(found.remark.starts_with("the trials vary 12.0 times"), "{}", found.remark);
+}
+
+#[test]
+fn a_refused_frequency_says_why() {
+    let refused = Outcome::Unsupported { reason: "needs 2 CPUs".into() };
+    let records = [task(0, "thread", "1", 1).ended(refused).record()];
+    let among = Quantity::Frequency { response: "faults_count".into(), among: Cell::default() };
+    assert_eq!(
+        result(&design(), &records, among).remark,
+        "no completed trial observed it: unsupported, needs 2 CPUs"
+    );
 }
 
 #[test]

@@ -98,7 +98,37 @@ fn a_claim_asks_for_an_interval_that_fits_into_its_region() {
     let value = Quantity::Value { response: "task_ns".into(), at: Cell::default() };
     assert!((asked_of(&claim(value, Region::above(0.99)), 0.05) - 0.05).abs() < 1e-12);
     let seen = Quantity::Frequency { response: "task_ns".into(), among: Cell::default() };
-    assert!((asked_of(&claim(seen, Region::above(0.01)), 0.05) - 0.002).abs() < 1e-12);
+    let of = |region| asked_of(&claim(seen.clone(), region), 0.05);
+    assert!((of(Region::above(0.01)) - 0.3 * 0.1_f64.asin()).abs() < 1e-12);
+    // "Nearly always" asks as much as "hardly ever"; what lies between 0 and 1 asks for something.
+    assert!((of(Region::above(0.99)) - of(Region::below(0.01))).abs() < 1e-12);
+    assert!((of(Region::below(4e-6)) - 0.3 * 2e-3).abs() < 1e-8);
+    assert!((of(Region::within(0.0, 1.0)) - of(Region::above(0.5))).abs() < 1e-12);
+}
+
+/// Trials with `events` among 100,000 chances each.
+fn rates(trials: u32, events: i64) -> Vec<Record> {
+    let trial =
+        |block| task(block, "thread", "1", 1).series("faults_count", 100_000, &[events]).record();
+    (0..trials).map(trial).collect()
+}
+
+#[test]
+fn a_rate_per_million_can_become_precise_enough() {
+    let among = Cell::new([("model", "thread")]);
+    let seen = Quantity::Frequency { response: "faults_count".into(), among };
+    let mut design = design();
+    design.claims = vec![claim(seen.clone(), Region::below(20e-6))];
+    // Ten chances for each of the 50,000 that the claim allows one event: half a million.
+    assert!(ask(&design, &rates(3, 0)).ratio > 1.0);
+    assert!(ask(&design, &rates(6, 0)).ratio <= 1.0);
+    // No more of them where many events are seen, nor fewer.
+    assert!(ask(&design, &rates(3, 40)).ratio > 1.0);
+    assert!(ask(&design, &rates(7, 40)).ratio <= 1.0);
+    // A finding asks for as much as it would of a frequency of one half.
+    design.claims.clear();
+    design.findings = vec![finding("rate", seen, true)];
+    assert!(ask(&design, &rates(2, 1)).ratio < 0.1);
 }
 
 #[test]

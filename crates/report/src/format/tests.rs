@@ -10,6 +10,8 @@ fn result(quantity: Quantity, unit: Option<Unit>, estimate: Option<Estimate>) ->
         quantity,
         unit,
         estimate,
+        events: None,
+        chances: None,
         carried_by: None,
         floor: None,
         remark: String::new(),
