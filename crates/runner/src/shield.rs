@@ -122,7 +122,9 @@ impl Drop for Shield {
 }
 
 fn own_cgroup(controller: &str, made: &mut dyn FnMut(&Path)) -> sys::Result<Cgroup> {
-    let cgroup = Cgroup::create(controller, &format!("scruple-{}", sys::process::pid()))?;
+    // In version 2 all controllers share one tree, where each of ours needs a name of its own.
+    let name = format!("scruple-{controller}-{}", sys::process::pid());
+    let cgroup = Cgroup::create(controller, &name)?;
     made(cgroup.path());
     Ok(cgroup)
 }

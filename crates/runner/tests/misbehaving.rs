@@ -246,11 +246,12 @@ fn outcome_of(manner: &'static str) -> Outcome {
 }
 
 fn cgroups() -> Vec<PathBuf> {
-    let name = format!("scruple-{}", sys::process::pid());
     ["cpu", "memory"]
         .iter()
-        .filter_map(|controller| sys::cgroup::Cgroup::own(controller).ok())
-        .map(|own| own.path().join(&name))
+        .filter_map(|controller| {
+            let own = sys::cgroup::Cgroup::own(controller).ok()?;
+            Some(own.path().join(format!("scruple-{controller}-{}", sys::process::pid())))
+        })
         .filter(|path| path.exists())
         .collect()
 }

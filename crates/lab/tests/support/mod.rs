@@ -88,18 +88,21 @@ pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 
 /// cgroups that a runner of that pid made.
 pub(crate) fn cgroups_of(pid: u32) -> Vec<PathBuf> {
-    fn search(dir: &Path, name: &str, found: &mut Vec<PathBuf>) {
+    fn is_of(pid: u32, name: &str) -> bool {
+        name.starts_with("scruple-") && name.ends_with(&format!("-{pid}"))
+    }
+    fn search(dir: &Path, pid: u32, found: &mut Vec<PathBuf>) {
         let Ok(entries) = std::fs::read_dir(dir) else { return };
         for entry in entries.flatten().filter(|e| e.file_type().is_ok_and(|kind| kind.is_dir())) {
-            if entry.file_name() == name {
+            if is_of(pid, &entry.file_name().to_string_lossy()) {
                 found.push(entry.path());
             } else {
-                search(&entry.path(), name, found);
+                search(&entry.path(), pid, found);
             }
         }
     }
     let mut found = Vec::new();
-    search(Path::new("/sys/fs/cgroup"), &format!("scruple-{pid}"), &mut found);
+    search(Path::new("/sys/fs/cgroup"), pid, &mut found);
     found
 }
 
