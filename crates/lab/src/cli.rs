@@ -1,4 +1,5 @@
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Weighs what concurrency costs on this Linux machine, and says why.
@@ -18,6 +19,10 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted); \
 2 usage or environment error; 3 interrupted, or inconclusive (with --fail-if-inconclusive).";
 
+const SYSCALLS_EXIT_CODES: &str = "Exit codes: 0 the command was followed to its end, however it \
+ended (the result says how); 2 it could not be run or not be traced; 3 the watching was ended \
+before all processes had ended.";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     /// On a terminal, unless NO_COLOR is set or TERM is dumb
@@ -36,6 +41,21 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// What can be observed on this machine, what is missing, and how to get it
     Doctor(JsonArgs),
+    /// Show how a command makes its threads and processes, and count its system calls
+    ///
+    /// The command is traced with all threads and processes that it makes, by ptrace, as an
+    /// ordinary user may trace their own programs. Its input, output and environment are passed
+    /// through untouched. What was seen is printed when all of them have ended.
+    ///
+    /// Tracing stops the command twice at every system call and slows it much: the counts are
+    /// right, its times would not be, and none are given. A program that would run with the
+    /// rights of another user (setuid) runs without them, unless root traces it.
+    ///
+    /// Ctrl-C goes to the command, as if it were not traced; SIGTERM and SIGHUP are handed on to
+    /// it. When the command itself has ended but processes that it left behind have not, the same
+    /// ends the watching, and they go on. If scruple is killed, all that it traces is killed.
+    #[command(after_help = SYSCALLS_EXIT_CODES)]
+    Syscalls(SyscallsArgs),
     /// Analyse a stored session again: summary.json, report.html and the summary on screen
     Report(ReportArgs),
     /// Print a completion script for a shell
@@ -120,6 +140,24 @@ pub(crate) struct JsonArgs {
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SyscallsArgs {
+    /// Print JSON instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write what was seen to a file instead of to standard output, where the command writes, too
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The command with its arguments
+    #[arg(
+        value_name = "COMMAND",
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

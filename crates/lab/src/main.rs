@@ -10,6 +10,7 @@ mod run;
 mod schedule;
 mod session;
 mod show;
+mod syscalls;
 mod ui;
 
 use clap::Parser;
@@ -47,6 +48,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::List(args) => show::list(args),
         cli::Command::Explain(args) => show::explain(args),
         cli::Command::Doctor(args) => doctor::doctor(args),
+        cli::Command::Syscalls(args) => syscalls::syscalls(args),
         cli::Command::Report(args) => show::report(args),
         cli::Command::Completions { shell } => show::completions(*shell),
         cli::Command::Man => show::man(),

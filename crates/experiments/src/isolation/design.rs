@@ -124,6 +124,7 @@ fn responses() -> Vec<Response> {
         ),
         yes("worker_copied_count", "the worker has got another physical page", whole),
         yes("main_copied_count", "main has got another physical page", whole),
+        yes("worker_alone_copied_count", "the worker has, and main has not", whole),
         response("survivors_count", "who is left of main and a second worker", Unit::Count)
             .card(
                 "the crash of the worker",
@@ -212,8 +213,8 @@ fn claims() -> Vec<Claim> {
             "an address names a place in memory",
         )
         .note(
-            "The notes prove by it that threads share a stack. Judged where it is put to the test, \
-             with a forked process: it shows the same address, too.",
+            "The notes show by it that threads share a stack. Judged where it is put to the test, \
+             with a forked process: it has the same address, too.",
         )
         .holds_if(value("address_tells_count", by("process")), Region::above(1.0)),
         claim(
@@ -224,9 +225,10 @@ fn claims() -> Vec<Claim> {
         )
         .note(
             "Judged where the parent writes first. The page belongs to neither: whoever writes \
-             first gets a new one, and the other keeps the old.",
+             first gets a new one. The other keeps the old, except where the kernel still holds it \
+             for something else and copies once more.",
         )
-        .holds_if(value("worker_copied_count", pages("process", "main")), Region::above(1.0)),
+        .holds_if(value("worker_alone_copied_count", pages("process", "main")), Region::above(1.0)),
         claim(
             "thread_crash",
             notes,

@@ -143,9 +143,11 @@ fn record_pages(trial: &mut Trial<'_>, moments: &[Moment]) {
     let count = |yes: bool| i64::from(yes);
     trial.record_one("same_page_count", count(before.main_frame == before.worker_frame));
     trial.record_one("same_page_after_count", count(after.main_frame == after.worker_frame));
-    trial.record_one("main_copied_count", count(after.main_frame != before.main_frame));
-    trial.record_one("worker_copied_count", count(after.worker_frame != before.worker_frame));
-    // The worker's last word is its own wherever main has not written to the same page since.
+    let main_copied = after.main_frame != before.main_frame;
+    let worker_copied = after.worker_frame != before.worker_frame;
+    trial.record_one("main_copied_count", count(main_copied));
+    trial.record_one("worker_copied_count", count(worker_copied));
+    trial.record_one("worker_alone_copied_count", count(worker_copied && !main_copied));
     let frames = moments.iter().all(|moment| moment.main_frame != 0 && moment.worker_frame != 0);
     trial.check("all page frames were told", f64::from(u8::from(frames)), 1.0, 1.0);
     let row = |moment: &Moment| {

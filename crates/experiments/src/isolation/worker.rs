@@ -120,9 +120,11 @@ impl Talk {
                 variable.store(words[TO_WRITE].load(Ordering::SeqCst), Ordering::SeqCst);
             }
             words[ADDRESS].store(local::address(variable) as u64, Ordering::SeqCst);
+            words[VALUE].store(variable.load(Ordering::SeqCst), Ordering::SeqCst);
+            // After the read: a fork does not copy the page tables of a shared mapping, so that
+            // nothing stands behind its addresses in the child until they are used.
             let frame = local::frame(variable).ok().flatten().unwrap_or(0);
             words[FRAME].store(frame, Ordering::SeqCst);
-            words[VALUE].store(variable.load(Ordering::SeqCst), Ordering::SeqCst);
             self.gate.arrived().store(step, Ordering::SeqCst);
             let _ = sys::futex::wake_shared(self.gate.arrived(), 1);
             if kind == GO_HOME {

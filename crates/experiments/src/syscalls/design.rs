@@ -34,7 +34,9 @@ const METHOD: &str = "A child makes one entity after the other, and waits for th
     are counted by name, by the maker and by what it made together; the later operations are the \
     steady state, the first one is listed by itself, since libc keeps what it allocated for it. \
     Only the trial's own instrument could add to the counts, and the level that makes nothing \
-    shows what it adds. Nothing is timed: tracing slows each call many times over.";
+    shows what it adds. Nothing is timed: tracing slows each call many times over. It also \
+    changes who comes first where two sides run at once, so that the calls of a hand-off by futex \
+    vary from one operation to the next.";
 
 /// The declaration.
 pub(super) fn design() -> Design {
@@ -165,8 +167,8 @@ fn findings() -> Vec<Finding> {
 
 fn claims() -> Vec<Claim> {
     let lecture = "a lecture on threads";
-    let stack = "pthread_create maps a stack, protects a page below it, blocks signals meanwhile, \
-                 and clones";
+    let stack = "pthread_create maps a stack, opens all of it but a guard page, blocks signals \
+                 meanwhile, and clones";
     vec![
         claim(
             "thread_flags",

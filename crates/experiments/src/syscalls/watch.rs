@@ -3,6 +3,7 @@
 use super::entity::Entity;
 use kit::Stop;
 use std::collections::HashMap;
+use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::calls::{Call, Cloned};
@@ -15,6 +16,26 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The child's mark: a call that nothing else makes in an operation.
 const MARK: &str = "getppid";
+
+/// Exit code of a child that the system refused what it asked for.
+const REFUSED: i32 = 3;
+
+/// Exit code of a child in which something else went wrong.
+const BROKEN: i32 = 4;
+
+fn code_of(error: &sys::Error) -> i32 {
+    let kind = error.errno().map(|errno| std::io::Error::from_raw_os_error(errno).kind());
+    match kind {
+        // A limit (EAGAIN), no memory, a filter of the container's, an old kernel.
+        Some(
+            ErrorKind::WouldBlock
+            | ErrorKind::OutOfMemory
+            | ErrorKind::PermissionDenied
+            | ErrorKind::Unsupported,
+        ) => REFUSED,
+        _ => BROKEN,
+    }
+}
 
 /// One system call of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,10 +107,7 @@ impl Waiting {
             let mut mark = || {
                 sys::syscall::getppid();
             };
-            match (entity.live)(count, &mut mark) {
-                Ok(()) => 0,
-                Err(_) => 1,
-            }
+            (entity.live)(count, &mut mark).map_or_else(|error| code_of(&error), |()| 0)
         })?;
         let waiting = Waiting { pid, gate };
         while waiting.gate.arrived().load(Ordering::Acquire) == 0 {
@@ -110,6 +128,12 @@ impl Waiting {
         let mut notes = Notes::new(self.pid, count);
         while let Some(event) = tracer.next_event()? {
             notes.take(&event, &tracer);
+        }
+        if notes.watched.exit_code == REFUSED {
+            return Err(Stop::unsupported(
+                "the system refuses to make this entity: raise `ulimit -u` and `ulimit -v`, or \
+                 take a container and a kernel (5.5 or newer) that allow clone3",
+            ));
         }
         Ok(notes.watched)
     }

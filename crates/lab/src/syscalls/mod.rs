@@ -1,0 +1,89 @@
+//! `scruple syscalls -- COMMAND`: how a command makes its threads and processes.
+
+mod tally;
+mod text;
+
+use crate::cli::SyscallsArgs;
+use crate::exit::Exit;
+use crate::ui;
+use anyhow::Context;
+use std::fs::File;
+use std::io::Write;
+use sys::mailbox::{Mailbox, SIGCHLD, SIGHUP, SIGQUIT};
+use sys::signal::{SIGINT, SIGTERM};
+use sys::tracer::{Next, Tracer};
+use tally::Tally;
+
+pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
+    let Some((program, arguments)) = args.command.split_first() else {
+        anyhow::bail!("no command was given: scruple syscalls -- COMMAND");
+    };
+    // Before the command runs: what it takes hours to find out should have a place.
+    let file = args
+        .output
+        .as_ref()
+        .map(|path| {
+            File::create(path).with_context(|| format!("--output: cannot write {}", path.display()))
+        })
+        .transpose()?;
+    let tracer = Tracer::launch(program, arguments).map_err(|error| {
+        let known = error.errno().map(std::io::Error::from_raw_os_error);
+        match known {
+            Some(reason) if !error.is_unsupported() => {
+                anyhow::anyhow!("cannot run {}: {reason}", program.to_string_lossy())
+            }
+            _ => anyhow::Error::new(error),
+        }
+    })?;
+    let tally = follow(tracer, args)?;
+    for warning in tally.warnings() {
+        ui::warn(&warning);
+    }
+    let result = if args.json {
+        serde_json::to_string_pretty(&tally.json())?
+    } else {
+        text::text(&tally, ui::width())
+    };
+    match (file, &args.output) {
+        (Some(mut file), Some(path)) => writeln!(file, "{}", plain(&result))
+            .with_context(|| format!("--output: cannot write {}", path.display()))?,
+        _ => ui::result(&result)?,
+    }
+    Ok(if tally.is_complete() { Exit::Done } else { Exit::Incomplete })
+}
+
+/// A file gets no colours.
+fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text.trim_end()).to_string()
+}
+
+/// Follows the command and all that it makes to their ends.
+fn follow(mut tracer: Tracer, args: &SyscallsArgs) -> anyhow::Result<Tally> {
+    let root = tracer.root();
+    let mut tally = Tally::new(root, &args.command);
+    // After the fork, so that the command does not inherit that these signals wait.
+    let mailbox = Mailbox::open(&[SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT])?;
+    loop {
+        match tracer.poll()? {
+            Next::Event(event) => tally.note(&event),
+            Next::Over => return Ok(tally),
+            Next::Nothing => {
+                let letter = mailbox.next_letter()?;
+                if letter.signal == SIGCHLD {
+                    continue;
+                }
+                if tally.root_has_ended() {
+                    tally.leave(tracer.tasks().count());
+                    tracer.release()?;
+                    return Ok(tally);
+                }
+                // What a terminal's keys send has reached the command as well; what somebody
+                // sent to this process alone has not.
+                if letter.sender.is_some() {
+                    // Its only error is that the command has ended meanwhile.
+                    let _ = sys::process::kill(root, letter.signal);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,400 @@
+//! What a traced command did, counted.
+
+use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ffi::OsString;
+use std::os::unix::fs::PermissionsExt;
+use sys::Pid;
+use sys::calls::{Call, Cloned};
+use sys::tracer::{End, Event};
+
+/// Version of the layout of `--json`.
+const FORMAT: u32 = 1;
+
+/// Bits of a file's mode by which its program runs with the rights of another.
+const SET_ID_BITS: u32 = 0o6000;
+
+/// Whose calls are counted together.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Kind {
+    /// The program, by the kernel's name for it (15 characters).
+    pub(super) program: String,
+    /// Whether they are threads that were made, and not processes' first threads.
+    pub(super) threads: bool,
+}
+
+/// One system call's figures.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Figures {
+    pub(super) calls: u64,
+    /// How often each error was the answer.
+    pub(super) errors: BTreeMap<i32, u64>,
+}
+
+impl Figures {
+    pub(super) fn failed(&self) -> u64 {
+        self.errors.values().sum()
+    }
+}
+
+/// The calls of one kind.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Group {
+    /// The threads or processes that are counted here.
+    pub(super) members: BTreeSet<Pid>,
+    /// By the call's name.
+    pub(super) calls: BTreeMap<Cow<'static, str>, Figures>,
+}
+
+/// A thread or a process that was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Made {
+    pub(super) task: Pid,
+    pub(super) is_thread: bool,
+    pub(super) by: Pid,
+    pub(super) by_program: String,
+    /// The call; empty where its beginning was not seen.
+    pub(super) call: String,
+    /// What was asked for; absent where it could not be read.
+    pub(super) cloned: Option<Cloned>,
+}
+
+/// What is known of a living task.
+#[derive(Clone, Debug)]
+struct Task {
+    process: Pid,
+    is_thread: bool,
+}
+
+/// The whole.
+#[derive(Clone, Debug)]
+pub(super) struct Tally {
+    root: Pid,
+    command: Vec<String>,
+    tasks: HashMap<Pid, Task>,
+    /// The program that each process runs.
+    programs: HashMap<Pid, String>,
+    /// In the order in which they first called.
+    pub(super) groups: Vec<(Kind, Group)>,
+    pub(super) made: Vec<Made>,
+    /// Programs executed, after the command itself: process and path.
+    pub(super) executed: Vec<(Pid, String)>,
+    /// Processes that a signal ended: number, program, signal.
+    pub(super) killed: Vec<(Pid, String, i32)>,
+    /// Signals delivered.
+    pub(super) signals: BTreeMap<i32, u64>,
+    pub(super) root_end: Option<End>,
+    /// Programs that ran without the rights that they would have had.
+    without_rights: BTreeSet<String>,
+    /// Tasks that were left to themselves.
+    left: usize,
+}
+
+impl Tally {
+    pub(super) fn new(root: Pid, command: &[OsString]) -> Self {
+        let mut tally = Tally {
+            root,
+            command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            tasks: HashMap::new(),
+            programs: HashMap::new(),
+            groups: Vec::new(),
+            made: Vec::new(),
+            executed: Vec::new(),
+            killed: Vec::new(),
+            signals: BTreeMap::new(),
+            root_end: None,
+            without_rights: BTreeSet::new(),
+            left: 0,
+        };
+        tally.tasks.insert(root, Task { process: root, is_thread: false });
+        tally.look_at_program(root);
+        tally
+    }
+
+    /// Takes an event in. The task that it is about stands still.
+    pub(super) fn note(&mut self, event: &Event) {
+        match event {
+            Event::Entered { task, call, .. } => {
+                self.figures(*task, call).calls += 1;
+            }
+            Event::Left { task, call, result } => {
+                if let Err(errno) = result {
+                    *self.figures(*task, call).errors.entry(*errno).or_default() += 1;
+                }
+            }
+            Event::Made { by, task, call, cloned } => self.make(*by, *task, *call, *cloned),
+            Event::Executed { task, former } => {
+                if former != task {
+                    self.tasks.remove(former);
+                }
+                self.tasks.insert(*task, Task { process: *task, is_thread: false });
+                let path = self.look_at_program(*task);
+                self.executed.push((*task, path));
+            }
+            Event::Signalled { signal, .. } => *self.signals.entry(*signal).or_default() += 1,
+            Event::Ended { task, end } => self.end(*task, *end),
+        }
+    }
+
+    fn make(&mut self, by: Pid, task: Pid, call: Option<Call>, cloned: Option<Cloned>) {
+        let maker = self.process_of(by);
+        let is_thread = match cloned {
+            Some(cloned) => cloned.is_thread(),
+            None => thread_group(task).is_some_and(|process| process != task),
+        };
+        let process = if is_thread { maker } else { task };
+        let by_program = self.program_of(maker);
+        self.tasks.insert(task, Task { process, is_thread });
+        if !is_thread {
+            self.programs.insert(task, by_program.clone());
+        }
+        let call = call.map_or_else(String::new, |call| call.name().into_owned());
+        self.made.push(Made { task, is_thread, by, by_program, call, cloned });
+    }
+
+    fn end(&mut self, task: Pid, end: End) {
+        let known = self.tasks.remove(&task);
+        if known.is_none_or(|known| known.is_thread) {
+            return;
+        }
+        if let End::Killed(signal) = end {
+            self.killed.push((task, self.program_of(task), signal));
+        }
+        if task == self.root {
+            self.root_end = Some(end);
+        }
+        self.programs.remove(&task);
+    }
+
+    /// Whoever could not be waited for is left to itself.
+    pub(super) fn leave(&mut self, tasks: usize) {
+        self.left = tasks;
+    }
+
+    pub(super) fn root_has_ended(&self) -> bool {
+        self.root_end.is_some()
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.left == 0
+    }
+
+    fn process_of(&self, task: Pid) -> Pid {
+        self.tasks.get(&task).map_or(task, |known| known.process)
+    }
+
+    fn program_of(&self, process: Pid) -> String {
+        self.programs.get(&process).cloned().unwrap_or_else(|| "?".into())
+    }
+
+    fn figures(&mut self, task: Pid, call: &Call) -> &mut Figures {
+        let threads = self.tasks.get(&task).is_some_and(|known| known.is_thread);
+        let kind = Kind { program: self.program_of(self.process_of(task)), threads };
+        let found = self.groups.iter().position(|(known, _)| *known == kind);
+        let index = found.unwrap_or_else(|| {
+            self.groups.push((kind, Group::default()));
+            self.groups.len() - 1
+        });
+        let group = &mut self.groups[index].1;
+        group.members.insert(task);
+        group.calls.entry(call.name()).or_default()
+    }
+
+    /// Reads which program a process has just begun; returns its path.
+    fn look_at_program(&mut self, process: Pid) -> String {
+        let name = std::fs::read(format!("/proc/{process}/comm")).unwrap_or_default();
+        let name = printable(String::from_utf8_lossy(&name).trim_end_matches('\n'));
+        self.programs.insert(process, if name.is_empty() { "?".into() } else { name.clone() });
+        let exe = format!("/proc/{process}/exe");
+        let path = std::fs::read_link(&exe).map_or(name, |path| printable(&path.to_string_lossy()));
+        let sets_id =
+            std::fs::metadata(&exe).is_ok_and(|file| file.permissions().mode() & SET_ID_BITS != 0);
+        if sets_id && !sys::process::is_root() {
+            self.without_rights.insert(path.clone());
+        }
+        path
+    }
+
+    /// What should be known before the counts are used.
+    pub(super) fn warnings(&self) -> Vec<String> {
+        let mut all: Vec<String> = self
+            .without_rights
+            .iter()
+            .map(|path| {
+                format!(
+                    "{path} is set-user-id or set-group-id and ran without those rights, as every \
+                     traced program does unless root traces it"
+                )
+            })
+            .collect();
+        if self.left > 0 {
+            let left = self.left;
+            all.push(format!("{left} threads or processes had not ended; they go on, unwatched"));
+        }
+        all
+    }
+
+    pub(super) fn processes_made(&self) -> usize {
+        self.made.iter().filter(|made| !made.is_thread).count()
+    }
+
+    pub(super) fn threads_made(&self) -> usize {
+        self.made.len() - self.processes_made()
+    }
+
+    fn all_figures(&self) -> impl Iterator<Item = &Figures> {
+        self.groups.iter().flat_map(|(_, group)| group.calls.values())
+    }
+
+    pub(super) fn calls(&self) -> u64 {
+        self.all_figures().map(|figures| figures.calls).sum()
+    }
+
+    pub(super) fn failed(&self) -> u64 {
+        self.all_figures().map(Figures::failed).sum()
+    }
+
+    /// The command as it was typed.
+    pub(super) fn command(&self) -> String {
+        printable(&self.command.join(" "))
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let end = match self.root_end {
+            Some(End::Exited(code)) => json!({"code": code}),
+            Some(End::Killed(signal)) => {
+                json!({"signal": signal, "signal_name": sys::calls::signal_name(signal)})
+            }
+            None => Value::Null,
+        };
+        let named = |errors: &BTreeMap<i32, u64>| -> Value {
+            errors
+                .iter()
+                .map(|(errno, count)| (sys::calls::error_name(*errno).into_owned(), json!(count)))
+                .collect::<serde_json::Map<_, _>>()
+                .into()
+        };
+        let group = |(kind, group): &(Kind, Group)| {
+            let calls = group.calls.iter().map(|(name, figures)| {
+                json!({"name": name, "calls": figures.calls, "errors": named(&figures.errors)})
+            });
+            json!({
+                "program": kind.program,
+                "of": if kind.threads { "threads" } else { "processes" },
+                "members": group.members,
+                "calls": calls.collect::<Vec<_>>(),
+            })
+        };
+        json!({
+            "format": FORMAT,
+            "command": self.command,
+            "pid": self.root,
+            "end": end,
+            "complete": self.is_complete(),
+            "processes_made": self.processes_made(),
+            "threads_made": self.threads_made(),
+            "calls": self.calls(),
+            "errors": self.failed(),
+            "made": self.made.iter().map(made_json).collect::<Vec<_>>(),
+            "executed": self.executed.iter().map(|(pid, path)| json!({"pid": pid, "path": path})).collect::<Vec<_>>(),
+            "killed": self.killed.iter().map(|(pid, program, signal)| json!({
+                "pid": pid, "program": program, "signal": signal,
+                "signal_name": sys::calls::signal_name(*signal),
+            })).collect::<Vec<_>>(),
+            "signals": self.signals.iter().map(|(signal, count)| {
+                (sys::calls::signal_name(*signal).into_owned(), json!(count))
+            }).collect::<serde_json::Map<_, _>>(),
+            "groups": self.groups.iter().map(group).collect::<Vec<_>>(),
+            "warnings": self.warnings(),
+        })
+    }
+}
+
+fn made_json(made: &Made) -> Value {
+    let flags = made.cloned.map(|cloned| cloned.names());
+    let signal = made.cloned.map(|cloned| cloned.exit_signal).filter(|signal| *signal != 0);
+    json!({
+        "kind": if made.is_thread { "thread" } else { "process" },
+        "pid": made.task,
+        "by": made.by,
+        "by_program": made.by_program,
+        "call": made.call,
+        "flags": flags,
+        "exit_signal": signal.map(sys::calls::signal_name),
+    })
+}
+
+/// The process that a task belongs to.
+fn thread_group(task: Pid) -> Option<Pid> {
+    let status = std::fs::read_to_string(format!("/proc/{task}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())
+}
+
+/// Text that a traced program chose, without what a terminal would take for a command.
+fn printable(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::*;
+
+    fn call(number: u64) -> Call {
+        Call { number, arguments: [0; 6], is_native: true }
+    }
+
+    fn tally() -> Tally {
+        Tally::new(sys::process::pid(), &["a".into(), "b\u{1b}[31m".into()])
+    }
+
+    #[test]
+    fn calls_are_counted_when_they_begin_and_errors_when_they_end() {
+        let mut tally = tally();
+        let task = tally.root;
+        for result in [Ok(1), Err(2), Err(2), Err(13)] {
+            tally.note(&Event::Entered { task, call: call(0), cloned: None });
+            tally.note(&Event::Left { task, call: call(0), result });
+        }
+        // The last call of a task does not end.
+        tally.note(&Event::Entered { task, call: call(1), cloned: None });
+        tally.note(&Event::Ended { task, end: End::Exited(3) });
+        assert_eq!((tally.calls(), tally.failed()), (5, 3));
+        assert_eq!(tally.root_end, Some(End::Exited(3)));
+        let json = tally.json();
+        assert_eq!(json["end"]["code"], 3);
+        let groups = json["groups"].as_array().unwrap();
+        assert_eq!(groups.len(), 1);
+        let calls = groups[0]["calls"].as_array().unwrap();
+        let failing = calls.iter().find(|one| one["calls"] == 4).unwrap();
+        assert_eq!(failing["errors"], json!({"ENOENT": 2, "EACCES": 1}));
+    }
+
+    #[test]
+    fn threads_and_processes_are_kinds_of_their_own() {
+        let mut tally = tally();
+        let root = tally.root;
+        let thread = Cloned::by_clone(0x1_0100);
+        let made =
+            |by, task, cloned| Event::Made { by, task, call: Some(call(56)), cloned: Some(cloned) };
+        tally.note(&made(root, 900_001, thread));
+        tally.note(&made(900_001, 900_002, Cloned::by_fork()));
+        tally.note(&Event::Entered { task: 900_001, call: call(0), cloned: None });
+        tally.note(&Event::Entered { task: 900_002, call: call(0), cloned: None });
+        assert_eq!((tally.threads_made(), tally.processes_made()), (1, 1));
+        let kinds: Vec<bool> = tally.groups.iter().map(|(kind, _)| kind.threads).collect();
+        assert_eq!(kinds, [true, false]);
+        tally.note(&Event::Ended { task: 900_002, end: End::Killed(9) });
+        tally.note(&Event::Ended { task: 900_001, end: End::Killed(9) });
+        assert_eq!(tally.killed.len(), 1, "a thread's end is its process's");
+        assert!(tally.root_end.is_none() && tally.is_complete());
+        tally.leave(1);
+        assert!(!tally.is_complete() && tally.warnings()[0].contains("had not ended"));
+    }
+
+    #[test]
+    fn what_a_program_calls_itself_cannot_paint_the_terminal() {
+        assert_eq!(tally().command(), "a b?[31m");
+    }
+}
