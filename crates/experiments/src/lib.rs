@@ -4,7 +4,9 @@
 //! the kernel, and nothing of plans, files, statistics or arguments.
 
 mod clock;
+mod counters;
 mod create;
+mod false_sharing;
 mod kernel_entry;
 mod memory_limit;
 mod null;
@@ -20,6 +22,8 @@ pub const CATALOG: &[Experiment] = &[
     workers::EXPERIMENT,
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
+    false_sharing::EXPERIMENT,
+    counters::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

@@ -23,6 +23,7 @@ mod error;
 pub mod files;
 pub mod futex;
 pub mod gate;
+pub mod increment;
 pub mod interrupt;
 pub mod kworker;
 pub mod limits;
