@@ -144,10 +144,11 @@ fn grids() -> Vec<Grid> {
     let raced: &[&str] = &["volatile", "atomic"];
     vec![
         grid(Profile::Smoke, &[("kind", &[])]),
+        grid(Profile::Smoke, &[("kind", &["atomic"]), ("threads", &["1"])]),
         grid(Profile::Smoke, &[("placement", &["one_core"])]),
         grid(Profile::Quick, &[("kind", &[]), ("threads", &["1"])]),
         grid(Profile::Quick, &[("kind", &["atomic"]), ("placement", &["one_core"])]),
-        grid(Profile::Quick, &[("kind", &["volatile", "atomic", "mutex"]), ("threads", &["8"])]),
+        grid(Profile::Quick, &[("kind", raced), ("threads", &["8"])]),
         grid(Profile::Standard, &[("kind", &[]), ("threads", &[])]),
         grid(Profile::Standard, &[("kind", &[]), ("placement", &["one_core"])]),
         grid(Profile::Standard, &[("kind", raced), ("threads", &[]), ("placement", &[])]),
@@ -190,8 +191,13 @@ fn findings() -> Vec<Finding> {
         remark(
             "folded",
             "A plain global takes {} per increment: an optimising compiler makes one addition of \
-             the whole loop, and hardly leaves a race to be seen.",
+             the whole loop, so that hardly anything is left to race.",
             value(TIME, of("plain")),
+        ),
+        remark(
+            "folded_wrong",
+            "{} of the rounds with a plain global end with a wrong sum.",
+            frequency("wrong_count", among("plain")),
         ),
         remark(
             "line_alone",
@@ -276,7 +282,8 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let party = Party { model: Model::Thread, workers: threads, cpus };
     party.confine(trial)?;
     let mut counter = Counter::new(kind, threads)?;
-    counter.count = party.count(trial.spec().profile, |count| counter.add(0, count));
+    let profile = trial.spec().profile;
+    counter.count = party.count(profile, counter.is_contended(), |count| counter.add(0, count));
     counter.hand_in(0);
     counter.settle();
     let increments = counter.count * threads as u64;
@@ -329,7 +336,18 @@ impl Counter {
     fn promise(&self) -> Promise {
         match self.kind {
             Kind::Global(_, promise) => promise,
-            Kind::Locked | Kind::Local | Kind::Shards(..) => Promise::Exact,
+            Kind::Locked => Promise::Guarded,
+            Kind::Local | Kind::Shards(..) => Promise::Exact,
+        }
+    }
+
+    /// Whether all threads write to one line.
+    fn is_contended(&self) -> bool {
+        match self.kind {
+            Kind::Global(_, promise) => promise != Promise::Folded,
+            Kind::Shards(_, apart) => apart < PADDED,
+            Kind::Locked => true,
+            Kind::Local => false,
         }
     }
 
@@ -374,6 +392,7 @@ impl Repeated for Counter {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{Counter, KINDS, Kind, Promise, design};
     use kit::model::Profile;
@@ -411,7 +430,7 @@ mod tests {
             });
             let found = counter.settle();
             assert!(found <= 40_000, "{}", named.name);
-            if counter.promise() == Promise::Exact {
+            if matches!(counter.promise(), Promise::Exact | Promise::Guarded) {
                 assert_eq!(found, 40_000, "{}", named.name);
             }
         }
@@ -421,7 +440,10 @@ mod tests {
     fn only_unprotected_globals_promise_nothing() {
         let racing: Vec<&str> = KINDS
             .iter()
-            .filter(|named| counter(named.by, 1).promise() != Promise::Exact)
+            .filter(|named| {
+                let promise = counter(named.by, 1).promise();
+                !matches!(promise, Promise::Exact | Promise::Guarded)
+            })
             .map(|named| named.name)
             .collect();
         assert_eq!(racing, ["plain", "volatile", "relaxed"]);

@@ -56,6 +56,14 @@ impl<'a> Placement<'a> {
         }
     }
 
+    /// Confines the calling worker, and verifies it.
+    fn confine(self, index: usize) -> Result<(), Refusal> {
+        match self {
+            Placement::Among(_) => Ok(()),
+            Placement::Apart(_) => sys::affinity::pin(self.of(index)).map_err(|_| Refusal::Refused),
+        }
+    }
+
     /// Whether so many workers can all run at the same time.
     fn has_room_for(self, count: usize) -> bool {
         let (Placement::Among(cpus) | Placement::Apart(cpus)) = self;
@@ -284,9 +292,9 @@ pub fn crew<Kept>(
 /// waits for their end.
 ///
 /// `placement` says on which CPUs they are to stay. A worker that cannot confine itself to its CPU
-/// is refused. What `work` returns is kept until
-/// the release. A worker that panics has failed; one that is killed is seen within some
-/// milliseconds. If the crew itself fails, its workers are ended first.
+/// is refused. What `work` returns is kept until the release. A worker that panics has failed; one
+/// that is killed is seen within some milliseconds. If the crew itself fails, its workers are ended
+/// first.
 ///
 /// # Errors
 /// [`Stop::Failed`] where the kernel refuses what no treatment asks it to refuse (a shared page,
@@ -309,16 +317,10 @@ pub fn crew_placed<Kept>(
     let gate = SharedGate::new()?;
     let words_of = |index: usize| &shared.words()[index * WORDS..(index + 1) * WORDS];
     let body = |index: usize| {
-        let worker =
-            Worker { index, words: words_of(index), allowed: placement.of(index), meeting };
-        let placed = match placement {
-            Placement::Among(_) => Ok(()),
-            Placement::Apart(_) => sys::affinity::pin(worker.allowed).map_err(|_| Refusal::Refused),
-        };
-        live(&worker, [&start, &gate], count, &|worker: &Worker<'_>| {
-            placed?;
-            work(worker)
-        });
+        let allowed = placement.of(index);
+        let worker = Worker { index, words: words_of(index), allowed, meeting };
+        let placed = placement.confine(index);
+        live(&worker, [&start, &gate], count, &|worker| placed.and_then(|()| work(worker)));
     };
     let begun_ns = sys::clock::now_ns();
     let (opened_ns, held, killed) = std::thread::scope(|scope| {

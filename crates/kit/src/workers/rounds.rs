@@ -70,15 +70,17 @@ pub fn overlap_ppm(spans: &[Span]) -> i64 {
     ppm(together_ns(spans).saturating_sub(lacked_ns(spans)), whole_ns(spans))
 }
 
-/// The same time as in [`overlap_ppm`], but as a share of the shortest worker's: whether all ran
+/// The same time as in [`overlap_ppm`], but as a share of the time from the first instant of any
 /// until the first of them was done, in parts per million.
 ///
 /// Workers that fight over something need not get equal parts of it, so that one is done long
 /// before the other. That lowers the overlap, and is what the treatment does to them; this number
 /// tells it from workers that began late or lacked a CPU.
 pub fn concurrency_ppm(spans: &[Span]) -> i64 {
-    let shortest_ns = spans.iter().map(Span::wall_ns).min().unwrap_or(0);
-    ppm(together_ns(spans).saturating_sub(lacked_ns(spans)), shortest_ns)
+    let first = spans.iter().map(|span| span.started_ns).min().unwrap_or(0);
+    let one_ended = spans.iter().map(|span| span.ended_ns).min().unwrap_or(0);
+    let both_ns = together_ns(spans).saturating_sub(lacked_ns(spans));
+    ppm(both_ns, one_ended.saturating_sub(first))
 }
 
 /// Work that all workers of a crew do at the same time, and again.
