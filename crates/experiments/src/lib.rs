@@ -4,9 +4,11 @@
 //! the kernel, and nothing of plans, files, statistics or arguments.
 
 mod clock;
+mod counters;
 mod create;
 mod fault;
 mod isolation;
+mod false_sharing;
 mod kernel_entry;
 mod memory_limit;
 mod null;
@@ -30,6 +32,8 @@ pub const CATALOG: &[Experiment] = &[
     switch::EXPERIMENT,
     fault::EXPERIMENT,
     reentrancy::EXPERIMENT,
+    false_sharing::EXPERIMENT,
+    counters::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

@@ -5,6 +5,8 @@
 //! is released, so that memory can be read while all of it is there. The time in which it is read
 //! is no part of the crew's wall time.
 
+mod rounds;
+
 use crate::Stop;
 use crate::declare::Named;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -13,6 +15,8 @@ use std::time::Duration;
 use sys::gate::SharedGate;
 use sys::task::{Ended, Pid};
 use sys::usage::Usage;
+
+pub use rounds::{Repeated, Rounds, Span, concurrency_ppm, overlap_ppm, together_ppm};
 
 /// How the workers share (or do not share) an address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +33,44 @@ pub const MODELS: [Named<Model>; 2] = [
     Named::new("process", "processes made by fork", Model::Process),
 ];
 
+/// Where the workers of a crew may run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Placement<'a> {
+    /// Each of them on any of these CPUs, ascending: those the maker is confined to.
+    Among(&'a [u32]),
+    /// Each on one: the first worker on the first of these CPUs, and so on, from the beginning
+    /// again when there are more workers than CPUs. A worker confines itself before it comes to
+    /// the start, and verifies it.
+    Apart(&'a [u32]),
+}
+
+impl<'a> Placement<'a> {
+    /// The CPUs of one worker.
+    fn of(self, index: usize) -> &'a [u32] {
+        match self {
+            Placement::Apart(cpus) if !cpus.is_empty() => {
+                let own = index % cpus.len();
+                &cpus[own..=own]
+            }
+            Placement::Among(cpus) | Placement::Apart(cpus) => cpus,
+        }
+    }
+
+    /// Confines the calling worker, and verifies it.
+    fn confine(self, index: usize) -> Result<(), Refusal> {
+        match self {
+            Placement::Among(_) => Ok(()),
+            Placement::Apart(_) => sys::affinity::pin(self.of(index)).map_err(|_| Refusal::Refused),
+        }
+    }
+
+    /// Whether so many workers can all run at the same time.
+    fn has_room_for(self, count: usize) -> bool {
+        let (Placement::Among(cpus) | Placement::Apart(cpus)) = self;
+        count <= cpus.len()
+    }
+}
+
 /// Words that each worker reports in.
 const WORDS: usize = 16;
 const STARTED_NS: usize = 0;
@@ -42,6 +84,7 @@ const ESCAPED: usize = 7;
 const WORK: usize = 8;
 const STATUS: usize = 9;
 const CHECKSUM: usize = 10;
+const MET: usize = 11;
 
 const STATUS_DONE: u64 = 1;
 const STATUS_REFUSED: u64 = 2;
@@ -50,6 +93,14 @@ const STATUS_FAILED: u64 = 3;
 /// How often the crew's maker looks whether a worker died instead of reporting. It sleeps in
 /// between, and is woken at once when the last worker reports.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// The longest that a worker waits for the others at a meeting, in nanoseconds: much longer than
+/// any of them works in between.
+pub const PATIENCE_NS: u64 = 5_000_000_000;
+
+/// How often a worker looks for the others before it asks the scheduler whether somebody else
+/// wants its CPU.
+const LOOKS: u32 = 10_000;
 
 /// How a worker's work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,9 +160,49 @@ pub struct Worker<'a> {
     pub index: usize,
     words: &'a [AtomicU64],
     allowed: &'a [u32],
+    meeting: Meeting<'a>,
+}
+
+/// Where the workers of a crew meet.
+#[derive(Clone, Copy, Debug)]
+struct Meeting<'a> {
+    /// How often somebody has come, in all meetings together.
+    arrivals: &'a AtomicU64,
+    /// How many come to each meeting.
+    expected: u64,
+    /// Whether each has a CPU of its own to wait on.
+    parallel: bool,
 }
 
 impl Worker<'_> {
+    /// Waits until all workers of the crew have come here as often as this one.
+    ///
+    /// They go on within a fraction of a microsecond of each other, if each has a CPU: they wait
+    /// by looking, not by sleeping. Where there are fewer CPUs than workers they yield at once,
+    /// and go on as the scheduler lets them.
+    ///
+    /// # Errors
+    /// [`Refusal::Failed`] if somebody does not come within [`PATIENCE_NS`]: it is dead.
+    pub fn meet(&self) -> Result<(), Refusal> {
+        let meetings = self.words[MET].fetch_add(1, Ordering::Relaxed) + 1;
+        let Meeting { arrivals, expected, parallel } = self.meeting;
+        arrivals.fetch_add(1, Ordering::AcqRel);
+        let mut patient_until_ns = None;
+        loop {
+            for _ in 0..if parallel { LOOKS } else { 1 } {
+                if arrivals.load(Ordering::Acquire) >= meetings * expected {
+                    return Ok(());
+                }
+                std::hint::spin_loop();
+            }
+            let now_ns = sys::clock::now_ns();
+            if now_ns > *patient_until_ns.get_or_insert(now_ns + PATIENCE_NS) {
+                return Err(Refusal::Failed);
+            }
+            std::thread::yield_now();
+        }
+    }
+
     /// Counts work done.
     pub fn worked(&self, units: u64) {
         self.words[WORK].fetch_add(units, Ordering::Relaxed);
@@ -159,16 +250,33 @@ pub struct Crew {
     pub killed: u32,
 }
 
-/// Makes `count` workers, lets them begin together once all are there, calls `while_held` with the pids of the worker processes
-/// (none for threads) while all of them hold what they allocated, and waits for their end.
-///
-/// `allowed` are the CPUs the workers are to stay on, ascending. What `work` returns is kept until
-/// the release. A worker that panics has failed; one that is killed is seen within some
-/// milliseconds. If the crew itself fails, its workers are ended first.
+impl Crew {
+    /// When each worker worked.
+    pub fn spans(&self) -> Vec<Span> {
+        let span = |report: &Report| Span {
+            started_ns: report.started_ns,
+            ended_ns: report.ended_ns,
+            cpu_ns: report.cpu_ns,
+        };
+        self.reports.iter().map(span).collect()
+    }
+
+    /// [`together_ppm`] of the crew's work.
+    pub fn together_ppm(&self) -> i64 {
+        together_ppm(&self.spans())
+    }
+
+    /// [`overlap_ppm`] of the crew's work.
+    pub fn overlap_ppm(&self) -> i64 {
+        overlap_ppm(&self.spans())
+    }
+}
+
+/// Makes `count` workers that all stay on the CPUs `allowed`, ascending: [`crew_placed`] with
+/// [`Placement::Among`].
 ///
 /// # Errors
-/// [`Stop::Failed`] where the kernel refuses what no treatment asks it to refuse (a shared page,
-/// a futex, a wait). Workers that cannot be made are no error: they are `NotMade`.
+/// As [`crew_placed`].
 pub fn crew<Kept>(
     model: Model,
     count: usize,
@@ -176,13 +284,43 @@ pub fn crew<Kept>(
     work: impl Fn(&Worker<'_>) -> Result<Kept, Refusal> + Sync,
     while_held: impl FnOnce(&[Pid]),
 ) -> Result<Crew, Stop> {
-    let shared = sys::pages::shared(count.max(1) * WORDS * size_of::<u64>())?;
+    crew_placed(model, count, Placement::Among(allowed), work, while_held)
+}
+
+/// Makes `count` workers, lets them begin together once all are there, calls `while_held` with the
+/// pids of the worker processes (none for threads) while all of them hold what they allocated, and
+/// waits for their end.
+///
+/// `placement` says on which CPUs they are to stay. A worker that cannot confine itself to its CPU
+/// is refused. What `work` returns is kept until the release. A worker that panics has failed; one
+/// that is killed is seen within some milliseconds. If the crew itself fails, its workers are ended
+/// first.
+///
+/// # Errors
+/// [`Stop::Failed`] where the kernel refuses what no treatment asks it to refuse (a shared page,
+/// a futex, a wait). Workers that cannot be made are no error: they are `NotMade`.
+pub fn crew_placed<Kept>(
+    model: Model,
+    count: usize,
+    placement: Placement<'_>,
+    work: impl Fn(&Worker<'_>) -> Result<Kept, Refusal> + Sync,
+    while_held: impl FnOnce(&[Pid]),
+) -> Result<Crew, Stop> {
+    // The words behind the last worker's are for the meetings.
+    let shared = sys::pages::shared((count + 1) * WORDS * size_of::<u64>())?;
+    let meeting = Meeting {
+        arrivals: &shared.words()[count * WORDS],
+        expected: count as u64,
+        parallel: placement.has_room_for(count),
+    };
     let start = SharedGate::new()?;
     let gate = SharedGate::new()?;
     let words_of = |index: usize| &shared.words()[index * WORDS..(index + 1) * WORDS];
     let body = |index: usize| {
-        let worker = Worker { index, words: words_of(index), allowed };
-        live(&worker, [&start, &gate], count, &work);
+        let allowed = placement.of(index);
+        let worker = Worker { index, words: words_of(index), allowed, meeting };
+        let placed = placement.confine(index);
+        live(&worker, [&start, &gate], count, &|worker| placed.and_then(|()| work(worker)));
     };
     let begun_ns = sys::clock::now_ns();
     let (opened_ns, held, killed) = std::thread::scope(|scope| {

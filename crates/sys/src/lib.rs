@@ -27,6 +27,7 @@ pub mod files;
 pub mod futex;
 pub mod gate;
 pub mod handler;
+pub mod increment;
 pub mod interrupt;
 pub mod kworker;
 pub mod limits;

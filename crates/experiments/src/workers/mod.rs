@@ -179,7 +179,7 @@ impl Plan {
         let each = lives.iter().map(|(start, end)| end.saturating_sub(*start) as i64).collect();
         trial.record("per_worker_ns", 1, each);
         if self.count > 1 {
-            trial.record_one("overlap_ppm", overlap_ppm(&lives));
+            trial.record_one("overlap_ppm", crew.together_ppm());
         }
     }
 
@@ -232,8 +232,7 @@ impl Plan {
     fn check(&self, trial: &mut Trial, crew: &Crew, memory: &Held) {
         if self.count > 1 && trial.spec().profile >= Profile::Quick {
             // On one CPU the scheduler's slices keep the beginnings and the ends apart.
-            let lives: Vec<_> = crew.reports.iter().map(|r| (r.started_ns, r.ended_ns)).collect();
-            trial.check("workers_overlap", overlap_ppm(&lives) as f64 / 1e6, OVERLAP_MIN, 1.0);
+            trial.check("workers_overlap", crew.together_ppm() as f64 / 1e6, OVERLAP_MIN, 1.0);
         }
         let all = self.count as f64;
         let done = crew.reports.iter().filter(|report| report.fate == Fate::Done).count();
@@ -308,17 +307,6 @@ impl Held {
     }
 }
 
-/// The time in which all workers lived, as a share of that in which any did.
-fn overlap_ppm(lives: &[(u64, u64)]) -> i64 {
-    let first = lives.iter().map(|(start, _)| *start).min().unwrap_or(0);
-    let last = lives.iter().map(|(_, end)| *end).max().unwrap_or(0);
-    let all_began = lives.iter().map(|(start, _)| *start).max().unwrap_or(0);
-    let one_ended = lives.iter().map(|(_, end)| *end).min().unwrap_or(0);
-    let together = u128::from(one_ended.saturating_sub(all_began));
-    let whole = u128::from(last.saturating_sub(first).max(1));
-    (together * 1_000_000 / whole) as i64
-}
-
 /// Touches the whole footprint once and gives it back.
 ///
 /// In a virtual machine a page that the guest has not used lately must first be fetched from the
@@ -345,17 +333,4 @@ fn touch_once(bytes: usize) -> Result<Mapping, Stop> {
         .map_err(|error| Stop::unsupported(format!("{error}: warming the memory was refused")))?;
     mapping.touch(work::STRIDE_BYTES);
     Ok(mapping)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::overlap_ppm;
-
-    #[test]
-    fn overlap_is_the_common_part_of_all_lives() {
-        assert_eq!(overlap_ppm(&[(0, 100), (0, 100)]), 1_000_000);
-        assert_eq!(overlap_ppm(&[(0, 60), (40, 100)]), 200_000);
-        assert_eq!(overlap_ppm(&[(0, 40), (60, 100)]), 0);
-        assert_eq!(overlap_ppm(&[(0, 100), (10, 90), (20, 100)]), 700_000);
-    }
 }

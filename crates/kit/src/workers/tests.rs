@@ -193,3 +193,146 @@ fn nobody_begins_before_all_are_there() {
         }
     });
 }
+
+#[test]
+fn a_worker_of_its_own_cpu_is_confined_to_it() {
+    let cpus = here();
+    for model in [Model::Thread, Model::Process] {
+        alone(|| {
+            let cpus = &cpus;
+            let work = |worker: &Worker<'_>| {
+                worker.keep(u64::from(sys::affinity::current_cpu()));
+                worker.worked(sys::affinity::allowed().map_or(0, |allowed| allowed.len() as u64));
+                Ok(())
+            };
+            // One more than there are CPUs: the last begins anew.
+            let count = cpus.len() + 1;
+            let crew = crew_placed(model, count, Placement::Apart(cpus), work, |_| ()).unwrap();
+            for (index, report) in crew.reports.iter().enumerate() {
+                assert_eq!((report.fate, report.escaped), (Fate::Done, false));
+                assert_eq!((report.result, report.work), (cpus[index % cpus.len()].into(), 1));
+            }
+        });
+    }
+}
+
+#[test]
+fn a_worker_whose_cpu_does_not_exist_is_refused() {
+    alone(|| {
+        let placement = Placement::Apart(&[60_000]);
+        let crew = crew_placed(Model::Thread, 1, placement, |_| Ok(()), |_| ()).unwrap();
+        assert_eq!(crew.reports[0].fate, Fate::Refused);
+    });
+}
+
+#[test]
+fn nobody_passes_a_meeting_before_all_have_come() {
+    for model in [Model::Thread, Model::Process] {
+        // As many as there are CPUs, and many more.
+        for count in [here().len(), 3 * here().len() + 1] {
+            alone(|| {
+                let shared = sys::pages::shared(8).unwrap();
+                let come = &shared.words()[0];
+                let work = |worker: &Worker<'_>| {
+                    for meeting in 1..=20 {
+                        come.fetch_add(1, Ordering::AcqRel);
+                        worker.meet()?;
+                        if come.load(Ordering::Acquire) < meeting * count as u64 {
+                            return Err(Refusal::Failed);
+                        }
+                    }
+                    Ok(())
+                };
+                let crew = crew(model, count, &here(), work, |_| ()).unwrap();
+                assert!(crew.reports.iter().all(|report| report.fate == Fate::Done), "{model:?}");
+            });
+        }
+    }
+}
+
+/// Counts in a word of shared memory; the sum of a round is what was found.
+struct Adding<'a> {
+    words: &'a [AtomicU64],
+    each: u64,
+}
+
+impl Repeated for Adding<'_> {
+    fn work(&self, index: usize) {
+        self.words[1 + index].store(self.each, Ordering::Relaxed);
+    }
+
+    fn hand_in(&self, index: usize) {
+        let own = self.words[1 + index].swap(0, Ordering::Relaxed);
+        self.words[0].fetch_add(own, Ordering::Relaxed);
+    }
+
+    fn settle(&self) -> u64 {
+        self.words[0].swap(0, Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn each_round_is_settled_when_all_have_handed_in() {
+    for model in [Model::Thread, Model::Process] {
+        for (limit_ns, most) in [(0, 1), (60_000_000_000, crate::OBSERVATIONS_MAX)] {
+            alone(|| {
+                let shared = sys::pages::shared(64).unwrap();
+                let task = Adding { words: shared.words(), each: 7 };
+                let rounds = Rounds::new(3, 2, limit_ns).unwrap();
+                crew(model, 3, &here(), |worker| rounds.run(worker, &task), |_| ()).unwrap();
+                // The limit of no time allows one round, a long one as many as are kept.
+                assert_eq!(rounds.count(), most, "{model:?}");
+                for round in 0..most {
+                    assert_eq!(rounds.found(round), 21);
+                    let spans = rounds.spans(round);
+                    assert_eq!(spans.len(), 3);
+                    assert!(spans.iter().all(|s| 0 < s.started_ns && s.started_ns <= s.ended_ns));
+                }
+                assert!(rounds.spans(0)[0].ended_ns <= rounds.spans(most - 1)[0].ended_ns);
+                assert_eq!([rounds.walls_ns().len(), rounds.cpus_ns().len()], [most; 2]);
+                let overlaps = rounds.overlaps_ppm().into_iter().chain(rounds.concurrencies_ppm());
+                assert!(overlaps.into_iter().all(|ppm| (0..=1_000_000).contains(&ppm)));
+            });
+        }
+    }
+}
+
+fn span(started_ns: u64, ended_ns: u64, cpu_ns: u64) -> Span {
+    Span { started_ns, ended_ns, cpu_ns }
+}
+
+#[test]
+fn together_is_the_common_part_of_all_lives() {
+    let lives = |lives: &[(u64, u64)]| {
+        let spans: Vec<Span> = lives.iter().map(|(from, to)| span(*from, *to, 0)).collect();
+        together_ppm(&spans)
+    };
+    assert_eq!(lives(&[(0, 100), (0, 100)]), 1_000_000);
+    assert_eq!(lives(&[(0, 60), (40, 100)]), 200_000);
+    assert_eq!(lives(&[(0, 40), (60, 100)]), 0);
+    assert_eq!(lives(&[(0, 100), (10, 90), (20, 100)]), 700_000);
+}
+
+#[test]
+fn who_lacked_a_cpu_did_not_overlap() {
+    let all_ran = [span(0, 100, 100), span(0, 100, 101)];
+    assert_eq!((overlap_ppm(&all_ran), concurrency_ppm(&all_ran)), (1_000_000, 1_000_000));
+    // One lacked a tenth, the other a fifth, and nobody knows when.
+    let some_lacked = [span(0, 100, 90), span(0, 100, 80)];
+    assert_eq!((overlap_ppm(&some_lacked), concurrency_ppm(&some_lacked)), (700_000, 700_000));
+    // They took turns on one CPU.
+    let turns = [span(0, 100, 50), span(0, 100, 50)];
+    assert_eq!((together_ppm(&turns), overlap_ppm(&turns)), (1_000_000, 0));
+    assert_eq!(overlap_ppm(&[]), 0);
+}
+
+#[test]
+fn one_that_is_done_early_overlaps_less_but_was_never_alone() {
+    let unfair = [span(0, 100, 100), span(0, 60, 60)];
+    assert_eq!((overlap_ppm(&unfair), concurrency_ppm(&unfair)), (600_000, 1_000_000));
+    // Of one that begins late the other was alone at first.
+    let late = [span(0, 100, 100), span(40, 110, 70)];
+    assert_eq!(concurrency_ppm(&late), 600_000);
+    let one_after_the_other = [span(0, 50, 50), span(50, 100, 50)];
+    assert_eq!(concurrency_ppm(&one_after_the_other), 0);
+}
