@@ -10,6 +10,7 @@ mod memory_limit;
 mod null;
 mod observer;
 mod reentrancy;
+mod signals;
 mod support;
 mod workers;
 
@@ -22,6 +23,7 @@ pub const CATALOG: &[Experiment] = &[
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
     reentrancy::EXPERIMENT,
+    signals::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,
