@@ -1,6 +1,6 @@
 //! A signal to a process with several threads: which of them gets it?
 
-use super::sender::{self, Plan, Target};
+use super::sender::{self, Plan};
 use super::stage::Stage;
 use kit::workers::Model;
 use kit::{Stop, Trial};
@@ -131,7 +131,6 @@ pub(super) fn run(
         }
         Ok(())
     };
-    let target = Target::this_thread(signal)?;
     std::thread::scope(|scope| {
         let threads: Vec<_> =
             (1..THREADS).map(|thread| scope.spawn(move || live(thread))).collect();
@@ -142,7 +141,7 @@ pub(super) fn run(
         }
         let blocks = std::array::from_fn(|thread| seen_to_block(thread, signal));
         let before = counts();
-        let sent = send_and_wait(stage, &target, model, plan);
+        let sent = send_and_wait(stage, signal, model, plan);
         stop.store(1, Ordering::Release);
         sys::futex::wake(&stop, u32::MAX)?;
         for thread in threads {
@@ -184,12 +183,13 @@ fn verify(blocking: Blocking, seen: &[Option<bool>; THREADS]) -> Result<(), Stop
 
 /// Has the sender send, in the main thread's presence: it sleeps as the others do. Returns how many
 /// signals were sent.
-fn send_and_wait(stage: Stage, target: &Target, model: Model, plan: Plan) -> Result<u64, Stop> {
+fn send_and_wait(stage: Stage, signal: i32, model: Model, plan: Plan) -> Result<u64, Stop> {
+    let pid = sys::process::pid();
     let work = || {
         let begun_ns = now_ns();
         let mut sent = 0;
         while sent < plan.rounds_max && (sent == 0 || now_ns() - begun_ns < plan.limit_ns) {
-            target.send()?;
+            sys::process::kill(pid, signal)?;
             sent += 1;
             let sent_ns = now_ns();
             while stage.handled() < sent {
@@ -203,7 +203,7 @@ fn send_and_wait(stage: Stage, target: &Target, model: Model, plan: Plan) -> Res
         stage.sent(1);
         Ok(())
     };
-    sender::beside(model, plan.cpu, target.signal(), work, || {
+    sender::beside(model, plan.cpu, signal, work, || {
         let over = AtomicU32::new(0);
         let begun_ns = now_ns();
         while !stage.is_sent(1) && now_ns() - begun_ns < 2 * PATIENCE_NS {

@@ -39,7 +39,8 @@ pub(super) enum Arrival {
 pub(super) const ARRIVALS: [Named<Arrival>; 3] = [
     Named::new(
         "single",
-        "one at a time, at a random moment of the 100 µs that begin with the look at the flag",
+        "one at a time, at a random moment of 100 µs; the receiver looks at its flag after the first \
+         10 and then waits",
         Arrival::Single,
     ),
     Named::new(
@@ -97,10 +98,10 @@ pub(super) fn burst_blocked(signal: &str) -> Cell {
 
 const METHOD: &str = "A receiver waits for a signal in a loop, in one of the ways that programs do. \
     A sender on another CPU, a process or a thread, sends one signal by kill at a random moment and \
-    sees whether the receiver notices. A receiver that is asleep after the signal was sent and has \
-    not noticed it by then will sleep for ever, since kill makes ready to run whom it interrupts: \
-    that wake-up is counted as lost, exactly and without a time-out, and another signal rescues \
-    the receiver. Since the window between the look at the flag and the sleep is short by nature, \
+    sees whether the receiver notices. A receiver that the kernel shows asleep, on no run \
+    queue, after the signal was sent and that has not noticed it by then will sleep for ever, since \
+    kill makes ready to run whom it interrupts: that wake-up is counted as lost, exactly and \
+    without a time-out, and another signal rescues the receiver. Since the window between the look at the flag and the sleep is short by nature, \
     levels widen it by computing in between. Bursts and processes with several threads are sent \
     signals by the same call. That a signal is blocked, or not, is read back by pthread_sigmask \
     and from /proc.";
@@ -193,17 +194,17 @@ fn responses() -> Vec<Response> {
         response("lost_count", "wake-ups lost", Unit::Count)
             .center(Center::Mean)
             .card(
-                "the receiver is about to look at its flag",
+                "the receiver is about to wait for a signal",
                 "it has noticed the signal, or sleeps although it was sent",
                 "divided by the number of signals, which come one at a time",
-                "the receiver's state in /proc/PID/task/TID/stat, and its own word in shared memory",
+                "/proc/PID/task/TID/wchan, and the receiver's own word in shared memory",
             )
             .build(),
         response("latency_ns", "time from kill to the waiter's going on", Unit::Ns)
             .card(
                 "before kill",
                 "when the wait for the signal has returned, on another CPU",
-                "without signals that were lost; recorded without a window only",
+                "only of signals sent long after the receiver went to sleep",
                 "clock_gettime(CLOCK_MONOTONIC), on both sides",
             )
             .build(),

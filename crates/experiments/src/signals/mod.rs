@@ -38,4 +38,5 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests;

@@ -146,6 +146,7 @@ pub(super) fn waited_since(earlier: Option<sys::proc::SchedStat>) -> Option<u64>
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
 

@@ -17,6 +17,10 @@ const ROUNDS_MAX: u64 = 20_000;
 /// Below this overlap receiver and sender took turns.
 const OVERLAP_MIN: f64 = 0.5;
 
+/// What the receiver works before it looks at its flag. A signal takes some microseconds from the
+/// sender's decision to its arrival; without work before it, the look would always come first.
+pub(super) const WORK_NS: u64 = 10_000;
+
 /// What came of the rounds.
 pub(super) struct Rounds {
     pub(super) rounds: u64,
@@ -102,6 +106,10 @@ fn receive(stage: Stage, receiver: &mut Receiver) -> Result<u64, Stop> {
     let mut round = 1;
     loop {
         stage.ready(round);
+        let work_until_ns = now_ns() + WORK_NS;
+        while now_ns() < work_until_ns {
+            std::hint::spin_loop();
+        }
         receiver.wait_for(round)?;
         stage.notice(round, now_ns());
         let another = loop {
