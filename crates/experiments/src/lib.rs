@@ -14,6 +14,7 @@ mod memory_limit;
 mod null;
 mod observer;
 mod reentrancy;
+mod signals;
 mod support;
 mod switch;
 mod syscalls;
@@ -34,6 +35,7 @@ pub const CATALOG: &[Experiment] = &[
     reentrancy::EXPERIMENT,
     false_sharing::EXPERIMENT,
     counters::EXPERIMENT,
+    signals::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

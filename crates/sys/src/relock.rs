@@ -84,7 +84,7 @@ impl Relock {
 mod tests {
     use super::*;
     use crate::testing::{eventually, in_child};
-    use crate::wait_signal::StateReader;
+    use crate::wait_signal::SleepReader;
     use crate::{process, task};
 
     #[test]
@@ -105,11 +105,11 @@ mod tests {
             0
         })
         .unwrap();
-        let state = StateReader::of(child, child).unwrap();
-        eventually("its sleep", || state.state() == Some('S'));
+        let state = SleepReader::of(child, child).unwrap();
+        eventually("its sleep", || state.asleep());
         std::thread::sleep(std::time::Duration::from_millis(20));
         assert_eq!(task::try_wait(child).unwrap(), None);
-        assert_eq!(state.state(), Some('S'));
+        assert!(state.asleep());
         process::kill(child, libc::SIGKILL).unwrap();
         task::wait(child).unwrap();
     }

@@ -9,6 +9,12 @@ pub const TOKENS: usize = 8;
 /// Bytes of a token: a letter that says whose it is, and its number in the line.
 const TOKEN_BYTES: usize = 4;
 
+/// What is done with each token, in rounds of a hash. A program splits a line because it wants to do
+/// something with its parts, and while it does, others may call. If it asked for the next token at
+/// once, the place would still stand in its CPU's store buffer, and a caller on another CPU would
+/// hardly ever be seen.
+const ROUNDS: u32 = 64;
+
 /// A token and the blank (or the end) behind it.
 const STEP_BYTES: usize = TOKEN_BYTES + 1;
 
@@ -78,6 +84,7 @@ impl TokenLine {
             };
             from = std::ptr::null_mut();
             wrong += u64::from(!self.is_token(token.cast(), index));
+            use_token(index);
         }
         wrong
     }
@@ -96,6 +103,15 @@ impl TokenLine {
             seen == right
         })
     }
+}
+
+/// What a program might do with a token before it asks for the next: a computation in which each
+/// round needs the one before.
+fn use_token(index: usize) {
+    let hash = (0..ROUNDS).fold(crate::black_box(index as u64), |hash, _| {
+        hash.rotate_left(5).wrapping_mul(0x517c_c1b7_2722_0a95)
+    });
+    crate::black_box(hash);
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@ use crate::{Error, Pid, Result, text};
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 /// A set of signals.
 #[derive(Clone, Copy)]
@@ -260,38 +262,88 @@ pub fn parse_masks(text: &str) -> Option<Masks> {
     })
 }
 
-/// Looks again and again whether a task is running or asleep, without allocating.
+/// Looks again and again whether a task is asleep, without allocating.
+///
+/// The state in /proc/PID/stat does not tell: a task says `S` a little before it sleeps, and may
+/// still find that it need not. `wchan` is the function in which it sleeps, and the kernel names one
+/// only for a task that has left its CPU and is on no run queue. So a task found asleep after
+/// something was to wake it has not been woken.
 #[derive(Debug)]
-pub struct StateReader {
+pub struct SleepReader {
     file: File,
 }
 
-impl StateReader {
+impl SleepReader {
     /// For thread `thread` of process `pid`.
     ///
     /// # Errors
-    /// Where /proc does not show it.
+    /// Where /proc does not show it; unsupported where the kernel does not name the functions in
+    /// which tasks sleep.
     pub fn of(pid: Pid, thread: Pid) -> Result<Self> {
-        let path = format!("/proc/{pid}/task/{thread}/stat");
+        let reader = Self::open(pid, thread)?;
+        if shows_a_sleeper()? {
+            return Ok(reader);
+        }
+        Err(Error::unsupported(
+            "read(/proc/PID/task/TID/wchan)",
+            "the kernel names no function for a task that sleeps; it does with CONFIG_KALLSYMS, \
+             for processes of one's own",
+        ))
+    }
+
+    fn open(pid: Pid, thread: Pid) -> Result<Self> {
+        let path = format!("/proc/{pid}/task/{thread}/wchan");
         let file = File::open(&path).map_err(|error| Error::io(format!("open({path})"), &error))?;
         Ok(Self { file })
     }
 
-    /// The task's state (`R` runs or is ready to, `S` sleeps until it is woken…); `None` where it
-    /// is gone.
-    pub fn state(&self) -> Option<char> {
-        // The state comes third, behind a name of at most 15 bytes in parentheses.
-        let mut start = [0; 64];
-        let read = self.file.read_at(&mut start, 0).ok()?;
-        state_in(&start[..read])
+    /// Whether the task sleeps. One that is gone does not.
+    pub fn asleep(&self) -> bool {
+        let mut start = [0; 16];
+        let read = self.file.read_at(&mut start, 0).unwrap_or(0);
+        names_a_function(&start[..read])
     }
 }
 
-/// The state in the beginning of a stat file: the letter behind the name's last parenthesis.
-fn state_in(start: &[u8]) -> Option<char> {
-    let closing = start.iter().rposition(|byte| *byte == b')')?;
-    start.get(closing + 2).map(|byte| char::from(*byte))
+/// Whether the beginning of a wchan file is the name of a function and not `0`.
+fn names_a_function(start: &[u8]) -> bool {
+    start.first().is_some_and(|byte| *byte != b'0' && !byte.is_ascii_whitespace())
 }
+
+/// Whether a thread that certainly sleeps is seen to.
+fn shows_a_sleeper() -> Result<bool> {
+    let (number, may_go) = (AtomicI32::new(0), AtomicU32::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            number.store(thread_id(), Ordering::Release);
+            while may_go.load(Ordering::Acquire) == 0 {
+                // An error can only be a spurious return here; the loop looks again.
+                let _ = crate::futex::wait(&may_go, 0, None);
+            }
+        });
+        let seen = (|| {
+            while number.load(Ordering::Acquire) == 0 {
+                std::thread::yield_now();
+            }
+            let sleeper = SleepReader::open(crate::process::pid(), number.load(Ordering::Acquire))?;
+            let begun = Instant::now();
+            while !sleeper.asleep() {
+                if begun.elapsed() > SLEEPER_PATIENCE {
+                    return Ok(false);
+                }
+                std::thread::yield_now();
+            }
+            Ok(true)
+        })();
+        may_go.store(1, Ordering::Release);
+        // The word is valid, so the kernel has no reason to refuse.
+        let _ = crate::futex::wake(&may_go, 1);
+        seen
+    })
+}
+
+/// A thread that is to sleep at once does so within this time, also on a busy machine.
+const SLEEPER_PATIENCE: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
 mod tests {
@@ -365,16 +417,15 @@ mod tests {
                 return 2;
             }
             let _ = process::kill(process::pid(), SIGUSR1);
-            word.store(handler::counted(), std::sync::atomic::Ordering::SeqCst);
+            word.store(handler::counted(), Ordering::SeqCst);
             pause();
             // Only a second signal ends it.
             i32::from(handler::counted() != 2)
         })
         .unwrap();
-        let state = StateReader::of(child, child).unwrap();
+        let state = SleepReader::of(child, child).unwrap();
         crate::testing::eventually("its sleep", || {
-            memory.words()[0].load(std::sync::atomic::Ordering::SeqCst) == 1
-                && state.state() == Some('S')
+            memory.words()[0].load(Ordering::SeqCst) == 1 && state.asleep()
         });
         process::kill(child, SIGUSR2).unwrap();
         assert_eq!(task::wait(child).unwrap().code, Some(0));
@@ -394,12 +445,19 @@ mod tests {
     }
 
     #[test]
-    fn the_state_stands_behind_a_hostile_name() {
-        assert_eq!(state_in(b"12 (a) S) R 1 2"), Some('R'));
-        assert_eq!(state_in(b"12 (a"), None);
-        assert_eq!(state_in(b"12 (a)"), None);
-        let own = StateReader::of(process::pid(), thread_id()).unwrap();
-        assert_eq!(own.state(), Some('R'));
+    fn who_runs_is_not_asleep() {
+        let own = SleepReader::of(process::pid(), thread_id()).unwrap();
+        assert!(!own.asleep());
+        let child = task::fork_run(|| 0).unwrap();
+        let gone = SleepReader::of(child, child).unwrap();
+        task::wait(child).unwrap();
+        assert!(!gone.asleep());
+    }
+
+    #[test]
+    fn a_zero_names_no_function() {
+        assert!(names_a_function(b"__x64_sys_pause"));
+        assert!(!names_a_function(b"0") && !names_a_function(b"0\n") && !names_a_function(b""));
     }
 
     #[test]

@@ -294,4 +294,5 @@ fn overlap_ppm(lives: &[Life; USERS_MAX]) -> Option<i64> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests;

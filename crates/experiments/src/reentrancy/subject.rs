@@ -196,6 +196,7 @@ pub(super) fn whole_records(text: &[u8]) -> u64 {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
 

@@ -1,0 +1,211 @@
+//! Who sends the signals: a thread of the same process, or another process. Both send by `kill` to
+//! the process, so that nothing differs but where the call comes from.
+
+use super::receiver::RESCUE;
+use super::stage::{Stage, waited_since};
+use crate::support::random::Random;
+use kit::Stop;
+use kit::declare::Named;
+use kit::workers::Model;
+use sys::clock::now_ns;
+use sys::task::Pid;
+use sys::wait_signal::{SignalSet, SleepReader, block, thread_id};
+
+/// The levels of the factor `sender`.
+pub(super) const SENDERS: [Named<Model>; 2] = [
+    Named::new("process", "another process, made by fork", Model::Process),
+    Named::new("thread", "another thread of the process, which blocks the signal", Model::Thread),
+];
+
+/// One signal is sent at a random moment of this time, which begins when the receiver turns to its
+/// work: longer than that, and shorter than a window of 500 µs.
+const SPREAD_NS: u64 = 100_000;
+
+/// A receiver without a window that turned to its work so long ago is asleep.
+const ASLEEP_NS: u64 = 40_000;
+
+/// How long the sender waits for the receiver to notice a signal before it looks whether the
+/// receiver sleeps, and again.
+const LOOK_NS: u64 = 20_000;
+
+/// A receiver that sleeps again after so many rescues will never notice.
+const RESCUES_MAX: u32 = 1000;
+
+/// Signals of one burst: few beside the limit on queued ones (`RLIMIT_SIGPENDING`, mostly
+/// thousands).
+pub(super) const BURST: u64 = 256;
+
+/// Who is sent signals, and which.
+#[derive(Debug)]
+pub(super) struct Target {
+    pid: Pid,
+    signal: i32,
+    sleep: SleepReader,
+}
+
+impl Target {
+    /// The calling thread's process; its state is that of the calling thread.
+    pub(super) fn this_thread(signal: i32) -> Result<Self, Stop> {
+        let pid = sys::process::pid();
+        Ok(Target { pid, signal, sleep: SleepReader::of(pid, thread_id())? })
+    }
+
+    /// Sends the signal to the process, by `kill`.
+    fn send(&self) -> sys::Result<()> {
+        sys::process::kill(self.pid, self.signal)
+    }
+
+    fn rescue(&self) -> sys::Result<()> {
+        sys::process::kill(self.pid, RESCUE)
+    }
+
+    fn sleeps(&self) -> bool {
+        self.sleep.asleep()
+    }
+}
+
+/// How long and on which CPU.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub(super) limit_ns: u64,
+    pub(super) rounds_max: u64,
+    pub(super) seed: u64,
+    pub(super) cpu: u32,
+}
+
+/// Makes a sender that does `work`, runs `receive` in the calling thread meanwhile, and waits for
+/// the sender's end.
+pub(super) fn beside<T>(
+    model: Model,
+    cpu: u32,
+    signal: i32,
+    work: impl Fn() -> sys::Result<()> + Sync,
+    receive: impl FnOnce() -> Result<T, Stop>,
+) -> Result<T, Stop> {
+    let both = SignalSet::of(&[signal, RESCUE]);
+    // A sender never handles what it sends.
+    let whole = || {
+        block(&both)?;
+        sys::affinity::pin(&[cpu])?;
+        work()
+    };
+    match model {
+        Model::Thread => std::thread::scope(|scope| {
+            let sender = scope.spawn(whole);
+            let received = receive();
+            let sent = sender.join().map_err(|_| Stop::failed("the sender panicked"))?;
+            sent?;
+            received
+        }),
+        Model::Process => {
+            let pid = sys::task::fork_run(|| i32::from(whole().is_err()))?;
+            let received = receive();
+            if received.is_err() {
+                // It may be waiting for us.
+                sys::process::kill(pid, sys::signal::SIGKILL)?;
+            }
+            let ended = sys::task::wait(pid)?;
+            let received = received?;
+            if ended.code == Some(0) {
+                Ok(received)
+            } else {
+                Err(Stop::failed(format!("the sender ended with {ended:?}")))
+            }
+        }
+    }
+}
+
+/// Sends one signal per round, each at a random moment, and sees whether it wakes the receiver.
+///
+/// A receiver that is asleep **after** the signal was sent, and has not noticed it **by then**, will
+/// sleep for ever: `kill` makes a receiver that it interrupts ready to run before it returns. So
+/// the order of the two looks (asleep? noticed?) makes the count exact, and no time-out is in it.
+/// (`S` in /proc/PID/stat would not do for "asleep": `read` from a signalfd says it a moment before
+/// it finds the signal that is pending, and one in 5,000 was counted as lost.)
+pub(super) fn one_by_one(
+    stage: Stage,
+    target: &Target,
+    plan: Plan,
+    timed: bool,
+) -> sys::Result<()> {
+    let sched = sys::proc::schedstat_thread();
+    let mut random = Random::new(plan.seed, 0);
+    let mut begun_ns = None;
+    for round in 1.. {
+        while !stage.is_ready(round) {
+            std::hint::spin_loop();
+        }
+        let ready_ns = now_ns();
+        let delay_ns = random.below(SPREAD_NS);
+        while now_ns() < ready_ns + delay_ns {
+            std::hint::spin_loop();
+        }
+        stage.sending(now_ns());
+        target.send()?;
+        let lost = follow(stage, target, round)?;
+        if lost {
+            stage.lose();
+        } else if timed && delay_ns >= ASLEEP_NS {
+            stage.keep_latency();
+        }
+        let since_ns = now_ns() - *begun_ns.get_or_insert(ready_ns);
+        let again = round < plan.rounds_max && since_ns < plan.limit_ns;
+        if !again {
+            stage.sender_waited(waited_since(sched));
+        }
+        stage.go_on(round, again);
+        if !again {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Waits until the receiver has noticed this round's signal; rescues it if it never would. Returns
+/// whether the wake-up was lost.
+fn follow(stage: Stage, target: &Target, round: u64) -> sys::Result<bool> {
+    let mut rescues = 0;
+    let mut look_ns = now_ns() + LOOK_NS;
+    while !stage.noticed(round) {
+        std::hint::spin_loop();
+        if now_ns() < look_ns {
+            continue;
+        }
+        if target.sleeps() && !stage.noticed(round) {
+            target.rescue()?;
+            rescues += 1;
+            if rescues >= RESCUES_MAX {
+                return Err(sys::Error::unsupported("kill", "the receiver sleeps on"));
+            }
+        }
+        look_ns = now_ns() + LOOK_NS;
+    }
+    Ok(rescues > 0)
+}
+
+/// Sends bursts, each as fast as it goes once the receiver is ready for it.
+pub(super) fn in_bursts(stage: Stage, target: &Target, plan: Plan) -> sys::Result<()> {
+    let begun_ns = now_ns();
+    for round in 1.. {
+        while !stage.is_ready(round) {
+            std::thread::yield_now();
+        }
+        for _ in 0..BURST {
+            target.send()?;
+        }
+        stage.sent(round);
+        // A receiver that noticed the last signal before it could know that it was the last sleeps.
+        while !stage.noticed(round) {
+            if target.sleeps() && !stage.noticed(round) {
+                target.rescue()?;
+            }
+            std::thread::yield_now();
+        }
+        let again = round < plan.rounds_max && now_ns() - begun_ns < plan.limit_ns;
+        stage.go_on(round, again);
+        if !again {
+            break;
+        }
+    }
+    Ok(())
+}
