@@ -3,6 +3,7 @@
 //! An experiment is registered by its module and one word in [`CATALOG`]. It knows the kit and
 //! the kernel, and nothing of plans, files, statistics or arguments.
 
+mod allocator;
 mod clock;
 mod create;
 mod kernel_entry;
@@ -20,6 +21,7 @@ pub const CATALOG: &[Experiment] = &[
     workers::EXPERIMENT,
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
+    allocator::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,
