@@ -6,6 +6,7 @@
 mod allocator;
 mod clock;
 mod create;
+mod heap_layout;
 mod kernel_entry;
 mod memory_limit;
 mod null;
@@ -22,6 +23,7 @@ pub const CATALOG: &[Experiment] = &[
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
     allocator::EXPERIMENT,
+    heap_layout::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

@@ -102,6 +102,9 @@ pub struct Block {
 // SAFETY: a block is a range of memory that belongs to its owner alone; `free` may be called on
 // another thread than `malloc`.
 unsafe impl Send for Block {}
+// SAFETY: what a shared reference can do is atomic, or asks the allocator, which may be asked from
+// any thread (`malloc_usable_size` is MT-Safe).
+unsafe impl Sync for Block {}
 
 impl Block {
     /// Writes the last of `bytes` bytes and then the stamp, as a program that uses its block
@@ -312,7 +315,7 @@ mod tests {
         let (plain, guarded) = (Allocator::of_process(), Allocator::behind_one_mutex());
         let mut blocks: Vec<(Block, u64)> = (0..1000)
             .map(|stamp: u64| {
-                let from = if stamp % 2 == 0 { plain } else { guarded };
+                let from = if stamp.is_multiple_of(2) { plain } else { guarded };
                 (from.take(stamp as usize, stamp).unwrap(), stamp)
             })
             .collect();

@@ -9,7 +9,8 @@ mod level;
 mod work;
 
 use crate::support::crowd::{
-    self, Gate, Span, Step, all_disturbed, are_apart, by_round, gather, is_sound, places,
+    self, Gate, MILLION, Span, Step, all_disturbed, are_apart, by_round, gather, is_sound,
+    per_million, places,
 };
 use crate::support::random::Random;
 use design::{PATTERNS, Pattern};
@@ -23,10 +24,6 @@ pub(crate) const EXPERIMENT: Experiment =
 
 /// Memory beside the blocks: the trial itself, its threads' stacks, the allocators' own.
 const SPARE_BYTES: u64 = 64 << 20;
-
-/// A round's time per pair is kept for so many pairs, so that a fraction of a nanosecond is not
-/// lost.
-const PAIRS: u64 = 1_000_000;
 
 /// What one trial is to do.
 #[derive(Clone, Copy, Debug)]
@@ -132,9 +129,9 @@ impl Plan {
             Pattern::Same => ("pair_ns", "pair_cpu_ns"),
             Pattern::Handed => ("handed_ns", "handed_cpu_ns"),
         };
-        trial.record(wall, PAIRS, each(|round| round.per_pairs(round.wall_ns)));
-        trial.record(cpu, PAIRS, each(|round| round.per_pairs(round.cpu_ns)));
-        trial.record("sleeps_count", PAIRS, each(|round| round.per_pairs(round.sleeps)));
+        trial.record(wall, MILLION, each(|round| per_million(round.wall_ns, round.pairs)));
+        trial.record(cpu, MILLION, each(|round| per_million(round.cpu_ns, round.pairs)));
+        trial.record("sleeps_count", MILLION, each(|round| per_million(round.sleeps, round.pairs)));
         trial.record("throughput_per_s", 1, each(Round::pairs_per_s));
         if self.threads > 1 && apart {
             trial.record("overlap_ppm", 1, each(|round| round.overlap_ppm));
@@ -183,11 +180,6 @@ impl Round {
             sleeps: sum(|span| span.sleeps),
             overlap_ppm: crowd::overlap_ppm(spans),
         }
-    }
-
-    /// A total of the round, scaled to [`PAIRS`] pairs.
-    fn per_pairs(&self, total: u64) -> i64 {
-        (u128::from(total) * u128::from(PAIRS) / u128::from(self.pairs.max(1))) as i64
     }
 
     fn pairs_per_s(&self) -> i64 {

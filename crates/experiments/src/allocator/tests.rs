@@ -2,7 +2,7 @@ use super::Round;
 use super::design::{PATTERNS, Pattern, design};
 use super::level::{ALLOCATORS, Calls};
 use super::work::{self, Counts, LIVE, Ring, SIZES, Side, Tally};
-use crate::support::crowd::{Span, Step, gather, places};
+use crate::support::crowd::{Span, Step, gather, per_million, places};
 use crate::support::random::Random;
 use kit::Stop;
 use kit::model::Profile;
@@ -87,12 +87,12 @@ fn sizes_and_places_are_what_they_say() {
 }
 
 #[test]
-fn a_round_is_scaled_to_a_million_pairs() {
+fn a_round_is_the_sum_of_its_threads() {
     let span = |began_ns, ended_ns| Span { began_ns, ended_ns, cpu_ns: 50, ..Span::default() };
     let counts = Counts { freed: 20, ..Counts::default() };
     let round = Round::of(&[span(0, 100), span(100, 200)], &[counts, counts]);
-    assert_eq!(round.per_pairs(round.wall_ns), 5_000_000, "200 ns for 40 pairs");
-    assert_eq!(round.per_pairs(round.cpu_ns), 2_500_000);
+    assert_eq!(per_million(round.wall_ns, round.pairs), 5_000_000, "200 ns for 40 pairs");
+    assert_eq!(per_million(round.cpu_ns, round.pairs), 2_500_000);
     assert_eq!(round.pairs_per_s(), 200_000_000, "40 pairs in 200 ns");
 }
 

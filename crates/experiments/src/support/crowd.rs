@@ -87,6 +87,14 @@ pub(crate) fn overlap_ppm(spans: &[Span]) -> i64 {
     (u128::from(together_ns) * 1_000_000 / u128::from(whole_ns(spans))) as i64
 }
 
+/// What a total is scaled to by [`per_million`], so that a fraction of a nanosecond is not lost.
+pub(crate) const MILLION: u64 = 1_000_000;
+
+/// A total of `count` operations as that of a million.
+pub(crate) fn per_million(total: u64, count: u64) -> i64 {
+    (u128::from(total) * u128::from(MILLION) / u128::from(count.max(1))) as i64
+}
+
 /// The clock of one thread that works.
 #[derive(Debug)]
 pub(crate) struct Shift {
