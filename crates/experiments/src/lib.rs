@@ -3,12 +3,14 @@
 //! An experiment is registered by its module and one word in [`CATALOG`]. It knows the kit and
 //! the kernel, and nothing of plans, files, statistics or arguments.
 
+mod allocator;
 mod clock;
 mod counters;
 mod create;
 mod fault;
 mod isolation;
 mod false_sharing;
+mod heap_layout;
 mod kernel_entry;
 mod memory_limit;
 mod null;
@@ -36,6 +38,8 @@ pub const CATALOG: &[Experiment] = &[
     false_sharing::EXPERIMENT,
     counters::EXPERIMENT,
     signals::EXPERIMENT,
+    allocator::EXPERIMENT,
+    heap_layout::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

@@ -39,8 +39,10 @@ fn answer(catalog: &[Experiment]) -> Result<(), ChannelError> {
     }
     // A crash is an observation here; its memory image is of no use and may be gigabytes.
     let _ = sys::limits::disable_core_dumps();
-    let heard = channel.hear()?;
-    let read_ns = sys::clock::now_ns();
+    let (again, heard, read_ns) = match order_of_an_earlier_program()? {
+        Some((spec, read_ns)) => (true, ToTrial::Run { version: PROTOCOL_VERSION, spec }, read_ns),
+        None => (false, channel.hear()?, sys::clock::now_ns()),
+    };
     let spec = match heard {
         ToTrial::Run { version: PROTOCOL_VERSION, spec } => spec,
         ToTrial::Run { version, .. } => {
@@ -57,12 +59,22 @@ fn answer(catalog: &[Experiment]) -> Result<(), ChannelError> {
         let reason = format!("no experiment named {}", spec.experiment);
         return channel.say(&FromTrial::Failed { reason });
     };
-    let message = conduct(experiment, spec, &mut channel, read_ns);
+    let trial = Trial::new(spec, &mut channel, read_ns, again);
+    let message = conduct(experiment, trial);
     channel.say(&message)
 }
 
-fn conduct(experiment: &Experiment, spec: Spec, channel: &mut Channel, read_ns: u64) -> FromTrial {
-    let mut trial = Trial::new(spec, channel, read_ns);
+/// What the trial was told before it executed its own program anew
+/// ([`Trial::need_environment`]): its arguments after the experiment's name.
+fn order_of_an_earlier_program() -> Result<Option<(Spec, u64)>, ChannelError> {
+    let mut arguments = std::env::args().skip(3);
+    let (Some(read_ns), Some(spec)) = (arguments.next(), arguments.next()) else {
+        return Ok(None);
+    };
+    Ok(Some((serde_json::from_str(&spec)?, serde_json::from_str(&read_ns)?)))
+}
+
+fn conduct(experiment: &Experiment, mut trial: Trial<'_>) -> FromTrial {
     trial.observe("nice", sys::process::nice());
     let ended = catch_unwind(AssertUnwindSafe(|| (experiment.trial)(&mut trial)));
     match ended {

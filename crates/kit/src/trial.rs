@@ -3,6 +3,8 @@ use crate::pmu::Pmu;
 use model::{Check, Counters, Exhibit, FromTrial, Measured, Series, Spec, ToTrial};
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
 use sys::usage::Usage;
 
 /// The most rows of an exhibit that are kept: what a reader looks through.
@@ -57,6 +59,8 @@ pub struct Trial<'a> {
     spec: Spec,
     channel: &'a mut Channel,
     read_ns: u64,
+    /// The program was executed anew for [`Trial::need_environment`].
+    again: bool,
     observed: BTreeMap<String, String>,
     measured: Measured,
     opened: Option<Opened>,
@@ -75,11 +79,12 @@ struct Opened {
 }
 
 impl<'a> Trial<'a> {
-    pub(crate) fn new(spec: Spec, channel: &'a mut Channel, read_ns: u64) -> Self {
+    pub(crate) fn new(spec: Spec, channel: &'a mut Channel, read_ns: u64, again: bool) -> Self {
         Trial {
             spec,
             channel,
             read_ns,
+            again,
             observed: BTreeMap::new(),
             measured: Measured::default(),
             opened: None,
@@ -192,6 +197,30 @@ impl<'a> Trial<'a> {
             )));
         }
         Ok(())
+    }
+
+    /// Has this program executed anew, in the same process, unless these variables stand in its
+    /// environment already: for what a program can be told before its first instruction only, as
+    /// the libraries that the dynamic linker loads first, or glibc's tunables.
+    ///
+    /// Where it was needed it does not return: the trial begins from its first line, and what was
+    /// observed before is forgotten. So it belongs there, before any thread. Treatments that are
+    /// compared should all ask for some variable, so that all of them were executed twice.
+    pub fn need_environment(&mut self, variables: &[(&str, &str)]) -> Result<(), Stop> {
+        let is_there =
+            |(name, value): &(&str, &str)| std::env::var_os(name).is_some_and(|is| is == *value);
+        if variables.iter().all(is_there) {
+            return Ok(());
+        }
+        if self.again || self.opened.is_some() {
+            return Err(Stop::failed("the environment that was asked for did not come about"));
+        }
+        let spec = serde_json::to_string(&self.spec).map_err(ChannelError::from)?;
+        let error = Command::new("/proc/self/exe")
+            .args([crate::TRIAL, &self.spec.experiment, &self.read_ns.to_string(), &spec])
+            .envs(variables.iter().copied())
+            .exec();
+        Err(Stop::failed(format!("execve(/proc/self/exe): {error}")))
     }
 
     /// Ends the set-up: tells the runner what was verified, waits for its `Go`, and opens the

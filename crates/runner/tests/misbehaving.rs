@@ -36,7 +36,7 @@ fn design() -> Design {
     }
 }
 
-const MANNERS: [&str; 21] = [
+const MANNERS: [&str; 22] = [
     "nothing",
     "hang_before_ready",
     "hang_after_go",
@@ -58,6 +58,7 @@ const MANNERS: [&str; 21] = [
     "close_socket_and_live",
     "never_close_region",
     "leave_files",
+    "begin_anew",
 ];
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
@@ -70,6 +71,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
             "{\"say\":\"measured\",\"measured\":{\"series\":[],\"counters\":{},\"checks\":[]},\"observed\":{}}\n",
         ),
         "close_socket_and_live" => close_socket_and_live(),
+        "begin_anew" => begin_anew(trial)?,
         _ => {}
     }
     trial.observe("manner", &manner);
@@ -135,6 +137,22 @@ fn close_socket_and_live() {
     let socket = std::io::stdin().as_fd().try_clone_to_owned().expect("fd 0");
     UnixStream::from(socket).shutdown(std::net::Shutdown::Both).expect("a shutdown");
     sleep_for_ever();
+}
+
+/// What a variable says is there although the runner started this process without it, and what the
+/// runner gave is there still.
+fn begin_anew(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    trial.need_environment(&[("PLANTED", "a value = with signs"), ("ANOTHER", "")])?;
+    let found = std::env::var("PLANTED").map_err(|_| Stop::failed("no PLANTED"))?;
+    let kept = std::env::var_os("SCRUPLE_PADDING").is_some();
+    if found != "a value = with signs" || !kept {
+        return Err(Stop::failed(format!("PLANTED is {found:?}, the padding was kept: {kept}")));
+    }
+    // A variable that cannot come about must not lead round and round.
+    match trial.need_environment(&[("PLANTED", "another value")]) {
+        Err(Stop::Failed(_)) => Ok(()),
+        other => Err(Stop::failed(format!("a second time gave {other:?}"))),
+    }
 }
 
 fn flood(out: &mut impl Write) {
@@ -309,6 +327,7 @@ fn tests() -> Vec<Test> {
             |o| matches!(o, Outcome::Failed { reason } if reason.contains("timed region")),
         ),
         expect("leave_files", |o| *o == Outcome::Completed { leaked: 0 }),
+        expect("begin_anew", |o| *o == Outcome::Completed { leaked: 0 }),
         Test::test("every_manner_has_its_test", || {
             let tested: Vec<String> = tests().iter().map(|test| test.name().to_string()).collect();
             let untested: Vec<_> =

@@ -15,6 +15,7 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 pub mod affinity;
+pub mod allocator;
 pub mod block;
 pub mod blocks;
 pub mod calls;

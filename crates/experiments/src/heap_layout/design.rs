@@ -1,0 +1,244 @@
+//! The declaration: factors, responses, findings, claims.
+
+use super::layout::Maker;
+use kit::declare::{
+    Named, cell, claim, factor, finding, grid, ratio, remark, response, share, value,
+};
+use kit::model::{Cell, Center, Claim, Design, Finding, Needs, Profile, Region, Response, Unit};
+
+/// The levels of the factor `allocator`.
+pub(super) const MAKERS: [Named<Maker>; 2] = [
+    Named::new(
+        "own",
+        "a heap of our own: header and footer of 8 bytes each, blocks of 32 bytes or more, \
+         payloads aligned to 16, first fit, neighbours merged at once",
+        Maker::Own,
+    ),
+    Named::new("glibc", "the C library's malloc, in a fresh arena", Maker::Glibc),
+];
+
+const INCREMENT: &str = "increment_ns";
+
+const LECTURE: &str = "a lecture on threads";
+
+fn at(allocator: &str, request: &str, threads: &str) -> Cell {
+    cell([("allocator", allocator), ("request", request), ("threads", threads)])
+}
+
+pub(super) fn design() -> Design {
+    let request = factor("request", "how many bytes are asked for, again and again", "8")
+        .numbers(Profile::Smoke, "bytes", &[8, 64])
+        .numbers(Profile::Quick, "bytes", &[16, 24, 32, 40, 48, 128]);
+    let threads = factor("threads", "threads that count, each in a block of its own", "1").numbers(
+        Profile::Smoke,
+        "each on a CPU of its own",
+        &[1, 2],
+    );
+    let glibc = ("allocator", &["glibc"][..]);
+    Design {
+        id: "heap_layout".into(),
+        version: 1,
+        chapter: "Sharing".into(),
+        question: "Why do two small allocations share a cache line, and what does a larger \
+                   request change?"
+            .into(),
+        method: "A heap is asked for 64 blocks of one size, one after the other, and where they \
+                 lie is read off. The heap of our own has its arena at a multiple of 128 bytes, \
+                 so that offsets tell cache lines apart; its list of blocks is shown. malloc is \
+                 asked in a thread of its own, whose arena is new, and 64 blocks before are not \
+                 looked at: they use up what was given back before. Then one thread, or two on \
+                 CPUs that they may not leave, add one to the first word of the first or second \
+                 block by an atomic instruction, in rounds of half a millisecond. A round in \
+                 which a thread had to wait for its CPU is set aside and another is done. In the \
+                 end the words must hold what was added."
+            .into(),
+        factors: vec![
+            factor("allocator", "who makes the blocks", "own").named(&MAKERS).build(),
+            request.build(),
+            threads.build(),
+        ],
+        grids: vec![
+            grid(Profile::Smoke, &[("allocator", &["own"]), ("request", &[]), ("threads", &[])]),
+            grid(Profile::Smoke, &[glibc, ("request", &["8", "64"])]),
+            grid(Profile::Quick, &[glibc, ("request", &[])]),
+            grid(Profile::Standard, &[glibc, ("request", &[]), ("threads", &[])]),
+        ],
+        responses: responses(),
+        findings: findings(),
+        claims: claims(),
+        needs: Needs { cpus: 2, ..Needs::default() },
+        precision: 0.08,
+        time_limit_ms: 5_000,
+        ..Design::default()
+    }
+}
+
+fn responses() -> Vec<Response> {
+    let begun = "when a thread begins a round";
+    let ended = "when it has seen that the round is over";
+    let each = "summed over the threads, divided by the additions of all";
+    let mut all = vec![
+        response(INCREMENT, "time of a thread for one addition", Unit::Ns)
+            .card(begun, ended, each, "clock_gettime(CLOCK_MONOTONIC)")
+            .build(),
+        response("increment_cpu_ns", "CPU time of one addition", Unit::Ns)
+            .card(begun, ended, each, "clock_gettime(CLOCK_THREAD_CPUTIME_ID)")
+            .build(),
+        response("overlap_ppm", "time in which both threads had a CPU", Unit::Ppm)
+            .card(
+                "when the first thread begins a round",
+                "when the last ends it",
+                "the common part of both threads' times, less what either waited on a run queue, \
+                 divided by that",
+                "clock_gettime(CLOCK_MONOTONIC), /proc/thread-self/schedstat",
+            )
+            .build(),
+        response(
+            "set_aside_count",
+            "share of rounds in which a thread waited for its CPU",
+            Unit::Count,
+        )
+        .center(Center::Mean)
+        .card(
+            "when the timed region is opened",
+            "when all threads have counted",
+            "rounds whose overlap is below 90 %, divided by all rounds",
+            "clock_gettime(CLOCK_MONOTONIC), /proc/thread-self/schedstat",
+        )
+        .build(),
+    ];
+    all.extend(places());
+    all
+}
+
+/// What is read off the addresses: the same in each trial, unless a heap has a history.
+fn places() -> [Response; 6] {
+    let first = "the first block";
+    let last = "the last of 64";
+    let addresses = "addresses, and the length of a line from /sys/devices/system/cpu";
+    [
+        response("block_bytes", "what a block takes", Unit::Bytes)
+            .card(
+                "its first byte",
+                "its last",
+                "",
+                "the heap's list of blocks; for malloc, malloc_usable_size and the 8 bytes of the \
+                 size in front",
+            )
+            .build(),
+        response("distance_bytes", "from one payload to the next", Unit::Bytes)
+            .card(first, last, "the median of the 63 distances", "addresses")
+            .build(),
+        response("overhead_ppm", "share of a block that nobody asked for", Unit::Ppm)
+            .card("its first byte", "its last", "", "what a block takes, and the request")
+            .build(),
+        response("same_line_count", "the first two blocks begin on one line", Unit::Count)
+            .center(Center::Mean)
+            .card(first, "the second", "1 if they do, 0 if not", addresses)
+            .build(),
+        response("neighbours_ppm", "neighbours that begin on one line", Unit::Ppm)
+            .card(first, last, "of 63 pairs of neighbours", addresses)
+            .build(),
+        response("payloads_meet_ppm", "neighbours whose payloads meet on a line", Unit::Ppm)
+            .card(
+                first,
+                last,
+                "of 63 pairs of neighbours; a payload is as long as the request",
+                addresses,
+            )
+            .build(),
+    ]
+}
+
+fn findings() -> Vec<Finding> {
+    let neighbours = "neighbours_ppm";
+    vec![
+        finding(
+            "counting",
+            "Two threads that count in blocks of 8 bytes take {} times as long for each addition \
+             as in blocks of 64.",
+            ratio(INCREMENT, at("own", "8", "2"), at("own", "64", "2")),
+        ),
+        remark(
+            "distance",
+            "Two requests of 8 bytes are served {} apart.",
+            value("distance_bytes", at("own", "8", "1")),
+        ),
+        remark(
+            "overhead",
+            "Of a block for 8 bytes {} is overhead.",
+            value("overhead_ppm", at("own", "8", "1")),
+        ),
+        remark(
+            "neighbours",
+            "Of neighbours with 8 bytes {} begin on one line.",
+            value(neighbours, at("own", "8", "1")),
+        ),
+        remark(
+            "still_meet",
+            "Of neighbours with 64 bytes {} still meet on a line: the end of one and the \
+             beginning of the next.",
+            value("payloads_meet_ppm", at("own", "64", "1")),
+        ),
+        remark(
+            "line_share",
+            "64 bytes instead of 8 take away {} of what the second thread adds.",
+            share(INCREMENT, at("own", "8", "2"), at("own", "64", "2"), at("own", "8", "1")),
+        ),
+        remark(
+            "glibc_distance",
+            "glibc serves two requests of 8 bytes {} apart.",
+            value("distance_bytes", at("glibc", "8", "1")),
+        ),
+        remark(
+            "glibc_neighbours",
+            "Of neighbours with 8 bytes from glibc {} begin on one line.",
+            value(neighbours, at("glibc", "8", "1")),
+        ),
+    ]
+}
+
+fn claims() -> Vec<Claim> {
+    vec![
+        claim(
+            "eight_share",
+            LECTURE,
+            "Two allocations of 8 bytes share a cache line.",
+            "with header and footer a block takes 32 bytes, so that two payloads begin within 64",
+        )
+        .note(
+            "Judged by the first two blocks of a fresh heap. Of later neighbours every other pair \
+             lies on two lines.",
+        )
+        .holds_if(value("same_line_count", at("own", "8", "1")), Region::above(0.5)),
+        claim(
+            "sixty_four_apart",
+            LECTURE,
+            "A request of 64 bytes puts them on different lines.",
+            "with header and footer a block takes 80 bytes, more than a line",
+        )
+        .note(
+            "Judged by where blocks begin, which is where a small counter stands. The end of one \
+             block and the beginning of the next may still share a line: what keeps them apart \
+             is alignment, not size. Where lines have 128 bytes it needs more.",
+        )
+        .holds_if(value("neighbours_ppm", at("own", "64", "1")), Region::below(1_000.0)),
+        claim(
+            "larger_is_faster",
+            LECTURE,
+            "Two threads that count in blocks of their own are slower by a fifth or more if they \
+             asked for 8 bytes than if they asked for 64.",
+            "the line that holds both counters travels from one CPU to the other",
+        )
+        .note("Judged for atomic additions.")
+        .holds_if(ratio(INCREMENT, at("own", "8", "2"), at("own", "64", "2")), Region::above(1.2)),
+        claim(
+            "glibc_least_block",
+            "malloc.c of glibc, which calls it MINSIZE",
+            "glibc serves no request in less than 32 bytes.",
+            "a block that is given back must hold its size and the links of a list",
+        )
+        .note("On machines of 64 bits.")
+        .holds_if(value("distance_bytes", at("glibc", "8", "1")), Region::above(31.5)),
+    ]
+}

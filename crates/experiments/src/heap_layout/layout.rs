@@ -1,0 +1,295 @@
+//! Where blocks lie, and what their neighbours share.
+
+use super::heap::{Heap, Listed, OVERHEAD_BYTES};
+use kit::Stop;
+use std::sync::atomic::AtomicU64;
+use sys::allocator::{self, Allocator, Block};
+
+/// How many blocks are taken one after the other.
+pub(super) const BLOCKS: usize = 64;
+
+/// Room for them all at the largest request, and a free block behind them.
+const ARENA_BYTES: usize = 16 << 10;
+
+/// What glibc puts in front of each payload: the size of the block (its malloc.c, "chunk").
+const GLIBC_TAG_BYTES: usize = 8;
+
+/// The length of a cache line where the machine does not tell.
+const USUAL_LINE_BYTES: u64 = 64;
+
+/// Who makes the blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Maker {
+    /// The heap of [`super::heap`].
+    Own,
+    /// The `malloc` of the C library.
+    Glibc,
+}
+
+/// A table to be shown: title, columns, rows.
+pub(super) type Shown = (String, [&'static str; 6], Vec<Vec<String>>);
+
+const COLUMNS: [&str; 6] = ["block at", "bytes", "state", "payload at", "cache lines", "who"];
+
+/// Blocks that were taken one after the other, each by the same request.
+#[derive(Debug)]
+pub(super) enum Taken {
+    Own { heap: Heap, payloads: Vec<usize>, first_two: Vec<Listed> },
+    Glibc { earlier: Vec<Block>, blocks: Vec<Block> },
+}
+
+/// The length of a line of `cpu`'s first data cache, in bytes.
+pub(super) fn line_bytes(cpu: u32) -> u64 {
+    let caches = sys::topology::caches(cpu);
+    caches.iter().find_map(|cache| cache.line_bytes).unwrap_or(USUAL_LINE_BYTES)
+}
+
+impl Taken {
+    /// Takes the blocks.
+    pub(super) fn by(maker: Maker, request_bytes: usize) -> Result<Self, Stop> {
+        match maker {
+            Maker::Own => Self::by_own_heap(request_bytes),
+            Maker::Glibc => Self::by_glibc(request_bytes),
+        }
+    }
+
+    fn by_own_heap(request_bytes: usize) -> Result<Self, Stop> {
+        let mut heap = Heap::new(ARENA_BYTES);
+        let mut payloads = Vec::with_capacity(BLOCKS);
+        let mut first_two = Vec::new();
+        while payloads.len() < BLOCKS {
+            let payload = heap.allocate(request_bytes).ok_or_else(|| {
+                let so_many = payloads.len();
+                Stop::failed(format!("after {so_many} blocks of {request_bytes} bytes it is full"))
+            })?;
+            payloads.push(payload);
+            if payloads.len() == 2 {
+                first_two = heap.blocks().collect();
+            }
+        }
+        Ok(Taken::Own { heap, payloads, first_two })
+    }
+
+    /// In a thread of their own, whose arena is new, and after as many others: what was given back
+    /// while the thread was made is used up by then.
+    fn by_glibc(request_bytes: usize) -> Result<Self, Stop> {
+        let malloc = allocator::library_of(c"malloc");
+        if malloc.is_none() || malloc != allocator::library_of(c"gnu_get_libc_version") {
+            return Err(Stop::unsupported(
+                "needs the malloc of glibc, and this program has another one",
+            ));
+        }
+        let taken = std::thread::scope(|scope| {
+            let take = || {
+                let malloc = Allocator::of_process();
+                (0..2 * BLOCKS)
+                    .map(|_| malloc.take(request_bytes, 0))
+                    .collect::<Option<Vec<Block>>>()
+            };
+            std::thread::Builder::new()
+                .spawn_scoped(scope, take)?
+                .join()
+                .map_err(|_| std::io::Error::other("the thread that takes the blocks panicked"))
+        })?;
+        let mut earlier =
+            taken.ok_or_else(|| Stop::unsupported("malloc refused a few small blocks"))?;
+        let blocks = earlier.split_off(BLOCKS);
+        Ok(Taken::Glibc { earlier, blocks })
+    }
+
+    /// Where the payloads begin: addresses, or offsets that tell cache lines apart as well.
+    pub(super) fn payloads(&self) -> Vec<u64> {
+        match self {
+            Taken::Own { payloads, .. } => payloads.iter().map(|at| *at as u64).collect(),
+            Taken::Glibc { blocks, .. } => blocks.iter().map(|b| b.address() as u64).collect(),
+        }
+    }
+
+    /// The first word of a block.
+    pub(super) fn counter(&self, index: usize) -> Option<&AtomicU64> {
+        match self {
+            Taken::Own { heap, payloads, .. } => heap.words(*payloads.get(index)?).next(),
+            Taken::Glibc { blocks, .. } => blocks.get(index).map(Block::word),
+        }
+    }
+
+    /// What the first block takes in all, in bytes.
+    pub(super) fn block_bytes(&self) -> u64 {
+        match self {
+            Taken::Own { first_two, .. } => first_two.first().map_or(0, |b| b.bytes as u64),
+            Taken::Glibc { blocks, .. } => blocks.first().map_or(0, glibc_bytes) as u64,
+        }
+    }
+
+    /// Gives all blocks back, every other one first, so that there is something to merge. Returns
+    /// into how many pieces the heap of our own is broken then, and how many requests or blocks it
+    /// refused; `None` for malloc, which does not say.
+    pub(super) fn give_back(self) -> Option<(usize, u64)> {
+        match self {
+            Taken::Own { mut heap, payloads, .. } => {
+                let (even, odd): (Vec<_>, Vec<_>) =
+                    payloads.into_iter().enumerate().partition(|(index, _)| index % 2 == 0);
+                let mut refused = heap.refused();
+                for (_, payload) in even.into_iter().chain(odd) {
+                    refused += u64::from(heap.release(payload).is_err());
+                }
+                Some((heap.blocks().count(), refused))
+            }
+            Taken::Glibc { earlier, blocks } => {
+                let malloc = Allocator::of_process();
+                earlier.into_iter().chain(blocks).for_each(|block| malloc.give(block));
+                None
+            }
+        }
+    }
+
+    /// The blocks as a table.
+    pub(super) fn shown(&self, request_bytes: u64, line_bytes: u64) -> Shown {
+        match self {
+            Taken::Own { first_two, .. } => {
+                let title = format!("The heap after two requests of {request_bytes} bytes");
+                let row = |(index, block): (usize, &Listed)| {
+                    let who =
+                        if block.in_use { format!("request {}", index + 1) } else { "–".into() };
+                    let bytes = (block.bytes - OVERHEAD_BYTES) as u64;
+                    let lines = lines(block.payload() as u64, bytes, line_bytes);
+                    row(
+                        block.offset as u64,
+                        block.bytes as u64,
+                        block.in_use,
+                        block.payload() as u64,
+                        lines,
+                        who,
+                    )
+                };
+                (title, COLUMNS, first_two.iter().enumerate().map(row).collect())
+            }
+            Taken::Glibc { blocks, .. } => {
+                let title = format!(
+                    "Blocks of malloc({request_bytes}), counted from the first one's cache line"
+                );
+                let from =
+                    blocks.first().map_or(0, Block::address) as u64 / line_bytes * line_bytes;
+                let row = |(index, block): (usize, &Block)| {
+                    let payload = (block.address() as u64).abs_diff(from);
+                    let bytes = block.usable_bytes() as u64;
+                    let lines = lines(payload, bytes, line_bytes);
+                    let at = payload.saturating_sub(GLIBC_TAG_BYTES as u64);
+                    let who = format!("request {}", index + 1);
+                    row(at, glibc_bytes(block) as u64, true, payload, lines, who)
+                };
+                (title, COLUMNS, blocks.iter().take(4).enumerate().map(row).collect())
+            }
+        }
+    }
+}
+
+fn glibc_bytes(block: &Block) -> usize {
+    block.usable_bytes() + GLIBC_TAG_BYTES
+}
+
+fn row(
+    at: u64,
+    bytes: u64,
+    in_use: bool,
+    payload: u64,
+    lines: (u64, u64),
+    who: String,
+) -> Vec<String> {
+    let state = if in_use { "in use" } else { "free" };
+    let lines = match lines {
+        (first, last) if first == last => first.to_string(),
+        (first, last) => format!("{first} to {last}"),
+    };
+    vec![at.to_string(), bytes.to_string(), state.into(), payload.to_string(), lines, who]
+}
+
+/// The first and the last line of some bytes.
+fn lines(start: u64, bytes: u64, line_bytes: u64) -> (u64, u64) {
+    (start / line_bytes, (start + bytes.max(1) - 1) / line_bytes)
+}
+
+/// How many neighbours share a line with their first words, and how many with any byte that was
+/// asked for.
+pub(super) fn sharing(payloads: &[u64], request_bytes: u64, line_bytes: u64) -> (u64, u64) {
+    let count = |share: &dyn Fn(u64, u64) -> bool| {
+        payloads.windows(2).filter(|pair| share(pair[0].min(pair[1]), pair[0].max(pair[1]))).count()
+            as u64
+    };
+    let first_words = count(&|lower, upper| lower / line_bytes == upper / line_bytes);
+    let any_bytes = count(&|lower, upper| {
+        lines(lower, request_bytes, line_bytes).1 >= lines(upper, request_bytes, line_bytes).0
+    });
+    (first_words, any_bytes)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::*;
+
+    fn own(request_bytes: usize) -> (Vec<u64>, u64) {
+        let taken = Taken::by(Maker::Own, request_bytes).unwrap();
+        (taken.payloads(), taken.block_bytes())
+    }
+
+    #[test]
+    fn neighbours_lie_where_arithmetic_puts_them() {
+        for (request, block) in [(8, 32), (16, 32), (24, 48), (40, 64), (48, 64), (64, 80)] {
+            let (payloads, block_bytes) = own(request);
+            assert_eq!(block_bytes, block);
+            let expected: Vec<u64> = (0..BLOCKS as u64).map(|index| 16 + index * block).collect();
+            assert_eq!(payloads, expected, "request of {request}");
+        }
+    }
+
+    #[test]
+    fn eight_bytes_share_every_other_time_and_sixty_four_touch_all_the_same() {
+        let pairs = BLOCKS as u64 - 1;
+        let (eight, _) = own(8);
+        // 16 and 48 on one line, 48 and 80 on two, and so on.
+        assert_eq!(sharing(&eight, 8, 64), (pairs.div_ceil(2), pairs.div_ceil(2)));
+        let (sixty_four, _) = own(64);
+        let (first_words, any_bytes) = sharing(&sixty_four, 64, 64);
+        assert_eq!(first_words, 0);
+        // 16 to 79 and 96 to 159 meet on the line from 64 to 127. Only a payload that ends with
+        // its line leaves the next one alone.
+        assert!(any_bytes > pairs / 2 && any_bytes < pairs, "{any_bytes}");
+        assert_eq!(sharing(&sixty_four[..2], 64, 64), (0, 1));
+        assert_eq!(sharing(&[0, 64], 64, 64), (0, 0));
+        assert_eq!(sharing(&[48, 16], 8, 64), (1, 1), "in whichever order");
+    }
+
+    #[test]
+    fn the_table_shows_what_a_hand_would_draw() {
+        let (title, columns, rows) = Taken::by(Maker::Own, 8).unwrap().shown(8, 64);
+        assert_eq!(title, "The heap after two requests of 8 bytes");
+        assert_eq!(rows[0], ["8", "32", "in use", "16", "0", "request 1"]);
+        assert_eq!(rows[1], ["40", "32", "in use", "48", "0", "request 2"]);
+        assert_eq!(rows[2][2], "free");
+        assert!(rows.len() == 3 && rows.iter().all(|row| row.len() == columns.len()));
+        let (_, _, rows) = Taken::by(Maker::Own, 64).unwrap().shown(64, 64);
+        assert_eq!((&rows[0][4], &rows[1][4]), (&"0 to 1".into(), &"1 to 2".into()));
+    }
+
+    #[test]
+    fn blocks_of_malloc_do_not_overlap_and_count() {
+        let Ok(taken) = Taken::by(Maker::Glibc, 8) else {
+            return; // Another C library.
+        };
+        let mut payloads = taken.payloads();
+        payloads.sort_unstable();
+        let bytes = taken.block_bytes();
+        assert!(payloads.windows(2).all(|pair| pair[1] - pair[0] >= bytes), "{payloads:?}");
+        taken.counter(1).unwrap().fetch_add(3, std::sync::atomic::Ordering::Relaxed);
+        assert_eq!(taken.counter(1).unwrap().load(std::sync::atomic::Ordering::Relaxed), 3);
+        assert_eq!(taken.shown(8, 64).2.len(), 4);
+        assert!(taken.counter(BLOCKS).is_none());
+        assert_eq!(taken.give_back(), None);
+    }
+
+    #[test]
+    fn what_is_given_back_is_one_piece_again() {
+        assert_eq!(Taken::by(Maker::Own, 24).unwrap().give_back(), Some((1, 0)));
+    }
+}
