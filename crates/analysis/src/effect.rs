@@ -268,9 +268,10 @@ impl Former<'_> {
         };
         if frequency.is_clustered() {
             self.remarks.push(format!(
-                "the trials vary {:.1} times as much as by chance, so that the {} chances tell as \
-                 much as {:.0} independent ones",
-                frequency.scatter, frequency.all.chances, frequency.effective
+                "the trials vary {:.1} times as much as by chance: {:.1} times fewer chances would \
+                 tell as much if they were independent",
+                frequency.scatter,
+                frequency.all.chances as f64 / frequency.effective
             ));
         }
         Evidence::Events(frequency)

@@ -41,5 +41,5 @@ pub use floor::minimum_detectable;
 pub use holm::{FAMILY_ERROR, holm};
 pub use need::{Need, need};
 pub use order::{distribution, mean, median, quantile, sorted};
-pub use sample::{from_counters, samples};
+pub use sample::{events_among, from_counters, samples};
 pub use summary::{Input, summarise};

@@ -57,6 +57,20 @@ pub(crate) fn observations(record: &Record, response: &str) -> Vec<f64> {
     found
 }
 
+/// How often something happened in some trials, and how often it could have happened: exact
+/// counts, as [`model::Quantity::Frequency`] counts them. `None` if no completed trial observed it.
+pub fn events_among<'a>(
+    records: impl IntoIterator<Item = &'a Record>,
+    response: &str,
+) -> Option<(u64, u64)> {
+    let tallies = records.into_iter().map(|record| tally(record, response));
+    let sum = tallies.fold(Tally::default(), |sum, one| Tally {
+        events: sum.events.saturating_add(one.events),
+        chances: sum.chances.saturating_add(one.chances),
+    });
+    (sum.chances > 0).then_some((sum.events, sum.chances))
+}
+
 /// The events and chances of a completed trial: an observation over one operation is one event if
 /// it is above 0; one over n operations is that many events among n.
 pub(crate) fn tally(record: &Record, response: &str) -> Tally {

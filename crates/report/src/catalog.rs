@@ -3,7 +3,7 @@
 use crate::format::{self, Terms};
 use crate::text::{BOLD, DIM, bounded, columns, padded, paint, paragraph, wrapped};
 use crate::words::{self, counted, short};
-use model::{Center, Design, Factor, Level, Profile, Quantity, Response, Unit};
+use model::{Center, Design, Factor, Level, Part, Profile, Quantity, Response, Unit};
 
 /// The longest name that keeps its column; a longer one shifts its own line alone.
 const NAME_COLUMNS_MAX: usize = 24;
@@ -82,6 +82,8 @@ pub fn explain(design: &Design, profile: Profile, width: usize) -> String {
     for response in &design.responses {
         out.push_str(&explain_response(response, width));
     }
+    out.push_str(&explain_findings(design, width));
+    out.push_str(&explain_accounts(design, width));
     out.push_str(&explain_claims(design, width));
     out.push_str(&section("Needs and limits"));
     for line in needs(design) {
@@ -152,6 +154,23 @@ pub(crate) fn card_lines(response: &Response) -> Vec<String> {
     lines
 }
 
+/// From where to where a response is measured and how it is corrected, in a line; `None` where its
+/// card does not say.
+pub(crate) fn definition(response: &Response) -> Option<String> {
+    let card = &response.card;
+    let mut parts = Vec::new();
+    if !card.from.is_empty() || !card.to.is_empty() {
+        parts.push(format!("from {} to {}", short(&card.from, 300), short(&card.to, 300)));
+    }
+    if !card.corrected.is_empty() {
+        parts.push(short(&card.corrected, 300));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    Some(format!("{}: {}.", words::label(response), parts.join("; ")))
+}
+
 /// How a trial's observations become its number.
 pub(crate) fn center(center: Center) -> &'static str {
     match center {
@@ -174,7 +193,7 @@ pub(crate) fn unit(unit: &Unit) -> String {
     }
 }
 
-fn explain_claims(design: &Design, width: usize) -> String {
+fn explain_findings(design: &Design, width: usize) -> String {
     let mut out = String::new();
     if !design.findings.is_empty() {
         out.push_str(&section("What it will say"));
@@ -182,6 +201,33 @@ fn explain_claims(design: &Design, width: usize) -> String {
             out.push_str(&paragraph(&finding.sentence.replace("{}", "…"), "  ", "    ", width));
         }
     }
+    out
+}
+
+fn explain_accounts(design: &Design, width: usize) -> String {
+    let mut out = String::new();
+    if !design.accounts.is_empty() {
+        out.push_str(&section("What it will account for"));
+    }
+    for account in &design.accounts {
+        let title = format!("{}: {}", account.title, words::term(&account.total, design));
+        out.push_str(&paragraph(&title, "  ", "    ", width));
+        for part in &account.parts {
+            out.push_str(&paragraph(&part_line(part, design), "    ", "      ", width));
+        }
+        out.push_str(&paragraph("and the rest, which these leave over", "    ", "    ", width));
+    }
+    out
+}
+
+/// "page faults: faults per operation, at mechanism fork × time of a fault".
+fn part_line(part: &Part, design: &Design) -> String {
+    let (count, each) = (words::term(&part.count, design), words::term(&part.each, design));
+    format!("{}: {count} × {each}", part.label)
+}
+
+fn explain_claims(design: &Design, width: usize) -> String {
+    let mut out = String::new();
     if !design.claims.is_empty() {
         out.push_str(&section("What people say"));
     }
@@ -223,7 +269,8 @@ fn design_terms<'a>(design: &'a Design, quantity: &Quantity) -> Terms<'a> {
     use Quantity as Q;
     match quantity {
         Q::Ratio { .. } | Q::Proportion { .. } => Terms::Times,
-        Q::Share { .. } | Q::Frequency { .. } => Terms::Share,
+        Q::Share { .. } => Terms::Share,
+        Q::Frequency { .. } => Terms::Frequency,
         Q::Exponent { .. } | Q::Linearity { .. } => Terms::Plain,
         Q::Value { response, .. } | Q::Difference { response, .. } => {
             design.response(response).map_or(Terms::Plain, |response| Terms::In(&response.unit))
@@ -231,7 +278,8 @@ fn design_terms<'a>(design: &'a Design, quantity: &Quantity) -> Terms<'a> {
     }
 }
 
-fn needs(design: &Design) -> Vec<String> {
+/// What a machine must have for the trials, and the limits they keep; one sentence a line.
+pub(crate) fn needs(design: &Design) -> Vec<String> {
     let needs = &design.needs;
     let mut lines = Vec::new();
     if needs.cpus > 0 {
@@ -245,6 +293,7 @@ fn needs(design: &Design) -> Vec<String> {
         let bytes = format::rounded(needs.disk_bytes as f64, Terms::In(&Unit::Bytes));
         lines.push(format!("{bytes} of disk for its largest treatment"));
     }
+    lines.extend(needs.privileges.iter().cloned());
     lines.push(format!(
         "measured until intervals are within ±{} of the point (half their width); a trial is \
          killed after {}",
@@ -311,12 +360,7 @@ fn markdown_experiment(design: &Design) -> String {
             escaped(&card)
         ));
     }
-    if !design.findings.is_empty() {
-        out.push_str("\nWhat it will say:\n\n");
-    }
-    for finding in &design.findings {
-        out.push_str(&format!("- {}\n", escaped(&finding.sentence.replace("{}", "…"))));
-    }
+    out.push_str(&markdown_findings(design));
     if !design.claims.is_empty() {
         out.push_str("\n| claim | who says it | why | true if |\n|---|---|---|---|\n");
     }
@@ -329,6 +373,26 @@ fn markdown_experiment(design: &Design) -> String {
             escaped(condition(design, claim).trim_start_matches("true if "))
         ));
     }
+    out
+}
+
+/// What it will say and account for, and what it needs.
+fn markdown_findings(design: &Design) -> String {
+    let mut out = String::new();
+    let mut list = |title: &str, lines: Vec<String>| {
+        if !lines.is_empty() {
+            out.push_str(&format!("\n{title}:\n\n"));
+        }
+        lines.iter().for_each(|line| out.push_str(&format!("- {}\n", escaped(line))));
+    };
+    let said = design.findings.iter().map(|finding| finding.sentence.replace("{}", "…"));
+    list("What it will say", said.collect());
+    let accounts = design.accounts.iter().map(|account| {
+        let parts: Vec<String> = account.parts.iter().map(|part| part_line(part, design)).collect();
+        format!("{}, made of: {}; and the rest", account.title, parts.join("; "))
+    });
+    list("What it will account for", accounts.collect());
+    list("Needs and limits", needs(design));
     out
 }
 

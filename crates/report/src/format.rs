@@ -31,9 +31,12 @@ pub(crate) struct Frame {
 pub(crate) struct Parts {
     /// "12.3 µs".
     pub(crate) point: String,
-    /// "[12.1, 12.6]".
+    /// "[12.1, 12.6]"; empty where the point says it all: "at most 1.1 per million".
     pub(crate) interval: String,
 }
+
+/// Below this a frequency is read per million.
+const PER_MILLION_BELOW: f64 = 1e-3;
 
 /// In which terms a quantity is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -44,6 +47,8 @@ pub(crate) enum Terms<'a> {
     Times,
     /// As a percentage of a whole that is 1.
     Share,
+    /// Likewise, but a small one as so many per million.
+    Frequency,
     /// As it is.
     Plain,
 }
@@ -70,12 +75,59 @@ pub fn share(estimate: &Estimate) -> String {
     joined(&parts(estimate, Terms::Share))
 }
 
-/// A quantity's value in the terms that suit its kind, or why there is none.
+/// A quantity's value in the terms that suit its kind, or why there is none. A frequency's counts
+/// stand before it: "12 of 3 400 000: 3.5 per million [1.8, 6.2]".
 pub fn quantity(result: &QuantityResult) -> String {
-    match &result.estimate {
-        Some(estimate) => joined(&parts(estimate, terms(result))),
-        None => "not measured".into(),
+    match (result_parts(result), counts(result)) {
+        (Some(parts), Some(counts)) => format!("{counts}: {}", joined(&parts)),
+        (Some(parts), None) => joined(&parts),
+        (None, _) => "not measured".into(),
     }
+}
+
+/// A result's number and interval in its own terms. A frequency of none has an upper limit, and one
+/// of all a lower, in place of both.
+pub(crate) fn result_parts(result: &QuantityResult) -> Option<Parts> {
+    let estimate = result.estimate.as_ref()?;
+    let terms = terms(result);
+    let limit = match (result.events, result.chances) {
+        (Some(0), Some(_)) => Some(("at most", estimate.high)),
+        (Some(events), Some(chances)) if events == chances => Some(("at least", estimate.low)),
+        _ => None,
+    };
+    Some(match limit {
+        Some((word, end)) => {
+            Parts { point: format!("{word} {}", rounded(end, terms)), interval: String::new() }
+        }
+        None => parts(estimate, terms),
+    })
+}
+
+/// How often something happened, in counts: "12 of 3 400 000", "none of 300", "all of 20".
+pub(crate) fn counts(result: &QuantityResult) -> Option<String> {
+    let (events, chances) = (result.events?, result.chances?);
+    let counted = match events {
+        0 => "none".into(),
+        _ if events == chances => "all".into(),
+        _ => count(events),
+    };
+    Some(format!("{counted} of {}", count(chances)))
+}
+
+/// What a share leaves unexplained, in a sentence; `None` for other quantities.
+pub(crate) fn rest(result: &QuantityResult) -> Option<String> {
+    let Quantity::Share { .. } = result.quantity else {
+        return None;
+    };
+    let estimate = result.estimate.as_ref()?;
+    let (low, high) = (1.0 - estimate.high, 1.0 - estimate.low);
+    let rest =
+        parts(&Estimate { point: 1.0 - estimate.point, low, high, ..*estimate }, Terms::Share);
+    Some(if high <= 0.0 {
+        format!("Nothing of the gap is left for another cause ({}).", joined(&rest))
+    } else {
+        format!("The rest, {}, is not explained by it.", joined(&rest))
+    })
 }
 
 /// A finding's sentence with its number and interval in the place of `{}`. Where the sentence
@@ -84,7 +136,9 @@ pub fn quantity(result: &QuantityResult) -> String {
 pub fn sentence(sentence: &str, result: &QuantityResult) -> String {
     let (before, number, after) = sentence_parts(sentence, result);
     let number = number.map(|number| joined(&number)).unwrap_or_default();
-    format!("{before}{number}{after}")
+    let counts = counts(result).map(|counts| format!(" ({counts})"));
+    let counts = counts.filter(|_| !number.is_empty()).unwrap_or_default();
+    format!("{before}{number}{counts}{after}")
 }
 
 /// The sentence cut at its `{}`, and what stands there.
@@ -95,11 +149,12 @@ pub(crate) fn sentence_parts<'a>(
     let Some((before, after)) = sentence.split_once("{}") else {
         return (sentence, None, "");
     };
-    let mut number = result.estimate.as_ref().map(|estimate| parts(estimate, terms(result)));
+    let mut number = result_parts(result);
     let next = after.trim_start();
     if let Some(number) = &mut number {
-        for said in ["times", "×", "%"] {
-            let sign = if said == "%" { " %" } else { "×" };
+        for (said, sign) in
+            [("times", "×"), ("×", "×"), ("%", " %"), ("per million", " per million")]
+        {
             if next.starts_with(said) && number.point.ends_with(sign) {
                 number.point.truncate(number.point.len() - sign.len());
             }
@@ -112,7 +167,8 @@ pub(crate) fn sentence_parts<'a>(
 pub(crate) fn terms(result: &QuantityResult) -> Terms<'_> {
     match (&result.quantity, &result.unit) {
         (Quantity::Ratio { .. } | Quantity::Proportion { .. }, _) => Terms::Times,
-        (Quantity::Share { .. } | Quantity::Frequency { .. }, _) => Terms::Share,
+        (Quantity::Share { .. }, _) => Terms::Share,
+        (Quantity::Frequency { .. }, _) => Terms::Frequency,
         (Quantity::Exponent { .. } | Quantity::Linearity { .. }, _) => Terms::Plain,
         (Quantity::Value { .. } | Quantity::Difference { .. }, Some(unit)) => Terms::In(unit),
         (Quantity::Value { .. } | Quantity::Difference { .. }, None) => Terms::Plain,
@@ -186,8 +242,8 @@ pub(crate) fn duration_s(seconds: u64) -> String {
     }
 }
 
-fn joined(parts: &Parts) -> String {
-    format!("{} {}", parts.point, parts.interval)
+pub(crate) fn joined(parts: &Parts) -> String {
+    format!("{} {}", parts.point, parts.interval).trim_end().to_string()
 }
 
 fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
@@ -200,7 +256,10 @@ fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
     match terms {
         Terms::Plain | Terms::In(Unit::Count) => fixed(1.0, ""),
         Terms::Times => fixed(1.0, "×"),
-        Terms::Share => fixed(0.01, " %"),
+        Terms::Frequency if magnitude != 0.0 && magnitude.abs() < PER_MILLION_BELOW => {
+            fixed(1e-6, " per million")
+        }
+        Terms::Share | Terms::Frequency => fixed(0.01, " %"),
         Terms::In(Unit::Ppm) => fixed(1e4, " %"),
         Terms::In(Unit::Ns) => steps(&[(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")]),
         Terms::In(Unit::Bytes) => {
@@ -239,6 +298,9 @@ fn number(x: f64, decimals: usize) -> String {
     }
     if x.is_infinite() {
         return if x > 0.0 { "∞".into() } else { "−∞".into() };
+    }
+    if x == 0.0 && decimals > DIGITS_MAX as usize - 1 {
+        return "0".into();
     }
     if x != 0.0 && x.abs() < TINY {
         let significant = (decimals as i32 + exponent(x)).clamp(0, 2) as usize;

@@ -6,7 +6,9 @@
 
 pub mod catalog;
 mod chart;
+mod exhibits;
 pub mod format;
+mod missing;
 mod page;
 mod terminal;
 mod text;
@@ -55,7 +57,8 @@ pub fn html(session: &Session<'_>) -> String {
 /// The final summary of a session for a terminal of `width` columns, with ANSI colours. Each
 /// experiment's question with its answer, each claim with its verdict and who makes it, then
 /// what may be trusted and what it cost. Where that is more than `height` lines, long claims are
-/// cut, then blank lines go, then only refuted claims keep lines of their own.
+/// cut, then blank lines go, then only refuted claims keep lines of their own. Without a `height`
+/// accounts and exhibits are printed in full; with one, they are a line that points to the report.
 pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
     terminal::terminal(session, width, height)
 }

@@ -1,14 +1,23 @@
 //! The final summary of `scruple run`: it fits a screen.
 
+mod inventory;
+
 use crate::Session;
 use crate::format::{self, Terms};
+use crate::missing::{self, Measured, Missing};
 use crate::text::{self, BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, wrapped};
 use crate::words::{self, counted, short};
 use anstyle::Style;
-use model::{ClaimResult, ExperimentSummary, FindingResult, Unit, Verdict};
+use model::{
+    ClaimResult, Design, ExperimentSummary, FindingResult, Profile, QuantityResult, Record, Unit,
+    Verdict,
+};
 
 /// Columns that a claim's number may take before the rest of it is cut.
-const NUMBER_COLUMNS_MAX: usize = 22;
+const NUMBER_COLUMNS_MAX: usize = 24;
+
+/// What stands for a number where there is none; its reason may be longer or shorter.
+const MISSING: &str = "not measured";
 
 /// How much is said of the claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +43,14 @@ const TEXT_COLUMNS_MIN: usize = 32;
 /// See [`crate::terminal`].
 pub(crate) fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
     let width = bounded(width);
-    let said = |detail| blocks(session, &Columns::over(session, width, detail), width);
+    let Some(height) = height else {
+        let columns = Columns::over(session, width, Detail::Whole);
+        return laid_out(&blocks(session, &columns, width, true), 1);
+    };
+    let said = |detail| blocks(session, &Columns::over(session, width, detail), width, false);
     let fits = |blocks: &[Vec<String>], blank: usize| {
         let lines = blocks.iter().map(Vec::len).sum::<usize>() + blank * blocks.len();
-        height.is_none_or(|height| lines <= height)
+        lines <= height
     };
     let steps = [(Detail::Whole, 1), (Detail::Cut, 1), (Detail::Cut, 0), (Detail::Refuted, 1)];
     let fitting = steps.into_iter().map(|(detail, blank)| (said(detail), blank));
@@ -45,14 +58,27 @@ pub(crate) fn terminal(session: &Session<'_>, width: usize, height: Option<usize
         .into_iter()
         .find(|(blocks, blank)| fits(blocks, *blank))
         .unwrap_or_else(|| (said(Detail::Refuted), 0));
+    laid_out(&blocks, blank)
+}
+
+fn laid_out(blocks: &[Vec<String>], blank: usize) -> String {
     let blocks: Vec<String> = blocks.iter().map(|lines| lines.join("\n")).collect();
     blocks.join(if blank == 0 { "\n" } else { "\n\n" }) + "\n"
 }
 
-fn blocks(session: &Session<'_>, columns: &Columns, width: usize) -> Vec<Vec<String>> {
+fn blocks(session: &Session<'_>, columns: &Columns, width: usize, full: bool) -> Vec<Vec<String>> {
     let mut blocks = vec![header(session, width)];
     let experiments = session.experiments();
-    blocks.extend(experiments.map(|experiment| experiment_lines(experiment, columns, width)));
+    blocks.extend(experiments.map(|experiment| {
+        let own = Own::of(session, experiment);
+        let mut lines = experiment_lines(&own, columns, width);
+        if full {
+            lines.extend(inventory::whole(&own, width));
+        } else if columns.detail != Detail::Refuted {
+            lines.extend(inventory::pointer(&own, width));
+        }
+        lines
+    }));
     blocks.push(trust_lines(session, width));
     blocks
 }
@@ -75,23 +101,48 @@ fn header(session: &Session<'_>, width: usize) -> Vec<String> {
     lines
 }
 
-fn experiment_lines(
-    experiment: &ExperimentSummary,
-    columns: &Columns,
-    width: usize,
-) -> Vec<String> {
+/// An experiment with its trials.
+struct Own<'a> {
+    summary: &'a ExperimentSummary,
+    design: Option<&'a Design>,
+    records: Vec<&'a Record>,
+    profile: Profile,
+}
+
+impl<'a> Own<'a> {
+    fn of(session: &Session<'a>, summary: &'a ExperimentSummary) -> Self {
+        Own {
+            summary,
+            design: session.design(&summary.id),
+            records: session.records_of(&summary.id),
+            profile: session.manifest.options.profile,
+        }
+    }
+
+    fn measured(&self) -> Option<Measured<'_>> {
+        let design = self.design?;
+        Some(Measured { design, records: &self.records, profile: self.profile })
+    }
+
+    fn missing(&self, result: &QuantityResult) -> Missing {
+        missing::of_quantity(self.measured(), &result.quantity, &result.remark)
+    }
+}
+
+fn experiment_lines(own: &Own<'_>, columns: &Columns, width: usize) -> Vec<String> {
+    let experiment = own.summary;
     let room = width.saturating_sub(text::columns(&experiment.id) + 2);
     let question = short(&experiment.question, room);
     let mut lines =
         vec![format!("{}  {}", paint(BOLD, &question), paint(DIM, &short(&experiment.id, width)))];
     if let Some(finding) = experiment.findings.first() {
-        lines.extend(answer_lines(finding, width));
+        lines.extend(answer_lines(own, finding, width));
     }
     let alone = |claim: &&ClaimResult| {
         columns.detail != Detail::Refuted || claim.verdict == Verdict::Refuted
     };
     let claims = experiment.claims.iter().filter(alone);
-    lines.extend(claims.flat_map(|claim| claim_lines(claim, columns, width)));
+    lines.extend(claims.flat_map(|claim| claim_lines(own, claim, columns, width)));
     if columns.detail == Detail::Refuted {
         lines.extend(named_lines(experiment, Verdict::Supported, width));
         lines.extend(named_lines(experiment, Verdict::Inconclusive, width));
@@ -120,19 +171,19 @@ fn named_lines(experiment: &ExperimentSummary, verdict: Verdict, width: usize) -
     lines
 }
 
-fn answer_lines(finding: &FindingResult, width: usize) -> Vec<String> {
+fn answer_lines(own: &Own<'_>, finding: &FindingResult, width: usize) -> Vec<String> {
     let inner = width.saturating_sub(2);
     if finding.result.estimate.is_none() {
-        let text = format!("No answer: {}", reason(&finding.result.remark));
-        return vec![format!("  {}", paint(CARE, &short(&text, inner)))];
+        let missing = own.missing(&finding.result);
+        let text = format!("No answer, {}", missing.whole());
+        let lines = wrapped(&short(&text, 2 * inner), inner);
+        return lines.iter().map(|line| format!("  {}", paint(CARE, line))).collect();
     }
-    let sentence = format::sentence(&finding.sentence, &finding.result);
+    let mut sentence = format::sentence(&finding.sentence, &finding.result);
+    if let Some(rest) = format::rest(&finding.result) {
+        sentence.push_str(&format!(" {rest}"));
+    }
     wrapped(&short(&sentence, 3 * inner), inner).iter().map(|line| format!("  {line}")).collect()
-}
-
-/// Why there is no number.
-pub(crate) fn reason(remark: &str) -> &str {
-    if remark.is_empty() { "the trials do not give one" } else { remark }
 }
 
 /// How wide the columns of verdicts are, over the whole session.
@@ -145,37 +196,47 @@ struct Columns {
 
 impl Columns {
     fn over(session: &Session<'_>, width: usize, detail: Detail) -> Columns {
-        let claims = || session.experiments().flat_map(|experiment| &experiment.claims);
-        let number = claims().map(|claim| columns(&number(claim))).max().unwrap_or(0);
+        let claims = session.experiments().flat_map(|experiment| &experiment.claims);
+        let number = claims.map(|claim| columns(&number(claim))).max().unwrap_or(0);
         let number = number.min(NUMBER_COLUMNS_MAX);
         let text = width.saturating_sub(2 + VERDICT_COLUMNS + number + 2);
         Columns { number, text: if text < TEXT_COLUMNS_MIN { 0 } else { text }, detail }
     }
 }
 
-/// The number with its interval; to three digits where more would take too much room.
+/// The number with its interval; to three digits where more would take too much room. The counts
+/// behind a frequency stand in the report alone.
 fn number(claim: &ClaimResult) -> String {
-    let whole = format::quantity(&claim.result);
-    match &claim.result.estimate {
-        Some(estimate) if columns(&whole) > NUMBER_COLUMNS_MAX => {
-            let terms = format::terms(&claim.result);
-            let [point, low, high] =
-                [estimate.point, estimate.low, estimate.high].map(|x| format::rounded(x, terms));
-            let bare = |text: String| text.trim_end_matches(['×', '%', ' ']).to_string();
-            format!("{point} [{}, {}]", bare(low), bare(high))
-        }
-        _ => whole,
+    let Some(estimate) = &claim.result.estimate else {
+        return MISSING.into();
+    };
+    let whole = format::result_parts(&claim.result).map_or(MISSING.into(), |p| format::joined(&p));
+    let whole = whole.replace("at most ", "≤ ").replace("at least ", "≥ ");
+    if columns(&whole) <= NUMBER_COLUMNS_MAX || !whole.contains('[') {
+        return whole;
     }
+    let terms = format::terms(&claim.result);
+    let [point, low, high] =
+        [estimate.point, estimate.low, estimate.high].map(|x| format::rounded(x, terms));
+    let bare = |text: String| {
+        text.trim_end_matches(" per million").trim_end_matches(['×', '%', ' ']).to_string()
+    };
+    format!("{point} [{}, {}]", bare(low), bare(high))
 }
 
-fn claim_lines(claim: &ClaimResult, columns: &Columns, width: usize) -> Vec<String> {
+fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usize) -> Vec<String> {
     let verdict = format!("{} {}", words::mark(claim.verdict), words::verdict(claim.verdict));
     let verdict = paint(style(claim.verdict), &padded(&verdict, VERDICT_COLUMNS));
+    let missing = claim.result.estimate.is_none().then(|| own.missing(&claim.result));
+    let number = missing.as_ref().map_or_else(|| number(claim), |missing| missing.word.clone());
+    let why = missing.filter(|_| columns.detail == Detail::Whole).map(|missing| missing.why);
     if columns.text == 0 {
         let inner = width.saturating_sub(4);
         let text = format!("{} ({})", claim.text, claim.source);
-        let mut lines = vec![format!("  {verdict}{}", number(claim))];
+        let mut lines = vec![format!("  {verdict}{number}")];
         lines.extend(wrapped(&text, inner).iter().map(|line| format!("    {line}")));
+        let why = why.map(|why| wrapped(&short(&why, 2 * inner), inner)).unwrap_or_default();
+        lines.extend(why.iter().map(|line| paint(DIM, &format!("    {line}"))));
         return lines;
     }
     let text = match columns.detail {
@@ -187,7 +248,7 @@ fn claim_lines(claim: &ClaimResult, columns: &Columns, width: usize) -> Vec<Stri
             format!("{} ({source})", short(&claim.text, room))
         }
     };
-    let number = padded(&short(&number(claim), columns.number), columns.number);
+    let number = padded(&short(&number, columns.number), columns.number);
     let indent = 2 + VERDICT_COLUMNS + columns.number + 2;
     let mut lines = Vec::new();
     for (index, line) in wrapped(&text, columns.text).iter().enumerate() {
@@ -195,6 +256,10 @@ fn claim_lines(claim: &ClaimResult, columns: &Columns, width: usize) -> Vec<Stri
             0 => format!("  {verdict}{number}  {line}"),
             _ => format!("{}{line}", " ".repeat(indent)),
         });
+    }
+    let why = why.map(|why| short(&why, 2 * columns.text));
+    for line in why.map(|why| wrapped(&why, columns.text)).unwrap_or_default() {
+        lines.push(format!("{}{}", " ".repeat(indent), paint(DIM, &line)));
     }
     lines
 }

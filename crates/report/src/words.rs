@@ -2,7 +2,8 @@
 
 use crate::format::{self, Terms};
 use model::{
-    Cell, Design, Manifest, Outcome, Phase, Quantity, Region, Response, Treatment, Verdict,
+    Cell, Design, Manifest, Outcome, Phase, Quantity, Record, Region, Response, Term, Treatment,
+    Verdict,
 };
 
 #[cfg(test)]
@@ -70,7 +71,19 @@ pub(crate) fn quantity(quantity: &Quantity, design: Option<&Design>) -> String {
             over = plain(over)
         ),
         Q::Frequency { among, .. } => {
-            format!("share of observations with {name}{}", at_cell(among))
+            format!("how often: {name}{}", at_cell(among))
+        }
+    }
+}
+
+/// A number of an account, in words: "0.5", "time of a call, at mechanism fork".
+pub(crate) fn term(term: &Term, design: &Design) -> String {
+    let name = |response: &str| design.response(response).map_or(plain(response), label);
+    match term {
+        Term::Known { value } => format::rounded(*value, Terms::Plain),
+        Term::Measured { response, at } => format!("{}{}", name(response), at_cell(at)),
+        Term::Difference { response, of, to } => {
+            format!("({}: {} − {})", name(response), cell(of), cell(to))
         }
     }
 }
@@ -109,6 +122,17 @@ pub(crate) fn treatment(design: &Design, treatment: &Treatment, varying: &[Strin
         .collect();
     let text = if words.is_empty() { "all trials".to_string() } else { words.join(" · ") };
     short(&text, LABEL_CHARACTERS_MAX)
+}
+
+/// The factors that have more than one level among some trials: what tells treatments apart.
+pub(crate) fn varying(design: &Design, records: &[&Record]) -> Vec<String> {
+    let varies = |name: &str| {
+        let mut levels = records.iter().filter_map(|record| record.treatment.level(name));
+        let first = levels.next();
+        levels.any(|level| Some(level) != first)
+    };
+    let factors = design.factors.iter().map(|factor| &factor.name);
+    factors.filter(|name| varies(name)).cloned().collect()
 }
 
 /// A level in words: its own name, or "count 4" where the name alone says nothing.

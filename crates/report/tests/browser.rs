@@ -133,6 +133,13 @@ impl Looked {
         self.tab.call_method(media).unwrap();
     }
 
+    /// As it would be on paper.
+    fn print(&self) {
+        let media: Emulation::SetEmulatedMedia =
+            serde_json::from_value(json!({"media": "print", "features": []})).unwrap();
+        self.tab.call_method(media).unwrap();
+    }
+
     /// The whole page as a picture; as several, each small enough to be looked at, where
     /// `REPORT_PICTURES=slices` asks for it.
     fn pictures(&self, name: &str) {
@@ -237,20 +244,123 @@ fn the_report_works_in_a_browser() {
 
 #[test]
 fn text_from_outside_does_nothing_in_a_browser() {
-    let fixture = hostile::bitten();
+    let browser = browser();
+    for (index, fixture) in hostile::bitten().iter().enumerate() {
+        let scratch = tempfile::tempdir().unwrap();
+        let looked = Looked::open(&browser, &written(fixture, scratch.path()));
+        looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
+        for width in [390, 1280] {
+            looked.assert_no_overflow(width);
+        }
+        looked.ask("document.querySelector('.rows').focus()");
+        looked.tab.press_key("ArrowRight").unwrap();
+        assert_eq!(looked.number("document.getElementById('tip').children.length"), 0.0);
+        looked.pictures(&format!("hostile-{index}-1280"));
+        assert_eq!(looked.text("typeof window.bitten"), "undefined");
+        looked.assert_quiet();
+    }
+}
+
+#[test]
+fn accounts_and_exhibits_work_in_a_browser() {
+    let fixture = fixture::mechanisms(12);
     let scratch = tempfile::tempdir().unwrap();
     let browser = browser();
     let looked = Looked::open(&browser, &written(&fixture, scratch.path()));
+    bars_are_drawn(&looked);
+    for width in [390, 768, 1280] {
+        looked.assert_no_overflow(width);
+        bars_stay_inside(&looked);
+    }
+    for scheme in ["light", "dark"] {
+        looked.scheme(scheme);
+        // Large or bold marks must stand out by 3 (WCAG 2.2, success criterion 1.4.11).
+        for ratio in looked.ask(&contrasts(".key, .piece-number", ".key")).as_array().unwrap() {
+            assert!(ratio.as_f64().unwrap() >= 3.0, "{scheme}: contrast {ratio}");
+        }
+        for width in [390, 1280] {
+            looked.width(width);
+            looked.pictures(&format!("mechanisms-{scheme}-{width}"));
+        }
+    }
     looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
-    for width in [390, 1280] {
+    for width in [390, 768, 1280] {
         looked.assert_no_overflow(width);
     }
-    looked.ask("document.querySelector('.rows').focus()");
-    looked.tab.press_key("ArrowRight").unwrap();
-    assert_eq!(looked.number("document.getElementById('tip').children.length"), 0.0);
-    looked.pictures("hostile-1280");
-    assert_eq!(looked.text("typeof window.bitten"), "undefined");
+    looked.width(390);
+    wide_tables_scroll(&looked);
+    looked.pictures("mechanisms-open-390");
+    looked.width(1280);
+    looked.pictures("mechanisms-open-1280");
+    looked.print();
+    looked.pictures("mechanisms-print");
     looked.assert_quiet();
+}
+
+/// Parts, rest and line of the total, as the accounts say: two accounts have their numbers.
+fn bars_are_drawn(looked: &Looked) {
+    looked.width(1280);
+    let count = |what: &str| looked.number(&format!("document.querySelectorAll('{what}').length"));
+    assert_eq!((count(".account"), count(".stack")), (3.0, 2.0));
+    // The second account's parts are more than its total, so that nothing is left of it.
+    assert_eq!((count(".stack .piece"), count(".stack .rest")), (4.0, 1.0));
+    let shares = looked.ask(
+        "Array.from(document.querySelectorAll('.stack')[0].querySelectorAll('rect'))\
+         .map((bar) => bar.getBoundingClientRect().width\
+           / document.querySelector('.stack').getBoundingClientRect().width)",
+    );
+    for (share, expected) in shares.as_array().unwrap().iter().zip([0.314, 0.394, 0.290]) {
+        assert!((share.as_f64().unwrap() - expected / 1.01).abs() < 0.01, "{shares}");
+    }
+}
+
+fn bars_stay_inside(looked: &Looked) {
+    let outside = looked.number(
+        "Array.from(document.querySelectorAll('.stack rect, .stack text')).filter((mark) => {\
+           const a = mark.getBoundingClientRect();\
+           const b = mark.closest('.stack').getBoundingClientRect();\
+           return a.left < b.left - 2 || a.right > b.right + 2;\
+         }).length",
+    );
+    assert_eq!(outside, 0.0);
+}
+
+/// What is wider than a narrow window scrolls in a box of its own.
+fn wide_tables_scroll(looked: &Looked) {
+    for table in [".wide", ".seen"] {
+        let box_of = format!("document.querySelector('{table}').closest('.scroll')");
+        let (wide, room) = (
+            looked.number(&format!("{box_of}.scrollWidth")),
+            looked.number(&format!("{box_of}.clientWidth")),
+        );
+        assert!(wide > room && room <= 390.0, "{table}: {wide} in {room}");
+        // The first column stays while the others move.
+        looked.ask(&format!("{box_of}.scrollTo(200, 0)"));
+    }
+    let first = looked.number(
+        "document.querySelector('.wide tbody th').getBoundingClientRect().left\
+         - document.querySelector('.wide').closest('.scroll').getBoundingClientRect().left",
+    );
+    assert!(first.abs() < 2.0, "{first}");
+}
+
+/// An expression for the contrast of each mark's ink with what lies behind it.
+fn contrasts(marks: &str, filled: &str) -> String {
+    format!(
+        "(() => {{\
+         const light = (text) => {{\
+           const [r, g, b] = text.match(/\\d+/g).map((v) => {{\
+             const c = v / 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; }});\
+           return 0.2126 * r + 0.7152 * g + 0.0722 * b; }};\
+         const behind = (mark) => mark.matches('{filled}') ? getComputedStyle(mark).backgroundColor\
+           : getComputedStyle(mark.parentNode.querySelector('.piece')).fill;\
+         const ink = (mark) => mark.matches('{filled}') ? getComputedStyle(mark).color\
+           : getComputedStyle(mark).fill;\
+         return Array.from(document.querySelectorAll('{marks}')).map((mark) => {{\
+           const [a, b] = [light(ink(mark)), light(behind(mark))];\
+           return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05); }});\
+         }})()"
+    )
 }
 
 /// Charts are judged by their marks: one dot for each trial that measured, one mark for each

@@ -119,22 +119,142 @@ fn every_anchor_has_its_place_once() {
 
 #[test]
 fn text_from_outside_stays_text() {
-    let fixture = hostile::bitten();
-    let page = page_of(&fixture);
-    let tags = tags(&page);
-    let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
-    assert_eq!((count("script"), count("style"), count("title")), (1, 1, 1));
-    assert_eq!((count("img"), count("b") > 0), (0, true));
-    for (tag, attributes) in &tags {
-        let handler = attributes.iter().find(|name| name.to_lowercase().starts_with("on"));
-        assert_eq!(handler, None, "in {tag}");
+    for fixture in hostile::bitten() {
+        let page = page_of(&fixture);
+        let tags = tags(&page);
+        let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
+        assert_eq!((count("script"), count("style"), count("title")), (1, 1, 1));
+        assert_eq!((count("img"), count("b") > 0), (0, true));
+        for (tag, attributes) in &tags {
+            let handler = attributes.iter().find(|name| name.to_lowercase().starts_with("on"));
+            assert_eq!(handler, None, "in {tag}");
+        }
+        assert!(!page.contains("<script>window"));
+        assert!(page.contains("&lt;script&gt;window.bitten"));
+        for c in ['\u{202e}', '\u{2066}', '\u{0}', '\u{1b}', '\u{7}'] {
+            assert!(!page.contains(c), "{c:?}");
+        }
+        assert!(page.len() < 1_000_000, "{} bytes", page.len());
     }
-    assert!(!page.contains("<script>window"));
-    assert!(page.contains("&lt;script&gt;window.bitten"));
-    for c in ['\u{202e}', '\u{2066}', '\u{0}', '\u{1b}', '\u{7}'] {
-        assert!(!page.contains(c), "{c:?}");
+}
+
+/// The text of a page from one needle to the next, without its tags.
+fn between(page: &str, from: &str, to: &str) -> String {
+    let start = page.find(from).expect(from);
+    let part = &page[start..];
+    let part = &part[..part.find(to).expect(to)];
+    let outside = part.split('<').map(|piece| piece.split_once('>').map_or(piece, |(_, t)| t));
+    outside.collect::<Vec<_>>().concat()
+}
+
+#[test]
+fn accounts_show_what_their_parts_leave_over() {
+    let page = page_of(&fixture::mechanisms(12));
+    tags(&page);
+    let pipe = between(&page, "One hop through a pipe</h4>", "</figure>");
+    for needle in ["system calls", "half a switch", "0.5", "1.10 µs [1.08, 1.13]", "29.0 %"] {
+        assert!(pipe.contains(needle), "{needle} in {pipe}");
     }
-    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    assert!(pipe.contains("the rest: explained by none of these406 ns"), "{pipe}");
+    assert!(page.contains("aria-label=\"Of the total: system calls 31.4 % [31.1, 31.9], half"));
+    let futex = between(&page, "One hop through a futex</h4>", "</figure>");
+    assert!(futex.contains("its parts are more than the total−110.0 ns"), "{futex}");
+    let parallel = between(&page, "One hop between CPUs</h4>", "</figure>");
+    assert!(parallel.contains("refused here"), "{parallel}");
+    assert!(parallel.contains("mechanism parallel: needs 2 CPUs at the same time"), "{parallel}");
+}
+
+#[test]
+fn exhibits_are_tables_that_say_where_they_come_from() {
+    let page = page_of(&fixture::mechanisms(12));
+    let seen = between(&page, "What a trial saw</h3>", "<h3");
+    for needle in [
+        "futex: system calls of one hop (32 rows)",
+        "12 more rows not shown.",
+        "all 12 trials show the same.",
+        "pipe: system calls of one hop (2 rows)",
+        "in 3 of 12 trials it differs.",
+    ] {
+        assert!(seen.contains(needle), "{needle} in {seen}");
+    }
+    // Several of them are closed; a short one alone is open.
+    assert_eq!(page.matches("<details class=\"exhibit\" open>").count(), 0);
+    let mut fixture = fixture::mechanisms(3);
+    for record in &mut fixture.records {
+        if record.treatment.level("mechanism") == Some("futex") {
+            record.measured.iter_mut().for_each(|measured| measured.exhibits.clear());
+        }
+    }
+    assert_eq!(page_of(&fixture).matches("<details class=\"exhibit\" open>").count(), 1);
+}
+
+#[test]
+fn rates_and_shares_are_told_with_their_counts_and_their_rest() {
+    let page = page_of(&fixture::mechanisms(12));
+    let answers = between(&page, "<h2>What does it cost to hand over", "<figure");
+    for needle in [
+        "A signal is lost in 7 per million [1, 19] (8 of 1\u{202f}200\u{202f}000) of all hops.",
+        "A futex loses a wake-up in at most 3.07 per million (none of 1\u{202f}200\u{202f}000) of all",
+        "of the gap goes away. The rest, ",
+        "is not explained by it.",
+    ] {
+        assert!(answers.contains(needle), "{needle} in {answers}");
+    }
+    // One thing under three definitions: each stands under its number.
+    assert!(
+        answers.contains("Time of a round trip, as perf bench sched pipe counts it: from before")
+    );
+    assert!(
+        answers.contains("Time of a hop, by lat_ctx's definition: from before the write of one")
+    );
+    let claims = between(&page, "What people say</h3>", "</table>");
+    assert!(claims.contains("8 of 1\u{202f}200\u{202f}000: 7 per million [1, 19]"), "{claims}");
+    assert!(claims.contains("True if it is at most 1 per million."), "{claims}");
+}
+
+#[test]
+fn what_is_missing_is_told_where_it_would_stand() {
+    let page = page_of(&fixture::mechanisms(12));
+    let refused = "needs 2 CPUs at the same time, has 1: allow more by --affinity";
+    let answers = between(&page, "<h2>What does it cost to hand over", "<figure");
+    let finding = format!("costs … times as much. Refused here: mechanism parallel: {refused}.");
+    assert!(answers.contains(&finding), "{answers}");
+    let later = "Not measured in profile quick: mechanism shared memory, from profile standard on.";
+    assert!(answers.contains(&format!("costs … times a pipe. {later}")), "{answers}");
+    let claims = between(&page, "What people say</h3>", "</table>");
+    assert!(claims.contains(&format!("Refused hereMechanism parallel: {refused}.")), "{claims}");
+    assert!(claims.contains("Not measured in profile quickMechanism shared memory"), "{claims}");
+    let figure = between(&page, "<figcaption", "</figcaption>");
+    assert!(figure.contains(&format!("Refused here: mechanism parallel: {refused}")), "{figure}");
+    assert!(page.contains("<div class=\"row-label\">parallel</div>"));
+    assert!(page.contains("<div class=\"row-value row-absent\">refused here</div>"));
+    let numbers = between(&page, "All estimates: ", "</table>");
+    assert!(numbers.contains(&format!("parallelrefused here: mechanism parallel: {refused}")));
+}
+
+#[test]
+fn counts_stand_beside_costs() {
+    let page = page_of(&fixture::mechanisms(12));
+    let numbers = between(&page, "All estimates: ", "</table>");
+    let heads = ["hop_ns", "calls_count", "lost_count", "round_trip_ns", "hot_hop_ns"];
+    let places: Vec<usize> = heads.iter().map(|head| numbers.find(head).expect(head)).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    // The only row of a treatment holds all its responses; a refused one has one, too.
+    assert_eq!(numbers.matches("futex").count(), 1);
+    let rows = between(&page, "All estimates: ", "</details>");
+    assert!(rows.contains("read from the receiver's deadline"), "{rows}");
+    assert!(
+        numbers
+            .contains("signal2.59 µs [2.57, 2.62]38 of 1\u{202f}200\u{202f}000 6.67 per million")
+    );
+    assert!(
+        numbers.contains("futex1.21 µs [1.19, 1.23]20 of 1\u{202f}200\u{202f}000"),
+        "{numbers}"
+    );
+    let method = between(&page, "How it is measured, and what it needs", "</table>");
+    for needle in ["2 CPUs for its trials", "To trace the scheduler (root)", "standard"] {
+        assert!(method.contains(needle), "{needle} in {method}");
+    }
 }
 
 #[test]

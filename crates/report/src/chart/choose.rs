@@ -5,6 +5,8 @@
 //! with lines over it; anything else becomes rows of dots.
 
 use super::grids::{self, Estimates};
+use crate::catalog::definition;
+use crate::missing::{self, Measured, Missing};
 use crate::words;
 use model::{
     Design, Estimate, ExperimentSummary, Factor, Level, Profile, Record, Response, Treatment,
@@ -72,8 +74,8 @@ pub(crate) enum Body<'a> {
         /// Whether all panels share the vertical axis.
         shared: bool,
     },
-    /// One row per treatment.
-    Rows { response: &'a Response, rows: Vec<(usize, Cell)> },
+    /// One row per treatment; then those without a number, by name with a word that says why.
+    Rows { response: &'a Response, rows: Vec<(usize, Cell)>, absent: Vec<(String, String)> },
 }
 
 /// A chart with what stands around it.
@@ -87,9 +89,24 @@ pub(crate) struct Figure<'a> {
     pub(crate) body: Body<'a>,
     /// Panels or rows that were not drawn.
     pub(crate) left_out: usize,
+    /// Why treatments that belong here have no number.
+    pub(crate) absent: Option<Missing>,
 }
 
 impl Figure<'_> {
+    /// From where to where is measured, where all of it shows one response.
+    pub(crate) fn definition(&self) -> Option<String> {
+        let responses: Vec<&Response> = match &self.body {
+            Body::Rows { response, .. } => vec![response],
+            Body::Lines { groups, .. } => {
+                groups.iter().flat_map(|group| &group.panels).map(|panel| panel.response).collect()
+            }
+        };
+        let first = responses.first()?;
+        let alone = responses.iter().all(|response| response.name == first.name);
+        if alone { definition(first) } else { None }
+    }
+
     /// All cells.
     pub(crate) fn cells(&self) -> Vec<&Cell> {
         match &self.body {
@@ -170,7 +187,15 @@ pub(crate) fn figures<'a>(
     let mut figures: Vec<Figure<'a>> = Vec::new();
     for (response, treatments) in sets {
         let responses = if figures.is_empty() { twins.as_slice() } else { &[] };
-        figures.extend(material.figure(response, responses, &treatments));
+        if let Some(mut figure) = material.figure(response, responses, &treatments) {
+            let treatments: Vec<Treatment> = treatments.into_iter().collect();
+            let measured = Measured { design, records, profile };
+            figure.absent = missing::of_treatments(measured, &treatments);
+            if let Body::Rows { absent, .. } = &mut figure.body {
+                *absent = absent_rows(measured, &treatments);
+            }
+            figures.push(figure);
+        }
     }
     figures.truncate(FIGURES_MAX);
     figures
@@ -270,8 +295,10 @@ impl<'a> Material<'a> {
             body: Body::Rows {
                 response: main,
                 rows: rows.into_iter().map(|(_, style, cell)| (style, cell)).collect(),
+                absent: Vec::new(),
             },
             left_out,
+            absent: None,
         }
     }
 
@@ -326,6 +353,7 @@ impl<'a> Material<'a> {
             lines_of: line.map(|factor| words::plain(&factor.name)).unwrap_or_default(),
             body: Body::Lines { axis, levels: axis_levels(axis, measured), groups, shared: !twin },
             left_out,
+            absent: None,
         }
     }
 
@@ -358,6 +386,21 @@ impl<'a> Material<'a> {
         }
         lines
     }
+}
+
+/// Names of treatments without a number, each with a word for why.
+fn absent_rows(measured: Measured<'_>, treatments: &[Treatment]) -> Vec<(String, String)> {
+    let all: Vec<&Treatment> = treatments.iter().collect();
+    let factors = measured.design.factors.iter();
+    let varying: Vec<String> = factors
+        .filter(|factor| levels_of(factor, &all).len() > 1)
+        .map(|factor| factor.name.clone())
+        .collect();
+    let absent = treatments.iter().filter_map(|treatment| {
+        let missing = missing::of_treatments(measured, std::slice::from_ref(treatment))?;
+        Some((words::treatment(measured.design, treatment, &varying), missing.word))
+    });
+    absent.take(ROWS_MAX).collect()
 }
 
 fn bound_panels(groups: &mut Vec<Group<'_>>) -> usize {

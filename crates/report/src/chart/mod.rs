@@ -10,12 +10,14 @@ mod lines;
 mod region;
 mod rows;
 mod scale;
+mod stack;
 
 #[cfg(test)]
 mod tests;
 
 pub(crate) use choose::{Figure, figures};
 pub(crate) use region::strip;
+pub(crate) use stack::{Piece, key, stack};
 
 use crate::format::{Parts, Terms, count, parts, value_in};
 use crate::words::{self, counted};
@@ -76,7 +78,9 @@ pub(crate) fn figure(figure: &Figure<'_>) -> Markup {
                     (lines::legend(groups, &figure.lines_of))
                     (lines::draw(axis, levels, groups, *shared))
                 }
-                Body::Rows { response, rows } => (rows::draw(response, rows, &figure.title)),
+                Body::Rows { response, rows, absent } => {
+                    (rows::draw(response, rows, absent, &figure.title))
+                }
             }
             figcaption {
                 @if drawn == trials {
@@ -89,6 +93,10 @@ pub(crate) fn figure(figure: &Figure<'_>) -> Markup {
                 @if !figure.held.is_empty() { " Held still: " (figure.held) "." }
                 @if figure.left_out > 0 {
                     " " (figure.left_out) " more are in the table of estimates alone."
+                }
+                @if let Some(definition) = figure.definition() { br; (capital(&definition)) }
+                @if let Some(absent) = &figure.absent {
+                    br; b { (capital(&absent.lead)) ":" } " " (absent.why) "."
                 }
             }
             (table(figure))
@@ -121,7 +129,7 @@ fn table(figure: &Figure<'_>) -> Markup {
                                     }
                                 }
                             }
-                            Body::Rows { response, rows } => {
+                            Body::Rows { response, rows, .. } => {
                                 @for (_, cell) in rows { (table_row(cell, response)) }
                             }
                         }

@@ -38,7 +38,9 @@ fn axis(estimate: &Estimate, region: Region, terms: Terms<'_>) -> impl Fn(f64) -
     let known: Vec<f64> = ends.into_iter().flatten().filter(|x| x.is_finite()).collect();
     let low = known.iter().copied().fold(f64::INFINITY, f64::min);
     let high = known.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let log = matches!(terms, Terms::Times | Terms::In(_)) && low > 0.0 && high / low > LOG_SPAN;
+    let log = matches!(terms, Terms::Times | Terms::In(_) | Terms::Frequency)
+        && low > 0.0
+        && high / low > LOG_SPAN;
     let along = move |x: f64| if log { x.max(low / 1e3).ln() } else { x };
     let (first, last) = (along(low), along(high));
     let span = if last > first { last - first } else { first.abs().max(1.0) * 0.1 };

@@ -16,8 +16,13 @@ const SPREAD_PX: f64 = 8.0;
 /// Share of the width left free at each side.
 const SIDE: f64 = 0.03;
 
-/// All rows with their common axis.
-pub(crate) fn draw(response: &Response, rows: &[(usize, Cell)], title: &str) -> Markup {
+/// All rows with their common axis, and those that have no number.
+pub(crate) fn draw(
+    response: &Response,
+    rows: &[(usize, Cell)],
+    absent: &[(String, String)],
+    title: &str,
+) -> Markup {
     let values = rows.iter().flat_map(|(_, cell)| {
         let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
         cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
@@ -35,6 +40,13 @@ pub(crate) fn draw(response: &Response, rows: &[(usize, Cell)], title: &str) -> 
         div.rows role="img" tabindex="0" aria-label=(about) {
             @for (style, cell) in rows {
                 (draw_row(*style, cell, &scale, &ticks, &response.unit))
+            }
+            @for (label, word) in absent {
+                div.row {
+                    div.row-label { (label) }
+                    div.strip {}
+                    div.row-value.row-absent { (word) }
+                }
             }
             (axis(&scale, &ticks, &response.unit))
         }

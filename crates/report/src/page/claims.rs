@@ -1,12 +1,11 @@
 //! The verdicts of an experiment: what people say beside what was measured.
 
-use super::Chapter;
+use super::{Chapter, definitions};
 use crate::chart;
-use crate::format::{self, parts, rounded, terms};
-use crate::terminal::reason;
+use crate::format::{self, result_parts, rounded, terms};
 use crate::words::{self, short};
 use maud::{Markup, html};
-use model::{ClaimResult, Design, Verdict};
+use model::{ClaimResult, Verdict};
 
 /// All claims of an experiment in one table.
 pub(super) fn table(chapter: &Chapter<'_>) -> Markup {
@@ -28,14 +27,14 @@ pub(super) fn table(chapter: &Chapter<'_>) -> Markup {
                             th scope="col" { "measured here" }
                         }
                     }
-                    tbody { @for claim in claims { (row(claim, chapter.design)) } }
+                    tbody { @for claim in claims { (row(chapter, claim)) } }
                 }
             }
         }
     }
 }
 
-fn row(claim: &ClaimResult, design: Option<&Design>) -> Markup {
+fn row(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
     let kind = words::verdict(claim.verdict);
     html! {
         tr.(kind) {
@@ -50,24 +49,34 @@ fn row(claim: &ClaimResult, design: Option<&Design>) -> Markup {
                     p.small { b { "To know: " } (short(&claim.note, 1000)) }
                 }
             }
-            td.measured { (measured(claim, design)) }
+            td.measured { (measured(chapter, claim)) }
         }
     }
 }
 
-fn measured(claim: &ClaimResult, design: Option<&Design>) -> Markup {
+fn measured(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
     let result = &claim.result;
     let terms = terms(result);
     html! {
-        @match &result.estimate {
-            Some(estimate) => {
-                @let number = parts(estimate, terms);
-                p.figures { b { (number.point) } " " span.interval { (number.interval) } }
+        @match (&result.estimate, result_parts(result)) {
+            (Some(estimate), Some(number)) => {
+                p.figures {
+                    @if let Some(counts) = format::counts(result) {
+                        span.interval { (counts) ":" } " "
+                    }
+                    b { (number.point) } " " span.interval { (number.interval) }
+                }
                 (chart::strip(estimate, claim.holds_if, terms))
+                @if let Some(rest) = format::rest(result) { p.small { (rest) } }
             }
-            None => p.figures { "not measured: " (short(reason(&result.remark), 600)) },
+            _ => {
+                @let missing = chapter.missing(result);
+                p.figures { b { (chart::capital(&missing.lead)) } }
+                p.small { (chart::capital(&missing.why)) "." }
+            }
         }
-        p.small { (words::quantity(&result.quantity, design)) }
+        p.small { (words::quantity(&result.quantity, chapter.design)) }
+        @if !is_headline(chapter, claim) { (definitions::of_quantity(chapter, &result.quantity)) }
         p.small { "True if it is " b { (words::region(claim.holds_if, terms)) } "." }
         p.small { (decision(claim)) }
         @if let Some(response) = &result.carried_by {
@@ -79,6 +88,12 @@ fn measured(claim: &ClaimResult, design: Option<&Design>) -> Markup {
             p.small { (short(&result.remark, 1000)) }
         }
     }
+}
+
+/// Whether a claim is about the headline's response, whose definition stands at the top.
+fn is_headline(chapter: &Chapter<'_>, claim: &ClaimResult) -> bool {
+    let first = chapter.summary.findings.first().map(|finding| finding.result.quantity.response());
+    first == Some(claim.result.quantity.response())
 }
 
 /// How sure the verdict is, in a sentence.

@@ -1,14 +1,12 @@
-//! One experiment: question, answers, doubts, charts, verdicts, definitions, numbers.
+//! One experiment: question, answers, doubts, charts, accounts, verdicts, exhibits, numbers, trials.
 
 use super::opening::{answer, heading};
-use super::{Chapter, anchor, claims, note};
+use super::{Chapter, accounts, anchor, claims, definitions, exhibits, note, numbers};
 use crate::Session;
-use crate::catalog::{card_lines, unit};
 use crate::chart;
-use crate::format::{Terms, count, parts};
 use crate::words::{self, counted, short};
 use maud::{Markup, html};
-use model::{Design, EstimateRow, ExperimentSummary, Outcome, OutcomeCount, Treatment};
+use model::{ExperimentSummary, FindingResult, Outcome, OutcomeCount, Treatment};
 
 /// The most characters shown of what a failed trial printed.
 const LOG_LINE_CHARACTERS: usize = 240;
@@ -27,23 +25,33 @@ pub(super) fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
                 (short(&summary.id, 80))
             }
             h2 { (heading(&summary.question)) }
-            (answers(summary))
+            (answers(chapter))
             (doubts(summary))
             @for figure in &chapter.figures { (chart::figure(figure)) }
+            (accounts::accounts(chapter))
             (claims::table(chapter))
-            @if let Some(design) = chapter.design { (definitions(design)) }
-            (numbers(chapter))
+            (exhibits::exhibits(chapter))
+            h3.quiet-heading { "All that was measured, and how" }
+            (numbers::numbers(chapter))
+            @if let Some(design) = chapter.design { (definitions::method(design)) }
             (trials(chapter))
             (repeat(session, summary))
         }
     }
 }
 
-fn answers(summary: &ExperimentSummary) -> Markup {
+fn answers(chapter: &Chapter<'_>) -> Markup {
     html! {
-        @for (index, finding) in summary.findings.iter().enumerate() {
-            @if index == 0 { p.answer { (answer(finding)) } }
-            @else { p.further { (answer(finding)) } }
+        @let findings = &chapter.summary.findings;
+        @for (index, finding) in findings.iter().enumerate() {
+            @if index == 0 { p.answer { (answer(chapter, finding)) } }
+            @else { p.further { (answer(chapter, finding)) } }
+            @let response = finding.result.quantity.response();
+            @let known = |other: &FindingResult| other.result.quantity.response() == response;
+            // Once for all findings about it.
+            @if !findings[..index].iter().any(known) {
+                (definitions::of_quantity(chapter, &finding.result.quantity))
+            }
             @if finding.result.estimate.is_some() && !finding.result.remark.is_empty() {
                 p.small { (short(&finding.result.remark, 1000)) }
             }
@@ -55,8 +63,13 @@ fn answers(summary: &ExperimentSummary) -> Markup {
 fn doubts(summary: &ExperimentSummary) -> Markup {
     let refused: Vec<&OutcomeCount> =
         summary.outcomes.iter().filter(|outcome| outcome.outcome == "unsupported").collect();
+    // The analysis warns of refusals, too, for those who see its warnings alone.
+    let told = |warning: &str| {
+        let mut reasons = refused.iter().map(|outcome| outcome.reason.as_str());
+        reasons.any(|reason| warning.ends_with(&format!(" were refused: {reason}")))
+    };
     html! {
-        @for outcome in refused {
+        @for outcome in &refused {
             (note("care", "–", "not possible here", &html! {
                 p { (short(&outcome.reason, 1000)) }
                 @if !outcome.treatments.is_empty() {
@@ -64,7 +77,7 @@ fn doubts(summary: &ExperimentSummary) -> Markup {
                 }
             }))
         }
-        @for warning in &summary.warnings {
+        @for warning in summary.warnings.iter().filter(|warning| !told(warning)) {
             (note("care", "!", "note", &html! { p { (short(warning, 1000)) } }))
         }
         @for (check, trials) in &summary.failed_checks {
@@ -82,104 +95,6 @@ fn treatments(treatments: &[Treatment]) -> String {
     let names: Vec<String> =
         treatments.iter().take(8).map(|t| words::cell(&model::Cell(t.0.clone()))).collect();
     names.join("; ")
-}
-
-fn definitions(design: &Design) -> Markup {
-    html! {
-        details {
-            summary { "What exactly is measured" }
-            p { (short(&design.method, 4000)) }
-            div.cards {
-                @for response in &design.responses {
-                    div.card {
-                        p { b { (heading(&words::label(response))) } " "
-                            span.quiet { code { (short(&response.name, 80)) } ", in " (unit(&response.unit)) } }
-                        ul { @for line in card_lines(response) { li { (short(&line, 600)) } } }
-                    }
-                }
-            }
-            h4 { "What is varied" }
-            div.scroll {
-                table {
-                    thead {
-                        tr {
-                            th scope="col" { "factor" }
-                            th scope="col" { "level" }
-                            th scope="col" { "what the trial does" }
-                        }
-                    }
-                    tbody {
-                        @for factor in &design.factors {
-                            @for level in &factor.levels {
-                                tr {
-                                    td { (words::plain(&factor.name)) }
-                                    th scope="row" {
-                                        (words::plain(&level.name))
-                                        @if level.name == factor.baseline { span.quiet { " (baseline)" } }
-                                    }
-                                    td { (short(&level.about, 400)) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Every estimate of the experiment.
-fn numbers(chapter: &Chapter<'_>) -> Markup {
-    let summary = chapter.summary;
-    let names: Vec<&str> = match chapter.design {
-        Some(design) => design.factors.iter().map(|factor| factor.name.as_str()).collect(),
-        None => Vec::new(),
-    };
-    html! {
-        details {
-            summary { "All estimates (" (count(summary.estimates.len() as u64)) ")" }
-            div.scroll {
-                table {
-                    thead {
-                        tr {
-                            @if names.is_empty() { th scope="col" { "treatment" } }
-                            @for name in &names { th scope="col" { (words::plain(name)) } }
-                            th scope="col" { "response" }
-                            th.number scope="col" { "estimate" }
-                            th.number scope="col" { "95 % interval" }
-                            th.number scope="col" { "trials" }
-                        }
-                    }
-                    tbody { @for row in &summary.estimates { (estimate_row(row, &names)) } }
-                }
-            }
-        }
-    }
-}
-
-fn estimate_row(row: &EstimateRow, names: &[&str]) -> Markup {
-    html! {
-        tr {
-            @if names.is_empty() {
-                td { (short(&row.treatment.to_string(), words::LABEL_CHARACTERS_MAX)) }
-            }
-            @for name in names { td { (words::plain(row.treatment.level(name).unwrap_or("–"))) } }
-            td { (short(&row.response, 80)) }
-            @match &row.estimate {
-                Some(estimate) => {
-                    @let number = parts(estimate, Terms::In(&row.unit));
-                    td.number { (number.point) }
-                    td.number { (number.interval) }
-                    td.number { (estimate.samples) }
-                }
-                None => {
-                    td.number { "–" }
-                    td.number { "–" }
-                    td.number { "< 2" }
-                }
-            }
-        }
-    }
 }
 
 /// How the trials ended, which were disturbed, and what those that failed said.

@@ -1,14 +1,19 @@
 //! The report as one page: chapters in the order in which people read.
 
+mod accounts;
 mod claims;
+mod definitions;
+mod exhibits;
 mod experiment;
 mod machine;
+mod numbers;
 mod opening;
 
 use crate::chart::{self, Figure};
+use crate::missing::{self, Measured, Missing};
 use crate::{Session, words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use model::{Design, ExperimentSummary, Record};
+use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Treatment};
 
 /// The look. Colours are variables, so that the dark scheme changes them in one place.
 const STYLE: &str = include_str!("../page.css");
@@ -28,6 +33,37 @@ pub(crate) struct Chapter<'a> {
     pub(crate) design: Option<&'a Design>,
     pub(crate) records: Vec<&'a Record>,
     pub(crate) figures: Vec<Figure<'a>>,
+    pub(crate) profile: Profile,
+}
+
+impl Chapter<'_> {
+    fn measured(&self) -> Option<Measured<'_>> {
+        let design = self.design?;
+        Some(Measured { design, records: &self.records, profile: self.profile })
+    }
+
+    /// Why a quantity has no number.
+    fn missing(&self, result: &QuantityResult) -> Missing {
+        missing::of_quantity(self.measured(), &result.quantity, &result.remark)
+    }
+
+    /// Why an account has no number.
+    fn missing_account(&self, account: &AccountResult) -> Missing {
+        missing::of_account(self.measured(), &account.id, &account.remark)
+    }
+
+    /// What tells its treatments apart.
+    fn varying(&self) -> Vec<String> {
+        self.design.map(|design| words::varying(design, &self.records)).unwrap_or_default()
+    }
+
+    /// A treatment as a row's name.
+    fn name(&self, treatment: &Treatment, varying: &[String]) -> String {
+        match self.design {
+            Some(design) => words::treatment(design, treatment, varying),
+            None => words::short(&treatment.to_string(), words::LABEL_CHARACTERS_MAX),
+        }
+    }
 }
 
 /// See [`crate::html`].
@@ -78,7 +114,7 @@ fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
             let figures = design
                 .map(|design| chart::figures(design, summary, &records, profile))
                 .unwrap_or_default();
-            Chapter { summary, design, records, figures }
+            Chapter { summary, design, records, figures, profile }
         })
         .collect();
     let figures = chapters.iter().flat_map(|chapter| &chapter.figures);

@@ -2,7 +2,7 @@
 
 use super::{Chapter, anchor};
 use crate::format::{self, Terms, duration_s, ratio, rounded};
-use crate::terminal::{control_sentence, floor_sentence, reason};
+use crate::terminal::{control_sentence, floor_sentence};
 use crate::words::{self, counted, short};
 use crate::{Session, chart};
 use maud::{Markup, html};
@@ -42,7 +42,7 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                             (short(&chapter.summary.question, 400))
                         }
                         @match chapter.summary.findings.first() {
-                            Some(finding) => p.answer { (answer(finding)) },
+                            Some(finding) => p.answer { (answer(chapter, finding)) },
                             None => p.answer.quiet { "It asks for no single number: see its chart." },
                         }
                     }
@@ -62,24 +62,33 @@ fn length_s(session: &Session<'_>) -> Option<u64> {
     Some(end.saturating_sub(session.manifest.started_unix_ms).div_ceil(1000))
 }
 
-/// A finding's sentence with its number standing out.
-pub(super) fn answer(finding: &FindingResult) -> Markup {
-    if finding.result.estimate.is_none() {
+/// A finding's sentence with its number standing out; with what a share leaves unexplained.
+pub(super) fn answer(chapter: &Chapter<'_>, finding: &FindingResult) -> Markup {
+    let result = &finding.result;
+    if result.estimate.is_none() {
         let sentence = finding.sentence.replace("{}", "…");
+        let missing = chapter.missing(result);
         return html! {
             span.quiet {
-                (short(&sentence, 1000)) " Not answered: "
-                (short(reason(&finding.result.remark), 400)) "."
+                (short(&sentence, 1000)) " "
+                b { (chart::capital(&missing.lead)) ":" } " " (missing.why) "."
             }
         };
     }
-    let (before, number, after) = format::sentence_parts(&finding.sentence, &finding.result);
+    let (before, number, after) = format::sentence_parts(&finding.sentence, result);
     html! {
         (short(before, 1000))
         @if let Some(number) = number {
-            span.figures { b { (number.point) } " " span.interval { (number.interval) } }
+            span.figures {
+                b { (number.point) }
+                @if !number.interval.is_empty() { " " span.interval { (number.interval) } }
+            }
+            @if let Some(counts) = format::counts(result) {
+                " " span.interval { "(" (counts) ")" }
+            }
         }
         (short(after, 1000))
+        @if let Some(rest) = format::rest(result) { " " span.rest-of { (rest) } }
     }
 }
 

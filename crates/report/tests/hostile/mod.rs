@@ -1,6 +1,6 @@
 //! The fixture session with every text from outside turned into something that bites.
 
-use crate::fixture::{Fixture, session};
+use crate::fixture::{Fixture, mechanisms, session};
 use model::*;
 
 /// Texts that end an element, an attribute, a comment or a style, turn a line around, or are
@@ -19,9 +19,12 @@ pub(crate) fn texts() -> Vec<String> {
     ]
 }
 
-/// A session in which each text stands in every place that comes from outside.
-pub(crate) fn bitten() -> Fixture {
-    let mut fixture = session(3);
+/// Sessions in which each text stands in every place that comes from outside.
+pub(crate) fn bitten() -> [Fixture; 2] {
+    [session(3), mechanisms(3)].map(bite)
+}
+
+fn bite(mut fixture: Fixture) -> Fixture {
     let mut texts = texts().into_iter().cycle();
     let mut next = move || texts.next().unwrap_or_default();
     let manifest = &mut fixture.manifest;
@@ -41,6 +44,7 @@ pub(crate) fn bitten() -> Fixture {
         design.chapter = next();
         design.question = next();
         design.method = next();
+        design.needs.privileges = (0..9).map(|_| next()).collect();
         for response in &mut design.responses {
             response.label = next();
             response.card = Card { from: next(), to: next(), corrected: next(), source: next() };
@@ -69,6 +73,19 @@ pub(crate) fn bitten() -> Fixture {
             claim.result.remark = next();
             claim.result.carried_by = Some(next());
         }
+    }
+    for account in fixture.summary.experiments.iter_mut().flat_map(|e| &mut e.accounts) {
+        (account.title, account.remark) = (next(), next());
+        account.parts.iter_mut().for_each(|part| part.label = next());
+    }
+    let measured = fixture.records.iter_mut().filter_map(|record| record.measured.as_mut());
+    for exhibit in measured.flat_map(|measured| &mut measured.exhibits) {
+        exhibit.title = next();
+        exhibit.columns.iter_mut().for_each(|column| *column = next());
+        exhibit.rows.iter_mut().flatten().for_each(|cell| *cell = next());
+        // Rows of every length but the right one.
+        exhibit.rows.push(Vec::new());
+        exhibit.rows.push((0..40).map(|_| next()).collect());
     }
     for record in fixture.records.iter_mut().filter(|record| record.measured.is_none()) {
         record.outcome = Outcome::Failed { reason: next() };

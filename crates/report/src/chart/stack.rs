@@ -1,0 +1,135 @@
+//! What a total is made of: its parts laid end to end, with the rest that they leave.
+
+use super::{STYLES, percent, px, style_class};
+use crate::format::{Terms, joined, parts};
+use crate::words::short;
+use maud::{Markup, html};
+use model::Estimate;
+
+/// Where the bar begins and ends, and where the interval of its end lies under it, in pixels.
+const TOP: f64 = 2.0;
+const BOTTOM: f64 = 28.0;
+const UNDER: f64 = 36.0;
+const HEIGHT: f64 = 44.0;
+
+/// The least share of the width in which a number can be read.
+const READABLE: f64 = 0.045;
+
+/// A part of a total.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece<'a> {
+    pub(crate) label: &'a str,
+    /// Of the total, which is 1.
+    pub(crate) share: Estimate,
+}
+
+/// One bar. Pieces are numbered as the rows of the table beside it are; one below 0 has no length.
+pub(crate) fn stack(pieces: &[Piece<'_>], rest: &Estimate) -> Markup {
+    let lengths: Vec<f64> = pieces.iter().map(|piece| length(piece.share.point)).collect();
+    let end: f64 = lengths.iter().sum();
+    // The parts may be more than the total; then the line of the total lies within them.
+    let (early, late) = (1.0 - rest.high, 1.0 - rest.low);
+    let span = [1.0, end, length(late).min(3.0)].into_iter().fold(0.0, f64::max) * 1.01;
+    let place = |share: f64| percent((share / span).clamp(0.0, 1.0));
+    let mut from = 0.0;
+    let placed: Vec<(f64, f64)> = lengths
+        .iter()
+        .map(|length| {
+            let at = from;
+            from += length;
+            (at, *length)
+        })
+        .collect();
+    html! {
+        svg.stack width="100%" height=(px(HEIGHT)) role="img" aria-label=(words(pieces, rest)) {
+            @for (index, (at, length)) in placed.iter().enumerate() {
+                g class=(style_class(index)) {
+                    rect.piece x=(place(*at)) y=(px(TOP)) width=(place(*length)) height=(px(BOTTOM - TOP)) {}
+                    @if length / span >= READABLE {
+                        text.piece-number x=(place(at + length / 2.0)) y="19.5" text-anchor="middle" { (index + 1) }
+                    }
+                }
+            }
+            @if end < 1.0 {
+                rect.rest x=(place(end)) y=(px(TOP)) width=(place(1.0 - end)) height=(px(BOTTOM - TOP)) {}
+                @if (1.0 - end) / span >= 2.0 * READABLE {
+                    text x=(place(f64::midpoint(1.0, end))) y="19.5" text-anchor="middle" { "rest" }
+                }
+            }
+            line.total x1=(place(1.0)) x2=(place(1.0)) y1="0" y2=(px(BOTTOM + 2.0)) {}
+            line.ends x1=(place(early)) x2=(place(late)) y1=(px(UNDER)) y2=(px(UNDER)) {}
+            line.ends x1=(place(1.0 - rest.point)) x2=(place(1.0 - rest.point)) y1=(px(UNDER - 4.0)) y2=(px(UNDER + 4.0)) {}
+        }
+    }
+}
+
+fn length(share: f64) -> f64 {
+    if share.is_finite() { share.max(0.0) } else { 0.0 }
+}
+
+/// The bar in words.
+fn words(pieces: &[Piece<'_>], rest: &Estimate) -> String {
+    let told = |label: &str, share: &Estimate| {
+        format!("{} {}", short(label, 120), joined(&parts(share, Terms::Share)))
+    };
+    let parts: Vec<String> = pieces.iter().map(|piece| told(piece.label, &piece.share)).collect();
+    format!("Of the total: {}; {}.", parts.join(", "), told("the rest", rest))
+}
+
+/// The colour and the number by which a row of the table is known in the bar.
+pub(crate) fn key(index: usize) -> Markup {
+    html! { span.key.(style_class(index % STYLES)) aria-hidden="true" { (index + 1) } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn share(point: f64) -> Estimate {
+        let (low, high) = (point - 0.02, point + 0.02);
+        Estimate { point, low, high, standard_error: None, level: 0.95, samples: 9 }
+    }
+
+    fn drawn(shares: &[f64]) -> String {
+        let pieces: Vec<Piece<'_>> =
+            shares.iter().map(|&s| Piece { label: "part", share: share(s) }).collect();
+        stack(&pieces, &share(1.0 - shares.iter().sum::<f64>())).into_string()
+    }
+
+    /// The widths of the bar's pieces and of its rest, in per cent.
+    fn widths(svg: &str) -> Vec<f64> {
+        svg.split("<rect")
+            .skip(1)
+            .filter_map(|rect| {
+                let width = rect.split("width=\"").nth(1)?.split('%').next()?;
+                width.parse().ok()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn lengths_are_shares_of_the_total() {
+        let found = widths(&drawn(&[0.5, 0.25]));
+        assert_eq!(found.len(), 3);
+        for (width, share) in found.iter().zip([0.5, 0.25, 0.25]) {
+            assert!((width / 100.0 - share / 1.01).abs() < 1e-3, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn parts_beyond_the_total_have_no_rest_and_stay_inside() {
+        let svg = drawn(&[0.9, 0.4]);
+        let found = widths(&svg);
+        assert_eq!(found.len(), 2);
+        assert!(found.iter().sum::<f64>() <= 100.0);
+        // The line of the total stands within the bar.
+        assert!(svg.contains("x1=\"75."), "{svg}");
+    }
+
+    #[test]
+    fn a_part_below_zero_has_no_length_and_is_told_in_words() {
+        let svg = drawn(&[-0.1, 0.6]);
+        assert_eq!(widths(&svg)[0], 0.0);
+        assert!(svg.contains("part −10 % [−12, −8]"), "{svg}");
+    }
+}

@@ -1,0 +1,98 @@
+//! What trials saw: one table per exhibit, of the first completed trial of each treatment.
+
+use model::{Exhibit, Record, Treatment};
+use std::collections::BTreeMap;
+
+/// An exhibit of one trial, and how the treatment's other trials compare.
+#[derive(Clone, Debug)]
+pub(crate) struct Shown<'a> {
+    pub(crate) treatment: &'a Treatment,
+    pub(crate) exhibit: &'a Exhibit,
+    /// The trial it is of.
+    pub(crate) trial: &'a Record,
+    /// Completed trials of the treatment.
+    pub(crate) trials: usize,
+    /// Those of them that showed something else under this title, or nothing.
+    pub(crate) differing: usize,
+}
+
+impl Shown<'_> {
+    /// Where it comes from, and whether the others agree, in a sentence.
+    pub(crate) fn origin(&self) -> String {
+        let seen = format!("Seen in trial {}, block {}", self.trial.trial, self.trial.block);
+        match (self.trials, self.differing) {
+            (1, _) => format!("{seen}, the only one."),
+            (trials, 0) => format!("{seen}; all {trials} trials show the same."),
+            (trials, differing) => {
+                format!("{seen}; in {differing} of {trials} trials it differs.")
+            }
+        }
+    }
+}
+
+/// The exhibits of an experiment, by treatment: those of the completed trial with the lowest block.
+pub(crate) fn shown<'a>(records: &[&'a Record]) -> Vec<Shown<'a>> {
+    let mut by_treatment: BTreeMap<&Treatment, Vec<(&'a Record, &'a [Exhibit])>> = BTreeMap::new();
+    for &record in records {
+        if let Some(measured) = &record.measured {
+            let trials = by_treatment.entry(&record.treatment).or_default();
+            trials.push((record, &measured.exhibits));
+        }
+    }
+    let mut all = Vec::new();
+    for (treatment, mut trials) in by_treatment {
+        trials.sort_by_key(|(record, _)| (record.block, record.trial));
+        // A treatment may show something in some of its trials only.
+        let Some((trial, exhibits)) = trials.iter().find(|(_, exhibits)| !exhibits.is_empty())
+        else {
+            continue;
+        };
+        for exhibit in *exhibits {
+            let same = |others: &[Exhibit]| others.iter().any(|other| other == exhibit);
+            let differing = trials.iter().filter(|(_, others)| !same(others)).count();
+            all.push(Shown { treatment, exhibit, trial, trials: trials.len(), differing });
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn the_first_trial_stands_for_the_others_and_the_others_are_compared() {
+        let mut fixture = fixture::mechanisms(8);
+        fixture.records.reverse();
+        let records: Vec<&Record> =
+            fixture.records.iter().filter(|record| record.experiment == "switch").collect();
+        let found = shown(&records);
+        let seen: Vec<(Option<&str>, &str, u32, usize, usize)> = found
+            .iter()
+            .map(|one| {
+                let (level, title) = (one.treatment.level("mechanism"), &one.exhibit.title);
+                (level, title.as_str(), one.trial.block, one.trials, one.differing)
+            })
+            .collect();
+        assert_eq!(
+            seen,
+            [
+                (Some("futex"), "system calls of one hop", 0, 8, 0),
+                (Some("futex"), "blocks of the heap afterwards", 0, 8, 0),
+                (Some("pipe"), "system calls of one hop", 0, 8, 2),
+            ]
+        );
+        assert!(found[2].origin().ends_with("block 0; in 2 of 8 trials it differs."));
+        assert!(found[0].origin().ends_with("; all 8 trials show the same."));
+    }
+
+    #[test]
+    fn trials_that_did_not_complete_show_nothing() {
+        let mut fixture = fixture::mechanisms(2);
+        for record in &mut fixture.records {
+            record.measured = None;
+        }
+        assert!(shown(&fixture.records.iter().collect::<Vec<_>>()).is_empty());
+    }
+}

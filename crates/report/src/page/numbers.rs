@@ -1,0 +1,189 @@
+//! All estimates of an experiment: a row per treatment, a column per response, so that what went
+//! wrong stands beside what it cost.
+
+use super::{Chapter, definitions};
+use crate::format::{Terms, count, parts, rounded};
+use crate::missing;
+use crate::words::{self, short};
+use maud::{Markup, html};
+use model::{EstimateRow, Quantity, Response, Treatment, Unit};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A table of at most so many rows is open from the start.
+const OPEN_ROWS_MAX: usize = 12;
+
+type Cells<'a> = BTreeMap<(&'a Treatment, &'a str), &'a EstimateRow>;
+
+/// The table with the definitions of its columns under it.
+pub(super) fn numbers(chapter: &Chapter<'_>) -> Markup {
+    let rows = &chapter.summary.estimates;
+    let cells: Cells<'_> =
+        rows.iter().map(|row| ((&row.treatment, row.response.as_str()), row)).collect();
+    let columns = columns(chapter, &cells);
+    let treatments = treatments(chapter, &cells);
+    let responses: Vec<&Response> =
+        columns.iter().filter_map(|name| chapter.design?.response(name)).collect();
+    html! {
+        details open[treatments.len() <= OPEN_ROWS_MAX && columns.len() > 1] {
+            summary {
+                "All estimates: " (words::counted(treatments.len() as u64, "treatment")) ", "
+                (words::counted(columns.len() as u64, "response"))
+            }
+            div.scroll tabindex="0" role="region" aria-label="all estimates" {
+                (table(chapter, &treatments, &columns, &cells))
+            }
+            (definitions::cards(responses.into_iter()))
+        }
+    }
+}
+
+/// The responses that were measured: that of the first finding, then what is counted, then the
+/// others, each in the order of the design.
+fn columns<'a>(chapter: &Chapter<'a>, cells: &Cells<'a>) -> Vec<&'a str> {
+    let measured: BTreeSet<&str> = cells.keys().map(|(_, response)| *response).collect();
+    let Some(design) = chapter.design else {
+        return measured.into_iter().collect();
+    };
+    let main = design.findings.first().map(|finding| finding.quantity.response());
+    let mut responses: Vec<&Response> =
+        design.responses.iter().filter(|r| measured.contains(r.name.as_str())).collect();
+    responses.sort_by_key(|response| {
+        (Some(response.name.as_str()) != main, response.unit != Unit::Count)
+    });
+    responses.into_iter().map(|response| response.name.as_str()).collect()
+}
+
+/// Every treatment that has an estimate or was to have one.
+fn treatments<'a>(chapter: &Chapter<'a>, cells: &Cells<'a>) -> Vec<Treatment> {
+    let mut all: BTreeSet<Treatment> =
+        cells.keys().map(|(treatment, _)| (*treatment).clone()).collect();
+    all.extend(chapter.records.iter().map(|record| record.treatment.clone()));
+    let Some(design) = chapter.design else {
+        return all.into_iter().collect();
+    };
+    all.extend(design.treatments(chapter.profile));
+    let place = |treatment: &Treatment| -> Vec<usize> {
+        let index = |factor: &model::Factor| {
+            let level = treatment.level(&factor.name);
+            let found = factor.levels.iter().position(|known| Some(known.name.as_str()) == level);
+            found.unwrap_or(factor.levels.len())
+        };
+        design.factors.iter().map(index).collect()
+    };
+    let mut all: Vec<Treatment> = all.into_iter().collect();
+    all.sort_by_cached_key(place);
+    all
+}
+
+fn table(
+    chapter: &Chapter<'_>,
+    treatments: &[Treatment],
+    columns: &[&str],
+    cells: &Cells<'_>,
+) -> Markup {
+    let varying = chapter.varying();
+    html! {
+        table.wide {
+            thead {
+                tr {
+                    th scope="col" { "treatment" }
+                    @for name in columns { th.number scope="col" { (column(chapter, name)) } }
+                    th.number scope="col" { "trials" }
+                }
+            }
+            tbody {
+                @for treatment in treatments {
+                    tr {
+                        th scope="row" { (chapter.name(treatment, &varying)) }
+                        (row(chapter, treatment, columns, cells))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn column(chapter: &Chapter<'_>, name: &str) -> Markup {
+    let response = chapter.design.and_then(|design| design.response(name));
+    html! {
+        @if let Some(response) = response {
+            span.column-label { (words::label(response)) } br;
+        }
+        code { (short(name, 80)) }
+    }
+}
+
+/// The numbers of a treatment, or why it has none.
+fn row(
+    chapter: &Chapter<'_>,
+    treatment: &Treatment,
+    columns: &[&str],
+    cells: &Cells<'_>,
+) -> Markup {
+    let own: Vec<Option<&EstimateRow>> =
+        columns.iter().map(|name| cells.get(&(treatment, *name)).copied()).collect();
+    if own.iter().all(|row| row.is_none_or(|row| row.estimate.is_none())) {
+        let missing = chapter
+            .measured()
+            .and_then(|measured| missing::of_treatments(measured, std::slice::from_ref(treatment)));
+        let (word, why) = match &missing {
+            Some(missing) => (missing.lead.as_str(), missing.why.as_str()),
+            None => ("not measured", "an interval needs 2 trials"),
+        };
+        return html! {
+            td.refusal colspan=(columns.len() + 1) { b { (word) } ": " (short(why, 600)) }
+        };
+    }
+    let trials = own.iter().flatten().filter_map(|row| Some(row.estimate?.samples)).max();
+    html! {
+        @for (name, row) in columns.iter().zip(&own) {
+            @match counted(chapter, treatment, name) {
+                Some(tally) => (counts(tally)),
+                None => (cell(*row)),
+            }
+        }
+        td.number { (trials.map_or("–".to_string(), |trials| trials.to_string())) }
+    }
+}
+
+/// The exact counts of a response that findings or claims ask for by how often it happens.
+fn counted(chapter: &Chapter<'_>, treatment: &Treatment, response: &str) -> Option<(u64, u64)> {
+    let design = chapter.design?;
+    let findings = design.findings.iter().map(|finding| &finding.quantity);
+    let mut asked = findings.chain(design.claims.iter().map(|claim| &claim.quantity));
+    let rate = |quantity: &Quantity| matches!(quantity, Quantity::Frequency { response: name, .. } if name == response);
+    if !asked.any(rate) {
+        return None;
+    }
+    let own = chapter.records.iter().copied().filter(|record| record.treatment == *treatment);
+    analysis::events_among(own, response)
+}
+
+/// What went wrong, exactly, with its rate below.
+fn counts((events, chances): (u64, u64)) -> Markup {
+    html! {
+        td.number {
+            (count(events)) " of " (count(chances))
+            @if events > 0 {
+                " " span.interval { (rounded(events as f64 / chances as f64, Terms::Frequency)) }
+            }
+        }
+    }
+}
+
+/// One estimate; of a number that was the same in every trial there is no interval to show.
+fn cell(row: Option<&EstimateRow>) -> Markup {
+    let found = row.and_then(|row| Some((row.estimate?, Terms::In(&row.unit))));
+    html! {
+        td.number {
+            @match found {
+                None => "–",
+                Some((e, terms)) if e.low == e.high => (rounded(e.point, terms)),
+                Some((e, terms)) => {
+                    @let number = parts(&e, terms);
+                    (number.point) " " span.interval { (number.interval) }
+                }
+            }
+        }
+    }
+}
