@@ -7,10 +7,10 @@ mod allocator;
 mod clock;
 mod counters;
 mod create;
-mod fault;
-mod isolation;
 mod false_sharing;
+mod fault;
 mod heap_layout;
+mod isolation;
 mod kernel_entry;
 mod memory_limit;
 mod null;
@@ -34,9 +34,9 @@ pub const CATALOG: &[Experiment] = &[
     observer::EXPERIMENT,
     switch::EXPERIMENT,
     fault::EXPERIMENT,
-    reentrancy::EXPERIMENT,
     false_sharing::EXPERIMENT,
     counters::EXPERIMENT,
+    reentrancy::EXPERIMENT,
     signals::EXPERIMENT,
     allocator::EXPERIMENT,
     heap_layout::EXPERIMENT,
