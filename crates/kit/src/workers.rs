@@ -313,8 +313,7 @@ pub fn crew_placed<Kept>(
         expected: count as u64,
         parallel: placement.has_room_for(count),
     };
-    let start = SharedGate::new()?;
-    let gate = SharedGate::new()?;
+    let [start, gate] = [SharedGate::new()?, SharedGate::new()?];
     let words_of = |index: usize| &shared.words()[index * WORDS..(index + 1) * WORDS];
     let body = |index: usize| {
         let allowed = placement.of(index);
