@@ -55,9 +55,16 @@ fn refill() -> Vec<Finding> {
             difference(SWITCH, ring("half_l2"), ring("none")),
         ),
         remark(
-            "refill_share_half_l2",
-            "That refill is {} of what the switch costs there; the rest is the direct cost.",
-            share(SWITCH, ring("half_l2"), ring("none"), single("half_l2")),
+            "refill_times_half_l2",
+            "It costs {} times as much there as without memory; what is above 1 vanishes with the \
+             memory.",
+            ratio(SWITCH, ring("half_l2"), ring("none")),
+        ),
+        remark(
+            "switch_share_half_l2",
+            "Of what such a hop costs beyond its system calls, {} vanish where nothing is \
+             switched; the rest is the walk.",
+            share("hop_ns", ring("half_l2"), single("half_l2"), single("none")),
         ),
         remark(
             "capacity_half_l2",
