@@ -45,7 +45,8 @@ pub(crate) enum Command {
     ///
     /// The command is traced with all threads and processes that it makes, by ptrace, as an
     /// ordinary user may trace their own programs. Its input, output and environment are passed
-    /// through untouched. What was seen is printed when all of them have ended.
+    /// through untouched. What was seen is printed on standard output, after whatever the command
+    /// wrote there, when all of them have ended; --output keeps the two apart.
     ///
     /// Tracing stops the command twice at every system call and slows it much: the counts are
     /// right, its times would not be, and none are given. A program that would run with the

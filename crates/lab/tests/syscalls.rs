@@ -171,7 +171,7 @@ fn what_goes_in_and_out_is_passed_through_and_the_table_comes_last() {
 #[test]
 fn a_command_that_cannot_be_run_is_one_clear_error() {
     for (command, reason) in [
-        ("no-such-command", "No such file"),
+        ("/no/such/command", "No such file"),
         ("/etc/passwd", "Permission denied"),
         ("", "No such file"),
     ] {

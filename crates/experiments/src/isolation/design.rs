@@ -102,6 +102,7 @@ fn yes(name: &str, label: &str, [from, to, source]: [&str; 3]) -> Response {
 
 fn responses() -> Vec<Response> {
     let pagemap = "/proc/self/pagemap, read by each side of itself";
+    let exclusive = "/proc/self/pagemap, the bit for a page that is mapped once; main's own";
     let whole = ["before anybody writes", "after both have written", pagemap];
     let write = ["the worker's write", "main's next read", "main's own read of its variable"];
     vec![
@@ -112,6 +113,16 @@ fn responses() -> Vec<Response> {
             ["before the worker's write", "the same", "each side's own pointer"],
         ),
         yes("address_tells_count", "an equal address meant the same memory", write),
+        yes(
+            "of_two_before_count",
+            "main's page belongs to two processes before the worker's write",
+            ["before the worker's write", "the same", exclusive],
+        ),
+        yes(
+            "of_two_after_count",
+            "it still does after the worker's write",
+            ["after the worker's write", "the same", exclusive],
+        ),
         yes(
             "same_page_count",
             "one physical page stands behind the address on both sides",
@@ -178,9 +189,14 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "before",
-            "Before anybody writes, a forked process and its parent have the same physical page: \
-             {} (1: yes).",
-            value("same_page_count", pages("process", "worker")),
+            "Before anybody writes, a forked process and its parent have the page in common: {} \
+             (1: yes).",
+            value("of_two_before_count", by("process")),
+        ),
+        remark(
+            "after",
+            "After the write they do not: {} (0: no).",
+            value("of_two_after_count", by("process")),
         ),
         remark(
             "parent_copies",

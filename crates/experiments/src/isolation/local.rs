@@ -3,6 +3,7 @@
 use super::worker::Worker;
 use kit::Stop;
 use std::sync::atomic::AtomicU64;
+use sys::pagemap::Backing;
 use sys::pages::SharedWords;
 
 /// The largest page that any Linux uses for a stack.
@@ -51,10 +52,10 @@ pub(super) fn address(variable: &AtomicU64) -> usize {
     std::ptr::from_ref(variable).addr()
 }
 
-/// The physical page behind it, as this process sees it; `None` where the kernel does not tell.
-pub(super) fn frame(variable: &AtomicU64) -> Result<Option<u64>, Stop> {
-    sys::pagemap::frame(address(variable)).map_err(|error| {
-        Stop::unsupported(format!("{error}: the numbers of physical pages are not told"))
+/// What stands behind it, as this process sees it; `None` where nothing is in memory.
+pub(super) fn backing(variable: &AtomicU64) -> Result<Option<Backing>, Stop> {
+    sys::pagemap::backing(address(variable)).map_err(|error| {
+        Stop::unsupported(format!("{error}: physical pages cannot be told apart here"))
     })
 }
 

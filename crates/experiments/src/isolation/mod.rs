@@ -51,12 +51,20 @@ fn write(trial: &mut Trial<'_>, worker: Worker) -> Result<(), Stop> {
     let variable = local::variable(worker, &room, &shared);
     let address = prepare(trial, worker, variable)?;
     trial.begin()?;
-    let (theirs, written, read) = with_worker(worker, variable, |worker| {
+    let (theirs, written, read, of_two) = with_worker(worker, variable, |worker| {
         let theirs = worker.look()?.address;
+        let before = is_of_two(variable);
         let written = worker.write(BY_WORKER)?;
-        Ok((theirs, written, variable.load(Ordering::SeqCst)))
+        let read = variable.load(Ordering::SeqCst);
+        Ok((theirs, written, read, [before, is_of_two(variable)]))
     })?;
     trial.end()?;
+    for (response, found) in ["of_two_before_count", "of_two_after_count"].iter().zip(of_two) {
+        match found {
+            Some(of_two) => trial.record_one(response, i64::from(of_two)),
+            None => trial.observe(response, "the kernel does not tell"),
+        }
+    }
     let sees = read == BY_WORKER;
     let same_address = theirs == address as u64;
     trial.record_one("main_sees_count", i64::from(sees));
@@ -166,8 +174,16 @@ fn record_pages(trial: &mut Trial<'_>, moments: &[Moment]) {
     );
 }
 
+/// Whether the variable's page stands in two page tables, main's and another process's; `None`
+/// where the kernel does not tell.
+fn is_of_two(variable: &AtomicU64) -> Option<bool> {
+    let found = local::backing(variable).ok().flatten();
+    found.map(|backing| !backing.is_exclusive)
+}
+
 fn frame_of_main(variable: &AtomicU64) -> Result<u64, Stop> {
-    local::frame(variable)?.ok_or_else(|| {
+    let found = local::backing(variable)?.and_then(|backing| backing.frame);
+    found.ok_or_else(|| {
         Stop::unsupported(
             "the kernel tells the numbers of physical pages to root only (CAP_SYS_ADMIN); run as \
              root to see who gets the copy",

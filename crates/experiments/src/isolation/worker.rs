@@ -123,7 +123,8 @@ impl Talk {
             words[VALUE].store(variable.load(Ordering::SeqCst), Ordering::SeqCst);
             // After the read: a fork does not copy the page tables of a shared mapping, so that
             // nothing stands behind its addresses in the child until they are used.
-            let frame = local::frame(variable).ok().flatten().unwrap_or(0);
+            let found = local::backing(variable).ok().flatten();
+            let frame = found.and_then(|backing| backing.frame).unwrap_or(0);
             words[FRAME].store(frame, Ordering::SeqCst);
             self.gate.arrived().store(step, Ordering::SeqCst);
             let _ = sys::futex::wake_shared(self.gate.arrived(), 1);

@@ -193,7 +193,7 @@ fn a_program_is_launched_and_one_that_is_none_is_an_error() {
     }
     assert_eq!((executed, end), (1, Some(End::Exited(0))));
     assert!(path.is_some_and(|path| path.ends_with("/true")), "true is a program of its own");
-    let error = Tracer::launch("no-such-program".as_ref(), &[]).unwrap_err();
+    let error = Tracer::launch("/no/such/program".as_ref(), &[]).unwrap_err();
     assert_eq!(error.errno(), Some(libc::ENOENT), "{error}");
     let error = Tracer::launch("/".as_ref(), &[]).unwrap_err();
     assert_eq!(error.errno(), Some(libc::EACCES), "{error}");
