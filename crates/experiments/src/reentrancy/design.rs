@@ -210,6 +210,7 @@ fn findings() -> Vec<Finding> {
             deadlocked("recursive_lock"),
         ),
         remark("stdio", "fprintf in the handler deadlocks {} of them.", deadlocked("fprintf")),
+        remark("stdio_corrupted", "It corrupts the memory of {} of them.", corrupted("fprintf")),
         remark(
             "malloc",
             "malloc in the handler corrupts the heap of {} of the processes with one thread.",
