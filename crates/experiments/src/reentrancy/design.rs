@@ -59,7 +59,7 @@ pub(super) fn design() -> Design {
         findings: findings(),
         claims: claims(),
         needs: Needs {
-            cpus: 2,
+            cpus: 1,
             memory_bytes: 64 << 20,
             disk_bytes: super::RECORDS_BYTES,
             ..Needs::default()
@@ -123,7 +123,11 @@ fn responses() -> Vec<Response> {
             "children that deadlocked",
             "/proc/PID/task/*/stat and schedstat, and the child's counters in shared memory",
         ),
-        fate("corrupted_count", "children whose memory was corrupted", "wait4, and the same"),
+        fate(
+            "corrupted_count",
+            "children whose memory was corrupted",
+            "wait4: SIGSEGV, SIGABRT or SIGBUS; or no end 1.5 s after its time, though it runs",
+        ),
         fate("survived_count", "children that survived", "wait4"),
         response("handler_runs_count", "runs of the handler until the child's end", Unit::Count)
             .card(
@@ -206,6 +210,7 @@ fn findings() -> Vec<Finding> {
             deadlocked("recursive_lock"),
         ),
         remark("stdio", "fprintf in the handler deadlocks {} of them.", deadlocked("fprintf")),
+        remark("stdio_corrupted", "It corrupts the memory of {} of them.", corrupted("fprintf")),
         remark(
             "malloc",
             "malloc in the handler corrupts the heap of {} of the processes with one thread.",

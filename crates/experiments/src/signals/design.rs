@@ -156,6 +156,7 @@ fn grids() -> Vec<Grid> {
         ),
         grid(Profile::Smoke, &[("delivery", &["nobody_blocks"])]),
         grid(Profile::Quick, &[("waiter", &four), ("window", &["0"])]),
+        grid(Profile::Quick, &[("waiter", &["unblock_pause"]), ("window", &["0"])]),
         grid(Profile::Quick, &[("waiter", &four), ("window", widened), ("signal", &["realtime"])]),
         grid(Profile::Quick, &[("window", &["5"])]),
         grid(
@@ -271,6 +272,12 @@ fn findings() -> Vec<Finding> {
             "pause_0",
             "With nothing in between it sleeps through {}.",
             lost(single("pause").with("window", "0")),
+        ),
+        remark(
+            "unblock_pause_0",
+            "With nothing between unblocking and pause() it sleeps through {}: all that came while \
+             it was at work.",
+            lost(single("unblock_pause").with("window", "0")),
         ),
         remark("sigsuspend", "sigsuspend sleeps through {}.", lost(single("sigsuspend"))),
         remark("sigwait", "sigwait sleeps through {}.", lost(single("sigwait"))),

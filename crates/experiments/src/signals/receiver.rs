@@ -37,7 +37,7 @@ pub(super) const WAYS: [Named<Way>; 6] = [
     Named::from(
         "unblock_pause",
         "the signal is blocked during the look, then unblocked, then pause() is called",
-        Profile::Standard,
+        Profile::Quick,
         Way::UnblockPause,
     ),
     Named::new(
