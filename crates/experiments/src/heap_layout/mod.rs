@@ -107,7 +107,7 @@ fn record_time(
     let sound: Vec<&(Vec<Span>, Vec<u64>)> =
         all.iter().filter(|(spans, _)| is_sound(spans, apart)).collect();
     if sound.is_empty() {
-        return Err(all_disturbed(all.len()));
+        return Err(all_disturbed(all.len(), trial.spec().profile));
     }
     let each = |of: fn(&Span) -> u64| -> Vec<i64> {
         let value = |(spans, counts): &&(Vec<Span>, Vec<u64>)| {
