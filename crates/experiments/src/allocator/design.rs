@@ -118,7 +118,8 @@ fn responses() -> Vec<Response> {
     let clock = "clock_gettime(CLOCK_MONOTONIC)";
     let cpu_clock = "clock_gettime(CLOCK_THREAD_CPUTIME_ID)";
     let net = "summed over the threads, divided by the number of pairs, less the same of the loop \
-               without malloc and free";
+               without malloc and free; where there are more threads than CPUs it holds their \
+               waiting for one";
     let gross = "summed over both sides, divided by the number of blocks; with the ring and the \
                  waiting for the other side";
     let time = |name, label, corrected, source| {
