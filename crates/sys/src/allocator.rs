@@ -3,7 +3,6 @@
 //! Another allocator takes the place of libc's by `LD_PRELOAD`: every call of `malloc` then
 //! reaches it, this room's included. Who it is can be asked of the dynamic linker.
 
-use crate::error::last_errno;
 use crate::{Error, Result};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
@@ -248,7 +247,7 @@ pub fn glibc_arenas() -> Result<usize> {
     // SAFETY: both outlive the stream, which is closed below.
     let stream = unsafe { libc::open_memstream(&raw mut text, &raw mut bytes) };
     if stream.is_null() {
-        return Err(Error::new("open_memstream", last_errno()));
+        return Err(Error::new("open_memstream", crate::error::last_errno()));
     }
     // SAFETY: the stream is open.
     let told = unsafe { libc::malloc_info(0, stream) };

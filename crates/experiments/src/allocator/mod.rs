@@ -122,7 +122,7 @@ impl Plan {
             .filter(|round| round.pairs > 0)
             .collect();
         if rounds.is_empty() {
-            return Err(all_disturbed(of_all));
+            return Err(all_disturbed(of_all, trial.spec().profile));
         }
         let each = |of: fn(&Round) -> i64| rounds.iter().map(of).collect::<Vec<i64>>();
         let (wall, cpu) = match self.pattern {

@@ -136,22 +136,28 @@ fn places() -> [Response; 6] {
             .center(Center::Mean)
             .card(first, "the second", "1 if they do, 0 if not", addresses)
             .build(),
-        response("neighbours_ppm", "neighbours that begin on one line", Unit::Ppm)
-            .card(first, last, "of 63 pairs of neighbours", addresses)
+        response("neighbours_count", "share of neighbours that begin on one line", Unit::Count)
+            .center(Center::Mean)
+            .card(first, last, "divided by the 63 pairs of neighbours", addresses)
             .build(),
-        response("payloads_meet_ppm", "neighbours whose payloads meet on a line", Unit::Ppm)
-            .card(
-                first,
-                last,
-                "of 63 pairs of neighbours; a payload is as long as the request",
-                addresses,
-            )
-            .build(),
+        response(
+            "payloads_meet_count",
+            "share of neighbours whose payloads meet on a line",
+            Unit::Count,
+        )
+        .center(Center::Mean)
+        .card(
+            first,
+            last,
+            "divided by the 63 pairs of neighbours; a payload is as long as the request",
+            addresses,
+        )
+        .build(),
     ]
 }
 
 fn findings() -> Vec<Finding> {
-    let neighbours = "neighbours_ppm";
+    let neighbours = "neighbours_count";
     vec![
         finding(
             "counting",
@@ -171,14 +177,14 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "neighbours",
-            "Of neighbours with 8 bytes {} begin on one line.",
+            "Of neighbours with 8 bytes a share of {} begins on one line.",
             value(neighbours, at("own", "8", "1")),
         ),
         remark(
             "still_meet",
-            "Of neighbours with 64 bytes {} still meet on a line: the end of one and the \
-             beginning of the next.",
-            value("payloads_meet_ppm", at("own", "64", "1")),
+            "Of neighbours with 64 bytes a share of {} still meets on a line: the end of one and \
+             the beginning of the next.",
+            value("payloads_meet_count", at("own", "64", "1")),
         ),
         remark(
             "line_share",
@@ -192,7 +198,7 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "glibc_neighbours",
-            "Of neighbours with 8 bytes from glibc {} begin on one line.",
+            "Of neighbours with 8 bytes from glibc a share of {} begins on one line.",
             value(neighbours, at("glibc", "8", "1")),
         ),
     ]
@@ -222,7 +228,7 @@ fn claims() -> Vec<Claim> {
              block and the beginning of the next may still share a line: what keeps them apart \
              is alignment, not size. Where lines have 128 bytes it needs more.",
         )
-        .holds_if(value("neighbours_ppm", at("own", "64", "1")), Region::below(1_000.0)),
+        .holds_if(value("neighbours_count", at("own", "64", "1")), Region::below(0.01)),
         claim(
             "larger_is_faster",
             LECTURE,

@@ -82,9 +82,12 @@ impl Taken {
         let taken = std::thread::scope(|scope| {
             let take = || {
                 let malloc = Allocator::of_process();
-                (0..2 * BLOCKS)
-                    .map(|_| malloc.take(request_bytes, 0))
-                    .collect::<Option<Vec<Block>>>()
+                // Room for all, so that the list that grows takes no block between two others.
+                let mut blocks = Vec::with_capacity(2 * BLOCKS);
+                while blocks.len() < 2 * BLOCKS {
+                    blocks.push(malloc.take(request_bytes, 0)?);
+                }
+                Some(blocks)
             };
             std::thread::Builder::new()
                 .spawn_scoped(scope, take)?

@@ -107,7 +107,7 @@ fn record_time(
     let sound: Vec<&(Vec<Span>, Vec<u64>)> =
         all.iter().filter(|(spans, _)| is_sound(spans, apart)).collect();
     if sound.is_empty() {
-        return Err(all_disturbed(all.len()));
+        return Err(all_disturbed(all.len(), trial.spec().profile));
     }
     let each = |of: fn(&Span) -> u64| -> Vec<i64> {
         let value = |(spans, counts): &&(Vec<Span>, Vec<u64>)| {
@@ -133,13 +133,13 @@ fn record_layout(trial: &mut Trial<'_>, taken: &Taken, request_bytes: u64, line_
     let overhead_ppm = block_bytes.saturating_sub(request_bytes) * 1_000_000 / block_bytes.max(1);
     let (first_words, any_bytes) = sharing(&payloads, request_bytes, line_bytes);
     let (first_pair, _) = sharing(&payloads[..2], request_bytes, line_bytes);
-    let share_ppm = |count: u64| (count * 1_000_000 / (BLOCKS as u64 - 1)) as i64;
+    let pairs = BLOCKS as u64 - 1;
     trial.record_one("block_bytes", block_bytes as i64);
     trial.record("distance_bytes", 1, distances);
     trial.record_one("overhead_ppm", overhead_ppm as i64);
     trial.record_one("same_line_count", first_pair as i64);
-    trial.record_one("neighbours_ppm", share_ppm(first_words));
-    trial.record_one("payloads_meet_ppm", share_ppm(any_bytes));
+    trial.record("neighbours_count", pairs, vec![first_words as i64]);
+    trial.record("payloads_meet_count", pairs, vec![any_bytes as i64]);
     let aligned = payloads.iter().filter(|payload| *payload % heap::ALIGNMENT as u64 == 0).count();
     trial.check("payloads aligned to 16", aligned as f64, BLOCKS as f64, BLOCKS as f64);
     let (title, columns, rows) = taken.shown(request_bytes, line_bytes);

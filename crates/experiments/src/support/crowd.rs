@@ -7,6 +7,7 @@
 //! than CPUs they take turns anyway: then there is one long round.
 
 use kit::Stop;
+use kit::model::Profile;
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -30,8 +31,8 @@ const PATIENCE: u64 = 8;
 /// The least overlap of a round in which all had their CPUs, in parts per million.
 const OVERLAP_MIN_PPM: i64 = 900_000;
 
-/// How often a thread looks for the others before it lets somebody else run.
-const LOOKS: u32 = 10_000;
+/// How often a thread looks for the others before it looks whether they still live.
+const LOOKS: u64 = 10_000;
 
 /// What the threads' maker has to do, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -291,19 +292,18 @@ impl Gate {
     }
 
     /// Waits until all threads have come here as often as this one; by looking, not by sleeping,
-    /// so that they go on within a microsecond of each other. `None` if somebody will not come.
+    /// so that they go on within a microsecond of each other, and without ever giving the CPU away:
+    /// beside busy neighbours the moment in which all have theirs must not be missed. `None` if
+    /// somebody will not come.
     fn meet(&self, meetings: &mut u64) -> Option<()> {
         *meetings += 1;
         let all = *meetings * self.threads;
         self.arrivals.fetch_add(1, Ordering::AcqRel);
-        let mut looks = 0_u32;
+        let mut looks = 0_u64;
         while self.arrivals.load(Ordering::Acquire) < all {
             looks += 1;
-            if looks.is_multiple_of(LOOKS) {
-                if self.broken.load(Ordering::Acquire) {
-                    return None;
-                }
-                std::thread::yield_now();
+            if looks.is_multiple_of(LOOKS) && self.broken.load(Ordering::Acquire) {
+                return None;
             }
             std::hint::spin_loop();
         }
@@ -396,13 +396,15 @@ pub(crate) fn are_apart(cpus: &[u32]) -> bool {
     cpus.iter().collect::<BTreeSet<_>>().len() == cpus.len()
 }
 
-/// What a trial says whose rounds were all disturbed.
-pub(crate) fn all_disturbed(rounds: usize) -> Stop {
-    Stop::unsupported(format!(
+/// What a trial says whose rounds were all disturbed. It has failed, so that it is tried again in
+/// the next block; `smoke`, which has no next one to speak of, cannot do it here.
+pub(crate) fn all_disturbed(rounds: usize, profile: Profile) -> Stop {
+    let why = format!(
         "in none of {rounds} rounds did all threads have a CPU for {} % of the time: others use \
          the CPUs; stop them, or choose CPUs that are free by --affinity",
         OVERLAP_MIN_PPM / 10_000
-    ))
+    );
+    if profile == Profile::Smoke { Stop::unsupported(why) } else { Stop::failed(why) }
 }
 
 #[cfg(test)]
