@@ -23,11 +23,14 @@
 //! so that most trials show nothing; coverage was 50 to 90 %. No method helps there but more trials.
 
 use crate::interval::LEVEL;
-use crate::tail::{binomial_at_least, binomial_at_most, bisect, student_975, student_quantile};
+use crate::tail::{
+    NORMAL_975, binomial_at_least, binomial_at_most, bisect, student_975, student_quantile,
+};
 use model::Estimate;
 
-/// From so many degrees of freedom on Student's t is the normal distribution to three digits.
-const MANY: f64 = 1e6;
+/// From so many degrees of freedom on Student's t has the quantiles of the normal distribution, to
+/// four digits.
+const MANY: f64 = 1e4;
 
 /// From this multiple of chance on the trials are said to differ. Chance alone exceeds it in 8 % of
 /// sessions with 6 trials, in 3 % with 12.
@@ -143,7 +146,11 @@ fn scatter(trials: &[Tally], all: Tally) -> f64 {
 /// add nothing. Where none or all are events, the limit holds if chances are independent.
 fn effective(trials: usize, all: Tally, scatter: f64) -> f64 {
     let chances = all.chances as f64;
-    let t_ratio = student_quantile((chances - 1.0).min(MANY), 1.0 - LEVEL) / student_975(trials);
+    let many = match chances - 1.0 {
+        freedom if freedom < MANY => student_quantile(freedom, 1.0 - LEVEL),
+        _ => NORMAL_975,
+    };
+    let t_ratio = many / student_975(trials);
     if scatter > 0.0 { (chances / scatter * t_ratio * t_ratio).min(chances) } else { chances }
 }
 

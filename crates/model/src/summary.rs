@@ -244,3 +244,30 @@ pub struct PartResult {
     /// The amount as a share of the total.
     pub share: Option<Estimate>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cell;
+
+    #[test]
+    fn a_result_without_counts_is_still_read() {
+        let quantity =
+            Quantity::Frequency { response: "lost_count".into(), among: Cell::default() };
+        let result = QuantityResult {
+            quantity,
+            unit: None,
+            estimate: None,
+            events: Some(3),
+            chances: Some(70),
+            carried_by: None,
+            floor: None,
+            remark: String::new(),
+        };
+        let mut stored = serde_json::to_value(&result).expect("plain data");
+        let fields = stored.as_object_mut().expect("an object");
+        assert!(fields.remove("events").is_some() && fields.remove("chances").is_some());
+        let read: QuantityResult = serde_json::from_value(stored).expect("an earlier summary");
+        assert_eq!(read, QuantityResult { events: None, chances: None, ..result });
+    }
+}

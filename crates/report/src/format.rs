@@ -18,6 +18,9 @@ const DIGITS_MAX: i32 = 5;
 /// Below this a number is written with a power of ten: a row of zeros cannot be counted at sight.
 const TINY: f64 = 1e-4;
 
+/// What follows a rate, its space included.
+const PER_MILLION: &str = " per million";
+
 /// What a number is measured in once it has been divided by `divisor`.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frame {
@@ -152,8 +155,7 @@ pub(crate) fn sentence_parts<'a>(
     let mut number = result_parts(result);
     let next = after.trim_start();
     if let Some(number) = &mut number {
-        for (said, sign) in
-            [("times", "×"), ("×", "×"), ("%", " %"), ("per million", " per million")]
+        for (said, sign) in [("times", "×"), ("×", "×"), ("%", " %"), ("per million", PER_MILLION)]
         {
             if next.starts_with(said) && number.point.ends_with(sign) {
                 number.point.truncate(number.point.len() - sign.len());
@@ -207,7 +209,11 @@ pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
     let frame = frame(terms, reference);
     let [low, high] = ends.map(|x| x / frame.divisor);
     let point = estimate.point / frame.divisor;
-    let decimals = decimals(point, high - low);
+    let mut decimals = decimals(point, high - low);
+    if terms == Terms::Frequency && frame.suffix == PER_MILLION && point > 0.0 {
+        // The interval of a few events is wide, and their rate still no round number.
+        decimals = decimals.max((1 - exponent(point)).clamp(0, 9) as usize);
+    }
     Parts {
         point: format!("{}{}", number(point, decimals), frame.suffix),
         interval: format!("[{}, {}]", number(low, decimals), number(high, decimals)),
@@ -257,7 +263,7 @@ fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
         Terms::Plain | Terms::In(Unit::Count) => fixed(1.0, ""),
         Terms::Times => fixed(1.0, "×"),
         Terms::Frequency if magnitude != 0.0 && magnitude.abs() < PER_MILLION_BELOW => {
-            fixed(1e-6, " per million")
+            fixed(1e-6, PER_MILLION)
         }
         Terms::Share | Terms::Frequency => fixed(0.01, " %"),
         Terms::In(Unit::Ppm) => fixed(1e4, " %"),

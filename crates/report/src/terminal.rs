@@ -14,7 +14,7 @@ use model::{
 };
 
 /// Columns that a claim's number may take before the rest of it is cut.
-const NUMBER_COLUMNS_MAX: usize = 24;
+const NUMBER_COLUMNS_MAX: usize = 22;
 
 /// What stands for a number where there is none; its reason may be longer or shorter.
 const MISSING: &str = "not measured";
@@ -211,7 +211,10 @@ fn number(claim: &ClaimResult) -> String {
         return MISSING.into();
     };
     let whole = format::result_parts(&claim.result).map_or(MISSING.into(), |p| format::joined(&p));
-    let whole = whole.replace("at most ", "≤ ").replace("at least ", "≥ ");
+    let brief = |text: &str| {
+        text.replace("at most ", "≤ ").replace("at least ", "≥ ").replace("per million", "ppm")
+    };
+    let whole = brief(&whole);
     if columns(&whole) <= NUMBER_COLUMNS_MAX || !whole.contains('[') {
         return whole;
     }
@@ -219,9 +222,9 @@ fn number(claim: &ClaimResult) -> String {
     let [point, low, high] =
         [estimate.point, estimate.low, estimate.high].map(|x| format::rounded(x, terms));
     let bare = |text: String| {
-        text.trim_end_matches(" per million").trim_end_matches(['×', '%', ' ']).to_string()
+        text.trim_end_matches("per million").trim_end_matches(['×', '%', ' ']).to_string()
     };
-    format!("{point} [{}, {}]", bare(low), bare(high))
+    brief(&format!("{point} [{}, {}]", bare(low), bare(high)))
 }
 
 fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usize) -> Vec<String> {
@@ -233,6 +236,7 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
     if columns.text == 0 {
         let inner = width.saturating_sub(4);
         let text = format!("{} ({})", claim.text, claim.source);
+        let number = short(&number, width.saturating_sub(2 + VERDICT_COLUMNS));
         let mut lines = vec![format!("  {verdict}{number}")];
         lines.extend(wrapped(&text, inner).iter().map(|line| format!("    {line}")));
         let why = why.map(|why| wrapped(&short(&why, 2 * inner), inner)).unwrap_or_default();

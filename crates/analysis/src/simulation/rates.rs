@@ -3,7 +3,7 @@
 use super::*;
 use crate::frequency::{Frequency, Tally};
 
-const DRAWN: usize = 1_000;
+const DRAWN: usize = 500;
 
 /// Events among chances that are each one with probability `chance`: by the gaps between events
 /// (Devroye, *Non-Uniform Random Variate Generation*, 1986, X.4).

@@ -89,22 +89,24 @@ pub(crate) struct Figure<'a> {
     pub(crate) body: Body<'a>,
     /// Panels or rows that were not drawn.
     pub(crate) left_out: usize,
+    /// From where to where is measured, where all of it shows one response that no figure before it
+    /// shows.
+    pub(crate) definition: Option<String>,
     /// Why treatments that belong here have no number.
     pub(crate) absent: Option<Missing>,
 }
 
 impl Figure<'_> {
-    /// From where to where is measured, where all of it shows one response.
-    pub(crate) fn definition(&self) -> Option<String> {
+    /// The response that all of it shows, if it is one.
+    fn response(&self) -> Option<&Response> {
         let responses: Vec<&Response> = match &self.body {
             Body::Rows { response, .. } => vec![response],
             Body::Lines { groups, .. } => {
                 groups.iter().flat_map(|group| &group.panels).map(|panel| panel.response).collect()
             }
         };
-        let first = responses.first()?;
-        let alone = responses.iter().all(|response| response.name == first.name);
-        if alone { definition(first) } else { None }
+        let first = *responses.first()?;
+        responses.iter().all(|response| response.name == first.name).then_some(first)
     }
 
     /// All cells.
@@ -193,6 +195,10 @@ pub(crate) fn figures<'a>(
             figure.absent = missing::of_treatments(measured, &treatments);
             if let Body::Rows { absent, .. } = &mut figure.body {
                 *absent = absent_rows(measured, &treatments);
+            }
+            let name = |figure: &Figure<'_>| figure.response().map(|r| r.name.clone());
+            if !figures.iter().any(|other| name(other) == name(&figure)) {
+                figure.definition = figure.response().and_then(definition);
             }
             figures.push(figure);
         }
@@ -299,6 +305,7 @@ impl<'a> Material<'a> {
             },
             left_out,
             absent: None,
+            definition: None,
         }
     }
 
@@ -354,6 +361,7 @@ impl<'a> Material<'a> {
             body: Body::Lines { axis, levels: axis_levels(axis, measured), groups, shared: !twin },
             left_out,
             absent: None,
+            definition: None,
         }
     }
 

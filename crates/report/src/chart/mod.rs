@@ -94,7 +94,7 @@ pub(crate) fn figure(figure: &Figure<'_>) -> Markup {
                 @if figure.left_out > 0 {
                     " " (figure.left_out) " more are in the table of estimates alone."
                 }
-                @if let Some(definition) = figure.definition() { br; (capital(&definition)) }
+                @if let Some(definition) = &figure.definition { br; (capital(definition)) }
                 @if let Some(absent) = &figure.absent {
                     br; b { (capital(&absent.lead)) ":" } " " (absent.why) "."
                 }

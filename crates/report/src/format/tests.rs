@@ -84,6 +84,57 @@ fn a_quantity_is_read_in_its_own_terms() {
     assert_eq!(quantity(&result(ratio_of(), None, None)), "not measured");
 }
 
+fn seen(events: u64, chances: u64, ends: [f64; 2]) -> QuantityResult {
+    let among = Cell::default();
+    let quantity = Quantity::Frequency { response: "lost_count".into(), among };
+    let point = events as f64 / chances as f64;
+    QuantityResult {
+        events: Some(events),
+        chances: Some(chances),
+        ..result(quantity, None, Some(interval(point, ends[0], ends[1])))
+    }
+}
+
+#[test]
+fn frequencies_stand_beside_their_counts() {
+    let rare = seen(12, 3_400_000, [1.8e-6, 6.2e-6]);
+    let million = "3\u{202f}400\u{202f}000";
+    assert_eq!(quantity(&rare), format!("12 of {million}: 3.5 per million [1.8, 6.2]"));
+    assert_eq!(
+        sentence("A signal is lost in {} of all hops.", &rare),
+        format!("A signal is lost in 3.5 per million [1.8, 6.2] (12 of {million}) of all hops.")
+    );
+    let said = sentence("It loses {} per million.", &rare);
+    assert_eq!(said, format!("It loses 3.5 [1.8, 6.2] (12 of {million}) per million."));
+    let none = seen(0, 3_400_000, [0.0, 1.0871e-6]);
+    assert_eq!(quantity(&none), format!("none of {million}: at most 1.09 per million"));
+    let all = seen(20, 20, [0.8316, 1.0]);
+    assert_eq!(quantity(&all), "all of 20: at least 83.2 %");
+    assert_eq!(quantity(&seen(5, 20, [0.087, 0.491])), "5 of 20: 25 % [9, 49]");
+    // A summary that an earlier version wrote has no counts.
+    let bare = QuantityResult { events: None, chances: None, ..seen(5, 20, [0.087, 0.491]) };
+    assert_eq!(quantity(&bare), "25 % [9, 49]");
+}
+
+#[test]
+fn a_share_tells_its_rest() {
+    let share = |point, low, high| {
+        let (response, base) = ("a_ns".to_string(), Cell::default());
+        let (whole, without) = (base.clone(), base.clone());
+        let quantity = Quantity::Share { response, whole, without, base };
+        result(quantity, None, Some(interval(point, low, high)))
+    };
+    assert_eq!(
+        rest(&share(0.43, 0.40, 0.54)).as_deref(),
+        Some("The rest, 57 % [46, 60], is not explained by it.")
+    );
+    assert_eq!(
+        rest(&share(1.12, 1.05, 1.2)).as_deref(),
+        Some("Nothing of the gap is left for another cause (−12 % [−20, −5]).")
+    );
+    assert_eq!(rest(&result(ratio_of(), None, Some(interval(1.0, 0.9, 1.1)))), None);
+}
+
 #[test]
 fn a_sentence_says_times_once() {
     let eight = result(ratio_of(), None, Some(interval(8.12, 7.88, 8.41)));

@@ -83,13 +83,13 @@ fn table(account: &AccountResult) -> Markup {
                 }
                 tr.rest {
                     th scope="row" colspan="3" { (rest) }
-                    (amount(account.residual.as_ref(), Terms::In(&account.unit)))
-                    (amount(account.residual_share.as_ref(), Terms::Share))
+                    (amount("product", account.residual.as_ref(), Terms::In(&account.unit)))
+                    (amount("share", account.residual_share.as_ref(), Terms::Share))
                 }
                 tr.total {
                     th scope="row" colspan="3" { "in all, as measured" }
-                    (amount(account.total.as_ref(), Terms::In(&account.unit)))
-                    td.number { "100 %" }
+                    (amount("product", account.total.as_ref(), Terms::In(&account.unit)))
+                    td.number.share { "100 %" }
                 }
             }
         }
@@ -101,19 +101,19 @@ fn row(account: &AccountResult, index: usize, part: &PartResult) -> Markup {
     html! {
         tr {
             th scope="row" { (chart::key(index)) " " (short(&part.label, 120)) }
-            (amount(part.count.as_ref(), Terms::Plain))
-            (amount(part.each.as_ref(), unit))
-            (amount(part.amount.as_ref(), unit))
-            (amount(part.share.as_ref(), Terms::Share))
+            (amount("count", part.count.as_ref(), Terms::Plain))
+            (amount("each", part.each.as_ref(), unit))
+            (amount("product", part.amount.as_ref(), unit))
+            (amount("share", part.share.as_ref(), Terms::Share))
         }
     }
 }
 
 /// A number with its interval under it. One that was known beforehand, or the same in every block,
 /// has none.
-fn amount(estimate: Option<&Estimate>, terms: Terms<'_>) -> Markup {
+fn amount(column: &str, estimate: Option<&Estimate>, terms: Terms<'_>) -> Markup {
     html! {
-        td.number {
+        td.number.(column) {
             @match estimate {
                 None => "–",
                 Some(e) if e.low == e.high => (rounded(e.point, terms)),

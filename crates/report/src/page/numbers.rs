@@ -6,7 +6,7 @@ use crate::format::{Terms, count, parts, rounded};
 use crate::missing;
 use crate::words::{self, short};
 use maud::{Markup, html};
-use model::{EstimateRow, Quantity, Response, Treatment, Unit};
+use model::{Design, EstimateRow, Quantity, Response, Treatment, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A table of at most so many rows is open from the start.
@@ -37,8 +37,8 @@ pub(super) fn numbers(chapter: &Chapter<'_>) -> Markup {
     }
 }
 
-/// The responses that were measured: that of the first finding, then what is counted, then the
-/// others, each in the order of the design.
+/// The responses that were measured: that of the first finding, then the counts that findings and
+/// claims ask for, then the others, each in the order of the design.
 fn columns<'a>(chapter: &Chapter<'a>, cells: &Cells<'a>) -> Vec<&'a str> {
     let measured: BTreeSet<&str> = cells.keys().map(|(_, response)| *response).collect();
     let Some(design) = chapter.design else {
@@ -47,10 +47,19 @@ fn columns<'a>(chapter: &Chapter<'a>, cells: &Cells<'a>) -> Vec<&'a str> {
     let main = design.findings.first().map(|finding| finding.quantity.response());
     let mut responses: Vec<&Response> =
         design.responses.iter().filter(|r| measured.contains(r.name.as_str())).collect();
-    responses.sort_by_key(|response| {
-        (Some(response.name.as_str()) != main, response.unit != Unit::Count)
+    let asked =
+        |response: &Response| asked(design).any(|quantity| quantity.response() == response.name);
+    responses.sort_by_cached_key(|response| {
+        let correctness = response.unit == Unit::Count && asked(response);
+        (Some(response.name.as_str()) != main, !correctness)
     });
     responses.into_iter().map(|response| response.name.as_str()).collect()
+}
+
+/// What findings and claims ask for.
+fn asked(design: &Design) -> impl Iterator<Item = &Quantity> {
+    let findings = design.findings.iter().map(|finding| &finding.quantity);
+    findings.chain(design.claims.iter().map(|claim| &claim.quantity))
 }
 
 /// Every treatment that has an estimate or was to have one.
@@ -148,11 +157,8 @@ fn row(
 
 /// The exact counts of a response that findings or claims ask for by how often it happens.
 fn counted(chapter: &Chapter<'_>, treatment: &Treatment, response: &str) -> Option<(u64, u64)> {
-    let design = chapter.design?;
-    let findings = design.findings.iter().map(|finding| &finding.quantity);
-    let mut asked = findings.chain(design.claims.iter().map(|claim| &claim.quantity));
     let rate = |quantity: &Quantity| matches!(quantity, Quantity::Frequency { response: name, .. } if name == response);
-    if !asked.any(rate) {
+    if !asked(chapter.design?).any(rate) {
         return None;
     }
     let own = chapter.records.iter().copied().filter(|record| record.treatment == *treatment);
