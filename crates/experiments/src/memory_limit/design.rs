@@ -63,7 +63,7 @@ const METHOD: &str = "N workers, threads or forked processes, each fill a buffer
 pub(super) fn design() -> Design {
     Design {
         id: "memory_limit".into(),
-        version: 1,
+        version: 2,
         chapter: "The process-and-thread study".into(),
         question: "Do threads crash when five of them hold 220 MB each, or does it only look so?"
             .into(),
