@@ -49,7 +49,8 @@ pub(super) fn design() -> Design {
                  one of the ring; the others sleep at a gate while it talks to the runner. Hops \
                  are timed in batches of laps. Each task counts its tokens, its lines, its system \
                  calls and its CPU time itself. Memory is written when it is mapped and is then \
-                 read, one word per line of cache, in order. Two controls have all of it but the \
+                 read, one byte per line of cache, in order; its size follows the caches that the \
+                 kernel tells of, which a hypervisor may not tell truly. Two controls have all of it but the \
                  switches: one task makes all hops and walks the memory of all in turn (the same \
                  total footprint), or walks its own alone (lmbench's control)."
                 .into(),
