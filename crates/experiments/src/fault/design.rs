@@ -330,7 +330,7 @@ fn major() -> Vec<Finding> {
         ),
         remark(
             "major_without_order",
-            "Touched in no order, each sixteenth page, a cold file gives {} major faults per touch.",
+            "Touched in no order, one page of sixteen, a cold file gives {} major faults per touch.",
             value("major_count", by("file_cold").with("access", "random")),
         ),
         remark(
@@ -388,17 +388,17 @@ fn other_pages() -> Vec<Finding> {
             "With huge pages the first touch of 8 MiB takes {} times as long…",
             first_touch_huge("8"),
         ),
-        remark("huge_64", "…and that of 64 MiB {} times.", first_touch_huge("64")),
+        remark("huge_64", "…and that of 64 MiB {} times as long.", first_touch_huge("64")),
         remark(
             "populate",
-            "Mapped beforehand by MADV_POPULATE_WRITE, it takes {} times the CPU time, advice \
-             included.",
+            "Where it is mapped beforehand by MADV_POPULATE_WRITE, the first touch takes {} times \
+             the CPU time, advice included.",
             ratio("whole_cpu_ns", advised("anon_write", "populate"), by("anon_write")),
         ),
         remark(
             "populate_file",
-            "A cached file, mapped beforehand by MADV_POPULATE_READ, takes {} times the CPU time, \
-             advice included.",
+            "A walk over a cached file that is mapped beforehand by MADV_POPULATE_READ takes {} \
+             times the CPU time, advice included.",
             ratio("whole_cpu_ns", advised("file_warm", "populate"), by("file_warm")),
         ),
     ]

@@ -12,6 +12,7 @@ mod limit;
 mod sharer;
 mod subject;
 
+use crate::support::memory::{HUGE_PART, huge_as_asked};
 use kind::{Faults, Limit, Plan, Told};
 use kit::{Experiment, Stop, Trial};
 use subject::{Subject, Walk};
@@ -22,9 +23,6 @@ pub(crate) const EXPERIMENT: Experiment = Experiment { id: "fault", design: desi
 
 /// The most walks of one trial.
 const WALKS_MAX: usize = 64;
-
-/// The least part of memory that must be in huge pages for the level `huge`.
-const HUGE_PART: f64 = 0.95;
 
 /// Faults per page that do not come from the walk's own pages: a page of the stack that a fork
 /// has marked, say.
@@ -69,18 +67,7 @@ fn need_huge_pages(trial: &mut Trial<'_>, plan: &Plan, subject: &Subject<'_>) ->
     }
     let huge_bytes = subject.huge_bytes()?;
     trial.observe("huge_bytes", huge_bytes);
-    let part = huge_bytes as f64 / plan.bytes as f64;
-    match plan.huge {
-        Huge::Always if part < HUGE_PART => Err(Stop::unsupported(format!(
-            "only {:.0} % of the memory is in huge pages: write `madvise` to \
-             /sys/kernel/mm/transparent_hugepage/enabled, or free memory",
-            100.0 * part
-        ))),
-        Huge::Never if huge_bytes > 0 => Err(Stop::unsupported(format!(
-            "{huge_bytes} bytes are in huge pages, although they were refused"
-        ))),
-        _ => Ok(()),
-    }
+    huge_as_asked(plan.huge, plan.bytes, huge_bytes)
 }
 
 /// Keeps what was measured, per page touched.

@@ -59,12 +59,13 @@ fn caches() -> Vec<Claim> {
         claim(
             "caches_not_tlb",
             QUIZ,
-            "What memory adds to a switch is mainly the refill of caches, not of the TLB.",
+            "What memory adds to a switch is mainly the refill of caches, not of the TLB (half of \
+             the L2 cache each).",
             "a line of cache that is displaced costs a fetch, and there are many of them; a page \
              needs one entry",
         )
         .note(
-            "Two processes with half of the L2 cache each. With a huge page for each, the TLB \
+            "With a huge page for each of two processes, the TLB \
              needs one entry instead of one per 4 KiB; the claim holds if less than half of what \
              the memory adds vanishes. A huge page also lies evenly in a cache that is indexed by \
              physical addresses, so that the share that vanishes is the most that the TLB can \
@@ -79,15 +80,14 @@ fn caches() -> Vec<Claim> {
 
 fn threads() -> Vec<Claim> {
     let flush = "threads share their page tables, so that the TLB need not be flushed";
-    let border = "\"Clearly\" is an eighth or more: a few per cent may come from anything else in \
-                  which two kinds of tasks differ.";
+    let border = "A few per cent may come from anything else in which two kinds of tasks differ.";
     let cheaper = |tasks| ratio(SWITCH, of("thread", tasks), of("process", tasks));
     vec![
         claim(
             "thread_switch_2",
             NOTES,
             "Threads switch without a flush of the TLB and so clearly cheaper than \
-             processes: two of them.",
+             processes (by an eighth or more): two of them.",
             flush,
         )
         .note(&format!(
@@ -99,7 +99,7 @@ fn threads() -> Vec<Claim> {
             "thread_switch_8",
             NOTES,
             "Threads switch without a flush of the TLB and so clearly cheaper than \
-             processes: eight of them.",
+             processes (by an eighth or more): eight of them.",
             flush,
         )
         .note(&format!(

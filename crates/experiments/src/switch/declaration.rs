@@ -247,11 +247,11 @@ fn accounts() -> Vec<Account> {
             beyond(hop, ring("none"), single("none")),
         )
     };
-    let walking = |size: &str| {
+    let walking = |size: &str, words: &str| {
         account(
             &format!("hop_{size}"),
             &format!(
-                "one hop between two processes that walk {size} each; the rest is the refill \
+                "one hop between two processes that walk {words} each; the rest is the refill \
                       that the switch itself causes"
             ),
             measured(hop, ring(size)),
@@ -272,8 +272,8 @@ fn accounts() -> Vec<Account> {
         )
     };
     vec![
-        walking("half_l2"),
-        walking("l2"),
+        walking("half_l2", "half of the L2 cache"),
+        walking("l2", "as much as the L2 cache"),
         account(
             "hop_eight",
             "one hop in a ring of eight processes; the rest is what more tasks cost a switch",

@@ -1,5 +1,6 @@
 //! The memory that a task walks at each of its hops.
 
+use crate::support::memory::{huge_as_asked, mapped};
 use kit::Stop;
 use kit::declare::Named;
 use kit::model::Profile;
@@ -134,11 +135,7 @@ impl Footprint {
         if self.bytes == 0 {
             return Ok(Buffer { mapping: None, footprint: *self });
         }
-        let mut mapping = Mapping::new(self.mapped_bytes(), self.huge).map_err(|error| {
-            Stop::unsupported(format!(
-                "{error}: raise `ulimit -v`, or take a kernel with huge pages"
-            ))
-        })?;
+        let mut mapping = mapped(self.mapped_bytes(), self.huge)?;
         mapping.touch(self.line_bytes);
         let (resident, huge) = (mapping.resident_bytes()?, mapping.huge_bytes()?);
         if resident < self.bytes as u64 {
@@ -147,17 +144,8 @@ impl Footprint {
                 self.bytes
             )));
         }
-        match self.huge {
-            Huge::Always if huge < mapping.bytes() as u64 => Err(Stop::unsupported(format!(
-                "{huge} of {} bytes are in huge pages: write `madvise` to \
-                 /sys/kernel/mm/transparent_hugepage/enabled, or free memory",
-                mapping.bytes()
-            ))),
-            Huge::Never if huge > 0 => Err(Stop::unsupported(format!(
-                "{huge} bytes are in huge pages, although they were refused"
-            ))),
-            _ => Ok(Buffer { mapping: Some(mapping), footprint: *self }),
-        }
+        huge_as_asked(self.huge, mapping.bytes() as u64, huge)?;
+        Ok(Buffer { mapping: Some(mapping), footprint: *self })
     }
 }
 
