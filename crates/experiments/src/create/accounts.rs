@@ -41,8 +41,8 @@ pub(super) fn accounts() -> Vec<Account> {
             vec![
                 switches("pthread"),
                 calls(
-                    "clone3, rseq, set_robust_list, 4 of rt_sigprocmask, madvise, exit, futex: \
-                     glibc 2.35 and newer",
+                    "clone3, rseq, set_robust_list, 4 of rt_sigprocmask, madvise, exit, futex \
+                     (as of glibc 2.36)",
                     10.0,
                 ),
             ],

@@ -9,6 +9,13 @@ pub(crate) const HUGE_PART: f64 = 0.95;
 
 /// Maps anonymous memory in pages of the size asked for.
 pub(crate) fn mapped(bytes: usize, huge: Huge) -> Result<Mapping, Stop> {
+    let huge_page = sys::pages::huge_page_bytes().filter(|_| huge == Huge::Always);
+    if let Some(huge_page) = huge_page.filter(|huge_page| *huge_page > bytes) {
+        return Err(Stop::unsupported(format!(
+            "a huge page has {huge_page} bytes here, more than the {bytes} of this treatment: \
+             take a larger size"
+        )));
+    }
     Mapping::new(bytes, huge).map_err(|error| {
         Stop::unsupported(format!("{error}: raise `ulimit -v`, or take a kernel with huge pages"))
     })
@@ -32,9 +39,16 @@ pub(crate) fn huge_as_asked(asked: Huge, bytes: u64, huge_bytes: u64) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use super::huge_as_asked;
+    use super::{huge_as_asked, mapped};
     use kit::Stop;
     use sys::pages::Huge;
+
+    #[test]
+    fn memory_smaller_than_a_huge_page_has_none() {
+        let page = sys::pages::page_bytes();
+        assert!(mapped(page, Huge::Never).is_ok());
+        assert!(matches!(mapped(page, Huge::Always), Err(Stop::Unsupported(_))));
+    }
 
     #[test]
     fn pages_of_the_wrong_size_are_refused() {

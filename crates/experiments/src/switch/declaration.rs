@@ -11,7 +11,8 @@ use kit::model::{
 };
 use kit::workers::MODELS;
 
-/// Memory of the largest treatment of `quick`: eight tasks with 4 MiB each, and the trial itself.
+/// Memory of the largest treatment of `standard`: eight tasks with 4 MiB each, and the trial
+/// itself.
 const MEMORY_BYTES: u64 = 64 << 20;
 
 /// After this time a trial is killed: laps over the last cache take milliseconds.
@@ -61,7 +62,17 @@ pub(super) fn design() -> Design {
         accounts: accounts(),
         claims: claims(),
         controls: vec![Control { response: "hop_ns".into(), a: single("none"), b: own("none") }],
-        needs: Needs { cpus: 1, memory_bytes: MEMORY_BYTES, ..Needs::default() },
+        needs: Needs {
+            cpus: 1,
+            memory_bytes: MEMORY_BYTES,
+            privileges: vec![
+                "transparent huge pages (`madvise` or `always` in \
+                 /sys/kernel/mm/transparent_hugepage/enabled): without, the part of the TLB is not \
+                 told from that of the caches"
+                    .into(),
+            ],
+            ..Needs::default()
+        },
         precision: 0.05,
         time_limit_ms: TIME_LIMIT_MS,
     }
