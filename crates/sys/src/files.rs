@@ -1,7 +1,8 @@
 //! Files as a disk sees them: synchronous and direct writes, the page cache,
 //! file systems.
 
-use crate::error::{check, check_number, last_errno};
+use crate::error::{check, check_number};
+use crate::pages::{FileMapping, Share};
 use crate::{Error, Result};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
@@ -78,30 +79,10 @@ pub fn drop_cache(file: &File) -> Result<()> {
 /// present.
 pub fn cached_bytes(file: &File) -> Result<u64> {
     let length = file.metadata().map_err(|error| Error::io("fstat", &error))?.len();
-    let length = usize::try_from(length).map_err(|_| Error::new("mmap(file)", libc::EOVERFLOW))?;
     if length == 0 {
         return Ok(0);
     }
-    // SAFETY: a new mapping at an address of the kernel's choice. It is never
-    // read, so that a file that shrinks meanwhile does no harm.
-    let start = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            length,
-            libc::PROT_NONE,
-            libc::MAP_SHARED,
-            file.as_raw_fd(),
-            0,
-        )
-    };
-    if start == libc::MAP_FAILED {
-        return Err(Error::new(format!("mmap(file of {length} bytes)"), last_errno()));
-    }
-    let resident = crate::pages::resident_bytes_at(start.cast(), length);
-    // SAFETY: mapped above with this length; no reference into it exists.
-    let unmapped = unsafe { libc::munmap(start, length) };
-    check(unmapped.into(), || "munmap(file)".to_string())?;
-    resident
+    FileMapping::new(file, Share::Shared)?.resident_bytes()
 }
 
 /// How much the kernel reads ahead of a fault or a read on the device of

@@ -380,7 +380,7 @@ pub fn huge_page_bytes() -> Option<usize> {
 }
 
 /// Counts resident bytes of a mapped range that begins at a page.
-pub(crate) fn resident_bytes_at(start: *const u8, bytes: usize) -> Result<u64> {
+fn resident_bytes_at(start: *const u8, bytes: usize) -> Result<u64> {
     const PAGES_AT_ONCE: usize = 4096;
     let page = page_bytes();
     let mut seen = [0_u8; PAGES_AT_ONCE];

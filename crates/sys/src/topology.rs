@@ -32,6 +32,13 @@ pub struct Cache {
     pub shared_by: Vec<u32>,
 }
 
+impl Cache {
+    /// Whether data are kept in it.
+    pub fn holds_data(&self) -> bool {
+        self.kind != CacheKind::Instruction
+    }
+}
+
 /// The CPUs that are online, ascending.
 pub fn online() -> Vec<u32> {
     text::value(format!("{CPUS}/online"))

@@ -10,13 +10,14 @@ pub(super) fn accounts() -> Vec<Account> {
     vec![
         account(
             "fork",
-            "one fork from a bare parent: fork, _exit, wait4",
+            "one fork from a bare parent: fork, _exit, wait4; what is left is the copy of the \
+             address space and what the calls do in the kernel",
             measured(WHOLE, by("fork")),
             vec![
                 faults("page faults of the child", "child_faults_count"),
                 faults("page faults of the parent", "parent_faults_count"),
                 switches("fork"),
-                calls("system calls: clone, set_robust_list, exit_group, wait4", 4.0),
+                calls("clone, set_robust_list, exit_group, wait4", 4.0),
             ],
         ),
         account(
@@ -34,13 +35,14 @@ pub(super) fn accounts() -> Vec<Account> {
         ),
         account(
             "thread",
-            "one thread: pthread_create, pthread_join",
+            "one thread: pthread_create, pthread_join; what is left is what the calls do in the \
+             kernel, and glibc",
             measured(WHOLE, by("pthread")),
             vec![
                 switches("pthread"),
                 calls(
-                    "system calls: clone3, rseq, set_robust_list, 4 of rt_sigprocmask, madvise, \
-                     exit, futex",
+                    "clone3, rseq, set_robust_list, 4 of rt_sigprocmask, madvise, exit, futex \
+                     (as of glibc 2.36)",
                     10.0,
                 ),
             ],
@@ -61,7 +63,9 @@ fn switches(mechanism: &str) -> Part {
     )
 }
 
-/// The numbers of calls are what the experiment `syscalls` lists for glibc.
+/// The unit is the way into the kernel and back, without what a call does there. The numbers are
+/// what the experiment `syscalls` lists for glibc.
 fn calls(label: &str, count: f64) -> Part {
-    part(label, known(count), measured(WHOLE, by("entry")))
+    let label = format!("ways into the kernel and back: {label}");
+    part(&label, known(count), measured(WHOLE, by("entry")))
 }

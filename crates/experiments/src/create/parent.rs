@@ -1,5 +1,6 @@
 //! The process that creates: where it runs, and what it has before it does so.
 
+use crate::support::memory::{huge_as_asked, mapped};
 use kit::declare::Named;
 use kit::model::Profile;
 use kit::{Stop, Trial};
@@ -58,10 +59,6 @@ pub(super) const PAGES: [Named<Huge>; 2] = [
     Named::from("huge", "transparent huge pages (MADV_HUGEPAGE)", Profile::Quick, Huge::Always),
 ];
 
-/// The least part of memory that must be in huge pages for the level `huge`: the rest may be
-/// what the kernel could not find whole.
-const HUGE_PART: f64 = 0.95;
-
 /// Descriptors that the trial needs for itself.
 const SPARE_DESCRIPTORS: u64 = 32;
 
@@ -91,9 +88,7 @@ fn touched_memory(trial: &mut Trial<'_>) -> Result<Option<Mapping>, Stop> {
         return Ok(None);
     }
     trial.need_memory(bytes)?;
-    let mut memory = Mapping::new(bytes as usize, huge).map_err(|error| {
-        Stop::unsupported(format!("{error}: raise `ulimit -v`, or take a kernel with huge pages"))
-    })?;
+    let mut memory = mapped(bytes as usize, huge)?;
     memory.touch(sys::pages::page_bytes());
     let resident = memory.resident_bytes()?;
     if resident < bytes {
@@ -103,25 +98,8 @@ fn touched_memory(trial: &mut Trial<'_>) -> Result<Option<Mapping>, Stop> {
     let huge_bytes = memory.huge_bytes()?;
     trial.observe("touched_bytes", resident);
     trial.observe("touched_huge_bytes", huge_bytes);
-    huge_as_asked(huge, bytes, huge_bytes).map_err(Stop::Unsupported)?;
+    huge_as_asked(huge, bytes, huge_bytes)?;
     Ok(Some(memory))
-}
-
-/// Whether memory is in pages of the size that was asked for; if not, why that matters and what
-/// would help.
-pub(super) fn huge_as_asked(asked: Huge, bytes: u64, huge_bytes: u64) -> Result<(), String> {
-    let part = huge_bytes as f64 / bytes as f64;
-    match asked {
-        Huge::Never if huge_bytes > 0 => {
-            Err(format!("{huge_bytes} bytes are in huge pages, although they were refused"))
-        }
-        Huge::Always if part < HUGE_PART => Err(format!(
-            "only {:.0} % of the memory is in huge pages: write `madvise` to \
-             /sys/kernel/mm/transparent_hugepage/enabled, or free memory",
-            100.0 * part
-        )),
-        _ => Ok(()),
-    }
 }
 
 fn descriptors(trial: &mut Trial<'_>) -> Result<Vec<File>, Stop> {

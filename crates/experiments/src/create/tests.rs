@@ -1,12 +1,11 @@
 use super::mechanism::{Expected, MECHANISMS, awaited};
-use super::parent::{Placement, huge_as_asked};
+use super::parent::Placement;
 use super::pool::{Condvar, Futex, Handing, work};
 use super::thread::{joined, mapping_around, stack_of_a_thread};
 use super::timing::BREAK_EVEN;
 use kit::Stop;
 use kit::model::Profile;
 use std::collections::BTreeSet;
-use sys::pages::Huge;
 
 const MAPS: &str = "\
 7f0000000000-7f0000001000 ---p 00000000 00:00 0
@@ -87,16 +86,6 @@ fn a_pool_that_cannot_go_where_it_should_says_so() {
     handing.give(u32::MAX).unwrap();
     let stop = work(&handing, Some(60_000)).unwrap_err();
     assert!(matches!(stop, Stop::Unsupported(_)), "{stop:?}");
-}
-
-#[test]
-fn pages_of_the_wrong_size_are_refused() {
-    let bytes = 64 << 20;
-    assert_eq!(huge_as_asked(Huge::Never, bytes, 0), Ok(()));
-    assert_eq!(huge_as_asked(Huge::Always, bytes, bytes), Ok(()));
-    assert!(huge_as_asked(Huge::Never, bytes, 2 << 20).is_err());
-    let why = huge_as_asked(Huge::Always, bytes, bytes / 2).unwrap_err();
-    assert!(why.contains("50 %") && why.contains("transparent_hugepage"), "{why}");
 }
 
 #[test]

@@ -63,8 +63,9 @@ fn about_the_disk() -> Vec<Claim> {
         .note(
             "It holds if the second walk over a file of twice the limit spends at most half the \
              share of its time on a CPU that it spends where the file fits. The kernel is told \
-             that the walk goes in order. Where it is not, and reads ahead as much as the limit \
-             lets it keep, it may throw pages away before they are used, and a CPU is busy with that.",
+             that the walk goes in order (finding untold_past_memory, from profile standard on: \
+             where it is not, and reads ahead as much as the limit lets it keep, it throws pages \
+             away before they are used, and a CPU is busy with that).",
         )
         .holds_if(
             ratio("cpu_share_ppm", limited_and_told("below"), limited_and_told("above")),
@@ -82,8 +83,8 @@ fn about_memory() -> Vec<Claim> {
             "one fault maps 512 pages; the pages must still be zeroed",
         )
         .note(
-            "Eight MiB that were just given back are zeroed in a large cache; where more memory is \
-             touched, zeroing weighs more (see size).",
+            "Judged with 8 MiB. What was just given back is zeroed in a large cache; where more \
+             memory is touched, zeroing weighs more (finding huge_64, from profile standard on).",
         )
         .holds_if(
             ratio("fault_ns", by("anon_write").with("pages", "huge"), by("anon_write")),

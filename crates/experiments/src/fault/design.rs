@@ -8,7 +8,7 @@ use kit::declare::{
     share, value,
 };
 use kit::model::{
-    Account, Cell, Center, Design, Factor, Finding, Grid, Needs, Profile, Response, Unit,
+    Account, Cell, Center, Design, Factor, Finding, Grid, Needs, Profile, Quantity, Response, Unit,
 };
 
 /// The largest size, in MiB.
@@ -28,9 +28,11 @@ const METHOD: &str = "A fresh process on one CPU makes a range of anonymous memo
     machine's host must supply first costs several times more. The warm walk over a file is the \
     second of two equal ones, so that the page cache lies as the cold walk leaves it (the size of \
     its folios decides how many pages one fault maps). Walks in which each touch may wait for the \
-    disk touch a bounded number of pages. Cold is what this kernel does not have; a host's or a \
-    controller's cache may still answer. Faults, waits and bytes read are the kernel's own counts \
-    of the walks alone, and the sum of what was read proves that each page was touched.";
+    disk touch a bounded number of pages; in no order these lie 16 pages or more apart, so that \
+    one fault cannot map the page of another touch. Cold is what this kernel does not have; a \
+    host's or a controller's cache may still answer. Faults, waits and bytes read are the \
+    kernel's own counts of the walks alone, and the sum of what was read proves that each page \
+    was touched.";
 
 /// A kind of touch, all else at the baselines.
 pub(super) fn by(kind: &str) -> Cell {
@@ -47,7 +49,8 @@ pub(super) fn alone(kind: &str) -> Cell {
     advised(kind, "random").with("access", "random")
 }
 
-/// The second walk over a file under a limit, in order.
+/// The second walk over a file under a limit, in order. Half of it must hold several windows of
+/// reading ahead, which are 8 MiB on some disks: else pages are thrown away before they are used.
 fn limited(limit: &str) -> Cell {
     by("file_warm").with("limit", limit).with("size", "64")
 }
@@ -272,7 +275,8 @@ fn minor() -> Vec<Finding> {
         ),
         remark(
             "minor_file",
-            "A touch that has to map a cached page costs {} (in no order, nothing read ahead).",
+            "A fault that only has to map a cached page of a file costs {} (in no order, nothing \
+             read ahead).",
             value(fault, alone("file_warm")),
         ),
         remark(
@@ -290,8 +294,8 @@ fn major() -> Vec<Finding> {
     vec![
         remark(
             "major_per_minor",
-            "A touch that is a major fault costs {} times as much as the same touch of a cached \
-             page.",
+            "A touch that is a major fault costs {} times as much as the same touch as a minor \
+             one.",
             ratio(page, alone("file_cold"), alone("file_warm")),
         ),
         remark(
@@ -326,12 +330,12 @@ fn major() -> Vec<Finding> {
         ),
         remark(
             "major_without_order",
-            "Walked in no order, a cold file gives {} major faults per page touched.",
+            "Touched in no order, one page of sixteen, a cold file gives {} major faults per touch.",
             value("major_count", by("file_cold").with("access", "random")),
         ),
         remark(
             "read_too_much",
-            "So walked, {} are read for each page touched.",
+            "So walked, {} are read for each touch.",
             value("read_bytes", by("file_cold").with("access", "random")),
         ),
         remark(
@@ -370,90 +374,100 @@ fn past_memory() -> Vec<Finding> {
     ]
 }
 
+/// The first touch of so many MiB in huge pages, to the same in ordinary ones.
+fn first_touch_huge(size: &str) -> Quantity {
+    let at = by("anon_write").with("size", size);
+    ratio("fault_ns", at.with("pages", "huge"), at)
+}
+
 /// Huge pages, and pages mapped beforehand.
 fn other_pages() -> Vec<Finding> {
     vec![
         remark(
             "huge",
-            "With huge pages the first touch of all memory takes {} times as long.",
-            ratio("fault_ns", by("anon_write").with("pages", "huge"), by("anon_write")),
+            "With huge pages the first touch of 8 MiB takes {} times as long…",
+            first_touch_huge("8"),
         ),
+        remark("huge_64", "…and that of 64 MiB {} times as long.", first_touch_huge("64")),
         remark(
             "populate",
-            "Mapped beforehand by MADV_POPULATE_WRITE, it takes {} times the CPU time, advice \
-             included.",
+            "Where it is mapped beforehand by MADV_POPULATE_WRITE, the first touch takes {} times \
+             the CPU time, advice included.",
             ratio("whole_cpu_ns", advised("anon_write", "populate"), by("anon_write")),
         ),
         remark(
             "populate_file",
-            "A cached file, mapped beforehand by MADV_POPULATE_READ, takes {} times the CPU time, \
-             advice included.",
+            "A walk over a cached file that is mapped beforehand by MADV_POPULATE_READ takes {} \
+             times the CPU time, advice included.",
             ratio("whole_cpu_ns", advised("file_warm", "populate"), by("file_warm")),
         ),
     ]
 }
 
+/// What faults are made of. Where nothing waits it is told in CPU time, which neighbours leave as it
+/// is.
 fn accounts() -> Vec<Account> {
-    let larger = |kind: &str| by(kind).with("size", "16");
-    let (page, touch) = ("page_ns", "touch_ns");
+    let larger = by("anon_write").with("size", "16");
+    let cpu = "page_cpu_ns";
+    let zero_page =
+        || part("a fault that maps the page of zeros", known(1.0), measured(cpu, by("anon_read")));
     vec![
         account(
             "first_touch",
-            "the first write to a page, of 16 MiB",
-            measured(touch, larger("anon_write")),
-            vec![
-                part(
-                    "faults, each at its cost in 8 MiB",
-                    measured("minor_count", larger("anon_write")),
-                    measured(page, by("anon_write")),
-                ),
-                part("the walk itself", known(1.0), measured(touch, larger("resident"))),
-            ],
+            "the CPU time of the first write to a page, of 16 MiB",
+            measured(cpu, larger.clone()),
+            vec![part(
+                "faults, each at its cost in 8 MiB",
+                measured("minor_count", larger),
+                measured(cpu, by("anon_write")),
+            )],
         ),
         account(
             "inside_first_touch",
-            "one fault of a first write; what is left is finding a page",
-            measured(page, by("anon_write")),
-            vec![
-                part(
-                    "a fault that maps the page of zeros",
-                    known(1.0),
-                    measured(page, by("anon_read")),
-                ),
-                part("filling a page", known(1.0), measured(page, by("fill"))),
-            ],
+            "the CPU time of one fault of a first write; what is left is finding a page and \
+             charging it to its owner",
+            measured(cpu, by("anon_write")),
+            vec![zero_page(), part("filling a page", known(1.0), measured(cpu, by("fill")))],
         ),
         account(
             "inside_copy",
-            "one page rewritten after a fork; what is left is undoing the old mapping",
-            measured(page, by("cow_fork")),
+            "the CPU time of one page rewritten after a fork; what is left is undoing the old \
+             mapping",
+            measured(cpu, by("cow_fork")),
             vec![
-                part(
-                    "a fault that maps the page of zeros",
-                    known(1.0),
-                    measured(page, by("anon_read")),
-                ),
+                zero_page(),
                 part(
                     "finding and zeroing a page",
                     known(1.0),
-                    beyond(page, by("anon_write"), by("anon_read")),
+                    beyond(cpu, by("anon_write"), by("anon_read")),
                 ),
-                part("copying a page instead", known(1.0), beyond(page, by("copy"), by("fill"))),
+                part("copying a page instead", known(1.0), beyond(cpu, by("copy"), by("fill"))),
             ],
         ),
-        account(
-            "cold_in_order",
-            "a page of a cold file, walked in order; what is left is waiting for pages read ahead",
-            measured(touch, by("file_cold")),
-            vec![
-                part(
-                    "major faults, each a wait for one page from the disk",
-                    measured("major_count", by("file_cold")),
-                    beyond(page, advised("file_cold", "random"), advised("file_warm", "random")),
-                ),
-                part("mapping a cached page", known(1.0), measured(page, by("file_warm"))),
-                part("the walk itself", known(1.0), measured(touch, by("resident"))),
-            ],
-        ),
+        cold_in_order(),
     ]
+}
+
+/// Here the walk waits, and time is elapsed time.
+fn cold_in_order() -> Account {
+    let populated = |kind: &str| advised(kind, "populate");
+    account(
+        "cold_in_order",
+        "a page of a cold file, walked in order; what is left is what asking for a few at a time \
+         costs or saves",
+        measured("touch_ns", by("file_cold")),
+        vec![
+            part(
+                "a page's way from the disk, where all are asked for at once (MADV_POPULATE_READ)",
+                known(1.0),
+                beyond("whole_ns", populated("file_cold"), populated("file_warm")),
+            ),
+            part(
+                "faults on cached pages, some of which map several",
+                measured("minor_count", by("file_cold")),
+                measured("page_ns", alone("file_warm")),
+            ),
+            part("the walk itself", known(1.0), measured("touch_ns", by("resident"))),
+        ],
+    )
 }

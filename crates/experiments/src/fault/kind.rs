@@ -255,10 +255,11 @@ impl Plan {
         let told = trial.realise("advice", &ADVICES)?;
         let bytes = trial.number("size")? << 20;
         let pages = bytes / sys::pages::page_bytes() as u64;
-        let mut order = order(access, pages as u32, trial.spec().seed);
-        if each_may_wait(kind, access, told) {
-            order.truncate(waits_max(trial.spec().profile).min(order.len() / SPREAD));
-        }
+        let seed = trial.spec().seed;
+        let order = match each_may_wait(kind, access, told) {
+            true => some(access, pages as u32, waits_max(trial.spec().profile), seed),
+            false => order(access, pages as u32, seed),
+        };
         Ok(Plan {
             kind,
             told,
@@ -272,6 +273,15 @@ impl Plan {
     /// Pages touched by one walk.
     pub(super) fn touched(&self) -> u64 {
         self.order.len() as u64
+    }
+
+    /// Whether each touch must meet a fault of its own: no two lie so near that one fault could
+    /// map both, and nothing is read ahead.
+    pub(super) fn touches_stand_alone(&self) -> bool {
+        let mut places = self.order.clone();
+        places.sort_unstable();
+        let apart = places.windows(2).all(|two| (two[1] - two[0]) as usize >= SPREAD);
+        apart && self.told == Told::This(Advice::Random)
     }
 
     /// Whether a walk may have to wait for the disk.
@@ -289,7 +299,24 @@ fn each_may_wait(kind: Kind, access: Access, told: Told) -> bool {
 
 /// Of so many pages one at most is touched where each touch is to stand alone: a fault on a cached
 /// page maps its neighbours, too, 16 pages by default (`fault_around_bytes`).
-const SPREAD: usize = 16;
+pub(super) const SPREAD: usize = 16;
+
+/// Some of the pages only. In no order they lie so far apart, wherever the file is mapped, that a
+/// fault on one cannot map another; in order they are the first ones.
+pub(super) fn some(access: Access, pages: u32, most: usize, seed: u64) -> Vec<u32> {
+    let most = most.min(pages as usize / SPREAD);
+    let spread = SPREAD as u32;
+    let mut some = match access {
+        Access::Sequential => order(access, pages, seed),
+        Access::Random => {
+            let first = Random::new(seed, 1).below(u64::from(spread)) as u32;
+            let places = order(access, pages / spread, seed);
+            places.into_iter().map(|place| place * spread + first).collect()
+        }
+    };
+    some.truncate(most);
+    some
+}
 
 /// The most pages touched where each may wait for the disk: on one that turns, a wait is 10 ms.
 fn waits_max(profile: Profile) -> usize {

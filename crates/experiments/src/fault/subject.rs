@@ -3,6 +3,7 @@
 
 use super::kind::{Before, Limit, Plan, Touch};
 use super::sharer::Sharer;
+use crate::support::memory::mapped;
 use kit::{Stop, Trial};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -134,12 +135,7 @@ impl<'p> Subject<'p> {
 /// Anonymous memory, touched so that its pages are not fresh ones of the host's.
 fn memory(plan: &Plan) -> Result<Behind, Stop> {
     let make = |huge| {
-        let refused = |error: sys::Error| {
-            Stop::unsupported(format!(
-                "{error}: raise `ulimit -v`, or take a kernel with huge pages"
-            ))
-        };
-        let mut memory = Mapping::new(plan.bytes as usize, huge).map_err(refused)?;
+        let mut memory = mapped(plan.bytes as usize, huge)?;
         memory.pages().fill_each(&plan.order, RESIDENT);
         Ok::<_, Stop>(memory)
     };

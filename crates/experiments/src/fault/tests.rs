@@ -1,5 +1,7 @@
 use super::design::design;
-use super::kind::{ACCESSES, ADVICES, Access, KINDS, LIMITS, Limit, PAGES, Plan, Told, order};
+use super::kind::{
+    ACCESSES, ADVICES, Access, KINDS, LIMITS, Limit, PAGES, Plan, SPREAD, Told, order, some,
+};
 use super::sharer::Sharer;
 use super::subject::{Subject, mark};
 use super::{STRAY, faults_expected, reads_expected};
@@ -38,6 +40,26 @@ fn an_order_has_each_page_once() {
 }
 
 #[test]
+fn touches_in_no_order_stand_alone() {
+    let told =
+        |order: Vec<u32>| Plan { told: Told::This(Advice::Random), order, ..plan("file_warm") };
+    for seed in 0..50 {
+        let touched = some(Access::Random, 2048, 128, seed);
+        assert_eq!((touched.len(), touched.is_sorted()), (128, false));
+        assert!(touched.iter().all(|page| *page < 2048));
+        let alone = told(touched);
+        assert!(alone.touches_stand_alone());
+        assert_eq!(faults_expected(&alone), (1.0 - STRAY, 1.0 + STRAY));
+    }
+    assert_eq!(some(Access::Random, 2048, 1000, 1).len(), 2048 / SPREAD);
+    assert_eq!(some(Access::Sequential, 2048, 3, 1), [0, 1, 2]);
+    assert!(!told(some(Access::Sequential, 2048, 128, 1)).touches_stand_alone());
+    assert!(!told(order(Access::Random, 2048, 1)).touches_stand_alone());
+    assert!(!plan("file_warm").touches_stand_alone());
+    assert!(some(Access::Random, 1, 8, 1).is_empty());
+}
+
+#[test]
 fn marks_tell_pages_apart_and_are_never_zero() {
     assert!((0..5000).all(|page| mark(page) != 0 && mark(page) != mark(page + 1)));
 }
@@ -66,6 +88,8 @@ fn a_second_walk_reads_again_only_where_the_file_does_not_fit() {
     let under = |name: &str| Plan { limit: named(&LIMITS, name), ..plan("file_warm") };
     assert_eq!(reads_expected(&under("above")), (0.0, STRAY));
     assert!(reads_expected(&under("below")).0 > 0.0);
+    let told = Plan { told: Told::This(Advice::Sequential), ..under("below") };
+    assert!(reads_expected(&told).1 < reads_expected(&under("below")).1);
     assert!(under("below").needs_disk() && !under("above").needs_disk());
     assert_eq!(under("below").limit.bytes(8 << 20), Some(4 << 20));
     assert_eq!(under("above").limit.bytes(8 << 20), Some(32 << 20));

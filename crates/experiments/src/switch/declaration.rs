@@ -11,7 +11,8 @@ use kit::model::{
 };
 use kit::workers::MODELS;
 
-/// Memory of the largest treatment of `quick`: eight tasks with 4 MiB each, and the trial itself.
+/// Memory of the largest treatment of `standard`: eight tasks with 4 MiB each, and the trial
+/// itself.
 const MEMORY_BYTES: u64 = 64 << 20;
 
 /// After this time a trial is killed: laps over the last cache take milliseconds.
@@ -49,7 +50,8 @@ pub(super) fn design() -> Design {
                  one of the ring; the others sleep at a gate while it talks to the runner. Hops \
                  are timed in batches of laps. Each task counts its tokens, its lines, its system \
                  calls and its CPU time itself. Memory is written when it is mapped and is then \
-                 read, one word per line of cache, in order. Two controls have all of it but the \
+                 read, one byte per line of cache, in order; its size follows the caches that the \
+                 kernel tells of, which a hypervisor may not tell truly. Two controls have all of it but the \
                  switches: one task makes all hops and walks the memory of all in turn (the same \
                  total footprint), or walks its own alone (lmbench's control)."
                 .into(),
@@ -60,7 +62,17 @@ pub(super) fn design() -> Design {
         accounts: accounts(),
         claims: claims(),
         controls: vec![Control { response: "hop_ns".into(), a: single("none"), b: own("none") }],
-        needs: Needs { cpus: 1, memory_bytes: MEMORY_BYTES, ..Needs::default() },
+        needs: Needs {
+            cpus: 1,
+            memory_bytes: MEMORY_BYTES,
+            privileges: vec![
+                "transparent huge pages (`madvise` or `always` in \
+                 /sys/kernel/mm/transparent_hugepage/enabled): without, the part of the TLB is not \
+                 told from that of the caches"
+                    .into(),
+            ],
+            ..Needs::default()
+        },
         precision: 0.05,
         time_limit_ms: TIME_LIMIT_MS,
     }
@@ -246,11 +258,11 @@ fn accounts() -> Vec<Account> {
             beyond(hop, ring("none"), single("none")),
         )
     };
-    let walking = |size: &str| {
+    let walking = |size: &str, words: &str| {
         account(
             &format!("hop_{size}"),
             &format!(
-                "one hop between two processes that walk {size} each; the rest is the refill \
+                "one hop between two processes that walk {words} each; the rest is the refill \
                       that the switch itself causes"
             ),
             measured(hop, ring(size)),
@@ -271,8 +283,8 @@ fn accounts() -> Vec<Account> {
         )
     };
     vec![
-        walking("half_l2"),
-        walking("l2"),
+        walking("half_l2", "half of the L2 cache"),
+        walking("l2", "as much as the L2 cache"),
         account(
             "hop_eight",
             "one hop in a ring of eight processes; the rest is what more tasks cost a switch",

@@ -152,10 +152,11 @@ fn mechanisms() -> Vec<Finding> {
         remark("eventfd", "By eventfd a switch costs {}.", value(SWITCH, by("eventfd"))),
         remark("futex", "By futex it costs {}.", value(SWITCH, by("futex"))),
         remark("yield", "By sched_yield it costs {}.", value(SWITCH, by("yield"))),
+        // Of elapsed time alone: what sleeps and is woken needs more than a CPU.
         remark(
             "other_cpu",
-            "To a task that sleeps on another CPU a hop takes {}.",
-            value("hop_ns", ring("none").with("placement", "other")),
+            "To a task that sleeps on another CPU and back takes {}.",
+            value("round_trip_ns", ring("none").with("placement", "other")),
         ),
     ]
 }

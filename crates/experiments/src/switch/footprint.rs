@@ -1,14 +1,15 @@
 //! The memory that a task walks at each of its hops.
 
+use crate::support::memory::{huge_as_asked, mapped};
 use kit::Stop;
 use kit::declare::Named;
 use kit::model::Profile;
 use sys::pages::{Huge, Mapping};
-use sys::topology::{Cache, CacheKind};
+use sys::topology::Cache;
 
-/// The most that one task walks where the level does not ask for the last cache: more would make
-/// trials long and say nothing new.
-const TASK_BYTES_MAX: u64 = 4 << 20;
+/// The most that one task walks where the level does not ask for the last cache: twice the second
+/// cache of a core, not that of a whole cluster. More would make trials long.
+const TASK_BYTES_MAX: u64 = 8 << 20;
 
 /// A line of cache where the machine does not tell.
 const LINE_BYTES: u64 = 64;
@@ -68,10 +69,12 @@ pub(super) fn bytes_of(name: &str, caches: &[Cache]) -> Result<u64, String> {
     let named = &SIZES[place];
     let Some((level, times, part)) = named.by else { return Ok(0) };
     let Some(bytes) = of_cache(caches, named.by) else {
-        return Err(format!(
-            "this machine does not tell the size of its data cache of level {level} in \
-             /sys/devices/system/cpu; another kernel, hypervisor or machine may"
-        ));
+        return Err(match caches.is_empty() {
+            true => "the kernel tells nothing of this machine's caches in \
+                     /sys/devices/system/cpu; another kernel or hypervisor may"
+                .into(),
+            false => format!("this machine tells of no data cache of level {level}"),
+        });
     };
     if level < 3 && bytes > TASK_BYTES_MAX {
         return Err(format!(
@@ -95,8 +98,7 @@ pub(super) fn bytes_of(name: &str, caches: &[Cache]) -> Result<u64, String> {
 /// The size in whole lines, where the cache is known.
 fn of_cache(caches: &[Cache], size: Size) -> Option<u64> {
     let (level, times, part) = size?;
-    let holds_data = |cache: &&Cache| cache.level == level && cache.kind != CacheKind::Instruction;
-    let cache = caches.iter().find(holds_data)?;
+    let cache = caches.iter().find(|cache| cache.level == level && cache.holds_data())?;
     let line = line_bytes(caches);
     Some((cache.size_bytes * times / part / line).max(1) * line)
 }
@@ -111,7 +113,7 @@ pub(super) fn line_bytes(caches: &[Cache]) -> u64 {
 pub(super) struct Footprint {
     /// Its size; 0 for none.
     pub(super) bytes: usize,
-    /// From one word that is read to the next.
+    /// From one byte that is read to the next.
     pub(super) line_bytes: usize,
     /// The pages it lies in.
     pub(super) huge: Huge,
@@ -133,11 +135,7 @@ impl Footprint {
         if self.bytes == 0 {
             return Ok(Buffer { mapping: None, footprint: *self });
         }
-        let mut mapping = Mapping::new(self.mapped_bytes(), self.huge).map_err(|error| {
-            Stop::unsupported(format!(
-                "{error}: raise `ulimit -v`, or take a kernel with huge pages"
-            ))
-        })?;
+        let mut mapping = mapped(self.mapped_bytes(), self.huge)?;
         mapping.touch(self.line_bytes);
         let (resident, huge) = (mapping.resident_bytes()?, mapping.huge_bytes()?);
         if resident < self.bytes as u64 {
@@ -146,17 +144,8 @@ impl Footprint {
                 self.bytes
             )));
         }
-        match self.huge {
-            Huge::Always if huge < mapping.bytes() as u64 => Err(Stop::unsupported(format!(
-                "{huge} of {} bytes are in huge pages: write `madvise` to \
-                 /sys/kernel/mm/transparent_hugepage/enabled, or free memory",
-                mapping.bytes()
-            ))),
-            Huge::Never if huge > 0 => Err(Stop::unsupported(format!(
-                "{huge} bytes are in huge pages, although they were refused"
-            ))),
-            _ => Ok(Buffer { mapping: Some(mapping), footprint: *self }),
-        }
+        huge_as_asked(self.huge, mapping.bytes() as u64, huge)?;
+        Ok(Buffer { mapping: Some(mapping), footprint: *self })
     }
 }
 
@@ -168,7 +157,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// Reads one word of each line, in order, and returns their sum.
+    /// Reads one byte of each line, in order, and returns their sum.
     #[inline]
     pub(super) fn walk(&self) -> u64 {
         let Some(mapping) = &self.mapping else { return 0 };

@@ -55,6 +55,8 @@ pub(super) struct Count {
     pub(super) usage: Usage,
     /// Whether it was ever found elsewhere than on its CPU.
     pub(super) escaped: bool,
+    /// The process it belongs to.
+    pub(super) process: Pid,
 }
 
 /// Words in which a member reports.
@@ -76,6 +78,7 @@ impl Count {
             self.usage.minor_faults,
             self.usage.major_faults,
             u64::from(self.escaped),
+            self.process as u64,
         ];
         for (word, value) in words.iter().zip(all) {
             word.store(value, Ordering::Relaxed);
@@ -100,6 +103,7 @@ impl Count {
                 ..Usage::default()
             },
             escaped: word(12) != 0,
+            process: word(13) as Pid,
         }
     }
 
@@ -134,6 +138,7 @@ impl Meter {
         count.cpu_ns = sys::clock::thread_cpu_ns() - self.cpu_ns;
         count.usage = Usage::of_thread().since(self.usage);
         count.escaped = self.escaped || !stands_on(self.cpu);
+        count.process = sys::process::pid();
         count
     }
 }

@@ -6,6 +6,7 @@ use super::{MECHANISMS, declaration, wrong_tokens};
 use kit::Stop;
 use kit::model::{Design, Profile, Term, Treatment};
 use kit::workers::Model;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use sys::pages::Huge;
 use sys::topology::{Cache, CacheKind};
@@ -40,8 +41,11 @@ fn laps(order: &Order, passing: &impl Passing) -> Result<Vec<Count>, Stop> {
 
 fn goes_round(passing: impl Fn(usize) -> Result<Counted, Stop>) {
     for tasks in [2, 3, 8] {
-        for counts in [passing(tasks).unwrap().threads, passing(tasks).unwrap().processes] {
+        let Counted { threads, processes } = passing(tasks).unwrap();
+        for (counts, due) in [(threads, 1), (processes, tasks)] {
             assert_eq!(counts.len(), tasks);
+            let processes: BTreeSet<_> = counts.iter().map(|count| count.process).collect();
+            assert_eq!(processes.len(), due);
             for count in &counts {
                 assert_eq!((count.hops, count.wrong), (LAPS, 0), "{counts:?}");
                 assert_eq!(count.lines, LAPS * 4096 / 64);
@@ -202,7 +206,7 @@ fn sizes_follow_the_caches_of_the_machine() {
 
 #[test]
 fn sizes_that_mean_nothing_or_too_much_or_the_same_are_refused() {
-    assert!(bytes_of("l1", &[]).unwrap_err().contains("level 1"));
+    assert!(bytes_of("l1", &[]).unwrap_err().contains("nothing of this machine's caches"));
     // Twice 64 KiB is a quarter of 512 KiB: the level of the smaller profile measures it.
     let caches = machine(64, 512, 8 << 10);
     assert!(bytes_of("twice_l1", &caches).unwrap_err().contains("quarter_l2"));
@@ -211,8 +215,10 @@ fn sizes_that_mean_nothing_or_too_much_or_the_same_are_refused() {
     let caches = machine(128, 16 << 10, 0);
     assert!(bytes_of("l2", &caches).unwrap_err().contains("at most"));
     assert_eq!(bytes_of("quarter_l2", &caches), Ok(4 << 20));
-    let only = &machine(32, 256, 0)[..2];
-    assert!(bytes_of("l2", only).is_err());
+    // A core's cache of 4 MiB is walked twice over.
+    assert_eq!(bytes_of("twice_l2", &machine(32, 4096, 0)), Ok(8 << 20));
+    let only = &machine(32, 256, 0)[..3];
+    assert!(bytes_of("l3", only).unwrap_err().contains("no data cache of level 3"));
 }
 
 #[test]

@@ -58,9 +58,7 @@ impl Ours {
     /// Half of the second cache, as the experiment understands it.
     pub(crate) fn half_l2_bytes(&self) -> Option<usize> {
         let caches = sys::topology::caches(self.cpu());
-        let second = caches.iter().find(|cache| {
-            cache.level == 2 && cache.kind != sys::topology::CacheKind::Instruction
-        })?;
+        let second = caches.iter().find(|cache| cache.level == 2 && cache.holds_data())?;
         Some(second.size_bytes as usize / 2)
     }
 

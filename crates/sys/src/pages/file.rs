@@ -1,6 +1,6 @@
 //! Files mapped into memory.
 
-use super::{Advice, Pages, Region, page_bytes};
+use super::{Advice, Pages, Region, page_bytes, resident_bytes_at};
 use crate::{Error, Result};
 use std::fs::File;
 
@@ -43,6 +43,15 @@ impl FileMapping {
     /// The size in bytes, a multiple of the page size.
     pub fn bytes(&self) -> usize {
         self.region.bytes
+    }
+
+    /// How much of the file is in the page cache, in bytes, in whole pages
+    /// (`mincore`). See [`crate::files::cached_bytes`] for whom it is true.
+    ///
+    /// # Errors
+    /// `EAGAIN` where the kernel is out of resources.
+    pub fn resident_bytes(&self) -> Result<u64> {
+        resident_bytes_at(self.region.start.as_ptr(), self.region.bytes)
     }
 
     /// Tells the kernel what accesses will come.

@@ -1,0 +1,66 @@
+//! Memory as a treatment asks for it, and what to say where the machine does not give it so.
+
+use kit::Stop;
+use sys::pages::{Huge, Mapping};
+
+/// The least part of memory that must be in huge pages where they were asked for: the rest may be
+/// what the kernel could not find whole.
+pub(crate) const HUGE_PART: f64 = 0.95;
+
+/// Maps anonymous memory in pages of the size asked for.
+pub(crate) fn mapped(bytes: usize, huge: Huge) -> Result<Mapping, Stop> {
+    let huge_page = sys::pages::huge_page_bytes().filter(|_| huge == Huge::Always);
+    if let Some(huge_page) = huge_page.filter(|huge_page| *huge_page > bytes) {
+        return Err(Stop::unsupported(format!(
+            "a huge page has {huge_page} bytes here, more than the {bytes} of this treatment: \
+             take a larger size"
+        )));
+    }
+    Mapping::new(bytes, huge).map_err(|error| {
+        Stop::unsupported(format!("{error}: raise `ulimit -v`, or take a kernel with huge pages"))
+    })
+}
+
+/// Refuses memory that is not in pages of the size asked for, with what would help.
+pub(crate) fn huge_as_asked(asked: Huge, bytes: u64, huge_bytes: u64) -> Result<(), Stop> {
+    let part = huge_bytes as f64 / bytes as f64;
+    match asked {
+        Huge::Never if huge_bytes > 0 => Err(Stop::unsupported(format!(
+            "{huge_bytes} bytes are in huge pages, although they were refused"
+        ))),
+        Huge::Always if part < HUGE_PART => Err(Stop::unsupported(format!(
+            "only {:.0} % of the memory is in huge pages: write `madvise` to \
+             /sys/kernel/mm/transparent_hugepage/enabled, or free memory",
+            100.0 * part
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{huge_as_asked, mapped};
+    use kit::Stop;
+    use sys::pages::Huge;
+
+    #[test]
+    fn memory_smaller_than_a_huge_page_has_none() {
+        let page = sys::pages::page_bytes();
+        assert!(mapped(page, Huge::Never).is_ok());
+        assert!(matches!(mapped(page, Huge::Always), Err(Stop::Unsupported(_))));
+    }
+
+    #[test]
+    fn pages_of_the_wrong_size_are_refused() {
+        let bytes = 64 << 20;
+        assert_eq!(huge_as_asked(Huge::Never, bytes, 0), Ok(()));
+        assert_eq!(huge_as_asked(Huge::Always, bytes, bytes), Ok(()));
+        assert!(huge_as_asked(Huge::Never, bytes, 2 << 20).is_err());
+        match huge_as_asked(Huge::Always, bytes, bytes / 2) {
+            Err(Stop::Unsupported(why)) => {
+                assert!(why.contains("50 %") && why.contains("transparent_hugepage"), "{why}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
