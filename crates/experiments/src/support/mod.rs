@@ -1,9 +1,9 @@
 //! What several experiments share: where files lie, programs by name, numbers drawn at random,
-//! workers that count, threads that work at the same time.
+//! workers that do the same at the same time, and count.
 
 pub(crate) mod arithmetic;
 pub(crate) mod counting;
-pub(crate) mod crowd;
+pub(crate) mod party;
 pub(crate) mod program;
 pub(crate) mod random;
 pub(crate) mod storage;
