@@ -9,28 +9,23 @@ use kit::model::{Cell, Claim, Design, Factor, Finding, Grid, Needs, Profile, Reg
 use kit::workers::{Model, Repeated, Rounds};
 use kit::{Experiment, Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
-use sys::increment::{self, Locked};
+use sys::increment::{self, Locked, Loop};
 use sys::pages::SharedWords;
 
 /// What does a counter cost that several threads increment, and does it count right?
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "counters", design, trial };
 
-/// A loop of increments of one counter.
-type Add = fn(&AtomicU64, u64);
-
-const VOLATILE: Add = |counter, count| increment::volatile(counter, count);
-
 /// A kind of counter.
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     /// All threads count on one word.
-    Global(Add, Promise),
+    Global(Loop, Promise),
     /// All count on one word, under one lock.
     Locked,
     /// Each counts on a variable of its own thread.
     Local,
     /// Each counts on its own word, so many words from the next thread's.
-    Shards(Add, usize),
+    Shards(Loop, usize),
 }
 
 /// Words from one padded shard to the next: 128 bytes, since some CPUs fetch lines in pairs.
@@ -45,13 +40,13 @@ const KINDS: [Named<Kind>; 9] = [
     Named::new(
         "volatile",
         "one global, volatile: load, add, store",
-        Kind::Global(VOLATILE, Promise::Racing),
+        Kind::Global(increment::volatile, Promise::Racing),
     ),
     Named::from(
         "relaxed",
         "one global, by a relaxed atomic load and a relaxed store",
         Profile::Standard,
-        Kind::Global(|counter, count| increment::relaxed(counter, count), Promise::Racing),
+        Kind::Global(increment::relaxed, Promise::Racing),
     ),
     Named::new(
         "atomic",
@@ -68,7 +63,7 @@ const KINDS: [Named<Kind>; 9] = [
         "shards",
         "a word for each thread, 128 bytes apart: load, add, store; summed at the end",
         Profile::Quick,
-        Kind::Shards(VOLATILE, PADDED),
+        Kind::Shards(increment::volatile, PADDED),
     ),
     Named::from(
         "atomic_shards",
@@ -80,7 +75,7 @@ const KINDS: [Named<Kind>; 9] = [
         "packed_shards",
         "a word for each thread, 8 bytes apart: load, add, store",
         Profile::Quick,
-        Kind::Shards(VOLATILE, 1),
+        Kind::Shards(increment::volatile, 1),
     ),
 ];
 
@@ -359,7 +354,7 @@ impl Counter {
         match self.kind {
             Kind::Global(add, _) => add(self.word(0), count),
             Kind::Locked => self.note(self.locked.increment(count).err()),
-            Kind::Local => LOCAL.with(|local| VOLATILE(local, count)),
+            Kind::Local => LOCAL.with(|local| increment::volatile(local, count)),
             Kind::Shards(add, apart) => add(self.word(index * apart), count),
         }
     }

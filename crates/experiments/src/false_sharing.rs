@@ -9,29 +9,24 @@ use kit::model::{Cell, Claim, Design, Factor, Finding, Grid, Needs, Profile, Reg
 use kit::workers::{Model, Repeated};
 use kit::{Experiment, Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
-use sys::increment;
+use sys::increment::{self, Loop};
 use sys::pages::SharedWords;
 
 /// What do two counters cost each other that lie on one cache line?
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "false_sharing", design, trial };
 
-/// A loop of increments of one counter.
-type Add = fn(&AtomicU64, u64);
-
-const HOW: [Named<Add>; 5] = [
+const HOW: [Named<Loop>; 5] = [
     Named::new(
         "unoptimised",
         "as compiled without optimisation: load, add, store, and the loop's index in memory, too",
-        |counter, count| increment::unoptimised(counter, count),
+        increment::unoptimised,
     ),
-    Named::new("volatile", "load, add, store; the index in a register", |counter, count| {
-        increment::volatile(counter, count)
-    }),
+    Named::new("volatile", "load, add, store; the index in a register", increment::volatile),
     Named::from(
         "relaxed",
         "relaxed atomic load and store; on x86-64 one add to memory without lock",
         Profile::Standard,
-        |counter, count| increment::relaxed(counter, count),
+        increment::relaxed,
     ),
     Named::from(
         "atomic",
@@ -42,7 +37,7 @@ const HOW: [Named<Add>; 5] = [
     Named::new(
         "register",
         "in a register, stored once at the end: the control without a shared line",
-        |counter, count| increment::register(counter, count),
+        increment::register,
     ),
 ];
 
@@ -275,7 +270,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 struct Pair {
     words: SharedWords,
     distance_words: usize,
-    add: Add,
+    add: Loop,
     who: Who,
     /// Increments of each counter in a round.
     count: u64,
@@ -283,7 +278,7 @@ struct Pair {
 
 impl Pair {
     fn new(
-        add: Add,
+        add: Loop,
         who: Who,
         distance_words: usize,
         count: impl Fn(&dyn Fn(u64)) -> u64,

@@ -86,15 +86,11 @@ fn record_layout(trial: &mut Trial<'_>, taken: &Taken, request_bytes: u64, line_
         payloads.windows(2).map(|pair| pair[0].abs_diff(pair[1]) as i64).collect::<Vec<_>>();
     let overhead_ppm = block_bytes.saturating_sub(request_bytes) * 1_000_000 / block_bytes.max(1);
     let (first_words, any_bytes) = sharing(&payloads, request_bytes, line_bytes);
-    let (first_pair, _) = sharing(&payloads[..2], request_bytes, line_bytes);
-    let share_ppm = |count: u64| (count * 1_000_000) as i64;
-    let pairs = BLOCKS as u64 - 1;
     trial.record_one("block_bytes", block_bytes as i64);
     trial.record("distance_bytes", 1, distances);
     trial.record_one("overhead_ppm", overhead_ppm as i64);
-    trial.record_one("first_two_ppm", share_ppm(first_pair));
-    trial.record("neighbours_ppm", pairs, vec![share_ppm(first_words)]);
-    trial.record("payloads_meet_ppm", pairs, vec![share_ppm(any_bytes)]);
+    trial.record_one("neighbours_count", first_words as i64);
+    trial.record_one("payloads_meet_count", any_bytes as i64);
     let aligned = payloads.iter().filter(|payload| *payload % heap::ALIGNMENT as u64 == 0).count();
     trial.check("payloads aligned to 16", aligned as f64, BLOCKS as f64, BLOCKS as f64);
     if SHOWN.contains(&request_bytes) {
