@@ -13,7 +13,7 @@ use crate::support::random::Random;
 use design::{PATTERNS, Pattern};
 use kit::workers::{Model, Refusal, Rounds, Span, Worker};
 use kit::{Experiment, Stop, Trial};
-use level::{ALLOCATORS, Calls, Level};
+use level::{ALLOCATORS, Level};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use work::{Consumer, Counts, LIVE, Part, Producer, Ring, SIZES, Side, Sizes, Work};
@@ -54,9 +54,8 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let found = found.ok_or_else(|| Stop::failed("nobody looked at the memory"))??;
     trial.record_one("rss_bytes", found.rss_bytes.saturating_sub(at_first_bytes) as i64);
     plan.record(trial, &house.rounds);
-    party.record_overlap(trial, &house.rounds, true);
-    plan.check(trial, house.tally(), &found);
-    Ok(())
+    party.record_overlap(trial, &house.rounds, true)?;
+    plan.check(trial, house.tally(), &found)
 }
 
 /// What is seen of the heap while the threads still hold their blocks.
@@ -110,19 +109,22 @@ impl Plan {
         );
     }
 
-    fn check(&self, trial: &mut Trial<'_>, tally: Tally, found: &Found) {
+    fn check(&self, trial: &mut Trial<'_>, tally: Tally, found: &Found) -> Result<(), Stop> {
         let Tally { counts, held } = tally;
         trial.record("failed_count", counts.asked.max(1), vec![counts.refused as i64]);
         trial.check("blocks that were changed by others", counts.changed as f64, 0.0, 0.0);
         // Those that came less those that went, and those that are there.
         trial.check("blocks that are missing", (counts.gained() - held as i64) as f64, 0.0, 0.0);
-        if self.level.calls == Calls::None {
-            return;
-        }
-        if let (Some(arenas), Some((low, high))) = (found.arenas, self.level.arenas(self.threads)) {
+        if let (Some(arenas), Some(wanted)) = (found.arenas, self.level.arenas(self.threads)) {
             trial.record_one("arenas_count", arenas as i64);
-            trial.check("arenas", arenas as f64, low, high);
+            if arenas != wanted {
+                return Err(Stop::unsupported(format!(
+                    "glibc has {arenas} arenas and should have {wanted}: its tunables, or a limit \
+                     on memory (ulimit -v), kept it from them"
+                )));
+            }
         }
+        Ok(())
     }
 }
 

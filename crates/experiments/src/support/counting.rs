@@ -75,7 +75,7 @@ impl Party {
             || (),
         )?;
         record(trial, &rounds, increments, promise);
-        self.record_overlap(trial, &rounds, promise != Promise::Folded);
+        self.record_overlap(trial, &rounds, promise != Promise::Folded)?;
         Ok(rounds)
     }
 }

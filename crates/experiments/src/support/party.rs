@@ -7,7 +7,8 @@ use kit::workers::{Fate, Model, Pace, Placement, Refusal, Rounds, Worker, crew_p
 use kit::{Stop, Trial};
 
 /// All workers must have had their CPUs for this share of the time until the first of them was
-/// done, in the middle one of a trial's rounds: then fewer than half of them were disturbed.
+/// done, in the middle one of a trial's rounds: then fewer than half of them were disturbed, and
+/// the median of what was measured is that of an undisturbed round.
 const CONCURRENCY_MIN: f64 = 0.9;
 
 /// How long a round of really parallel work lasts, in nanoseconds: long beside the microsecond that
@@ -125,23 +126,28 @@ impl Party {
     }
 
     /// Keeps for how much of each round all workers had their CPUs. `busy` says that nothing but a
-    /// CPU could keep them from working, so that more than half of the rounds without one for each
-    /// are a fault of the trial.
-    pub(crate) fn record_overlap(&self, trial: &mut Trial<'_>, rounds: &Rounds, busy: bool) {
+    /// CPU could keep them from working.
+    ///
+    /// # Errors
+    /// Where busy workers were not at work at the same time in half of the rounds or more: then the
+    /// trial is none of its treatment, and neighbours could carry a verdict.
+    pub(crate) fn record_overlap(
+        &self,
+        trial: &mut Trial<'_>,
+        rounds: &Rounds,
+        busy: bool,
+    ) -> Result<(), Stop> {
         trial.check("rounds", rounds.count() as f64, 1.0, f64::INFINITY);
         if self.workers > 1 {
             trial.record("overlap_ppm", 1, rounds.overlaps_ppm());
         }
         // Not in `smoke`, whose few rounds say nothing beside a busy neighbour.
         if self.is_parallel() && busy && trial.spec().profile >= Profile::Quick {
-            let typical = median(rounds.concurrencies_ppm()) as f64 / 1e6;
-            trial.check(
-                "all workers had a CPU until the first was done (median round)",
-                typical,
-                CONCURRENCY_MIN,
-                1.0,
-            );
+            let typical = typical_concurrency(rounds.concurrencies_ppm())?;
+            let name = "all workers had a CPU until the first was done (median round)";
+            trial.check(name, typical, CONCURRENCY_MIN, 1.0);
         }
+        Ok(())
     }
 
     /// Keeps where they run: what their CPUs share decides what it costs.
@@ -202,14 +208,25 @@ fn shared_cache(one: u32, other: u32) -> String {
     shared.map_or("none is known".into(), |cache| format!("level {}", cache.level))
 }
 
-fn median(mut values: Vec<i64>) -> i64 {
-    values.sort_unstable();
-    values.get(values.len() / 2).copied().unwrap_or(0)
+/// For how much of the time all workers had their CPUs, in the middle one of the rounds.
+fn typical_concurrency(mut rounds_ppm: Vec<i64>) -> Result<f64, Stop> {
+    rounds_ppm.sort_unstable();
+    let middle_ppm = rounds_ppm.get(rounds_ppm.len() / 2).copied().unwrap_or(0);
+    let typical = middle_ppm as f64 / 1e6;
+    if typical < CONCURRENCY_MIN {
+        return Err(Stop::failed(format!(
+            "half of {} rounds or more did not have a CPU for every worker for {:.0} % of the \
+             time: others use the CPUs; stop them, or choose free ones by --affinity",
+            rounds_ppm.len(),
+            100.0 * CONCURRENCY_MIN
+        )));
+    }
+    Ok(typical)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{apart_by, median};
+    use super::{apart_by, typical_concurrency};
 
     #[test]
     fn cpus_of_different_cores_come_first() {
@@ -221,8 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn the_middle_is_found() {
-        assert_eq!(median(vec![9, 1, 5]), 5);
-        assert_eq!(median(Vec::new()), 0);
+    fn a_trial_stands_while_fewer_than_half_of_its_rounds_were_disturbed() {
+        let of = |rounds: &[i64]| typical_concurrency(rounds.to_vec()).ok();
+        assert_eq!(of(&[0, 950_000, 1_000_000]), Some(0.95));
+        assert_eq!(of(&[1_000_000, 0, 1_000_000, 0]), Some(1.0));
+        assert_eq!(of(&[0, 1_000_000, 0]), None);
+        assert_eq!(of(&[899_999]), None);
+        assert_eq!(of(&[]), None);
     }
 }
