@@ -296,16 +296,13 @@ pub fn crew_placed<Kept>(
 ) -> Result<Crew, Stop> {
     // The words behind the last worker's are for the meetings.
     let shared = sys::pages::shared((count + 1) * WORDS * size_of::<u64>())?;
-    let meeting = Meeting {
-        arrivals: &shared.words()[count * WORDS],
-        expected: count as u64,
-        separate: placement.separates(count),
-    };
+    let (arrivals, separate) = (&shared.words()[count * WORDS], placement.separates(count));
+    let meeting = Meeting { arrivals, expected: count as u64, separate };
     let [start, gate] = [SharedGate::new()?, SharedGate::new()?];
     let words_of = |index: usize| &shared.words()[index * WORDS..(index + 1) * WORDS];
     let body = |index: usize| {
-        let allowed = placement.of(index);
-        let worker = Worker { index, words: words_of(index), allowed, meeting };
+        let (words, allowed) = (words_of(index), placement.of(index));
+        let worker = Worker { index, words, allowed, meeting };
         let placed = placement.confine(index);
         live(&worker, [&start, &gate], count, &|worker| placed.and_then(|()| work(worker)));
     };
@@ -323,8 +320,9 @@ pub fn crew_placed<Kept>(
         for index in 0..count {
             match model {
                 Model::Thread => {
-                    let thread = move_index(&body, index);
-                    let spawned = std::thread::Builder::new().spawn_scoped(scope, thread);
+                    let body = &body;
+                    let thread = std::thread::Builder::new();
+                    let spawned = thread.spawn_scoped(scope, move || body(index));
                     made.threads += usize::from(spawned.is_ok());
                 }
                 Model::Process => {
@@ -335,9 +333,6 @@ pub fn crew_placed<Kept>(
                     made.processes.extend(forked.ok().map(|pid| (index, pid)));
                 }
             }
-        }
-        if made.threads + made.processes.len() < count {
-            meeting.break_up();
         }
         made.wait_until_there()?;
         let opened_ns = sys::clock::now_ns();
@@ -378,11 +373,6 @@ impl Held {
         let cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
         Held { from_ns, to_ns: sys::clock::now_ns(), cpu_ns }
     }
-}
-
-/// A closure for one worker's thread.
-fn move_index<'a, F: Fn(usize)>(body: &'a F, index: usize) -> impl FnOnce() + 'a {
-    move || body(index)
 }
 
 /// A worker's life: wait for the others, work, report, hold, end.
@@ -482,6 +472,9 @@ struct Made<'crew> {
 impl Made<'_> {
     /// Waits until every worker that could be made, and lives, stands at the start.
     fn wait_until_there(&mut self) -> Result<(), Stop> {
+        if ((self.threads + self.processes.len()) as u64) < self.meeting.expected {
+            self.meeting.break_up();
+        }
         loop {
             let there = self.start.arrived().load(Ordering::Acquire);
             if there as usize >= self.threads + self.processes.len() {
