@@ -85,7 +85,8 @@ fn design() -> Design {
                  loops of fixed machine code. Workers are pinned to CPUs of different cores, meet \
                  before every round, and work for half a millisecond, so that few rounds hold a \
                  preemption; from their own instants and CPU times follows for how much of a round \
-                 all of them really ran. Every round counts. Two that share one CPU work for several time slices \
+                 all of them really ran. Every round counts, and a trial in which half of \
+                 them were disturbed has failed. Two that share one CPU work for several time slices \
                  instead. After each round the counters are read, and must hold what was added, \
                  unless both workers count on one."
                 .into(),

@@ -64,9 +64,9 @@ pub(super) fn design() -> Design {
                  levels differ in the allocator alone), and asks the dynamic linker and the \
                  allocator itself whether it is the one. Threads, each on a CPU that it may not \
                  leave, fill their caches and then take and give back blocks in rounds of half a \
-                 millisecond. Every round counts; for how much of it all threads had their CPUs \
-                 is kept, since a thread that is kept from running does not contend. malloc and free are called through pointers that the compiler cannot see \
-                 through. The first word and the last byte of each block are written, and the \
+                 millisecond. Every round counts, and a trial in which half of them were disturbed \
+                 has failed: a thread that is kept from running does not contend. malloc and \
+                 free are called through pointers that the compiler cannot see through. The first word and the last byte of each block are written, and the \
                  word is looked at before the block is given back: a block that two threads had at \
                  once would show. What was taken less what was given back must be what is left."
             .into(),

@@ -50,8 +50,8 @@ pub(super) fn design() -> Design {
                  looked at: they use up what was given back before. Then one thread, or two on \
                  CPUs that they may not leave, add one to the first word of the first or second \
                  block by an atomic instruction, in rounds of about half a millisecond. After each \
-                 round the words must hold what was added. Every round counts; for how much of it \
-                 both threads had a CPU is kept."
+                 round the words must hold what was added. Every round counts, and a trial in which \
+                 half of them were disturbed has failed."
             .into(),
         factors: vec![
             factor("allocator", "who makes the blocks", "own").named(&MAKERS).build(),
