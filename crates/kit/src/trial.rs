@@ -212,8 +212,16 @@ impl<'a> Trial<'a> {
         if variables.iter().all(is_there) {
             return Ok(());
         }
-        if self.again || self.opened.is_some() {
-            return Err(Stop::failed("the environment that was asked for did not come about"));
+        if self.opened.is_some() {
+            return Err(Stop::failed("an environment was asked for after the set-up"));
+        }
+        if self.again {
+            let names: Vec<&str> = variables.iter().map(|(name, _)| *name).collect();
+            return Err(Stop::unsupported(format!(
+                "{} cannot be set: the dynamic linker takes such variables from a program whose \
+                 rights were raised (set-user-ID, file capabilities); run one without",
+                names.join(", ")
+            )));
         }
         let spec = serde_json::to_string(&self.spec).map_err(ChannelError::from)?;
         let error = Command::new("/proc/self/exe")

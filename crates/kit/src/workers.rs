@@ -16,7 +16,7 @@ use sys::gate::SharedGate;
 use sys::task::{Ended, Pid};
 use sys::usage::Usage;
 
-pub use rounds::{Repeated, Rounds, Span, concurrency_ppm, overlap_ppm, together_ppm};
+pub use rounds::{Pace, Repeated, Rounds, Span};
 
 /// How the workers share (or do not share) an address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,10 +64,9 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// Whether so many workers can all run at the same time.
-    fn has_room_for(self, count: usize) -> bool {
-        let (Placement::Among(cpus) | Placement::Apart(cpus)) = self;
-        count <= cpus.len()
+    /// Whether each of so many workers has a CPU that no other of them uses.
+    fn separates(self, count: usize) -> bool {
+        matches!(self, Placement::Apart(cpus) if count <= cpus.len())
     }
 }
 
@@ -94,13 +93,8 @@ const STATUS_FAILED: u64 = 3;
 /// between, and is woken at once when the last worker reports.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The longest that a worker waits for the others at a meeting, in nanoseconds: much longer than
-/// any of them works in between.
-pub const PATIENCE_NS: u64 = 5_000_000_000;
-
-/// How often a worker looks for the others before it asks the scheduler whether somebody else
-/// wants its CPU.
-const LOOKS: u32 = 10_000;
+/// Added to the arrivals at the crew's meetings when somebody will not come any more.
+const BROKEN: u64 = 1 << 63;
 
 /// How a worker's work ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -171,35 +165,37 @@ struct Meeting<'a> {
     /// How many come to each meeting.
     expected: u64,
     /// Whether each has a CPU of its own to wait on.
-    parallel: bool,
+    separate: bool,
+}
+
+impl Meeting<'_> {
+    /// Sends all home: somebody will not come.
+    fn break_up(&self) {
+        self.arrivals.fetch_or(BROKEN, Ordering::AcqRel);
+    }
 }
 
 impl Worker<'_> {
     /// Waits until all workers of the crew have come here as often as this one.
     ///
-    /// They go on within a fraction of a microsecond of each other, if each has a CPU: they wait
-    /// by looking, not by sleeping. Where there are fewer CPUs than workers they yield at once,
-    /// and go on as the scheduler lets them.
+    /// They wait by looking, not by sleeping. Workers with a CPU each go on within a fraction of a
+    /// microsecond of each other, and never give their CPU to others meanwhile: beside busy
+    /// neighbours the moment in which all have theirs must not be missed. Where workers share CPUs
+    /// they yield, and go on as the scheduler lets them.
     ///
     /// # Errors
-    /// [`Refusal::Failed`] if somebody does not come within [`PATIENCE_NS`]: it is dead.
+    /// [`Refusal::Failed`] if somebody will not come: it was never made, has died, or has failed.
     pub fn meet(&self) -> Result<(), Refusal> {
         let meetings = self.words[MET].fetch_add(1, Ordering::Relaxed) + 1;
-        let Meeting { arrivals, expected, parallel } = self.meeting;
+        let Meeting { arrivals, expected, separate } = self.meeting;
         arrivals.fetch_add(1, Ordering::AcqRel);
-        let mut patient_until_ns = None;
         loop {
-            for _ in 0..if parallel { LOOKS } else { 1 } {
-                if arrivals.load(Ordering::Acquire) >= meetings * expected {
-                    return Ok(());
-                }
-                std::hint::spin_loop();
+            match arrivals.load(Ordering::Acquire) {
+                BROKEN.. => return Err(Refusal::Failed),
+                come if come >= meetings * expected => return Ok(()),
+                _ if separate => std::hint::spin_loop(),
+                _ => std::thread::yield_now(),
             }
-            let now_ns = sys::clock::now_ns();
-            if now_ns > *patient_until_ns.get_or_insert(now_ns + PATIENCE_NS) {
-                return Err(Refusal::Failed);
-            }
-            std::thread::yield_now();
         }
     }
 
@@ -251,24 +247,16 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// When each worker worked.
-    pub fn spans(&self) -> Vec<Span> {
+    /// The time in which all workers had begun and none had ended, as a share of the time from the
+    /// first instant of any to the last instant of all, in parts per million. They need not have
+    /// run meanwhile: workers that take turns on one CPU are together, too.
+    pub fn together_ppm(&self) -> i64 {
         let span = |report: &Report| Span {
             started_ns: report.started_ns,
             ended_ns: report.ended_ns,
-            cpu_ns: report.cpu_ns,
+            ..Span::default()
         };
-        self.reports.iter().map(span).collect()
-    }
-
-    /// [`together_ppm`] of the crew's work.
-    pub fn together_ppm(&self) -> i64 {
-        together_ppm(&self.spans())
-    }
-
-    /// [`overlap_ppm`] of the crew's work.
-    pub fn overlap_ppm(&self) -> i64 {
-        overlap_ppm(&self.spans())
+        rounds::together_ppm(&self.reports.iter().map(span).collect::<Vec<_>>())
     }
 }
 
@@ -308,16 +296,13 @@ pub fn crew_placed<Kept>(
 ) -> Result<Crew, Stop> {
     // The words behind the last worker's are for the meetings.
     let shared = sys::pages::shared((count + 1) * WORDS * size_of::<u64>())?;
-    let meeting = Meeting {
-        arrivals: &shared.words()[count * WORDS],
-        expected: count as u64,
-        parallel: placement.has_room_for(count),
-    };
+    let (arrivals, separate) = (&shared.words()[count * WORDS], placement.separates(count));
+    let meeting = Meeting { arrivals, expected: count as u64, separate };
     let [start, gate] = [SharedGate::new()?, SharedGate::new()?];
     let words_of = |index: usize| &shared.words()[index * WORDS..(index + 1) * WORDS];
     let body = |index: usize| {
-        let allowed = placement.of(index);
-        let worker = Worker { index, words: words_of(index), allowed, meeting };
+        let (words, allowed) = (words_of(index), placement.of(index));
+        let worker = Worker { index, words, allowed, meeting };
         let placed = placement.confine(index);
         live(&worker, [&start, &gate], count, &|worker| placed.and_then(|()| work(worker)));
     };
@@ -326,6 +311,7 @@ pub fn crew_placed<Kept>(
         let mut made = Made {
             start: &start,
             gate: &gate,
+            meeting,
             words: shared.words(),
             threads: 0,
             processes: Vec::with_capacity(count),
@@ -334,8 +320,9 @@ pub fn crew_placed<Kept>(
         for index in 0..count {
             match model {
                 Model::Thread => {
-                    let thread = move_index(&body, index);
-                    let spawned = std::thread::Builder::new().spawn_scoped(scope, thread);
+                    let body = &body;
+                    let thread = std::thread::Builder::new();
+                    let spawned = thread.spawn_scoped(scope, move || body(index));
                     made.threads += usize::from(spawned.is_ok());
                 }
                 Model::Process => {
@@ -388,11 +375,6 @@ impl Held {
     }
 }
 
-/// A closure for one worker's thread.
-fn move_index<'a, F: Fn(usize)>(body: &'a F, index: usize) -> impl FnOnce() + 'a {
-    move || body(index)
-}
-
 /// A worker's life: wait for the others, work, report, hold, end.
 ///
 /// Its report costs it about 15 microseconds, which on one CPU the others wait for. What would cost
@@ -413,6 +395,9 @@ fn live<Kept>(
     // A panic must not end the worker before it has arrived: the others' maker waits for it.
     let kept = catch_unwind(AssertUnwindSafe(|| work(worker))).unwrap_or(Err(Refusal::Failed));
     words[ENDED_NS].store(sys::clock::now_ns(), Ordering::Relaxed);
+    if kept.is_err() {
+        worker.meeting.break_up();
+    }
     words[CPU_NS].store(sys::clock::thread_cpu_ns() - cpu_ns, Ordering::Relaxed);
     let used = Usage::of_thread().since(usage);
     let waited_ns = match (sys::proc::schedstat_thread(), sched) {
@@ -476,6 +461,7 @@ fn read_report(words: &[AtomicU64]) -> Report {
 struct Made<'crew> {
     start: &'crew SharedGate,
     gate: &'crew SharedGate,
+    meeting: Meeting<'crew>,
     words: &'crew [AtomicU64],
     threads: usize,
     /// Worker processes that live, as far as is known.
@@ -486,6 +472,9 @@ struct Made<'crew> {
 impl Made<'_> {
     /// Waits until every worker that could be made, and lives, stands at the start.
     fn wait_until_there(&mut self) -> Result<(), Stop> {
+        if ((self.threads + self.processes.len()) as u64) < self.meeting.expected {
+            self.meeting.break_up();
+        }
         loop {
             let there = self.start.arrived().load(Ordering::Acquire);
             if there as usize >= self.threads + self.processes.len() {
@@ -522,7 +511,10 @@ impl Made<'_> {
         let mut alive = Vec::with_capacity(self.processes.len());
         for (index, pid) in std::mem::take(&mut self.processes) {
             match sys::task::try_wait(pid)? {
-                Some(ended) => self.ended.push(ended),
+                Some(ended) => {
+                    self.ended.push(ended);
+                    self.meeting.break_up();
+                }
                 None => alive.push((index, pid)),
             }
         }

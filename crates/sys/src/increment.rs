@@ -16,13 +16,14 @@
 use crate::Result;
 use crate::error::check_number;
 use std::cell::UnsafeCell;
-use std::sync::atomic::AtomicU64;
-#[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Whether the loops are the machine code that their names say. On other architectures than
 /// x86-64 and AArch64 they are whatever the compiler makes of relaxed atomic operations.
 pub const EXACT: bool = cfg!(any(target_arch = "x86_64", target_arch = "aarch64"));
+
+/// A loop of increments of one counter.
+pub type Loop = extern "C" fn(&AtomicU64, u64);
 
 /// Nothing where the loops are [`EXACT`], else why not.
 ///
@@ -38,7 +39,7 @@ pub fn exact_or_why() -> std::result::Result<(), &'static str> {
 
 /// Adds 1 `count` times as an optimising compiler does it for an ordinary variable: it folds the
 /// loop into one addition of `count`.
-pub fn plain(counter: &AtomicU64, count: u64) {
+pub extern "C" fn plain(counter: &AtomicU64, count: u64) {
     // The call is made in assembly, because a race between accesses that Rust knows to be plain
     // would be undefined; see the module.
     #[cfg(target_arch = "x86_64")]
@@ -81,6 +82,58 @@ unsafe extern "C" fn plain_loop(counter: *mut u64, count: u64) {
         // SAFETY: the caller's promise.
         unsafe { *counter = (*counter).wrapping_add(1) };
     }
+}
+
+/// A loop that begins at a cache line and does its lines of assembly `count` times, none at all if
+/// that is 0: for each architecture the lines, then their operands. `{left}` is what is left of
+/// `count`. Elsewhere than on these two architectures it does `otherwise` as often.
+macro_rules! counted_loop {
+    (
+        $count:expr,
+        x86_64: [$($x86:literal)+] ($($x86_operands:tt)*),
+        aarch64: [$($arm:literal)+] ($($arm_operands:tt)*),
+        otherwise: $otherwise:expr,
+    ) => {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: reads and writes the word at `counter`, if any, which is valid and aligned; the
+        // registers and flags it changes are named. For the race see the module.
+        unsafe {
+            std::arch::asm!(
+                "test {left}, {left}",
+                "jz 3f",
+                ".p2align 6",
+                "2:",
+                $($x86,)+
+                "dec {left}",
+                "jnz 2b",
+                "3:",
+                left = inout(reg) $count => _,
+                $($x86_operands)*
+                options(nostack),
+            );
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above. A CPU that did not know an instruction would end the process by a
+        // signal, which is safe, too.
+        unsafe {
+            std::arch::asm!(
+                "cbz {left}, 3f",
+                ".p2align 6",
+                "2:",
+                $($arm,)+
+                "subs {left}, {left}, #1",
+                "b.ne 2b",
+                "3:",
+                left = inout(reg) $count => _,
+                $($arm_operands)*
+                options(nostack),
+            );
+        }
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+        for _ in 0..$count {
+            $otherwise;
+        }
+    };
 }
 
 /// Adds 1 `count` times as a compiler does it that was told not to optimise (`-O0`): load, add,
@@ -146,54 +199,20 @@ pub extern "C" fn unoptimised(counter: &AtomicU64, count: u64) {
 #[unsafe(export_name = "scruple_increment_volatile")]
 #[inline(never)]
 pub extern "C" fn volatile(counter: &AtomicU64, count: u64) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: reads and writes the word at `counter`, which is valid and aligned; the registers
-    // and flags it changes are named. For the race see the module.
-    unsafe {
-        std::arch::asm!(
-            "test {left}, {left}",
-            "jz 3f",
-            ".p2align 6",
-            "2:",
-            "mov {value}, qword ptr [{counter}]",
-            "add {value}, 1",
-            "mov qword ptr [{counter}], {value}",
-            "dec {left}",
-            "jnz 2b",
-            "3:",
-            counter = in(reg) counter.as_ptr(),
-            left = inout(reg) count => _,
-            value = out(reg) _,
-            options(nostack),
-        );
-    }
-    #[cfg(target_arch = "aarch64")]
-    load_add_store(counter, count);
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    (0..count).for_each(|_| load_and_store(counter));
-}
-
-#[cfg(target_arch = "aarch64")]
-#[inline(always)]
-fn load_add_store(counter: &AtomicU64, count: u64) {
-    // SAFETY: as in `volatile`.
-    unsafe {
-        std::arch::asm!(
-            "cbz {left}, 3f",
-            ".p2align 6",
-            "2:",
-            "ldr {value}, [{counter}]",
-            "add {value}, {value}, #1",
-            "str {value}, [{counter}]",
-            "subs {left}, {left}, #1",
-            "b.ne 2b",
-            "3:",
-            counter = in(reg) counter.as_ptr(),
-            left = inout(reg) count => _,
-            value = out(reg) _,
-            options(nostack),
-        );
-    }
+    counted_loop!(
+        count,
+        x86_64: [
+            "mov {value}, qword ptr [{counter}]"
+            "add {value}, 1"
+            "mov qword ptr [{counter}], {value}"
+        ] (counter = in(reg) counter.as_ptr(), value = out(reg) _,),
+        aarch64: [
+            "ldr {value}, [{counter}]"
+            "add {value}, {value}, #1"
+            "str {value}, [{counter}]"
+        ] (counter = in(reg) counter.as_ptr(), value = out(reg) _,),
+        otherwise: load_and_store(counter),
+    );
 }
 
 /// Adds 1 `count` times by a relaxed atomic load and a relaxed atomic store, which together are
@@ -202,32 +221,21 @@ fn load_add_store(counter: &AtomicU64, count: u64) {
 #[unsafe(export_name = "scruple_increment_relaxed")]
 #[inline(never)]
 pub extern "C" fn relaxed(counter: &AtomicU64, count: u64) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: as in `volatile`.
-    unsafe {
-        std::arch::asm!(
-            "test {left}, {left}",
-            "jz 3f",
-            ".p2align 6",
-            "2:",
-            "add qword ptr [{counter}], 1",
-            "dec {left}",
-            "jnz 2b",
-            "3:",
-            counter = in(reg) counter.as_ptr(),
-            left = inout(reg) count => _,
-            options(nostack),
-        );
-    }
-    #[cfg(target_arch = "aarch64")]
-    load_add_store(counter, count);
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    (0..count).for_each(|_| load_and_store(counter));
+    counted_loop!(
+        count,
+        x86_64: ["add qword ptr [{counter}], 1"] (counter = in(reg) counter.as_ptr(),),
+        aarch64: [
+            "ldr {value}, [{counter}]"
+            "add {value}, {value}, #1"
+            "str {value}, [{counter}]"
+        ] (counter = in(reg) counter.as_ptr(), value = out(reg) _,),
+        otherwise: load_and_store(counter),
+    );
 }
 
 /// Adds 1 `count` times by an atomic read-modify-write: `lock add` on x86-64; on AArch64 `ldadd`
 /// where the CPU has it (LSE), else a loop of `ldxr` and `stxr`.
-pub fn atomic(counter: &AtomicU64, count: u64) {
+pub extern "C" fn atomic(counter: &AtomicU64, count: u64) {
     #[cfg(target_arch = "aarch64")]
     if !std::arch::is_aarch64_feature_detected!("lse") {
         return exclusive_loop(counter, count);
@@ -239,47 +247,13 @@ pub fn atomic(counter: &AtomicU64, count: u64) {
 #[unsafe(export_name = "scruple_increment_atomic")]
 #[inline(never)]
 extern "C" fn atomic_loop(counter: &AtomicU64, count: u64) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: as in `volatile`.
-    unsafe {
-        std::arch::asm!(
-            "test {left}, {left}",
-            "jz 3f",
-            ".p2align 6",
-            "2:",
-            "lock add qword ptr [{counter}], 1",
-            "dec {left}",
-            "jnz 2b",
-            "3:",
-            counter = in(reg) counter.as_ptr(),
-            left = inout(reg) count => _,
-            options(nostack),
-        );
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: as in `volatile`. A CPU that did not know the instruction would end the process
-    // by a signal, which is safe, too.
-    unsafe {
-        std::arch::asm!(
-            ".arch_extension lse",
-            "cbz {left}, 3f",
-            ".p2align 6",
-            "2:",
-            "ldadd {one}, {value}, [{counter}]",
-            "subs {left}, {left}, #1",
-            "b.ne 2b",
-            "3:",
-            counter = in(reg) counter.as_ptr(),
-            left = inout(reg) count => _,
-            one = in(reg) 1_u64,
-            value = out(reg) _,
-            options(nostack),
-        );
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    for _ in 0..count {
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
+    counted_loop!(
+        count,
+        x86_64: ["lock add qword ptr [{counter}], 1"] (counter = in(reg) counter.as_ptr(),),
+        aarch64: [".arch_extension lse" "ldadd {one}, {value}, [{counter}]"]
+            (counter = in(reg) counter.as_ptr(), one = in(reg) 1_u64, value = out(reg) _,),
+        otherwise: counter.fetch_add(1, Ordering::Relaxed),
+    );
 }
 
 /// By an exclusive load and store, again and again until nobody was in between.
@@ -287,73 +261,31 @@ extern "C" fn atomic_loop(counter: &AtomicU64, count: u64) {
 #[inline(never)]
 #[cfg(target_arch = "aarch64")]
 extern "C" fn exclusive_loop(counter: &AtomicU64, count: u64) {
-    // SAFETY: as in `volatile`.
-    unsafe {
-        std::arch::asm!(
-            "cbz {left}, 3f",
-            ".p2align 6",
-            "2:",
-            "ldxr {value}, [{counter}]",
-            "add {value}, {value}, #1",
-            "stxr {failed:w}, {value}, [{counter}]",
-            "cbnz {failed:w}, 2b",
-            "subs {left}, {left}, #1",
-            "b.ne 2b",
-            "3:",
-            counter = in(reg) counter.as_ptr(),
-            left = inout(reg) count => _,
-            value = out(reg) _,
-            failed = out(reg) _,
-            options(nostack),
-        );
-    }
+    counted_loop!(
+        count,
+        x86_64: [""] (),
+        aarch64: [
+            "ldxr {value}, [{counter}]"
+            "add {value}, {value}, #1"
+            "stxr {failed:w}, {value}, [{counter}]"
+            "cbnz {failed:w}, 2b"
+        ] (counter = in(reg) counter.as_ptr(), value = out(reg) _, failed = out(reg) _,),
+        otherwise: (),
+    );
 }
 
 /// Adds 1 `count` times to a register and then stores it: the loop alone, without any memory.
 #[unsafe(export_name = "scruple_increment_register")]
 #[inline(never)]
 pub extern "C" fn register(counter: &AtomicU64, count: u64) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: as in `volatile`.
-    unsafe {
-        std::arch::asm!(
-            "mov {value}, qword ptr [{counter}]",
-            "test {left}, {left}",
-            "jz 3f",
-            ".p2align 6",
-            "2:",
-            "add {value}, 1",
-            "dec {left}",
-            "jnz 2b",
-            "3:",
-            "mov qword ptr [{counter}], {value}",
-            counter = in(reg) counter.as_ptr(),
-            left = inout(reg) count => _,
-            value = out(reg) _,
-            options(nostack),
-        );
-    }
-    #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above.
-    unsafe {
-        std::arch::asm!(
-            "ldr {value}, [{counter}]",
-            "cbz {left}, 3f",
-            ".p2align 6",
-            "2:",
-            "add {value}, {value}, #1",
-            "subs {left}, {left}, #1",
-            "b.ne 2b",
-            "3:",
-            "str {value}, [{counter}]",
-            counter = in(reg) counter.as_ptr(),
-            left = inout(reg) count => _,
-            value = out(reg) _,
-            options(nostack),
-        );
-    }
-    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-    counter.store(counter.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
+    let mut value = counter.load(Ordering::Relaxed);
+    counted_loop!(
+        count,
+        x86_64: ["add {value}, 1"] (value = inout(reg) value,),
+        aarch64: ["add {value}, {value}, #1"] (value = inout(reg) value,),
+        otherwise: value = value.wrapping_add(1),
+    );
+    counter.store(value, Ordering::Relaxed);
 }
 
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
@@ -456,17 +388,14 @@ extern "C" fn locked_loop(parts: &Parts, count: u64) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::atomic::Ordering;
-
-    type Loop = fn(&AtomicU64, u64);
 
     const LOOPS: [(&str, Loop); 6] = [
         ("plain", plain),
-        ("unoptimised", |counter, count| unoptimised(counter, count)),
-        ("volatile", |counter, count| volatile(counter, count)),
-        ("relaxed", |counter, count| relaxed(counter, count)),
-        ("atomic", |counter, count| atomic(counter, count)),
-        ("register", |counter, count| register(counter, count)),
+        ("unoptimised", unoptimised),
+        ("volatile", volatile),
+        ("relaxed", relaxed),
+        ("atomic", atomic),
+        ("register", register),
     ];
 
     #[test]

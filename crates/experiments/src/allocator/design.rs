@@ -2,6 +2,7 @@
 
 use super::level::ALLOCATORS;
 use super::work::SIZES;
+use crate::support::party::overlap_response;
 use kit::declare::{
     Named, cell, claim, factor, finding, grid, ratio, remark, response, share, value,
 };
@@ -63,10 +64,9 @@ pub(super) fn design() -> Design {
                  levels differ in the allocator alone), and asks the dynamic linker and the \
                  allocator itself whether it is the one. Threads, each on a CPU that it may not \
                  leave, fill their caches and then take and give back blocks in rounds of half a \
-                 millisecond. A round in which a thread had to wait for its CPU is set aside and \
-                 another is done: neighbours that keep a thread from running keep it from \
-                 contending, too. malloc and free are called through pointers that the compiler cannot see \
-                 through. The first word and the last byte of each block are written, and the \
+                 millisecond. Every round counts, and a trial in which half of them were disturbed \
+                 has failed: a thread that is kept from running does not contend. malloc and \
+                 free are called through pointers that the compiler cannot see through. The first word and the last byte of each block are written, and the \
                  word is looked at before the block is given back: a block that two threads had at \
                  once would show. What was taken less what was given back must be what is left."
             .into(),
@@ -150,7 +150,7 @@ fn responses() -> Vec<Response> {
 }
 
 /// What is counted beside the time.
-fn counted() -> [Response; 6] {
+fn counted() -> [Response; 5] {
     let opened = "when the timed region is opened";
     let closed = "when all threads have worked";
     let held = "when all threads have worked and hold their blocks";
@@ -158,15 +158,6 @@ fn counted() -> [Response; 6] {
     [
         count("failed_count", "refused allocations")
             .card(opened, closed, "divided by the number of allocations", "malloc's answers")
-            .build(),
-        count("set_aside_count", "share of rounds in which a thread waited for its CPU")
-            .card(
-                opened,
-                closed,
-                "rounds whose overlap is below 90 %, divided by all rounds; where each thread has \
-                 a CPU of its own",
-                "clock_gettime(CLOCK_MONOTONIC), /proc/thread-self/schedstat",
-            )
             .build(),
         count("sleeps_count", "times that a thread went to sleep, per pair")
             .card(
@@ -185,15 +176,7 @@ fn counted() -> [Response; 6] {
                 "/proc/self/smaps_rollup, Rss",
             )
             .build(),
-        response("overlap_ppm", "time in which all threads had a CPU", Unit::Ppm)
-            .card(
-                "when the first thread begins a round",
-                "when the last ends it",
-                "the common part of all threads' times, less what any of them waited on a run \
-                 queue, divided by that; where each has a CPU of its own",
-                "clock_gettime(CLOCK_MONOTONIC), /proc/thread-self/schedstat",
-            )
-            .build(),
+        overlap_response(),
     ]
 }
 
@@ -213,6 +196,11 @@ fn findings() -> Vec<Finding> {
             "glibc_scaling",
             "With glibc as it is two threads do {} times as many pairs as one.",
             ratio(PER_S, by("glibc", "2"), by("glibc", "1")),
+        ),
+        remark(
+            "overlap",
+            "Two threads behind one internal lock both had a CPU for {} of a round.",
+            value("overlap_ppm", by("one_lock", "2")),
         ),
         remark(
             "pair",

@@ -228,12 +228,13 @@ impl Level {
 
     /// How many arenas there must be when so many threads have allocated; `None` where only
     /// glibc could tell.
-    pub(super) fn arenas(self, threads: usize) -> Option<(f64, f64)> {
+    pub(super) fn arenas(self, threads: usize) -> Option<usize> {
         match self.source {
             Source::Preloaded(_) => None,
-            Source::Glibc(Tuning { one_arena: true, .. }) => Some((1.0, 1.0)),
-            // One for each thread and the main one, up to eight per CPU.
-            Source::Glibc(_) => Some((threads as f64 + 1.0, threads as f64 + 1.0)),
+            Source::Glibc(Tuning { one_arena: true, .. }) => Some(1),
+            // The main one and one for each thread. glibc makes up to eight per CPU, which is as
+            // many as there are threads here.
+            Source::Glibc(_) => Some(threads + 1),
         }
     }
 
@@ -292,7 +293,7 @@ mod tests {
         assert_eq!(tuning("one_arena"), Some((true, false)));
         assert_eq!(tuning("mutex_around"), tuning("glibc"));
         assert_eq!(level("mutex_around").map(|l| l.calls), Some(Calls::BehindMutex));
-        assert_eq!(level("glibc").and_then(|l| l.arenas(2)), Some((3.0, 3.0)));
+        assert_eq!(level("glibc").and_then(|l| l.arenas(2)), Some(3));
         assert!(level("jemalloc").is_some_and(|l| l.arenas(2).is_none()));
     }
 }

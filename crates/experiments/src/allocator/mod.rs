@@ -8,15 +8,15 @@ mod design;
 mod level;
 mod work;
 
-use crate::support::crowd::{
-    self, Gate, MILLION, Span, Step, all_disturbed, are_apart, by_round, gather, is_sound,
-    per_million, places,
-};
+use crate::support::party::Party;
 use crate::support::random::Random;
 use design::{PATTERNS, Pattern};
+use kit::workers::{Model, Refusal, Rounds, Span, Worker};
 use kit::{Experiment, Stop, Trial};
-use level::{ALLOCATORS, Calls, Level};
-use work::{Counts, LIVE, Ring, SIZES, Side, Sizes, Tally};
+use level::{ALLOCATORS, Level};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Mutex, PoisonError};
+use work::{Consumer, Counts, LIVE, Part, Producer, Ring, SIZES, Side, Sizes, Work};
 
 /// The experiment.
 pub(crate) const EXPERIMENT: Experiment =
@@ -37,33 +37,25 @@ struct Plan {
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let plan = Plan::read(trial)?;
-    if plan.threads > 1 {
-        trial.need_cpus(2)?;
-    }
+    trial.need_cpus(plan.threads.min(2))?;
     // Twice, since an allocator may keep as much as is in use.
     let blocks = plan.threads * LIVE * plan.sizes.most_bytes();
     trial.need_memory(2 * blocks as u64 + SPARE_BYTES)?;
     plan.level.put_in_place(trial)?;
-    let cpus = places(&trial.spec().cpus, plan.threads);
-    trial.observe("placement", sys::affinity::format_list(&cpus));
+    let party = Party::new(trial, Model::Thread, plan.threads, plan.threads)?;
     let at_first_bytes = sys::proc::memory(sys::process::pid())?.rss_bytes;
-    let mut found = Found::default();
-    let rings: Vec<Ring> = (0..plan.threads.div_ceil(2)).map(|_| Ring::new()).collect();
-    let tallies = gather(
-        &cpus,
-        trial.spec().timed_ns,
-        |index, gate| plan.work(index, &rings, gate),
-        |step| match step {
-            Step::Begin => trial.begin(),
-            Step::End => trial.end().map(|_| ()),
-            Step::Look => Found::now(plan.level, plan.threads).map(|now| found = now),
-        },
+    let house = House::new(plan, party.rounds(trial)?);
+    let mut found = None;
+    party.work(
+        trial,
+        |worker| house.work(worker),
+        || found = Some(Found::now(plan.level, plan.threads)),
     )?;
-    let added_bytes = found.rss_bytes.saturating_sub(at_first_bytes);
-    trial.record_one("rss_bytes", added_bytes as i64);
-    plan.record(trial, &tallies, are_apart(&cpus))?;
-    plan.check(trial, &tallies, &found);
-    Ok(())
+    let found = found.ok_or_else(|| Stop::failed("nobody looked at the memory"))??;
+    trial.record_one("rss_bytes", found.rss_bytes.saturating_sub(at_first_bytes) as i64);
+    plan.record(trial, &house.rounds);
+    party.record_overlap(trial, &house.rounds, true)?;
+    plan.check(trial, house.tally(), &found)
 }
 
 /// What is seen of the heap while the threads still hold their blocks.
@@ -92,98 +84,122 @@ impl Plan {
         })
     }
 
-    /// One thread's work. In the pattern `handed`, those of an even number take blocks, and each
-    /// one's next gives them back.
-    fn work(&self, index: usize, rings: &[Ring], gate: &Gate) -> Option<Tally> {
-        let allocator = self.level.functions();
-        let random = Random::new(self.seed, index);
-        if self.pattern == Pattern::Same {
-            return work::alone(allocator, self.level.calls, self.sizes, random, index, gate);
-        }
-        let pair = index / 2;
-        let seed = Random::new(self.seed, pair).next();
-        let side = Side { allocator, ring: &rings[pair], seed };
-        if index.is_multiple_of(2) {
-            side.produce(self.sizes, random, index, gate)
-        } else {
-            side.consume(index, gate)
-        }
-    }
-
-    /// Keeps what each round came to in which all threads had their CPUs.
-    fn record(&self, trial: &mut Trial<'_>, tallies: &[Tally], apart: bool) -> Result<(), Stop> {
-        let threads: Vec<_> = tallies.iter().map(|tally| &tally.rounds).collect();
-        let all = by_round(&threads);
-        let of_all = all.len();
-        let rounds: Vec<Round> = all
-            .iter()
-            .filter(|(spans, _)| is_sound(spans, apart))
-            .map(|(spans, counts)| Round::of(spans, counts))
-            .filter(|round| round.pairs > 0)
-            .collect();
-        if rounds.is_empty() {
-            return Err(all_disturbed(of_all, trial.spec().profile));
-        }
-        let each = |of: fn(&Round) -> i64| rounds.iter().map(of).collect::<Vec<i64>>();
+    /// Keeps what each round came to.
+    fn record(&self, trial: &mut Trial<'_>, rounds: &Rounds) {
+        let each = |of: &dyn Fn(u64, &[Span], usize) -> i64| -> Vec<i64> {
+            (0..rounds.count())
+                .map(|round| of(rounds.found(round), &rounds.spans(round), round))
+                .collect()
+        };
         let (wall, cpu) = match self.pattern {
             Pattern::Same => ("pair_ns", "pair_cpu_ns"),
             Pattern::Handed => ("handed_ns", "handed_cpu_ns"),
         };
-        trial.record(wall, MILLION, each(|round| per_million(round.wall_ns, round.pairs)));
-        trial.record(cpu, MILLION, each(|round| per_million(round.cpu_ns, round.pairs)));
-        trial.record("sleeps_count", MILLION, each(|round| per_million(round.sleeps, round.pairs)));
-        trial.record("throughput_per_s", 1, each(Round::pairs_per_s));
-        if self.threads > 1 && apart {
-            trial.record("overlap_ppm", 1, each(|round| round.overlap_ppm));
+        let sum = |of: fn(&Span) -> u64| {
+            each(&|pairs, spans, _| per_million(spans.iter().map(of).sum(), pairs))
+        };
+        trial.record(wall, MILLION, sum(Span::wall_ns));
+        trial.record(cpu, MILLION, sum(|span| span.cpu_ns));
+        trial.record("sleeps_count", MILLION, sum(|span| span.sleeps));
+        let walls_ns = rounds.walls_ns();
+        trial.record(
+            "throughput_per_s",
+            1,
+            each(&|pairs, _, round| per_second(pairs, walls_ns[round])),
+        );
+    }
+
+    fn check(&self, trial: &mut Trial<'_>, tally: Tally, found: &Found) -> Result<(), Stop> {
+        let Tally { counts, held } = tally;
+        trial.record("failed_count", counts.asked.max(1), vec![counts.refused as i64]);
+        trial.check("blocks that were changed by others", counts.changed as f64, 0.0, 0.0);
+        // Those that came less those that went, and those that are there.
+        trial.check("blocks that are missing", (counts.gained() - held as i64) as f64, 0.0, 0.0);
+        if let (Some(arenas), Some(wanted)) = (found.arenas, self.level.arenas(self.threads)) {
+            trial.record_one("arenas_count", arenas as i64);
+            if arenas != wanted {
+                return Err(Stop::unsupported(format!(
+                    "glibc has {arenas} arenas and should have {wanted}: its tunables, or a limit \
+                     on memory (ulimit -v), kept it from them"
+                )));
+            }
         }
-        let set_aside = (of_all - rounds.len()) as i64;
-        trial.record("set_aside_count", of_all as u64, vec![set_aside]);
         Ok(())
     }
-
-    fn check(&self, trial: &mut Trial<'_>, tallies: &[Tally], found: &Found) {
-        let all = tallies.iter().fold(Counts::default(), |sum, tally| sum.plus(tally.all));
-        trial.record("failed_count", all.asked.max(1), vec![all.refused as i64]);
-        trial.check("blocks that were changed by others", all.changed as f64, 0.0, 0.0);
-        // Those that came less those that went, and those that are there.
-        let kept: i64 = tallies.iter().map(|tally| tally.kept).sum();
-        trial.check("blocks that are missing", (all.gained() - kept) as f64, 0.0, 0.0);
-        if self.level.calls == Calls::None {
-            return;
-        }
-        if let (Some(arenas), Some((low, high))) = (found.arenas, self.level.arenas(self.threads)) {
-            trial.record_one("arenas_count", arenas as i64);
-            trial.check("arenas", arenas as f64, low, high);
-        }
-    }
 }
 
-/// A round, all threads together.
-#[derive(Clone, Copy, Debug)]
-struct Round {
-    pairs: u64,
-    whole_ns: u64,
-    wall_ns: u64,
-    cpu_ns: u64,
-    sleeps: u64,
-    overlap_ppm: i64,
+/// What a total is scaled to by [`per_million`], so that a fraction of a nanosecond is not lost.
+const MILLION: u64 = 1_000_000;
+
+/// A total of `count` operations as that of a million. Of no operation at all it is that of one, in
+/// a round that was lost to others.
+fn per_million(total: u64, count: u64) -> i64 {
+    (u128::from(total) * u128::from(MILLION) / u128::from(count.max(1))) as i64
 }
 
-impl Round {
-    fn of(spans: &[Span], counts: &[Counts]) -> Self {
-        let sum = |of: fn(&Span) -> u64| spans.iter().map(of).sum();
-        Round {
-            pairs: counts.iter().map(|counts| counts.freed).sum(),
-            whole_ns: crowd::whole_ns(spans),
-            wall_ns: sum(Span::wall_ns),
-            cpu_ns: sum(|span| span.cpu_ns),
-            sleeps: sum(|span| span.sleeps),
-            overlap_ppm: crowd::overlap_ppm(spans),
+fn per_second(count: u64, wall_ns: u64) -> i64 {
+    (u128::from(count) * 1_000_000_000 / u128::from(wall_ns.max(1))) as i64
+}
+
+/// What all threads did.
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    counts: Counts,
+    /// Blocks that they have when all have worked.
+    held: u64,
+}
+
+/// What the threads of a trial share.
+#[derive(Debug)]
+struct House {
+    plan: Plan,
+    rounds: Rounds,
+    rings: Vec<Ring>,
+    /// Blocks given back in this round.
+    pairs: AtomicU64,
+    tally: Mutex<Tally>,
+}
+
+impl House {
+    fn new(plan: Plan, rounds: Rounds) -> Self {
+        let rings = (0..plan.threads.div_ceil(2)).map(|_| Ring::new()).collect();
+        House { plan, rounds, rings, pairs: AtomicU64::new(0), tally: Mutex::default() }
+    }
+
+    /// One thread's life until it is looked at. What it returns holds its blocks.
+    fn work(&self, worker: &Worker<'_>) -> Result<Box<dyn Work + '_>, Refusal> {
+        let mut work = self.part(worker.index);
+        let mut part = Part { work: &mut *work, pairs: &self.pairs, freed_before: 0 };
+        self.rounds.run(worker, &mut part)?;
+        work.close();
+        let mut tally = self.tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.counts = tally.counts.plus(*work.counts());
+        tally.held += work.held();
+        drop(tally);
+        Ok(work)
+    }
+
+    /// In the pattern `handed` threads of an even number take blocks, and each one's next gives
+    /// them back.
+    fn part(&self, index: usize) -> Box<dyn Work + '_> {
+        let Plan { level, sizes, pattern, seed, .. } = self.plan;
+        let random = Random::new(seed, index);
+        if pattern == Pattern::Same {
+            return work::alone(level.functions(), level.calls, sizes, random);
+        }
+        let pair = index / 2;
+        let ring = &self.rings[pair];
+        let side =
+            Side { allocator: level.functions(), ring, seed: Random::new(seed, pair).next() };
+        if index.is_multiple_of(2) {
+            Box::new(Producer::new(side, sizes, random))
+        } else {
+            Box::new(Consumer::new(side))
         }
     }
 
-    fn pairs_per_s(&self) -> i64 {
-        (u128::from(self.pairs) * 1_000_000_000 / u128::from(self.whole_ns.max(1))) as i64
+    fn tally(&self) -> Tally {
+        *self.tally.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,46 +1,47 @@
-use super::Round;
 use super::design::{PATTERNS, Pattern, design};
-use super::level::{ALLOCATORS, Calls};
-use super::work::{self, Counts, LIVE, Ring, SIZES, Side, Tally};
-use crate::support::crowd::{Span, Step, gather, per_million, places};
+use super::level::{ALLOCATORS, Calls, Level};
+use super::work::{Consumer, LIVE, Part, Producer, Ring, SIZES, Side, Work};
+use super::{House, Plan, Tally, per_million, per_second};
 use crate::support::random::Random;
-use kit::Stop;
 use kit::model::Profile;
+use kit::workers::{Fate, Model, Pace, Placement, Refusal, Rounds, Worker, crew_placed};
+use std::sync::atomic::AtomicU64;
 use sys::allocator::Allocator;
 
-const TIMED_NS: u64 = 2_000_000;
-
-fn here(count: usize) -> Vec<u32> {
-    places(&sys::affinity::allowed().unwrap(), count)
+fn rounds(threads: usize) -> Rounds {
+    let pace = Pace { warm_up: 1, least: 3, limit_ns: 0, round_ns: 500_000 };
+    Rounds::new(threads, pace).unwrap()
 }
 
-fn fine(_: Step) -> Result<(), Stop> {
-    Ok(())
+fn all_do<Kept>(threads: usize, work: impl Fn(&Worker<'_>) -> Result<Kept, Refusal> + Sync) {
+    let cpus = sys::affinity::allowed().unwrap();
+    let placement = Placement::Apart(&cpus);
+    let crew = crew_placed(Model::Thread, threads, placement, work, |_| ()).unwrap();
+    assert!(crew.reports.iter().all(|report| report.fate == Fate::Done));
 }
 
-fn sum(tallies: &[Tally]) -> Counts {
-    tallies.iter().fold(Counts::default(), |sum, tally| sum.plus(tally.all))
+/// What so many threads did by a plan, and the pairs of their rounds.
+fn done_by(plan: Plan) -> (Tally, u64) {
+    let house = House::new(plan, rounds(plan.threads));
+    all_do(plan.threads, |worker| house.work(worker));
+    let pairs = (0..house.rounds.count()).map(|round| house.rounds.found(round)).sum();
+    (house.tally(), pairs)
+}
+
+fn level(name: &str) -> Level {
+    ALLOCATORS.iter().find(|named| named.name == name).unwrap().by
 }
 
 #[test]
 fn what_is_taken_is_given_back_or_still_there() {
-    for (calls, allocator) in [
-        (Calls::Plain, Allocator::of_process()),
-        (Calls::BehindMutex, Allocator::behind_one_mutex()),
-        (Calls::None, Allocator::of_process()),
-    ] {
+    for name in ["glibc", "mutex_around", "none"] {
         for sizes in &SIZES {
-            let work = |index: usize, gate: &_| {
-                work::alone(allocator, calls, sizes.by, Random::new(1, index), index, gate)
-            };
-            let tallies = gather(&here(2), TIMED_NS, work, fine).unwrap();
-            let all = sum(&tallies);
-            assert_eq!((all.changed, all.refused, all.gained()), (0, 0, 0), "{calls:?}");
-            assert!(all.freed > 0 && tallies.iter().all(|tally| tally.kept == 0));
-            for tally in &tallies {
-                let of_rounds: u64 = tally.rounds.iter().map(|(_, counts)| counts.freed).sum();
-                assert!(of_rounds > 0 && of_rounds <= tally.all.freed, "{tally:?}");
-            }
+            let (level, sizes) = (level(name), sizes.by);
+            let plan = Plan { level, threads: 2, sizes, pattern: Pattern::Same, seed: 1 };
+            let (Tally { counts, held }, pairs) = done_by(plan);
+            assert_eq!((counts.changed, counts.refused), (0, 0), "{name}");
+            assert_eq!((held, counts.gained()), (2 * LIVE as u64, held as i64), "{name}");
+            assert!(pairs > 0 && pairs < counts.freed, "the round that warms up is no round");
         }
     }
 }
@@ -49,35 +50,33 @@ fn what_is_taken_is_given_back_or_still_there() {
 fn every_block_that_is_handed_over_arrives_once_and_in_order() {
     // With as many threads as there may be, on one CPU too.
     for threads in [2, 4] {
-        let rings = [Ring::new(), Ring::new()];
-        let work = |index: usize, gate: &_| {
-            let ring = &rings[index / 2];
-            let side = Side { allocator: Allocator::of_process(), ring, seed: 7 };
-            match index % 2 {
-                0 => side.produce(SIZES[0].by, Random::new(1, index), index, gate),
-                _ => side.consume(index, gate),
-            }
-        };
-        let tallies = gather(&here(threads), TIMED_NS, work, fine).unwrap();
-        let all = sum(&tallies);
-        assert_eq!((all.changed, all.refused, all.gained()), (0, 0, 0), "{tallies:?}");
-        assert!(all.freed > 0);
+        let (level, sizes) = (level("glibc"), SIZES[0].by);
+        let plan = Plan { level, threads, sizes, pattern: Pattern::Handed, seed: 7 };
+        let (Tally { counts, held }, _) = done_by(plan);
+        assert_eq!((counts.changed, counts.refused, counts.gained(), held), (0, 0, 0, 0));
+        assert!(counts.freed > 0);
     }
 }
 
 #[test]
 fn a_block_that_somebody_else_wrote_in_is_found() {
-    let ring = Ring::new();
+    let (ring, pairs, rounds) = (Ring::new(), AtomicU64::new(0), rounds(2));
     let one = Side { allocator: Allocator::of_process(), ring: &ring, seed: 1 };
     // It expects the stamps of another seed.
     let other = Side { seed: 2, ..one };
-    let work = |index: usize, gate: &_| match index {
-        0 => one.produce(SIZES[0].by, Random::new(1, 0), index, gate),
-        _ => other.consume(index, gate),
-    };
-    let tallies = gather(&here(2), TIMED_NS, work, fine).unwrap();
-    assert!(tallies[1].all.changed > 0);
-    assert_eq!(tallies[1].all.changed, tallies[1].all.freed);
+    all_do(2, |worker| {
+        let mut work: Box<dyn Work> = match worker.index {
+            0 => Box::new(Producer::new(one, SIZES[0].by, Random::new(1, 0))),
+            _ => Box::new(Consumer::new(other)),
+        };
+        rounds.run(worker, &mut Part { work: &mut *work, pairs: &pairs, freed_before: 0 })?;
+        work.close();
+        let counts = work.counts();
+        let wrong = if worker.index == 0 { 0 } else { counts.freed };
+        assert_eq!(counts.changed, wrong);
+        assert!(worker.index == 0 || wrong > 0);
+        Ok(())
+    });
 }
 
 #[test]
@@ -87,13 +86,10 @@ fn sizes_and_places_are_what_they_say() {
 }
 
 #[test]
-fn a_round_is_the_sum_of_its_threads() {
-    let span = |began_ns, ended_ns| Span { began_ns, ended_ns, cpu_ns: 50, ..Span::default() };
-    let counts = Counts { freed: 20, ..Counts::default() };
-    let round = Round::of(&[span(0, 100), span(100, 200)], &[counts, counts]);
-    assert_eq!(per_million(round.wall_ns, round.pairs), 5_000_000, "200 ns for 40 pairs");
-    assert_eq!(per_million(round.cpu_ns, round.pairs), 2_500_000);
-    assert_eq!(round.pairs_per_s(), 200_000_000, "40 pairs in 200 ns");
+fn totals_become_those_of_a_million() {
+    assert_eq!(per_million(200, 40), 5_000_000, "200 ns for 40 pairs");
+    assert_eq!(per_million(200, 0), 200_000_000, "nothing was done: as if it were one");
+    assert_eq!(per_second(40, 200), 200_000_000, "40 pairs in 200 ns");
 }
 
 #[test]

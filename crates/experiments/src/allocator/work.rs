@@ -2,11 +2,12 @@
 //! changed by somebody else.
 
 use super::level::Calls;
-use crate::support::crowd::{Gate, Rounds, Shift};
 use crate::support::random::Random;
 use kit::declare::Named;
 use kit::model::Profile;
+use kit::workers::Repeated;
 use std::array::from_fn;
+use std::sync::atomic::{AtomicU64, Ordering};
 use sys::allocator::{Allocator, Block, Slot};
 
 /// Blocks that each thread has at any time, in the pattern `same`; slots of a ring, in `handed`.
@@ -79,15 +80,49 @@ impl Counts {
     }
 }
 
-/// One thread's life.
-#[derive(Debug)]
-pub(super) struct Tally {
-    /// What it did in each round.
-    pub(super) rounds: Rounds<Counts>,
-    /// What it did in all: with the rounds that only warmed up, and with what it tidied up.
-    pub(super) all: Counts,
-    /// Blocks that it had more at the end than at the beginning, by looking.
-    pub(super) kept: i64,
+/// One thread's work with blocks. When it is dropped it gives back what it has.
+pub(super) trait Work {
+    /// Works until then; in fact a little longer, if it is late already.
+    fn work(&mut self, until_ns: u64);
+
+    /// What it did so far.
+    fn counts(&mut self) -> &mut Counts;
+
+    /// All have worked: looks at what is left.
+    fn close(&mut self);
+
+    /// Blocks that it has.
+    fn held(&self) -> u64;
+}
+
+/// One thread's part of all rounds.
+pub(super) struct Part<'a> {
+    pub(super) work: &'a mut dyn Work,
+    /// Pairs of all threads in a round.
+    pub(super) pairs: &'a AtomicU64,
+    /// Blocks given back in the rounds before.
+    pub(super) freed_before: u64,
+}
+
+impl Repeated for Part<'_> {
+    fn work(&mut self, _: usize, until_ns: u64) {
+        self.work.work(until_ns);
+    }
+
+    fn hand_in(&mut self, _: usize) {
+        let freed = self.work.counts().freed;
+        self.pairs.fetch_add(freed - self.freed_before, Ordering::Relaxed);
+        self.freed_before = freed;
+    }
+
+    fn settle(&mut self) -> u64 {
+        self.pairs.swap(0, Ordering::Relaxed)
+    }
+}
+
+#[inline]
+fn is_over(until_ns: u64) -> bool {
+    sys::clock::now_ns() >= until_ns
 }
 
 /// Where blocks come from and go to.
@@ -136,64 +171,82 @@ impl Heap for Again {
     }
 }
 
-/// The pattern `same`: a thread gives back what it took itself.
+/// A place for a block, with the stamp that was written in it.
+type Place = Option<(Block, u64)>;
+
+/// The pattern `same`: one after the other, blocks drawn at random are given back and others taken
+/// in their place.
+struct Replacing<H: Heap> {
+    heap: H,
+    sizes: Sizes,
+    random: Random,
+    kept: [Place; LIVE],
+    counts: Counts,
+}
+
+/// A thread with blocks of its own that gives back what it took itself.
 pub(super) fn alone(
     allocator: Allocator,
     calls: Calls,
     sizes: Sizes,
     random: Random,
-    index: usize,
-    gate: &Gate,
-) -> Option<Tally> {
+) -> Box<dyn Work> {
     match calls {
-        Calls::Plain | Calls::BehindMutex => {
-            replace_all_along(allocator, sizes, random, index, gate)
-        }
+        Calls::Plain | Calls::BehindMutex => Box::new(Replacing::new(allocator, sizes, random)),
         Calls::None => {
             let heap = Again { allocator, most_bytes: sizes.most_bytes(), last: None };
-            replace_all_along(heap, sizes, random, index, gate)
+            Box::new(Replacing::new(heap, sizes, random))
         }
     }
 }
 
-/// A place for a block, with the stamp that was written in it.
-type Place = Option<(Block, u64)>;
-
-/// One after the other, blocks drawn at random are given back and others taken in their place.
-fn replace_all_along(
-    mut heap: impl Heap,
-    sizes: Sizes,
-    mut random: Random,
-    index: usize,
-    gate: &Gate,
-) -> Option<Tally> {
-    let mut kept: [Place; LIVE] = from_fn(|_| {
-        let stamp = random.next();
-        heap.take(sizes.of(stamp), stamp).map(|block| (block, stamp))
-    });
-    let held = kept.iter().flatten().count() as i64;
-    let mut all = Counts::default();
-    let rounds = gate.work(index, |shift| {
+impl<H: Heap> Replacing<H> {
+    fn new(mut heap: H, sizes: Sizes, mut random: Random) -> Self {
         let mut counts = Counts::default();
+        let kept = from_fn(|_| {
+            let (mut place, stamp) = (None, random.next());
+            replace(&mut heap, &mut place, sizes.of(stamp), stamp, &mut counts);
+            place
+        });
+        Replacing { heap, sizes, random, kept, counts }
+    }
+}
+
+impl<H: Heap> Work for Replacing<H> {
+    fn work(&mut self, until_ns: u64) {
+        let Replacing { heap, sizes, random, kept, counts } = self;
         loop {
             for _ in 0..BATCH {
                 let stamp = random.next();
                 let place = &mut kept[stamp as usize % LIVE];
-                replace(&mut heap, place, sizes.of(stamp), stamp, &mut counts);
+                replace(heap, place, sizes.of(stamp), stamp, counts);
             }
-            if shift.is_over() {
+            if is_over(until_ns) {
                 break;
             }
         }
-        all = all.plus(counts);
-        counts
-    })?;
-    let gained = kept.iter().flatten().count() as i64 - held;
-    for (block, stamp) in kept.into_iter().flatten() {
-        all.changed += u64::from(block.stamp() != stamp);
-        heap.give(block);
     }
-    Some(Tally { rounds, all, kept: gained })
+
+    fn counts(&mut self) -> &mut Counts {
+        &mut self.counts
+    }
+
+    fn close(&mut self) {
+        let changed = |(block, written): &&(Block, u64)| block.stamp() != *written;
+        self.counts.changed += self.kept.iter().flatten().filter(changed).count() as u64;
+    }
+
+    fn held(&self) -> u64 {
+        self.kept.iter().flatten().count() as u64
+    }
+}
+
+impl<H: Heap> Drop for Replacing<H> {
+    fn drop(&mut self) {
+        for (block, _) in self.kept.iter_mut().filter_map(Option::take) {
+            self.heap.give(block);
+        }
+    }
 }
 
 /// Gives back what is in a place, and takes another block for it.
@@ -237,17 +290,17 @@ fn stamp_of(seed: u64, index: u64) -> u64 {
 
 /// Passes a moment of waiting for the other side; says whether the time is over.
 #[inline]
-fn wait_on(looks: &mut u32, shift: &Shift) -> bool {
+fn wait_on(looks: &mut u32, until_ns: u64) -> bool {
     *looks += 1;
     if looks.is_multiple_of(LOOKS) {
         std::thread::yield_now();
-        return shift.is_over();
+        return is_over(until_ns);
     }
     std::hint::spin_loop();
     false
 }
 
-/// One side of the pattern `handed`.
+/// What both sides of the pattern `handed` know.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Side<'a> {
     pub(super) allocator: Allocator,
@@ -256,95 +309,132 @@ pub(super) struct Side<'a> {
     pub(super) seed: u64,
 }
 
-impl Side<'_> {
-    /// Takes blocks and leaves them for the other side.
-    pub(super) fn produce(
-        &self,
-        sizes: Sizes,
-        mut random: Random,
-        index: usize,
-        gate: &Gate,
-    ) -> Option<Tally> {
-        let mut all = Counts::default();
-        let mut sent = 0;
-        // The block that found its place full when the last round ended.
-        let mut pending = None;
-        let rounds = gate.work(index, |shift| {
-            let mut counts = Counts::default();
-            while !(counts.asked.is_multiple_of(HANDED_BATCH) && shift.is_over()) {
-                let block = pending.take().or_else(|| {
-                    counts.asked += 1;
-                    let bytes = sizes.of(random.next());
-                    self.allocator.take(bytes, stamp_of(self.seed, sent))
-                });
-                match block {
-                    None => counts.refused += 1,
-                    Some(block) => match self.leave(block, sent, shift) {
-                        Ok(()) => sent += 1,
-                        Err(block) => {
-                            pending = Some(block);
-                            break;
-                        }
-                    },
-                }
-            }
-            all = all.plus(counts);
-            counts
-        })?;
-        if let Some(block) = pending {
-            all.freed += 1;
-            self.allocator.give(block);
-        }
-        Some(Tally { rounds, all, kept: 0 })
+/// Takes blocks and leaves them for the other side.
+pub(super) struct Producer<'a> {
+    side: Side<'a>,
+    sizes: Sizes,
+    random: Random,
+    sent: u64,
+    /// The block that found its place full when the last round ended.
+    pending: Option<Block>,
+    counts: Counts,
+}
+
+impl<'a> Producer<'a> {
+    pub(super) fn new(side: Side<'a>, sizes: Sizes, random: Random) -> Self {
+        Producer { side, sizes, random, sent: 0, pending: None, counts: Counts::default() }
     }
 
+    fn next(&mut self) -> Option<Block> {
+        self.pending.take().or_else(|| {
+            self.counts.asked += 1;
+            let bytes = self.sizes.of(self.random.next());
+            self.side.allocator.take(bytes, stamp_of(self.side.seed, self.sent))
+        })
+    }
+}
+
+impl Work for Producer<'_> {
+    fn work(&mut self, until_ns: u64) {
+        loop {
+            match self.next() {
+                None => self.counts.refused += 1,
+                Some(block) => match self.side.leave(block, self.sent, until_ns) {
+                    Ok(()) => self.sent += 1,
+                    Err(block) => {
+                        self.pending = Some(block);
+                        break;
+                    }
+                },
+            }
+            if self.counts.asked.is_multiple_of(HANDED_BATCH) && is_over(until_ns) {
+                break;
+            }
+        }
+    }
+
+    fn counts(&mut self) -> &mut Counts {
+        &mut self.counts
+    }
+
+    fn close(&mut self) {
+        if let Some(block) = self.pending.take() {
+            self.counts.freed += 1;
+            self.side.allocator.give(block);
+        }
+    }
+
+    fn held(&self) -> u64 {
+        0
+    }
+}
+
+/// Finds blocks and gives them back.
+pub(super) struct Consumer<'a> {
+    side: Side<'a>,
+    counts: Counts,
+}
+
+impl<'a> Consumer<'a> {
+    pub(super) fn new(side: Side<'a>) -> Self {
+        Consumer { side, counts: Counts::default() }
+    }
+
+    /// Gives back the next block, if it is there.
+    #[inline]
+    fn take_one(&mut self) -> bool {
+        let number = self.counts.freed;
+        let Some(block) = self.side.ring.slot(number).take() else {
+            return false;
+        };
+        self.counts.changed += u64::from(block.stamp() != stamp_of(self.side.seed, number));
+        self.counts.freed += 1;
+        self.side.allocator.give(block);
+        true
+    }
+}
+
+impl Work for Consumer<'_> {
+    fn work(&mut self, until_ns: u64) {
+        let mut looks = 0;
+        loop {
+            if self.take_one() {
+                if self.counts.freed.is_multiple_of(HANDED_BATCH) && is_over(until_ns) {
+                    break;
+                }
+            } else if wait_on(&mut looks, until_ns) {
+                break;
+            }
+        }
+    }
+
+    fn counts(&mut self) -> &mut Counts {
+        &mut self.counts
+    }
+
+    /// The other side has left its last block by now.
+    fn close(&mut self) {
+        while self.take_one() {}
+    }
+
+    fn held(&self) -> u64 {
+        0
+    }
+}
+
+impl Side<'_> {
     /// Leaves a block in its place as soon as that is empty; gives it back when the time is over.
     #[inline]
-    fn leave(&self, mut block: Block, number: u64, shift: &Shift) -> Result<(), Block> {
+    fn leave(&self, mut block: Block, number: u64, until_ns: u64) -> Result<(), Block> {
         let mut looks = 0;
         loop {
             match self.ring.slot(number).put(block) {
                 Ok(()) => return Ok(()),
                 Err(back) => block = back,
             }
-            if wait_on(&mut looks, shift) {
+            if wait_on(&mut looks, until_ns) {
                 return Err(block);
             }
         }
-    }
-
-    /// Finds blocks and gives them back.
-    pub(super) fn consume(&self, index: usize, gate: &Gate) -> Option<Tally> {
-        let mut all = Counts::default();
-        let rounds = gate.work(index, |shift| {
-            let mut counts = Counts::default();
-            let mut looks = 0;
-            loop {
-                if self.take_one(all.freed + counts.freed, &mut counts) {
-                    if counts.freed.is_multiple_of(HANDED_BATCH) && shift.is_over() {
-                        break;
-                    }
-                } else if wait_on(&mut looks, shift) {
-                    break;
-                }
-            }
-            all = all.plus(counts);
-            counts
-        })?;
-        // The other side has left its last block by now.
-        while self.take_one(all.freed, &mut all) {}
-        Some(Tally { rounds, all, kept: 0 })
-    }
-
-    /// Gives back the block of that number, if it is there.
-    #[inline]
-    fn take_one(&self, number: u64, counts: &mut Counts) -> bool {
-        let Some(block) = self.ring.slot(number).take() else {
-            return false;
-        };
-        counts.changed += u64::from(block.stamp() != stamp_of(self.seed, number));
-        counts.freed += 1;
-        self.allocator.give(block);
-        true
     }
 }

@@ -14,9 +14,6 @@ const ARENA_BYTES: usize = 16 << 10;
 /// What glibc puts in front of each payload: the size of the block (its malloc.c, "chunk").
 const GLIBC_TAG_BYTES: usize = 8;
 
-/// The length of a cache line where the machine does not tell.
-const USUAL_LINE_BYTES: u64 = 64;
-
 /// Who makes the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Maker {
@@ -36,12 +33,6 @@ const COLUMNS: [&str; 6] = ["block at", "bytes", "state", "payload at", "cache l
 pub(super) enum Taken {
     Own { heap: Heap, payloads: Vec<usize>, first_two: Vec<Listed> },
     Glibc { earlier: Vec<Block>, blocks: Vec<Block> },
-}
-
-/// The length of a line of `cpu`'s first data cache, in bytes.
-pub(super) fn line_bytes(cpu: u32) -> u64 {
-    let caches = sys::topology::caches(cpu);
-    caches.iter().find_map(|cache| cache.line_bytes).unwrap_or(USUAL_LINE_BYTES)
 }
 
 impl Taken {

@@ -3,16 +3,21 @@
 //! Work that is to be really parallel must be short, or somebody's preemption falls into it; and
 //! it must be repeated, so that the rounds which were disturbed all the same are few. Before each
 //! round all workers meet; each then takes its own instants, directly around its work.
+//!
+//! Every round is kept, with what its workers lacked of their CPUs. Rounds are not chosen by that
+//! afterwards: as long as fewer than half were disturbed their median is sound, and otherwise the
+//! trial says so ([`Rounds::concurrencies_ppm`]) instead of showing its good rounds alone.
 
 use super::{Refusal, Worker};
 use crate::{OBSERVATIONS_MAX, Stop};
 use std::sync::atomic::Ordering;
 use sys::pages::SharedWords;
+use sys::usage::Usage;
 
 /// Words kept of one worker in one round.
-const WORDS: usize = 3;
+const WORDS: usize = 5;
 
-/// When one worker worked.
+/// When one worker worked, and what kept it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// Its first instant, in nanoseconds of CLOCK_MONOTONIC.
@@ -21,11 +26,25 @@ pub struct Span {
     pub ended_ns: u64,
     /// Its CPU time in between.
     pub cpu_ns: u64,
+    /// Its time on a run queue; absent where the kernel does not tell.
+    pub queue_wait_ns: Option<u64>,
+    /// How often it went to sleep.
+    pub sleeps: u64,
 }
 
 impl Span {
-    fn wall_ns(&self) -> u64 {
+    /// How long it lasted.
+    pub fn wall_ns(&self) -> u64 {
         self.ended_ns.saturating_sub(self.started_ns)
+    }
+
+    /// What it lacked of a CPU: all that it did not run, if it never slept. One that slept, for a
+    /// lock, wanted no CPU meanwhile; what it then lacked is its time on a run queue.
+    fn lacked_ns(&self) -> u64 {
+        match self.queue_wait_ns {
+            Some(queue_wait_ns) if self.sleeps > 0 => queue_wait_ns,
+            _ => self.wall_ns().saturating_sub(self.cpu_ns),
+        }
     }
 }
 
@@ -45,28 +64,26 @@ fn together_ns(spans: &[Span]) -> u64 {
 
 /// All that the workers lacked of a CPU while they worked, in nanoseconds.
 fn lacked_ns(spans: &[Span]) -> u64 {
-    spans.iter().map(|span| span.wall_ns().saturating_sub(span.cpu_ns)).sum()
+    spans.iter().map(Span::lacked_ns).sum()
 }
 
 fn ppm(part: u64, whole: u64) -> i64 {
     (u128::from(part) * 1_000_000 / u128::from(whole.max(1))) as i64
 }
 
-/// The time in which all had begun and none had ended, as a share of the time from the first
-/// instant of any to the last instant of all, in parts per million. They need not have run
-/// meanwhile: workers that take turns on one CPU are together, too.
-pub fn together_ppm(spans: &[Span]) -> i64 {
+/// [`super::Crew::together_ppm`] of these.
+pub(super) fn together_ppm(spans: &[Span]) -> i64 {
     ppm(together_ns(spans), whole_ns(spans))
 }
 
-/// The least time in which all must have been **running**, as a share of the time from the first
+/// The least time in which all must have had a **CPU**, as a share of the time from the first
 /// instant of any to the last instant of all, in parts per million.
 ///
 /// It is the time in which all had begun and none had ended, less all that any of them lacked of a
-/// CPU while it worked (its wall time less its CPU time): nobody knows when they lacked it, so all
-/// of it is taken off, as if no two had ever lacked it at once. What a hypervisor took from a CPU
-/// is seen only where the kernel leaves it out of the CPU time.
-pub fn overlap_ppm(spans: &[Span]) -> i64 {
+/// CPU while it worked: nobody knows when they lacked it, so all of it is taken off, as if no two
+/// had ever lacked it at once. One that sleeps for a lock is at work. What a hypervisor took from a
+/// CPU is seen only where the kernel leaves it out of the CPU time.
+pub(super) fn overlap_ppm(spans: &[Span]) -> i64 {
     ppm(together_ns(spans).saturating_sub(lacked_ns(spans)), whole_ns(spans))
 }
 
@@ -76,24 +93,38 @@ pub fn overlap_ppm(spans: &[Span]) -> i64 {
 /// Workers that fight over something need not get equal parts of it, so that one is done long
 /// before the other. That lowers the overlap, and is what the treatment does to them; this number
 /// tells it from workers that began late or lacked a CPU.
-pub fn concurrency_ppm(spans: &[Span]) -> i64 {
+pub(super) fn concurrency_ppm(spans: &[Span]) -> i64 {
     let first = spans.iter().map(|span| span.started_ns).min().unwrap_or(0);
     let one_ended = spans.iter().map(|span| span.ended_ns).min().unwrap_or(0);
     let both_ns = together_ns(spans).saturating_sub(lacked_ns(spans));
     ppm(both_ns, one_ended.saturating_sub(first))
 }
 
-/// Work that all workers of a crew do at the same time, and again.
-pub trait Repeated: Sync {
-    /// One worker's part, which is timed. It allocates and prints nothing.
-    fn work(&self, index: usize);
+/// Work that all workers of a crew do at the same time, and again: one worker's part of it.
+pub trait Repeated {
+    /// What is timed. It allocates and prints nothing. Work that goes by the clock, not by a count,
+    /// ends at `until_ns`, which is the same for all.
+    fn work(&mut self, index: usize, until_ns: u64);
 
     /// What each worker does when its part is done, before anybody settles: not timed.
-    fn hand_in(&self, _index: usize) {}
+    fn hand_in(&mut self, _index: usize) {}
 
     /// Says what the round came to, and makes all ready for the next one. Called by one worker,
     /// possibly in a process of its own, while the others wait.
-    fn settle(&self) -> u64;
+    fn settle(&mut self) -> u64;
+}
+
+/// How rounds follow each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    /// The first rounds are not kept, so many of them.
+    pub warm_up: usize,
+    /// The fewest rounds that are kept, however long they take.
+    pub least: usize,
+    /// When so many nanoseconds are over no more rounds are begun.
+    pub limit_ns: u64,
+    /// How long work that goes by the clock lasts in a round, in nanoseconds.
+    pub round_ns: u64,
 }
 
 /// The instants of all workers in all rounds, and what each round came to, in memory that a fork
@@ -102,63 +133,66 @@ pub trait Repeated: Sync {
 pub struct Rounds {
     words: SharedWords,
     workers: usize,
-    warm_up: usize,
-    most: usize,
-    limit_ns: u64,
+    pace: Pace,
 }
 
 impl Rounds {
-    /// Room for the rounds of so many workers. The first `warm_up` rounds are not kept; after them
-    /// rounds go on until `limit_ns` is over, but at least `least` and at most as many as a
-    /// trial keeps of one response.
+    /// The most rounds that are kept: as many as a trial keeps of one response.
+    const MOST: usize = OBSERVATIONS_MAX;
+
+    /// Room for the rounds of so many workers.
     ///
     /// # Errors
     /// Where the kernel refuses the memory.
-    pub fn new(workers: usize, warm_up: usize, limit_ns: u64) -> Result<Self, Stop> {
-        let most = OBSERVATIONS_MAX;
-        let count = Self::ROUNDS_AT + most * (1 + workers * WORDS);
+    pub fn new(workers: usize, pace: Pace) -> Result<Self, Stop> {
+        let count = Self::ROUNDS_AT + Self::MOST * (1 + workers * WORDS);
         let words = sys::pages::shared(count * size_of::<u64>())?;
         // Touched now, so that the first to write finds the pages there.
         words.words().iter().for_each(|word| word.store(0, Ordering::Relaxed));
-        Ok(Rounds { words, workers, warm_up, most, limit_ns })
+        Ok(Rounds { words, workers, pace })
     }
 
-    /// The first word says whether to go on, the second how many rounds are done; the rounds'
-    /// words begin at the next cache lines.
+    /// The first word says when the round ends, or with 0 that there is none; the second how many
+    /// rounds are done; the rounds' words begin at the next cache lines.
     const ROUNDS_AT: usize = 16;
 
     /// A worker's part of all rounds.
     ///
     /// # Errors
-    /// [`Refusal::Failed`] if another worker is dead.
-    pub fn run(&self, worker: &Worker<'_>, task: &impl Repeated) -> Result<(), Refusal> {
-        let [go_on, done] = [&self.words.words()[0], &self.words.words()[1]];
+    /// [`Refusal::Failed`] if another worker will not come.
+    pub fn run(&self, worker: &Worker<'_>, task: &mut impl Repeated) -> Result<(), Refusal> {
+        let Pace { warm_up, least, limit_ns, round_ns } = self.pace;
+        let [until, done] = [&self.words.words()[0], &self.words.words()[1]];
         let mut begun_ns = 0;
         for round in 0.. {
             worker.meet()?;
             if worker.index == 0 {
                 if round > 0 {
                     let found = task.settle();
-                    if let Some(kept) = (round - 1_usize).checked_sub(self.warm_up) {
+                    if let Some(kept) = (round - 1_usize).checked_sub(warm_up) {
                         self.outcome(kept).store(found, Ordering::Relaxed);
                         done.store(kept as u64 + 1, Ordering::Relaxed);
                     }
                 }
-                if round == self.warm_up {
-                    begun_ns = sys::clock::now_ns();
+                let now_ns = sys::clock::now_ns();
+                if round == warm_up {
+                    begun_ns = now_ns;
                 }
-                let kept = round.saturating_sub(self.warm_up);
-                let early = kept == 0 || sys::clock::now_ns() - begun_ns < self.limit_ns;
-                go_on.store(u64::from(early && kept < self.most), Ordering::Relaxed);
+                let kept = round.saturating_sub(warm_up);
+                let go_on = kept < least.max(1) || now_ns - begun_ns < limit_ns;
+                let until_ns = if go_on && kept < Self::MOST { now_ns + round_ns } else { 0 };
+                until.store(until_ns, Ordering::Relaxed);
             }
+            let before = Kernel::now();
             // Relaxed stores above: a meeting orders what was before it and what comes after.
             worker.meet()?;
-            if go_on.load(Ordering::Relaxed) == 0 {
+            let until_ns = until.load(Ordering::Relaxed);
+            if until_ns == 0 {
                 break;
             }
-            let span = timed(|| task.work(worker.index));
-            if let Some(kept) = round.checked_sub(self.warm_up) {
-                self.keep(kept, worker.index, span);
+            let span = timed(|| task.work(worker.index, until_ns));
+            if let Some(kept) = round.checked_sub(warm_up) {
+                self.keep(kept, worker.index, Kernel::now().since(before, span));
             }
             task.hand_in(worker.index);
         }
@@ -176,10 +210,12 @@ impl Rounds {
         let words = &self.words.words()[at..at + self.workers * WORDS];
         words
             .chunks_exact(WORDS)
-            .map(|words| Span {
-                started_ns: words[0].load(Ordering::Relaxed),
-                ended_ns: words[1].load(Ordering::Relaxed),
-                cpu_ns: words[2].load(Ordering::Relaxed),
+            .map(|words| {
+                let word = |index: usize| words[index].load(Ordering::Relaxed);
+                let [started_ns, ended_ns, cpu_ns, queue_wait_ns, sleeps] =
+                    std::array::from_fn(word);
+                let queue_wait_ns = (queue_wait_ns != u64::MAX).then_some(queue_wait_ns);
+                Span { started_ns, ended_ns, cpu_ns, queue_wait_ns, sleeps }
             })
             .collect()
     }
@@ -200,12 +236,14 @@ impl Rounds {
         (0..self.count()).map(|round| sum(self.spans(round))).collect()
     }
 
-    /// [`overlap_ppm`] of each round.
+    /// The least time in which all must have had a CPU, for each round, as a share of the time from
+    /// the first instant of any to the last instant of all, in parts per million.
     pub fn overlaps_ppm(&self) -> Vec<i64> {
         (0..self.count()).map(|round| overlap_ppm(&self.spans(round))).collect()
     }
 
-    /// [`concurrency_ppm`] of each round.
+    /// The same time as a share of the time until the first of them was done, for each round, in
+    /// parts per million: 1,000,000 if all ran whenever all had something to do.
     pub fn concurrencies_ppm(&self) -> Vec<i64> {
         (0..self.count()).map(|round| concurrency_ppm(&self.spans(round))).collect()
     }
@@ -220,10 +258,35 @@ impl Rounds {
 
     fn keep(&self, round: usize, index: usize, span: Span) {
         let at = self.round_at(round) + 1 + index * WORDS;
-        let words = &self.words.words()[at..at + WORDS];
-        words[0].store(span.started_ns, Ordering::Relaxed);
-        words[1].store(span.ended_ns, Ordering::Relaxed);
-        words[2].store(span.cpu_ns, Ordering::Relaxed);
+        let queue_wait_ns = span.queue_wait_ns.unwrap_or(u64::MAX);
+        let told = [span.started_ns, span.ended_ns, span.cpu_ns, queue_wait_ns, span.sleeps];
+        for (word, value) in self.words.words()[at..at + WORDS].iter().zip(told) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+}
+
+/// What the kernel counts of a thread that its clocks do not tell. Read before the last meeting
+/// and not behind it: it takes some microseconds, by which workers would begin apart.
+struct Kernel {
+    queue_wait_ns: Option<u64>,
+    sleeps: u64,
+}
+
+impl Kernel {
+    fn now() -> Self {
+        Kernel {
+            queue_wait_ns: sys::proc::schedstat_thread().map(|sched| sched.queue_wait_ns),
+            sleeps: Usage::of_thread().voluntary_switches,
+        }
+    }
+
+    fn since(self, before: Kernel, span: Span) -> Span {
+        let queue_wait_ns = self
+            .queue_wait_ns
+            .zip(before.queue_wait_ns)
+            .map(|(now, then)| now.saturating_sub(then));
+        Span { queue_wait_ns, sleeps: self.sleeps - before.sleeps, ..span }
     }
 }
 
@@ -234,5 +297,5 @@ fn timed(work: impl FnOnce()) -> Span {
     work();
     let ended_ns = sys::clock::now_ns();
     let cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
-    Span { started_ns, ended_ns, cpu_ns }
+    Span { started_ns, ended_ns, cpu_ns, ..Span::default() }
 }

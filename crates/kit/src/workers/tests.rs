@@ -1,3 +1,4 @@
+use super::rounds::{concurrency_ppm, overlap_ppm, together_ppm};
 use super::*;
 use std::sync::atomic::AtomicBool;
 
@@ -165,6 +166,7 @@ fn an_error_while_workers_wait_lets_them_go() {
         let made = Made {
             start: &start,
             gate: &gate,
+            meeting: Meeting { arrivals: &AtomicU64::new(0), expected: 1, separate: false },
             words: &[],
             threads: 1,
             processes: Vec::new(),
@@ -256,17 +258,17 @@ struct Adding<'a> {
     each: u64,
 }
 
-impl Repeated for Adding<'_> {
-    fn work(&self, index: usize) {
+impl Repeated for &Adding<'_> {
+    fn work(&mut self, index: usize, _: u64) {
         self.words[1 + index].store(self.each, Ordering::Relaxed);
     }
 
-    fn hand_in(&self, index: usize) {
+    fn hand_in(&mut self, index: usize) {
         let own = self.words[1 + index].swap(0, Ordering::Relaxed);
         self.words[0].fetch_add(own, Ordering::Relaxed);
     }
 
-    fn settle(&self) -> u64 {
+    fn settle(&mut self) -> u64 {
         self.words[0].swap(0, Ordering::Relaxed)
     }
 }
@@ -274,13 +276,18 @@ impl Repeated for Adding<'_> {
 #[test]
 fn each_round_is_settled_when_all_have_handed_in() {
     for model in [Model::Thread, Model::Process] {
-        for (limit_ns, most) in [(0, 1), (60_000_000_000, crate::OBSERVATIONS_MAX)] {
+        for (least, limit_ns, most) in
+            [(0, 0, 1), (7, 0, 7), (1, 60_000_000_000, crate::OBSERVATIONS_MAX)]
+        {
             alone(|| {
                 let shared = sys::pages::shared(64).unwrap();
                 let task = Adding { words: shared.words(), each: 7 };
-                let rounds = Rounds::new(3, 2, limit_ns).unwrap();
-                crew(model, 3, &here(), |worker| rounds.run(worker, &task), |_| ()).unwrap();
-                // The limit of no time allows one round, a long one as many as are kept.
+                let pace = Pace { warm_up: 2, least, limit_ns, round_ns: 0 };
+                let rounds = Rounds::new(3, pace).unwrap();
+                let work = |worker: &Worker<'_>| rounds.run(worker, &mut &task);
+                crew(model, 3, &here(), work, |_| ()).unwrap();
+                // No time allows one round, or as many as are asked for; much time as many as are
+                // kept.
                 assert_eq!(rounds.count(), most, "{model:?}");
                 for round in 0..most {
                     assert_eq!(rounds.found(round), 21);
@@ -297,8 +304,72 @@ fn each_round_is_settled_when_all_have_handed_in() {
     }
 }
 
+/// Works until it is told to end, and remembers when that was.
+struct Waiting<'a>(&'a [AtomicU64]);
+
+impl Repeated for Waiting<'_> {
+    fn work(&mut self, index: usize, until_ns: u64) {
+        while sys::clock::now_ns() < until_ns {}
+        self.0[index].fetch_add(until_ns, Ordering::Relaxed);
+    }
+
+    fn settle(&mut self) -> u64 {
+        0
+    }
+}
+
+#[test]
+fn work_by_the_clock_is_to_end_for_all_at_the_same_time() {
+    let cpus = here();
+    // As many as there are CPUs, each on its own; and more, in turns.
+    for count in [cpus.len(), cpus.len() + 1] {
+        alone(|| {
+            let pace = Pace { warm_up: 0, least: 3, limit_ns: 0, round_ns: 1_000_000 };
+            let rounds = Rounds::new(count, pace).unwrap();
+            let ends: Vec<AtomicU64> = (0..count).map(|_| AtomicU64::new(0)).collect();
+            let work = |worker: &Worker<'_>| rounds.run(worker, &mut Waiting(&ends));
+            let placement = Placement::Apart(&cpus);
+            let crew = crew_placed(Model::Thread, count, placement, work, |_| ()).unwrap();
+            assert!(crew.reports.iter().all(|report| report.fate == Fate::Done));
+            assert_eq!(rounds.count(), 3);
+            let ends: Vec<u64> = ends.into_iter().map(AtomicU64::into_inner).collect();
+            assert!(ends.iter().all(|end| *end == ends[0] && *end > 0), "{ends:?}");
+        });
+    }
+}
+
+#[test]
+fn nobody_waits_for_one_who_will_not_come() {
+    let cpus = here();
+    for model in [Model::Thread, Model::Process] {
+        for ending in ["refused", "panics", "is killed"] {
+            if ending == "is killed" && model == Model::Thread {
+                continue;
+            }
+            alone(|| {
+                let work = |worker: &Worker<'_>| {
+                    if worker.index > 0 {
+                        return worker.meet();
+                    }
+                    match ending {
+                        "refused" => return Err(Refusal::Refused),
+                        "panics" => panic!("planted"),
+                        _ => sys::process::kill(sys::process::pid(), sys::signal::SIGKILL).unwrap(),
+                    }
+                    Ok(())
+                };
+                // With a CPU for each, and without.
+                for placement in [Placement::Apart(&cpus), Placement::Among(&cpus[..1])] {
+                    let crew = crew_placed(model, 2, placement, work, |_| ()).unwrap();
+                    assert_eq!(crew.reports[1].fate, Fate::Failed, "{model:?}: one {ending}");
+                }
+            });
+        }
+    }
+}
+
 fn span(started_ns: u64, ended_ns: u64, cpu_ns: u64) -> Span {
-    Span { started_ns, ended_ns, cpu_ns }
+    Span { started_ns, ended_ns, cpu_ns, ..Span::default() }
 }
 
 #[test]
@@ -324,6 +395,18 @@ fn who_lacked_a_cpu_did_not_overlap() {
     let turns = [span(0, 100, 50), span(0, 100, 50)];
     assert_eq!((together_ppm(&turns), overlap_ppm(&turns)), (1_000_000, 0));
     assert_eq!(overlap_ppm(&[]), 0);
+}
+
+#[test]
+fn who_slept_for_a_lock_lacked_only_what_it_waited_for_a_cpu() {
+    let slept = Span { queue_wait_ns: Some(5), sleeps: 1, ..span(0, 100, 40) };
+    assert_eq!(overlap_ppm(&[slept, span(0, 100, 100)]), 950_000);
+    // Where the kernel does not tell, all that it did not run counts.
+    let untold = Span { queue_wait_ns: None, ..slept };
+    assert_eq!(overlap_ppm(&[untold, span(0, 100, 100)]), 400_000);
+    // What a hypervisor took is on no run queue, and shows in one that never slept.
+    let stolen = Span { sleeps: 0, ..slept };
+    assert_eq!(overlap_ppm(&[stolen, span(0, 100, 100)]), 400_000);
 }
 
 #[test]

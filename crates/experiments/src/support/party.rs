@@ -1,0 +1,249 @@
+//! Workers that do the same at the same time, in rounds: on which CPUs, how long, and whether they
+//! really did.
+
+use kit::declare::response;
+use kit::model::{Profile, Response, Unit};
+use kit::workers::{Fate, Model, Pace, Placement, Refusal, Rounds, Worker, crew_placed};
+use kit::{Stop, Trial};
+
+/// All workers must have had their CPUs for this share of the time until the first of them was
+/// done, in the middle one of a trial's rounds: then fewer than half of them were disturbed, and
+/// the median of what was measured is that of an undisturbed round.
+const CONCURRENCY_MIN: f64 = 0.9;
+
+/// How long a round of really parallel work lasts, in nanoseconds: long beside the microsecond that
+/// beginning and reading clocks takes, short beside a scheduler's time slice, so that few rounds
+/// hold a preemption.
+const SHORT_NS: u64 = 500_000;
+
+/// The same in `smoke`.
+const SHORTEST_NS: u64 = 250_000;
+
+/// How long a CPU that several workers share is busy in a round, in nanoseconds: several time
+/// slices, which are as long as a timer tick (4 ms, or 10) where there is nothing to choose.
+pub(crate) const SHARED_NS: u64 = 24_000_000;
+
+/// How many times the usual limit rounds on a shared CPU may take, since each is long.
+const SHARED_LIMIT: u64 = 4;
+
+/// Rounds of parallel work that are not kept: first touches, and the way of a CPU to its full
+/// speed.
+const WARM_UP: usize = 2;
+
+/// The fewest rounds of parallel work that are kept. Beside busy neighbours few fit in the time of
+/// a trial, and a few disturbed ones must not make the median.
+const LEAST: usize = 8;
+
+/// Who works, and where.
+#[derive(Clone, Debug)]
+pub(crate) struct Party {
+    /// Threads or processes.
+    pub(crate) model: Model,
+    /// How many.
+    pub(crate) workers: usize,
+    /// The CPUs: each worker has one, counted round.
+    pub(crate) cpus: Vec<u32>,
+}
+
+impl Party {
+    /// Workers on so many CPUs at most, on two different ones at least if that is what is asked
+    /// for. Confines this thread to these CPUs, too.
+    pub(crate) fn new(
+        trial: &mut Trial<'_>,
+        model: Model,
+        workers: usize,
+        cpus_most: usize,
+    ) -> Result<Self, Stop> {
+        trial.need_cpus(cpus_most.min(2))?;
+        let mut cpus = apart(&trial.spec().cpus);
+        cpus.truncate(cpus_most);
+        let mut ascending = cpus.clone();
+        ascending.sort_unstable();
+        trial.pin(&ascending)?;
+        Ok(Party { model, workers, cpus })
+    }
+
+    /// Whether each worker has a CPU of its own.
+    pub(crate) fn is_parallel(&self) -> bool {
+        self.workers <= self.cpus.len()
+    }
+
+    /// How long a worker that has a CPU of its own works in a round, in nanoseconds.
+    pub(crate) fn round_ns(&self, profile: Profile) -> u64 {
+        match (self.is_parallel(), profile) {
+            (true, Profile::Smoke) => SHORTEST_NS,
+            (true, _) => SHORT_NS,
+            (false, _) => SHARED_NS,
+        }
+    }
+
+    /// Room for the rounds of a trial.
+    pub(crate) fn rounds(&self, trial: &Trial<'_>) -> Result<Rounds, Stop> {
+        let timed_ns = trial.spec().timed_ns;
+        let round_ns = self.round_ns(trial.spec().profile);
+        let pace = if self.is_parallel() {
+            Pace { warm_up: WARM_UP, least: LEAST, limit_ns: timed_ns, round_ns }
+        } else {
+            Pace { warm_up: 0, least: 1, limit_ns: SHARED_LIMIT * timed_ns, round_ns }
+        };
+        Rounds::new(self.workers, pace)
+    }
+
+    /// Has all do `work`, which must go through `rounds`, as the timed region of the trial. Calls
+    /// `while_held` while they hold what they returned.
+    pub(crate) fn work<Kept>(
+        &self,
+        trial: &mut Trial<'_>,
+        work: impl Fn(&Worker<'_>) -> Result<Kept, Refusal> + Sync,
+        while_held: impl FnOnce(),
+    ) -> Result<(), Stop> {
+        self.observe(trial);
+        trial.begin()?;
+        let placement = Placement::Apart(&self.cpus);
+        let crew = crew_placed(self.model, self.workers, placement, work, |_| while_held())?;
+        trial.end()?;
+        let count = |fate| crew.reports.iter().filter(|report| report.fate == fate).count();
+        let of = self.workers;
+        match [count(Fate::NotMade), count(Fate::Refused), of - count(Fate::Done)] {
+            [0, 0, 0] => {}
+            [0, 0, bad] => return Err(Stop::failed(format!("{bad} of {of} workers failed"))),
+            [0, refused, _] => {
+                return Err(Stop::unsupported(format!(
+                    "{refused} of {of} workers could not be confined to their CPUs: choose others \
+                     by --affinity"
+                )));
+            }
+            [unmade, ..] => {
+                return Err(Stop::unsupported(format!(
+                    "{unmade} of {of} workers could not be made: a limit on threads or memory \
+                     (ulimit -u, a cgroup) is too low"
+                )));
+            }
+        }
+        let escaped = crew.reports.iter().filter(|report| report.escaped).count();
+        trial.check("workers outside their CPU", escaped as f64, 0.0, 0.0);
+        Ok(())
+    }
+
+    /// Keeps for how much of each round all workers had their CPUs. `busy` says that nothing but a
+    /// CPU could keep them from working.
+    ///
+    /// # Errors
+    /// Where busy workers were not at work at the same time in half of the rounds or more: then the
+    /// trial is none of its treatment, and neighbours could carry a verdict.
+    pub(crate) fn record_overlap(
+        &self,
+        trial: &mut Trial<'_>,
+        rounds: &Rounds,
+        busy: bool,
+    ) -> Result<(), Stop> {
+        trial.check("rounds", rounds.count() as f64, 1.0, f64::INFINITY);
+        if self.workers > 1 {
+            trial.record("overlap_ppm", 1, rounds.overlaps_ppm());
+        }
+        // Not in `smoke`, whose few rounds say nothing beside a busy neighbour.
+        if self.is_parallel() && busy && trial.spec().profile >= Profile::Quick {
+            let typical = typical_concurrency(rounds.concurrencies_ppm())?;
+            let name = "all workers had a CPU until the first was done (median round)";
+            trial.check(name, typical, CONCURRENCY_MIN, 1.0);
+        }
+        Ok(())
+    }
+
+    /// Keeps where they run: what their CPUs share decides what it costs.
+    fn observe(&self, trial: &mut Trial<'_>) {
+        trial.observe("cpus", sys::affinity::format_list(&self.cpus));
+        let line_bytes = self.cpus.first().and_then(|cpu| line_bytes(*cpu));
+        trial.observe("line_bytes", line_bytes.map_or("unknown".into(), |b| b.to_string()));
+        if let [one, other, ..] = self.cpus[..] {
+            let siblings = sys::topology::core_siblings(one).contains(&other);
+            let cores =
+                if siblings { "one core, by two of its threads (SMT)" } else { "two cores" };
+            trial.observe("cores", cores);
+            trial.observe("nearest_shared_cache", shared_cache(one, other));
+        }
+    }
+}
+
+/// The response that [`Party::record_overlap`] records.
+pub(crate) fn overlap_response() -> Response {
+    response("overlap_ppm", "time in which all workers had a CPU at once", Unit::Ppm)
+        .card(
+            "the last worker's first instant in a round",
+            "the first worker's last instant in it",
+            "less all that any worker lacked of a CPU (its wall time less its CPU time; if it \
+             slept for a lock, its time on a run queue), divided by the time from the first \
+             instant of any to the last of all",
+            "clock_gettime(CLOCK_MONOTONIC and CLOCK_THREAD_CPUTIME_ID), getrusage, \
+             /proc/thread-self/schedstat",
+        )
+        .build()
+}
+
+/// The length of a line of `cpu`'s first data cache, in bytes.
+pub(crate) fn line_bytes(cpu: u32) -> Option<u64> {
+    sys::topology::caches(cpu).into_iter().find_map(|cache| cache.line_bytes)
+}
+
+/// CPUs such that those of different cores come first, the last of the list before the others:
+/// interrupts gather on the first.
+fn apart(cpus: &[u32]) -> Vec<u32> {
+    apart_by(cpus, sys::topology::core_siblings)
+}
+
+fn apart_by(cpus: &[u32], siblings: impl Fn(u32) -> Vec<u32>) -> Vec<u32> {
+    let (mut first, mut rest): (Vec<u32>, Vec<u32>) = (Vec::new(), Vec::new());
+    for cpu in cpus.iter().rev() {
+        let taken = siblings(*cpu).iter().any(|sibling| first.contains(sibling));
+        if taken { rest.push(*cpu) } else { first.push(*cpu) }
+    }
+    first.extend(rest);
+    first
+}
+
+/// The cache nearest to both CPUs.
+fn shared_cache(one: u32, other: u32) -> String {
+    let caches = sys::topology::caches(one);
+    let shared = caches.iter().find(|cache| cache.shared_by.contains(&other));
+    shared.map_or("none is known".into(), |cache| format!("level {}", cache.level))
+}
+
+/// For how much of the time all workers had their CPUs, in the middle one of the rounds.
+fn typical_concurrency(mut rounds_ppm: Vec<i64>) -> Result<f64, Stop> {
+    rounds_ppm.sort_unstable();
+    let middle_ppm = rounds_ppm.get(rounds_ppm.len() / 2).copied().unwrap_or(0);
+    let typical = middle_ppm as f64 / 1e6;
+    if typical < CONCURRENCY_MIN {
+        return Err(Stop::failed(format!(
+            "half of {} rounds or more did not have a CPU for every worker for {:.0} % of the \
+             time: others use the CPUs; stop them, or choose free ones by --affinity",
+            rounds_ppm.len(),
+            100.0 * CONCURRENCY_MIN
+        )));
+    }
+    Ok(typical)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{apart_by, typical_concurrency};
+
+    #[test]
+    fn cpus_of_different_cores_come_first() {
+        // Neighbours share a core, as x86 often numbers them; then CPU n and n + 4.
+        assert_eq!(apart_by(&[0, 1, 2, 3], |cpu| vec![cpu & !1, cpu | 1]), [3, 1, 2, 0]);
+        assert_eq!(apart_by(&[0, 1, 4, 5], |cpu| vec![cpu % 4, cpu % 4 + 4]), [5, 4, 1, 0]);
+        assert_eq!(apart_by(&[0, 1], |cpu| vec![cpu]), [1, 0]);
+        assert_eq!(apart_by(&[], |cpu| vec![cpu]), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn a_trial_stands_while_fewer_than_half_of_its_rounds_were_disturbed() {
+        let of = |rounds: &[i64]| typical_concurrency(rounds.to_vec()).ok();
+        assert_eq!(of(&[0, 950_000, 1_000_000]), Some(0.95));
+        assert_eq!(of(&[1_000_000, 0, 1_000_000, 0]), Some(1.0));
+        assert_eq!(of(&[0, 1_000_000, 0]), None);
+        assert_eq!(of(&[899_999]), None);
+        assert_eq!(of(&[]), None);
+    }
+}
