@@ -265,9 +265,10 @@ pub fn parse_masks(text: &str) -> Option<Masks> {
 /// Looks again and again whether a task is asleep, without allocating.
 ///
 /// The state in /proc/PID/stat does not tell: a task says `S` a little before it sleeps, and may
-/// still find that it need not. `wchan` is the function in which it sleeps, and the kernel names one
-/// only for a task that has left its CPU and is on no run queue. So a task found asleep after
-/// something was to wake it has not been woken.
+/// still find that it need not. `wchan` is the function in which it sleeps, and since Linux 5.16 the
+/// kernel names one only for a task that has left its CPU and is on no run queue (`get_wchan`). So
+/// a task found asleep after something was to wake it has not been woken. Older kernels name one for
+/// whoever says `S`: there only a second look, some time after the first, is as good.
 #[derive(Debug)]
 pub struct SleepReader {
     file: File,

@@ -42,6 +42,8 @@ pub(crate) enum Writer {
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    // Both sides take turns: a hand-over to another CPU would only take longer.
+    trial.pin_to_one()?;
     let worker = trial.realise("worker", &WORKERS)?;
     let writer = trial.realise("first_writer", &FIRST_WRITERS)?;
     match trial.realise("act", &ACTS)? {

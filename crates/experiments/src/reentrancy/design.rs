@@ -121,12 +121,12 @@ fn responses() -> Vec<Response> {
         fate(
             "deadlocked_count",
             "children that deadlocked",
-            "/proc/PID/task/*/stat and schedstat, and the child's counters in shared memory",
+            "/proc/PID/task/*/stat, the child's CPU time, and its counters in shared memory",
         ),
         fate(
             "corrupted_count",
             "children whose memory was corrupted",
-            "wait4: SIGSEGV, SIGABRT or SIGBUS; or no end 1.5 s after its time, though it runs",
+            "wait4: SIGSEGV, SIGABRT or SIGBUS; or half a second of CPU time beyond its own",
         ),
         fate("survived_count", "children that survived", "wait4"),
         response("handler_runs_count", "runs of the handler until the child's end", Unit::Count)
