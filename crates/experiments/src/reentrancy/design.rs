@@ -186,12 +186,12 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "three_calls",
-            "Lines that two threads print by three fprintf each come out torn in {} of cases.",
+            "Of the lines that two threads print by three fprintf each, {} come out torn.",
             wrong("fprintf_three", "thread"),
         ),
         remark(
             "held",
-            "Between flockfile and funlockfile it is {}.",
+            "Between flockfile and funlockfile {} of them do.",
             wrong("fprintf_three_held", "thread"),
         ),
         remark(
@@ -201,7 +201,7 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "unlocked",
-            "Lines that two threads print by one fputs_unlocked each come out torn in {} of cases.",
+            "Of the lines that two threads print by one fputs_unlocked each, {} come out torn.",
             wrong("fputs_unlocked", "thread"),
         ),
         remark(
