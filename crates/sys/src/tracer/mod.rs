@@ -136,7 +136,7 @@ pub struct Tracer {
 
 impl Tracer {
     /// Attaches to the child `pid`, which must have one thread, and stops it.
-    /// It goes on with the first call of [`Tracer::next`].
+    /// It goes on with the first call of [`Tracer::next_event`].
     ///
     /// # Errors
     /// Unsupported where tracing is forbidden; `ESRCH` where the child has ended.
