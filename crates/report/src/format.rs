@@ -34,7 +34,8 @@ pub(crate) struct Frame {
 pub(crate) struct Parts {
     /// "12.3 µs".
     pub(crate) point: String,
-    /// "[12.1, 12.6]"; empty where the point says it all: "at most 1.1 per million".
+    /// "[12.1, 12.6]"; empty where the point says it all: "at most 1.1 per million", or a count
+    /// that was the same in every trial.
     pub(crate) interval: String,
 }
 
@@ -203,6 +204,9 @@ pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
 
 /// A number and its interval in given terms.
 pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
+    if estimate.low == estimate.high {
+        return Parts { point: rounded(estimate.point, terms), interval: String::new() };
+    }
     let ends = [estimate.low, estimate.high];
     let largest = ends.iter().filter(|x| x.is_finite()).fold(0.0_f64, |a, x| a.max(x.abs()));
     let reference = if estimate.point == 0.0 { largest } else { estimate.point };

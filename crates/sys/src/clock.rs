@@ -131,6 +131,20 @@ pub fn process_cpu_ns() -> u64 {
     read_id(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
+/// CPU time of all threads of another process, living and ended, in ns; `None`
+/// where there is no such process.
+pub fn process_cpu_ns_of(pid: crate::Pid) -> Option<u64> {
+    let mut id = 0;
+    // SAFETY: `id` is ours and outlives the call.
+    if unsafe { libc::clock_getcpuclockid(pid, &raw mut id) } != 0 {
+        return None;
+    }
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `time` is a valid timespec that outlives the call.
+    let read = unsafe { libc::clock_gettime(id, &raw mut time) };
+    (read == 0).then(|| nanoseconds(&time))
+}
+
 /// Milliseconds since 1970, UTC.
 pub fn unix_ms() -> u64 {
     read_id(libc::CLOCK_REALTIME) / 1_000_000
@@ -345,5 +359,24 @@ mod tests {
     fn a_timespec_before_its_origin_is_zero() {
         assert_eq!(nanoseconds(&libc::timespec { tv_sec: -5, tv_nsec: 3 }), 3);
         assert_eq!(nanoseconds(&libc::timespec { tv_sec: 2, tv_nsec: 7 }), 2_000_000_007);
+    }
+
+    #[test]
+    fn the_cpu_time_of_another_process_stands_still_while_it_sleeps() {
+        let own = process_cpu_ns_of(crate::process::pid()).unwrap();
+        assert!(own > 0 && own <= process_cpu_ns());
+        let child = crate::task::fork_run(|| {
+            sleep_ns(60_000_000_000);
+            0
+        })
+        .unwrap();
+        crate::testing::eventually("its sleep", || {
+            let before = process_cpu_ns_of(child).unwrap();
+            sleep_ns(5_000_000);
+            before > 0 && process_cpu_ns_of(child) == Some(before)
+        });
+        crate::process::kill(child, libc::SIGKILL).unwrap();
+        crate::task::wait(child).unwrap();
+        assert_eq!(process_cpu_ns_of(child), None);
     }
 }

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicI32, AtomicPtr, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// The most threads whose signals are counted apart.
-pub const THREADS_MAX: usize = 16;
+const THREADS_MAX: usize = 16;
 
 /// Signals that [`count`]'s handler has handled.
 static COUNTED: AtomicU64 = AtomicU64::new(0);
@@ -54,7 +54,7 @@ pub fn count_into(word: &'static AtomicU64) {
 }
 
 /// Has the signals that the calling thread handles counted apart, under `index`, which must be
-/// below [`THREADS_MAX`].
+/// below 16.
 pub fn count_this_thread(index: usize) {
     THREADS[index].store(wait_signal::thread_id(), Ordering::Release);
 }

@@ -53,7 +53,6 @@ mod testing;
 mod text;
 pub mod tokens;
 pub mod topology;
-pub mod trace;
 pub mod tracer;
 pub mod usage;
 pub mod wait_signal;

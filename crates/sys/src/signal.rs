@@ -3,7 +3,9 @@
 use crate::error::last_errno;
 use crate::{Error, Result};
 
-pub use libc::{SIGABRT, SIGALRM, SIGBUS, SIGINT, SIGKILL, SIGSEGV, SIGTERM, SIGUSR1, SIGUSR2};
+pub use libc::{
+    SIGABRT, SIGALRM, SIGBUS, SIGINT, SIGKILL, SIGSEGV, SIGSTOP, SIGTERM, SIGUSR1, SIGUSR2,
+};
 
 /// The first real-time signal that libc leaves to programs.
 pub fn real_time() -> i32 {

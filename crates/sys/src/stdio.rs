@@ -58,7 +58,7 @@ pub fn silence() -> Result<()> {
 
 /// The longest text that is sure to stay in a stream's buffer: the smallest
 /// buffers in use (those of musl) hold 1 KiB.
-pub const TEXT_BYTES_MAX: usize = 1000;
+const TEXT_BYTES_MAX: usize = 1000;
 
 /// A stream of libc's stdio that holds text which has not been written yet, as
 /// that of a program which printed a line to a pipe or a file.
@@ -74,7 +74,7 @@ pub struct Unflushed {
 
 impl Unflushed {
     /// Opens a fully buffered stream and prints `text`, which stays in the
-    /// buffer: it may have up to [`TEXT_BYTES_MAX`].
+    /// buffer: it may have up to 1000 bytes.
     ///
     /// # Errors
     /// `ENOSYS` without `memfd_create` (before Linux 3.17), `EMFILE`, `ENOMEM`;

@@ -2,9 +2,9 @@
 
 use super::Writer;
 use super::worker::WORKERS;
-use kit::declare::{Named, cell, claim, factor, finding, grid, remark, response, value};
+use kit::declare::{Named, cell, claim, factor, finding, frequency, grid, remark, response, value};
 use kit::model::{
-    Cell, Claim, Design, Factor, Finding, Grid, Needs, Profile, Region, Response, Unit,
+    Cell, Center, Claim, Design, Factor, Finding, Grid, Needs, Profile, Region, Response, Unit,
 };
 
 /// What happens.
@@ -19,13 +19,14 @@ pub(super) enum Act {
 pub(super) const ACTS: [Named<Act>; 3] = [
     Named::new(
         "write",
-        "the worker writes 0xDEADBEEF to main's variable, and main reads",
+        "the worker writes 0xDEADBEEF to main's variable, and main reads; 40 workers, one after the \
+         other",
         Act::Write,
     ),
     Named::new(
         "pages",
         "both write, and the physical page behind the variable is looked up from both sides before \
-         and after (root only)",
+         and after (root only); 10 workers",
         Act::Pages,
     ),
     Named::new("crash", "the worker dereferences a null pointer", Act::Crash),
@@ -39,7 +40,8 @@ pub(super) const FIRST_WRITERS: [Named<Writer>; 2] = [
 
 const METHOD: &str = "Main has a variable on its stack, on a page that holds nothing else, and \
     hands its address to a worker: a thread, a forked process, or, as the control, a forked process \
-    with the variable in a shared mapping. Both do what they are told, one step after the other. \
+    with the variable in a shared mapping. Both do what they are told on one CPU, one step after \
+    the other; the next worker finds the variable as the first one did. \
     An equal virtual address proves nothing, since a forked child shows it as well; what counts is \
     whether the write is seen, and the number of the physical page. For the crash, main, a second \
     worker and the one that crashes live in a process of their own, and those that are left say so \
@@ -68,7 +70,7 @@ pub(super) fn design() -> Design {
             ],
             ..Needs::default()
         },
-        precision: 0.05,
+        precision: 0.10,
         time_limit_ms: 10_000,
         ..Design::default()
     }
@@ -95,9 +97,11 @@ fn grids() -> Vec<Grid> {
     ]
 }
 
-fn yes(name: &str, label: &str, [from, to, source]: [&str; 3]) -> Response {
-    let label = format!("{label}, 1 or 0");
-    response(name, &label, Unit::Count).card(from, to, "", source).build()
+/// How often something is so, over the workers of a trial.
+fn so(name: &str, label: &str, [from, to, source]: [&str; 3]) -> Response {
+    let of = "divided by the number of workers";
+    let response = response(name, label, Unit::Count).center(Center::Mean);
+    response.card(from, to, of, source).build()
 }
 
 fn responses() -> Vec<Response> {
@@ -105,37 +109,39 @@ fn responses() -> Vec<Response> {
     let exclusive = "/proc/self/pagemap, the bit for a page that is mapped once; main's own";
     let whole = ["before anybody writes", "after both have written", pagemap];
     let write = ["the worker's write", "main's next read", "main's own read of its variable"];
-    vec![
-        yes("main_sees_count", "main reads what the worker wrote", write),
-        yes(
+    let mut all = vec![
+        so("main_sees_count", "main reads what the worker wrote", write),
+        so(
             "same_address_count",
             "the variable has the same address on both sides",
             ["before the worker's write", "the same", "each side's own pointer"],
         ),
-        yes("address_tells_count", "an equal address meant the same memory", write),
-        yes(
+        so("address_tells_count", "an equal address meant the same memory", write),
+        so(
             "of_two_before_count",
             "main's page belongs to two processes before the worker's write",
             ["before the worker's write", "the same", exclusive],
         ),
-        yes(
+        so(
             "of_two_after_count",
-            "it still does after the worker's write",
+            "main's page belongs to two processes after the worker's write",
             ["after the worker's write", "the same", exclusive],
         ),
-        yes(
+        so(
             "same_page_count",
-            "one physical page stands behind the address on both sides",
+            "one physical page stands behind the address on both sides before anybody writes",
             ["before anybody writes", "the same", pagemap],
         ),
-        yes(
+        so(
             "same_page_after_count",
-            "it still does after both have written",
+            "one physical page stands behind it after both have written",
             ["after both have written", "the same", pagemap],
         ),
-        yes("worker_copied_count", "the worker has got another physical page", whole),
-        yes("main_copied_count", "main has got another physical page", whole),
-        yes("worker_alone_copied_count", "the worker has, and main has not", whole),
+        so("worker_copied_count", "the worker has got another physical page", whole),
+        so("main_copied_count", "main has got another physical page", whole),
+        so("worker_alone_copied_count", "the worker has got another page, and main not", whole),
+    ];
+    all.push(
         response("survivors_count", "who is left of main and a second worker", Unit::Count)
             .card(
                 "the crash of the worker",
@@ -144,7 +150,8 @@ fn responses() -> Vec<Response> {
                 "a word in shared memory that each sets who is left",
             )
             .build(),
-    ]
+    );
+    all
 }
 
 fn by(worker: &str) -> Cell {
@@ -160,17 +167,17 @@ fn crash(worker: &str) -> Cell {
 }
 
 fn findings() -> Vec<Finding> {
-    let sees = "main_sees_count";
+    let sees = |worker| frequency("main_sees_count", by(worker));
     vec![
         finding(
             "thread",
-            "What a thread writes to a variable on main's stack is seen by main: {} (1: yes).",
-            value(sees, by("thread")),
+            "Of what a thread writes to a variable on main's stack, main reads {}.",
+            sees("thread"),
         ),
         finding(
             "process",
-            "What a forked process writes there is seen by main: {} (0: no).",
-            value(sees, by("process")),
+            "Of what a forked process writes there, main reads {}.",
+            sees("process"),
         ),
         finding(
             "survivors",
@@ -184,27 +191,32 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "control",
-            "What a process writes to a shared mapping is seen by main: {} (1: yes).",
-            value(sees, by("process_shared")),
+            "Of what a process writes to a shared mapping, main reads {}.",
+            sees("process_shared"),
         ),
         remark(
             "before",
-            "Before anybody writes, a forked process and its parent have the page in common: {} \
-             (1: yes).",
-            value("of_two_before_count", by("process")),
+            "Before anybody writes, a forked process and its parent have the page in common in {} \
+             of cases.",
+            frequency("of_two_before_count", by("process")),
         ),
         remark(
             "after",
-            "After the write they do not: {} (0: no).",
-            value("of_two_after_count", by("process")),
+            "After the child's write they still do in {} of cases.",
+            frequency("of_two_after_count", by("process")),
         ),
         remark(
             "parent_copies",
-            "If main writes first after a fork, main gets the copy: {} (1: yes).",
-            value("main_copied_count", pages("process", "main")),
+            "If the parent writes first after a fork, it is the parent that gets another page in \
+             {} of cases.",
+            frequency("main_copied_count", pages("process", "main")),
         ),
     ]
 }
+
+/// What happens at least so often is said to happen always: as sure as some hundred workers of a
+/// short session can make it.
+const ALWAYS: f64 = 0.95;
 
 fn claims() -> Vec<Claim> {
     let notes = "an OS course's notes";
@@ -212,31 +224,40 @@ fn claims() -> Vec<Claim> {
     let copied = "after a fork both have copies of all that is private";
     let fate = "a signal that ends a thread ends its process";
     vec![
-        claim("thread_writes", notes, "A thread can write to another thread's stack.", shared)
-            .holds_if(value("main_sees_count", by("thread")), Region::above(1.0)),
+        claim(
+            "thread_writes",
+            notes,
+            "A thread can write to another thread's stack (and does in more than 19 of 20 \
+             attempts).",
+            shared,
+        )
+        .holds_if(frequency("main_sees_count", by("thread")), Region::above(ALWAYS)),
         claim(
             "process_cannot",
             notes,
-            "A forked process cannot change its parent's variables.",
+            "A forked process cannot change its parent's variables (it does in fewer than one of \
+             20 attempts).",
             copied,
         )
         .note("Unless they lie in a shared mapping: the level process_shared.")
-        .holds_if(value("main_sees_count", by("process")), Region::below(0.0)),
+        .holds_if(frequency("main_sees_count", by("process")), Region::below(1.0 - ALWAYS)),
         claim(
             "address_proves",
             notes,
-            "If both see the variable at the same virtual address, it is the same memory.",
+            "If both see the variable at the same virtual address, it is the same memory (in more \
+             than 19 of 20 cases).",
             "an address names a place in memory",
         )
         .note(
             "The notes show by it that threads share a stack. Judged where it is put to the test, \
              with a forked process: it has the same address, too.",
         )
-        .holds_if(value("address_tells_count", by("process")), Region::above(1.0)),
+        .holds_if(frequency("address_tells_count", by("process")), Region::above(ALWAYS)),
         claim(
             "child_gets_copy",
             "common in textbooks on fork",
-            "After a fork it is the child that gets the copy of a page.",
+            "After a fork it is the child that gets the copy of a page (and not the parent, in \
+             most cases).",
             "copy on write: the page is shared until one of both writes",
         )
         .note(
@@ -244,7 +265,10 @@ fn claims() -> Vec<Claim> {
              first gets a new one. The other keeps the old, except where the kernel still holds it \
              for something else and copies once more.",
         )
-        .holds_if(value("worker_alone_copied_count", pages("process", "main")), Region::above(1.0)),
+        .holds_if(
+            frequency("worker_alone_copied_count", pages("process", "main")),
+            Region::above(0.5),
+        ),
         claim(
             "thread_crash",
             notes,

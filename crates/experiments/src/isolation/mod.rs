@@ -28,6 +28,12 @@ const BY_WORKER: u64 = 0xdead_beef;
 /// What main writes.
 const BY_MAIN: u64 = 0xc0ffee;
 
+/// Workers of a trial, one after the other, each with a variable that is as new.
+const WRITERS: u64 = 40;
+
+/// The same where pages are looked up, which takes longer.
+const WATCHED: u64 = 10;
+
 /// Who writes to the page first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Writer {
@@ -36,6 +42,8 @@ pub(crate) enum Writer {
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    // Both sides take turns: a hand-over to another CPU would only take longer.
+    trial.pin_to_one()?;
     let worker = trial.realise("worker", &WORKERS)?;
     let writer = trial.realise("first_writer", &FIRST_WRITERS)?;
     match trial.realise("act", &ACTS)? {
@@ -45,52 +53,84 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     }
 }
 
-/// The worker writes, and main reads.
+/// What one worker's write has shown.
+struct Written {
+    /// The variable's address, as the worker has it.
+    address: u64,
+    /// What the worker reads after its write.
+    written: u64,
+    /// What main reads after it.
+    read: u64,
+    /// Whether main's page belonged to two processes before the write, and after.
+    of_two: [Option<bool>; 2],
+}
+
+impl Written {
+    fn is_seen(&self) -> bool {
+        self.read == BY_WORKER
+    }
+}
+
+/// Workers write, and main reads.
 fn write(trial: &mut Trial<'_>, worker: Worker) -> Result<(), Stop> {
     let (room, shared) = (Room::new(), sys::pages::shared(size_of::<u64>())?);
     let variable = local::variable(worker, &room, &shared);
-    let address = prepare(trial, worker, variable)?;
+    let address = verify(trial, worker, variable)?;
     trial.begin()?;
-    let (theirs, written, read, of_two) = with_worker(worker, variable, |worker| {
-        let theirs = worker.look()?.address;
+    let all = (0..WRITERS).map(|_| write_once(worker, variable)).collect::<Result<Vec<_>, _>>()?;
+    trial.end()?;
+    record_writes(trial, address, &all);
+    Ok(())
+}
+
+fn write_once(worker: Worker, variable: &AtomicU64) -> Result<Written, Stop> {
+    variable.store(AT_FIRST, Ordering::SeqCst);
+    with_worker(worker, variable, |worker| {
+        let address = worker.look()?.address;
         let before = is_of_two(variable);
         let written = worker.write(BY_WORKER)?;
         let read = variable.load(Ordering::SeqCst);
-        Ok((theirs, written, read, [before, is_of_two(variable)]))
-    })?;
-    trial.end()?;
-    for (response, found) in ["of_two_before_count", "of_two_after_count"].iter().zip(of_two) {
-        match found {
-            Some(of_two) => trial.record_one(response, i64::from(of_two)),
-            None => trial.observe(response, "the kernel does not tell"),
-        }
-    }
-    let sees = read == BY_WORKER;
-    let same_address = theirs == address as u64;
-    trial.record_one("main_sees_count", i64::from(sees));
-    trial.record_one("same_address_count", i64::from(same_address));
-    if same_address {
-        trial.record_one("address_tells_count", i64::from(sees));
-    }
-    // The worker read back what it had written, and main's variable holds one of two values.
-    trial.check(
-        "what the worker reads afterwards",
-        written as f64,
-        BY_WORKER as f64,
-        BY_WORKER as f64,
+        Ok(Written { address, written, read, of_two: [before, is_of_two(variable)] })
+    })
+}
+
+fn record_writes(trial: &mut Trial<'_>, address: u64, all: &[Written]) {
+    share(trial, "main_sees_count", all.iter().map(Written::is_seen));
+    share(trial, "same_address_count", all.iter().map(|one| one.address == address));
+    let same = all.iter().filter(|one| one.address == address);
+    share(trial, "address_tells_count", same.map(Written::is_seen));
+    share(trial, "of_two_before_count", all.iter().filter_map(|one| one.of_two[0]));
+    share(trial, "of_two_after_count", all.iter().filter_map(|one| one.of_two[1]));
+    // The worker read back what it had written, and main's variable held one of two values.
+    let (theirs, own) = (
+        all.iter().filter(|one| one.written == BY_WORKER).count() as f64,
+        all.iter().filter(|one| one.is_seen() || one.read == AT_FIRST).count() as f64,
     );
-    let known = f64::from(u8::from(read == BY_WORKER || read == AT_FIRST));
-    trial.check("what main reads is a value that somebody wrote", known, 1.0, 1.0);
-    let hex = |value: u64| format!("{value:#x}");
+    let count = all.len() as f64;
+    trial.check("workers that read what they wrote", theirs, count, count);
+    trial.check("values main read that somebody wrote", own, count, count);
+    let Some(first) = all.first() else { return };
+    let same = if first.address == address { "the same" } else { "another" };
     trial.exhibit(
-        "the variable, seen from both sides after the worker's write",
+        "the variable, seen from both sides after the first worker's write",
         &["who", "address", "value"],
         vec![
-            vec!["main".into(), hex(address as u64), hex(read)],
-            vec!["worker".into(), hex(theirs), hex(written)],
+            vec!["main".into(), "its own".into(), format!("{:#x}", first.read)],
+            vec!["worker".into(), same.into(), format!("{:#x}", first.written)],
         ],
     );
-    Ok(())
+}
+
+/// Keeps how often something was so; nothing where it was never told.
+fn share(trial: &mut Trial<'_>, response: &str, told: impl Iterator<Item = bool>) {
+    let (mut events, mut chances) = (0, 0);
+    for so in told {
+        events += i64::from(so);
+        chances += 1;
+    }
+    if chances > 0 {
+        trial.record(response, chances, vec![events]);
+    }
 }
 
 /// What both sides see of the variable's page at one moment.
@@ -106,11 +146,21 @@ struct Moment {
 fn pages(trial: &mut Trial<'_>, worker: Worker, writer: Writer) -> Result<(), Stop> {
     let (room, shared) = (Room::new(), sys::pages::shared(size_of::<u64>())?);
     let variable = local::variable(worker, &room, &shared);
-    let address = prepare(trial, worker, variable)?;
-    trial.observe("address", format!("{address:#x}"));
+    verify(trial, worker, variable)?;
     frame_of_main(variable)?;
     trial.begin()?;
-    let moments = with_worker(worker, variable, |worker| {
+    let all = (0..WATCHED)
+        .map(|_| watch_once(worker, variable, writer))
+        .collect::<Result<Vec<_>, _>>()?;
+    trial.end()?;
+    record_pages(trial, &all);
+    Ok(())
+}
+
+/// Before the first write, after it, and after the second.
+fn watch_once(worker: Worker, variable: &AtomicU64, writer: Writer) -> Result<[Moment; 3], Stop> {
+    variable.store(AT_FIRST, Ordering::SeqCst);
+    with_worker(worker, variable, |worker| {
         let look = |when: &'static str| -> Result<Moment, Stop> {
             let theirs = worker.look()?;
             Ok(Moment {
@@ -121,57 +171,67 @@ fn pages(trial: &mut Trial<'_>, worker: Worker, writer: Writer) -> Result<(), St
                 worker_value: theirs.value,
             })
         };
-        let before = look("before anybody writes")?;
-        let order = match writer {
-            Writer::Worker => [Writer::Worker, Writer::Main],
-            Writer::Main => [Writer::Main, Writer::Worker],
-        };
-        let mut moments = vec![before];
-        for turn in order {
-            match turn {
-                Writer::Worker => {
-                    worker.write(BY_WORKER)?;
-                    moments.push(look("after the worker's write")?);
-                }
-                Writer::Main => {
-                    variable.store(BY_MAIN, Ordering::SeqCst);
-                    moments.push(look("after main's write")?);
-                }
+        let turn = |writer: Writer| match writer {
+            Writer::Worker => {
+                worker.write(BY_WORKER)?;
+                look("after the worker's write")
             }
-        }
-        Ok(moments)
-    })?;
-    trial.end()?;
-    record_pages(trial, &moments);
-    Ok(())
+            Writer::Main => {
+                variable.store(BY_MAIN, Ordering::SeqCst);
+                look("after main's write")
+            }
+        };
+        let second = match writer {
+            Writer::Worker => Writer::Main,
+            Writer::Main => Writer::Worker,
+        };
+        Ok([look("before anybody writes")?, turn(writer)?, turn(second)?])
+    })
 }
 
-fn record_pages(trial: &mut Trial<'_>, moments: &[Moment]) {
-    let [before, .., after] = moments else { return };
-    let count = |yes: bool| i64::from(yes);
-    trial.record_one("same_page_count", count(before.main_frame == before.worker_frame));
-    trial.record_one("same_page_after_count", count(after.main_frame == after.worker_frame));
-    let main_copied = after.main_frame != before.main_frame;
-    let worker_copied = after.worker_frame != before.worker_frame;
-    trial.record_one("main_copied_count", count(main_copied));
-    trial.record_one("worker_copied_count", count(worker_copied));
-    trial.record_one("worker_alone_copied_count", count(worker_copied && !main_copied));
-    let frames = moments.iter().all(|moment| moment.main_frame != 0 && moment.worker_frame != 0);
-    trial.check("all page frames were told", f64::from(u8::from(frames)), 1.0, 1.0);
+fn record_pages(trial: &mut Trial<'_>, all: &[[Moment; 3]]) {
+    let ends = || all.iter().map(|[before, _, after]| (before, after));
+    let main_copied = |(b, a): (&Moment, &Moment)| b.main_frame != a.main_frame;
+    let worker_copied = |(b, a): (&Moment, &Moment)| b.worker_frame != a.worker_frame;
+    let same = |moment: &Moment| moment.main_frame == moment.worker_frame;
+    share(trial, "same_page_count", ends().map(|(before, _)| same(before)));
+    share(trial, "same_page_after_count", ends().map(|(_, after)| same(after)));
+    share(trial, "main_copied_count", ends().map(main_copied));
+    share(trial, "worker_copied_count", ends().map(worker_copied));
+    let alone = ends().map(|ends| worker_copied(ends) && !main_copied(ends));
+    share(trial, "worker_alone_copied_count", alone);
+    let frames = all.iter().flatten().flat_map(|moment| [moment.main_frame, moment.worker_frame]);
+    let hidden = frames.filter(|frame| *frame == 0).count();
+    trial.check("page frames that were not told", hidden as f64, 0.0, 0.0);
+    let Some(first) = all.first() else { return };
+    trial.exhibit(
+        "the page behind the variable, and its value, as both sides see them (first worker)",
+        &["when", "main's page", "worker's page", "main reads", "worker reads"],
+        page_rows(first),
+    );
+}
+
+/// Pages by letters, in the order in which they were first seen: their numbers are other ones each
+/// time.
+fn page_rows(moments: &[Moment]) -> Vec<Vec<String>> {
+    let mut seen = Vec::new();
+    let mut letter = |frame: u64| {
+        let known = seen.iter().position(|one| *one == frame).unwrap_or_else(|| {
+            seen.push(frame);
+            seen.len() - 1
+        });
+        char::from(b'A' + known as u8).to_string()
+    };
     let row = |moment: &Moment| {
         vec![
             moment.when.to_string(),
-            format!("{:#x}", moment.main_frame),
-            format!("{:#x}", moment.worker_frame),
+            letter(moment.main_frame),
+            letter(moment.worker_frame),
             format!("{:#x}", moment.main_value),
             format!("{:#x}", moment.worker_value),
         ]
     };
-    trial.exhibit(
-        "the page behind the variable, and its value, as both sides see them",
-        &["when", "main's page frame", "worker's page frame", "main reads", "worker reads"],
-        moments.iter().map(row).collect(),
-    );
+    moments.iter().map(row).collect()
 }
 
 /// Whether the variable's page stands in two page tables, main's and another process's; `None`
@@ -191,14 +251,14 @@ fn frame_of_main(variable: &AtomicU64) -> Result<u64, Stop> {
     })
 }
 
-/// Gives the variable its first value, and verifies where it lives; returns its address.
-fn prepare(trial: &mut Trial<'_>, worker: Worker, variable: &AtomicU64) -> Result<usize, Stop> {
+/// Verifies where the variable lives; returns its address.
+fn verify(trial: &mut Trial<'_>, worker: Worker, variable: &AtomicU64) -> Result<u64, Stop> {
     variable.store(AT_FIRST, Ordering::SeqCst);
-    let address = local::address(variable);
+    let address = local::address(variable) as u64;
     let maps = std::fs::read_to_string("/proc/self/maps").map_err(|error| {
         Stop::unsupported(format!("the stack cannot be found in /proc/self/maps: {error}"))
     })?;
-    let on_stack = f64::from(u8::from(local::is_on_stack(&maps, address as u64)));
+    let on_stack = f64::from(u8::from(local::is_on_stack(&maps, address)));
     let wanted = f64::from(u8::from(worker != Worker::SharingProcess));
     trial.check("the variable lies on main's stack", on_stack, wanted, wanted);
     Ok(address)

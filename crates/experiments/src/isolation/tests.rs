@@ -1,6 +1,6 @@
 use super::local::{self, Room, alone, is_on_stack};
 use super::worker::{Worker, with_worker};
-use super::{AT_FIRST, BY_WORKER, crash};
+use super::{AT_FIRST, BY_WORKER, Moment, crash, page_rows};
 use std::sync::atomic::Ordering;
 
 /// What main reads after a worker's write, and whether both had the same address.
@@ -56,4 +56,18 @@ fn a_crash_ends_all_threads_and_only_one_process() {
     assert_eq!((main, bystander, ended.signal), (0, 0, Some(sys::signal::SIGSEGV)));
     let (main, bystander, ended) = left(Worker::Process);
     assert_eq!((main, bystander, ended.code), (1, 1, Some(0)));
+}
+
+#[test]
+fn pages_are_named_by_their_first_sight() {
+    let moment = |main_frame, worker_frame| Moment {
+        when: "then",
+        main_frame,
+        worker_frame,
+        main_value: 1,
+        worker_value: 2,
+    };
+    let rows = page_rows(&[moment(70, 70), moment(70, 50), moment(90, 50)]);
+    let pages: Vec<[&str; 2]> = rows.iter().map(|row| [&*row[1], &*row[2]]).collect();
+    assert_eq!(pages, [["A", "A"], ["A", "B"], ["C", "B"]]);
 }

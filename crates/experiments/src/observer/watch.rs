@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use sys::perf::{Counter, Event};
 use sys::task::{Ended, Pid};
-use sys::trace::Traced;
+use sys::tracer::StopCounter;
 use sys::usage::Usage;
 
 /// Who watches.
@@ -163,7 +163,7 @@ impl Ready {
                 Ok(watched)
             }
             Ready::Tracer => {
-                let traced = Traced::stop(pid).map_err(|error| {
+                let traced = StopCounter::attach(pid).map_err(|error| {
                     if error.is_unsupported() {
                         Stop::unsupported(error.to_string())
                     } else {

@@ -15,9 +15,13 @@ const LOOK: Duration = Duration::from_millis(2);
 /// them ever sleeps for a time, and the timer that interrupts it has fired many times by then.
 const STILL_NS: u64 = 12_000_000;
 
-/// A child that is still running so long after its time is in an endless loop. A busy machine must
-/// not look like one, so it is long.
-const OVERDUE_NS: u64 = 1_500_000_000;
+/// A child that has computed for so much longer than it was to is in an endless loop. It is CPU
+/// time: one that a busy machine keeps from running must not look like it.
+const OVERDUE_CPU_NS: u64 = 500_000_000;
+
+/// A child that has neither ended nor stood still nor computed so much by then was kept from
+/// running: nothing is known of it.
+const PATIENCE_NS: u64 = 4_000_000_000;
 
 /// Threads of a child that do the work.
 pub(super) const USERS_MAX: usize = 2;
@@ -175,13 +179,16 @@ fn watch(pid: Pid, board: Board, limit_ns: u64) -> Result<Watched, Stop> {
         let sign = Sign {
             uses: board.uses(),
             handler_runs: board.handler_runs().load(Ordering::Acquire),
-            on_cpu_ns: sys::proc::schedstat_process(pid).map_or(0, |sched| sched.on_cpu_ns),
+            cpu_ns: sys::clock::process_cpu_ns_of(pid).unwrap_or(0),
         };
         if quiet.lasts(now, sign, all_asleep(pid)) {
             return Ok(Watched::StandsStill);
         }
-        if now - begun_ns >= limit_ns + OVERDUE_NS {
+        if sign.cpu_ns >= USERS_MAX as u64 * limit_ns + OVERDUE_CPU_NS {
             return Ok(Watched::Overdue);
+        }
+        if now - begun_ns >= limit_ns + PATIENCE_NS {
+            return Err(Stop::failed("a child got too little CPU to come to its end"));
         }
     }
 }
@@ -191,7 +198,7 @@ fn watch(pid: Pid, board: Board, limit_ns: u64) -> Result<Watched, Stop> {
 struct Sign {
     uses: u64,
     handler_runs: u64,
-    on_cpu_ns: u64,
+    cpu_ns: u64,
 }
 
 /// Since when there was none.
@@ -298,6 +305,18 @@ mod tests {
     }
 
     #[test]
+    fn a_child_that_runs_in_circles_is_corrupted_and_one_that_is_kept_from_running_is_not() {
+        assert_eq!(
+            fate(|| loop {
+                sys::black_box(0);
+            }),
+            Ok(Fate::Corrupted)
+        );
+        let stopped = || sys::process::kill(sys::process::pid(), sys::signal::SIGSTOP);
+        assert!(matches!(fate(stopped), Err(Stop::Failed(_))));
+    }
+
+    #[test]
     fn a_child_that_kills_itself_is_corrupted_and_one_that_is_killed_is_a_failure() {
         let raise = |signal| move || sys::process::kill(sys::process::pid(), signal);
         assert_eq!(fate(raise(sys::signal::SIGABRT)), Ok(Fate::Corrupted));
@@ -307,7 +326,7 @@ mod tests {
 
     #[test]
     fn only_sleep_without_any_sign_of_life_counts() {
-        let sign = Sign { uses: 5, handler_runs: 7, on_cpu_ns: 100 };
+        let sign = Sign { uses: 5, handler_runs: 7, cpu_ns: 100 };
         let mut quiet = Quiet::new(0);
         assert!(!quiet.lasts(1, sign, true));
         assert!(!quiet.lasts(STILL_NS, sign, true));

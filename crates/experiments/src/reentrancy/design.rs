@@ -121,12 +121,12 @@ fn responses() -> Vec<Response> {
         fate(
             "deadlocked_count",
             "children that deadlocked",
-            "/proc/PID/task/*/stat and schedstat, and the child's counters in shared memory",
+            "/proc/PID/task/*/stat, the child's CPU time, and its counters in shared memory",
         ),
         fate(
             "corrupted_count",
             "children whose memory was corrupted",
-            "wait4: SIGSEGV, SIGABRT or SIGBUS; or no end 1.5 s after its time, though it runs",
+            "wait4: SIGSEGV, SIGABRT or SIGBUS; or half a second of CPU time beyond its own",
         ),
         fate("survived_count", "children that survived", "wait4"),
         response("handler_runs_count", "runs of the handler until the child's end", Unit::Count)
@@ -186,12 +186,12 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "three_calls",
-            "Lines that two threads print by three fprintf each come out torn in {} of cases.",
+            "Of the lines that two threads print by three fprintf each, {} come out torn.",
             wrong("fprintf_three", "thread"),
         ),
         remark(
             "held",
-            "Between flockfile and funlockfile it is {}.",
+            "Between flockfile and funlockfile {} of them do.",
             wrong("fprintf_three_held", "thread"),
         ),
         remark(
@@ -201,7 +201,7 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "unlocked",
-            "Lines that two threads print by one fputs_unlocked each come out torn in {} of cases.",
+            "Of the lines that two threads print by one fputs_unlocked each, {} come out torn.",
             wrong("fputs_unlocked", "thread"),
         ),
         remark(

@@ -98,11 +98,11 @@ pub(super) fn burst_blocked(signal: &str) -> Cell {
 
 const METHOD: &str = "A receiver waits for a signal in a loop, in one of the ways that programs do. \
     A sender on another CPU, a process or a thread, sends one signal by kill at a random moment and \
-    sees whether the receiver notices. A receiver that the kernel shows asleep, on no run \
-    queue, after the signal was sent and that has not noticed it by then will sleep for ever, since \
+    sees whether the receiver notices. A receiver that the kernel shows asleep after the signal was \
+    sent, at two looks in a row, and that has not noticed it by then will sleep for ever, since \
     kill makes ready to run whom it interrupts: that wake-up is counted as lost, exactly and \
-    without a time-out, and another signal rescues the receiver. Since the window between the look at the flag and the sleep is short by nature, \
-    levels widen it by computing in between. Bursts and processes with several threads are sent \
+    without a time-out, and another signal rescues the receiver. Since the window between the look \
+    at the flag and the sleep is short by nature, levels widen it by computing in between. Bursts and processes with several threads are sent \
     signals by the same call. That a signal is blocked, or not, is read back by pthread_sigmask \
     and from /proc.";
 
@@ -265,23 +265,23 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "pause_5",
-            "With 5 µs it sleeps through {}.",
+            "With 5 µs it sleeps through {} of them.",
             lost(single("pause").with("window", "5")),
         ),
         remark(
             "pause_0",
-            "With nothing in between it sleeps through {}.",
+            "With nothing in between it sleeps through {} of them.",
             lost(single("pause").with("window", "0")),
         ),
         remark(
             "unblock_pause_0",
-            "With nothing between unblocking and pause() it sleeps through {}: all that came while \
-             it was at work.",
+            "With the signal blocked during the look, and nothing between unblocking and pause(), \
+             it sleeps through {} of them: all that came while it was blocked.",
             lost(single("unblock_pause").with("window", "0")),
         ),
-        remark("sigsuspend", "sigsuspend sleeps through {}.", lost(single("sigsuspend"))),
-        remark("sigwait", "sigwait sleeps through {}.", lost(single("sigwait"))),
-        remark("signalfd", "A signalfd sleeps through {}.", lost(single("signalfd"))),
+        remark("sigsuspend", "sigsuspend sleeps through {} of them.", lost(single("sigsuspend"))),
+        remark("sigwait", "sigwait sleeps through {} of them.", lost(single("sigwait"))),
+        remark("signalfd", "A signalfd sleeps through {} of them.", lost(single("signalfd"))),
         remark(
             "merged_blocked",
             "Of standard signals sent in a burst while they are blocked, {} are never handled.",

@@ -13,20 +13,12 @@ pub(super) const COUNTED: [&str; 7] =
 type Count = fn(&Operation) -> usize;
 
 /// What is counted of the first operation.
-pub(super) const FIRST: [(&str, Count); 4] = [
-    ("first_calls_count", Operation::len),
-    ("first_mmap_count", |operation| operation.count("mmap")),
-    ("first_mprotect_count", |operation| operation.count("mprotect")),
-    ("first_recipe_count", super::recipe),
-];
+pub(super) const FIRST: [(&str, Count); 2] =
+    [("first_calls_count", Operation::len), ("first_recipe_count", super::recipe)];
 
 /// Flags that are recorded by themselves.
-pub(super) const FLAG_RESPONSES: [(&str, &str); 4] = [
-    ("shares_memory_count", "CLONE_VM"),
-    ("shares_files_count", "CLONE_FILES"),
-    ("shares_handlers_count", "CLONE_SIGHAND"),
-    ("same_process_count", "CLONE_THREAD"),
-];
+pub(super) const FLAG_RESPONSES: [(&str, &str); 2] =
+    [("shares_memory_count", "CLONE_VM"), ("same_process_count", "CLONE_THREAD")];
 
 const METHOD: &str = "A child makes one entity after the other, and waits for the end of each, \
     while the trial stops it and all that it makes at the entry and the exit of every system call \
@@ -99,25 +91,16 @@ fn responses() -> Vec<Response> {
         steady("calls_count", "system calls, by maker and made"),
         steady("maker_calls_count", "system calls of the maker"),
         steady("made_calls_count", "system calls of what was made"),
-        steady("clone_count", "threads and processes made"),
     ];
     let labels = COUNTED.map(|name| (format!("{name}_count"), format!("calls of {name}")));
     all.extend(labels.iter().map(|(name, label)| steady(name, label)));
-    all.push(steady(
-        "recipe_count",
-        "of mmap, mprotect, rt_sigprocmask and clone3, how many the maker calls",
-    ));
     all.extend([
         first("first_calls_count", "system calls of the first operation"),
-        first("first_mmap_count", "calls of mmap in the first operation"),
-        first("first_mprotect_count", "calls of mprotect in the first operation"),
         first(
             "first_recipe_count",
             "of mmap, mprotect, rt_sigprocmask and clone3, how many the maker calls the first time",
         ),
         asked("shares_memory_count", "shares the memory (CLONE_VM), 1 or 0"),
-        asked("shares_files_count", "shares the descriptors (CLONE_FILES), 1 or 0"),
-        asked("shares_handlers_count", "shares the signal handlers (CLONE_SIGHAND), 1 or 0"),
         asked("same_process_count", "is a thread of its maker's process (CLONE_THREAD), 1 or 0"),
         asked("signals_end_count", "its parent gets a signal when it ends (SIGCHLD), 1 or 0"),
         asked(

@@ -77,8 +77,6 @@ fn record(trial: &mut Trial<'_>, first: &Operation, steady: &[Operation]) {
     for name in design::COUNTED {
         each(&format!("{name}_count"), &|operation| operation.count(name));
     }
-    each("clone_count", &|operation| operation.made.len());
-    each("recipe_count", &recipe);
     for (response, of) in design::FIRST {
         trial.record_one(response, of(first) as i64);
     }

@@ -4,22 +4,34 @@ use super::watch::{Line, Operation};
 use kit::Trial;
 use sys::calls::{Cloned, FLAGS};
 
-/// Shows the first operation, the last, and the flags of what they made.
+/// Shows the first operation, the last where it is another, and the flags of what they made.
 pub(super) fn show(trial: &mut Trial<'_>, first: &Operation, steady: &[Operation]) {
     let columns = ["by", "call", "times", "what its arguments say", "error"];
-    trial.exhibit("the calls of the first operation, in order", &columns, rows(first));
     let Some(last) = steady.last() else { return };
-    trial.exhibit("the calls of a later operation, in order", &columns, rows(last));
+    let (first, later) = (rows(first), rows(last));
+    // They differ by what libc keeps for the next time, if by anything.
+    let title = match first == later {
+        true => "the calls of an operation, each side's in order",
+        false => "the calls of the first operation, each side's in order",
+    };
+    if !first.is_empty() {
+        trial.exhibit(title, &columns, first.clone());
+    }
+    if later != first {
+        trial.exhibit("the calls of a later operation, each side's in order", &columns, later);
+    }
     if let Some(cloned) = last.made.first() {
         let title = "what the new one was asked to be";
         trial.exhibit(title, &["flag", "set", "what it means"], flags(cloned));
     }
 }
 
-/// One row per call; the same call again and again, by the same side, is one row.
+/// One row per call; the same call again and again, by the same side, is one row. The maker's stand
+/// first: what the two sides do at once comes in another order each time.
 pub(super) fn rows(operation: &Operation) -> Vec<Vec<String>> {
     let mut rows: Vec<(Line, usize, bool)> = Vec::new();
-    for line in &operation.lines {
+    let made = operation.lines.iter().filter(|line| !line.by_maker);
+    for line in operation.by_maker().chain(made) {
         match rows.last_mut() {
             Some((last, times, differ)) if is_same(last, line) => {
                 *times += 1;

@@ -58,13 +58,14 @@ fn line(by_maker: bool, name: &str, says: &str) -> Line {
 }
 
 #[test]
-fn the_same_call_again_and_again_is_one_row() {
+fn the_same_call_again_and_again_by_one_side_is_one_row() {
     let operation = Operation {
         lines: vec![
             line(true, "rt_sigaction", "SIGHUP"),
             line(true, "rt_sigaction", "SIGINT"),
             line(false, "rt_sigaction", "SIGINT"),
             line(true, "mmap", "4096 bytes"),
+            line(false, "rt_sigaction", "SIGINT"),
         ],
         made: Vec::new(),
     };
@@ -72,8 +73,8 @@ fn the_same_call_again_and_again_is_one_row() {
         shown::rows(&operation),
         [
             ["maker", "rt_sigaction", "2", "…", ""],
-            ["made", "rt_sigaction", "1", "SIGINT", ""],
             ["maker", "mmap", "1", "4096 bytes", ""],
+            ["made", "rt_sigaction", "2", "SIGINT", ""],
         ]
     );
 }

@@ -1,4 +1,5 @@
-//! What a traced command did, counted.
+//! What a traced command did, counted. Nothing here grows with the number of calls, nor with that of
+//! the threads and processes that have ended: a build makes hundreds of thousands.
 
 use serde_json::{Value, json};
 use std::borrow::Cow;
@@ -11,6 +12,9 @@ use sys::tracer::{End, Event};
 
 /// Version of the layout of `--json`.
 const FORMAT: u32 = 1;
+
+/// The most process and thread numbers that are kept of those that did the same.
+const NUMBERS_MAX: usize = 100;
 
 /// Bits of a file's mode by which its program runs with the rights of another.
 const SET_ID_BITS: u32 = 0o6000;
@@ -41,22 +45,50 @@ impl Figures {
 /// The calls of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Group {
-    /// The threads or processes that are counted here.
-    pub(super) members: BTreeSet<Pid>,
+    /// How many threads or processes are counted here.
+    pub(super) members: u64,
     /// By the call's name.
     pub(super) calls: BTreeMap<Cow<'static, str>, Figures>,
 }
 
-/// A thread or a process that was made.
+/// Threads or processes that did the same.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Numbers {
+    /// How often it was done.
+    pub(super) count: u64,
+    /// The numbers of the first who did, each once.
+    pub(super) first: Vec<Pid>,
+    /// Who did it last.
+    pub(super) last: Pid,
+}
+
+impl Numbers {
+    fn add(&mut self, task: Pid) {
+        self.count += 1;
+        self.last = task;
+        if self.first.len() < NUMBERS_MAX && !self.first.contains(&task) {
+            self.first.push(task);
+        }
+    }
+}
+
+/// Threads or processes that were made alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Made {
-    pub(super) task: Pid,
+    pub(super) how: How,
+    pub(super) tasks: Numbers,
+    pub(super) makers: Numbers,
+}
+
+/// How a thread or a process was made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct How {
     pub(super) is_thread: bool,
-    pub(super) by: Pid,
+    /// The program that made it.
     pub(super) by_program: String,
     /// The call; empty where its beginning was not seen.
     pub(super) call: String,
-    /// What was asked for; absent where it could not be read.
+    /// What was asked for, but for the size of the stack; absent where it could not be read.
     pub(super) cloned: Option<Cloned>,
 }
 
@@ -65,6 +97,14 @@ pub(super) struct Made {
 struct Task {
     process: Pid,
     is_thread: bool,
+    /// Where its calls are counted, once it has called.
+    group: Option<usize>,
+}
+
+impl Task {
+    fn of(process: Pid, is_thread: bool) -> Self {
+        Task { process, is_thread, group: None }
+    }
 }
 
 /// The whole.
@@ -77,11 +117,12 @@ pub(super) struct Tally {
     programs: HashMap<Pid, String>,
     /// In the order in which they first called.
     pub(super) groups: Vec<(Kind, Group)>,
+    /// In the order in which the first of each was made.
     pub(super) made: Vec<Made>,
-    /// Programs executed, after the command itself: process and path.
-    pub(super) executed: Vec<(Pid, String)>,
-    /// Processes that a signal ended: number, program, signal.
-    pub(super) killed: Vec<(Pid, String, i32)>,
+    /// Programs executed, after the command itself, by path.
+    pub(super) executed: Vec<(String, Numbers)>,
+    /// Processes that a signal ended, by program and signal.
+    pub(super) killed: Vec<((String, i32), Numbers)>,
     /// Signals delivered.
     pub(super) signals: BTreeMap<i32, u64>,
     pub(super) root_end: Option<End>,
@@ -107,7 +148,7 @@ impl Tally {
             without_rights: BTreeSet::new(),
             left: 0,
         };
-        tally.tasks.insert(root, Task { process: root, is_thread: false });
+        tally.tasks.insert(root, Task::of(root, false));
         tally.look_at_program(root);
         tally
     }
@@ -128,9 +169,9 @@ impl Tally {
                 if former != task {
                     self.tasks.remove(former);
                 }
-                self.tasks.insert(*task, Task { process: *task, is_thread: false });
+                self.tasks.insert(*task, Task::of(*task, false));
                 let path = self.look_at_program(*task);
-                self.executed.push((*task, path));
+                numbers_of(&mut self.executed, path).add(*task);
             }
             Event::Signalled { signal, .. } => *self.signals.entry(*signal).or_default() += 1,
             Event::Ended { task, end } => self.end(*task, *end),
@@ -145,12 +186,21 @@ impl Tally {
         };
         let process = if is_thread { maker } else { task };
         let by_program = self.program_of(maker);
-        self.tasks.insert(task, Task { process, is_thread });
+        self.tasks.insert(task, Task::of(process, is_thread));
         if !is_thread {
             self.programs.insert(task, by_program.clone());
         }
         let call = call.map_or_else(String::new, |call| call.name().into_owned());
-        self.made.push(Made { task, is_thread, by, by_program, call, cloned });
+        let cloned = cloned.map(|cloned| Cloned { stack_bytes: None, ..cloned });
+        let how = How { is_thread, by_program, call, cloned };
+        let known = self.made.iter().position(|made| made.how == how);
+        let index = known.unwrap_or_else(|| {
+            let (tasks, makers) = (Numbers::default(), Numbers::default());
+            self.made.push(Made { how, tasks, makers });
+            self.made.len() - 1
+        });
+        self.made[index].tasks.add(task);
+        self.made[index].makers.add(by);
     }
 
     fn end(&mut self, task: Pid, end: End) {
@@ -159,10 +209,12 @@ impl Tally {
             return;
         }
         if let End::Killed(signal) = end {
-            self.killed.push((task, self.program_of(task), signal));
+            let program = self.program_of(task);
+            numbers_of(&mut self.killed, (program, signal)).add(task);
         }
         if task == self.root {
-            self.root_end = Some(end);
+            // The kernel may give the number to another process later.
+            self.root_end.get_or_insert(end);
         }
         self.programs.remove(&task);
     }
@@ -189,23 +241,31 @@ impl Tally {
     }
 
     fn figures(&mut self, task: Pid, call: &Call) -> &mut Figures {
-        let threads = self.tasks.get(&task).is_some_and(|known| known.is_thread);
-        let kind = Kind { program: self.program_of(self.process_of(task)), threads };
+        let known = self.tasks.get(&task).cloned().unwrap_or_else(|| Task::of(task, false));
+        let index = known.group.unwrap_or_else(|| self.join(task, &known));
+        self.groups[index].1.calls.entry(call.name()).or_default()
+    }
+
+    /// Counts a task where those like it are counted.
+    fn join(&mut self, task: Pid, known: &Task) -> usize {
+        let kind = Kind { program: self.program_of(known.process), threads: known.is_thread };
         let found = self.groups.iter().position(|(known, _)| *known == kind);
         let index = found.unwrap_or_else(|| {
             self.groups.push((kind, Group::default()));
             self.groups.len() - 1
         });
-        let group = &mut self.groups[index].1;
-        group.members.insert(task);
-        group.calls.entry(call.name()).or_default()
+        self.groups[index].1.members += 1;
+        self.tasks.insert(task, Task { group: Some(index), ..known.clone() });
+        index
     }
 
     /// Reads which program a process has just begun; returns its path.
     fn look_at_program(&mut self, process: Pid) -> String {
         let name = std::fs::read(format!("/proc/{process}/comm")).unwrap_or_default();
         let name = printable(String::from_utf8_lossy(&name).trim_end_matches('\n'));
-        self.programs.insert(process, if name.is_empty() { "?".into() } else { name.clone() });
+        // Empty where the process is gone already.
+        let name = if name.is_empty() { "?".into() } else { name };
+        self.programs.insert(process, name.clone());
         let exe = format!("/proc/{process}/exe");
         let path = std::fs::read_link(&exe).map_or(name, |path| printable(&path.to_string_lossy()));
         let sets_id =
@@ -228,19 +288,31 @@ impl Tally {
                 )
             })
             .collect();
-        if self.left > 0 {
-            let left = self.left;
-            all.push(format!("{left} threads or processes had not ended; they go on, unwatched"));
+        match self.left {
+            0 => {}
+            1 => all.push("1 thread or process had not ended; it goes on, unwatched".into()),
+            left => all
+                .push(format!("{left} threads or processes had not ended; they go on, unwatched")),
         }
         all
     }
 
-    pub(super) fn processes_made(&self) -> usize {
-        self.made.iter().filter(|made| !made.is_thread).count()
+    pub(super) fn processes_made(&self) -> u64 {
+        self.count_made(false)
     }
 
-    pub(super) fn threads_made(&self) -> usize {
-        self.made.len() - self.processes_made()
+    pub(super) fn threads_made(&self) -> u64 {
+        self.count_made(true)
+    }
+
+    fn count_made(&self, threads: bool) -> u64 {
+        let made = self.made.iter().filter(|made| made.how.is_thread == threads);
+        made.map(|made| made.tasks.count).sum()
+    }
+
+    /// Programs executed after the command itself.
+    pub(super) fn executions(&self) -> u64 {
+        self.executed.iter().map(|(_, by)| by.count).sum()
     }
 
     fn all_figures(&self) -> impl Iterator<Item = &Figures> {
@@ -297,10 +369,13 @@ impl Tally {
             "calls": self.calls(),
             "errors": self.failed(),
             "made": self.made.iter().map(made_json).collect::<Vec<_>>(),
-            "executed": self.executed.iter().map(|(pid, path)| json!({"pid": pid, "path": path})).collect::<Vec<_>>(),
-            "killed": self.killed.iter().map(|(pid, program, signal)| json!({
-                "pid": pid, "program": program, "signal": signal,
+            "executed": self.executed.iter().map(|(path, by)| {
+                json!({"path": path, "count": by.count, "pids": by.first})
+            }).collect::<Vec<_>>(),
+            "killed": self.killed.iter().map(|((program, signal), who)| json!({
+                "program": program, "signal": signal,
                 "signal_name": sys::calls::signal_name(*signal),
+                "count": who.count, "pids": who.first,
             })).collect::<Vec<_>>(),
             "signals": self.signals.iter().map(|(signal, count)| {
                 (sys::calls::signal_name(*signal).into_owned(), json!(count))
@@ -312,17 +387,29 @@ impl Tally {
 }
 
 fn made_json(made: &Made) -> Value {
-    let flags = made.cloned.map(|cloned| cloned.names());
-    let signal = made.cloned.map(|cloned| cloned.exit_signal).filter(|signal| *signal != 0);
+    let How { is_thread, by_program, call, cloned } = &made.how;
+    let flags = cloned.map(|cloned| cloned.names());
+    let signal = cloned.map(|cloned| cloned.exit_signal).filter(|signal| *signal != 0);
     json!({
-        "kind": if made.is_thread { "thread" } else { "process" },
-        "pid": made.task,
-        "by": made.by,
-        "by_program": made.by_program,
-        "call": made.call,
+        "kind": if *is_thread { "thread" } else { "process" },
+        "count": made.tasks.count,
+        "pids": made.tasks.first,
+        "by": made.makers.first,
+        "by_program": by_program,
+        "call": call,
         "flags": flags,
         "exit_signal": signal.map(sys::calls::signal_name),
     })
+}
+
+/// The numbers kept under a name; none at first.
+fn numbers_of<K: PartialEq>(list: &mut Vec<(K, Numbers)>, name: K) -> &mut Numbers {
+    let known = list.iter().position(|(known, _)| *known == name);
+    let index = known.unwrap_or_else(|| {
+        list.push((name, Numbers::default()));
+        list.len() - 1
+    });
+    &mut list[index].1
 }
 
 /// The process that a task belongs to.
@@ -388,9 +475,33 @@ mod tests {
         tally.note(&Event::Ended { task: 900_002, end: End::Killed(9) });
         tally.note(&Event::Ended { task: 900_001, end: End::Killed(9) });
         assert_eq!(tally.killed.len(), 1, "a thread's end is its process's");
+        assert_eq!(tally.killed[0].1.first, [900_002]);
         assert!(tally.root_end.is_none() && tally.is_complete());
         tally.leave(1);
         assert!(!tally.is_complete() && tally.warnings()[0].contains("had not ended"));
+    }
+
+    #[test]
+    fn a_long_command_is_counted_in_a_bounded_space() {
+        let mut tally = tally();
+        let (root, made) = (tally.root, 900_000..901_000);
+        for task in made.clone() {
+            let cloned = Some(Cloned::by_fork());
+            tally.note(&Event::Made { by: root, task, call: Some(call(57)), cloned });
+            tally.note(&Event::Entered { task, call: call(0), cloned: None });
+            tally.note(&Event::Entered { task, call: call(0), cloned: None });
+            tally.note(&Event::Executed { task, former: task });
+            tally.note(&Event::Ended { task, end: End::Killed(9) });
+        }
+        assert_eq!((tally.processes_made(), tally.calls(), tally.executions()), (1000, 2000, 1000));
+        let [made_alike] = &tally.made[..] else { panic!("{:?}", tally.made) };
+        assert_eq!(made_alike.tasks.first.len(), NUMBERS_MAX);
+        assert_eq!((made_alike.tasks.last, made_alike.makers.count), (900_999, 1000));
+        assert_eq!(made_alike.makers.first, [root]);
+        let [(_, group)] = &tally.groups[..] else { panic!("one kind") };
+        assert_eq!(group.members, 1000);
+        assert_eq!((tally.killed.len(), tally.executed.len()), (1, 1));
+        assert_eq!((tally.tasks.len(), tally.programs.len()), (1, 1));
     }
 
     #[test]

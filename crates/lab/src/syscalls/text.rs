@@ -1,9 +1,8 @@
 //! What a traced command did, for people.
 
-use super::tally::{Figures, Group, Kind, Made, Tally};
+use super::tally::{Figures, Group, Kind, Made, Numbers, Tally};
 use anstyle::Style;
 use std::fmt::Write;
-use sys::Pid;
 use sys::tracer::End;
 
 const BOLD: Style = Style::new().bold();
@@ -15,16 +14,20 @@ const NUMBERS_MAX: usize = 4;
 pub(super) fn text(tally: &Tally, width: usize) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{BOLD}{}{BOLD:#} {}", tally.command(), ending(tally));
-    for (pid, program, signal) in &tally.killed {
+    for ((program, signal), who) in &tally.killed {
         let signal = sys::calls::signal_name(*signal);
-        let _ = writeln!(out, "  {program} ({pid}) was ended by {signal}");
+        let (program, were) = match who.count {
+            1 => (program.clone(), "was"),
+            count => (format!("{count} processes of {program}"), "were"),
+        };
+        let _ = writeln!(out, "  {program} ({}) {were} ended by {signal}", numbers(who));
     }
     let _ = writeln!(
         out,
-        "  made: {}, {}; executed: {} more; {}, of which {} failed",
-        counted(tally.processes_made() as u64, "process", "processes"),
-        counted(tally.threads_made() as u64, "thread", "threads"),
-        counted(tally.executed.len() as u64, "program", "programs"),
+        "  made: {}, {}; executed: {}; {}, of which {} failed",
+        counted(tally.processes_made(), "process", "processes"),
+        counted(tally.threads_made(), "thread", "threads"),
+        counted(tally.executions(), "more program", "more programs"),
         counted(tally.calls(), "system call", "system calls"),
         tally.failed(),
     );
@@ -58,30 +61,17 @@ fn makings(out: &mut String, made: &[Made], width: usize) {
         return;
     }
     let _ = writeln!(out, "\n{BOLD}How they were made{BOLD:#}");
-    let mut alike: Vec<(&Made, Vec<Pid>, Vec<Pid>)> = Vec::new();
-    for one in made {
-        let found = alike.iter_mut().find(|(first, ..)| is_alike(first, one));
-        match found {
-            Some((_, tasks, makers)) => {
-                tasks.push(one.task);
-                if !makers.contains(&one.by) {
-                    makers.push(one.by);
-                }
-            }
-            None => alike.push((one, vec![one.task], vec![one.by])),
-        }
-    }
-    for (one, tasks, makers) in alike {
-        let what = match (one.is_thread, tasks.len()) {
+    for Made { how, tasks, makers } in made {
+        let what = match (how.is_thread, tasks.count) {
             (true, 1) => "thread".to_string(),
             (false, 1) => "process".to_string(),
             (true, count) => format!("{count} threads"),
             (false, count) => format!("{count} processes"),
         };
-        let (numbers, by, program) = (numbers(&tasks), numbers(&makers), &one.by_program);
-        let call = if one.call.is_empty() { "a call that was not seen" } else { &one.call };
-        let _ = writeln!(out, "  {what} {numbers} by {program} ({by}), {call}");
-        let asked = one.cloned.map_or_else(
+        let (tasks, by, program) = (numbers(tasks), numbers(makers), &how.by_program);
+        let call = if how.call.is_empty() { "a call that was not seen" } else { &how.call };
+        let _ = writeln!(out, "  {what} {tasks} by {program} ({by}), {call}");
+        let asked = how.cloned.map_or_else(
             || "its arguments could not be read".to_string(),
             |cloned| cloned.to_string().replace('|', " | "),
         );
@@ -91,28 +81,19 @@ fn makings(out: &mut String, made: &[Made], width: usize) {
     }
 }
 
-fn is_alike(a: &Made, b: &Made) -> bool {
-    let flags = |made: &Made| made.cloned.map(|cloned| (cloned.flags, cloned.exit_signal));
-    a.is_thread == b.is_thread
-        && a.by_program == b.by_program
-        && a.call == b.call
-        && flags(a) == flags(b)
-}
-
 /// `12, 13, 14`, or `12 … 99` for many.
-fn numbers(tasks: &[Pid]) -> String {
-    match tasks {
-        [first, .., last] if tasks.len() > NUMBERS_MAX => format!("{first} … {last}"),
-        few => few.iter().map(Pid::to_string).collect::<Vec<_>>().join(", "),
+fn numbers(of: &Numbers) -> String {
+    match of.first.as_slice() {
+        [first, ..] if of.first.len() > NUMBERS_MAX => format!("{first} … {}", of.last),
+        few => few.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
     }
 }
 
 fn calls(out: &mut String, kind: &Kind, group: &Group, width: usize) {
-    let members = group.members.len() as u64;
     let whose = if kind.threads {
-        counted(members, "thread that was made", "threads that were made")
+        counted(group.members, "thread that was made", "threads that were made")
     } else {
-        counted(members, "process", "processes")
+        counted(group.members, "process", "processes")
     };
     let _ = writeln!(out, "\n{BOLD}{}{BOLD:#}, {whose}", kind.program);
     let mut rows: Vec<(&str, &Figures)> =
@@ -181,21 +162,28 @@ fn wrapped_columns(line: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::syscalls::tally::How;
+    use sys::Pid;
     use sys::calls::Cloned;
 
-    fn made(task: Pid, cloned: Cloned) -> Made {
-        let is_thread = cloned.is_thread();
+    fn made(tasks: &[Pid], cloned: Cloned) -> Made {
+        let of = |tasks: &[Pid]| Numbers {
+            count: tasks.len() as u64,
+            first: tasks.to_vec(),
+            last: tasks.last().copied().unwrap_or(0),
+        };
         let (by_program, call) = ("sh".to_string(), "clone".to_string());
-        Made { task, is_thread, by: 10, by_program, call, cloned: Some(cloned) }
+        let how = How { is_thread: cloned.is_thread(), by_program, call, cloned: Some(cloned) };
+        Made { how, tasks: of(tasks), makers: of(&[10]) }
     }
 
     #[test]
     fn those_made_alike_are_one_entry() {
-        let thread = Cloned::by_clone(0x1_0f00);
-        let list: Vec<Made> = (11..20)
-            .map(|task| made(task, thread))
-            .chain([made(20, Cloned::by_fork()), made(21, Cloned::by_vfork())])
-            .collect();
+        let list = [
+            made(&[11, 12, 13, 14, 15, 16, 17, 18, 19], Cloned::by_clone(0x1_0f00)),
+            made(&[20], Cloned::by_fork()),
+            made(&[21, 22], Cloned::by_vfork()),
+        ];
         let mut out = String::new();
         makings(&mut out, &list, 60);
         let plain = anstream::adapter::strip_str(&out).to_string();
@@ -204,7 +192,7 @@ mod tests {
             "\nHow they were made\n  9 threads 11 … 19 by sh (10), clone\n    \
              CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND |\n    CLONE_THREAD\n  \
              process 20 by sh (10), clone\n    SIGCHLD\n  \
-             process 21 by sh (10), clone\n    CLONE_VM | CLONE_VFORK | SIGCHLD\n"
+             2 processes 21, 22 by sh (10), clone\n    CLONE_VM | CLONE_VFORK | SIGCHLD\n"
         );
     }
 

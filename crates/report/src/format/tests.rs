@@ -54,7 +54,7 @@ fn digits_follow_the_width_of_the_interval() {
         estimate(&interval(12_345.0, 12_100.0, 12_600.0), Some(&Unit::Ns)),
         "12.3 µs [12.1, 12.6]"
     );
-    assert_eq!(estimate(&interval(5.0, 5.0, 5.0), None), "5.00 [5.00, 5.00]");
+    assert_eq!(estimate(&interval(5.0, 5.0, 5.0), None), "5");
     assert_eq!(estimate(&interval(5.0, 1.0, f64::INFINITY), None), "5.00 [1.00, ∞]");
 }
 

@@ -1,8 +1,8 @@
 //! Following processes and threads by `ptrace`, with all that they make.
 //!
-//! Where [`crate::trace`] counts the stops of one child, this tells what they
-//! are: which call with which arguments and result, who made whom, who
-//! executed what, which signals came and how each task ended. It uses
+//! Where [`StopCounter`] counts the stops of one child, [`Tracer`] tells what
+//! they are: which call with which arguments and result, who made whom, who
+//! executed what, which signals came and how each task ended. Both use
 //! `PTRACE_SEIZE`: signals are handed on as they came, and a stopped job stays
 //! stopped (`PTRACE_LISTEN`). Whoever is traced is killed if the tracer ends
 //! (`PTRACE_O_EXITKILL`).
@@ -14,13 +14,14 @@
 
 mod launch;
 mod request;
+mod stops;
 
 pub use request::Memory;
+pub use stops::{Followed, StopCounter};
 
 use crate::calls::{CLONE_ARGS_BYTES, Call, Cloned};
-use crate::error::last_errno;
-use crate::{Error, Pid, Result};
-use request::{Info, event_message, plain, syscall_info};
+use crate::{Pid, Result};
+use request::{Info, Waited, event_message, plain, seize, syscall_info, wait_for};
 use std::collections::{HashMap, HashSet};
 
 /// What `PTRACE_O_TRACESYSGOOD` adds to the signal of a system-call stop.
@@ -135,33 +136,16 @@ pub struct Tracer {
 
 impl Tracer {
     /// Attaches to the child `pid`, which must have one thread, and stops it.
-    /// It goes on with the first call of [`Tracer::next`].
+    /// It goes on with the first call of [`Tracer::next_event`].
     ///
     /// # Errors
     /// Unsupported where tracing is forbidden; `ESRCH` where the child has ended.
     pub fn attach(pid: Pid) -> Result<Self> {
-        let options = libc::PTRACE_O_TRACESYSGOOD
-            | libc::PTRACE_O_EXITKILL
-            | libc::PTRACE_O_TRACECLONE
+        let follow = libc::PTRACE_O_TRACECLONE
             | libc::PTRACE_O_TRACEFORK
             | libc::PTRACE_O_TRACEVFORK
             | libc::PTRACE_O_TRACEEXEC;
-        match plain(libc::PTRACE_SEIZE, "PTRACE_SEIZE", pid, options) {
-            Err(error) if matches!(error.errno(), Some(libc::EPERM | libc::ENOSYS)) => {
-                return Err(Error::unsupported(
-                    format!("ptrace(PTRACE_SEIZE, process {pid})"),
-                    "tracing is forbidden here, or the process is traced already; \
-                     kernel.yama.ptrace_scope of 0 or 1, a container that allows ptrace, or the \
-                     capability CAP_SYS_PTRACE would allow it",
-                ));
-            }
-            other => other?,
-        }
-        plain(libc::PTRACE_INTERRUPT, "PTRACE_INTERRUPT", pid, 0)?;
-        match wait_for(pid, true)? {
-            Some((_, status)) if libc::WIFSTOPPED(status) => {}
-            _ => return Err(Error::new(format!("ptrace(process {pid})"), libc::ESRCH)),
-        }
+        seize(pid, follow)?;
         Ok(Self {
             root: pid,
             tasks: HashMap::from([(pid, Task::default())]),
@@ -213,7 +197,7 @@ impl Tracer {
             if self.tasks.is_empty() {
                 self.adopt_early()?;
             }
-            let Some((task, status)) = wait_for(-1, wait)? else {
+            let Some(Waited { task, status, .. }) = wait_for(-1, wait)? else {
                 return Ok(if self.tasks.is_empty() { Next::Over } else { Next::Nothing });
             };
             if let Some(event) = self.understand(task, status)? {
@@ -251,9 +235,7 @@ impl Tracer {
                 self.held = Some((task, GoOn::Listen));
                 Ok(None)
             }
-            (libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK, _) => {
-                self.made(task).map(Some)
-            }
+            (event, _) if makes(event) => self.made(task).map(Some),
             (libc::PTRACE_EVENT_EXEC, _) => self.executed(task).map(Some),
             (0, SYSCALL_STOP) => self.called(task),
             (0, _) => {
@@ -334,18 +316,30 @@ impl Tracer {
         if let Some((task, how)) = self.held.take() {
             self.detach(task, how);
         }
-        for task in std::mem::take(&mut self.early) {
-            self.detach(task, GoOn::Run(0));
+        // New tasks that are free already, and whose makers have not told of them yet.
+        let mut free = std::mem::take(&mut self.early);
+        for task in &free {
+            self.detach(*task, GoOn::Run(0));
         }
         for task in self.tasks.keys() {
             // One that is gone cannot be interrupted; the wait below tells.
             let _ = plain(libc::PTRACE_INTERRUPT, "PTRACE_INTERRUPT", *task, 0);
         }
         while !self.tasks.is_empty() {
-            let Some((task, status)) = wait_for(-1, true)? else { break };
+            let Some(Waited { task, status, .. }) = wait_for(-1, true)? else { break };
+            if !self.tasks.contains_key(&task) {
+                free.insert(task);
+            }
             if !libc::WIFSTOPPED(status) {
                 self.tasks.remove(&task);
                 continue;
+            }
+            // Whom it has just made is traced as well, and would die with its tracer.
+            if makes(status >> 16)
+                && let Ok(made) = event_message(task)
+                && !free.remove(&made)
+            {
+                self.tasks.insert(made, Task::default());
             }
             let signal = libc::WSTOPSIG(status);
             let deliver = if status >> 16 == 0 && signal != SYSCALL_STOP { signal } else { 0 };
@@ -363,6 +357,11 @@ impl Tracer {
         let _ = plain(libc::PTRACE_DETACH, "PTRACE_DETACH", task, signal);
         self.tasks.remove(&task);
     }
+}
+
+/// Whether an event of ptrace is that a task was made.
+fn makes(event: libc::c_int) -> bool {
+    matches!(event, libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK)
 }
 
 /// What a call that makes a task asks for; `None` for others, and where the
@@ -392,27 +391,6 @@ fn go_on(task: Pid, how: GoOn) -> Result<()> {
         // Killed in the middle of its stop: the next wait tells how it ended.
         Err(error) if error.errno() == Some(libc::ESRCH) => Ok(()),
         other => other,
-    }
-}
-
-/// Waits for a stop or an end of `task` (-1: any task that this thread traces or
-/// has forked, and no other thread's child). `None` where there is none left,
-/// or, without waiting, nothing to tell.
-fn wait_for(task: Pid, wait: bool) -> Result<Option<(Pid, libc::c_int)>> {
-    let mut status: libc::c_int = 0;
-    let options = libc::__WALL | libc::__WNOTHREAD | if wait { 0 } else { libc::WNOHANG };
-    loop {
-        // SAFETY: `status` is ours and outlives the call.
-        let found = unsafe { libc::waitpid(task, &raw mut status, options) };
-        match found {
-            0 => return Ok(None),
-            -1 => match last_errno() {
-                libc::EINTR => {}
-                libc::ECHILD => return Ok(None),
-                errno => return Err(Error::new("waitpid", errno)),
-            },
-            found => return Ok(Some((found, status))),
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::calls::{Call, Reader};
 use crate::error::{check, last_errno};
+use crate::usage::Usage;
 use crate::{Error, Pid, Result};
 
 /// `PTRACE_GET_SYSCALL_INFO` of Linux 5.3.
@@ -41,6 +42,64 @@ pub(super) fn plain(request: libc::c_uint, name: &str, task: Pid, data: i32) -> 
         libc::ptrace(request as _, task, std::ptr::null_mut::<u8>(), data as libc::c_long)
     };
     check(result, || format!("ptrace({name}, task {task})")).map(|_| ())
+}
+
+/// Attaches to the child `pid` and stops it, with these options beside those
+/// that are always set.
+///
+/// # Errors
+/// Unsupported where tracing is forbidden; `ESRCH` where the child has ended.
+pub(super) fn seize(pid: Pid, options: libc::c_int) -> Result<()> {
+    let options = options | libc::PTRACE_O_TRACESYSGOOD | libc::PTRACE_O_EXITKILL;
+    match plain(libc::PTRACE_SEIZE, "PTRACE_SEIZE", pid, options) {
+        Err(error) if matches!(error.errno(), Some(libc::EPERM | libc::ENOSYS)) => {
+            return Err(Error::unsupported(
+                format!("ptrace(PTRACE_SEIZE, process {pid})"),
+                "tracing is forbidden here, or the process is traced already; \
+                 kernel.yama.ptrace_scope of 0 or 1, a container that allows ptrace, or the \
+                 capability CAP_SYS_PTRACE would allow it",
+            ));
+        }
+        other => other?,
+    }
+    plain(libc::PTRACE_INTERRUPT, "PTRACE_INTERRUPT", pid, 0)?;
+    match wait_for(pid, true)? {
+        Some(waited) if libc::WIFSTOPPED(waited.status) => Ok(()),
+        _ => Err(Error::new(format!("ptrace(process {pid})"), libc::ESRCH)),
+    }
+}
+
+/// A stop or an end of a task.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Waited {
+    pub(super) task: Pid,
+    pub(super) status: libc::c_int,
+    /// Of the task and of the children that it has reaped, up to now.
+    pub(super) usage: Usage,
+}
+
+/// Waits for a stop or an end of `task` (-1: any task that this thread traces or
+/// has forked, and no other thread's child). `None` where there is none left,
+/// or, without waiting, nothing to tell.
+pub(super) fn wait_for(task: Pid, wait: bool) -> Result<Option<Waited>> {
+    let mut status: libc::c_int = 0;
+    // SAFETY: all-zero bytes are a valid rusage: it holds integers only.
+    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
+    let options = libc::__WALL | libc::__WNOTHREAD | if wait { 0 } else { libc::WNOHANG };
+    loop {
+        // SAFETY: `status` and `usage` are ours and outlive the call.
+        match unsafe { libc::wait4(task, &raw mut status, options, &raw mut usage) } {
+            0 => return Ok(None),
+            -1 => match last_errno() {
+                libc::EINTR => {}
+                libc::ECHILD => return Ok(None),
+                errno => return Err(Error::new("wait4", errno)),
+            },
+            task => {
+                return Ok(Some(Waited { task, status, usage: Usage::from_raw(&usage) }));
+            }
+        }
+    }
 }
 
 /// The number that goes with an event: of the task that was made, or that the

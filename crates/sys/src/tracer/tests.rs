@@ -277,3 +277,42 @@ fn who_is_released_goes_on_untraced() {
     let _ = crate::futex::wake_shared(gate.released(), 1);
     assert_eq!(task::wait(pid).unwrap().code, Some(4));
 }
+
+/// A child that makes one process after the other is released at some moment between two events;
+/// how it ended, or `None` where tracing is forbidden.
+fn released_after(events: usize) -> Option<task::Ended> {
+    let gate = SharedGate::new().unwrap();
+    let pid = task::fork_run(|| {
+        while gate.released().load(Ordering::Acquire) == 0 {
+            let _ = crate::futex::wait_shared(gate.released(), 0, None);
+        }
+        let made = || (0..20).all(|_| task::fork_with(|| 0).and_then(task::wait).is_ok());
+        i32::from(!made())
+    })
+    .unwrap();
+    let attached = Tracer::attach(pid);
+    gate.released().store(1, Ordering::Release);
+    let _ = crate::futex::wake_shared(gate.released(), 1);
+    let may_trace = attached.is_ok();
+    if let Ok(mut tracer) = attached {
+        for _ in 0..events {
+            assert!(tracer.next_event().unwrap().is_some());
+        }
+        while tracer.poll().unwrap() != Next::Nothing {}
+        tracer.release().unwrap();
+    }
+    let mut ended = None;
+    crate::testing::eventually("the end of all", || {
+        ended = task::try_wait(pid).unwrap();
+        ended.is_some()
+    });
+    ended.filter(|_| may_trace)
+}
+
+#[test]
+fn what_is_being_made_when_all_are_released_goes_on_too() {
+    for events in 10..40 {
+        let Some(ended) = released_after(events) else { return };
+        assert_eq!(ended.code, Some(0), "released after {events} events");
+    }
+}
