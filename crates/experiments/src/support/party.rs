@@ -187,7 +187,7 @@ pub(crate) fn line_bytes(cpu: u32) -> Option<u64> {
 
 /// CPUs such that those of different cores come first, the last of the list before the others:
 /// interrupts gather on the first.
-fn apart(cpus: &[u32]) -> Vec<u32> {
+pub(crate) fn apart(cpus: &[u32]) -> Vec<u32> {
     apart_by(cpus, sys::topology::core_siblings)
 }
 

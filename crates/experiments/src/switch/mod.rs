@@ -13,7 +13,7 @@ mod passing;
 mod ring;
 mod timing;
 
-use crate::support::counting::apart;
+use crate::support::party::apart;
 use footprint::{Footprint, PAGES, bytes_of, line_bytes};
 use kit::declare::Named;
 use kit::model::Profile;
