@@ -293,12 +293,7 @@ fn trust_lines(session: &Session<'_>, width: usize) -> Vec<String> {
         lines
             .extend(wrapped(&text, width.saturating_sub(2)).iter().map(|line| format!("  {line}")));
     }
-    let warnings: Vec<String> = session
-        .experiments()
-        .flat_map(|experiment| {
-            experiment.warnings.iter().map(move |warning| format!("{}: {warning}", experiment.id))
-        })
-        .collect();
+    let warnings = warnings(session);
     for warning in warnings.iter().take(WARNINGS_MAX) {
         let text = short(warning, WARNING_LINES_MAX * (width - 2));
         for (index, line) in wrapped(&text, width - 2).iter().enumerate() {
@@ -311,6 +306,46 @@ fn trust_lines(session: &Session<'_>, width: usize) -> Vec<String> {
         lines.push(paint(CARE, &format!("! {more} in the report")));
     }
     lines
+}
+
+/// The warnings of all experiments, the worst first; one that several share is said once.
+fn warnings(session: &Session<'_>) -> Vec<String> {
+    let mut shared: Vec<(&str, Vec<&ExperimentSummary>)> = Vec::new();
+    for experiment in session.experiments() {
+        for warning in &experiment.warnings {
+            match shared.iter_mut().find(|(known, _)| known == warning) {
+                Some((_, experiments)) => experiments.push(experiment),
+                None => shared.push((warning, vec![experiment])),
+            }
+        }
+    }
+    shared.sort_by_key(|(warning, experiments)| experiments.first().map(|e| rank(e, warning)));
+    let all = session.experiments().count();
+    let said = shared.into_iter().map(|(warning, experiments)| match experiments.len() {
+        many if many > 2 && many == all => format!("all experiments: {warning}"),
+        many if many > 4 => format!("{many} experiments: {warning}"),
+        _ => {
+            let names: Vec<&str> = experiments.iter().map(|e| e.id.as_str()).collect();
+            format!("{}: {warning}", names.join(", "))
+        }
+    });
+    said.collect()
+}
+
+/// How grave a warning is: 0 casts doubt on what was measured, 1 on how well, 2 says what is not
+/// there.
+fn rank(experiment: &ExperimentSummary, warning: &str) -> u8 {
+    let mut checks = experiment.failed_checks.iter();
+    let ends = |kind: fn(&str) -> bool| {
+        let mut outcomes = experiment.outcomes.iter().filter(move |o| kind(&o.outcome));
+        outcomes.any(|o| !o.reason.is_empty() && warning.ends_with(&format!(": {}", o.reason)))
+    };
+    if checks.any(|(name, _)| warning.starts_with(&format!("check \"{name}\"")))
+        || ends(|kind| !["completed", "unsupported"].contains(&kind))
+    {
+        return 0;
+    }
+    if ends(|kind| kind == "unsupported") { 2 } else { 1 }
 }
 
 /// What the A/A controls say, in a sentence.

@@ -123,7 +123,7 @@ impl Party {
             let always_busy = matches!(promise, Promise::Exact | Promise::Racing);
             if self.is_parallel() && enough && always_busy {
                 let typical = median(rounds.concurrencies_ppm()) as f64 / 1e6;
-                trial.check("all_ran_until_the_first_was_done", typical, CONCURRENCY_MIN, 1.0);
+                trial.check_cpus("all_ran_until_the_first_was_done", typical, CONCURRENCY_MIN, 1.0);
             }
         }
         Ok(rounds)
