@@ -30,7 +30,7 @@ enum Detail {
     Refuted,
 }
 
-/// The most warnings printed, and the most lines of one; the rest stands in the report.
+/// The most warnings printed where the summary is to fit a screen, and the most lines of one.
 const WARNINGS_MAX: usize = 4;
 const WARNING_LINES_MAX: usize = 2;
 
@@ -79,7 +79,8 @@ fn blocks(session: &Session<'_>, columns: &Columns, width: usize, full: bool) ->
         }
         lines
     }));
-    blocks.push(trust_lines(session, width));
+    let most = if full { usize::MAX } else { WARNINGS_MAX };
+    blocks.push(trust_lines(session, width, most));
     blocks
 }
 
@@ -276,7 +277,7 @@ fn style(verdict: Verdict) -> Style {
     }
 }
 
-fn trust_lines(session: &Session<'_>, width: usize) -> Vec<String> {
+fn trust_lines(session: &Session<'_>, width: usize, most: usize) -> Vec<String> {
     let trust = &session.summary.trust;
     let (style, mark) = match (trust.controls.is_empty(), trust.holds) {
         (true, _) => (CARE, "?"),
@@ -294,15 +295,15 @@ fn trust_lines(session: &Session<'_>, width: usize) -> Vec<String> {
             .extend(wrapped(&text, width.saturating_sub(2)).iter().map(|line| format!("  {line}")));
     }
     let warnings = warnings(session);
-    for warning in warnings.iter().take(WARNINGS_MAX) {
+    for warning in warnings.iter().take(most) {
         let text = short(warning, WARNING_LINES_MAX * (width - 2));
         for (index, line) in wrapped(&text, width - 2).iter().enumerate() {
             let mark = if index == 0 { "! " } else { "  " };
             lines.push(paint(CARE, &format!("{mark}{line}")));
         }
     }
-    if warnings.len() > WARNINGS_MAX {
-        let more = counted((warnings.len() - WARNINGS_MAX) as u64, "more warning");
+    if warnings.len() > most {
+        let more = counted((warnings.len() - most) as u64, "more warning");
         lines.push(paint(CARE, &format!("! {more} in the report")));
     }
     lines

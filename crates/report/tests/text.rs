@@ -105,7 +105,7 @@ fn the_worst_warnings_come_first_and_what_all_share_is_said_once() {
     for experiment in &mut fixture.summary.experiments {
         experiment.warnings = vec!["only 4 blocks".into()];
     }
-    let last = fixture.summary.experiments.last_mut().expect("an experiment");
+    let [.., last] = &mut fixture.summary.experiments[..] else { panic!("no experiment") };
     last.failed_checks = vec![("work".into(), 2)];
     last.warnings.push("check \"work\" failed in 2 of 8 trials".into());
     let text = plain(&terminal(&fixture, 100));

@@ -341,6 +341,7 @@ mod tests {
     use crate::signal::{SIGUSR1, SIGUSR2, real_time};
     use crate::testing::in_child;
     use crate::{process, task};
+    use std::sync::atomic::Ordering;
 
     /// A child that has a handler and a blocked SIGUSR1 sends itself `count` signals, and handles
     /// them once it unblocks them.
