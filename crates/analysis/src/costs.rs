@@ -228,9 +228,8 @@ fn missing(table: &Table<'_>, account: &Account) -> Vec<String> {
 }
 
 fn tried_together(table: &Table<'_>, account: &Account) -> BTreeSet<u32> {
-    let sets = places(table, account).into_iter().map(|(_, treatment)| {
-        table.records(&treatment).iter().map(|record| record.block).collect::<BTreeSet<u32>>()
-    });
+    let places = places(table, account).into_iter();
+    let sets = places.map(|(response, treatment)| table.tried(response, &treatment));
     sets.reduce(|all, set| all.intersection(&set).copied().collect()).unwrap_or_default()
 }
 

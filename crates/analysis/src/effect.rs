@@ -214,7 +214,7 @@ impl Former<'_> {
                 continue;
             };
             let treatment = design.complete(&at.with(over, &level.name));
-            let tried = self.table.tried(&treatment);
+            let tried = self.table.tried(self.response, &treatment);
             // A level that nobody planned is no gap in the data.
             if !tried.is_empty() {
                 series.push((value, self.table.blocks(self.response, &treatment), tried));
@@ -242,7 +242,7 @@ impl Former<'_> {
             .collect();
         self.left_out(blocks.len() - numbers.len(), blocks.len());
         if numbers.len() < 2 {
-            self.remarks.push(format!("{} blocks give the number, 2 are needed", numbers.len()));
+            self.remarks.push(too_few(numbers.len()));
         }
         self.located(centre(&numbers), scale)
     }
@@ -268,10 +268,9 @@ impl Former<'_> {
         };
         if frequency.is_clustered() {
             self.remarks.push(format!(
-                "the trials vary {:.1} times as much as by chance: {:.1} times fewer chances would \
-                 tell as much if they were independent",
-                frequency.scatter,
-                frequency.all.chances as f64 / frequency.effective
+                "trials differ by more than chance: together they tell as much as {:.0} \
+                 independent chances would",
+                frequency.effective
             ));
         }
         Evidence::Events(frequency)
@@ -289,13 +288,14 @@ impl Former<'_> {
                 return None;
             }
         }
-        let tried: Vec<BTreeSet<u32>> = treatments.iter().map(|t| self.table.tried(t)).collect();
+        let tried: Vec<BTreeSet<u32>> =
+            treatments.iter().map(|t| self.table.tried(self.response, t)).collect();
         let tried = common(tried.iter());
         let all: Vec<u32> =
             tried.iter().copied().filter(|b| columns.iter().all(|c| c.contains_key(b))).collect();
         self.left_out(tried.len() - all.len(), tried.len());
         if all.len() < 2 {
-            self.remarks.push(format!("{} complete blocks, 2 are needed", all.len()));
+            self.remarks.push(too_few(all.len()));
             return None;
         }
         Some(columns.map(|column| all.iter().filter_map(|b| column.get(b).copied()).collect()))
@@ -332,9 +332,18 @@ impl Former<'_> {
 }
 
 impl Table<'_> {
-    /// The blocks in which a treatment was tried, whatever became of it.
-    fn tried(&self, treatment: &Treatment) -> BTreeSet<u32> {
-        self.records(treatment).iter().map(|record| record.block).collect()
+    /// The blocks that were to give a response's number at a treatment, whatever became of them:
+    /// those in which it was tried, and the control that is subtracted from it. A round that
+    /// narrows another interval may do without the control.
+    pub(crate) fn tried(&self, response: &str, treatment: &Treatment) -> BTreeSet<u32> {
+        let blocks = |treatment: &Treatment| -> BTreeSet<u32> {
+            self.records(treatment).iter().map(|record| record.block).collect()
+        };
+        let own = blocks(treatment);
+        match self.design.response(response).and_then(|response| response.subtract.as_ref()) {
+            None => own,
+            Some(control) => &own & &blocks(&treatment.with(control)),
+        }
     }
 
     /// Why a treatment has no number, as the end of a sentence.
@@ -348,6 +357,15 @@ impl Table<'_> {
             }
         }
     }
+}
+
+/// Why an interval of so many blocks is none.
+fn too_few(blocks: usize) -> String {
+    let found = match blocks {
+        0 => "no block has".to_string(),
+        _ => format!("only {blocks} block{} has", if blocks == 1 { "" } else { "s" }),
+    };
+    format!("{found} all that this needs, and an interval takes 2")
 }
 
 /// What all sets hold; nothing if there is none.

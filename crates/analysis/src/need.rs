@@ -3,7 +3,7 @@
 use crate::effect::effect;
 use crate::order::median;
 use crate::sample::Table;
-use model::{Claim, Design, Estimate, Quantity, QuantityResult, Record, Treatment, Unit};
+use model::{Claim, Design, FindingResult, Quantity, QuantityResult, Record, Treatment, Unit};
 use std::collections::BTreeSet;
 
 /// So many trials of a treatment without one completed are enough to give it up.
@@ -37,8 +37,8 @@ pub struct Need {
     /// Treatments whose trials would narrow the intervals that are not yet precise enough, in the
     /// order they were given.
     pub treatments: Vec<Treatment>,
-    /// The first finding's name and value so far, for live progress.
-    pub headline: Option<(String, Estimate)>,
+    /// The first finding so far, for live progress; none while it has no number.
+    pub headline: Option<FindingResult>,
 }
 
 /// What the next round should measure, given the records so far (of this or of all experiments)
@@ -70,7 +70,8 @@ pub fn need(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
     }
     let headline = design.findings.first().and_then(|finding| {
         let result = effect(&table, &finding.quantity).result(&table, &finding.quantity);
-        result.estimate.map(|estimate| (finding.id.clone(), estimate))
+        let (id, sentence) = (finding.id.clone(), finding.sentence.clone());
+        result.estimate.is_some().then_some(FindingResult { id, sentence, result })
     });
     let treatments = treatments.iter().filter(|t| wanted.contains(t)).cloned().collect();
     Need { ratio, treatments, headline }

@@ -2,7 +2,7 @@
 
 use crate::disturbance::{DISTURBED_SHARE, lost_share, tags};
 use crate::interval::BLOCKS_FREE;
-use model::{Outcome, OutcomeCount, Phase, Record, Treatment};
+use model::{Design, Outcome, OutcomeCount, Phase, Record, Treatment, Unit};
 use std::collections::BTreeMap;
 
 /// The most treatments that are named with one way of ending.
@@ -77,21 +77,14 @@ pub(crate) fn tag_counts(records: &[&Record]) -> Vec<(String, u64)> {
     counts.into_iter().map(|(tag, trials)| (tag.to_string(), trials)).collect()
 }
 
-/// What a reader must know before the numbers of one experiment: too few blocks, trials that
-/// did not complete, checks that failed, a disturbed wall clock, left-over processes.
-pub(crate) fn warnings(records: &[&Record], blocks: usize) -> Vec<String> {
+/// What a reader must know before the numbers of one experiment, the worst first: trials that did
+/// not complete, checks that failed, a disturbed wall clock where one is read, left-over processes,
+/// too few blocks.
+pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> Vec<String> {
     let mut warnings = Vec::new();
-    if blocks < 2 {
-        warnings.push(format!("{}: an interval needs 2 at least", blocks_words(blocks)));
-    } else if blocks < BLOCKS_FREE {
-        warnings.push(format!(
-            "only {}: below {BLOCKS_FREE} the intervals assume a normal distribution",
-            blocks_words(blocks)
-        ));
-    }
     for count in outcomes(records).iter().filter(|count| count.outcome != "completed") {
         let kind = match count.outcome.as_str() {
-            "unsupported" => "were refused",
+            "unsupported" => "could not be made here",
             "failed" => "failed",
             "died" => "died",
             "timed_out" => "took longer than their limit",
@@ -105,11 +98,15 @@ pub(crate) fn warnings(records: &[&Record], blocks: usize) -> Vec<String> {
     let completed: Vec<&Record> =
         records.iter().filter(|record| record.measured.is_some()).copied().collect();
     for (name, trials) in failed_checks(records) {
-        warnings.push(format!("check \"{name}\" failed in {trials} of {} trials", completed.len()));
+        let why = if wants_cpus(&completed, &name) { ": others had the CPUs" } else { "" };
+        warnings.push(format!(
+            "check \"{name}\" failed in {trials} of {} trials{why}",
+            completed.len()
+        ));
     }
     let lost: Vec<f64> = completed.iter().filter_map(|record| lost_share(record)).collect();
     let disturbed = lost.iter().filter(|share| **share > DISTURBED_SHARE).count();
-    if disturbed > 0 {
+    if disturbed > 0 && is_timed(design) {
         warnings.push(format!(
             "others took more than {:.0} % of the wall clock of {disturbed} of {} trials",
             100.0 * DISTURBED_SHARE,
@@ -118,9 +115,31 @@ pub(crate) fn warnings(records: &[&Record], blocks: usize) -> Vec<String> {
     }
     let leaking = leaking_trials(records);
     if leaking > 0 {
-        warnings.push(format!("{leaking} trials left processes behind, which were killed"));
+        let plural = if leaking == 1 { "" } else { "s" };
+        warnings.push(format!("{leaking} trial{plural} left processes behind, which were killed"));
+    }
+    if blocks < 2 {
+        warnings.push(format!("{}: an interval needs 2 at least", blocks_words(blocks)));
+    } else if blocks < BLOCKS_FREE {
+        warnings.push(format!(
+            "only {}: below {BLOCKS_FREE} the intervals assume a normal distribution",
+            blocks_words(blocks)
+        ));
     }
     warnings
+}
+
+/// Whether anything that is measured is read from a clock. An experiment that only counts does not
+/// mind what others took of it. Of a unit that a study's author named nothing is known.
+fn is_timed(design: &Design) -> bool {
+    design.responses.iter().any(|response| !matches!(response.unit, Unit::Count | Unit::Bytes))
+}
+
+/// Whether the failed checks of that name are of the kind that others can make fail.
+fn wants_cpus(records: &[&Record], name: &str) -> bool {
+    let checks = records.iter().filter_map(|record| record.measured.as_ref());
+    let mut failed = checks.flat_map(|measured| &measured.checks).filter(|c| !c.holds());
+    failed.any(|check| check.name == name && check.wants_cpus)
 }
 
 fn blocks_words(blocks: usize) -> String {
@@ -138,6 +157,21 @@ mod tests {
     use super::*;
     use crate::fixture::{Trial, task};
     use model::Check;
+
+    /// A design with a clock and a count.
+    fn timed() -> Design {
+        let response = |name: &str, unit| model::Response {
+            name: name.into(),
+            label: name.into(),
+            unit,
+            center: model::Center::Median,
+            cpu_twin: None,
+            subtract: None,
+            card: model::Card::default(),
+        };
+        let responses = vec![response("wall_ns", Unit::Ns), response("lost_count", Unit::Count)];
+        Design { responses, ..Design::default() }
+    }
 
     fn refuse(block: u32, n: &str) -> Record {
         task(block, "thread", n, 0)
@@ -165,13 +199,13 @@ mod tests {
                 ("died", "signal 11 while measuring", 1, 1),
             ]
         );
-        let warnings = warnings(&records, 3);
+        let warnings = warnings(&timed(), &records, 3);
         assert_eq!(
             warnings,
             vec![
-                "only 3 blocks: below 6 the intervals assume a normal distribution",
-                "20 of 24 trials were refused: needs 2 CPUs",
+                "20 of 24 trials could not be made here: needs 2 CPUs",
                 "1 of 24 trials died: signal 11 while measuring",
+                "only 3 blocks: below 6 the intervals assume a normal distribution",
             ]
         );
     }
@@ -179,15 +213,22 @@ mod tests {
     #[test]
     fn failed_checks_count_trials() {
         let mut bad = task(0, "thread", "1", 5).record();
-        let check = |name: &str, seen| Check { name: name.into(), seen, low: 0.9, high: 1.0 };
+        let check = |name: &str, seen| Check {
+            name: name.into(),
+            seen,
+            low: 0.9,
+            high: 1.0,
+            wants_cpus: name == "overlap",
+        };
         bad.measured.as_mut().unwrap().checks =
             vec![check("overlap", 0.5), check("overlap", 0.6), check("switches", 1.0)];
         let good = task(1, "thread", "1", 5).record();
         assert_eq!(failed_checks(&[&bad, &bad, &good]), vec![("overlap".to_string(), 2)]);
-        assert!(
-            warnings(&[&bad, &good], 9)
-                .contains(&"check \"overlap\" failed in 1 of 2 trials".into())
-        );
+        let told = warnings(&timed(), &[&bad, &good], 9);
+        assert_eq!(told, vec!["check \"overlap\" failed in 1 of 2 trials: others had the CPUs"]);
+        bad.measured.as_mut().unwrap().checks = vec![check("switches", 0.0)];
+        let told = warnings(&timed(), &[&bad, &good], 9);
+        assert_eq!(told, vec!["check \"switches\" failed in 1 of 2 trials"]);
     }
 
     #[test]
@@ -195,15 +236,18 @@ mod tests {
         let loud = Trial::new(0).wall(100).cpu(50).foreign(50).switches(1).record();
         let mut leaky = Trial::new(1).wall(100).cpu(100).record();
         leaky.outcome = Outcome::Completed { leaked: 2 };
-        let told = warnings(&[&loud, &leaky], 6);
+        let told = warnings(&timed(), &[&loud, &leaky], 6);
         assert_eq!(
             told,
             vec![
                 "others took more than 5 % of the wall clock of 1 of 2 trials",
-                "1 trials left processes behind, which were killed",
+                "1 trial left processes behind, which were killed",
             ]
         );
+        let mut counted = timed();
+        counted.responses.retain(|response| response.unit == Unit::Count);
+        assert_eq!(warnings(&counted, &[&loud, &leaky], 6), told[1..]);
         assert_eq!(tag_counts(&[&loud, &leaky]), vec![("preempted".into(), 1)]);
-        assert_eq!(warnings(&[&leaky], 1)[0], "1 block: an interval needs 2 at least");
+        assert_eq!(warnings(&timed(), &[&leaky], 1)[1], "1 block: an interval needs 2 at least");
     }
 }

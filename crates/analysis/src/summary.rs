@@ -113,7 +113,7 @@ fn experiment(table: &Table<'_>, records: &[Record]) -> ExperimentSummary {
             result: effect(table, &finding.quantity).result(table, &finding.quantity),
         })
         .collect();
-    let mut warnings = warnings(&own, blocks.len());
+    let mut warnings = warnings(design, &own, blocks.len());
     warnings.extend(imprecise(table, &findings));
     ExperimentSummary {
         id: design.id.clone(),
@@ -140,8 +140,9 @@ fn imprecise(table: &Table<'_>, findings: &[FindingResult]) -> Vec<String> {
             let half = half_width(table, &found.result)?;
             (half > design.precision).then(|| {
                 format!(
-                    "finding \"{}\" is not as precise as asked: half-width {:.1} %, wanted {:.1} %",
-                    finding.id,
+                    "\"{}\" is less precise than asked: half the interval is {:.1} % of the \
+                     number, not {:.1} %",
+                    finding.sentence.replace("{}", "…"),
                     100.0 * half,
                     100.0 * design.precision
                 )

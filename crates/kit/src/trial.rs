@@ -322,8 +322,18 @@ impl<'a> Trial<'a> {
     /// Keeps a manipulation check: `seen` must lie within `low` and `high`; an infinite end is
     /// stored as the largest finite number, since JSON has no infinity.
     pub fn check(&mut self, name: &str, seen: f64, low: f64, high: f64) {
+        self.note_check(name, seen, low, high, false);
+    }
+
+    /// The same for something that others can make fail by taking a CPU: that the trial's threads
+    /// ran at the same time.
+    pub fn check_cpus(&mut self, name: &str, seen: f64, low: f64, high: f64) {
+        self.note_check(name, seen, low, high, true);
+    }
+
+    fn note_check(&mut self, name: &str, seen: f64, low: f64, high: f64, wants_cpus: bool) {
         let [seen, low, high] = [seen, low, high].map(|x| x.clamp(f64::MIN, f64::MAX));
-        self.measured.checks.push(Check { name: name.into(), seen, low, high });
+        self.measured.checks.push(Check { name: name.into(), seen, low, high, wants_cpus });
     }
 
     /// Keeps something to be shown: at most [`EXHIBIT_ROWS_MAX`] rows, each as long as `columns`.

@@ -2,7 +2,7 @@
 
 use crate::ui;
 use indicatif::{ProgressBar, ProgressStyle};
-use model::{Estimate, Treatment};
+use model::{FindingResult, Treatment};
 use std::time::{Duration, Instant};
 
 /// How often a plain line is written at the most.
@@ -77,14 +77,8 @@ impl Progress {
     }
 
     /// The answer so far has changed.
-    pub(crate) fn estimate(
-        &mut self,
-        sentence: &str,
-        estimate: &Estimate,
-        unit: Option<&model::Unit>,
-    ) {
-        let value = report::format::estimate(estimate, unit);
-        self.headline = sentence.replace("{}", &value);
+    pub(crate) fn answer(&mut self, finding: &FindingResult) {
+        self.headline = report::format::sentence(&finding.sentence, &finding.result);
     }
 
     /// Clears the live line.

@@ -28,6 +28,8 @@ struct Session {
     runner: Runner,
     records: Vec<Record>,
     courses: Vec<Course>,
+    /// What each course's intervals still need, as far as it is known since its last trial.
+    needs: Vec<Option<analysis::Need>>,
     /// Whether it was begun earlier. Who resumes a session wants it complete: the time limits
     /// what comes after that only.
     resumed: bool,
@@ -136,14 +138,9 @@ fn begin(args: &RunArgs) -> anyhow::Result<Session> {
     manifest.shield = runner.shield().report().clone();
     writer.write_manifest(&manifest)?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
-    Ok(Session {
-        courses: courses(&manifest),
-        manifest,
-        writer,
-        runner,
-        records: Vec::new(),
-        resumed: false,
-    })
+    let courses = courses(&manifest);
+    let needs = vec![None; courses.len()];
+    Ok(Session { courses, needs, manifest, writer, runner, records: Vec::new(), resumed: false })
 }
 
 fn resume(dir: &Path) -> anyhow::Result<Session> {
@@ -207,7 +204,8 @@ fn resume(dir: &Path) -> anyhow::Result<Session> {
         }
     }
     ui::note(&format!("{}: {} trials are there already", dir.display(), stored.records.len()));
-    Ok(Session { manifest, writer, runner, records: stored.records, courses, resumed: true })
+    let needs = vec![None; courses.len()];
+    Ok(Session { manifest, writer, runner, records: stored.records, courses, needs, resumed: true })
 }
 
 /// The designs asked for, in the catalog's order, with the control.
@@ -304,8 +302,8 @@ fn rounds(
         let left = budget.map(|budget| budget.saturating_sub(progress.elapsed()));
         let options = &session.manifest.options;
         let seed = session.manifest.seed;
-        let base = schedule::next_of_base(&session.courses, options, seed);
-        let next = match base {
+        let base = schedule::base_blocks(options);
+        let next = match schedule::next_of_base(&session.courses, options, seed) {
             Some(_) if !session.resumed && left.is_some_and(|left| left.is_zero()) => {
                 return Ok(Ending::OutOfTime);
             }
@@ -315,7 +313,6 @@ fn rounds(
                 None => return Ok(Ending::Complete),
             },
         };
-        let base = schedule::base_blocks(options);
         let of = if next.block < base { format!(" of {base}") } else { String::new() };
         let id = session.courses[next.course].design.id.clone();
         progress.block(&id, next.block, &of, left);
@@ -326,9 +323,11 @@ fn rounds(
 }
 
 /// The block that narrows the widest interval.
-fn by_width(session: &Session, left: Duration) -> Option<Next> {
-    let needs: Vec<analysis::Need> =
-        session.courses.iter().map(|course| need(course, &session.records)).collect();
+fn by_width(session: &mut Session, left: Duration) -> Option<Next> {
+    let Session { courses, needs, records, .. } = session;
+    let known = courses.iter().zip(needs);
+    let needs: Vec<&analysis::Need> =
+        known.map(|(course, known)| &*known.get_or_insert_with(|| need(course, records))).collect();
     schedule::next_by_width(
         &session.courses,
         &needs,
@@ -344,29 +343,9 @@ fn need(course: &Course, records: &[Record]) -> analysis::Need {
     analysis::need(&course.design, &own.collect::<Vec<_>>(), &course.treatments)
 }
 
-/// Tells the answer so far, once a block has added to it.
-fn tell(course: &Course, records: &[Record], progress: &mut Progress) {
-    if let Some((id, estimate)) = need(course, records).headline
-        && let Some(finding) = course.design.findings.iter().find(|finding| finding.id == id)
-    {
-        progress.estimate(&finding.sentence, &estimate, unit_of(&course.design, finding));
-    }
-}
-
-/// The unit of a finding's number; none for ratios, shares and exponents.
-fn unit_of<'a>(design: &'a Design, finding: &model::Finding) -> Option<&'a model::Unit> {
-    use model::Quantity::{Difference, Value};
-    match &finding.quantity {
-        Value { response, .. } | Difference { response, .. } => {
-            design.response(response).map(|response| &response.unit)
-        }
-        _ => None,
-    }
-}
-
 /// Conducts a block. False if it was interrupted.
 fn conduct(session: &mut Session, next: &Next, progress: &mut Progress) -> anyhow::Result<bool> {
-    let Session { writer, runner, records, courses, .. } = session;
+    let Session { writer, runner, records, courses, needs, .. } = session;
     let design = courses[next.course].design.clone();
     let work = Work {
         design: &design,
@@ -389,7 +368,12 @@ fn conduct(session: &mut Session, next: &Next, progress: &mut Progress) -> anyho
     let mut stop = || sys::interrupt::requested().is_some();
     match runner.conduct_block(&work, &mut stop, &mut listener) {
         Ok(complete) => {
-            tell(course, records, progress);
+            // Once a block has added to it the answer so far is told anew.
+            let need = need(course, records);
+            if let Some(finding) = &need.headline {
+                progress.answer(finding);
+            }
+            needs[next.course] = Some(need);
             Ok(complete)
         }
         Err(Halt::Runner(error)) => bail!("{error}; {}", kept(writer, records.len())),

@@ -17,6 +17,7 @@ pub(crate) struct Course {
     done: BTreeMap<u32, BTreeSet<Treatment>>,
     total_ns: u64,
     trials: u64,
+    completed: BTreeSet<Treatment>,
     refused: BTreeSet<Treatment>,
 }
 
@@ -29,6 +30,7 @@ impl Course {
             done: BTreeMap::new(),
             total_ns: 0,
             trials: 0,
+            completed: BTreeSet::new(),
             refused: BTreeSet::new(),
         }
     }
@@ -38,8 +40,14 @@ impl Course {
         self.done.entry(record.block).or_default().insert(record.treatment.clone());
         self.total_ns += record.total_ns;
         self.trials += 1;
-        if let model::Outcome::Unsupported { .. } = record.outcome {
-            self.refused.insert(record.treatment.clone());
+        match record.outcome {
+            model::Outcome::Completed { .. } => {
+                self.completed.insert(record.treatment.clone());
+            }
+            model::Outcome::Unsupported { .. } => {
+                self.refused.insert(record.treatment.clone());
+            }
+            _ => {}
         }
     }
 
@@ -49,7 +57,8 @@ impl Course {
     }
 
     /// The treatments of a block that are still to be conducted, with their places in the
-    /// block's order. What this machine refuses is tried in one block, not again in each.
+    /// block's order. What this machine refuses is tried in one block, not again in each; what it
+    /// has done once it can do, and something else was in the way.
     pub(crate) fn missing(
         &self,
         seed: u64,
@@ -61,7 +70,7 @@ impl Course {
             .zip(runner::order(seed, &self.design.id, block, &self.treatments))
             .filter(|(_, treatment)| among.contains(treatment))
             .filter(|(_, treatment)| !done.is_some_and(|done| done.contains(treatment)))
-            .filter(|(_, treatment)| !self.refused.contains(treatment))
+            .filter(|(_, t)| self.completed.contains(t) || !self.refused.contains(t))
             .collect()
     }
 
@@ -102,7 +111,7 @@ pub(crate) fn next_of_base(courses: &[Course], options: &Options, seed: u64) -> 
 /// finds it too often.
 pub(crate) fn next_by_width(
     courses: &[Course],
-    needs: &[Need],
+    needs: &[&Need],
     options: &Options,
     seed: u64,
     left_ns: u64,
@@ -124,4 +133,55 @@ pub(crate) fn next_by_width(
         let worthwhile = block < options.profile.blocks_max() && !treatments.is_empty();
         (affordable && worthwhile).then_some(Next { course: index, block, treatments })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn course() -> Course {
+        let design = crate::show::designs().into_iter().find(|design| design.id == "null");
+        Course::new(design.unwrap_or_default(), Profile::Smoke)
+    }
+
+    /// A record of a treatment that ended in some way.
+    fn record(course: &Course, block: u32, outcome: model::Outcome) -> Record {
+        Record {
+            trial: 0,
+            experiment: course.design.id.clone(),
+            block,
+            position: 0,
+            treatment: course.treatments[0].clone(),
+            started_unix_ms: 0,
+            padding_bytes: 0,
+            outcome,
+            observed: BTreeMap::new(),
+            measured: None,
+            process: None,
+            spawn_to_ready_ns: None,
+            harness_ns: None,
+            measuring_ns: None,
+            total_ns: 1,
+            runner_cpu_ns: None,
+            machine: model::Surroundings::default(),
+            log: String::new(),
+        }
+    }
+
+    fn is_planned(course: &Course, block: u32) -> bool {
+        let planned = course.missing(7, block, &course.treatments);
+        planned.iter().any(|(_, treatment)| *treatment == course.treatments[0])
+    }
+
+    #[test]
+    fn what_is_refused_is_not_tried_again_unless_it_was_possible_before() {
+        let refusal = || model::Outcome::Unsupported { reason: "no".into() };
+        let mut course = course();
+        course.note(&record(&course, 0, refusal()));
+        assert!(!is_planned(&course, 0) && !is_planned(&course, 1));
+        let mut course = self::course();
+        course.note(&record(&course, 0, model::Outcome::Completed { leaked: 0 }));
+        course.note(&record(&course, 1, refusal()));
+        assert!(!is_planned(&course, 1) && is_planned(&course, 2));
+    }
 }

@@ -152,6 +152,10 @@ pub struct Check {
     pub low: f64,
     /// The most that is right.
     pub high: f64,
+    /// Whether others can make it fail by taking a CPU: then the machine was too busy for the
+    /// treatment. Any other failed check says that the trial itself went wrong.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wants_cpus: bool,
 }
 
 impl Check {

@@ -1,6 +1,7 @@
 //! What trials saw: one table per exhibit, of the first completed trial of each treatment.
 
-use model::{Exhibit, Record, Treatment};
+use crate::words;
+use model::{Design, Exhibit, Record, Treatment};
 use std::collections::BTreeMap;
 
 /// An exhibit of one trial, and how the treatment's other trials compare.
@@ -30,8 +31,9 @@ impl Shown<'_> {
     }
 }
 
-/// The exhibits of an experiment, by treatment: those of the completed trial with the lowest block.
-pub(crate) fn shown<'a>(records: &[&'a Record]) -> Vec<Shown<'a>> {
+/// The exhibits of an experiment, by treatment in the design's order: those of the completed trial
+/// with the lowest block.
+pub(crate) fn shown<'a>(design: Option<&Design>, records: &[&'a Record]) -> Vec<Shown<'a>> {
     let mut by_treatment: BTreeMap<&Treatment, Vec<(&'a Record, &'a [Exhibit])>> = BTreeMap::new();
     for &record in records {
         if let Some(measured) = &record.measured {
@@ -40,6 +42,10 @@ pub(crate) fn shown<'a>(records: &[&'a Record]) -> Vec<Shown<'a>> {
         }
     }
     let mut all = Vec::new();
+    let mut by_treatment: Vec<_> = by_treatment.into_iter().collect();
+    if let Some(design) = design {
+        by_treatment.sort_by_cached_key(|(treatment, _)| words::place(design, treatment));
+    }
     for (treatment, mut trials) in by_treatment {
         trials.sort_by_key(|(record, _)| (record.block, record.trial));
         // A treatment may show something in some of its trials only.
@@ -67,7 +73,7 @@ mod tests {
         fixture.records.reverse();
         let records: Vec<&Record> =
             fixture.records.iter().filter(|record| record.experiment == "switch").collect();
-        let found = shown(&records);
+        let found = shown(None, &records);
         let seen: Vec<(Option<&str>, &str, u32, usize, usize)> = found
             .iter()
             .map(|one| {
@@ -93,6 +99,6 @@ mod tests {
         for record in &mut fixture.records {
             record.measured = None;
         }
-        assert!(shown(&fixture.records.iter().collect::<Vec<_>>()).is_empty());
+        assert!(shown(None, &fixture.records.iter().collect::<Vec<_>>()).is_empty());
     }
 }

@@ -34,8 +34,8 @@ pub(crate) struct Frame {
 pub(crate) struct Parts {
     /// "12.3 µs".
     pub(crate) point: String,
-    /// "[12.1, 12.6]"; empty where the point says it all: "at most 1.1 per million", or a count
-    /// that was the same in every trial.
+    /// "[12.1, 12.6]"; empty where the point says it all: "at most 1.1 per million", or a number
+    /// that was the same in every block.
     pub(crate) interval: String,
 }
 
@@ -125,10 +125,15 @@ pub(crate) fn rest(result: &QuantityResult) -> Option<String> {
     };
     let estimate = result.estimate.as_ref()?;
     let (low, high) = (1.0 - estimate.high, 1.0 - estimate.low);
+    if high - low > 1.0 {
+        return Some("That is no answer: the interval is wider than the gap itself.".into());
+    }
     let rest =
         parts(&Estimate { point: 1.0 - estimate.point, low, high, ..*estimate }, Terms::Share);
     Some(if high <= 0.0 {
         format!("Nothing of the gap is left for another cause ({}).", joined(&rest))
+    } else if low >= 1.0 {
+        "It explains none of the gap.".into()
     } else {
         format!("The rest, {}, is not explained by it.", joined(&rest))
     })
@@ -156,6 +161,9 @@ pub(crate) fn sentence_parts<'a>(
     let mut number = result_parts(result);
     let next = after.trim_start();
     if let Some(number) = &mut number {
+        if before.is_empty() {
+            number.point = crate::words::capital(&number.point);
+        }
         for (said, sign) in [("times", "×"), ("×", "×"), ("%", " %"), ("per million", PER_MILLION)]
         {
             if next.starts_with(said) && number.point.ends_with(sign) {
@@ -204,10 +212,10 @@ pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
 
 /// A number and its interval in given terms.
 pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
-    if estimate.low == estimate.high {
+    let ends = [estimate.low, estimate.high];
+    if is_exact(estimate) {
         return Parts { point: rounded(estimate.point, terms), interval: String::new() };
     }
-    let ends = [estimate.low, estimate.high];
     let largest = ends.iter().filter(|x| x.is_finite()).fold(0.0_f64, |a, x| a.max(x.abs()));
     let reference = if estimate.point == 0.0 { largest } else { estimate.point };
     let frame = frame(terms, reference);
@@ -222,6 +230,13 @@ pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
         point: format!("{}{}", number(point, decimals), frame.suffix),
         interval: format!("[{}, {}]", number(low, decimals), number(high, decimals)),
     }
+}
+
+/// Whether a number was the same in every trial, or known beforehand: there is no interval to show.
+/// Ends that differ in their last binary digits only have come back from logarithms.
+pub(crate) fn is_exact(estimate: &Estimate) -> bool {
+    let width = estimate.high - estimate.low;
+    estimate.low == estimate.high || width.abs() <= 1e-12 * estimate.point.abs()
 }
 
 /// One number of an axis whose largest tick is `largest`: all ticks share one unit.
@@ -271,6 +286,8 @@ fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
         }
         Terms::Share | Terms::Frequency => fixed(0.01, " %"),
         Terms::In(Unit::Ppm) => fixed(1e4, " %"),
+        // What a compiler left of a loop has no time that a clock could tell.
+        Terms::In(Unit::Ns) if magnitude != 0.0 && magnitude.abs() < 1e-3 => fixed(1e-6, " fs"),
         Terms::In(Unit::Ns) => steps(&[(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")]),
         Terms::In(Unit::Bytes) => {
             steps(&[(1.0, " B"), (1e3, " kB"), (1e6, " MB"), (1e9, " GB"), (1e12, " TB")])

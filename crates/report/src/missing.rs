@@ -160,7 +160,7 @@ fn what(design: &Design, fate: &Fate, same: &[&Treatment]) -> String {
     if same.len() > NAMED_MAX {
         names.push(counted((same.len() - NAMED_MAX) as u64, "more treatment"));
     }
-    let names = names.join(", ");
+    let names = names.join("; ");
     match fate {
         Fate::Refused(reason) => format!("{names}: {}", short(reason, 600)),
         Fate::Ended(how) => format!("{names}: {}", short(how, 600)),

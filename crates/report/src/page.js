@@ -9,7 +9,7 @@
   const textOf = (mark) => {
     if (mark.dataset.tip) return mark.dataset.tip;
     const name = mark.parentNode.dataset.name;
-    return `${name}\ntrial of block ${mark.dataset.block}: ${mark.dataset.value}`;
+    return `${name}\ntrial of block ${mark.dataset.b}: ${mark.dataset.v}`;
   };
 
   const middle = (mark) => {

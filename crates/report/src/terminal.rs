@@ -30,7 +30,7 @@ enum Detail {
     Refuted,
 }
 
-/// The most warnings printed, and the most lines of one; the rest stands in the report.
+/// The most warnings printed where the summary is to fit a screen, and the most lines of one.
 const WARNINGS_MAX: usize = 4;
 const WARNING_LINES_MAX: usize = 2;
 
@@ -79,7 +79,8 @@ fn blocks(session: &Session<'_>, columns: &Columns, width: usize, full: bool) ->
         }
         lines
     }));
-    blocks.push(trust_lines(session, width));
+    let most = if full { usize::MAX } else { WARNINGS_MAX };
+    blocks.push(trust_lines(session, width, most));
     blocks
 }
 
@@ -276,7 +277,7 @@ fn style(verdict: Verdict) -> Style {
     }
 }
 
-fn trust_lines(session: &Session<'_>, width: usize) -> Vec<String> {
+fn trust_lines(session: &Session<'_>, width: usize, most: usize) -> Vec<String> {
     let trust = &session.summary.trust;
     let (style, mark) = match (trust.controls.is_empty(), trust.holds) {
         (true, _) => (CARE, "?"),
@@ -293,24 +294,59 @@ fn trust_lines(session: &Session<'_>, width: usize) -> Vec<String> {
         lines
             .extend(wrapped(&text, width.saturating_sub(2)).iter().map(|line| format!("  {line}")));
     }
-    let warnings: Vec<String> = session
-        .experiments()
-        .flat_map(|experiment| {
-            experiment.warnings.iter().map(move |warning| format!("{}: {warning}", experiment.id))
-        })
-        .collect();
-    for warning in warnings.iter().take(WARNINGS_MAX) {
+    let warnings = warnings(session);
+    for warning in warnings.iter().take(most) {
         let text = short(warning, WARNING_LINES_MAX * (width - 2));
         for (index, line) in wrapped(&text, width - 2).iter().enumerate() {
             let mark = if index == 0 { "! " } else { "  " };
             lines.push(paint(CARE, &format!("{mark}{line}")));
         }
     }
-    if warnings.len() > WARNINGS_MAX {
-        let more = counted((warnings.len() - WARNINGS_MAX) as u64, "more warning");
+    if warnings.len() > most {
+        let more = counted((warnings.len() - most) as u64, "more warning");
         lines.push(paint(CARE, &format!("! {more} in the report")));
     }
     lines
+}
+
+/// The warnings of all experiments, the worst first; one that several share is said once.
+fn warnings(session: &Session<'_>) -> Vec<String> {
+    let mut shared: Vec<(&str, Vec<&ExperimentSummary>)> = Vec::new();
+    for experiment in session.experiments() {
+        for warning in &experiment.warnings {
+            match shared.iter_mut().find(|(known, _)| known == warning) {
+                Some((_, experiments)) => experiments.push(experiment),
+                None => shared.push((warning, vec![experiment])),
+            }
+        }
+    }
+    shared.sort_by_key(|(warning, experiments)| experiments.first().map(|e| rank(e, warning)));
+    let all = session.experiments().count();
+    let said = shared.into_iter().map(|(warning, experiments)| match experiments.len() {
+        many if many > 2 && many == all => format!("all experiments: {warning}"),
+        many if many > 4 => format!("{many} experiments: {warning}"),
+        _ => {
+            let names: Vec<&str> = experiments.iter().map(|e| e.id.as_str()).collect();
+            format!("{}: {warning}", names.join(", "))
+        }
+    });
+    said.collect()
+}
+
+/// How grave a warning is: 0 casts doubt on what was measured, 1 on how well, 2 says what is not
+/// there.
+fn rank(experiment: &ExperimentSummary, warning: &str) -> u8 {
+    let mut checks = experiment.failed_checks.iter();
+    let ends = |kind: fn(&str) -> bool| {
+        let mut outcomes = experiment.outcomes.iter().filter(move |o| kind(&o.outcome));
+        outcomes.any(|o| !o.reason.is_empty() && warning.ends_with(&format!(": {}", o.reason)))
+    };
+    if checks.any(|(name, _)| warning.starts_with(&format!("check \"{name}\"")))
+        || ends(|kind| !["completed", "unsupported"].contains(&kind))
+    {
+        return 0;
+    }
+    if ends(|kind| kind == "unsupported") { 2 } else { 1 }
 }
 
 /// What the A/A controls say, in a sentence.

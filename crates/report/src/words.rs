@@ -124,6 +124,16 @@ pub(crate) fn treatment(design: &Design, treatment: &Treatment, varying: &[Strin
     short(&text, LABEL_CHARACTERS_MAX)
 }
 
+/// Where a treatment stands in a table: by the order in which the design names its levels.
+pub(crate) fn place(design: &Design, treatment: &Treatment) -> Vec<usize> {
+    let index = |factor: &model::Factor| {
+        let level = treatment.level(&factor.name);
+        let found = factor.levels.iter().position(|known| Some(known.name.as_str()) == level);
+        found.unwrap_or(factor.levels.len())
+    };
+    design.factors.iter().map(index).collect()
+}
+
 /// The factors that have more than one level among some trials: what tells treatments apart.
 pub(crate) fn varying(design: &Design, records: &[&Record]) -> Vec<String> {
     let varies = |name: &str| {
@@ -173,6 +183,12 @@ fn harmless(c: char) -> char {
         c if c.is_control() || turns => '\u{fffd}',
         c => c,
     }
+}
+
+/// A sentence begins with a capital.
+pub(crate) fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// How a trial ended, in words, where that needs saying.

@@ -328,7 +328,10 @@ fn bars_stay_inside(looked: &Looked) {
 /// What is wider than a narrow window scrolls in a box of its own.
 fn wide_tables_scroll(looked: &Looked) {
     for table in [".wide", ".seen"] {
-        let box_of = format!("document.querySelector('{table}').closest('.scroll')");
+        let box_of = format!(
+            "Array.from(document.querySelectorAll('{table}'), (one) => one.closest('.scroll'))\
+             .sort((a, b) => b.scrollWidth - a.scrollWidth)[0]"
+        );
         let (wide, room) = (
             looked.number(&format!("{box_of}.scrollWidth")),
             looked.number(&format!("{box_of}.clientWidth")),

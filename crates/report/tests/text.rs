@@ -100,6 +100,21 @@ fn many_claims_leave_lines_of_their_own_to_the_refuted() {
 }
 
 #[test]
+fn the_worst_warnings_come_first_and_what_all_share_is_said_once() {
+    let mut fixture = fixture::session(4);
+    for experiment in &mut fixture.summary.experiments {
+        experiment.warnings = vec!["only 4 blocks".into()];
+    }
+    let [.., last] = &mut fixture.summary.experiments[..] else { panic!("no experiment") };
+    last.failed_checks = vec![("work".into(), 2)];
+    last.warnings.push("check \"work\" failed in 2 of 8 trials".into());
+    let text = plain(&terminal(&fixture, 100));
+    let warnings: Vec<&str> = text.lines().filter(|line| line.starts_with("! ")).collect();
+    let all = "! all experiments: only 4 blocks";
+    assert_eq!(warnings, ["! null: check \"work\" failed in 2 of 8 trials", all]);
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal() {
     let fixture = fixture::session(4);
     let designs = &fixture.manifest.designs;

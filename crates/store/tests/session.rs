@@ -55,7 +55,7 @@ prop_compose! {
             counters: Counters { wall_ns, minor_faults, pmu, ..Counters::default() },
             checks: checks
                 .into_iter()
-                .map(|(name, seen, low, high)| Check { name, seen, low, high })
+                .map(|(name, seen, low, high)| Check { name, seen, low, high, wants_cpus: seen < 0.0 })
                 .collect(),
             exhibits: Vec::new(),
         }

@@ -8,7 +8,7 @@ use crate::{Error, Pid, Result, text};
 use std::fs::File;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::fs::FileExt;
-use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::time::{Duration, Instant};
 
 /// A set of signals.
@@ -265,7 +265,7 @@ impl SleepReader {
         Err(Error::unsupported(
             "read(/proc/PID/task/TID/wchan)",
             "the kernel names no function for a task that sleeps; it does with CONFIG_KALLSYMS, \
-             for processes of one's own",
+             for processes of one's own whose program file may be read (chmod +r)",
         ))
     }
 
@@ -288,39 +288,28 @@ fn names_a_function(start: &[u8]) -> bool {
     start.first().is_some_and(|byte| *byte != b'0' && !byte.is_ascii_whitespace())
 }
 
-/// Whether a thread that certainly sleeps is seen to.
+/// Whether a process that certainly sleeps is seen to. A thread of one's own would not do: the
+/// kernel shows it where it hides other processes, such as those whose program may not be read.
 fn shows_a_sleeper() -> Result<bool> {
-    let (number, may_go) = (AtomicI32::new(0), AtomicU32::new(0));
-    std::thread::scope(|scope| {
-        scope.spawn(|| {
-            number.store(thread_id(), Ordering::Release);
-            while may_go.load(Ordering::Acquire) == 0 {
-                // An error can only be a spurious return here; the loop looks again.
-                let _ = crate::futex::wait(&may_go, 0, None);
-            }
-        });
-        let seen = (|| {
-            while number.load(Ordering::Acquire) == 0 {
-                std::thread::yield_now();
-            }
-            let sleeper = SleepReader::open(crate::process::pid(), number.load(Ordering::Acquire))?;
-            let begun = Instant::now();
-            while !sleeper.asleep() {
-                if begun.elapsed() > SLEEPER_PATIENCE {
-                    return Ok(false);
-                }
-                std::thread::yield_now();
-            }
-            Ok(true)
-        })();
-        may_go.store(1, Ordering::Release);
-        // The word is valid, so the kernel has no reason to refuse.
-        let _ = crate::futex::wake(&may_go, 1);
-        seen
-    })
+    let child = crate::task::fork_run(|| {
+        loop {
+            // An error can only be a spurious return here.
+            let _ = crate::futex::wait(&AtomicU32::new(0), 0, None);
+        }
+    })?;
+    let seen = SleepReader::open(child, child).map(|sleeper| {
+        let begun = Instant::now();
+        while !sleeper.asleep() && begun.elapsed() <= SLEEPER_PATIENCE {
+            std::thread::yield_now();
+        }
+        sleeper.asleep()
+    });
+    crate::process::kill(child, crate::signal::SIGKILL)?;
+    crate::task::wait(child)?;
+    seen
 }
 
-/// A thread that is to sleep at once does so within this time, also on a busy machine.
+/// A process that is to sleep at once does so within this time, also on a busy machine.
 const SLEEPER_PATIENCE: Duration = Duration::from_millis(500);
 
 #[cfg(test)]
@@ -330,6 +319,7 @@ mod tests {
     use crate::signal::{SIGUSR1, SIGUSR2, real_time};
     use crate::testing::in_child;
     use crate::{process, task};
+    use std::sync::atomic::Ordering;
 
     /// A child that has a handler and a blocked SIGUSR1 sends itself `count` signals, and handles
     /// them once it unblocks them.

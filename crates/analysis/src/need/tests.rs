@@ -53,7 +53,8 @@ fn the_widest_finding_decides_and_asks_for_its_treatments() {
     // log 0.1 and log 0.2 in turn: the interval spans both, √2 − 1 is 41 % of 5 %.
     assert!((need.ratio - (2f64.sqrt() - 1.0) / 0.05).abs() < 0.5, "{}", need.ratio);
     assert_eq!(models(&need), vec!["empty", "thread"]);
-    let (id, estimate) = need.headline.unwrap();
+    let FindingResult { id, result, .. } = need.headline.unwrap();
+    let estimate = result.estimate.unwrap();
     assert_eq!(id, "precise");
     assert!((estimate.point - 2.001).abs() < 0.001);
 }

@@ -251,7 +251,7 @@ fn record_cost(trial: &mut Trial<'_>, board: Board, cpus: usize) {
     let Some(overlap_ppm) = overlap_ppm(&lives) else { return };
     trial.record_one("overlap_ppm", overlap_ppm);
     if cpus >= USERS_MAX {
-        trial.check("overlap of the threads", overlap_ppm as f64 / 1e6, OVERLAP_MIN, 1.0);
+        trial.check_cpus("overlap of the threads", overlap_ppm as f64 / 1e6, OVERLAP_MIN, 1.0);
     }
 }
 

@@ -232,7 +232,7 @@ impl Plan {
     fn check(&self, trial: &mut Trial, crew: &Crew, memory: &Held) {
         if self.count > 1 && trial.spec().profile >= Profile::Quick {
             // On one CPU the scheduler's slices keep the beginnings and the ends apart.
-            trial.check("workers_overlap", crew.together_ppm() as f64 / 1e6, OVERLAP_MIN, 1.0);
+            trial.check_cpus("workers_overlap", crew.together_ppm() as f64 / 1e6, OVERLAP_MIN, 1.0);
         }
         let all = self.count as f64;
         let done = crew.reports.iter().filter(|report| report.fate == Fate::Done).count();

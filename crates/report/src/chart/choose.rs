@@ -13,6 +13,9 @@ use model::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What stands behind the name of a treatment that is subtracted from the others.
+const CONTROL: &str = " (subtracted)";
+
 /// Block and value of each trial, by treatment.
 type Samples = BTreeMap<Treatment, Vec<(u32, f64)>>;
 
@@ -203,6 +206,11 @@ pub(crate) fn figures<'a>(
             figures.push(figure);
         }
     }
+    // One row beside nothing says no more than the table.
+    let compares = |figure: &Figure<'_>| figure.cells().len() > 1 || figure.absent.is_some();
+    if figures.iter().any(compares) {
+        figures.retain(compares);
+    }
     figures.truncate(FIGURES_MAX);
     figures
 }
@@ -257,6 +265,17 @@ impl<'a> Material<'a> {
         words.join(", ")
     }
 
+    /// The style of a level: its place among those that were measured anywhere, so that a figure
+    /// does not begin with the first colour again for want of the ones it leaves out.
+    fn style(&self, factor: &Factor, treatment: &Treatment) -> usize {
+        let measured: Vec<&Treatment> =
+            self.estimates.keys().map(|(_, treatment)| *treatment).collect();
+        let level = treatment.level(&factor.name);
+        let levels = levels_of(factor, &measured);
+        let found = levels.iter().position(|known| Some(known.name.as_str()) == level);
+        found.unwrap_or(levels.len())
+    }
+
     fn cell(&self, response: &Response, treatment: &Treatment, varying: &[&Factor]) -> Cell {
         let names: Vec<String> = varying.iter().map(|factor| factor.name.clone()).collect();
         let dots = self
@@ -266,7 +285,11 @@ impl<'a> Material<'a> {
             .cloned()
             .unwrap_or_default();
         Cell {
-            label: words::treatment(self.design, treatment, &names),
+            label: format!(
+                "{}{}",
+                words::treatment(self.design, treatment, &names),
+                if is_control(response, treatment) { CONTROL } else { "" }
+            ),
             estimate: self.estimates.get(&(response.name.as_str(), treatment)).copied(),
             trials: dots.len(),
             dots,
@@ -285,7 +308,7 @@ impl<'a> Material<'a> {
             .iter()
             .filter(|t| self.has(main, t))
             .map(|t| {
-                let style = color.map_or(0, |factor| level_index(factor, t));
+                let style = color.map_or(0, |factor| self.style(factor, t));
                 (order(varying, t), style, self.cell(main, t, varying))
             })
             .collect();
@@ -379,7 +402,7 @@ impl<'a> Material<'a> {
             let Some(x) = level.and_then(|level| level.value) else {
                 continue;
             };
-            let style = line.map_or(0, |factor| level_index(factor, treatment));
+            let style = line.map_or(0, |factor| self.style(factor, treatment));
             let name = line.and_then(|factor| treatment.level(&factor.name)).unwrap_or_default();
             let entry = lines.entry(style).or_insert_with(|| Line {
                 name: words::plain(name),
@@ -477,6 +500,12 @@ fn axis_levels(axis: &Factor, measured: &[&Treatment]) -> Vec<(f64, String)> {
         .collect();
     levels.sort_by(|a, b| a.0.total_cmp(&b.0));
     levels
+}
+
+/// Whether a treatment is the control of a response: it is shown whole among numbers from which it
+/// was subtracted.
+fn is_control(response: &Response, treatment: &Treatment) -> bool {
+    response.subtract.as_ref().is_some_and(|control| treatment.matches(control))
 }
 
 fn level_index(factor: &Factor, treatment: &Treatment) -> usize {

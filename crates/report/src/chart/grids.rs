@@ -22,17 +22,20 @@ pub(super) fn main_response<'a>(
         .or(design.responses.first())
 }
 
-/// The main response where it was measured in a set of treatments; else the first that was.
+/// The main response where it was measured in a set of treatments, at two of them at least; else
+/// the first that was, failing that one that was measured at one.
 pub(super) fn response_for<'a>(
     design: &'a Design,
     estimates: &Estimates<'_>,
     main: &'a Response,
     treatments: &BTreeSet<Treatment>,
 ) -> &'a Response {
-    let here = |response: &&Response| {
-        treatments.iter().any(|t| estimates.contains_key(&(response.name.as_str(), t)))
+    let here = |response: &Response| {
+        treatments.iter().filter(|t| estimates.contains_key(&(response.name.as_str(), t))).count()
     };
-    if here(&main) { main } else { design.responses.iter().find(here).unwrap_or(main) }
+    let all = || std::iter::once(main).chain(&design.responses);
+    let best = |least: usize| all().find(|response| here(response) >= least);
+    best(2).or_else(|| best(1)).unwrap_or(main)
 }
 
 fn is_measured(response: &Response, estimates: &Estimates<'_>) -> bool {

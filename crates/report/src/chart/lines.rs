@@ -66,7 +66,7 @@ pub(crate) fn draw(
     let common = if shared { scale_of(&all) } else { None };
     html! {
         @for group in groups {
-            @if !group.heading.is_empty() { h5 { (super::capital(&group.heading)) } }
+            @if !group.heading.is_empty() { h5 { (words::capital(&group.heading)) } }
             div.panels.four[group.panels.len() == 4] {
                 @for panel in &group.panels {
                     @if let Some(y) = common.or_else(|| scale_of(&[panel])) {

@@ -20,7 +20,7 @@ pub(crate) use region::strip;
 pub(crate) use stack::{Piece, key, stack};
 
 use crate::format::{Parts, Terms, count, parts, value_in};
-use crate::words::{self, counted};
+use crate::words::{self, capital, counted};
 use choose::{Body, Cell};
 use maud::{Markup, html};
 use model::Unit;
@@ -146,9 +146,9 @@ fn table_row(cell: &Cell, response: &model::Response) -> Markup {
         tr {
             th scope="row" { (cell.label) }
             td { (words::label(response)) }
-            td.number { (parts.point) }
-            td.number { (parts.interval) }
-            td.number { (cell.trials) }
+            td { (parts.point) }
+            td { (parts.interval) }
+            td { (cell.trials) }
         }
     }
 }
@@ -174,7 +174,7 @@ fn dots(cell: &Cell, unit: &Unit, place: impl Fn(usize, f64) -> (String, String)
         g.dots data-name=(cell.label) {
             @for (index, (block, value)) in cell.dots.iter().enumerate() {
                 @let (x, y) = place(index, *value);
-                circle cx=(x) cy=(y) r="2.1" data-block=(block) data-value=(value_in(*value, Terms::In(unit))) {}
+                circle cx=(x) cy=(y) data-b=(block) data-v=(value_in(*value, Terms::In(unit))) {}
             }
         }
     }
@@ -205,10 +205,4 @@ fn style_class(style: usize) -> String {
 /// The mark of a style.
 fn mark_of(style: usize) -> String {
     format!("#mark{}", style % STYLES)
-}
-
-/// A sentence begins with a capital.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

@@ -54,7 +54,11 @@ fn digits_follow_the_width_of_the_interval() {
         estimate(&interval(12_345.0, 12_100.0, 12_600.0), Some(&Unit::Ns)),
         "12.3 µs [12.1, 12.6]"
     );
+    // The same in every block: there is no interval.
     assert_eq!(estimate(&interval(5.0, 5.0, 5.0), None), "5");
+    let ratio_of_counts = interval(0.4, 0.4 - 1e-16, 0.4 + 1e-16);
+    assert_eq!(ratio(&ratio_of_counts), "0.4×");
+    assert_eq!(estimate(&interval(1.5e-6, 1.5e-6, 1.5e-6), Some(&Unit::Ns)), "1.5 fs");
     assert_eq!(estimate(&interval(5.0, 1.0, f64::INFINITY), None), "5.00 [1.00, ∞]");
 }
 

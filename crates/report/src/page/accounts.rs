@@ -2,8 +2,8 @@
 
 use super::Chapter;
 use crate::chart::{self, Piece};
-use crate::format::{Terms, parts, rounded};
-use crate::words::short;
+use crate::format::{Terms, parts};
+use crate::words::{self, short};
 use maud::{Markup, html};
 use model::{AccountResult, Estimate, PartResult};
 
@@ -24,7 +24,7 @@ pub(super) fn accounts(chapter: &Chapter<'_>) -> Markup {
 }
 
 fn one(chapter: &Chapter<'_>, account: &AccountResult) -> Markup {
-    let title = chart::capital(&short(&account.title, 200));
+    let title = words::capital(&short(&account.title, 200));
     html! {
         figure.figure.account {
             h4 { (title) }
@@ -37,7 +37,7 @@ fn one(chapter: &Chapter<'_>, account: &AccountResult) -> Markup {
                 (bar(account))
                 div.scroll { (table(account)) }
                 @if !account.remark.is_empty() {
-                    p.small { (chart::capital(&short(&account.remark, 1000))) "." }
+                    p.small { (words::capital(&short(&account.remark, 1000))) "." }
                 }
             }
         }
@@ -116,7 +116,6 @@ fn amount(column: &str, estimate: Option<&Estimate>, terms: Terms<'_>) -> Markup
         td.number.(column) {
             @match estimate {
                 None => "–",
-                Some(e) if e.low == e.high => (rounded(e.point, terms)),
                 Some(e) => {
                     @let number = parts(e, terms);
                     (number.point) " " span.interval { (number.interval) }

@@ -71,8 +71,8 @@ fn measured(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
             }
             _ => {
                 @let missing = chapter.missing(result);
-                p.figures { b { (chart::capital(&missing.lead)) } }
-                p.small { (chart::capital(&missing.why)) "." }
+                p.figures { b { (words::capital(&missing.lead)) } }
+                p.small { (words::capital(&missing.why)) "." }
             }
         }
         p.small { (words::quantity(&result.quantity, chapter.design)) }

@@ -2,8 +2,7 @@
 
 use super::Chapter;
 use crate::catalog::{card_lines, definition, needs, unit};
-use crate::chart::capital;
-use crate::words::{self, short};
+use crate::words::{self, capital, short};
 use maud::{Markup, html};
 use model::{Design, Factor, Quantity, Response};
 use std::collections::BTreeSet;

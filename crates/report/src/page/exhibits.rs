@@ -1,9 +1,8 @@
 //! What trials saw, as tables.
 
 use super::Chapter;
-use crate::chart::capital;
 use crate::exhibits::{Shown, shown};
-use crate::words::{self, short};
+use crate::words::{self, capital, short};
 use maud::{Markup, html};
 use model::Exhibit;
 
@@ -21,7 +20,7 @@ const CELL_CHARACTERS: usize = 300;
 
 /// All exhibits of an experiment.
 pub(super) fn exhibits(chapter: &Chapter<'_>) -> Markup {
-    let all = shown(&chapter.records);
+    let all = shown(chapter.design, &chapter.records);
     let (several, varying) = (all.len() > 1, chapter.varying());
     html! {
         @if !all.is_empty() {

@@ -8,6 +8,9 @@ use crate::words::{self, counted, short};
 use maud::{Markup, html};
 use model::{ExperimentSummary, FindingResult, Outcome, OutcomeCount, Treatment};
 
+/// So many answers are open from the start.
+const OPEN_ANSWERS_MAX: usize = 6;
+
 /// The most characters shown of what a failed trial printed.
 const LOG_LINE_CHARACTERS: usize = 240;
 
@@ -26,7 +29,7 @@ pub(super) fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
             }
             h2 { (heading(&summary.question)) }
             (answers(chapter))
-            (doubts(summary))
+            (doubts(chapter))
             @for figure in &chapter.figures { (chart::figure(figure)) }
             (accounts::accounts(chapter))
             (claims::table(chapter))
@@ -40,33 +43,59 @@ pub(super) fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
     }
 }
 
+/// The findings; of many, those beyond the first few are folded away.
 fn answers(chapter: &Chapter<'_>) -> Markup {
+    let findings = &chapter.summary.findings;
+    let open =
+        if findings.len() > OPEN_ANSWERS_MAX + 1 { OPEN_ANSWERS_MAX } else { findings.len() };
     html! {
-        @let findings = &chapter.summary.findings;
-        @for (index, finding) in findings.iter().enumerate() {
-            @if index == 0 { p.answer { (answer(chapter, finding)) } }
-            @else { p.further { (answer(chapter, finding)) } }
-            @let response = finding.result.quantity.response();
-            @let known = |other: &FindingResult| other.result.quantity.response() == response;
-            // Once for all findings about it.
-            @if !findings[..index].iter().any(known) {
-                (definitions::of_quantity(chapter, &finding.result.quantity))
-            }
-            @if finding.result.estimate.is_some() && !finding.result.remark.is_empty() {
-                p.small { (short(&finding.result.remark, 1000)) }
+        @for index in 0..open { (one_answer(chapter, index)) }
+        @if open < findings.len() {
+            details.answers-more {
+                summary { (counted((findings.len() - open) as u64, "more answer")) }
+                @for index in open..findings.len() { (one_answer(chapter, index)) }
             }
         }
     }
 }
 
+fn one_answer(chapter: &Chapter<'_>, index: usize) -> Markup {
+    let findings = &chapter.summary.findings;
+    let finding = &findings[index];
+    let response = finding.result.quantity.response();
+    let known = |other: &FindingResult| other.result.quantity.response() == response;
+    let doubt = remark(finding);
+    html! {
+        @if index == 0 { p.answer { (answer(chapter, finding)) } }
+        @else { p.further { (answer(chapter, finding)) } }
+        // Once for all findings about it.
+        @if !findings[..index].iter().any(known) {
+            (definitions::of_quantity(chapter, &finding.result.quantity))
+        }
+        @if !doubt.is_empty() { p.small { (short(&doubt, 1000)) } }
+    }
+}
+
+/// What is to be known of a finding's number. That it is exact is seen: it has no interval.
+fn remark(finding: &FindingResult) -> String {
+    if finding.result.estimate.is_none() {
+        return String::new();
+    }
+    let remarks = finding.result.remark.split("; ");
+    remarks.filter(|remark| !remark.starts_with("exact: ")).collect::<Vec<_>>().join("; ")
+}
+
 /// What a reader must know before the numbers.
-fn doubts(summary: &ExperimentSummary) -> Markup {
+fn doubts(chapter: &Chapter<'_>) -> Markup {
+    let summary = chapter.summary;
     let refused: Vec<&OutcomeCount> =
         summary.outcomes.iter().filter(|outcome| outcome.outcome == "unsupported").collect();
-    // The analysis warns of refusals, too, for those who see its warnings alone.
+    // The analysis warns of these, too, for those who see its warnings alone.
     let told = |warning: &str| {
         let mut reasons = refused.iter().map(|outcome| outcome.reason.as_str());
-        reasons.any(|reason| warning.ends_with(&format!(" were refused: {reason}")))
+        let mut checks = summary.failed_checks.iter().map(|(name, _)| name);
+        reasons.any(|reason| warning.ends_with(&format!(" could not be made here: {reason}")))
+            || checks.any(|name| warning.starts_with(&format!("check \"{name}\" failed in ")))
     };
     html! {
         @for outcome in &refused {
@@ -82,12 +111,22 @@ fn doubts(summary: &ExperimentSummary) -> Markup {
         }
         @for (check, trials) in &summary.failed_checks {
             (note("bad", "✗", "check failed", &html! {
-                p {
-                    (short(check, 400)) ": in " (counted(*trials, "trial"))
-                    " the treatment may not be what its name says."
-                }
+                p { (short(check, 400)) ": in " (counted(*trials, "trial")) " " (blame(chapter, check)) }
             }))
         }
+    }
+}
+
+/// What a failed check means: either the machine was too busy for the treatment, or something is
+/// wrong with the trial itself.
+fn blame(chapter: &Chapter<'_>, name: &str) -> &'static str {
+    let measured = chapter.records.iter().filter_map(|record| record.measured.as_ref());
+    let mut failed = measured.flat_map(|m| &m.checks).filter(|c| c.name == name && !c.holds());
+    if failed.any(|check| check.wants_cpus) {
+        "others had the CPUs that the treatment needs at the same time. They are kept, and their \
+         numbers may be those of less concurrency than the treatment's name says."
+    } else {
+        "the treatment may not be what its name says."
     }
 }
 

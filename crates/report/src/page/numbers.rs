@@ -71,16 +71,8 @@ fn treatments<'a>(chapter: &Chapter<'a>, cells: &Cells<'a>) -> Vec<Treatment> {
         return all.into_iter().collect();
     };
     all.extend(design.treatments(chapter.profile));
-    let place = |treatment: &Treatment| -> Vec<usize> {
-        let index = |factor: &model::Factor| {
-            let level = treatment.level(&factor.name);
-            let found = factor.levels.iter().position(|known| Some(known.name.as_str()) == level);
-            found.unwrap_or(factor.levels.len())
-        };
-        design.factors.iter().map(index).collect()
-    };
     let mut all: Vec<Treatment> = all.into_iter().collect();
-    all.sort_by_cached_key(place);
+    all.sort_by_cached_key(|treatment| words::place(design, treatment));
     all
 }
 
@@ -151,7 +143,7 @@ fn row(
                 None => (cell(*row)),
             }
         }
-        td.number { (trials.map_or("–".to_string(), |trials| trials.to_string())) }
+        td { (trials.map_or("–".to_string(), |trials| trials.to_string())) }
     }
 }
 
@@ -168,7 +160,7 @@ fn counted(chapter: &Chapter<'_>, treatment: &Treatment, response: &str) -> Opti
 /// What went wrong, exactly, with its rate below.
 fn counts((events, chances): (u64, u64)) -> Markup {
     html! {
-        td.number {
+        td {
             (count(events)) " of " (count(chances))
             @if events > 0 {
                 " " span.interval { (rounded(events as f64 / chances as f64, Terms::Frequency)) }
@@ -181,10 +173,9 @@ fn counts((events, chances): (u64, u64)) -> Markup {
 fn cell(row: Option<&EstimateRow>) -> Markup {
     let found = row.and_then(|row| Some((row.estimate?, Terms::In(&row.unit))));
     html! {
-        td.number {
+        td {
             @match found {
                 None => "–",
-                Some((e, terms)) if e.low == e.high => (rounded(e.point, terms)),
                 Some((e, terms)) => {
                     @let number = parts(&e, terms);
                     (number.point) " " span.interval { (number.interval) }

@@ -1,10 +1,10 @@
 //! The first screen: the answers in sentences, whether to believe them, and where they stand.
 
 use super::{Chapter, anchor};
+use crate::Session;
 use crate::format::{self, Terms, duration_s, ratio, rounded};
 use crate::terminal::{control_sentence, floor_sentence};
 use crate::words::{self, counted, short};
-use crate::{Session, chart};
 use maud::{Markup, html};
 use model::{FindingResult, Verdict};
 use std::collections::BTreeMap;
@@ -32,8 +32,8 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                 }))
             }
             p.small.brackets {
-                "In brackets: the 95 % confidence interval, from trials. A trial is a fresh \
-                 process that measures one thing once."
+                "In brackets: the 95 % confidence interval, from trials; a number without was the \
+                 same in every block. A trial is a fresh process that measures one thing once."
             }
             ol.answers {
                 @for chapter in chapters {
@@ -71,7 +71,7 @@ pub(super) fn answer(chapter: &Chapter<'_>, finding: &FindingResult) -> Markup {
         return html! {
             span.quiet {
                 (short(&sentence, 1000)) " "
-                b { (chart::capital(&missing.lead)) ":" } " " (missing.why) "."
+                b { (words::capital(&missing.lead)) ":" } " " (missing.why) "."
             }
         };
     }
@@ -246,5 +246,5 @@ fn tally(verdicts: &[Verdict]) -> String {
 
 /// A heading in the words of a sentence.
 pub(super) fn heading(text: &str) -> String {
-    chart::capital(&short(text, 400))
+    words::capital(&short(text, 400))
 }

@@ -27,7 +27,7 @@ pub(super) fn pointer(own: &Own<'_>, width: usize) -> Vec<String> {
             lines.push(format!("  {}", short(&text, inner)));
         }
     }
-    let seen = shown(&own.records);
+    let seen = shown(own.design, &own.records);
     if let Some(first) = seen.first() {
         let more = match seen.len() {
             1 => String::new(),
@@ -53,7 +53,7 @@ fn left(rest: &Estimate) -> String {
 pub(super) fn whole(own: &Own<'_>, width: usize) -> Vec<String> {
     let accounts = own.summary.accounts.iter().flat_map(|a| account_lines(own, a, width));
     let mut lines: Vec<String> = accounts.collect();
-    let seen = shown(&own.records);
+    let seen = shown(own.design, &own.records);
     for one in seen.iter().take(SHOWN_MAX) {
         let place = match own.design {
             Some(design) => {
@@ -81,7 +81,7 @@ fn account_lines(own: &Own<'_>, account: &AccountResult, width: usize) -> Vec<St
     };
     let unit = Terms::In(&account.unit);
     let told = |estimate: Option<&Estimate>, terms| {
-        estimate.map_or("–".to_string(), |estimate| short_number(estimate, terms))
+        estimate.map_or("–".to_string(), |estimate| joined(&parts(estimate, terms)))
     };
     let mut rows: Vec<[String; 3]> = account
         .parts
@@ -125,14 +125,6 @@ fn account_rows(rows: &[[String; 3]], width: usize) -> Vec<String> {
         }
     }
     lines
-}
-
-/// A number with its interval; without, where it was known or the same in every block.
-fn short_number(estimate: &Estimate, terms: Terms<'_>) -> String {
-    if estimate.low == estimate.high {
-        return format::rounded(estimate.point, terms);
-    }
-    joined(&parts(estimate, terms))
 }
 
 fn exhibit_lines(one: &Shown<'_>, place: &str, width: usize) -> Vec<String> {

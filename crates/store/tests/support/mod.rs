@@ -35,7 +35,13 @@ pub(crate) fn record(trial: u64) -> Record {
         measured: Some(Measured {
             series: vec![Series { response: "create_ns".into(), per: 1, values: vec![1, -2, 3] }],
             counters: Counters { wall_ns: 7, ..Counters::default() },
-            checks: vec![Check { name: "overlap".into(), seen: 0.1, low: 0.0, high: 1.0 }],
+            checks: vec![Check {
+                name: "overlap".into(),
+                seen: 0.1,
+                low: 0.0,
+                high: 1.0,
+                wants_cpus: true,
+            }],
             exhibits: Vec::new(),
         }),
         process: None,

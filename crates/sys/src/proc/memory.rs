@@ -28,8 +28,8 @@ pub struct Memory {
 /// tables: about 3 ms per GiB of ordinary pages.
 ///
 /// # Errors
-/// `ENOENT` or `ESRCH` where the process does not exist or is a zombie,
-/// `EACCES` where it belongs to somebody else.
+/// `ENOENT` or `ESRCH` where the process does not exist or is a zombie;
+/// unsupported where it may not be looked into.
 pub fn memory(pid: Pid) -> Result<Memory> {
     let rollup = path(pid, "smaps_rollup");
     let (path, text) = match text::read(&rollup) {
@@ -38,6 +38,11 @@ pub fn memory(pid: Pid) -> Result<Memory> {
             let smaps = path(pid, "smaps");
             let text = text::read(&smaps)?;
             (smaps, text)
+        }
+        Err(error) if error.errno() == Some(libc::EACCES) => {
+            let why = "the kernel shows the memory of one's own processes only, and only if their \
+                       program file may be read (chmod +r)";
+            return Err(Error::unsupported(format!("read({rollup})"), why));
         }
         Err(error) => return Err(error),
     };
