@@ -198,14 +198,13 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "folded_wrong",
-            "{} of the rounds with a plain global end with a wrong sum.",
+            "With a plain global {} of the rounds end with a wrong sum.",
             frequency("wrong_count", among("plain")),
         ),
         remark(
             "line_alone",
             "{} of what an atomic counter costs beyond a thread-local one is the shared line: so \
-             much vanishes when each thread has an atomic of its own. The rest is the atomic \
-             instruction.",
+             much vanishes when each thread has an atomic of its own.",
             explained("atomic_shards"),
         ),
         remark(

@@ -185,8 +185,8 @@ fn responses() -> Vec<Response> {
             .card(
                 first,
                 last,
-                "as the time per page, but kept for treatments alone that need nothing but a CPU, \
-                 so that CPU time may stand in for it",
+                "the time per page, kept only for treatments that need no disk, so that CPU time may \
+                 stand in for it",
                 clock,
             )
             .build(),

@@ -195,8 +195,8 @@ fn responses() -> Vec<Response> {
         response("lost_count", "wake-ups lost", Unit::Count)
             .center(Center::Mean)
             .card(
-                "the receiver is about to wait for a signal",
-                "it has noticed the signal, or sleeps although it was sent",
+                "the moment the receiver is about to wait for a signal",
+                "the moment it has noticed the signal, or sleeps although it was sent",
                 "divided by the number of signals, which come one at a time",
                 "/proc/PID/task/TID/wchan, and the receiver's own word in shared memory",
             )

@@ -128,7 +128,12 @@ pub(crate) fn responses() -> Vec<Response> {
             .build(),
         response("wrong_count", "rounds that end with a wrong sum", Unit::Count)
             .center(Center::Mean)
-            .card("as lost_count", "as lost_count", "1 if anything was lost", "the counters")
+            .card(
+                "before a round",
+                "after it",
+                "1 if the sum found is not what all workers added, else 0",
+                "the counters",
+            )
             .build(),
     ]
 }

@@ -118,24 +118,24 @@ fn twins() -> Vec<Finding> {
         ),
         remark(
             "process_8",
-            "In a ring of eight a switch costs {} times as much between processes as in a ring of \
-             two…",
+            "In a ring of eight a switch between processes costs {} times as much as in a ring of \
+             two.",
             ratio(SWITCH, of("process", "8"), of("process", "2")),
         ),
         remark(
             "thread_8",
-            "…and {} times as much between threads.",
+            "Between threads it costs {} times as much in a ring of eight as in a ring of two.",
             ratio(SWITCH, of("thread", "8"), of("thread", "2")),
         ),
         remark(
             "identifiers",
-            "What eight processes pay beyond eight threads, per hop: {}.",
+            "In a ring of eight a hop costs {} more between processes than between threads.",
             difference(SWITCH, of("process", "8"), of("thread", "8")),
         ),
         remark(
             "translations",
-            "The same where each walks a quarter of the L2 cache, so that every flush is followed \
-             by misses of the TLB: {}.",
+            "Where each of the eight walks a quarter of the L2 cache, so that every flush is \
+             followed by misses of the TLB, it costs {} more.",
             difference(
                 SWITCH,
                 of("process", "8").with("working_set", "quarter_l2"),

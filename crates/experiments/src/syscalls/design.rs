@@ -96,17 +96,11 @@ fn responses() -> Vec<Response> {
     all.extend(labels.iter().map(|(name, label)| steady(name, label)));
     all.extend([
         first("first_calls_count", "system calls of the first operation"),
-        first(
-            "first_recipe_count",
-            "of mmap, mprotect, rt_sigprocmask and clone3, how many the maker calls the first time",
-        ),
+        first("first_recipe_count", "calls among mmap, mprotect, rt_sigprocmask, clone3, first"),
         asked("shares_memory_count", "shares the memory (CLONE_VM), 1 or 0"),
         asked("same_process_count", "is a thread of its maker's process (CLONE_THREAD), 1 or 0"),
         asked("signals_end_count", "its parent gets a signal when it ends (SIGCHLD), 1 or 0"),
-        asked(
-            "thread_flags_count",
-            "of CLONE_VM, FS, FILES, SIGHAND and THREAD, how many are asked for",
-        ),
+        asked("thread_flags_count", "flags of sharing asked for, of five"),
     ]);
     all
 }
