@@ -212,6 +212,22 @@ pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
 
 /// A number and its interval in given terms.
 pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
+    parts_with(estimate, terms, 0)
+}
+
+/// The same with fewer digits where it would take more than so many columns.
+pub(crate) fn parts_within(estimate: &Estimate, terms: Terms<'_>, columns: usize) -> Parts {
+    let mut fitting = parts(estimate, terms);
+    for fewer in 1..=DIGITS_MAX as usize {
+        if joined(&fitting).chars().count() <= columns {
+            break;
+        }
+        fitting = parts_with(estimate, terms, fewer);
+    }
+    fitting
+}
+
+fn parts_with(estimate: &Estimate, terms: Terms<'_>, fewer: usize) -> Parts {
     let ends = [estimate.low, estimate.high];
     if is_exact(estimate) {
         return Parts { point: rounded(estimate.point, terms), interval: String::new() };
@@ -226,6 +242,7 @@ pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
         // The interval of a few events is wide, and their rate still no round number.
         decimals = decimals.max((1 - exponent(point)).clamp(0, 9) as usize);
     }
+    let decimals = decimals.saturating_sub(fewer);
     Parts {
         point: format!("{}{}", number(point, decimals), frame.suffix),
         interval: format!("[{}, {}]", number(low, decimals), number(high, decimals)),

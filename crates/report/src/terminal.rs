@@ -205,7 +205,7 @@ impl Columns {
     }
 }
 
-/// The number with its interval; to three digits where more would take too much room. The counts
+/// The number with its interval; with fewer digits where all would take too much room. The counts
 /// behind a frequency stand in the report alone.
 fn number(claim: &ClaimResult) -> String {
     let Some(estimate) = &claim.result.estimate else {
@@ -220,12 +220,7 @@ fn number(claim: &ClaimResult) -> String {
         return whole;
     }
     let terms = format::terms(&claim.result);
-    let [point, low, high] =
-        [estimate.point, estimate.low, estimate.high].map(|x| format::rounded(x, terms));
-    let bare = |text: String| {
-        text.trim_end_matches("per million").trim_end_matches(['×', '%', ' ']).to_string()
-    };
-    brief(&format!("{point} [{}, {}]", bare(low), bare(high)))
+    brief(&format::joined(&format::parts_within(estimate, terms, NUMBER_COLUMNS_MAX)))
 }
 
 fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usize) -> Vec<String> {

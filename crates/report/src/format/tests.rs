@@ -168,3 +168,11 @@ fn durations_are_short() {
     assert_eq!(duration_s(3 * 3600), "3 h");
     assert_eq!(duration_s(3 * 3600 + 120), "3 h 2 min");
 }
+
+#[test]
+fn digits_give_way_where_room_is_short() {
+    let narrow = interval(1.003_08, 1.002_96, 1.003_14);
+    assert_eq!(joined(&parts(&narrow, Terms::Times)), "1.0031× [1.0030, 1.0031]");
+    assert_eq!(joined(&parts_within(&narrow, Terms::Times, 22)), "1.003× [1.003, 1.003]");
+    assert_eq!(joined(&parts_within(&narrow, Terms::Times, 0)), "1× [1, 1]");
+}
