@@ -1,6 +1,6 @@
 //! What a fork and a thread are made of: counts times unit costs, with what remains.
 
-use super::declaration::{by, with_memory};
+use super::cells::{by, with_memory};
 use kit::declare::{account, beyond, known, measured, part};
 use kit::model::{Account, Part};
 

@@ -1,6 +1,6 @@
 //! What people say of threads and processes, each with the number that decides.
 
-use super::declaration::{by, of_libc, of_the_copy, with_memory};
+use super::cells::{by, of_libc, of_the_copy, with_memory};
 use kit::declare::{claim, ratio, share, value};
 use kit::model::{Claim, Region};
 

@@ -2,49 +2,18 @@
 //! `claims`.
 
 use super::accounts::accounts;
+use super::cells::{by, of_libc, of_the_copy, placed, with_memory};
 use super::claims::claims;
 use super::mechanism::MECHANISMS;
 use super::parent::{PAGES, PLACEMENTS};
 use kit::declare::{cell, factor, finding, grid, ratio, remark, response, share, value};
-use kit::model::{
-    Cell, Center, Design, Factor, Finding, Grid, Needs, Profile, Quantity, Response, Unit,
-};
+use kit::model::{Cell, Center, Design, Factor, Finding, Grid, Needs, Profile, Response, Unit};
 
 /// Memory of the largest treatment: 512 MiB touched, and what the trial itself needs.
 const MEMORY_BYTES: u64 = 576 << 20;
 
 /// After this time a trial is killed: half a gigabyte that a host has to supply takes seconds.
 const TIME_LIMIT_MS: u64 = 20_000;
-
-/// A mechanism in a bare parent, on one CPU.
-pub(super) fn by(mechanism: &str) -> Cell {
-    cell([("mechanism", mechanism)])
-}
-
-/// The same where the parent has touched so many MiB.
-pub(super) fn with_memory(mechanism: &str, touched: &str) -> Cell {
-    by(mechanism).with("touched", touched)
-}
-
-/// The part of the gap between fork and a thread that vanishes without libc.
-pub(super) fn of_libc(touched: &str) -> Quantity {
-    share(
-        "whole_ns",
-        with_memory("fork", touched),
-        with_memory("clone_copy", touched),
-        with_memory("pthread", touched),
-    )
-}
-
-/// The part of the gap between a bare copy and a thread that vanishes where the memory is shared.
-pub(super) fn of_the_copy(touched: &str) -> Quantity {
-    share(
-        "whole_ns",
-        with_memory("clone_copy", touched),
-        with_memory("clone_vm", touched),
-        with_memory("pthread", touched),
-    )
-}
 
 pub(super) fn design() -> Design {
     Design {
@@ -228,10 +197,6 @@ fn findings() -> Vec<Finding> {
     all.extend(other_ways());
     all.extend(worth_it());
     all
-}
-
-fn placed(mechanism: &str, placement: &str) -> Cell {
-    by(mechanism).with("placement", placement)
 }
 
 /// What an entity costs, and how the parent's memory and the scheduler change it.

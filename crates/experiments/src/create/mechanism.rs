@@ -1,13 +1,13 @@
 //! The ways to bring an entity into being, each with what must be seen of it.
 
 use super::parent::Placement;
+use super::refusal::refused;
 use super::timing::{Tally, Times, timed};
 use super::{pool, thread, unit};
 use kit::declare::Named;
 use kit::model::Profile;
 use kit::{NOOP, Stop, Trial};
 use std::ffi::{CStr, CString};
-use std::io::ErrorKind;
 use sys::clock::now_ns;
 use sys::task::{CloneStack, Pid};
 
@@ -241,19 +241,4 @@ pub(super) fn awaited(make: impl FnOnce() -> sys::Result<Pid>) -> Result<Times, 
             Err(Stop::failed(format!("signal {signal} ended a child")))
         }
     }
-}
-
-/// A mechanism that this kernel lacks, or that a limit forbids, is no failure of the trial.
-pub(super) fn refused(error: sys::Error) -> Stop {
-    let kind = error.errno().map(|errno| std::io::Error::from_raw_os_error(errno).kind());
-    let help = match kind {
-        // EAGAIN: what fork and pthread_create say at a limit.
-        Some(ErrorKind::WouldBlock) => {
-            ": raise `ulimit -u` and `ulimit -v`, or end other processes"
-        }
-        Some(ErrorKind::OutOfMemory) => ": free memory, or raise `ulimit -v`",
-        _ if error.is_unsupported() => "",
-        _ => return error.into(),
-    };
-    Stop::unsupported(format!("{error}{help}"))
 }

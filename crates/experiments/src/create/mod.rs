@@ -5,11 +5,13 @@
 //! entity does is nothing: the costs are those of life and death alone.
 
 mod accounts;
+mod cells;
 mod claims;
 mod declaration;
 mod mechanism;
 mod parent;
 mod pool;
+mod refusal;
 mod thread;
 mod timing;
 mod unit;

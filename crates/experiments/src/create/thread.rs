@@ -1,7 +1,7 @@
 //! Threads, with the stacks that decide what they cost.
 
-use super::mechanism::refused;
 use super::parent::Placement;
+use super::refusal::refused;
 use super::timing::{Tally, Times, timed};
 use kit::{Stop, Trial};
 use std::ffi::c_void;

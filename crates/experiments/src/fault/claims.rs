@@ -1,6 +1,6 @@
 //! What people say of page faults, each with the number that decides.
 
-use super::design::{advised, alone, by, limited_and_told};
+use super::cells::{advised, alone, by, limited_and_told};
 use kit::declare::{claim, ratio, share};
 use kit::model::{Claim, Region};
 

@@ -1,14 +1,15 @@
 //! The experiment as data: factors, grids, responses, findings, accounts. What people say of it
 //! stands in `claims`.
 
+use super::cells::{advised, alone, by, control, limited, limited_and_told};
 use super::claims::claims;
 use super::kind::{ACCESSES, ADVICES, KINDS, LIMITS, PAGES};
 use kit::declare::{
-    account, beyond, cell, factor, finding, grid, known, measured, part, ratio, remark, response,
-    share, value,
+    account, beyond, factor, finding, grid, known, measured, part, ratio, remark, response, share,
+    value,
 };
 use kit::model::{
-    Account, Cell, Center, Design, Factor, Finding, Grid, Needs, Profile, Quantity, Response, Unit,
+    Account, Center, Design, Factor, Finding, Grid, Needs, Profile, Quantity, Response, Unit,
 };
 
 /// The largest size, in MiB.
@@ -33,32 +34,6 @@ const METHOD: &str = "A fresh process on one CPU makes a range of anonymous memo
     host's or a controller's cache may still answer. Faults, waits and bytes read are the \
     kernel's own counts of the walks alone, and the sum of what was read proves that each page \
     was touched.";
-
-/// A kind of touch, all else at the baselines.
-pub(super) fn by(kind: &str) -> Cell {
-    cell([("kind", kind)])
-}
-
-/// A kind of touch after an advice.
-pub(super) fn advised(kind: &str, advice: &str) -> Cell {
-    by(kind).with("advice", advice)
-}
-
-/// A page at a time, in no order and without reading ahead: where each touch stands alone.
-pub(super) fn alone(kind: &str) -> Cell {
-    advised(kind, "random").with("access", "random")
-}
-
-/// The second walk over a file under a limit, in order. Half of it must hold several windows of
-/// reading ahead, which are 8 MiB on some disks: else pages are thrown away before they are used.
-fn limited(limit: &str) -> Cell {
-    by("file_warm").with("limit", limit).with("size", "64")
-}
-
-/// The same where the kernel is told that it will be in order.
-pub(super) fn limited_and_told(limit: &str) -> Cell {
-    limited(limit).with("advice", "sequential")
-}
 
 pub(super) fn design() -> Design {
     Design {
@@ -165,11 +140,6 @@ fn grids() -> Vec<Grid> {
             ],
         ),
     ]
-}
-
-/// The walk over pages that are mapped already, in the same order over as much memory.
-fn control() -> Cell {
-    cell([("kind", "resident"), ("advice", "none"), ("limit", "none")])
 }
 
 fn responses() -> Vec<Response> {

@@ -5,6 +5,7 @@
 //! child, cached, cold. The same walk over pages that are mapped already meets no fault; it is
 //! subtracted, so that what the fault adds is left.
 
+mod cells;
 mod claims;
 mod design;
 mod kind;

@@ -1,6 +1,6 @@
 //! What people say of functions that are entered again.
 
-use super::design::at;
+use super::cells::at;
 use kit::declare::{cell, claim, frequency};
 use kit::model::{Claim, Region};
 

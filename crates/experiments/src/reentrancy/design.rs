@@ -1,9 +1,10 @@
 //! The experiment as data.
 
+use super::cells::at;
 use super::claims::claims;
 use super::subject::FUNCTIONS;
-use kit::declare::{Named, cell, factor, finding, frequency, grid, ratio, remark, response};
-use kit::model::{Cell, Center, Design, Finding, Grid, Needs, Profile, Response, Unit};
+use kit::declare::{Named, factor, finding, frequency, grid, ratio, remark, response};
+use kit::model::{Center, Design, Finding, Grid, Needs, Profile, Response, Unit};
 
 /// Who enters a function while somebody is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +28,6 @@ pub(super) const REENTRIES: [Named<Reentry>; 2] = [
         Reentry::Handler,
     ),
 ];
-
-/// A function with the one who enters it again.
-pub(super) fn at(function: &str, reentry: &str) -> Cell {
-    cell([("function", function), ("reentry", reentry)])
-}
 
 const METHOD: &str = "Everything happens in a child that is made to be lost. Either two of its \
     threads call a function again and again at the same time, or one does and a timer interrupts \

@@ -1,6 +1,7 @@
 //! What happens when a function is entered again before it has returned: by another thread, or by a
 //! signal handler that interrupted it.
 
+mod cells;
 mod child;
 mod claims;
 mod design;

@@ -1,6 +1,6 @@
 //! What people say of signals.
 
-use super::design::{burst_blocked, single, widened};
+use super::cells::{burst_blocked, single, widened};
 use kit::declare::{claim, frequency};
 use kit::model::{Claim, Region};
 

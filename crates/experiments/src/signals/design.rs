@@ -1,5 +1,6 @@
 //! The experiment as data.
 
+use super::cells::{WIDENED, burst_blocked, single, widened};
 use super::claims::claims;
 use super::deliver::Blocking;
 use super::receiver::WAYS;
@@ -77,24 +78,6 @@ pub(super) const DELIVERIES: [Named<Option<Blocking>>; 4] = [
         Some(Blocking::AllButOne),
     ),
 ];
-
-/// The window at which claims about the race are judged, in µs.
-const WIDENED: &str = "50";
-
-/// Single signals to a waiter whose window is widened.
-pub(super) fn widened(waiter: &str) -> Cell {
-    single(waiter).with("window", WIDENED)
-}
-
-/// Single signals to a waiter.
-pub(super) fn single(waiter: &str) -> Cell {
-    cell([("waiter", waiter), ("arrival", "single"), ("delivery", "one_thread")])
-}
-
-/// Bursts of one sort while the receiver blocks them.
-pub(super) fn burst_blocked(signal: &str) -> Cell {
-    cell([("signal", signal), ("arrival", "burst_blocked")])
-}
 
 const METHOD: &str = "A receiver waits for a signal in a loop, in one of the ways that programs do. \
     A sender on another CPU, a process or a thread, sends one signal by kill at a random moment and \

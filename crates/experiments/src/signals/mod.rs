@@ -1,6 +1,7 @@
 //! Who gets a signal, who sleeps through it, and how many become one.
 
 mod burst;
+mod cells;
 mod claims;
 mod deliver;
 mod design;

@@ -1,6 +1,6 @@
 //! What people say of switches, each with the number that decides.
 
-use super::declaration::{of, ring};
+use super::cells::{of, ring};
 use super::findings::SWITCH;
 use kit::declare::{claim, ratio, share};
 use kit::model::{Claim, Region};

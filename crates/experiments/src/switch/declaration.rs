@@ -1,6 +1,7 @@
 //! The experiment as data: factors, grids, responses, accounts. What answers its question stands
 //! in `findings`, what people say of it in `claims`.
 
+use super::cells::{of, own, ring, single};
 use super::claims::claims;
 use super::findings::findings;
 use super::footprint::{PAGES, SIZES};
@@ -17,26 +18,6 @@ const MEMORY_BYTES: u64 = 64 << 20;
 
 /// After this time a trial is killed: laps over the last cache take milliseconds.
 const TIME_LIMIT_MS: u64 = 20_000;
-
-/// A ring of two processes with so much memory each.
-pub(super) fn ring(working_set: &str) -> Cell {
-    cell([("kind", "ring"), ("working_set", working_set)])
-}
-
-/// Its control of the same total footprint.
-pub(super) fn single(working_set: &str) -> Cell {
-    ring(working_set).with("kind", "single")
-}
-
-/// lmbench's control: one buffer.
-pub(super) fn own(working_set: &str) -> Cell {
-    ring(working_set).with("kind", "self")
-}
-
-/// A ring of so many processes or threads without memory.
-pub(super) fn of(model: &str, tasks: &str) -> Cell {
-    ring("none").with("model", model).with("tasks", tasks)
-}
 
 pub(super) fn design() -> Design {
     Design {

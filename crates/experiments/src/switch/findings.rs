@@ -1,6 +1,6 @@
 //! What answers the question.
 
-use super::declaration::{of, own, ring, single};
+use super::cells::{of, own, ring, single};
 use kit::declare::{difference, finding, ratio, remark, share, value};
 use kit::model::{Cell, Finding};
 

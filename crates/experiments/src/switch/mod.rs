@@ -5,6 +5,7 @@
 //! task that does all hops' system calls and walks all tasks' memory, and one that walks only its
 //! own, as lmbench's control does.
 
+mod cells;
 mod claims;
 mod declaration;
 mod findings;
