@@ -52,10 +52,12 @@ pub(super) fn accounts() -> Vec<Account> {
             measured(WHOLE, by("pthread")),
             vec![
                 switches("pthread"),
-                calls(
-                    "clone3, rseq, set_robust_list, 4 of rt_sigprocmask, madvise, exit, futex \
-                     (as of glibc 2.36)",
-                    10.0,
+                // The unit is the way there and back, without what a call does there: clone3, rseq,
+                // set_robust_list, four of rt_sigprocmask, madvise, exit, futex.
+                part(
+                    "ways into the kernel and back: the calls that `syscalls` lists (glibc 2.36)",
+                    known(10.0),
+                    measured(WHOLE, by("entry")),
                 ),
             ],
         ),
@@ -73,11 +75,4 @@ fn switches(mechanism: &str) -> Part {
         measured("switches_count", by(mechanism)),
         measured("half_ns", by("pool_futex")),
     )
-}
-
-/// The unit is the way into the kernel and back, without what a call does there. The numbers are
-/// what the experiment `syscalls` lists for glibc.
-fn calls(label: &str, count: f64) -> Part {
-    let label = format!("ways into the kernel and back: {label}");
-    part(&label, known(count), measured(WHOLE, by("entry")))
 }
