@@ -16,7 +16,9 @@ const WARMING: f64 = 0.1;
 
 /// A neighbour slows all by 20 % while it is there; it comes before one trial in 20 and leaves
 /// before one in 5, so that it stays for several trials.
-const NEIGHBOUR: (f64, f64, f64) = (0.2, 0.05, 0.2);
+const SLOWED: f64 = 0.2;
+const COMES: f64 = 0.05;
+const LEAVES: f64 = 0.2;
 
 /// Observations of a trial differ by 2 % about the trial's own level.
 const WITHIN: f64 = 0.02;
@@ -80,9 +82,9 @@ impl Session {
         for work in 0..works.len() {
             let (response, a, b) = (String::from("task_ns"), at("a", work), at("b", work));
             let (of, to) = (b.clone(), a.clone());
-            let difference = Quantity::Difference { response: response.clone(), of, to };
-            let (of, to) = (b.clone(), a.clone());
             let ratio = Quantity::Ratio { response: response.clone(), of, to };
+            let (of, to) = (b.clone(), a.clone());
+            let difference = Quantity::Difference { response: response.clone(), of, to };
             design.claims.push(claim(ratio.clone(), 1.0));
             design.claims.push(claim(difference, 0.0));
             let sentence = String::from("The second name is {} times slower.");
@@ -109,12 +111,11 @@ impl Session {
                     order.shuffle(&mut draws.bits);
                 }
                 for (position, &(name, work)) in order.iter().enumerate() {
-                    let (slower, comes, leaves) = NEIGHBOUR;
                     slowed = self.machine.neighbour
-                        && if slowed { !draws.chance(leaves) } else { draws.chance(comes) };
+                        && if slowed { !draws.chance(LEAVES) } else { draws.chance(COMES) };
                     let level = drift
                         + WARMING * position as f64 / (order.len() - 1) as f64
-                        + if slowed { slower } else { 0.0 }
+                        + if slowed { SLOWED } else { 0.0 }
                         + if name == 1 { self.effects[work].ln() } else { 0.0 }
                         + self.machine.noise.draw(draws);
                     let values = [(); OBSERVATIONS]

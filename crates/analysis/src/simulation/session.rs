@@ -59,8 +59,7 @@ fn other_blocks(mut records: Vec<Record>) -> Vec<Record> {
 
 /// Takes each observation for a trial of its own.
 fn pooled(records: Vec<Record>) -> Vec<Record> {
-    let one = |record: Record, index: usize| {
-        let mut one = record;
+    let one = |mut one: Record, index: usize| {
         let series = &mut one.measured.as_mut().unwrap().series[0];
         series.values = vec![series.values[index]];
         one.block = one.block * OBSERVATIONS as u32 + index as u32;
@@ -202,7 +201,7 @@ fn the_next_session_finds_twice_the_stated_floor() {
             let mut found = Found::default();
             let base = 20_000 + 1_000 * index as u64 + 50 * u64::from(blocks);
             let (mut stating, mut finding) = (Draws::new(base), Draws::new(base + 1));
-            for _ in 0..80 {
+            for _ in 0..120 {
                 found.add(null(machine, blocks, 3), &mut stating, &mut finding);
             }
             let place = format!("{machine:?}, {blocks} blocks: {found:?}");
