@@ -7,7 +7,9 @@ use rand_chacha::ChaCha8Rng;
 
 mod coverage;
 mod error;
+mod machine;
 mod rates;
+mod session;
 
 /// The counts of blocks at which everything is tried.
 const BLOCKS: [usize; 5] = [6, 8, 12, 20, 40];
@@ -136,4 +138,12 @@ const PAIRS: [(&str, Pair); 10] = [
 /// The standard error of a share that was found in so many draws.
 fn binomial_error(share: f64, draws: usize) -> f64 {
     (share * (1.0 - share) / draws as f64).sqrt()
+}
+
+/// Whether a coverage counted in so many draws lies between 93 and 97 %, but for the error of so
+/// few.
+fn near_95(covered: usize, drawn: usize) -> bool {
+    let low = 0.93 - 3.0 * binomial_error(0.93, drawn);
+    let high = 0.97 + 3.0 * binomial_error(0.97, drawn);
+    (low..=high).contains(&(covered as f64 / drawn as f64))
 }

@@ -13,9 +13,7 @@ fn covers(located: Option<Located>, truth: f64) -> bool {
 /// The coverage over `DRAWN` draws must lie between 93 and 97 %, but for the error of so few.
 fn check(name: &str, blocks: usize, covered: usize) -> f64 {
     let coverage = covered as f64 / DRAWN as f64;
-    let low = 0.93 - 3.0 * binomial_error(0.93, DRAWN);
-    let high = 0.97 + 3.0 * binomial_error(0.97, DRAWN);
-    assert!((low..=high).contains(&coverage), "{name}, {blocks} blocks: {coverage}");
+    assert!(near_95(covered, DRAWN), "{name}, {blocks} blocks: {coverage}");
     coverage
 }
 
