@@ -93,8 +93,11 @@ proptest! {
 #[test]
 fn whole_answers_are_heard_one_after_the_other() {
     let (messages, last, log) = heard(&answers().concat(), b"a\xffb\n");
-    let [FromTrial::Ready { set_up_ns: 17, .. }, FromTrial::Measured { .. }, FromTrial::Failed { .. }] =
-        &messages[..]
+    let [
+        FromTrial::Ready { set_up_ns: 17, .. },
+        FromTrial::Measured { .. },
+        FromTrial::Failed { .. },
+    ] = &messages[..]
     else {
         panic!("{messages:?}")
     };
