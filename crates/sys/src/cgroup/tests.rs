@@ -203,6 +203,11 @@ fn a_group_that_holds_us_is_recognised() {
 }
 
 proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
     #[test]
     fn damaged_mounts_and_paths_lead_nowhere_else(
         mounts in damaged(crate::hostile::texts()),

@@ -250,6 +250,11 @@ fn shares_are_ticks_over_time_and_sorted() {
 }
 
 proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
     #[test]
     fn a_damaged_account_of_the_machine_is_survived(
         text in crate::hostile::damage::damaged(crate::hostile::texts()),

@@ -243,6 +243,11 @@ mod tests {
     }
 
     proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
         #[test]
         fn what_is_read_of_damaged_records_is_whole(
             line in crate::hostile::damage::damaged(vec![record(b'a', 77)[..RECORD_BYTES - 1].to_vec()]),

@@ -263,6 +263,11 @@ mod tests {
     }
 
     proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
         #[test]
         fn any_stop_is_read(kind in 0_u8..4, words in proptest::prelude::any::<[u64; INFO_WORDS]>()) {
             let mut words = words;
