@@ -12,9 +12,10 @@ use proptest::prelude::*;
 pub(crate) mod damage;
 
 /// Texts that the parsers of this room read in earnest.
-const TEXTS: [&str; 13] = [
+const TEXTS: [&str; 14] = [
     "0,2-4,7\n",
     "77 (a) R (b) c) S 12 34 56 0 -1 0 1 2 3 4 500 60 7 8 20 0 1 0 9000 1 2\n",
+    "77 )a( R 12 34 56 0 -1 0 1 2 3 4 500 60 7 8 20 0 1 0 9000 1 2\n",
     "10 20 30\n",
     "cpu  10 2 5 900 40 1 2 7 3 0\ncpu0 1\nctxt 77\n",
     "some avg10=0.01 avg60=0.22 total=9555\nfull total=1\n",

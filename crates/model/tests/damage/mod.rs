@@ -39,6 +39,8 @@ enum Damage {
     Cut(Index),
     Remove(Index, Index),
     Repeat(Index, Index),
+    /// Two neighbouring parts change places.
+    Swap(Index, Index, Index),
     Insert(Index, Vec<u8>),
     /// In place of a number; nothing where there is none.
     Number(Index, &'static [u8]),
@@ -59,6 +61,7 @@ fn damage() -> impl Strategy<Value = Damage> {
         at().prop_map(Damage::Cut),
         (at(), at()).prop_map(|(from, to)| Damage::Remove(from, to)),
         (at(), at()).prop_map(|(from, to)| Damage::Repeat(from, to)),
+        (at(), at(), at()).prop_map(|(from, middle, to)| Damage::Swap(from, middle, to)),
         (at(), vec(any::<u8>(), 1..8)).prop_map(|(at, bytes)| Damage::Insert(at, bytes)),
         (at(), select(&STUMBLING_BLOCKS[..])).prop_map(|(at, b)| Damage::Insert(at, b.to_vec())),
         (at(), select(&STUMBLING_BLOCKS[..])).prop_map(|(at, block)| Damage::Number(at, block)),
@@ -79,6 +82,11 @@ fn injure(bytes: &mut Vec<u8>, damage: Damage) {
             let range = range(from, to);
             let part = bytes[range.clone()].to_vec();
             bytes.splice(range.end..range.end, part);
+        }
+        Damage::Swap(from, middle, to) => {
+            let range = range(from, to);
+            let middle = middle.index(range.len() + 1);
+            bytes[range].rotate_left(middle);
         }
         Damage::Insert(at, what) => drop(bytes.splice(place(at)..place(at), what)),
         Damage::Number(at, what) => {

@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 use super::*;
 use damage::damaged;
 use model::{Measured, Series};
