@@ -102,7 +102,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
     pub(crate) profile: ProfileName,
     /// Measure exactly so many blocks of each experiment, instead of stopping on precision
-    #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::schedule::BLOCKS_MAX)))]
     pub(crate) runs: Option<u32>,
     /// The time to measure in, such as 30s, 10m or 2h
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
