@@ -67,8 +67,8 @@ impl Frequency {
             return None;
         }
         let all = trials.iter().fold(Tally::default(), |sum, trial| Tally {
-            events: sum.events + trial.events,
-            chances: sum.chances + trial.chances,
+            events: sum.events.saturating_add(trial.events),
+            chances: sum.chances.saturating_add(trial.chances),
         });
         let scatter = scatter(&trials, all);
         let effective = effective(trials.len(), all, scatter);

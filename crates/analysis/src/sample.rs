@@ -82,7 +82,8 @@ pub(crate) fn tally(record: &Record, response: &str) -> Tally {
     for one in series {
         let per = one.per.max(1);
         for &value in &one.values {
-            tally.events += u64::try_from(value).unwrap_or(0).min(per);
+            let events = u64::try_from(value).unwrap_or(0).min(per);
+            tally.events = tally.events.saturating_add(events);
             tally.chances = tally.chances.saturating_add(per);
         }
     }

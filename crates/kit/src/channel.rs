@@ -36,15 +36,20 @@ impl Channel {
 
     /// Waits for the runner's next message.
     pub(crate) fn hear(&mut self) -> Result<ToTrial, ChannelError> {
+        let mut searched = 0;
         loop {
-            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+            let end = self.unread[searched..].iter().position(|byte| *byte == b'\n');
+            let end = end.map(|at| searched + at);
+            // Too long is too long, whether or not its end has arrived by now.
+            if end.unwrap_or(self.unread.len()) >= MESSAGE_BYTES_MAX {
+                return Err(ChannelError::TooLong);
+            }
+            if let Some(end) = end {
                 let message = serde_json::from_slice(&self.unread[..end])?;
                 self.unread.drain(..=end);
                 return Ok(message);
             }
-            if self.unread.len() > MESSAGE_BYTES_MAX {
-                return Err(ChannelError::TooLong);
-            }
+            searched = self.unread.len();
             let mut chunk = [0; 4096];
             match self.stream.read(&mut chunk)? {
                 0 => return Err(ChannelError::HungUp),
@@ -63,3 +68,6 @@ impl Channel {
         Ok(self.stream.write_all(&line)?)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,7 +102,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
     pub(crate) profile: ProfileName,
     /// Measure exactly so many blocks of each experiment, instead of stopping on precision
-    #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::schedule::BLOCKS_MAX)))]
     pub(crate) runs: Option<u32>,
     /// The time to measure in, such as 30s, 10m or 2h
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
@@ -204,9 +204,9 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
         "h" => 3600,
         other => return Err(format!("{other} is no unit of time; use s, m or h")),
     };
-    let count: u64 = digits
-        .parse()
-        .map_err(|_| "expected a whole number and s, m or h, such as 30s".to_string())?;
+    // Rust reads "+1" as a number, too.
+    let count: Option<u64> = digits.parse().ok().filter(|_| !digits.starts_with('+'));
+    let count = count.ok_or("expected a whole number and s, m or h, such as 30s")?;
     match count.checked_mul(factor) {
         Some(seconds) if (1..=7 * 24 * 3600).contains(&seconds) => Ok(seconds),
         _ => Err("expected a time from 1s to one week".into()),
@@ -229,6 +229,26 @@ mod tests {
         assert_eq!(parse_time("30s"), Ok(30));
         assert_eq!(parse_time("10m"), Ok(600));
         assert_eq!(parse_time("2h"), Ok(7200));
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
+        #[test]
+        fn any_time_is_within_a_week_or_refused_in_words(
+            text in proptest::prop_oneof!["[+-]?[0-9]{0,21}[a-zé.]{0,3}", ".*"],
+        ) {
+            match parse_time(&text) {
+                Ok(seconds) => {
+                    proptest::prop_assert!((1..=7 * 24 * 3600).contains(&seconds));
+                    proptest::prop_assert!(text.starts_with(|c: char| c.is_ascii_digit()), "{text}");
+                }
+                Err(why) => proptest::prop_assert!(!why.is_empty()),
+            }
+        }
     }
 
     #[test]

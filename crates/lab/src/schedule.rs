@@ -38,7 +38,7 @@ impl Course {
     /// Takes note of a trial that has its record.
     pub(crate) fn note(&mut self, record: &Record) {
         self.done.entry(record.block).or_default().insert(record.treatment.clone());
-        self.total_ns += record.total_ns;
+        self.total_ns = self.total_ns.saturating_add(record.total_ns);
         self.trials += 1;
         match record.outcome {
             model::Outcome::Completed { .. } => {
@@ -53,7 +53,7 @@ impl Course {
 
     /// The first block that has no trial yet.
     pub(crate) fn next_block(&self) -> u32 {
-        self.done.last_key_value().map_or(0, |(block, _)| block + 1)
+        self.done.last_key_value().map_or(0, |(block, _)| block.saturating_add(1))
     }
 
     /// The treatments of a block that are still to be conducted, with their places in the
@@ -76,7 +76,7 @@ impl Course {
 
     /// What so many trials are likely to take, from those that are over.
     pub(crate) fn cost_ns(&self, trials: usize) -> u64 {
-        self.total_ns.checked_div(self.trials).unwrap_or(0) * trials as u64
+        self.total_ns.checked_div(self.trials).unwrap_or(0).saturating_mul(trials as u64)
     }
 }
 
@@ -88,9 +88,13 @@ pub(crate) struct Next {
     pub(crate) treatments: Vec<(u32, Treatment)>,
 }
 
+/// The most blocks that can be asked for.
+pub(crate) const BLOCKS_MAX: u32 = 10_000;
+
 /// How many complete blocks every experiment gets first.
 pub(crate) fn base_blocks(options: &Options) -> u32 {
-    options.blocks.unwrap_or_else(|| options.profile.blocks_min())
+    // A manifest that somebody else wrote may ask for more than the command line would take.
+    options.blocks.unwrap_or_else(|| options.profile.blocks_min()).min(BLOCKS_MAX)
 }
 
 /// The blocks of the base that are not complete yet, in the order of the rounds.

@@ -17,6 +17,8 @@ pub(crate) struct Conversation {
     log: Option<PipeReader>,
     process: OwnedFd,
     inbox: Vec<u8>,
+    /// So many bytes of it hold no end of a message.
+    searched: usize,
     log_tail: Vec<u8>,
     log_bytes: usize,
     woken: Option<Instants>,
@@ -63,6 +65,7 @@ impl Conversation {
             log: Some(log),
             process,
             inbox: Vec::new(),
+            searched: 0,
             log_tail: Vec::new(),
             log_bytes: 0,
             woken: None,
@@ -169,14 +172,17 @@ impl Conversation {
     }
 
     fn take_message(&mut self) -> Option<Heard> {
-        let end = self.inbox.iter().position(|byte| *byte == b'\n');
+        let end = self.inbox[self.searched..].iter().position(|byte| *byte == b'\n');
+        let end = end.map(|at| self.searched + at);
+        self.searched = end.unwrap_or(self.inbox.len());
         // Too long is too long, whether or not its end has arrived by now.
-        if end.unwrap_or(self.inbox.len()) > MESSAGE_BYTES_MAX {
+        if end.unwrap_or(self.inbox.len()) >= MESSAGE_BYTES_MAX {
             let reason = format!("a message of more than {MESSAGE_BYTES_MAX} bytes");
             return Some(Heard::Violation(reason));
         }
         let end = end?;
         let line: Vec<u8> = self.inbox.drain(..=end).collect();
+        self.searched = 0;
         Some(match serde_json::from_slice(&line[..end]) {
             Ok(message) => Heard::Message(Box::new(message)),
             Err(error) => {
@@ -225,3 +231,6 @@ impl Conversation {
         })
     }
 }
+
+#[cfg(test)]
+mod tests;

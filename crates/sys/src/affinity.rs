@@ -2,6 +2,7 @@
 
 use crate::error::{check, last_errno};
 use crate::{Error, Result};
+use std::collections::BTreeSet;
 
 /// Highest CPU number that is understood, far above any kernel's NR_CPUS.
 const HIGHEST_CPU: u32 = 65_535;
@@ -107,7 +108,8 @@ pub fn parse_list(text: &str) -> std::result::Result<Vec<u32>, String> {
     if text.is_empty() {
         return Err("the list of CPUs is empty; write for example 0,2-4".to_string());
     }
-    let mut cpus = Vec::new();
+    // A set: many ranges that overlap take no more room than one.
+    let mut cpus = BTreeSet::new();
     for part in text.split(',') {
         let part = part.trim();
         let (first, last) = match part.split_once('-') {
@@ -122,9 +124,7 @@ pub fn parse_list(text: &str) -> std::result::Result<Vec<u32>, String> {
         }
         cpus.extend(first..=last);
     }
-    cpus.sort_unstable();
-    cpus.dedup();
-    Ok(cpus)
+    Ok(cpus.into_iter().collect())
 }
 
 /// One CPU number of a list.

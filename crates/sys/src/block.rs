@@ -39,7 +39,7 @@ impl Device {
 }
 
 /// Reads the seventh number of a device's `stat`: sectors written.
-fn parse_written_bytes(stat: &str) -> Option<u64> {
+pub(crate) fn parse_written_bytes(stat: &str) -> Option<u64> {
     stat.split_whitespace().nth(6)?.parse::<u64>().ok()?.checked_mul(SECTOR_BYTES)
 }
 

@@ -28,6 +28,8 @@ pub mod files;
 pub mod futex;
 pub mod gate;
 pub mod handler;
+#[cfg(test)]
+mod hostile;
 pub mod increment;
 pub mod interrupt;
 pub mod kworker;

@@ -100,7 +100,7 @@ fn set(settings: &mut BTreeMap<String, String>, name: &str, value: Option<String
 }
 
 /// The word in brackets of a list of choices: `always [madvise] never`.
-fn chosen(text: &str) -> Option<String> {
+pub(crate) fn chosen(text: &str) -> Option<String> {
     let (_, rest) = text.split_once('[')?;
     let (word, _) = rest.split_once(']')?;
     Some(word.to_string())

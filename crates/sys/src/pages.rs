@@ -401,7 +401,7 @@ fn resident_bytes_at(start: *const u8, bytes: usize) -> Result<u64> {
 }
 
 /// Sums the huge pages of all mappings of an smaps text that overlap a range.
-fn huge_bytes_between(smaps: &str, start: u64, end: u64) -> u64 {
+pub(crate) fn huge_bytes_between(smaps: &str, start: u64, end: u64) -> u64 {
     let mut inside = false;
     let mut bytes = 0_u64;
     for line in smaps.lines() {

@@ -83,7 +83,7 @@ fn cache(folder: &str) -> Option<Cache> {
 }
 
 /// Reads a size as /sys writes it: `48K`, `2M`.
-fn parse_size(text: &str) -> Option<u64> {
+pub(crate) fn parse_size(text: &str) -> Option<u64> {
     let text = text.trim();
     let (digits, factor) = match text.char_indices().last()? {
         (at, 'K') => (&text[..at], 1 << 10),
@@ -141,7 +141,7 @@ pub fn model_name() -> Option<String> {
     })
 }
 
-fn parse_model_name(cpuinfo: &str) -> Option<String> {
+pub(crate) fn parse_model_name(cpuinfo: &str) -> Option<String> {
     if let Some(name) = cpuinfo_value(cpuinfo, "model name") {
         return Some(name.to_string());
     }

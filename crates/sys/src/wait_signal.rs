@@ -228,7 +228,7 @@ pub fn masks_of(thread: Pid) -> Result<Masks> {
 }
 
 /// Reads the lines about signals in a status file.
-fn parse_masks(text: &str) -> Option<Masks> {
+pub(crate) fn parse_masks(text: &str) -> Option<Masks> {
     let value = |key: &str| text.lines().find_map(|line| line.strip_prefix(key)).map(str::trim);
     let mask = |key| u64::from_str_radix(value(key)?, 16).ok();
     let (queued, queue_limit) = value("SigQ:")?.split_once('/')?;

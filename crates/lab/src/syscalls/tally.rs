@@ -414,7 +414,12 @@ fn numbers_of<K: PartialEq>(list: &mut Vec<(K, Numbers)>, name: K) -> &mut Numbe
 
 /// The process that a task belongs to.
 fn thread_group(task: Pid) -> Option<Pid> {
-    let status = std::fs::read_to_string(format!("/proc/{task}/status")).ok()?;
+    parse_thread_group(&std::fs::read(format!("/proc/{task}/status")).ok()?)
+}
+
+/// The name that stands before it may be any bytes.
+fn parse_thread_group(status: &[u8]) -> Option<Pid> {
+    let status = String::from_utf8_lossy(status);
     status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())
 }
 
@@ -434,6 +439,13 @@ mod tests {
 
     fn tally() -> Tally {
         Tally::new(sys::process::pid(), &["a".into(), "b\u{1b}[31m".into()])
+    }
+
+    #[test]
+    fn a_task_whose_name_is_not_utf8_still_belongs_to_its_process() {
+        assert_eq!(parse_thread_group(b"Name:\ta\xff\xfe\nTgid:\t17\nPid:\t19\n"), Some(17));
+        assert_eq!(parse_thread_group(b"Name:\ta\n"), None);
+        assert_eq!(parse_thread_group(b"Tgid:\t99999999999\n"), None);
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(crate) enum Zero {
 impl Scale {
     /// The axis for some values, with nice ends. None if no value is finite.
     pub(crate) fn over(values: impl Iterator<Item = f64>, zero: Zero) -> Option<Scale> {
-        let values: Vec<f64> = values.filter(|x| x.is_finite()).collect();
+        let values: Vec<f64> = values.filter_map(drawable).collect();
         let low = values.iter().copied().reduce(f64::min)?;
         let high = values.iter().copied().reduce(f64::max)?;
         let positive = values.iter().copied().filter(|x| *x > 0.0).reduce(f64::min);
@@ -53,6 +53,7 @@ impl Scale {
 
     /// An axis over measured levels: not widened, logarithmic where they span much.
     pub(crate) fn over_levels(levels: &[f64]) -> Option<Scale> {
+        let levels: Vec<f64> = levels.iter().copied().filter_map(drawable).collect();
         let low = levels.iter().copied().reduce(f64::min)?;
         let high = levels.iter().copied().reduce(f64::max)?;
         let positive = levels.iter().copied().filter(|x| *x > 0.0).reduce(f64::min);
@@ -102,6 +103,13 @@ impl Scale {
     pub(crate) fn has_break(&self) -> bool {
         matches!(self, Scale::Log { zero: true, .. })
     }
+}
+
+/// What an axis may be made for. At the ends of what a number can hold, its own arithmetic (a span,
+/// a step, a little room) would leave them, and ticks would have no end.
+fn drawable(x: f64) -> Option<f64> {
+    const LARGEST: f64 = 1e150;
+    (x.abs() <= LARGEST).then_some(if x.abs() < 1.0 / LARGEST { 0.0 } else { x })
 }
 
 fn linear(low: f64, high: f64, zero: Zero) -> Scale {

@@ -6,7 +6,7 @@ use crate::format::{self, Terms, duration_s, ratio, rounded};
 use crate::terminal::{control_sentence, floor_sentence};
 use crate::words::{self, counted, short};
 use maud::{Markup, html};
-use model::{FindingResult, Verdict};
+use model::{FindingResult, Record, Verdict};
 use std::collections::BTreeMap;
 
 /// What the session answers.
@@ -58,7 +58,8 @@ fn host(host: &str) -> String {
 
 /// From the start of the session to the end of its last trial, in seconds.
 fn length_s(session: &Session<'_>) -> Option<u64> {
-    let end = session.records.iter().map(|r| r.started_unix_ms + r.total_ns / 1_000_000).max()?;
+    let end_ms = |r: &Record| r.started_unix_ms.saturating_add(r.total_ns / 1_000_000);
+    let end = session.records.iter().map(end_ms).max()?;
     Some(end.saturating_sub(session.manifest.started_unix_ms).div_ceil(1000))
 }
 

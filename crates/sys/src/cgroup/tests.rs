@@ -1,5 +1,6 @@
 use super::find::{folder_below, parse_mounts, parse_own_path};
 use super::*;
+use crate::hostile::damage::damaged;
 use crate::pages::{Huge, Mapping, page_bytes, shared};
 use crate::task::{self, fork_run};
 use crate::testing::eventually;
@@ -199,4 +200,24 @@ fn a_group_that_holds_us_is_recognised() {
     assert!(own.holds_us());
     let elsewhere = Cgroup { path: own.path().join("no-such-group"), version: own.version() };
     assert!(!elsewhere.holds_us());
+}
+
+proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
+    #[test]
+    fn damaged_mounts_and_paths_lead_nowhere_else(
+        mounts in damaged(crate::hostile::texts()),
+        own in damaged(crate::hostile::texts()),
+    ) {
+        let [mounts, own] = [mounts, own].map(|text| String::from_utf8_lossy(&text).into_owned());
+        for mount in find::parse_mounts(&mounts) {
+            let Some(path) = find::parse_own_path(&own, &mount) else { continue };
+            let Some(folder) = find::folder_below(&mount, &path) else { continue };
+            proptest::prop_assert!(folder.starts_with(&mount.folder), "{folder:?}: {mount:?}");
+        }
+    }
 }

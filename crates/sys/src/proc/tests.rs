@@ -248,3 +248,21 @@ fn shares_are_ticks_over_time_and_sorted() {
     let shares = load::busiest(&before, &after, 0.05);
     assert_eq!(shares, [("new".to_string(), 1.0), ("a".to_string(), 0.5)]);
 }
+
+proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
+    #[test]
+    fn a_damaged_account_of_the_machine_is_survived(
+        text in crate::hostile::damage::damaged(crate::hostile::texts()),
+        tick_ns in 1_u64..,
+    ) {
+        let text = String::from_utf8_lossy(&text);
+        if let Some(machine) = load::parse_machine_stat(&text, tick_ns) {
+            proptest::prop_assert!(!machine.precise && machine.busy_ns.is_multiple_of(tick_ns));
+        }
+    }
+}

@@ -241,4 +241,20 @@ mod tests {
         assert_eq!(parse_record(&[whole, whole].concat()), None);
         assert_eq!(parse_record(b"\xff\xff"), None);
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
+        #[test]
+        fn what_is_read_of_damaged_records_is_whole(
+            line in crate::hostile::damage::damaged(vec![record(b'a', 77)[..RECORD_BYTES - 1].to_vec()]),
+        ) {
+            if let Some((writer, number)) = parse_record(&line) {
+                proptest::prop_assert_eq!(line, &record(writer, number)[..RECORD_BYTES - 1]);
+            }
+        }
+    }
 }

@@ -261,4 +261,22 @@ mod tests {
         assert_eq!(parse(&words(3, 0)), Info::Other);
         assert_eq!(parse(&words(0, 0)), Info::Other);
     }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
+        #[test]
+        fn any_stop_is_read(kind in 0_u8..4, words in proptest::prelude::any::<[u64; INFO_WORDS]>()) {
+            let mut words = words;
+            let mut head = words[0].to_ne_bytes();
+            head[0] = kind;
+            words[0] = u64::from_ne_bytes(head);
+            let info = parse(&words);
+            proptest::prop_assert_eq!(matches!(info, Info::Entry(_)), kind == 1);
+            proptest::prop_assert_eq!(matches!(info, Info::Exit(_)), kind == 2);
+        }
+    }
 }

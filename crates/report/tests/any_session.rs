@@ -1,0 +1,140 @@
+//! A session that somebody else, or a bug, has written: any numbers and any words. Rendering it
+//! must neither panic nor hand a terminal or a browser a command.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod fixture;
+
+use model::{Manifest, Record, Summary};
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use report::Session;
+use serde_json::Value;
+
+/// JSON that no honest session holds: as text, so that numbers at the edge of a type stay exact.
+const VALUES: [&str; 16] = [
+    "0",
+    "-1",
+    "1",
+    "18446744073709551615",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "4294967295",
+    "1e308",
+    "-1e308",
+    "5e-324",
+    "null",
+    "[]",
+    "\"\"",
+    "\"{} {} }{ \\u0000\\u001b]0;owned\\u0007\\u009b31m\\u202e\\u2066\"",
+    "\"<script>alert(1)</script> \\\" ' & </style>\"",
+    "true",
+];
+
+/// The leaves of a value, each with its path.
+fn leaves<'a>(value: &'a mut Value, into: &mut Vec<&'a mut Value>) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(|item| leaves(item, into)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| leaves(field, into)),
+        leaf => into.push(leaf),
+    }
+}
+
+/// The value with other leaves, as far as they are of its type.
+fn altered<T>(honest: &T, changes: &[(Index, &str)]) -> T
+where
+    T: serde::Serialize + serde::de::DeserializeOwned,
+{
+    let mut value = serde_json::to_value(honest).unwrap();
+    for (at, other) in changes {
+        let before = value.clone();
+        let mut all = Vec::new();
+        leaves(&mut value, &mut all);
+        *all.swap_remove(at.index(all.len())) = serde_json::from_str(other).unwrap();
+        if serde_json::from_value::<T>(value.clone()).is_err() {
+            value = before;
+        }
+    }
+    serde_json::from_value(value).unwrap()
+}
+
+fn changes(most: usize) -> impl Strategy<Value = Vec<(Index, &'static str)>> {
+    prop::collection::vec((any::<Index>(), select(&VALUES[..])), 0..most)
+}
+
+/// Renders in every way, and looks for what must not be there.
+fn render(manifest: &Manifest, records: &[Record], summary: &Summary) {
+    let session = Session { manifest, records, summary };
+    let page = report::html(&session);
+    assert!(!page.contains("<script>alert"), "a word became a tag");
+    for height in [None, Some(45)] {
+        let text = report::terminal(&session, 80, height);
+        let plain = anstream_free(&text);
+        let bad = |c: &char| {
+            (c.is_control() && *c != '\n')
+                || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        };
+        assert_eq!(plain.chars().find(bad), None, "{plain}");
+    }
+}
+
+/// Text without the colours that this program itself puts there.
+fn anstream_free(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let first = parts.next().unwrap_or_default().to_string();
+    parts.fold(first, |plain, part| {
+        let colour = part
+            .split_once('m')
+            .filter(|(code, _)| code.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'));
+        plain + colour.map_or(part, |(_, rest)| rest)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
+
+    #[test]
+    fn any_summary_is_rendered(of_manifest in changes(8), of_summary in changes(24)) {
+        let honest = fixture::mechanisms(3);
+        let manifest = altered(&honest.manifest, &of_manifest);
+        let summary = altered(&honest.summary, &of_summary);
+        render(&manifest, &honest.records, &summary);
+    }
+
+    #[test]
+    fn any_trials_are_analysed_and_rendered(
+        of_manifest in changes(8),
+        of_records in changes(24),
+        few in any::<bool>(),
+    ) {
+        let honest = if few { fixture::mechanisms(2) } else { fixture::session(4) };
+        let manifest = altered(&honest.manifest, &of_manifest);
+        let records = altered(&honest.records, &of_records);
+        let summary = analysis::summarise(&analysis::Input {
+            scruple: "0.1.0",
+            session: &manifest.session,
+            complete: true,
+            designs: &manifest.designs,
+            records: &records,
+        });
+        render(&manifest, &records, &summary);
+    }
+}
+
+#[test]
+fn numbers_that_json_cannot_hold_are_rendered() {
+    for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE, -0.0] {
+        let mut session = fixture::mechanisms(3);
+        for experiment in &mut session.summary.experiments {
+            let rows = experiment.estimates.iter_mut().map(|row| &mut row.estimate);
+            let claims = experiment.claims.iter_mut().map(|claim| &mut claim.result.estimate);
+            let findings = experiment.findings.iter_mut().map(|one| &mut one.result.estimate);
+            for estimate in rows.chain(claims).chain(findings).flatten() {
+                (estimate.point, estimate.high) = (number, number);
+                estimate.standard_error = Some(number);
+            }
+        }
+        session.summary.trust.floor = Some(number);
+        render(&session.manifest, &session.records, &session.summary);
+    }
+}
