@@ -35,13 +35,7 @@ pub(super) fn measure(
     signal: i32,
     model: Model,
 ) -> Result<(), Stop> {
-    let cpus = trial.spec().cpus.clone();
-    let plan = Plan {
-        limit_ns: trial.spec().timed_ns,
-        rounds_max: ROUNDS_MAX,
-        seed: trial.spec().seed,
-        cpu: cpus[0],
-    };
+    let plan = Plan::of(trial, ROUNDS_MAX)?;
     trial.pin_to_one()?;
     need_queue()?;
     let receiver = Receiver::new(way, signal, 0)?;

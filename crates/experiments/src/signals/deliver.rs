@@ -87,12 +87,7 @@ pub(super) fn measure(
     model: Model,
 ) -> Result<(), Stop> {
     let cpus = trial.spec().cpus.clone();
-    let plan = Plan {
-        limit_ns: trial.spec().timed_ns,
-        rounds_max: SIGNALS_MAX,
-        seed: trial.spec().seed,
-        cpu: cpus[0],
-    };
+    let plan = Plan::of(trial, SIGNALS_MAX)?;
     trial.pin(&cpus)?;
     trial.begin()?;
     let delivered = run(blocking, signal, model, plan)?;

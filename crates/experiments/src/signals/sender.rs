@@ -4,9 +4,9 @@
 use super::receiver::RESCUE;
 use super::stage::{Stage, waited_since};
 use crate::support::random::Random;
-use kit::Stop;
 use kit::declare::Named;
 use kit::workers::Model;
+use kit::{Stop, Trial};
 use sys::clock::now_ns;
 use sys::task::Pid;
 use sys::wait_signal::{SignalSet, SleepReader, block, thread_id};
@@ -71,6 +71,17 @@ pub(super) struct Plan {
     pub(super) rounds_max: u64,
     pub(super) seed: u64,
     pub(super) cpu: u32,
+}
+
+impl Plan {
+    /// For as long as the trial may take. The sender takes the first CPU, since receivers that
+    /// stay on one stay on the last.
+    pub(super) fn of(trial: &Trial<'_>, rounds_max: u64) -> Result<Self, Stop> {
+        let spec = trial.spec();
+        let cpu = spec.cpus.first().copied();
+        let cpu = cpu.ok_or_else(|| Stop::failed("the plan gives no CPU"))?;
+        Ok(Plan { limit_ns: spec.timed_ns, rounds_max, seed: spec.seed, cpu })
+    }
 }
 
 /// Makes a sender that does `work`, runs `receive` in the calling thread meanwhile, and waits for

@@ -41,13 +41,8 @@ pub(super) fn measure(
 ) -> Result<(), Stop> {
     // On one CPU a signal would come only when the receiver sleeps or was preempted.
     trial.need_cpus(2)?;
-    let cpus = trial.spec().cpus.clone();
-    let plan = Plan {
-        limit_ns: TIMED_PARTS * trial.spec().timed_ns,
-        rounds_max: ROUNDS_MAX,
-        seed: trial.spec().seed,
-        cpu: cpus[0],
-    };
+    let mut plan = Plan::of(trial, ROUNDS_MAX)?;
+    plan.limit_ns *= TIMED_PARTS;
     trial.pin_to_one()?;
     let receiver = Receiver::new(way, signal, 1000 * window_us)?;
     trial.begin()?;
