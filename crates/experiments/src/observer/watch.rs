@@ -108,7 +108,7 @@ impl Watcher {
     }
 }
 
-/// Counters that the job will inherit, disabled for now.
+/// Counters that the job will inherit, which count from the moment it is let go.
 fn counters() -> Result<Vec<Counter>, Stop> {
     [Event::ContextSwitches, Event::Migrations, Event::PageFaults, Event::TaskClock]
         .into_iter()
