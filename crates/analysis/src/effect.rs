@@ -59,6 +59,9 @@ impl Effect {
             estimate: self.evidence.estimate(),
             carried_by: self.carried_by.clone(),
             floor: self.evidence.floor(),
+            floor_in_ten_times: None,
+            tagged: 0,
+            untagged: None,
             remark: self.remarks.join("; "),
         }
     }

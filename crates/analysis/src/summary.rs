@@ -10,8 +10,8 @@ use crate::outcomes::{failed_checks, outcomes, tag_counts, warnings};
 use crate::sample::Table;
 use crate::verdict::{Leaning, lean};
 use model::{
-    Claim, ClaimResult, ControlResult, Design, EstimateRow, ExperimentSummary, FindingResult,
-    Quantity, Record, SUMMARY_FORMAT, Summary, Trust, Verdict,
+    Claim, ClaimResult, ControlResult, Design, Environment, EstimateRow, ExperimentSummary,
+    FindingResult, Grade, Meter, Quantity, Record, SUMMARY_FORMAT, Summary, Trust, Verdict,
 };
 use std::collections::BTreeSet;
 
@@ -24,6 +24,8 @@ pub struct Input<'a> {
     pub session: &'a str,
     /// Whether every planned trial has a record.
     pub complete: bool,
+    /// The machine, as the session found it.
+    pub environment: &'a Environment,
     /// The experiments.
     pub designs: &'a [Design],
     /// Their trials, in any order.
@@ -53,6 +55,7 @@ pub fn summarise(input: &Input<'_>) -> Summary {
         complete: input.complete,
         trust: trust(&tables),
         harness: harness(input.records),
+        meter: Meter::default(),
         experiments,
     }
 }
@@ -95,6 +98,8 @@ impl Judged<'_> {
             verdict,
             p_value: self.leaning.map(|leaning| leaning.p_value),
             note: claim.note.clone(),
+            grade: Grade::Timing,
+            raise: String::new(),
         }
     }
 }
@@ -125,6 +130,10 @@ fn experiment(table: &Table<'_>, records: &[Record]) -> ExperimentSummary {
         findings,
         accounts: accounts(table),
         claims: Vec::new(),
+        floors: Vec::new(),
+        variances: Vec::new(),
+        planted: Vec::new(),
+        diagnoses: Vec::new(),
         failed_checks: failed_checks(&own),
         tags: tag_counts(&own),
         warnings,
@@ -163,6 +172,8 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
                     response: response.name.clone(),
                     unit: response.unit.clone(),
                     estimate: median_estimate(&values),
+                    tagged: 0,
+                    untagged: None,
                 });
             }
         }

@@ -15,12 +15,15 @@ mod kernel_entry;
 mod memory_limit;
 mod null;
 mod observer;
+mod planted;
 mod reentrancy;
 mod signals;
 mod support;
 mod switch;
 mod syscalls;
 mod workers;
+
+pub use planted::PLANTED;
 
 use kit::Experiment;
 

@@ -18,8 +18,8 @@
 //! ```
 
 use model::{
-    Account, Card, Cell, Center, Claim, Factor, Finding, Grid, Level, Part, Profile, Quantity,
-    Region, Response, Term, Unit,
+    Account, Card, Cell, Center, Claim, Factor, Finding, Grid, Level, Part, Planted, Profile,
+    Quantity, Region, Response, Suspect, Term, Unit,
 };
 
 /// A level that carries the function (or any value) that realises it, so that the name in the
@@ -262,6 +262,16 @@ impl ClaimBuilder {
             note: self.note,
         }
     }
+}
+
+/// A known answer: where its number lies as planted, and what it would be without.
+pub fn planted(id: &str, what: &str, quantity: Quantity, without: f64, truth: Region) -> Planted {
+    Planted { id: id.into(), what: what.into(), quantity, without, truth, size: None }
+}
+
+/// A suspect, and the treatment from which it was removed.
+pub fn suspect(name: &str, without: Cell) -> Suspect {
+    Suspect { name: name.into(), without }
 }
 
 /// The response at one treatment.

@@ -13,25 +13,25 @@ pub const NOOP: &str = "__noop";
 ///
 /// Call it as the first statement of `main`: no argument parser, logger or thread may exist in a
 /// process that will fork.
-pub fn serve_if_asked(catalog: &[Experiment]) {
+pub fn serve_if_asked(catalogs: &[&[Experiment]]) {
     let Some(role) = std::env::args_os().nth(1) else { return };
     if role == NOOP {
         sys::task::exit_now(0);
     }
     if role == TRIAL {
-        sys::task::exit_now(serve(catalog));
+        sys::task::exit_now(serve(catalogs));
     }
 }
 
 /// Serves one trial. Returns the exit code: 0 if an answer was given, 70 (EX_SOFTWARE) if not.
-fn serve(catalog: &[Experiment]) -> i32 {
-    match answer(catalog) {
+fn serve(catalogs: &[&[Experiment]]) -> i32 {
+    match answer(catalogs) {
         Ok(()) => 0,
         Err(_) => 70,
     }
 }
 
-fn answer(catalog: &[Experiment]) -> Result<(), ChannelError> {
+fn answer(catalogs: &[&[Experiment]]) -> Result<(), ChannelError> {
     let mut channel = Channel::open()?;
     let parent = sys::process::parent_pid();
     if sys::process::die_with_parent(parent).is_err() {
@@ -55,13 +55,17 @@ fn answer(catalog: &[Experiment]) -> Result<(), ChannelError> {
             return channel.say(&FromTrial::Failed { reason });
         }
     };
-    let Some(experiment) = catalog.iter().find(|known| known.id == spec.experiment) else {
+    let Some(experiment) = find(catalogs, &spec.experiment) else {
         let reason = format!("no experiment named {}", spec.experiment);
         return channel.say(&FromTrial::Failed { reason });
     };
     let trial = Trial::new(spec, &mut channel, read_ns, again);
     let message = conduct(experiment, trial);
     channel.say(&message)
+}
+
+fn find<'a>(catalogs: &[&'a [Experiment]], name: &str) -> Option<&'a Experiment> {
+    catalogs.iter().copied().flatten().find(|known| known.id == name)
 }
 
 /// What the trial was told before it executed its own program anew

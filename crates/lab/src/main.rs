@@ -20,7 +20,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // Nothing may come before these two: a process that will fork has no argument parser, no
     // logger and no second thread.
-    kit::serve_if_asked(experiments::CATALOG);
+    kit::serve_if_asked(&[experiments::CATALOG, experiments::PLANTED]);
     runner::serve_if_asked();
 
     let cli = match cli::Cli::try_parse() {

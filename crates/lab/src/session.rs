@@ -15,6 +15,7 @@ pub(crate) fn summarise(manifest: &Manifest, records: &[Record], designs: &[Desi
         scruple: VERSION,
         session: &manifest.session,
         complete: is_complete(manifest, records),
+        environment: &manifest.environment,
         designs,
         records,
     })

@@ -1,4 +1,4 @@
-use crate::{Account, Claim, Control, Finding, Profile, Unit};
+use crate::{Account, Claim, Control, Diagnosis, Finding, Planted, Profile, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,12 @@ pub struct Design {
     pub claims: Vec<Claim>,
     /// Pairs of treatments that are identical: the A/A controls.
     pub controls: Vec<Control>,
+    /// Known answers that were put into it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub planted: Vec<Planted>,
+    /// Gaps whose cause is looked for among suspects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diagnoses: Vec<Diagnosis>,
     /// What a machine must have for this experiment to mean anything.
     pub needs: Needs,
     /// The relative half-width of the intervals at which measuring may stop.

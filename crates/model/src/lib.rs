@@ -10,6 +10,7 @@ mod account;
 mod claim;
 mod design;
 mod manifest;
+mod planted;
 mod profile;
 mod protocol;
 mod record;
@@ -21,14 +22,17 @@ pub use account::{Account, Part, Term};
 pub use claim::{Cell, Claim, Control, Finding, Quantity, Region};
 pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
 pub use manifest::{CpuCache, Environment, Manifest, Neighbour, Options, ShieldReport};
+pub use planted::{Diagnosis, Planted, Suspect};
 pub use profile::Profile;
 pub use protocol::{FromTrial, MESSAGE_BYTES_MAX, PROTOCOL_VERSION, Spec, ToTrial};
 pub use record::{
-    Check, Counters, Exhibit, Measured, Outcome, Phase, ProcessUsage, Record, Series, Surroundings,
+    Calibration, Check, Counters, Exhibit, Measured, Outcome, Phase, ProcessUsage, Record, Series,
+    Surroundings,
 };
 pub use summary::{
-    AccountResult, ClaimResult, ControlResult, Estimate, EstimateRow, ExperimentSummary,
-    FindingResult, Harness, OutcomeCount, PartResult, QuantityResult, Summary, Trust, Verdict,
+    AccountResult, Blame, ClaimResult, ControlResult, DiagnosisResult, Estimate, EstimateRow,
+    ExperimentSummary, FindingResult, Grade, Harness, Meter, OutcomeCount, PartResult,
+    PlantedResult, QuantityResult, ResponseFloor, Source, Summary, Trust, Variance, Verdict,
 };
 pub use treatment::{DesignError, Treatment};
 pub use unit::Unit;
@@ -37,4 +41,4 @@ pub use unit::Unit;
 pub const SESSION_FORMAT: u32 = 1;
 
 /// Version of the layout of `summary.json`; docs/summary.schema.json describes it.
-pub const SUMMARY_FORMAT: u32 = 2;
+pub const SUMMARY_FORMAT: u32 = 3;

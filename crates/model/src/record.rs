@@ -110,6 +110,9 @@ pub struct Measured {
     pub counters: Counters,
     /// Whether the trial did what its treatment says.
     pub checks: Vec<Check>,
+    /// How fast the CPU was just before and just after the timed region.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Calibration>,
     /// What was seen rather than counted: a list, a layout.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exhibits: Vec<Exhibit>,
@@ -139,6 +142,16 @@ pub struct Series {
     pub per: u64,
     /// The observations, in the order in which they were made.
     pub values: Vec<i64>,
+}
+
+/// How long a fixed loop took in the trial's own thread just before the timed region opened and
+/// just after it closed: the speed of the CPU's clock, as a program sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Calibration {
+    /// The shortest of some passes before, in nanoseconds.
+    pub before_ns: u64,
+    /// The shortest of some passes after, in nanoseconds.
+    pub after_ns: u64,
 }
 
 /// A manipulation check: something that must be so if the treatment was realised.
@@ -234,4 +247,6 @@ pub struct Surroundings {
     pub io_pressure_ns: Option<u64>,
     /// Time in which some task waited for memory (PSI, whole machine).
     pub memory_pressure_ns: Option<u64>,
+    /// Time for which a CPU quota held this process's cgroup, or one above it, back.
+    pub throttled_ns: Option<u64>,
 }

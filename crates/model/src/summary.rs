@@ -17,6 +17,9 @@ pub struct Summary {
     pub trust: Trust,
     /// What the instrument itself cost.
     pub harness: Harness,
+    /// What the machine did beside the trials.
+    #[serde(default)]
+    pub meter: Meter,
     /// One per experiment, in the order of the catalog.
     pub experiments: Vec<ExperimentSummary>,
 }
@@ -31,6 +34,29 @@ pub struct Trust {
     /// The smallest relative difference that a control could have found with 80 % power; null
     /// where there were too few blocks.
     pub floor: Option<f64>,
+}
+
+/// What the machine did beside the trials, over the whole session.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Meter {
+    /// Trials with at least one tag.
+    pub tagged: u64,
+    /// Each tag that occurred, with its number of trials.
+    pub tags: Vec<(String, u64)>,
+    /// Median time of the calibration loop, in nanoseconds.
+    pub calibration_ns: Option<f64>,
+    /// How far the slowest tenth of the trials' calibration loops lay above the fastest tenth, as
+    /// a share: what changes of the CPU's clock, and neighbours on the same core, can do.
+    pub calibration_spread: Option<f64>,
+    /// Time stolen by the hypervisor, as a share of the time of all trials on one CPU.
+    pub steal_share: Option<f64>,
+    /// Time in which some task waited for a CPU, as a share of the time of all trials.
+    pub cpu_pressure_share: Option<f64>,
+    /// Time in which a CPU quota held the session back, as a share of the time of all trials.
+    pub throttled_share: Option<f64>,
+    /// What was recognised: a quota, autogroup, a governor, a clock that changed; in sentences.
+    pub recognised: Vec<String>,
 }
 
 /// Two identical treatments compared.
@@ -86,10 +112,22 @@ pub struct ExperimentSummary {
     pub accounts: Vec<AccountResult>,
     /// The verdicts.
     pub claims: Vec<ClaimResult>,
+    /// The smallest difference that can be found, by response.
+    #[serde(default)]
+    pub floors: Vec<ResponseFloor>,
+    /// Where the scatter comes from, by response.
+    #[serde(default)]
+    pub variances: Vec<Variance>,
+    /// What became of the known answers.
+    #[serde(default)]
+    pub planted: Vec<PlantedResult>,
+    /// What the gaps come from.
+    #[serde(default)]
+    pub diagnoses: Vec<DiagnosisResult>,
     /// Manipulation checks that failed, each with the number of trials: a failed check casts
     /// doubt on the treatment it belongs to.
     pub failed_checks: Vec<(String, u64)>,
-    /// Trials preempted, stolen from or migrated, each with their number; never deleted.
+    /// Trials preempted, stolen from, migrated and the like, each with their number; never deleted.
     pub tags: Vec<(String, u64)>,
     /// What a reader must know before the numbers: refusals, disturbance, too few blocks.
     pub warnings: Vec<String>,
@@ -137,6 +175,12 @@ pub struct EstimateRow {
     pub unit: Unit,
     /// The median over trials, with its interval; null with fewer than 2 trials.
     pub estimate: Option<Estimate>,
+    /// Trials behind it that have a tag.
+    #[serde(default)]
+    pub tagged: u32,
+    /// The same from the trials without a tag, where some have one; null with fewer than 2.
+    #[serde(default)]
+    pub untagged: Option<Estimate>,
 }
 
 /// A quantity with its value.
@@ -159,6 +203,16 @@ pub struct QuantityResult {
     /// The smallest difference from the point that would have been found with 80 % power, in the
     /// estimate's own terms (relative for ratios).
     pub floor: Option<f64>,
+    /// The same in ten times the time: with ten times the blocks.
+    #[serde(default)]
+    pub floor_in_ten_times: Option<f64>,
+    /// Trials behind it that have a tag.
+    #[serde(default)]
+    pub tagged: u32,
+    /// The same from the trials without a tag, where some have one; null where they do not give
+    /// it.
+    #[serde(default)]
+    pub untagged: Option<Estimate>,
     /// Why there is no estimate, or what is to be doubted about it; may be empty.
     pub remark: String,
 }
@@ -195,6 +249,12 @@ pub struct ClaimResult {
     pub p_value: Option<f64>,
     /// What a reader should know about it; may be empty.
     pub note: String,
+    /// What kind of evidence the verdict rests on.
+    #[serde(default)]
+    pub grade: Grade,
+    /// What would raise the grade; empty at the highest.
+    #[serde(default)]
+    pub raise: String,
 }
 
 /// What the data say of a claim.
@@ -207,6 +267,121 @@ pub enum Verdict {
     Refuted,
     /// Neither; or the number could not be measured.
     Inconclusive,
+}
+
+/// The kind of evidence behind a verdict, the weakest first.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Grade {
+    /// A clock alone: what was timed is believed to be what its name says.
+    #[default]
+    Timing,
+    /// A count that software keeps: the number itself is one, or every trial behind it counted
+    /// that its treatment was realised.
+    Software,
+    /// The processor's own counters: the number itself is one, or every trial behind it carries
+    /// them.
+    Pmu,
+}
+
+/// The smallest difference between two treatments that a response can show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseFloor {
+    /// The response.
+    pub response: String,
+    /// Relative difference that is found with 80 % power, for one comparison: the median over the
+    /// response's treatments, each against the others; null where there are too few blocks.
+    pub now: Option<f64>,
+    /// The same in ten times the time.
+    pub in_ten_times: Option<f64>,
+    /// Blocks behind it.
+    pub blocks: u32,
+}
+
+/// Where the scatter of one trial's number comes from, by response (variance components of the
+/// logarithms: Kalibera and Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Variance {
+    /// The response.
+    pub response: String,
+    /// Standard deviation of a trial's number, as a share of it.
+    pub total: f64,
+    /// The part of the variance that longer trials would reduce; null where a trial makes too few
+    /// observations to tell.
+    pub within_trials: Option<f64>,
+    /// The part that more trials would reduce (with what is within them where that is not known).
+    pub between_trials: f64,
+    /// The part that whole blocks share: drift. It cancels in comparisons.
+    pub between_blocks: f64,
+    /// The largest.
+    pub largest: Source,
+    /// What would reduce it, in a sentence.
+    pub remedy: String,
+}
+
+/// A source of scatter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// Between observations of one trial.
+    WithinTrials,
+    /// Between trials of one block.
+    BetweenTrials,
+    /// Between blocks.
+    BetweenBlocks,
+}
+
+/// What became of a known answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PlantedResult {
+    /// Its name.
+    pub id: String,
+    /// What was planted.
+    pub what: String,
+    /// The number in which it must show.
+    pub result: QuantityResult,
+    /// The number if nothing had been planted.
+    pub without: f64,
+    /// Where the truth lies.
+    pub truth: Region,
+    /// The size of the effect as a share, where it has one.
+    pub size: Option<f64>,
+    /// Whether the 95 % interval holds the truth; null without an interval.
+    pub holds: Option<bool>,
+    /// Whether a number away from `without`, on the truth's side, was found (after Holm over the
+    /// planted answers); where nothing was planted, whether something was found all the same;
+    /// null without an interval.
+    pub found: Option<bool>,
+    /// Whether the truth is excluded after Holm over the planted answers: then the laboratory errs
+    /// here. Null without an interval.
+    pub excluded: Option<bool>,
+}
+
+/// What a gap comes from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DiagnosisResult {
+    /// Its name.
+    pub id: String,
+    /// What is slow.
+    pub what: String,
+    /// The suspects with the share of the gap that vanishes without them, the largest first.
+    pub suspects: Vec<Blame>,
+    /// The suspect that is named: its share is the largest, and told from that of every other;
+    /// null where none is.
+    pub named: Option<String>,
+    /// The suspect that was planted, where one was.
+    pub planted: Option<String>,
+}
+
+/// A suspect with its share of the gap.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Blame {
+    /// What it is called.
+    pub suspect: String,
+    /// The share of the gap that vanishes without it.
+    pub share: QuantityResult,
 }
 
 /// A cost account with its numbers.
@@ -262,6 +437,9 @@ mod tests {
             chances: Some(70),
             carried_by: None,
             floor: None,
+            floor_in_ten_times: None,
+            tagged: 0,
+            untagged: None,
             remark: String::new(),
         };
         let mut stored = serde_json::to_value(&result).expect("plain data");

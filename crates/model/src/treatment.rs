@@ -154,6 +154,13 @@ impl Design {
             .iter()
             .map(|finding| &finding.quantity)
             .chain(self.claims.iter().map(|claim| &claim.quantity));
+        let shares: Vec<crate::Quantity> = self
+            .diagnoses
+            .iter()
+            .flat_map(|it| it.suspects.iter().map(|suspect| it.share(suspect)))
+            .collect();
+        let quantities =
+            quantities.chain(self.planted.iter().map(|planted| &planted.quantity)).chain(&shares);
         let named = quantities.map(|quantity| (Some(quantity.response()), quantity.cells()));
         let terms = self.accounts.iter().flat_map(crate::Account::terms);
         let used = terms.map(|term| (term.response(), term.cells()));

@@ -114,6 +114,7 @@ proptest! {
             scruple: "0.1.0",
             session: &manifest.session,
             complete: true,
+            environment: &manifest.environment,
             designs: &manifest.designs,
             records: &records,
         });

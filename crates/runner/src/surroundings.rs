@@ -33,6 +33,7 @@ impl Before {
             cpu_pressure_ns: less(pressure[0], self.pressure[0]),
             io_pressure_ns: less(pressure[1], self.pressure[1]),
             memory_pressure_ns: less(pressure[2], self.pressure[2]),
+            throttled_ns: None,
         }
     }
 }

@@ -34,6 +34,7 @@ fn summary() -> model::Summary {
         complete: true,
         trust: model::Trust::default(),
         harness: model::Harness::default(),
+        meter: model::Meter::default(),
         experiments: Vec::new(),
     }
 }

@@ -57,6 +57,7 @@ prop_compose! {
                 .into_iter()
                 .map(|(name, seen, low, high)| Check { name, seen, low, high, wants_cpus: seen < 0.0 })
                 .collect(),
+            calibration: minor_faults.map(|ns| model::Calibration { before_ns: ns, after_ns: wall_ns }),
             exhibits: Vec::new(),
         }
     }

@@ -150,5 +150,13 @@ fn claim(quantity: Quantity, edge: f64) -> Claim {
 
 pub(super) fn summary(design: &Design, records: &[Record]) -> Summary {
     let designs = std::slice::from_ref(design);
-    summarise(&Input { scruple: "0.1.0", session: "s", complete: true, designs, records })
+    let environment = &model::Environment::default();
+    summarise(&Input {
+        scruple: "0.1.0",
+        session: "s",
+        complete: true,
+        environment,
+        designs,
+        records,
+    })
 }

@@ -58,7 +58,9 @@ fn study() -> Design {
 }
 
 fn summary(designs: &[Design], records: &[Record]) -> Summary {
-    let input = Input { scruple: "0.1.0", session: "s", complete: true, designs, records };
+    let environment = &model::Environment::default();
+    let input =
+        Input { scruple: "0.1.0", session: "s", complete: true, environment, designs, records };
     summarise(&input)
 }
 

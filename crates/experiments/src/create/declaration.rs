@@ -39,6 +39,7 @@ pub(super) fn design() -> Design {
         needs: Needs { cpus: 1, memory_bytes: MEMORY_BYTES, ..Needs::default() },
         precision: 0.05,
         time_limit_ms: TIME_LIMIT_MS,
+        ..Design::default()
     }
 }
 

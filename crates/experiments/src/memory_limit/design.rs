@@ -78,6 +78,7 @@ pub(super) fn design() -> Design {
         needs: Needs { cpus: 1, memory_bytes: 2_000_000_000, ..Needs::default() },
         precision: 0.05,
         time_limit_ms: 60_000,
+        ..Design::default()
     }
 }
 

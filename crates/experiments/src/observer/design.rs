@@ -46,6 +46,7 @@ pub(super) fn design() -> Design {
         needs: Needs { cpus: 1, memory_bytes: 64 << 20, disk_bytes: 8 << 20, ..Needs::default() },
         precision: 0.05,
         time_limit_ms: 60_000,
+        ..Design::default()
     }
 }
 

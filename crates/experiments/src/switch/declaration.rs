@@ -56,6 +56,7 @@ pub(super) fn design() -> Design {
         },
         precision: 0.05,
         time_limit_ms: TIME_LIMIT_MS,
+        ..Design::default()
     }
 }
 

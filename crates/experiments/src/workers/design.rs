@@ -65,6 +65,7 @@ pub(super) fn design() -> Design {
         },
         precision: 0.05,
         time_limit_ms: 60_000,
+        ..Design::default()
     }
 }
 

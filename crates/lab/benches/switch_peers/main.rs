@@ -35,7 +35,7 @@ struct Pair {
 
 fn main() -> anyhow::Result<()> {
     // A process that will fork has no second thread, so these come first.
-    kit::serve_if_asked(experiments::CATALOG);
+    kit::serve_if_asked(&[experiments::CATALOG]);
     runner::serve_if_asked();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|role| role == lat_ctx::ROLE) {

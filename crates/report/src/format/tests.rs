@@ -14,6 +14,9 @@ fn result(quantity: Quantity, unit: Option<Unit>, estimate: Option<Estimate>) ->
         chances: None,
         carried_by: None,
         floor: None,
+        floor_in_ten_times: None,
+        tagged: 0,
+        untagged: None,
         remark: String::new(),
     }
 }

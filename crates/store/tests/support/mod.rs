@@ -42,6 +42,7 @@ pub(crate) fn record(trial: u64) -> Record {
                 high: 1.0,
                 wants_cpus: true,
             }],
+            calibration: None,
             exhibits: Vec::new(),
         }),
         process: None,
