@@ -285,7 +285,8 @@ fn measure(session: &mut Session) -> anyhow::Result<Ending> {
 
 /// The time that is left to measure in; none without a limit.
 fn budget(session: &Session) -> Option<Duration> {
-    let used_ns: u64 = session.records.iter().map(|record| record.total_ns).sum();
+    let each_ns = session.records.iter().map(|record| record.total_ns);
+    let used_ns = each_ns.fold(0, u64::saturating_add);
     let all = Duration::from_secs(session.manifest.options.time_budget_s?);
     Some(all.saturating_sub(Duration::from_nanos(used_ns)))
 }
@@ -351,7 +352,7 @@ fn conduct(session: &mut Session, next: &Next, progress: &mut Progress) -> anyho
         design: &design,
         block: next.block,
         treatments: &next.treatments,
-        first_trial: records.last().map_or(0, |record| record.trial + 1),
+        first_trial: records.last().map_or(0, |record| record.trial.saturating_add(1)),
     };
     let course = &mut courses[next.course];
     let mut listener = |event: Event<'_>| -> Result<(), store::Error> {

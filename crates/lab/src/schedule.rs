@@ -66,6 +66,7 @@ impl Course {
         among: &[Treatment],
     ) -> Vec<(u32, Treatment)> {
         let done = self.done.get(&block);
+        let among: BTreeSet<&Treatment> = among.iter().collect();
         (0..)
             .zip(runner::order(seed, &self.design.id, block, &self.treatments))
             .filter(|(_, treatment)| among.contains(treatment))
@@ -89,7 +90,7 @@ pub(crate) struct Next {
 }
 
 /// The most blocks that can be asked for.
-pub(crate) const BLOCKS_MAX: u32 = 10_000;
+pub(crate) const BLOCKS_MAX: u32 = model::BLOCKS_MAX;
 
 /// How many complete blocks every experiment gets first.
 pub(crate) fn base_blocks(options: &Options) -> u32 {
@@ -100,11 +101,17 @@ pub(crate) fn base_blocks(options: &Options) -> u32 {
 /// The blocks of the base that are not complete yet, in the order of the rounds.
 pub(crate) fn next_of_base(courses: &[Course], options: &Options, seed: u64) -> Option<Next> {
     for round in 0..base_blocks(options) {
+        // What is missing where nothing is done is missing nowhere else if it is nothing: a
+        // stranger's session may ask for thousands of rounds and have been refused in the first.
+        let is_untouched = courses.iter().all(|course| !course.done.contains_key(&round));
         for course in runner::round_order(seed, round, courses.len()) {
             let treatments = courses[course].missing(seed, round, &courses[course].treatments);
             if !treatments.is_empty() {
                 return Some(Next { course, block: round, treatments });
             }
+        }
+        if is_untouched {
+            return None;
         }
     }
     None
@@ -175,6 +182,33 @@ mod tests {
     fn is_planned(course: &Course, block: u32) -> bool {
         let planned = course.missing(7, block, &course.treatments);
         planned.iter().any(|(_, treatment)| *treatment == course.treatments[0])
+    }
+
+    #[test]
+    fn a_base_of_which_all_is_refused_is_complete_at_once() {
+        let mut course = course();
+        let refusal = || model::Outcome::Unsupported { reason: "no".into() };
+        for treatment in course.treatments.clone() {
+            let record = Record { treatment, ..record(&course, 0, refusal()) };
+            course.note(&record);
+        }
+        let options = Options { blocks: Some(u32::MAX), ..Options::default() };
+        assert_eq!(next_of_base(&[course], &options, 7), None);
+    }
+
+    #[test]
+    fn a_hole_in_the_base_is_found_behind_blocks_that_are_whole() {
+        let mut course = course();
+        for (block, treatment) in
+            [0, 2].iter().flat_map(|b| course.treatments.clone().into_iter().map(move |t| (*b, t)))
+        {
+            let completed = model::Outcome::Completed { leaked: 0 };
+            let record = Record { treatment, ..record(&course, block, completed) };
+            course.note(&record);
+        }
+        let options = Options { blocks: Some(3), ..Options::default() };
+        let next = next_of_base(&[course], &options, 7).map(|next| next.block);
+        assert_eq!(next, Some(1));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 #![cfg_attr(test, expect(clippy::expect_used, reason = "a test may stop at the first surprise"))]
 
 mod account;
+mod bounds;
 mod claim;
 mod design;
 mod manifest;
@@ -19,6 +20,10 @@ mod treatment;
 mod unit;
 
 pub use account::{Account, Part, Term};
+pub use bounds::{
+    BLOCKS_MAX, DESIGNS_MAX, ENTRIES_MAX, FACTORS_MAX, NAME_BYTES_MAX, SESSION_QUANTITIES_MAX,
+    SESSION_TREATMENTS_MAX, TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX, TREATMENTS_MAX,
+};
 pub use claim::{Cell, Claim, Control, Finding, Quantity, Region};
 pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
 pub use manifest::{CpuCache, Environment, Manifest, Neighbour, Options, ShieldReport};

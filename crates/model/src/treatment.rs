@@ -55,6 +55,8 @@ impl std::error::Error for DesignError {}
 
 impl Design {
     /// All treatments of a profile, each once, in a fixed order.
+    ///
+    /// A design that [`Design::check`] refuses may have more of them than there is memory.
     pub fn treatments(&self, profile: Profile) -> Vec<Treatment> {
         let mut all = BTreeSet::new();
         if self.grids.is_empty() {
@@ -112,11 +114,16 @@ impl Design {
         )
     }
 
-    /// Whether the design is consistent: names exist, baselines are levels, cells can be met.
+    /// Whether the design is consistent: names exist, baselines are levels, cells can be met; and
+    /// whether it is small enough to be read (`model::bounds`).
     pub fn check(&self) -> Result<(), DesignError> {
-        let fail = |what: String| Err(DesignError { experiment: self.id.clone(), what });
+        let shown = || self.id.chars().take(SHOWN).collect();
+        let fail = |what: String| Err(DesignError { experiment: shown(), what });
         if self.id.is_empty() || !self.id.chars().all(is_name_character) {
             return fail("its id must be a word of a-z, 0-9 and _".into());
+        }
+        if let Err(what) = self.check_size().and_then(|()| self.check_names()) {
+            return fail(what);
         }
         for factor in &self.factors {
             if let Err(what) = check_factor(factor) {
@@ -148,6 +155,19 @@ impl Design {
         self.check_quantities().or_else(fail)
     }
 
+    /// Two of one name would be one and the same to whoever asks by name.
+    fn check_names(&self) -> Result<(), String> {
+        let factors: Vec<&String> = self.factors.iter().map(|factor| &factor.name).collect();
+        let responses: Vec<&String> = self.responses.iter().map(|it| &it.name).collect();
+        for (what, names) in [("factors", factors), ("responses", responses)] {
+            let mut seen = BTreeSet::new();
+            if let Some(twice) = names.into_iter().find(|name| !seen.insert(*name)) {
+                return Err(format!("it has two {what} of the name {twice}"));
+            }
+        }
+        Ok(())
+    }
+
     fn check_quantities(&self) -> Result<(), String> {
         let quantities = self
             .findings
@@ -164,11 +184,42 @@ impl Design {
         let named = quantities.map(|quantity| (Some(quantity.response()), quantity.cells()));
         let terms = self.accounts.iter().flat_map(crate::Account::terms);
         let used = terms.map(|term| (term.response(), term.cells()));
-        for (response, cells) in named.chain(used) {
+        let compared =
+            self.controls.iter().map(|it| (Some(it.response.as_str()), vec![&it.a, &it.b]));
+        let gaps =
+            self.diagnoses.iter().map(|it| (Some(it.response.as_str()), vec![&it.whole, &it.base]));
+        for (response, cells) in named.chain(used).chain(compared).chain(gaps) {
             if let Some(response) = response.filter(|name| self.response(name).is_none()) {
                 return Err(format!("{response} is no response"));
             }
             cells.into_iter().try_for_each(|cell| self.check_cell(cell))?;
+        }
+        self.check_axes()
+    }
+
+    /// What a quantity follows along an axis must be a factor, and have the levels it names.
+    fn check_axes(&self) -> Result<(), String> {
+        use crate::Quantity as Q;
+        let findings = self.findings.iter().map(|finding| &finding.quantity);
+        let claims = self.claims.iter().map(|claim| &claim.quantity);
+        let planted = self.planted.iter().map(|planted| &planted.quantity);
+        for quantity in findings.chain(claims).chain(planted) {
+            match quantity {
+                Q::Exponent { over, .. } | Q::Linearity { over, .. } => {
+                    self.check_level(over, None)?;
+                }
+                Q::Proportion { over, lower, upper, .. } => {
+                    self.check_level(over, Some(lower))?;
+                    self.check_level(over, Some(upper))?;
+                }
+                _ => {}
+            }
+        }
+        for diagnosis in &self.diagnoses {
+            let known = |name: &String| diagnosis.suspects.iter().any(|it| it.name == *name);
+            if let Some(name) = diagnosis.planted.as_ref().filter(|name| !known(name)) {
+                return Err(format!("{name} is no suspect of {}", diagnosis.id));
+            }
         }
         Ok(())
     }
@@ -189,6 +240,9 @@ impl Design {
         }
     }
 }
+
+/// As much of an id is shown in an error: a wrong one may have any length.
+const SHOWN: usize = 40;
 
 fn grid_pairs((factor, levels): &(String, Vec<String>)) -> Vec<(&str, Option<&str>)> {
     let mut pairs = vec![(factor.as_str(), None)];

@@ -10,6 +10,13 @@ pub(crate) const LOG_BYTES_KEPT: usize = 4096;
 /// A trial that prints more than this is ended: it would measure its own printing.
 pub(crate) const LOG_BYTES_MAX: usize = 1 << 20;
 
+/// The reason that a trial gives is a sentence. It stands beside every number that lacks the trial,
+/// so no more of it is kept.
+pub(crate) const REASON_BYTES_KEPT: usize = 4096;
+
+/// Of what a parser says about a message that is none, this much is kept.
+const ERROR_BYTES_KEPT: usize = 200;
+
 /// The runner's end of the talk with one trial.
 #[derive(Debug)]
 pub(crate) struct Conversation {
@@ -184,8 +191,11 @@ impl Conversation {
         let line: Vec<u8> = self.inbox.drain(..=end).collect();
         self.searched = 0;
         Some(match serde_json::from_slice(&line[..end]) {
-            Ok(message) => Heard::Message(Box::new(message)),
+            Ok(message) => Heard::Message(Box::new(with_short_reason(message))),
             Err(error) => {
+                // It repeats what it did not expect, which may be as long as the message.
+                let error = shortened(error.to_string(), ERROR_BYTES_KEPT);
+                let error = error.replace(char::is_control, "?");
                 let start = String::from_utf8_lossy(&line[..end.min(60)]).into_owned();
                 Heard::Violation(format!("not a message of the protocol ({error}): {start:?}"))
             }
@@ -230,6 +240,28 @@ impl Conversation {
             ))
         })
     }
+}
+
+/// The message, with no more of its reason than is kept.
+fn with_short_reason(message: FromTrial) -> FromTrial {
+    match message {
+        FromTrial::Unsupported { reason } => {
+            FromTrial::Unsupported { reason: shortened(reason, REASON_BYTES_KEPT) }
+        }
+        FromTrial::Failed { reason } => {
+            FromTrial::Failed { reason: shortened(reason, REASON_BYTES_KEPT) }
+        }
+        other => other,
+    }
+}
+
+/// At most so many bytes of a text, and a sign that there was more.
+fn shortened(mut text: String, most: usize) -> String {
+    if text.len() > most {
+        text.truncate(text.floor_char_boundary(most));
+        text.push('\u{2026}');
+    }
+    text
 }
 
 #[cfg(test)]

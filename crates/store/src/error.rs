@@ -52,6 +52,28 @@ pub enum Error {
         /// What is wrong with it.
         what: String,
     },
+    /// A file says what cannot be so, or asks for more than a reader should give.
+    #[error("{}: {what}", path.display())]
+    Inconsistent {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what would be right.
+        what: String,
+    },
+    /// A file has more bytes than a session's may have.
+    #[error(
+        "{} has {found} bytes, and a session has at most {limit}: \
+         give fewer experiments or blocks to a session",
+        path.display()
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The bytes it has, or would have.
+        found: u64,
+        /// The most it may have.
+        limit: u64,
+    },
     /// What was to be written could not be read again, so it was not written.
     #[error("cannot store this in {}: {what}", path.display())]
     Unreadable {

@@ -15,8 +15,10 @@ mod files;
 mod lines;
 mod lock;
 mod name;
+mod plan;
 mod read;
 mod schema;
+mod words;
 mod write;
 
 pub use error::Error;
@@ -47,5 +49,12 @@ pub const SCRATCH_FOLDER: &str = "scratch";
 /// may say, and room for what the runner adds to it.
 pub const LINE_BYTES_MAX: usize = model::MESSAGE_BYTES_MAX + (1 << 20);
 
-/// The most bytes that `manifest.json` may have.
-pub const MANIFEST_BYTES_MAX: usize = 64 << 20;
+/// The most bytes that `manifest.json` may have: twenty times what the whole catalog needs.
+pub const MANIFEST_BYTES_MAX: usize = 8 << 20;
+
+/// The most bytes that `trials.ndjson` may have.
+///
+/// A reader holds all trials, in about as many bytes as their lines have. A line of the catalog has
+/// 3,200 bytes on average, so this is room for 330,000 trials; three hours of the profile
+/// `thorough` make at most 180,000, each of which lasts 60 ms or longer.
+pub const TRIALS_BYTES_MAX: u64 = 1 << 30;

@@ -46,6 +46,11 @@ impl<S: Sink> Lines<S> {
         Ok(lines)
     }
 
+    /// The bytes of the lines that it holds.
+    pub(crate) fn whole_bytes(&self) -> u64 {
+        self.whole_bytes
+    }
+
     /// Appends one line, which must end in its newline, and returns when it is on the disk.
     ///
     /// After an error the line is not there, and those before it are as they were. If even

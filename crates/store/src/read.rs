@@ -1,5 +1,9 @@
 use crate::lines::{Line, read_line};
-use crate::{Error, LINE_BYTES_MAX, MANIFEST_BYTES_MAX, MANIFEST_FILE, TRIALS_FILE, files};
+use crate::plan::Plan;
+use crate::words::in_words;
+use crate::{
+    Error, LINE_BYTES_MAX, MANIFEST_BYTES_MAX, MANIFEST_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
+};
 use model::{Manifest, Outcome, Record, SESSION_FORMAT};
 use serde::Deserialize;
 use std::collections::HashMap;
@@ -65,13 +69,17 @@ impl Stored {
 /// A torn last line is reported in [`Stored::torn`]: that is what a killed writer leaves.
 ///
 /// # Errors
-/// If the folder holds no session, if a later scruple wrote it, or if any line but a torn last
-/// one is not a record: the error names file, line and what is wrong.
+/// If the folder holds no session, if a later scruple wrote it, if its designs contradict
+/// themselves or are larger than `model`'s bounds, or if any line but a torn last one is not a
+/// record of a trial that the manifest plans: the error names file, line and what is wrong.
+///
+/// Whatever stands in the folder, not more than [`crate::TRIALS_BYTES_MAX`] is read of it, and not
+/// more than some ten times that is held.
 pub fn open(dir: &Path) -> Result<Stored, Error> {
     let manifest = read_manifest(dir)?;
     let path = dir.join(TRIALS_FILE);
     let file = files::open_to_read(&path).map_err(Error::io("read", &path))?;
-    let trials = read_trials(&file, &path)?;
+    let trials = read_trials(&file, &path, &Plan::of(&manifest))?;
     let dir = dir.to_path_buf();
     Ok(Stored { dir, manifest, records: trials.records, torn: trials.torn })
 }
@@ -85,22 +93,23 @@ pub(crate) struct Trials {
 }
 
 /// Reads the lines of `file`, which is called `path` in errors.
-pub(crate) fn read_trials(file: &File, path: &Path) -> Result<Trials, Error> {
-    let mut input = BufReader::with_capacity(1 << 16, file);
+pub(crate) fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Trials, Error> {
+    let found = file.metadata().map_err(Error::io("read", path))?.len();
+    if found > TRIALS_BYTES_MAX {
+        return Err(Error::TooLarge { path: path.to_path_buf(), found, limit: TRIALS_BYTES_MAX });
+    }
+    // It may grow while it is read: somebody may be measuring.
+    let mut input = BufReader::with_capacity(1 << 16, file.take(TRIALS_BYTES_MAX));
     let mut buffer = Vec::new();
     let mut trials = Trials { records: Vec::new(), whole_bytes: 0, torn: None };
     for line in 1.. {
-        let broken = |what| Err(Error::Broken { path: path.to_path_buf(), line, what });
+        let broken = |what: String| Error::Broken { path: path.to_path_buf(), line, what };
         match read_line(&mut input, &mut buffer, LINE_BYTES_MAX).map_err(Error::io("read", path))? {
-            Line::Whole => match serde_json::from_slice(&buffer) {
-                Ok(record) => trials.records.push(record),
-                Err(error) => return broken(format!("this is not a record: {}", explain(&error))),
-            },
+            Line::Whole => trials.records.push(parse(&buffer, plan).map_err(broken)?),
             Line::Torn => trials.torn = Some(Torn { line, bytes: buffer.len() as u64 }),
             Line::TooLong => {
-                return broken(format!(
-                    "longer than {LINE_BYTES_MAX} bytes, which no record may be"
-                ));
+                let what = format!("longer than {LINE_BYTES_MAX} bytes, which no record may be");
+                return Err(broken(what));
             }
             Line::End => break,
         }
@@ -109,6 +118,14 @@ pub(crate) fn read_trials(file: &File, path: &Path) -> Result<Trials, Error> {
         }
     }
     Ok(trials)
+}
+
+/// The record of one line, or what is wrong with it.
+fn parse(line: &[u8], plan: &Plan) -> Result<Record, String> {
+    let record: Record = serde_json::from_slice(line)
+        .map_err(|error| in_words(&format!("this is not a record: {}", explain(&error))))?;
+    plan.check(&record).map_err(|what| in_words(&what))?;
+    Ok(record)
 }
 
 /// What serde says, without the line number that means nothing inside one line.
@@ -134,7 +151,7 @@ pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
     let broken = |error: serde_json::Error| Error::Broken {
         path: path.clone(),
         line: error.line() as u64,
-        what: format!("this is not a session's manifest: {}", explain(&error)),
+        what: in_words(&format!("this is not a session's manifest: {}", explain(&error))),
     };
     let Format { format } = serde_json::from_slice(&content).map_err(broken)?;
     if format > u64::from(SESSION_FORMAT) {
@@ -144,7 +161,15 @@ pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
         let why = "its manifest has format 0, and formats begin at 1".to_string();
         return Err(Error::NotASession { path: dir.to_path_buf(), why });
     }
-    serde_json::from_slice(&content).map_err(broken)
+    let manifest: Manifest = serde_json::from_slice(&content).map_err(broken)?;
+    check_manifest(&manifest, &path)?;
+    Ok(manifest)
+}
+
+/// Whether a manifest can be read back by whoever finds it.
+pub(crate) fn check_manifest(manifest: &Manifest, path: &Path) -> Result<(), Error> {
+    let what = |what: String| Error::Inconsistent { path: path.into(), what: in_words(&what) };
+    manifest.check().map_err(what)
 }
 
 fn read_bounded(dir: &Path, path: &Path) -> Result<Vec<u8>, Error> {

@@ -1,9 +1,10 @@
 use crate::lines::Lines;
 use crate::lock::Lock;
-use crate::read::{Stored, read_manifest, read_trials};
+use crate::plan::Plan;
+use crate::read::{Stored, check_manifest, read_manifest, read_trials};
 use crate::{
     Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE, REPORT_FILE,
-    SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_FILE, files,
+    SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
 };
 use model::{Manifest, Record, Summary};
 use serde::Serialize;
@@ -19,6 +20,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub struct Writer {
     dir: PathBuf,
+    plan: Plan,
     trials: Lines<File>,
     // Last, so that it is released when everything else is closed.
     _lock: Lock,
@@ -33,6 +35,7 @@ impl Writer {
     /// [`Error::NotEmpty`], or what the operating system refused.
     pub fn create(dir: &Path, manifest: &Manifest) -> Result<Writer, Error> {
         let path = dir.join(MANIFEST_FILE);
+        check_manifest(manifest, &path)?;
         let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
         files::create_folders(dir).map_err(Error::io("create", dir))?;
         // Before the lock, so that no file of ours is put into somebody's folder, and again
@@ -41,7 +44,10 @@ impl Writer {
         let lock = Lock::create(dir)?;
         must_hold_nothing_but(dir, Some(LOCK_FILE))?;
         match begin(dir, &content) {
-            Ok(trials) => Ok(Writer { dir: dir.to_path_buf(), trials, _lock: lock }),
+            Ok(trials) => {
+                let plan = Plan::of(manifest);
+                Ok(Writer { dir: dir.to_path_buf(), plan, trials, _lock: lock })
+            }
             Err(error) => {
                 // The folder is as empty as it was, so that the same command can be tried again.
                 let _ = std::fs::remove_file(dir.join(TRIALS_FILE));
@@ -62,11 +68,12 @@ impl Writer {
         let manifest = read_manifest(dir)?;
         let path = dir.join(TRIALS_FILE);
         let file = files::open_to_append(&path).map_err(Error::io("open", &path))?;
-        let trials = read_trials(&file, &path)?;
+        let plan = Plan::of(&manifest);
+        let trials = read_trials(&file, &path, &plan)?;
         let lines = Lines::new(file, trials.whole_bytes, trials.torn.is_some())
             .map_err(Error::io("cut a torn line off", &path))?;
         let dir = dir.to_path_buf();
-        let writer = Writer { dir: dir.clone(), trials: lines, _lock: lock };
+        let writer = Writer { dir: dir.clone(), plan, trials: lines, _lock: lock };
         Ok((writer, Stored { dir, manifest, records: trials.records, torn: trials.torn }))
     }
 
@@ -75,11 +82,17 @@ impl Writer {
     /// # Errors
     /// What the operating system refused (a full disk): then the record is not stored, those
     /// before it are as they were, and a later append may succeed. [`Error::Unreadable`] if the
-    /// record could not be read again: it is longer than [`LINE_BYTES_MAX`], or has a number that
-    /// JSON does not know.
+    /// record could not be read again: it is longer than [`LINE_BYTES_MAX`], of no trial that
+    /// the manifest plans, beyond `model`'s bounds, or has a number that JSON does not know. [`Error::TooLarge`] if the session is full.
     pub fn append(&mut self, record: &Record) -> Result<(), Error> {
         let path = self.dir.join(TRIALS_FILE);
+        let unreadable = |what| Error::Unreadable { path: path.clone(), what };
+        self.plan.check(record).map_err(unreadable)?;
         let line = encode::<Record>(record, &path, LINE_BYTES_MAX, Layout::Line)?;
+        let found = self.trials.whole_bytes() + line.len() as u64;
+        if found > TRIALS_BYTES_MAX {
+            return Err(Error::TooLarge { path, found, limit: TRIALS_BYTES_MAX });
+        }
         self.trials.append(&line).map_err(Error::io("append to", &path))
     }
 
@@ -90,6 +103,11 @@ impl Writer {
     /// What the operating system refused; then the file is as it was.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
         let path = self.dir.join(MANIFEST_FILE);
+        check_manifest(manifest, &path)?;
+        if Plan::of(manifest) != self.plan {
+            let what = "it plans other trials than the session began with".into();
+            return Err(Error::Unreadable { path, what });
+        }
         let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
         files::replace(&self.dir, MANIFEST_FILE, &content)
     }

@@ -4,6 +4,7 @@
 
 mod support;
 
+use model::Manifest;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -208,9 +209,14 @@ fn names_in_the_manifest_lead_nowhere() {
         hostile.session = name.into();
         hostile.environment.host = name.into();
         hostile.options.experiments = vec![name.into()];
-        hostile.designs = vec![model::Design { id: name.into(), ..Default::default() }];
+        let wrong = vec![model::Design { id: name.into(), ..Default::default() }];
+        let refused = Writer::create(&dir, &Manifest { designs: wrong, ..hostile.clone() });
+        assert!(matches!(refused, Err(Error::Inconsistent { .. })), "{refused:?}");
+        assert!(!dir.exists());
         let mut writer = Writer::create(&dir, &hostile).unwrap();
-        writer.append(&model::Record { experiment: name.into(), ..record(0) }).unwrap();
+        let unplanned = model::Record { experiment: name.into(), ..record(0) };
+        assert!(matches!(writer.append(&unplanned), Err(Error::Unreadable { .. })));
+        writer.append(&record(0)).unwrap();
         let hostile_summary = model::Summary { session: name.into(), ..summary() };
         writer.write_summary(&hostile_summary).unwrap();
         writer.write_report(name).unwrap();

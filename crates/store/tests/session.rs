@@ -5,14 +5,14 @@
 mod support;
 
 use model::{
-    Check, Counters, Measured, Outcome, Phase, ProcessUsage, Record, SESSION_FORMAT, Series,
-    Surroundings, Treatment,
+    BLOCKS_MAX, Check, Counters, Measured, Outcome, Phase, ProcessUsage, Record, SESSION_FORMAT,
+    Series, Surroundings, Treatment,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use store::{Duplicate, Error, LINE_BYTES_MAX, Torn, Writer, open};
+use store::{Duplicate, Error, LINE_BYTES_MAX, TRIALS_BYTES_MAX, Torn, Writer, open};
 use support::{manifest, record};
 use tempfile::TempDir;
 
@@ -84,8 +84,9 @@ fn any_outcome() -> impl Strategy<Value = Outcome> {
 prop_compose! {
     fn any_record()(
         trial in any::<u64>(),
-        block in any::<u32>(),
-        treatment in prop::collection::btree_map(any::<String>(), any::<String>(), 0..4),
+        block in 0..BLOCKS_MAX,
+        model in prop::sample::select(vec!["thread", "process"]),
+        observed in prop::collection::btree_map(any::<String>(), any::<String>(), 0..4),
         outcome in any_outcome(),
         measured in prop::option::of(any_measured()),
         spawn_to_ready_ns in any::<Option<u64>>(),
@@ -95,9 +96,9 @@ prop_compose! {
     ) -> Record {
         Record {
             block,
-            treatment: Treatment(treatment.clone()),
+            treatment: Treatment(BTreeMap::from([("model".into(), model.into())])),
             outcome,
-            observed: treatment,
+            observed,
             measured,
             process: user_ns.map(|user_ns| ProcessUsage { user_ns, ..ProcessUsage::default() }),
             spawn_to_ready_ns,
@@ -188,10 +189,92 @@ fn a_line_beyond_the_limit_is_an_error_and_not_memory() {
     let dir = session(&[record(0)]);
     let trials = dir.path().join("trials.ndjson");
     let file = fs::OpenOptions::new().append(true).open(&trials).unwrap();
-    // A hole of a terabyte: reading it all would end this test, or the machine.
-    file.set_len(1 << 40).unwrap();
+    // A hole: reading it all would end this test, or the machine.
+    file.set_len(TRIALS_BYTES_MAX).unwrap();
     let text = message(open(dir.path()));
     assert!(text.contains("line 2: longer than"), "{text}");
+}
+
+#[test]
+fn a_file_beyond_the_limit_is_refused_by_its_length_alone() {
+    let dir = session(&[record(0)]);
+    let trials = dir.path().join("trials.ndjson");
+    let file = fs::OpenOptions::new().append(true).open(&trials).unwrap();
+    for length in [TRIALS_BYTES_MAX + 1, 1 << 40] {
+        file.set_len(length).unwrap();
+        let text = message(open(dir.path()));
+        let told =
+            format!("trials.ndjson has {length} bytes, and a session has at most 1073741824");
+        assert!(text.contains(&told), "{text}");
+        assert_eq!(message(Writer::resume(dir.path())), text);
+        assert_eq!(file.metadata().unwrap().len(), length, "nothing was cut off");
+    }
+}
+
+#[test]
+fn a_trial_that_the_manifest_does_not_plan_is_an_error_that_names_its_line() {
+    let dir = session(&[record(0)]);
+    let trials = dir.path().join("trials.ndjson");
+    let whole = fs::read_to_string(&trials).unwrap();
+    for (from, to, what) in [
+        ("\"create\"", "\"other\"", "experiment other is none of its manifest's"),
+        ("\"create\"", "\"\\u001b[31m\"", "experiment ?[31m is none of its manifest's"),
+        ("\"thread\"", "\"fibre\"", "model=fibre is no treatment of create in its manifest"),
+        ("\"block\":0", "\"block\":10000", "block 10000 is beyond the last, 9999"),
+        ("\"position\":0", "\"position\":4096", "position 4096 is beyond the last, 4095"),
+    ] {
+        fs::write(&trials, format!("{whole}{}", whole.replacen(from, to, 1))).unwrap();
+        let text = message(open(dir.path()));
+        assert!(text.ends_with(&format!("trials.ndjson, line 2: {what}")), "{text}");
+        assert_eq!(message(Writer::resume(dir.path())), text);
+    }
+}
+
+#[test]
+fn a_trial_beyond_the_bounds_is_not_stored() {
+    let dir = TempDir::new().unwrap();
+    let mut writer = Writer::create(dir.path(), &manifest()).unwrap();
+    for wrong in [
+        Record { block: BLOCKS_MAX, ..record(0) },
+        Record { experiment: "other".into(), ..record(0) },
+        Record { outcome: Outcome::Failed { reason: "x".repeat(100_000) }, ..record(0) },
+    ] {
+        assert!(matches!(writer.append(&wrong), Err(Error::Unreadable { .. })));
+    }
+    let mut other = manifest();
+    other.designs[0].factors[0].levels.pop();
+    assert!(message(writer.write_manifest(&other)).contains("plans other trials"));
+    writer.append(&record(0)).unwrap();
+    drop(writer);
+    assert_eq!(open(dir.path()).unwrap().records, [record(0)]);
+}
+
+#[test]
+fn a_manifest_that_contradicts_itself_is_an_error_that_says_how() {
+    let dir = session(&[record(0)]);
+    let path = dir.path().join("manifest.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    let factor = |at: usize| {
+        let mut factor = support::design().factors.remove(0);
+        factor.name = format!("f{at}");
+        factor
+    };
+    let mut exploding = manifest();
+    exploding.designs[0].factors = (0..32).map(factor).collect();
+    let mut twice = manifest();
+    twice.designs.push(support::design());
+    for (wrong, what) in [
+        (exploding, "experiment create: 4294967296 treatments are more than 4096"),
+        (twice, "experiment create stands in it twice"),
+    ] {
+        fs::write(&path, serde_json::to_vec(&wrong).unwrap()).unwrap();
+        let text = message(open(dir.path()));
+        assert!(text.contains(&format!("manifest.json: {what}")), "{text}");
+        assert_eq!(message(Writer::resume(dir.path())), text);
+    }
+    let long = whole.replacen('{', &format!("{{{}", " ".repeat(store::MANIFEST_BYTES_MAX)), 1);
+    fs::write(&path, long).unwrap();
+    assert!(message(open(dir.path())).contains("is over 8388608 bytes"));
 }
 
 #[test]

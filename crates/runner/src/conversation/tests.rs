@@ -121,6 +121,30 @@ fn an_answer_without_an_end_or_beyond_the_limit_is_a_violation() {
 }
 
 #[test]
+fn of_a_reason_without_an_end_a_sentence_is_kept() {
+    let reason = "\u{e9}".repeat(1 << 20);
+    for message in [FromTrial::Failed { reason: reason.clone() }, FromTrial::Unsupported { reason }]
+    {
+        // The end is rubbish, so that nobody waits for more.
+        let said = [serde_json::to_vec(&message).unwrap(), b"\nx\n".to_vec()].concat();
+        let (messages, ..) = heard(&said, b"");
+        let [FromTrial::Failed { reason } | FromTrial::Unsupported { reason }] = &messages[..]
+        else {
+            panic!("{messages:?}")
+        };
+        assert!(reason.len() <= REASON_BYTES_KEPT + 3 && reason.ends_with('\u{2026}'));
+    }
+}
+
+#[test]
+fn what_a_parser_repeats_of_a_message_is_short_and_harmless() {
+    let word = format!("\\u001b]0;owned\\u0007{}", "x".repeat(1 << 20));
+    let reason = violation(format!("{{\"say\":\"{word}\"}}\n").as_bytes());
+    assert!(reason.starts_with("not a message") && reason.len() < 1000, "{}", reason.len());
+    assert!(!reason.contains(char::is_control), "{reason:?}");
+}
+
+#[test]
 fn a_deeply_nested_answer_is_a_violation() {
     for opening in ["[", "{\"say\":", "{\"say\":\"ready\",\"x\":["] {
         let deep = opening.repeat(1 << 16) + "\n";

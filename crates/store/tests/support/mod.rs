@@ -1,8 +1,8 @@
 //! Sessions to play with.
 
 use model::{
-    Check, Counters, Environment, Manifest, Measured, Options, Outcome, Record, SESSION_FORMAT,
-    Series, ShieldReport, Surroundings, Treatment,
+    Check, Counters, Design, Environment, Factor, Level, Manifest, Measured, Options, Outcome,
+    Profile, Record, SESSION_FORMAT, Series, ShieldReport, Surroundings, Treatment,
 };
 use std::collections::BTreeMap;
 
@@ -17,8 +17,25 @@ pub(crate) fn manifest() -> Manifest {
         options: Options::default(),
         environment: Environment { host: "host".into(), load: 0.1, ..Environment::default() },
         shield: ShieldReport::default(),
-        designs: Vec::new(),
+        designs: vec![design()],
     }
+}
+
+/// What [`record`] is a trial of.
+pub(crate) fn design() -> Design {
+    let level = |name: &str| Level {
+        name: name.into(),
+        value: None,
+        about: String::new(),
+        from: Profile::Smoke,
+    };
+    let model = Factor {
+        name: "model".into(),
+        about: "what runs".into(),
+        levels: vec![level("thread"), level("process")],
+        baseline: "thread".into(),
+    };
+    Design { id: "create".into(), factors: vec![model], ..Design::default() }
 }
 
 pub(crate) fn record(trial: u64) -> Record {

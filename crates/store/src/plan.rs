@@ -1,0 +1,39 @@
+//! What trials a manifest plans.
+
+use model::{Manifest, Record, Treatment};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The treatments of each experiment of a session.
+///
+/// A reader makes a row for each treatment that has a trial, so trials may name those of the
+/// manifest only, whose number is bounded.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Plan {
+    experiments: BTreeMap<String, BTreeSet<Treatment>>,
+}
+
+impl Plan {
+    /// The plan of a manifest that was checked.
+    pub(crate) fn of(manifest: &Manifest) -> Self {
+        let profile = manifest.options.profile;
+        let treatments = manifest
+            .designs
+            .iter()
+            .map(|design| (design.id.clone(), design.treatments(profile).into_iter().collect()));
+        Plan { experiments: treatments.collect() }
+    }
+
+    /// Whether a record can be of a trial of this plan, and is within its bounds.
+    pub(crate) fn check(&self, record: &Record) -> Result<(), String> {
+        record.check()?;
+        let Some(treatments) = self.experiments.get(&record.experiment) else {
+            let name = &record.experiment;
+            return Err(format!("experiment {name} is none of its manifest's"));
+        };
+        if !treatments.contains(&record.treatment) {
+            let (name, treatment) = (&record.experiment, &record.treatment);
+            return Err(format!("{treatment} is no treatment of {name} in its manifest"));
+        }
+        Ok(())
+    }
+}
