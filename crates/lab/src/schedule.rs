@@ -199,12 +199,12 @@ mod tests {
     #[test]
     fn a_hole_in_the_base_is_found_behind_blocks_that_are_whole() {
         let mut course = course();
-        for (block, treatment) in
-            [0, 2].iter().flat_map(|b| course.treatments.clone().into_iter().map(move |t| (*b, t)))
-        {
-            let completed = model::Outcome::Completed { leaked: 0 };
-            let record = Record { treatment, ..record(&course, block, completed) };
-            course.note(&record);
+        for block in [0, 2] {
+            for treatment in course.treatments.clone() {
+                let completed = model::Outcome::Completed { leaked: 0 };
+                let record = Record { treatment, ..record(&course, block, completed) };
+                course.note(&record);
+            }
         }
         let options = Options { blocks: Some(3), ..Options::default() };
         let next = next_of_base(&[course], &options, 7).map(|next| next.block);

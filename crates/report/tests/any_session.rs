@@ -5,6 +5,9 @@
 
 mod fixture;
 
+#[path = "../../model/tests/scale/mod.rs"]
+mod scale;
+
 use model::{Manifest, Record, Summary};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
@@ -91,7 +94,7 @@ fn anstream_free(text: &str) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(24) })]
+    #![proptest_config(scale::at_scale(24))]
 
     #[test]
     fn any_summary_is_rendered(of_manifest in changes(8), of_summary in changes(24)) {

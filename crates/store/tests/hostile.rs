@@ -8,6 +8,9 @@ mod support;
 #[path = "../../model/tests/damage/mod.rs"]
 mod damage;
 
+#[path = "../../model/tests/scale/mod.rs"]
+mod scale;
+
 use damage::damaged;
 use proptest::prelude::*;
 use std::fs;
@@ -67,7 +70,7 @@ fn examine(dir: &Path, trials: &[u8]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
+    #![proptest_config(scale::at_scale(128))]
 
     #[test]
     fn damaged_trials_are_read_or_refused(trials in damaged(vec![whole_trials()])) {

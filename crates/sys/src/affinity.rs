@@ -2,7 +2,6 @@
 
 use crate::error::{check, last_errno};
 use crate::{Error, Result};
-use std::collections::BTreeSet;
 
 /// Highest CPU number that is understood, far above any kernel's NR_CPUS.
 const HIGHEST_CPU: u32 = 65_535;
@@ -108,8 +107,8 @@ pub fn parse_list(text: &str) -> std::result::Result<Vec<u32>, String> {
     if text.is_empty() {
         return Err("the list of CPUs is empty; write for example 0,2-4".to_string());
     }
-    // A set: many ranges that overlap take no more room than one.
-    let mut cpus = BTreeSet::new();
+    // Ranges, not their CPUs: many that overlap take no more room or time than one.
+    let mut ranges = Vec::new();
     for part in text.split(',') {
         let part = part.trim();
         let (first, last) = match part.split_once('-') {
@@ -122,9 +121,16 @@ pub fn parse_list(text: &str) -> std::result::Result<Vec<u32>, String> {
         if first > last {
             return Err(format!("the range of CPUs '{part}' runs backwards; write {last}-{first}"));
         }
-        cpus.extend(first..=last);
+        ranges.push((first, last));
     }
-    Ok(cpus.into_iter().collect())
+    ranges.sort_unstable();
+    let mut cpus = Vec::new();
+    let mut next = 0;
+    for (first, last) in ranges {
+        cpus.extend(first.max(next)..=last);
+        next = next.max(last + 1);
+    }
+    Ok(cpus)
 }
 
 /// One CPU number of a list.

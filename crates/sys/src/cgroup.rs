@@ -235,12 +235,8 @@ impl Cgroup {
     /// The processes in this group, not those in groups below it. One that
     /// lives outside our PID namespace is not listed.
     pub fn processes(&self) -> Vec<Pid> {
-        text::read(self.path.join("cgroup.procs"))
-            .unwrap_or_default()
-            .split_whitespace()
-            .filter_map(|word| word.parse().ok())
-            .filter(|pid| *pid > 0)
-            .collect()
+        let text = text::read(self.path.join("cgroup.procs")).unwrap_or_default();
+        process::parse_pids(&text).collect()
     }
 
     /// Kills every process of this group and of the groups below it, and waits

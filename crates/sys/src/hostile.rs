@@ -11,6 +11,9 @@ use proptest::prelude::*;
 #[path = "../../model/tests/damage/mod.rs"]
 pub(crate) mod damage;
 
+#[path = "../../model/tests/scale/mod.rs"]
+pub(crate) mod scale;
+
 /// Texts that the parsers of this room read in earnest.
 const TEXTS: [&str; 14] = [
     "0,2-4,7\n",
@@ -28,6 +31,59 @@ const TEXTS: [&str; 14] = [
     "processor\t: 0\nmodel name\t: Some CPU\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n",
     "178420 24630 12246602 110713 260018 366519 20416578 1 0 2 3 0 0\nalways [madvise] never\n48K\n",
 ];
+
+/// More of them, which are read field by field or word by word.
+const SMALL_TEXTS: [&str; 9] = [
+    "0.14 0.22 0.25 1/123 4567\n",
+    "12 34 56 78 \n",
+    "ctxt 77\nbtime 12\nprocesses 9\nintr 1 2 3\n",
+    "nr_free_pages 1\noom_kill 3\npgfault 12\n",
+    "low 0\nhigh 0\nmax 5\noom 1\noom_kill 2\n",
+    "usage_usec 12\nuser_usec 5\nsystem_usec 7\n",
+    "se.exec_start   :   17.5\nse.nr_migrations   :   3\nnr_switches  : 9\n",
+    "flags\t\t: fpu vme hypervisor lm\nFeatures\t: fp asimd\nKVMKVMKVM\0\0\0QEMU Standard PC\n",
+    "futex_wait_queue",
+];
+
+/// Fields that are asked for by name, in whatever text.
+const FIELDS: [&str; 8] =
+    ["ctxt", "oom_kill", "usage_usec", "se.nr_migrations", "MemTotal", "flags", "Tgid", ""];
+
+/// The most room that a parser may take beside its text: for a set of all CPUs that may be named.
+const ROOM_BYTES: usize = 2 << 20;
+
+/// The most room for each byte of the text: for a reference to each of its words, in a vector that
+/// grew by doubling.
+const ROOM_PER_BYTE: usize = 64;
+
+/// Every parser of text, and what it took of memory.
+fn survive_and_stay_small(text: &str) {
+    let held = crate::testing::most_held(|| {
+        read_by_all(text);
+        read_by_the_small_ones(text);
+    });
+    let most = ROOM_BYTES + ROOM_PER_BYTE * text.len();
+    assert!(held <= most, "{held} bytes for a text of {}", text.len());
+}
+
+/// The parsers of single fields, words and names.
+fn read_by_the_small_ones(text: &str) {
+    for key in FIELDS {
+        let _ = (crate::text::field(text, key), crate::text::kib_field(text, key));
+        let _ = topology::cpuinfo_value(text, key);
+    }
+    if let Some(load) = parse_load(text) {
+        assert!(load.is_finite() && load >= 0.0, "{load}");
+    }
+    assert!(crate::process::parse_pids(text).all(|pid| pid > 0), "a group is no process");
+    let _ = parse_machine_stat(text, 10_000_000);
+    let _ = (topology::known_product(text), wait_signal::names_a_function(text.as_bytes()));
+    if let Some(name) = topology::vendor_name(text.as_bytes()) {
+        assert!(!name.is_empty() && name.len() <= text.len() + 16, "{name}");
+        assert!(!name.contains(char::is_control));
+    }
+    let _ = crate::stdio::parse_record(text.as_bytes());
+}
 
 /// Every parser of text, one after the other.
 fn read_by_all(text: &str) {
@@ -63,20 +119,34 @@ impl Reader for Endless {
 }
 
 pub(crate) fn texts() -> Vec<Vec<u8>> {
-    TEXTS.iter().map(|text| text.as_bytes().to_vec()).collect()
+    TEXTS.iter().chain(&SMALL_TEXTS).map(|text| text.as_bytes().to_vec()).collect()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(512) })]
+    #![proptest_config(scale::at_scale(512))]
 
     #[test]
     fn damaged_texts_are_survived_by_every_parser(bytes in damaged(texts())) {
-        read_by_all(&String::from_utf8_lossy(&bytes));
+        survive_and_stay_small(&String::from_utf8_lossy(&bytes));
     }
 
     #[test]
     fn any_text_is_survived_by_every_parser(text in any::<String>()) {
-        read_by_all(&text);
+        survive_and_stay_small(&text);
+    }
+
+    #[test]
+    fn long_texts_take_no_more_room_than_they_are_long(
+        bytes in damaged(texts()),
+        times in 1_usize..2000,
+    ) {
+        survive_and_stay_small(&String::from_utf8_lossy(&bytes).repeat(times));
+    }
+
+    #[test]
+    fn any_entry_of_pagemap_is_a_page_or_none(entry in any::<u64>()) {
+        let backing = crate::pagemap::parse(entry);
+        prop_assert_eq!(backing.is_some(), entry >> 63 == 1);
     }
 
     #[test]
@@ -122,9 +192,12 @@ proptest! {
 
 #[test]
 fn ranges_that_overlap_take_no_more_room_than_one() {
-    // A megabyte of text: one number for each CPU of each range would be 25 GB.
-    let list = vec!["0-65535"; 20].join(",");
-    assert_eq!(parse_list(&list).map(|cpus| cpus.len()), Ok(65_536));
+    // One number for each CPU of each range would be 2.6 GB.
+    let list = vec!["0-65535"; 10_000].join(",");
+    let mut cpus = Ok(Vec::new());
+    let held = crate::testing::most_held(|| cpus = parse_list(&list));
+    assert_eq!(cpus.map(|cpus| cpus.len()), Ok(65_536));
+    assert!(held <= ROOM_BYTES, "{held}");
     for list in ["0-4294967295", "4294967295", "0-18446744073709551615", "0-65536"] {
         assert!(parse_list(list).unwrap_err().contains("too large"), "{list}");
     }

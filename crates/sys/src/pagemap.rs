@@ -40,7 +40,7 @@ pub fn backing(address: usize) -> Result<Option<Backing>> {
     Ok(parse(u64::from_ne_bytes(entry)))
 }
 
-fn parse(entry: u64) -> Option<Backing> {
+pub(crate) fn parse(entry: u64) -> Option<Backing> {
     let frame = Some(entry & FRAME_MASK).filter(|frame| *frame != 0);
     (entry & PRESENT != 0).then_some(Backing { frame, is_exclusive: entry & EXCLUSIVE != 0 })
 }

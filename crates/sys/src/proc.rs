@@ -23,4 +23,7 @@ fn path(pid: crate::Pid, name: &str) -> String {
 }
 
 #[cfg(test)]
+pub(crate) use load::{parse_load, parse_machine_stat};
+
+#[cfg(test)]
 mod tests;

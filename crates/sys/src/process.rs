@@ -177,15 +177,19 @@ fn listed_children() -> Option<Vec<Pid>> {
     for entry in std::fs::read_dir("/proc/self/task").ok()? {
         let path = entry.ok()?.path();
         match text::read(path.join("children")) {
-            Ok(list) => {
-                children.extend(list.split_whitespace().filter_map(|word| word.parse::<Pid>().ok()))
-            }
+            Ok(list) => children.extend(parse_pids(&list)),
             // A thread that has ended since has no list, and no folder either.
             Err(_) if !path.exists() => {}
             Err(_) => return None,
         }
     }
     Some(children)
+}
+
+/// Reads process ids with blanks between them. A process outside our PID namespace is listed as 0,
+/// and a signal to 0 or to a negative number would go to whole groups.
+pub(crate) fn parse_pids(text: &str) -> impl Iterator<Item = Pid> {
+    text.split_whitespace().filter_map(|word| word.parse().ok()).filter(|pid| *pid > 0)
 }
 
 /// Children by asking every process for its parent.

@@ -1,5 +1,60 @@
 //! What the tests of this room share.
 
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+/// The system's allocator, with a count of what each thread holds: that a parser takes no more
+/// room than its text is a number here, and not a hope.
+struct Counted;
+
+#[global_allocator]
+static ALLOCATOR: Counted = Counted;
+
+thread_local! {
+    /// Bytes that this thread allocated and did not give back; negative if it gave back others'.
+    static HELD: Cell<isize> = const { Cell::new(0) };
+    /// The most of them since [`most_held`] began to look.
+    static MOST: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Cells without a destructor need no allocation, so they may be used in here.
+fn count(bytes: isize) {
+    HELD.set(HELD.get() + bytes);
+    MOST.set(MOST.get().max(HELD.get()));
+}
+
+// SAFETY: every call goes to the system's allocator as it came; the counting touches two plain
+// cells of the calling thread and neither allocates nor unwinds (sums of sizes that are held at the
+// same time do not overflow).
+unsafe impl GlobalAlloc for Counted {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        // SAFETY: the caller's promises are the ones that are asked for here.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        // SAFETY: as above.
+        unsafe { System.dealloc(block, layout) }
+    }
+
+    unsafe fn realloc(&self, block: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size as isize);
+        count(-(layout.size() as isize));
+        // SAFETY: as above.
+        unsafe { System.realloc(block, layout, size) }
+    }
+}
+
+/// The most bytes that `work` held at one time, beyond what this thread held before.
+pub(crate) fn most_held(work: impl FnOnce()) -> usize {
+    let before = HELD.get();
+    MOST.set(before);
+    work();
+    usize::try_from(MOST.get() - before).unwrap_or(0)
+}
+
 /// Runs `work` in a child of its own, so that limits, groups and signal
 /// handlers of the test process stay as they are; fails where `work` panics or
 /// takes longer than 30 s.

@@ -1,19 +1,47 @@
 //! Reading the kernel's small text files.
 
 use crate::{Error, Result};
+use std::fs::{File, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+
+/// The most bytes of a file that are read. The longest text asked for is smaps of a process with
+/// the 65,530 mappings that a kernel allows by itself: 50 MB. In a container somebody else decides
+/// what stands in the place of /proc, and a text without an end must not fill the memory.
+const TEXT_BYTES_MAX: u64 = 64 << 20;
+
+/// Room for most texts, so that they are had by one `read`.
+const USUAL_BYTES: usize = 4096;
 
 /// The whole of a small text file. Bytes that are not UTF-8 (a process may
 /// name itself with any bytes) become replacement characters.
+///
+/// What is no regular file is refused, and never waited for: the kernel's texts are.
 pub(crate) fn read(path: impl AsRef<Path>) -> Result<String> {
     let path = path.as_ref();
-    match std::fs::read(path) {
-        Ok(bytes) => Ok(match String::from_utf8(bytes) {
-            Ok(text) => text,
-            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
-        }),
-        Err(error) => Err(Error::io(format!("read({})", path.display()), &error)),
+    let call = || format!("read({})", path.display());
+    let mut options = OpenOptions::new();
+    // A named pipe without a writer would stop an ordinary open for ever.
+    let opened = options.read(true).custom_flags(libc::O_NONBLOCK).open(path);
+    let bytes = opened.and_then(|file| whole(&file)).map_err(|error| Error::io(call(), &error))?;
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Err(Error::unreadable(call(), format!("it has more than {TEXT_BYTES_MAX} bytes")));
     }
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+    })
+}
+
+/// What a file holds, but no more than one byte beyond the limit.
+fn whole(file: &File) -> std::io::Result<Vec<u8>> {
+    if !file.metadata()?.is_file() {
+        return Err(std::io::Error::other("it is not a regular file"));
+    }
+    let mut bytes = Vec::with_capacity(USUAL_BYTES);
+    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// The trimmed content of a file of one value; `None` where it cannot be read
@@ -101,5 +129,34 @@ mod tests {
         std::fs::write(&path, b"a\xff b").unwrap();
         assert_eq!(read(&path).unwrap(), "a\u{fffd} b");
         assert_eq!(read(folder.path().join("none")).unwrap_err().errno(), Some(libc::ENOENT));
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRUSR).unwrap();
+        let endless = folder.path().join("endless");
+        std::os::unix::fs::symlink("/dev/zero", &endless).unwrap();
+        for path in [pipe.as_path(), &endless, folder.path()] {
+            let said = read(path).unwrap_err().to_string();
+            assert!(said.contains("not a regular file"), "{said}");
+            assert_eq!((value(path), number(path)), (None, None));
+        }
+    }
+
+    #[test]
+    fn a_text_without_an_end_is_refused_before_it_fills_the_memory() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("hole");
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_len(1 << 40).unwrap();
+        let mut said = String::new();
+        let held = crate::testing::most_held(|| said = read(&path).unwrap_err().to_string());
+        assert!(said.contains("more than 67108864 bytes"), "{said}");
+        // A vector that grows by doubling holds up to twice what it needs.
+        assert!(held as u64 <= 4 * TEXT_BYTES_MAX, "{held}");
+        file.set_len(TEXT_BYTES_MAX).unwrap();
+        assert_eq!(read(&path).unwrap().len() as u64, TEXT_BYTES_MAX);
     }
 }

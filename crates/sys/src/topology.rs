@@ -151,7 +151,7 @@ pub(crate) fn parse_model_name(cpuinfo: &str) -> Option<String> {
 }
 
 /// The first value of a key in cpuinfo; `None` where it is empty.
-fn cpuinfo_value<'text>(cpuinfo: &'text str, key: &str) -> Option<&'text str> {
+pub(crate) fn cpuinfo_value<'text>(cpuinfo: &'text str, key: &str) -> Option<&'text str> {
     cpuinfo.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
         (name.trim() == key && !value.trim().is_empty()).then(|| value.trim())
@@ -188,7 +188,7 @@ pub fn hypervisor() -> Option<String> {
 }
 
 /// The hypervisor behind a vendor's or product's name.
-fn known_product(value: &str) -> Option<String> {
+pub(crate) fn known_product(value: &str) -> Option<String> {
     const KNOWN: [(&str, &str); 8] = [
         ("QEMU", "QEMU"),
         ("KVM", "KVM"),
@@ -219,7 +219,7 @@ fn cpuid_hypervisor() -> Option<String> {
 
 /// A readable name for a vendor's twelve bytes.
 #[cfg(any(target_arch = "x86_64", test))]
-fn vendor_name(bytes: &[u8]) -> Option<String> {
+pub(crate) fn vendor_name(bytes: &[u8]) -> Option<String> {
     let text: String = bytes
         .iter()
         .take_while(|byte| byte.is_ascii_graphic() || **byte == b' ')

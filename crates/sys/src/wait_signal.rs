@@ -284,7 +284,7 @@ impl SleepReader {
 }
 
 /// Whether the beginning of a wchan file is the name of a function and not `0`.
-fn names_a_function(start: &[u8]) -> bool {
+pub(crate) fn names_a_function(start: &[u8]) -> bool {
     start.first().is_some_and(|byte| *byte != b'0' && !byte.is_ascii_whitespace())
 }
 

@@ -7,6 +7,9 @@ use std::time::Duration;
 #[path = "../../../model/tests/damage/mod.rs"]
 mod damage;
 
+#[path = "../../../model/tests/scale/mod.rs"]
+mod scale;
+
 fn orders() -> Vec<Vec<u8>> {
     let spec = Spec { experiment: "create".into(), cpus: vec![0, 3], ..Spec::default() };
     [ToTrial::Run { version: PROTOCOL_VERSION, spec }, ToTrial::Go]
@@ -38,7 +41,7 @@ fn heard(bytes: &[u8]) -> (Vec<ToTrial>, ChannelError) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(scale::at_scale(256))]
 
     #[test]
     fn damaged_orders_are_refused_or_understood(bytes in damaged(orders())) {

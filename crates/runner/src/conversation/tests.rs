@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 #[path = "../../../model/tests/damage/mod.rs"]
 mod damage;
 
+#[path = "../../../model/tests/scale/mod.rs"]
+mod scale;
+
 fn answers() -> Vec<Vec<u8>> {
     let observed = BTreeMap::from([("cpu".to_string(), "3".to_string())]);
     let series = Series { response: "create_ns".into(), per: 1, values: vec![1, -2, 3] };
@@ -69,7 +72,7 @@ fn violation(said: &[u8]) -> String {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(128) })]
+    #![proptest_config(scale::at_scale(128))]
 
     #[test]
     fn damaged_answers_are_violations_or_understood(

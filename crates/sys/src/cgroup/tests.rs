@@ -203,10 +203,7 @@ fn a_group_that_holds_us_is_recognised() {
 }
 
 proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig {
-            failure_persistence: None,
-            ..proptest::prelude::ProptestConfig::default()
-        })]
+        #![proptest_config(crate::hostile::scale::at_scale(256))]
 
     #[test]
     fn damaged_mounts_and_paths_lead_nowhere_else(

@@ -44,7 +44,7 @@ pub(super) fn tick_ns() -> u64 {
 }
 
 /// Reads the first line of /proc/stat. Guest time is part of user time already.
-pub(super) fn parse_machine_stat(text: &str, tick_ns: u64) -> Option<MachineCpu> {
+pub(crate) fn parse_machine_stat(text: &str, tick_ns: u64) -> Option<MachineCpu> {
     let line = text.lines().find_map(|line| line.strip_prefix("cpu "))?;
     let ticks: Vec<u64> =
         line.split_whitespace().map(str::parse).collect::<std::result::Result<_, _>>().ok()?;
@@ -125,8 +125,13 @@ pub fn parse_meminfo(text: &str) -> Option<MemInfo> {
 /// The load average over one minute: tasks that run, wait for a CPU or for a
 /// disk. It is a mean that decays, not a count.
 pub fn load() -> Option<f64> {
-    let load: f64 = text::read("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()?;
-    load.is_finite().then_some(load)
+    parse_load(&text::read("/proc/loadavg").ok()?)
+}
+
+/// Reads the first number of a loadavg text.
+pub(crate) fn parse_load(text: &str) -> Option<f64> {
+    let load: f64 = text.split_whitespace().next()?.parse().ok()?;
+    (load.is_finite() && load >= 0.0).then_some(load)
 }
 
 /// The processes outside our own process group that used CPU time while this

@@ -250,10 +250,7 @@ fn shares_are_ticks_over_time_and_sorted() {
 }
 
 proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig {
-            failure_persistence: None,
-            ..proptest::prelude::ProptestConfig::default()
-        })]
+        #![proptest_config(crate::hostile::scale::at_scale(256))]
 
     #[test]
     fn a_damaged_account_of_the_machine_is_survived(

@@ -243,10 +243,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig {
-            failure_persistence: None,
-            ..proptest::prelude::ProptestConfig::default()
-        })]
+        #![proptest_config(crate::hostile::scale::at_scale(256))]
 
         #[test]
         fn what_is_read_of_damaged_records_is_whole(

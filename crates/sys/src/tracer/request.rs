@@ -263,10 +263,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        #![proptest_config(proptest::prelude::ProptestConfig {
-            failure_persistence: None,
-            ..proptest::prelude::ProptestConfig::default()
-        })]
+        #![proptest_config(crate::hostile::scale::at_scale(256))]
 
         #[test]
         fn any_stop_is_read(kind in 0_u8..4, words in proptest::prelude::any::<[u64; INFO_WORDS]>()) {
