@@ -3,7 +3,7 @@
 use crate::Input;
 use crate::order::{median, quantile, sorted};
 use crate::outcomes::tag_counts;
-use crate::tags::{Tagger, calibration};
+use crate::tags::{Tag, Tagger, calibration};
 use model::{Environment, Meter, Record, ShieldReport};
 
 /// The clock changed when the last third of the trials ran by this share faster or slower than the
@@ -32,8 +32,12 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
         calibration_ns: clock.calibration_ns,
         calibration_spread: clock.spread,
         steal_share: share(records, |record| record.machine.steal_ns),
-        cpu_pressure_share: share(records, |record| record.machine.cpu_pressure_ns),
-        throttled_share: share(records, throttled_ns),
+        cpu_pressure_share: share(records, |record| {
+            at_most_its_life(record, record.machine.cpu_pressure_ns)
+        }),
+        throttled_share: share(records, |record| {
+            at_most_its_life(record, record.machine.throttled_ns)
+        }),
         recognised: Vec::new(),
     };
     meter.recognised = [
@@ -64,10 +68,10 @@ fn share(records: &[Record], counted: impl Fn(&Record) -> Option<u64>) -> Option
     (whole_ns > 0.0).then(|| part_ns / whole_ns)
 }
 
-/// The time for which a quota held a trial's group back, at most the trial's own: the kernel adds up
-/// CPUs, and a wait that began before the trial is counted when it ends.
-fn throttled_ns(record: &Record) -> Option<u64> {
-    record.machine.throttled_ns.map(|throttled_ns| throttled_ns.min(record.total_ns))
+/// A wait no longer than the trial lived: the kernel adds up the CPUs of a group, counts a wait that
+/// began before when it ends, and is asked a little earlier and later than the clock.
+fn at_most_its_life(record: &Record, wait_ns: Option<u64>) -> Option<u64> {
+    Some(wait_ns?.min(record.total_ns))
 }
 
 /// What the calibration loops say of the CPU's clock.
@@ -131,8 +135,7 @@ impl Clock {
 }
 
 fn quota(environment: &Environment, records: &[Record], share: Option<f64>) -> Option<String> {
-    let held =
-        records.iter().filter(|record| throttled_ns(record).is_some_and(|ns| ns > 0)).count();
+    let held = records.iter().filter(|record| Tag::Throttled.of(record) == Some(true)).count();
     let quota = environment.settings.get("cpu_quota");
     if quota.is_none() && held == 0 {
         return None;

@@ -54,10 +54,11 @@ fn shares_are_of_the_time_of_the_trials_that_tell() {
     records[1].machine.throttled_ns = None;
     records[1].machine.steal_ns = Some(3_000);
     records[2].machine.cpu_pressure_ns = Some(500);
+    records[0].machine.cpu_pressure_ns = Some(5_100);
     let meter = meter_of(&records);
     assert_eq!(meter.throttled_share, Some(0.5));
     assert_eq!(meter.steal_share, Some(0.2));
-    assert_eq!(meter.cpu_pressure_share, Some(0.1));
+    assert_eq!(meter.cpu_pressure_share, Some(0.55));
     assert_eq!(meter.tagged, 2);
     assert_eq!(meter.tags, vec![("stolen from".to_string(), 1), ("throttled".to_string(), 1)]);
     assert_eq!(
