@@ -21,12 +21,6 @@ pub const DISTURBED_TRIALS: f64 = 0.25;
 /// at once, so that its CPU time is another quantity and cannot stand in for elapsed time.
 pub const ONE_CPU: f64 = 1.05;
 
-/// A trial is tagged *preempted* when others took at least this share of its wall clock.
-pub const PREEMPTED_SHARE: f64 = 0.01;
-
-/// A trial is tagged *foreign load* when others used at least this share of one CPU beside it.
-pub const FOREIGN_SHARE: f64 = 0.10;
-
 /// If at least this share of a trial's CPU time was spent by its own process's threads, then its
 /// children hardly worked, and the wait of its own threads is all the wait there was.
 const OWN_THREADS: f64 = 0.95;
@@ -91,40 +85,6 @@ pub(crate) fn disturbed(records: &[&Record]) -> bool {
     let shares: Vec<f64> = records.iter().filter_map(|record| lost_share(record)).collect();
     let bad = shares.iter().filter(|share| **share > DISTURBED_SHARE).count();
     bad > 0 && bad as f64 >= DISTURBED_TRIALS * shares.len() as f64
-}
-
-/// What is to be known of a trial beside its numbers. Trials are tagged, never deleted.
-///
-/// * `preempted`: it was switched out against its will at least once, and others took at least
-///   1 % of its wall clock; switches between its own threads take nothing.
-/// * `stolen from`: the hypervisor took time from this machine meanwhile (from any of its CPUs:
-///   the kernel does not tell from which task).
-/// * `migrated`: its first thread moved to another CPU.
-/// * `foreign load`: others used at least a tenth of one CPU, this trial's or another, while it
-///   measured.
-pub fn tags(record: &Record) -> Vec<&'static str> {
-    let Some(measured) = &record.measured else {
-        return Vec::new();
-    };
-    let counters = &measured.counters;
-    let mut tags = Vec::new();
-    let switched = counters.involuntary_switches.is_some_and(|switches| switches > 0);
-    if switched && lost_share(record).is_some_and(|share| share >= PREEMPTED_SHARE) {
-        tags.push("preempted");
-    }
-    if record.machine.steal_ns.is_some_and(|steal| steal > 0) {
-        tags.push("stolen from");
-    }
-    if counters.migrations.is_some_and(|migrations| migrations > 0) {
-        tags.push("migrated");
-    }
-    let share = |foreign: u64, measuring: u64| foreign as f64 / measuring.max(1) as f64;
-    if let (Some(foreign), Some(measuring)) = (record.machine.foreign_cpu_ns, record.measuring_ns)
-        && share(foreign, measuring) >= FOREIGN_SHARE
-    {
-        tags.push("foreign load");
-    }
-    tags
 }
 
 #[cfg(test)]
@@ -200,14 +160,5 @@ mod tests {
         assert!(!disturbed(&[&quiet, &quiet, &quiet, &quiet, &loud]));
         assert!(disturbed(&[&quiet, &quiet, &quiet, &loud]));
         assert!(!disturbed(&[]));
-    }
-
-    #[test]
-    fn tags_name_what_happened() {
-        let quiet = Trial::new(0).wall(1000).cpu(999).foreign(50).switches(3).record();
-        assert!(tags(&quiet).is_empty(), "{:?}", tags(&quiet));
-        let loud = Trial::new(0).wall(1000).cpu(500).foreign(500).switches(3).steal(1).moved(2);
-        let all = ["preempted", "stolen from", "migrated", "foreign load"];
-        assert_eq!(tags(&loud.record()), all);
     }
 }

@@ -104,8 +104,8 @@ pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
     effect
 }
 
-/// The number formed from one response.
-fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Effect {
+/// The number formed from one response, whoever disturbed it.
+pub(crate) fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Effect {
     let mut former = Former { table, response, remarks: Vec::new() };
     let evidence = match quantity {
         Quantity::Value { at, .. } => former.value(at),

@@ -1,8 +1,8 @@
 //! Made-up designs and records for the tests of this room.
 
 use model::{
-    Card, Cell, Center, Counters, Design, Factor, Level, Measured, Outcome, Profile, Record,
-    Response, Series, Surroundings, Treatment, Unit,
+    Calibration, Card, Cell, Center, Counters, Design, Factor, Level, Measured, Outcome, Profile,
+    Record, Response, Series, Surroundings, Treatment, Unit,
 };
 
 /// A record in the making. Times are in nanoseconds.
@@ -88,6 +88,21 @@ impl Trial {
 
     pub(crate) fn steal(mut self, ns: u64) -> Self {
         self.0.machine.steal_ns = Some(ns);
+        self
+    }
+
+    pub(crate) fn throttled(mut self, ns: u64) -> Self {
+        self.0.machine.throttled_ns = Some(ns);
+        self
+    }
+
+    pub(crate) fn calibration(mut self, before_ns: u64, after_ns: u64) -> Self {
+        self.0.measured.as_mut().unwrap().calibration = Some(Calibration { before_ns, after_ns });
+        self
+    }
+
+    pub(crate) fn observed(mut self, name: &str, value: &str) -> Self {
+        self.0.observed.insert(name.into(), value.into());
         self
     }
 

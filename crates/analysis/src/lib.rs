@@ -22,13 +22,16 @@ mod frequency;
 mod harness;
 mod holm;
 pub mod interval;
+mod meter;
 mod need;
 mod order;
 mod outcomes;
 mod sample;
 mod signed_rank;
 mod summary;
+pub mod tags;
 mod tail;
+mod untagged;
 mod verdict;
 
 #[cfg(test)]
@@ -43,3 +46,4 @@ pub use need::{Need, need};
 pub use order::{distribution, mean, median, quantile, sorted};
 pub use sample::{events_among, from_counters, samples};
 pub use summary::{Input, summarise};
+pub use tags::{Tag, Tagger};

@@ -1,7 +1,8 @@
 //! What happened to the trials of an experiment, counted and put in plain words.
 
-use crate::disturbance::{DISTURBED_SHARE, lost_share, tags};
+use crate::disturbance::{DISTURBED_SHARE, lost_share};
 use crate::interval::BLOCKS_FREE;
+use crate::tags::Tagger;
 use model::{Design, Outcome, OutcomeCount, Phase, Record, Treatment, Unit};
 use std::collections::BTreeMap;
 
@@ -66,12 +67,15 @@ pub(crate) fn failed_checks(records: &[&Record]) -> Vec<(String, u64)> {
     failed.into_iter().map(|(name, trials)| (name.to_string(), trials)).collect()
 }
 
-/// The tags of [`tags`] that occur, each with the number of trials.
-pub(crate) fn tag_counts(records: &[&Record]) -> Vec<(String, u64)> {
+/// The tags that occur, each with the number of trials.
+pub(crate) fn tag_counts<'a>(
+    tagger: &Tagger,
+    records: impl IntoIterator<Item = &'a Record>,
+) -> Vec<(String, u64)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
     for record in records {
-        for tag in tags(record) {
-            *counts.entry(tag).or_default() += 1;
+        for tag in tagger.tags(record) {
+            *counts.entry(tag.name()).or_default() += 1;
         }
     }
     counts.into_iter().map(|(tag, trials)| (tag.to_string(), trials)).collect()
@@ -247,7 +251,8 @@ mod tests {
         let mut counted = timed();
         counted.responses.retain(|response| response.unit == Unit::Count);
         assert_eq!(warnings(&counted, &[&loud, &leaky], 6), told[1..]);
-        assert_eq!(tag_counts(&[&loud, &leaky]), vec![("preempted".into(), 1)]);
+        let tagger = Tagger::default();
+        assert_eq!(tag_counts(&tagger, [&loud, &leaky]), vec![("preempted".into(), 1)]);
         assert_eq!(warnings(&timed(), &[&leaky], 1)[1], "1 block: an interval needs 2 at least");
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::frequency::Tally;
 use crate::order::{mean, median_in_place};
+use crate::tags::Tag;
 use model::{Center, Counters, Design, Outcome, Record, Treatment};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
@@ -18,8 +19,8 @@ pub(crate) type ByBlock = BTreeMap<u32, f64>;
 ///
 /// The observations of a trial are divided by the operations each is the total of, and then
 /// become one number as the response's `center` says (the median for a response the design does
-/// not name). Where a record holds no series of that name, the names of [`from_counters`] are
-/// filled from the record itself. Where the response names a control, the control's value in the
+/// not name). Where a record holds no series of that name, the names of [`from_counters`] and those
+/// of the tags are filled from the record itself. Where the response names a control, the control's value in the
 /// same block is subtracted, never clamped; a trial whose block lacks the control is left out,
 /// and the control itself keeps its value.
 pub fn samples<'a>(
@@ -52,7 +53,7 @@ pub(crate) fn observations(record: &Record, response: &str) -> Vec<f64> {
         found.extend(one.values.iter().map(|&value| value as f64 / operations));
     }
     if found.is_empty() {
-        found.extend(from_counters(&measured.counters, response));
+        found.extend(from_record(record, response));
     }
     found
 }
@@ -88,7 +89,7 @@ pub(crate) fn tally(record: &Record, response: &str) -> Tally {
         }
     }
     if tally.chances == 0
-        && let Some(value) = from_counters(&measured.counters, response)
+        && let Some(value) = from_record(record, response)
     {
         return Tally { events: u64::from(value > 0.0), chances: 1 };
     }
@@ -113,6 +114,11 @@ pub(crate) fn trial_value(record: &Record, response: &str, center: Center) -> Op
 /// it: `wall_ns`, `cpu_ns` (user and system), `user_ns`, `system_ns`, `queue_wait_ns`,
 /// `on_cpu_ns`, `minor_faults_count`, `major_faults_count`, `voluntary_switches_count`,
 /// `involuntary_switches_count`, `migrations_count`, `read_bytes`, `write_bytes`.
+///
+/// Beside these a design may ask for the tags that a trial shows by itself ([`crate::Tag`]), as 1
+/// where the trial has the tag and 0 where it has not: `tag_preempted_count`,
+/// `tag_stolen_from_count`, `tag_migrated_count`, `tag_foreign_load_count`, `tag_throttled_count`.
+/// A trial of which the kernel told too little to say gives no number.
 pub fn from_counters(counters: &Counters, response: &str) -> Option<f64> {
     let value = match response {
         "wall_ns" => Some(counters.wall_ns),
@@ -131,6 +137,17 @@ pub fn from_counters(counters: &Counters, response: &str) -> Option<f64> {
         _ => None,
     };
     value.map(|value| value as f64)
+}
+
+/// Whether a trial completed and measured this.
+pub(crate) fn has_value(record: &Record, response: &str) -> bool {
+    !observations(record, response).is_empty()
+}
+
+/// The value of a response that no series holds: a counter of the trial, or one of its tags.
+fn from_record(record: &Record, response: &str) -> Option<f64> {
+    let counters = &record.measured.as_ref()?.counters;
+    from_counters(counters, response).or_else(|| Tag::count(record, response))
 }
 
 /// CPU time over the timed region, the awaited children's included, in nanoseconds.

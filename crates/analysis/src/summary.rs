@@ -5,13 +5,16 @@ use crate::effect::{Effect, effect};
 use crate::estimate::median_estimate;
 use crate::harness::harness;
 use crate::holm::holm;
+use crate::meter::meter;
 use crate::need::half_width;
 use crate::outcomes::{failed_checks, outcomes, tag_counts, warnings};
 use crate::sample::Table;
+use crate::tags::Tagger;
+use crate::untagged;
 use crate::verdict::{Leaning, lean};
 use model::{
     Claim, ClaimResult, ControlResult, Design, Environment, EstimateRow, ExperimentSummary,
-    FindingResult, Grade, Meter, Quantity, Record, SUMMARY_FORMAT, Summary, Trust, Verdict,
+    FindingResult, Grade, Quantity, Record, SUMMARY_FORMAT, ShieldReport, Summary, Trust, Verdict,
 };
 use std::collections::BTreeSet;
 
@@ -26,6 +29,8 @@ pub struct Input<'a> {
     pub complete: bool,
     /// The machine, as the session found it.
     pub environment: &'a Environment,
+    /// How the trials were shielded from the rest of it.
+    pub shield: &'a ShieldReport,
     /// The experiments.
     pub designs: &'a [Design],
     /// Their trials, in any order.
@@ -36,10 +41,11 @@ pub struct Input<'a> {
 ///
 /// Verdicts share their error over all claims of the session, controls over all controls (Holm).
 pub fn summarise(input: &Input<'_>) -> Summary {
+    let tagger = Tagger::over(input.records);
     let tables: Vec<Table<'_>> =
         input.designs.iter().map(|design| Table::new(design, input.records.iter())).collect();
     let mut experiments: Vec<ExperimentSummary> =
-        tables.iter().map(|table| experiment(table, input.records)).collect();
+        tables.iter().map(|table| experiment(table, input.records, &tagger)).collect();
     let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
     let p_values: Vec<f64> =
         judged.iter().flatten().filter_map(|j| j.leaning.map(|leaning| leaning.p_value)).collect();
@@ -48,6 +54,7 @@ pub fn summarise(input: &Input<'_>) -> Summary {
         summary.claims =
             judged.into_iter().map(|judged| judged.result(table, &mut stands)).collect();
     }
+    untagged::fill(&mut experiments, &tables, input.records, &tagger);
     Summary {
         format: SUMMARY_FORMAT,
         scruple: input.scruple.to_string(),
@@ -55,7 +62,7 @@ pub fn summarise(input: &Input<'_>) -> Summary {
         complete: input.complete,
         trust: trust(&tables),
         harness: harness(input.records),
-        meter: Meter::default(),
+        meter: meter(input, &tagger),
         experiments,
     }
 }
@@ -105,7 +112,7 @@ impl Judged<'_> {
 }
 
 /// All of an experiment but its claims, which wait for the other experiments'.
-fn experiment(table: &Table<'_>, records: &[Record]) -> ExperimentSummary {
+fn experiment(table: &Table<'_>, records: &[Record], tagger: &Tagger) -> ExperimentSummary {
     let design = table.design;
     let own: Vec<&Record> = records.iter().filter(|r| r.experiment == design.id).collect();
     let blocks: BTreeSet<u32> = own.iter().map(|record| record.block).collect();
@@ -135,7 +142,7 @@ fn experiment(table: &Table<'_>, records: &[Record]) -> ExperimentSummary {
         planted: Vec::new(),
         diagnoses: Vec::new(),
         failed_checks: failed_checks(&own),
-        tags: tag_counts(&own),
+        tags: tag_counts(tagger, own),
         warnings,
     }
 }

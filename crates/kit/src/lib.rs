@@ -8,6 +8,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+mod calibration;
 mod channel;
 pub mod declare;
 mod measure;

@@ -1,3 +1,4 @@
+use crate::calibration;
 use crate::channel::{Channel, ChannelError};
 use crate::pmu::Pmu;
 use model::{Check, Counters, Exhibit, FromTrial, Measured, Series, Spec, ToTrial};
@@ -70,6 +71,8 @@ pub struct Trial<'a> {
 /// What the counters said when the timed region began.
 #[derive(Debug)]
 struct Opened {
+    /// How long the calibration loop took before the runner was told that all is ready.
+    calibration_ns: u64,
     wall_ns: u64,
     usage: Usage,
     sched: Option<sys::proc::SchedStat>,
@@ -231,11 +234,14 @@ impl<'a> Trial<'a> {
         Err(Stop::failed(format!("execve(/proc/self/exe): {error}")))
     }
 
-    /// Ends the set-up: tells the runner what was verified, waits for its `Go`, and opens the
-    /// timed region.
+    /// Ends the set-up: times the calibration loop, tells the runner what was verified, waits for
+    /// its `Go`, and opens the timed region.
     pub fn begin(&mut self) -> Result<(), Stop> {
         let mut pmu = Pmu::open();
         let set_up_ns = sys::clock::now_ns() - self.read_ns;
+        // Not between `Go` and the region: what the set-up left in caches and branch predictors is
+        // to be as near to it as it was. The loop is the instrument's, and no part of the set-up.
+        let calibration_ns = calibration::pass_ns();
         let observed = std::mem::take(&mut self.observed);
         self.channel.say(&FromTrial::Ready { observed, set_up_ns })?;
         match self.channel.hear()? {
@@ -244,6 +250,7 @@ impl<'a> Trial<'a> {
         }
         pmu.begin();
         let opened = Opened {
+            calibration_ns,
             pmu,
             io: sys::proc::io(sys::process::pid()),
             sched: sys::proc::schedstat_process(sys::process::pid()),
@@ -255,7 +262,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Closes the timed region and counts what happened in it.
+    /// Closes the timed region, counts what happened in it, and times the calibration loop again.
     ///
     /// Children must have been awaited by now: the kernel adds their CPU time and faults to the
     /// parent's when it waits for them.
@@ -299,6 +306,8 @@ impl<'a> Trial<'a> {
             ),
             pmu: opened.pmu.end(),
         };
+        // All is counted by now, so that the loop is in none of the counters.
+        self.measured.calibration = Some(calibration::after(opened.calibration_ns));
         self.closed = true;
         Ok(&self.measured.counters)
     }

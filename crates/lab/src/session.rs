@@ -16,6 +16,7 @@ pub(crate) fn summarise(manifest: &Manifest, records: &[Record], designs: &[Desi
         session: &manifest.session,
         complete: is_complete(manifest, records),
         environment: &manifest.environment,
+        shield: &manifest.shield,
         designs,
         records,
     })

@@ -118,6 +118,7 @@ proptest! {
             session: &manifest.session,
             complete: true,
             environment: &manifest.environment,
+            shield: &manifest.shield,
             designs: &manifest.designs,
             records: &records,
         });

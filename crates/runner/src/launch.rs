@@ -15,6 +15,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+use sys::cgroup::Quotas;
 use sys::task::{Ended, Pid};
 
 /// A trial that has answered gets this long to end: gigabytes take a while to unmap.
@@ -48,6 +49,8 @@ pub struct Runner {
     // Fields are dropped in this order: the shield is lowered while the guard still watches.
     shield: Shield,
     guard: Guard,
+    /// The quotas of CPU time that hold the trials, which inherit this process's cgroup.
+    quotas: Quotas,
     /// Children that this process had before it conducted anything: a shell may have started them
     /// and then become us. They are nobody's orphans.
     foreign: Vec<Pid>,
@@ -91,7 +94,9 @@ impl Runner {
         settings.scratch = settings.scratch.join(own);
         guard.scratch(&settings.scratch);
         let shield = Shield::raise(&settings, &mut |path| guard.cgroup(path))?;
-        Ok(Runner { settings, shield, guard, foreign, unclear: None })
+        // In the shield by now: its cgroup is the one the trials are born in.
+        let quotas = Quotas::of_own();
+        Ok(Runner { settings, shield, guard, quotas, foreign, unclear: None })
     }
 
     /// How trials are shielded.
@@ -117,7 +122,7 @@ impl Runner {
             .map_err(|cause| Error::Scratch { path: folder.clone(), cause })?;
         let started_unix_ms = sys::clock::unix_ms();
         let oom_kills = sys::proc::oom_kills();
-        let before = Before::now();
+        let before = Before::now(&self.quotas);
         let begun_ns = sys::clock::now_ns();
         let limit = Duration::from_millis(order.design.time_limit_ms);
         let deadline = Instant::now() + limit;
@@ -162,7 +167,7 @@ impl Runner {
             measuring_ns: known.measuring_ns,
             total_ns,
             runner_cpu_ns: known.runner_cpu_ns,
-            machine: before.until_now(usage.user_ns + usage.system_ns),
+            machine: before.until_now(&self.quotas, usage.user_ns + usage.system_ns),
             log: talk.log_text(),
         };
         self.clear(&folder);

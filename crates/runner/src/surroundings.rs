@@ -1,4 +1,5 @@
 use model::Surroundings;
+use sys::cgroup::Quotas;
 
 /// What the machine had done in all when a trial began; the difference at its end is what it did
 /// beside the trial.
@@ -7,21 +8,23 @@ pub(crate) struct Before {
     cpu: Option<sys::proc::MachineCpu>,
     runner_cpu_ns: u64,
     pressure: [Option<u64>; 3],
+    throttled_ns: Vec<Option<u64>>,
 }
 
 const RESOURCES: [&str; 3] = ["cpu", "io", "memory"];
 
 impl Before {
-    pub(crate) fn now() -> Self {
+    pub(crate) fn now(quotas: &Quotas) -> Self {
         Before {
             cpu: sys::proc::machine_cpu(),
             runner_cpu_ns: sys::clock::process_cpu_ns(),
             pressure: RESOURCES.map(sys::proc::pressure),
+            throttled_ns: quotas.throttled_ns(),
         }
     }
 
     /// What happened since, less what the trial and the runner used themselves.
-    pub(crate) fn until_now(&self, trial_cpu_ns: u64) -> Surroundings {
+    pub(crate) fn until_now(&self, quotas: &Quotas, trial_cpu_ns: u64) -> Surroundings {
         let runner_ns = sys::clock::process_cpu_ns() - self.runner_cpu_ns;
         let cpu = sys::proc::machine_cpu();
         let less = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
@@ -33,7 +36,33 @@ impl Before {
             cpu_pressure_ns: less(pressure[0], self.pressure[0]),
             io_pressure_ns: less(pressure[1], self.pressure[1]),
             memory_pressure_ns: less(pressure[2], self.pressure[2]),
-            throttled_ns: None,
+            throttled_ns: throttled_ns(&self.throttled_ns, &quotas.throttled_ns()),
         }
+    }
+}
+
+/// For how long the worst of some quotas held its group back between two readings; `None` where
+/// the kernel tells of none.
+///
+/// The worst and not the sum: while a group is held back those inside it are too, and the same wait
+/// would count twice.
+fn throttled_ns(before: &[Option<u64>], now: &[Option<u64>]) -> Option<u64> {
+    let waits = before.iter().zip(now);
+    waits.filter_map(|(before, now)| Some((*now)?.saturating_sub((*before)?))).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::throttled_ns;
+
+    #[test]
+    fn the_worst_quota_counts_and_silence_is_not_none() {
+        assert_eq!(throttled_ns(&[Some(5), Some(100)], &[Some(5), Some(130)]), Some(30));
+        assert_eq!(throttled_ns(&[Some(5), Some(100)], &[Some(45), Some(130)]), Some(40));
+        assert_eq!(throttled_ns(&[Some(5)], &[Some(5)]), Some(0));
+        assert_eq!(throttled_ns(&[None, Some(1)], &[Some(9), Some(2)]), Some(1));
+        assert_eq!(throttled_ns(&[Some(9)], &[Some(2)]), Some(0));
+        assert_eq!(throttled_ns(&[Some(9)], &[None]), None);
+        assert_eq!(throttled_ns(&[], &[]), None);
     }
 }

@@ -36,7 +36,7 @@ fn design() -> Design {
     }
 }
 
-const MANNERS: [&str; 22] = [
+const MANNERS: [&str; 23] = [
     "nothing",
     "hang_before_ready",
     "hang_after_go",
@@ -59,6 +59,7 @@ const MANNERS: [&str; 22] = [
     "never_close_region",
     "leave_files",
     "begin_anew",
+    "work_under_a_quota",
 ];
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
@@ -113,6 +114,13 @@ fn misbehave(trial: &Trial<'_>, manner: &str) -> Result<(), Stop> {
         "out_of_memory" => out_of_memory(trial)?,
         "fail" => return Err(Stop::failed("a planted failure")),
         "exit_silently" => sys::task::exit_now(3),
+        "work_under_a_quota" => {
+            // Many times what the quota allows in one of its periods.
+            let begun_ns = sys::clock::thread_cpu_ns();
+            while sys::clock::thread_cpu_ns() - begun_ns < 10_000_000 {
+                std::hint::spin_loop();
+            }
+        }
         "leave_files" => {
             std::fs::create_dir("folder")?;
             std::fs::write("folder/file", "left behind")?;
@@ -252,6 +260,10 @@ fn outcome_of(manner: &'static str) -> Outcome {
             matches!(record.outcome, Outcome::Completed { .. }),
             "only what is complete has a measurement"
         );
+        if let Some(measured) = &record.measured {
+            let calibration = measured.calibration.expect("the clock beside the region");
+            assert!(calibration.before_ns > 0 && calibration.after_ns > 0, "{calibration:?}");
+        }
         // Whatever happened, the next trial is sound.
         assert_eq!(bench.conduct("nothing").outcome, Outcome::Completed { leaked: 0 });
         record.outcome
@@ -287,6 +299,33 @@ fn violated(outcome: &Outcome, words: &str) -> bool {
 
 fn died(outcome: &Outcome, expected: i32, at: Phase) -> bool {
     matches!(outcome, Outcome::Died { signal, phase } if *signal == expected && *phase == at)
+}
+
+/// A quota of a tenth of a CPU, planted around runner and trial, is seen to hold the trial back.
+fn work_under_a_quota() -> Result<(), Failed> {
+    let name = format!("scruple-test-quota-{}", sys::process::pid());
+    let own = sys::cgroup::Cgroup::own("cpu");
+    let limited = own.and_then(|own| {
+        let group = sys::cgroup::Cgroup::create("cpu", &name)?.guarded();
+        group.group().set_cpu_quota(0.1)?;
+        group.group().add(sys::process::pid())?;
+        Ok((own, group))
+    });
+    let (own, group) = match limited {
+        Ok(limited) => limited,
+        Err(error) => {
+            println!("skipped: {error}");
+            return Ok(());
+        }
+    };
+    let folder = tempfile::tempdir()?;
+    let record = Bench::new(folder.path()).conduct("work_under_a_quota");
+    own.add(sys::process::pid())?;
+    group.end()?;
+    match record.machine.throttled_ns {
+        Some(1..) => Ok(()),
+        told => Err(Failed::from(format!("the quota held nothing back: {told:?}"))),
+    }
 }
 
 fn tests() -> Vec<Test> {
@@ -328,6 +367,7 @@ fn tests() -> Vec<Test> {
         ),
         expect("leave_files", |o| *o == Outcome::Completed { leaked: 0 }),
         expect("begin_anew", |o| *o == Outcome::Completed { leaked: 0 }),
+        Test::test("work_under_a_quota", work_under_a_quota),
         Test::test("every_manner_has_its_test", || {
             let tested: Vec<String> = tests().iter().map(|test| test.name().to_string()).collect();
             let untested: Vec<_> =

@@ -5,10 +5,13 @@
 //! to go away whatever happens holds a [`Guard`].
 
 mod find;
+mod quota;
 
 use crate::error::last_errno;
 use crate::{Error, Pid, Result, process, text};
-use find::Mount;
+#[cfg(test)]
+pub(crate) use quota::parse_throttled_ns;
+pub use quota::{Quotas, cpu_quota};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -170,6 +173,24 @@ impl Cgroup {
         match self.version {
             Version::V1 => self.write("cpu.shares", "262144"),
             Version::V2 => self.write("cpu.weight", "10000"),
+        }
+    }
+
+    /// Limits the CPU time of the group to a share of one CPU, from 0.1 up, in periods of 10 ms: so
+    /// short that whoever goes over it is held back many times in a second.
+    ///
+    /// # Errors
+    /// `EINVAL` for less than the kernel's least quota, 1 ms; `ENOENT` where the group has no `cpu`
+    /// controller or the kernel no quotas; `EACCES`.
+    pub fn set_cpu_quota(&self, cpus: f64) -> Result<()> {
+        const PERIOD_US: u64 = 10_000;
+        let quota_us = (cpus * PERIOD_US as f64) as u64;
+        match self.version {
+            Version::V1 => {
+                self.write("cpu.cfs_period_us", &PERIOD_US.to_string())?;
+                self.write("cpu.cfs_quota_us", &quota_us.to_string())
+            }
+            Version::V2 => self.write("cpu.max", &format!("{quota_us} {PERIOD_US}")),
         }
     }
 
@@ -346,41 +367,6 @@ fn is_alive(pid: Pid) -> bool {
         .ok()
         .and_then(|stat| crate::proc::parse_stat(&stat))
         .is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
-}
-
-/// How many CPUs' worth of time the groups around this process allow it: the
-/// smallest quota on the way up to the root; `None` where there is none.
-pub fn cpu_quota() -> Option<f64> {
-    find::mounts()
-        .into_iter()
-        .filter(|mount| mount.has("cpu"))
-        .filter_map(|mount| quota_upwards(&mount))
-        .min_by(f64::total_cmp)
-}
-
-fn quota_upwards(mount: &Mount) -> Option<f64> {
-    let own = find::own_folder(mount)?;
-    own.ancestors()
-        .take_while(|folder| folder.starts_with(&mount.folder))
-        .filter_map(|folder| match mount.version {
-            Version::V1 => quota_of(
-                &text::value(folder.join("cpu.cfs_quota_us"))?,
-                &text::value(folder.join("cpu.cfs_period_us"))?,
-            ),
-            Version::V2 => {
-                let text = text::value(folder.join("cpu.max"))?;
-                let (quota, period) = text.split_once(' ')?;
-                quota_of(quota, period)
-            }
-        })
-        .min_by(f64::total_cmp)
-}
-
-/// The quotient of quota and period; `-1` and `max` mean that there is none.
-fn quota_of(quota: &str, period: &str) -> Option<f64> {
-    let quota: u64 = quota.parse().ok()?;
-    let period: u64 = period.parse().ok().filter(|period| *period > 0)?;
-    Some(quota as f64 / period as f64)
 }
 
 /// CPU time of every task of the machine, in ns, from the true root of the

@@ -4,7 +4,7 @@
 use crate::affinity::{format_list, parse_list};
 use crate::calls::{CLONE_ARGS_BYTES, Call, Cloned, Reader};
 use crate::proc::*;
-use crate::{block, machine, pages, topology, wait_signal};
+use crate::{block, cgroup, machine, pages, topology, wait_signal};
 use damage::damaged;
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ pub(crate) mod damage;
 pub(crate) mod scale;
 
 /// Texts that the parsers of this room read in earnest.
-const TEXTS: [&str; 14] = [
+const TEXTS: [&str; 15] = [
     "0,2-4,7\n",
     "77 (a) R (b) c) S 12 34 56 0 -1 0 1 2 3 4 500 60 7 8 20 0 1 0 9000 1 2\n",
     "77 )a( R 12 34 56 0 -1 0 1 2 3 4 500 60 7 8 20 0 1 0 9000 1 2\n",
@@ -28,6 +28,7 @@ const TEXTS: [&str; 14] = [
     "Name:\ta\nVmRSS:\t 12 kB\nThreads:\t3\nSigQ:\t1/2\nSigBlk:\t00000000000000ff\nCpus_allowed_list:\t0-1\nvoluntary_ctxt_switches:\t5\n",
     "24 30 0:22 / /sys/fs/cgroup\\040x rw shared:9 - cgroup2 cgroup2 rw\n25 30 0:23 /a /m rw - cgroup cgroup rw,memory,cpu\n",
     "4:memory,cpu:/some/group\n0::/other\n",
+    "nr_periods 12\nnr_throttled 3\nthrottled_time 41000123\nthrottled_usec 77\n",
     "processor\t: 0\nmodel name\t: Some CPU\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n",
     "178420 24630 12246602 110713 260018 366519 20416578 1 0 2 3 0 0\nalways [madvise] never\n48K\n",
 ];
@@ -90,7 +91,7 @@ fn read_by_all(text: &str) {
     let _ = (parse_schedstat(text), parse_io(text), parse_pressure(text), parse_meminfo(text));
     let _ = (parse_memory(text), pages::huge_bytes_between(text, 0, u64::MAX));
     let _ = (block::parse_written_bytes(text), wait_signal::parse_masks(text));
-    let _ = machine::chosen(text);
+    let _ = (machine::chosen(text), cgroup::parse_throttled_ns(text));
     if let Some(size) = topology::parse_size(text) {
         assert!(text.contains(|c: char| c.is_ascii_digit()), "{size}");
     }

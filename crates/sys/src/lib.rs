@@ -16,6 +16,7 @@
 
 pub mod affinity;
 pub mod allocator;
+pub mod arithmetic;
 pub mod block;
 pub mod blocks;
 pub mod calls;

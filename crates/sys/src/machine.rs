@@ -2,7 +2,7 @@
 
 use crate::clock::Clock;
 use crate::{affinity, cgroup, perf, text, topology};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 
 /// The kernel's release, for example `6.1.0-18-amd64`.
@@ -82,8 +82,13 @@ pub fn settings() -> BTreeMap<String, String> {
         "thp_defrag",
         text::value(format!("{huge}/defrag")).and_then(|text| chosen(&text)),
     );
-    let first_cpu = affinity::allowed().ok().and_then(|cpus| cpus.first().copied()).unwrap_or(0);
-    set(&mut settings, "governor", topology::governor(first_cpu));
+    let cpus = affinity::allowed().unwrap_or_default();
+    let of_all = |of: fn(u32) -> Option<String>| distinct(cpus.iter().copied().filter_map(of));
+    set(&mut settings, "governor", of_all(topology::governor));
+    set(&mut settings, "frequency_driver", of_all(topology::frequency_driver));
+    set(&mut settings, "energy_preference", of_all(topology::energy_preference));
+    set(&mut settings, "frequency_max_khz", of_all(topology::frequency_max_khz));
+    set(&mut settings, "cpu_capacity", of_all(topology::capacity));
     set(&mut settings, "clocksource", topology::clocksource());
     set(&mut settings, "perf_event_paranoid", perf::paranoid().map(|level| level.to_string()));
     set(&mut settings, "mitigations", mitigations());
@@ -91,6 +96,12 @@ pub fn settings() -> BTreeMap<String, String> {
     let versions: Vec<&str> = cgroup::versions().into_iter().map(cgroup::Version::name).collect();
     set(&mut settings, "cgroup", (!versions.is_empty()).then(|| versions.join("+")));
     settings
+}
+
+/// The values that occur, each once, in order: one where all CPUs are alike.
+fn distinct(values: impl Iterator<Item = String>) -> Option<String> {
+    let values: BTreeSet<String> = values.collect();
+    (!values.is_empty()).then(|| values.into_iter().collect::<Vec<_>>().join(", "))
 }
 
 fn set(settings: &mut BTreeMap<String, String>, name: &str, value: Option<String>) {
@@ -159,6 +170,9 @@ mod tests {
         assert_eq!(chosen("always [madvise] never").as_deref(), Some("madvise"));
         assert_eq!(chosen("always"), None);
         assert_eq!(chosen("] ["), None);
+        let twice = ["schedutil", "performance", "schedutil"].map(str::to_string);
+        assert_eq!(distinct(twice.into_iter()).as_deref(), Some("performance, schedutil"));
+        assert_eq!(distinct(std::iter::empty()), None);
         assert!(timer_hz().is_some_and(|hz| (24..=10_000).contains(&hz)));
     }
 }

@@ -244,6 +244,28 @@ pub fn governor(cpu: u32) -> Option<String> {
     text::value(format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor"))
 }
 
+/// The driver that sets the frequency of `cpu`: `intel_pstate`, whose `powersave` is not that of
+/// `acpi-cpufreq`.
+pub fn frequency_driver(cpu: u32) -> Option<String> {
+    text::value(format!("{CPUS}/cpu{cpu}/cpufreq/scaling_driver"))
+}
+
+/// What a CPU that chooses its own frequency is asked to prefer: `performance`, `power`…
+pub fn energy_preference(cpu: u32) -> Option<String> {
+    text::value(format!("{CPUS}/cpu{cpu}/cpufreq/energy_performance_preference"))
+}
+
+/// The highest frequency that `cpu` is allowed, in kHz.
+pub fn frequency_max_khz(cpu: u32) -> Option<String> {
+    text::value(format!("{CPUS}/cpu{cpu}/cpufreq/scaling_max_freq"))
+}
+
+/// The capacity of `cpu` beside the fastest of the machine, which has 1024; `None` where the kernel
+/// knows of no difference.
+pub fn capacity(cpu: u32) -> Option<String> {
+    text::value(format!("{CPUS}/cpu{cpu}/cpu_capacity"))
+}
+
 /// The clock source the kernel keeps time by: `tsc`, `kvm-clock`…
 pub fn clocksource() -> Option<String> {
     text::value("/sys/devices/system/clocksource/clocksource0/current_clocksource")

@@ -156,6 +156,7 @@ pub(super) fn summary(design: &Design, records: &[Record]) -> Summary {
         session: "s",
         complete: true,
         environment,
+        shield: &model::ShieldReport::default(),
         designs,
         records,
     })

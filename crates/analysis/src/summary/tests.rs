@@ -58,10 +58,15 @@ fn study() -> Design {
 }
 
 fn summary(designs: &[Design], records: &[Record]) -> Summary {
-    let environment = &model::Environment::default();
-    let input =
-        Input { scruple: "0.1.0", session: "s", complete: true, environment, designs, records };
-    summarise(&input)
+    summarise(&Input {
+        scruple: "0.1.0",
+        session: "s",
+        complete: true,
+        environment: &model::Environment::default(),
+        shield: &ShieldReport::default(),
+        designs,
+        records,
+    })
 }
 
 #[test]

@@ -1,4 +1,5 @@
-use super::find::{folder_below, parse_mounts, parse_own_path};
+use super::find::{Mount, folder_below, parse_mounts, parse_own_path};
+use super::quota::quota_of;
 use super::*;
 use crate::hostile::damage::damaged;
 use crate::pages::{Huge, Mapping, page_bytes, shared};
@@ -62,6 +63,52 @@ fn quotas_are_quotients() {
     assert_eq!(quota_of("max", "100000"), None);
     assert_eq!(quota_of("1", "0"), None);
     assert!(cpu_quota().is_none_or(|cpus| cpus > 0.0));
+}
+
+#[test]
+fn throttling_is_read_in_either_version() {
+    let v1 = "nr_periods 12\nnr_throttled 3\nthrottled_time 41000123\nnr_bursts 0\nburst_time 0\n";
+    let v2 = "usage_usec 9\nuser_usec 8\nsystem_usec 1\nnr_periods 2\nthrottled_usec 77\n";
+    assert_eq!(parse_throttled_ns(v1), Some(41_000_123));
+    assert_eq!(parse_throttled_ns(v2), Some(77_000));
+    assert_eq!(parse_throttled_ns("throttled_usec 0\n"), Some(0));
+    // The root of version 2 counts no throttling, which is not the same as none.
+    assert_eq!(parse_throttled_ns("usage_usec 9\nuser_usec 8\n"), None);
+    for text in ["", "throttled_usec", "throttled_usec -1", "throttled_usec 18446744073709551615"] {
+        assert_eq!(parse_throttled_ns(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn a_quota_that_holds_a_process_back_counts_it() {
+    let Some(guard) = group_or_say("cpu", "quota") else { return };
+    let group = guard.group();
+    if let Err(error) = group.set_cpu_quota(0.1) {
+        println!("skipped: {error}");
+        return;
+    }
+    let child = fork_run(|| {
+        loop {
+            std::hint::spin_loop();
+        }
+    })
+    .unwrap();
+    group.add(child).unwrap();
+    let throttled_ns =
+        || parse_throttled_ns(&text::read(group.path().join("cpu.stat")).unwrap_or_default());
+    // It wants a whole CPU and may have a tenth of one.
+    eventually("being held back", || throttled_ns().is_some_and(|ns| ns > 1_000_000));
+    process::kill(child, libc::SIGKILL).unwrap();
+    task::wait(child).unwrap();
+}
+
+#[test]
+fn the_accounts_of_our_own_quotas_never_run_backwards() {
+    let quotas = Quotas::of_own();
+    let (before, after) = (quotas.throttled_ns(), quotas.throttled_ns());
+    assert_eq!(before.len(), after.len());
+    assert!(before.iter().zip(&after).all(|(before, after)| before <= after));
+    assert!(Quotas::default().throttled_ns().is_empty());
 }
 
 /// A guarded group for a test, or `None` with the reason printed.

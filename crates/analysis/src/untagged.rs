@@ -1,0 +1,136 @@
+//! Every number once more, without the trials that have a tag.
+//!
+//! Nothing is deleted: the number that counts is formed from all trials. Beside it stands what the
+//! others alone say, so that a reader sees whether disturbance made the answer. The same quantity is
+//! formed in the same way from the same response, from the blocks that are left. Only a number that
+//! counts tags has no second one: without the trials that have them there are none.
+
+use crate::effect::form;
+use crate::estimate::median_estimate;
+use crate::holm::holm;
+use crate::sample::{Table, has_value};
+use crate::tags::{Tag, Tagger};
+use crate::verdict::{Leaning, lean};
+use model::{
+    ClaimResult, EstimateRow, ExperimentSummary, QuantityResult, Record, Treatment, Verdict,
+};
+
+/// Fills in what the untagged trials say, experiment by experiment as the tables stand, and notes
+/// which verdicts rest on the others.
+pub(crate) fn fill(
+    experiments: &mut [ExperimentSummary],
+    tables: &[Table<'_>],
+    records: &[Record],
+    tagger: &Tagger,
+) {
+    if !records.iter().any(|record| tagger.is_tagged(record)) {
+        return;
+    }
+    let left = || records.iter().filter(|record| !tagger.is_tagged(record));
+    let without: Vec<Table<'_>> =
+        tables.iter().map(|table| Table::new(table.design, left())).collect();
+    for ((summary, table), without) in experiments.iter_mut().zip(tables).zip(&without) {
+        let pair = Pair { table, without, tagger };
+        for row in &mut summary.estimates {
+            pair.fill_row(row);
+        }
+        let findings = summary.findings.iter_mut().map(|finding| &mut finding.result);
+        let claims = summary.claims.iter_mut().map(|claim| &mut claim.result);
+        let planted = summary.planted.iter_mut().map(|planted| &mut planted.result);
+        let suspects = summary.diagnoses.iter_mut().flat_map(|diagnosis| &mut diagnosis.suspects);
+        let shares = suspects.map(|blame| &mut blame.share);
+        for result in findings.chain(claims).chain(planted).chain(shares) {
+            pair.fill(result);
+        }
+    }
+    note_other_verdicts(experiments, &without);
+}
+
+/// All trials of an experiment, and those without a tag.
+struct Pair<'a> {
+    table: &'a Table<'a>,
+    without: &'a Table<'a>,
+    tagger: &'a Tagger,
+}
+
+impl Pair<'_> {
+    fn fill_row(&self, row: &mut EstimateRow) {
+        let design = self.table.design;
+        let subtracted = design.response(&row.response).and_then(|it| it.subtract.as_ref());
+        let control = subtracted.map(|cell| row.treatment.with(cell));
+        let control = control.as_ref().filter(|control| **control != row.treatment);
+        row.tagged = self.tagged(std::iter::once(&row.treatment).chain(control), &row.response);
+        if row.tagged > 0 && Tag::counted_by(&row.response).is_none() {
+            row.untagged = median_estimate(&self.without.trials(&row.response, &row.treatment));
+        }
+    }
+
+    fn fill(&self, result: &mut QuantityResult) {
+        let carrier = carrier(result).to_string();
+        let all: Vec<Treatment> = self.table.treatments().into_iter().cloned().collect();
+        let needed = result.quantity.treatments(self.table.design, &all);
+        result.tagged = self.tagged(needed, &carrier);
+        if result.tagged > 0 && Tag::counted_by(&carrier).is_none() {
+            result.untagged = form(self.without, &result.quantity, &carrier).evidence.estimate();
+        }
+    }
+
+    /// Trials of some treatments that gave the response a number and have a tag.
+    fn tagged<'t>(
+        &self,
+        treatments: impl IntoIterator<Item = &'t Treatment>,
+        response: &str,
+    ) -> u32 {
+        let records = treatments.into_iter().flat_map(|treatment| self.table.records(treatment));
+        let tagged = records
+            .filter(|record| self.tagger.is_tagged(record) && has_value(record, response))
+            .count();
+        u32::try_from(tagged).unwrap_or(u32::MAX)
+    }
+}
+
+/// The response that a number was formed from.
+fn carrier(result: &QuantityResult) -> &str {
+    result.carried_by.as_deref().unwrap_or(result.quantity.response())
+}
+
+/// Judges all claims of the session once more, from the untagged trials alone and with Holm's
+/// correction over these, and says at each claim with tagged trials if its verdict would be another.
+fn note_other_verdicts(experiments: &mut [ExperimentSummary], without: &[Table<'_>]) {
+    let leaning = |table: &Table<'_>, claim: &ClaimResult| -> Option<Leaning> {
+        let effect = form(table, &claim.result.quantity, carrier(&claim.result));
+        lean(&claim.result.quantity, &effect.evidence, claim.holds_if)
+    };
+    let leanings: Vec<Option<Leaning>> = experiments
+        .iter()
+        .zip(without)
+        .flat_map(|(summary, table)| summary.claims.iter().map(|claim| leaning(table, claim)))
+        .collect();
+    let p_values: Vec<f64> = leanings.iter().flatten().map(|leaning| leaning.p_value).collect();
+    let mut stands = holm(&p_values).into_iter();
+    let claims = experiments.iter_mut().flat_map(|summary| &mut summary.claims);
+    for (claim, leaning) in claims.zip(leanings) {
+        let verdict = leaning.map_or(Verdict::Inconclusive, |leaning| {
+            leaning.verdict(stands.next().unwrap_or(false))
+        });
+        let result = &mut claim.result;
+        let counts_tags = Tag::counted_by(carrier(result)).is_some();
+        if result.tagged > 0 && !counts_tags && verdict != claim.verdict {
+            let told = match (verdict, &result.untagged) {
+                (Verdict::Supported, _) => "the claim would be supported",
+                (Verdict::Refuted, _) => "the claim would be refuted",
+                (Verdict::Inconclusive, Some(_)) => "nothing would be decided",
+                (Verdict::Inconclusive, None) => "there would be no number",
+            };
+            let trials = match result.tagged {
+                1 => "trial that has a tag".to_string(),
+                many => format!("{many} trials that have a tag"),
+            };
+            let joint = if result.remark.is_empty() { "" } else { "; " };
+            result.remark.push_str(&format!("{joint}without the {trials} {told}"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
