@@ -13,22 +13,27 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 mod costs;
+mod diagnosis;
 pub mod disturbance;
 mod effect;
 mod estimate;
 mod evidence;
 mod floor;
+mod floors;
 mod frequency;
+mod grade;
 mod harness;
 mod holm;
 pub mod interval;
 mod need;
 mod order;
 mod outcomes;
+mod planted;
 mod sample;
 mod signed_rank;
 mod summary;
 mod tail;
+mod variance;
 mod verdict;
 
 #[cfg(test)]
