@@ -59,7 +59,7 @@ impl Effect {
             estimate: self.evidence.estimate(),
             carried_by: self.carried_by.clone(),
             floor: self.evidence.floor(),
-            floor_in_ten_times: None,
+            floor_in_ten_times: self.evidence.floor_in_ten_times(),
             tagged: 0,
             untagged: None,
             remark: self.remarks.join("; "),

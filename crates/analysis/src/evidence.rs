@@ -1,6 +1,6 @@
 //! What the trials say of one quantity, before it is judged.
 
-use crate::floor::{minimum_detectable, minimum_detectable_normal};
+use crate::floor::{TEN_TIMES, minimum_detectable_in, minimum_detectable_normal};
 use crate::frequency::Frequency;
 use crate::interval::Located;
 use model::Estimate;
@@ -86,9 +86,19 @@ impl Evidence {
     /// The minimum detectable effect in the estimate's own terms, relative for ratios; `None`
     /// without a standard error.
     pub(crate) fn floor(&self) -> Option<f64> {
+        self.floor_in(1)
+    }
+
+    /// The same with ten times the blocks (of a frequency: ten times the chances), if these are
+    /// independent of each other and like those measured.
+    pub(crate) fn floor_in_ten_times(&self) -> Option<f64> {
+        self.floor_in(TEN_TIMES)
+    }
+
+    fn floor_in(&self, times: usize) -> Option<f64> {
         match *self {
             Evidence::Blocks { located, scale, .. } if !located.agrees => {
-                let least = minimum_detectable(located.standard_error, located.samples)?;
+                let least = minimum_detectable_in(times, located.standard_error, located.samples)?;
                 match scale {
                     Scale::Linear | Scale::Unit => Some(least),
                     Scale::Relative => Some(least / located.point.abs()),
@@ -96,7 +106,9 @@ impl Evidence {
                 }
                 .filter(|floor| floor.is_finite())
             }
-            Evidence::Events(frequency) => minimum_detectable_normal(frequency.standard_error()),
+            Evidence::Events(frequency) => {
+                minimum_detectable_normal(frequency.standard_error() / (times as f64).sqrt())
+            }
             _ => None,
         }
     }
@@ -105,6 +117,7 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::floor::minimum_detectable;
     use crate::frequency::Tally;
     use crate::interval::centre;
 
@@ -123,6 +136,9 @@ mod tests {
         assert_eq!(counted(1, 50).p_value(0.0, Side::Below), 0.0);
         assert_eq!(evidence.floor(), None);
         assert!((counted(25, 50).floor().unwrap() - 0.05 * 2.801_585).abs() < 1e-5);
+        let later = counted(25, 50).floor_in_ten_times().unwrap();
+        assert!((later - (0.25_f64 / 1000.0).sqrt() * 2.801_585).abs() < 1e-5);
+        assert_eq!(counted(0, 50).floor_in_ten_times(), None);
     }
 
     #[test]
@@ -150,6 +166,9 @@ mod tests {
         assert!((estimate.point.ln() - located.point).abs() < 1e-12);
         let least = minimum_detectable(located.standard_error, 7).unwrap();
         assert!((evidence.floor().unwrap() - (least.exp() - 1.0)).abs() < 1e-12);
+        // Seventy blocks: a standard error smaller by the root of ten, 69 degrees of freedom.
+        let later = minimum_detectable(located.standard_error / 10f64.sqrt(), 70).unwrap();
+        assert!((evidence.floor_in_ten_times().unwrap() - later.exp_m1()).abs() < 1e-12);
         assert!((evidence.p_value(estimate.low, Side::Below) - 0.05).abs() < 1e-9);
         assert_eq!(evidence.p_value(0.0, Side::Below), 0.0);
     }

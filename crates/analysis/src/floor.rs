@@ -1,6 +1,9 @@
 //! The floor: the smallest difference that would have been found.
 
-use crate::tail::{NORMAL_800, NORMAL_975, student_975, student_quantile};
+use crate::tail::{NORMAL_800, NORMAL_975, student_800, student_975};
+
+/// By which multiple of the time, and so of the blocks, the floor is also foretold.
+pub(crate) const TEN_TIMES: usize = 10;
 
 /// The difference from the boundary that a two-sided 5 % verdict finds with 80 % power, given
 /// the standard error of `samples` blocks: (t₀.₉₇₅ + t₀.₈₀) standard errors with
@@ -10,8 +13,24 @@ pub fn minimum_detectable(standard_error: f64, samples: usize) -> Option<f64> {
     if samples < 2 || !standard_error.is_finite() || standard_error <= 0.0 {
         return None;
     }
-    let power = student_quantile((samples - 1) as f64, 0.4);
-    Some((student_975(samples) + power) * standard_error)
+    Some((student_975(samples) + student_800(samples)) * standard_error)
+}
+
+/// The same with `times` as many blocks that are like those measured: the standard error falls by
+/// the root of it, and the degrees of freedom rise.
+///
+/// It assumes that blocks are independent. Noise that comes and goes over minutes makes
+/// neighbouring blocks alike; what whole blocks share cancels in an effect, but where the effect
+/// itself wanders ten times the time brings less than this.
+pub(crate) fn minimum_detectable_in(
+    times: usize,
+    standard_error: f64,
+    samples: usize,
+) -> Option<f64> {
+    if samples < 2 {
+        return None;
+    }
+    minimum_detectable(standard_error / (times as f64).sqrt(), samples.saturating_mul(times))
 }
 
 /// The same for a frequency, whose standard error is known from the frequency itself.
@@ -33,5 +52,9 @@ mod tests {
         assert!((minimum_detectable_normal(1.0).unwrap() - 2.801_6).abs() < 1e-3);
         assert_eq!(minimum_detectable(1.0, 1), None);
         assert_eq!(minimum_detectable(0.0, 9), None);
+        // Ten times 6 blocks: 59 degrees of freedom, 2.001 + 0.848.
+        assert!((minimum_detectable_in(10, 10f64.sqrt(), 6).unwrap() - 2.848_7).abs() < 1e-3);
+        assert_eq!(minimum_detectable_in(1, 0.3, 6), minimum_detectable(0.3, 6));
+        assert_eq!(minimum_detectable_in(10, 1.0, 1), None);
     }
 }

@@ -13,12 +13,15 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 mod costs;
+mod diagnosis;
 pub mod disturbance;
 mod effect;
 mod estimate;
 mod evidence;
 mod floor;
+mod floors;
 mod frequency;
+mod grade;
 mod harness;
 mod holm;
 pub mod interval;
@@ -26,12 +29,14 @@ mod meter;
 mod need;
 mod order;
 mod outcomes;
+mod planted;
 mod sample;
 mod signed_rank;
 mod summary;
 pub mod tags;
 mod tail;
 mod untagged;
+mod variance;
 mod verdict;
 
 #[cfg(test)]

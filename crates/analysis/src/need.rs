@@ -1,9 +1,13 @@
 //! What the next round of trials should measure.
 
+use crate::diagnosis::gap;
 use crate::effect::effect;
 use crate::order::median;
+use crate::planted::asked_of_planted;
 use crate::sample::Table;
-use model::{Claim, Design, FindingResult, Quantity, QuantityResult, Record, Treatment, Unit};
+use model::{
+    Claim, Design, FindingResult, Planted, Quantity, QuantityResult, Record, Treatment, Unit,
+};
 use std::collections::BTreeSet;
 
 /// So many trials of a treatment without one completed are enough to give it up.
@@ -24,14 +28,15 @@ const NEAR_ONE: f64 = 0.1;
 const OF_A_FREQUENCY: f64 = 0.3;
 
 /// No ratio is asked to be more precise than this: clocks and neighbours do not give it.
-const FINEST: f64 = 0.005;
+pub(crate) const FINEST: f64 = 0.005;
 
 /// What the next round of trials should measure. It looks at widths, never at verdicts: stopping
 /// on significance would make the error of the verdicts anything one likes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Need {
     /// Relative half-width divided by the width that is asked for, the worst over the driving
-    /// findings and the claims: at most 1 is precise enough. Infinite while one of them has no
+    /// findings, the claims, the planted answers and the gaps to be explained: at most 1 is
+    /// precise enough. Infinite while one of them has no
     /// interval yet; 0 without one that can still be measured.
     pub ratio: f64,
     /// Treatments whose trials would narrow the intervals that are not yet precise enough, in the
@@ -41,30 +46,74 @@ pub struct Need {
     pub headline: Option<FindingResult>,
 }
 
+/// How narrow an interval is asked to be.
+#[derive(Clone, Copy, Debug)]
+enum Asked<'d> {
+    /// A half-width, in the terms of [`half_width`].
+    Width(f64),
+    /// What a planted answer needs.
+    Planted(&'d Planted),
+}
+
+/// A number whose interval is to be narrow.
+struct Driving<'d> {
+    quantity: Quantity,
+    asked: Asked<'d>,
+    /// Further treatments that more blocks must have.
+    with: Vec<Treatment>,
+}
+
+impl<'d> Driving<'d> {
+    fn new(quantity: Quantity, asked: Asked<'d>) -> Self {
+        Driving { quantity, asked, with: Vec::new() }
+    }
+}
+
+/// All that drives. A gap's ratio drives, and not the shares of it: where there is no gap these
+/// would be infinitely wide for ever. But blocks that make the gap precise hold the treatments
+/// without each suspect as well.
+fn driving(design: &Design) -> Vec<Driving<'_>> {
+    let width = |quantity, width| Driving::new(quantity, Asked::Width(width));
+    let findings = design.findings.iter().filter(|finding| finding.drives);
+    let findings = findings.map(|finding| width(finding.quantity.clone(), design.precision));
+    let claims = design.claims.iter();
+    let claims =
+        claims.map(|claim| width(claim.quantity.clone(), asked_of(claim, design.precision)));
+    let planted =
+        design.planted.iter().map(|one| Driving::new(one.quantity.clone(), Asked::Planted(one)));
+    let gaps = design.diagnoses.iter().map(|one| Driving {
+        with: one.suspects.iter().map(|suspect| design.complete(&suspect.without)).collect(),
+        ..width(gap(one), design.precision)
+    });
+    findings.chain(claims).chain(planted).chain(gaps).collect()
+}
+
 /// What the next round should measure, given the records so far (of this or of all experiments)
 /// and the treatments that are planned.
 ///
-/// A finding is asked to be as precise as the design says, a claim as precise as [`asked_of`]
-/// says. One that needs a treatment that is not planned, or one that did not complete in three
-/// trials or was refused as unsupported, is out of reach and asks for nothing.
+/// A finding and the gap of a diagnosis are asked to be as precise as the design says, a claim as
+/// precise as [`asked_of`] says, a planted answer as [`asked_of_planted`] says. One that needs a
+/// treatment that is not planned, or one that did not complete in three trials or was refused as
+/// unsupported, is out of reach and asks for nothing.
 pub fn need(design: &Design, records: &[&Record], treatments: &[Treatment]) -> Need {
     let table = Table::new(design, records.iter().copied());
     let mut ratio = 0.0_f64;
     let mut wanted: BTreeSet<&Treatment> = BTreeSet::new();
-    let findings = design.findings.iter().filter(|finding| finding.drives);
-    let claims = design.claims.iter();
-    let asked = findings
-        .map(|finding| (&finding.quantity, design.precision))
-        .chain(claims.map(|claim| (&claim.quantity, asked_of(claim, design.precision))));
-    for (quantity, precision) in asked {
+    for Driving { quantity, asked, with } in driving(design) {
         let needed = quantity.treatments(design, treatments);
-        if out_of_reach(&table, quantity, &needed) {
+        if out_of_reach(&table, &quantity, &needed) {
             continue;
         }
-        let result = effect(&table, quantity).result(&table, quantity);
-        let own = half_width(&table, &result).map_or(f64::INFINITY, |half| half / precision);
+        let result = effect(&table, &quantity).result(&table, &quantity);
+        let own = half_width(&table, &result).map_or(f64::INFINITY, |half| match asked {
+            Asked::Width(width) => half / width,
+            Asked::Planted(planted) => {
+                half / asked_of_planted(planted, &result, half, design.precision)
+            }
+        });
         if own > 1.0 {
-            wanted.extend(needed);
+            let with = treatments.iter().filter(|t| with.contains(t) && !given_up(&table, t));
+            wanted.extend(needed.into_iter().chain(with));
         }
         ratio = ratio.max(own);
     }

@@ -205,7 +205,7 @@ impl<'a> Table<'a> {
     /// The value of the control to subtract, by block; `None` if nothing is subtracted.
     ///
     /// The control itself keeps its value: it is a treatment that one may ask for.
-    fn control(&self, response: &str, treatment: &Treatment) -> Option<ByBlock> {
+    pub(crate) fn control(&self, response: &str, treatment: &Treatment) -> Option<ByBlock> {
         let cell = self.design.response(response)?.subtract.as_ref()?;
         let control = treatment.with(cell);
         (control != *treatment).then(|| block_means(&self.raw(response, &control)))
@@ -240,6 +240,20 @@ impl<'a> Table<'a> {
         }
         blocks
     }
+}
+
+/// The treatments of a response that have a logarithm in every block, with their numbers.
+pub(crate) fn logarithms<'a>(table: &Table<'a>, response: &str) -> Vec<(&'a Treatment, ByBlock)> {
+    let column = |treatment: &'a Treatment| {
+        let mut values = table.blocks(response, treatment);
+        let fine = |value: &f64| *value > 0.0 && value.is_finite();
+        if values.is_empty() || !values.values().all(fine) {
+            return None;
+        }
+        values.values_mut().for_each(|value| *value = value.ln());
+        Some((treatment, values))
+    };
+    table.treatments().into_iter().filter_map(column).collect()
 }
 
 fn block_means(trials: &[(u32, f64)]) -> ByBlock {

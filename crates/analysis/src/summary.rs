@@ -1,20 +1,25 @@
 //! One call computes all of `summary.json`.
 
 use crate::costs::accounts;
+use crate::diagnosis::diagnoses;
 use crate::effect::{Effect, effect};
 use crate::estimate::median_estimate;
+use crate::floors::floors;
+use crate::grade::grade;
 use crate::harness::harness;
 use crate::holm::holm;
 use crate::meter::meter;
 use crate::need::half_width;
 use crate::outcomes::{failed_checks, outcomes, tag_counts, warnings};
+use crate::planted::planted;
 use crate::sample::Table;
 use crate::tags::Tagger;
 use crate::untagged;
+use crate::variance::variances;
 use crate::verdict::{Leaning, lean};
 use model::{
     Claim, ClaimResult, ControlResult, Design, Environment, EstimateRow, ExperimentSummary,
-    FindingResult, Grade, Quantity, Record, SUMMARY_FORMAT, ShieldReport, Summary, Trust, Verdict,
+    FindingResult, Quantity, Record, SUMMARY_FORMAT, ShieldReport, Summary, Trust, Verdict,
 };
 use std::collections::BTreeSet;
 
@@ -39,7 +44,8 @@ pub struct Input<'a> {
 
 /// All that a session's trials say.
 ///
-/// Verdicts share their error over all claims of the session, controls over all controls (Holm).
+/// Verdicts share their error over all claims of the session, controls over all controls, planted
+/// answers over all planted answers (Holm).
 pub fn summarise(input: &Input<'_>) -> Summary {
     let tagger = Tagger::over(input.records);
     let tables: Vec<Table<'_>> =
@@ -50,6 +56,9 @@ pub fn summarise(input: &Input<'_>) -> Summary {
     let p_values: Vec<f64> =
         judged.iter().flatten().filter_map(|j| j.leaning.map(|leaning| leaning.p_value)).collect();
     let mut stands = holm(&p_values).into_iter();
+    for (summary, planted) in experiments.iter_mut().zip(planted(&tables)) {
+        summary.planted = planted;
+    }
     for ((summary, table), judged) in experiments.iter_mut().zip(&tables).zip(judged) {
         summary.claims =
             judged.into_iter().map(|judged| judged.result(table, &mut stands)).collect();
@@ -95,6 +104,7 @@ impl Judged<'_> {
             None => Verdict::Inconclusive,
         };
         let claim = self.claim;
+        let (grade, raise) = grade(table, &claim.quantity);
         ClaimResult {
             id: claim.id.clone(),
             text: claim.text.clone(),
@@ -105,8 +115,8 @@ impl Judged<'_> {
             verdict,
             p_value: self.leaning.map(|leaning| leaning.p_value),
             note: claim.note.clone(),
-            grade: Grade::Timing,
-            raise: String::new(),
+            grade,
+            raise,
         }
     }
 }
@@ -137,10 +147,10 @@ fn experiment(table: &Table<'_>, records: &[Record], tagger: &Tagger) -> Experim
         findings,
         accounts: accounts(table),
         claims: Vec::new(),
-        floors: Vec::new(),
-        variances: Vec::new(),
+        floors: floors(table),
+        variances: variances(table, tagger),
         planted: Vec::new(),
-        diagnoses: Vec::new(),
+        diagnoses: diagnoses(table),
         failed_checks: failed_checks(&own),
         tags: tag_counts(tagger, own),
         warnings,
@@ -193,7 +203,11 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
 fn trust(tables: &[Table<'_>]) -> Trust {
     let mut controls = Vec::new();
     let mut p_values = Vec::new();
-    let mut floor: Option<f64> = None;
+    let (mut floor, mut floor_in_ten_times): (Option<f64>, Option<f64>) = (None, None);
+    let worse = |so_far: Option<f64>, own: Option<f64>| match (so_far, own) {
+        (Some(worst), Some(own)) => Some(worst.max(own)),
+        (some, other) => some.or(other),
+    };
     for table in tables {
         for control in &table.design.controls {
             let quantity = Quantity::Ratio {
@@ -208,9 +222,8 @@ fn trust(tables: &[Table<'_>]) -> Trust {
             let side = crate::evidence::Side::Below;
             let same = ratio.point == 1.0;
             p_values.push(if same { 1.0 } else { effect.evidence.p_value(1.0, side) });
-            if let Some(own) = effect.evidence.floor() {
-                floor = Some(floor.map_or(own, |worst| worst.max(own)));
-            }
+            floor = worse(floor, effect.evidence.floor());
+            floor_in_ten_times = worse(floor_in_ten_times, effect.evidence.floor_in_ten_times());
             controls.push(ControlResult {
                 experiment: table.design.id.clone(),
                 response: control.response.clone(),
@@ -223,7 +236,7 @@ fn trust(tables: &[Table<'_>]) -> Trust {
         control.differs = differs;
     }
     let holds = !controls.is_empty() && controls.iter().all(|control| !control.differs);
-    Trust { controls, holds, floor }
+    Trust { controls, holds, floor, floor_in_ten_times }
 }
 
 #[cfg(test)]

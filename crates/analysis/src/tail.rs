@@ -40,6 +40,12 @@ pub(crate) fn student_975(count: usize) -> f64 {
     look_up(&KNOWN, count, || student_quantile((count - 1) as f64, 0.05))
 }
 
+/// The 80 % quantile of Student's t with `count − 1` degrees of freedom; `count` is at least 2.
+pub(crate) fn student_800(count: usize) -> f64 {
+    static KNOWN: Known = [const { OnceLock::new() }; KNOWN_COUNTS];
+    look_up(&KNOWN, count, || student_quantile((count - 1) as f64, 0.4))
+}
+
 /// The degrees of freedom, as a multiple of n − 1, of the tails beyond a rank interval.
 pub(crate) const THIN: f64 = 0.6;
 

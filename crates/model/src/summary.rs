@@ -34,6 +34,9 @@ pub struct Trust {
     /// The smallest relative difference that a control could have found with 80 % power; null
     /// where there were too few blocks.
     pub floor: Option<f64>,
+    /// The same in ten times the time: with ten times the blocks, if these are independent.
+    #[serde(default)]
+    pub floor_in_ten_times: Option<f64>,
 }
 
 /// What the machine did beside the trials, over the whole session.
@@ -201,9 +204,10 @@ pub struct QuantityResult {
     /// The response that carried it, if the wall clock was disturbed and CPU time stood in.
     pub carried_by: Option<String>,
     /// The smallest difference from the point that would have been found with 80 % power, in the
-    /// estimate's own terms (relative for ratios).
+    /// estimate's own terms (relative for ratios). For this one comparison at the 5 % level: a
+    /// verdict that shares its error with others (Holm) needs more.
     pub floor: Option<f64>,
-    /// The same in ten times the time: with ten times the blocks.
+    /// The same in ten times the time: with ten times the blocks, if these are independent.
     #[serde(default)]
     pub floor_in_ten_times: Option<f64>,
     /// Trials behind it that have a tag.
@@ -291,12 +295,15 @@ pub enum Grade {
 pub struct ResponseFloor {
     /// The response.
     pub response: String,
-    /// Relative difference that is found with 80 % power, for one comparison: the median over the
-    /// response's treatments, each against the others; null where there are too few blocks.
+    /// Relative difference that is found with 80 % power, for one comparison at the 5 % level (one
+    /// verdict among many, after Holm, needs more): the median over pairs of the response's
+    /// treatments, paired by block. Null where there are fewer than 2 blocks or treatments, where
+    /// numbers are not above 0, and where all blocks agree: an exact number has no floor.
     pub now: Option<f64>,
-    /// The same in ten times the time.
+    /// The same in ten times the time: with ten times the blocks, if these are independent.
     pub in_ten_times: Option<f64>,
-    /// Blocks behind it.
+    /// Blocks behind it: of the middle pair, where pairs share more or fewer. 0 where no pair has
+    /// a floor.
     pub blocks: u32,
 }
 
@@ -306,14 +313,15 @@ pub struct ResponseFloor {
 pub struct Variance {
     /// The response.
     pub response: String,
-    /// Standard deviation of a trial's number, as a share of it.
+    /// Standard deviation of a trial's number about its treatment's, as a share of it.
     pub total: f64,
-    /// The part of the variance that longer trials would reduce; null where a trial makes too few
-    /// observations to tell.
+    /// The part of the variance that longer trials would reduce, from 0 to 1, as the next two; the
+    /// three make up 1. Null where a trial makes too few observations to tell.
     pub within_trials: Option<f64>,
     /// The part that more trials would reduce (with what is within them where that is not known).
     pub between_trials: f64,
-    /// The part that whole blocks share: drift. It cancels in comparisons.
+    /// The part that whole blocks share: drift. It cancels in comparisons. 0 also where its
+    /// estimate came out below that.
     pub between_blocks: f64,
     /// The largest.
     pub largest: Source,
