@@ -54,7 +54,7 @@ const HELD_CHUNKS: u64 = 4;
 const DIVIDED_CHUNKS: u64 = 48;
 
 /// …increments of each thread…
-const INCREMENTS: u64 = 10_000;
+const INCREMENTS: u64 = 20_000;
 
 /// …and the wait of each thread, where there is one, in nanoseconds.
 ///

@@ -188,6 +188,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 fn calls(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
     let gate = SharedGate::new()?;
     let child = sys::task::fork_run(|| {
+        gate.arrived().store(1, Ordering::Release);
         while gate.released().load(Ordering::Acquire) == 0 {
             std::hint::spin_loop();
         }
@@ -196,6 +197,13 @@ fn calls(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
         }
         0
     })?;
+    // What it calls on its way to the gate is none of its calls.
+    while gate.arrived().load(Ordering::Acquire) == 0 {
+        if sys::process::peek_exited(child)? {
+            return Err(Stop::failed("the child died before it began"));
+        }
+        sys::syscall::yield_cpu();
+    }
     trial.begin()?;
     let traced = match StopCounter::attach(child) {
         Ok(traced) => traced,

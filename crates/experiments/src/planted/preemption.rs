@@ -8,7 +8,7 @@ use kit::{Experiment, Stop, Trial};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use sys::clock::{now_ns, thread_cpu_ns};
+use sys::clock::now_ns;
 use sys::gate::SharedGate;
 use sys::pages::SharedWords;
 use sys::task::Pid;
@@ -16,17 +16,24 @@ use sys::task::Pid;
 /// Is it seen that another process took the CPU, and is the CPU time right all the same?
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_preemption", design, trial };
 
-/// What the rival does meanwhile.
+/// What the rival does meanwhile, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Rival {
     Sleeps,
     Computes,
+    /// It sleeps, and nobody else may come either.
+    Away,
 }
 
 /// The levels of the factor `rival`.
-const RIVALS: [Named<Rival>; 2] = [
+const RIVALS: [Named<Rival>; 3] = [
     Named::new("sleeps", "the rival sleeps", Rival::Sleeps),
     Named::new("computes", "the rival wants the CPU all the time", Rival::Computes),
+    Named::new(
+        "away",
+        "the rival sleeps during a single pass, in which nobody else preempts the trial either",
+        Rival::Away,
+    ),
 ];
 
 /// Steps of a pass: some 4 milliseconds, longer than a time slice of most kernels, so that a rival
@@ -37,16 +44,14 @@ const STEPS: u64 = 4_000_000;
 /// two equals have about a half each.
 const RIVAL_SHARE_MIN: f64 = 0.25;
 
-/// The most of its wall clock that a trial whose rival sleeps may have lost to somebody else. It is
-/// the share from which on a trial is tagged: such a trial was preempted, by somebody who was not
-/// planted.
-const LOST_SHARE_MAX: f64 = 0.01;
-
 /// How far from 1 the ratio of CPU times may lie in truth: who gets its CPU back finds caches and
 /// branch predictors used by others.
 const INEXACT: f64 = 0.03;
 
-/// How often at least a trial with a rival must be tagged, and at most one without.
+/// The most that a rival which sleeps may use of the CPU.
+const ASLEEP_SHARE_MAX: f64 = 0.01;
+
+/// How often at least a trial with a rival must be tagged, and at most one that nobody preempted.
 const TAGGED_MIN: f64 = 0.9;
 const TAGGED_MAX: f64 = 0.1;
 
@@ -74,8 +79,9 @@ fn design() -> Design {
             .into(),
         method: "The trial computes on one CPU. A rival, a process that is no child of the trial, \
                  is confined to the same CPU and either computes, too, from before the first pass \
-                 until after the last, or sleeps. A trial whose rival sleeps, and which somebody \
-                 else took more than 1 % of the time from, is none of that treatment and fails."
+                 until after the last, or sleeps. In a third treatment, of one pass, nobody else \
+                 may preempt the trial either: if the kernel counts a switch against its will, \
+                 the trial is none of that treatment and fails."
             .into(),
         factors: vec![
             factor("rival", "what the rival does meanwhile", "sleeps").named(&RIVALS).build(),
@@ -160,8 +166,8 @@ fn answers() -> Vec<Planted> {
         ),
         planted(
             "not_preempted",
-            "nothing: a rival that sleeps",
-            frequency(TAG, by("sleeps")),
+            "nothing: a trial that nobody preempted",
+            frequency(TAG, by("away")),
             0.0,
             Region::below(TAGGED_MAX),
         ),
@@ -175,44 +181,44 @@ fn answers() -> Vec<Planted> {
     ]
 }
 
-fn passes(profile: Profile) -> u64 {
-    match profile {
-        Profile::Smoke => 3,
-        Profile::Quick => 6,
-        Profile::Standard | Profile::Thorough => 12,
+/// The shorter a trial, the likelier nobody preempts it.
+fn passes(does: Rival, profile: Profile) -> u64 {
+    match (does, profile) {
+        (Rival::Away, _) => 1,
+        (_, Profile::Smoke) => 3,
+        (_, Profile::Quick) => 6,
+        (_, Profile::Standard | Profile::Thorough) => 12,
     }
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let does = trial.realise("rival", &RIVALS)?;
     trial.pin_to_one()?;
-    let passes = passes(trial.spec().profile);
+    let passes = passes(does, trial.spec().profile);
     let mut walls: Vec<i64> = Vec::with_capacity(passes as usize);
     let mut state = 1;
     let rival = Beside::fork(does)?;
     rival.wait_until_there()?;
     trial.begin()?;
     let rival_began_ns = rival.cpu_ns()?;
-    let (began_ns, began_cpu_ns) = (now_ns(), thread_cpu_ns());
+    let began_ns = now_ns();
     for _ in 0..passes {
         let start_ns = now_ns();
         state = generate(state, STEPS);
         walls.push((now_ns() - start_ns) as i64);
     }
-    let own_cpu_ns = thread_cpu_ns() - began_cpu_ns;
     let wall_ns = now_ns() - began_ns;
     let rival_cpu_ns = rival.cpu_ns()? - rival_began_ns;
     trial.end()?;
     rival.end()?;
 
     let rival_share = rival_cpu_ns as f64 / wall_ns as f64;
-    let lost_share = 1.0 - own_cpu_ns as f64 / wall_ns as f64;
-    if does == Rival::Sleeps && lost_share > LOST_SHARE_MAX {
-        return Err(Stop::failed(format!(
-            "others took {:.1} % of the time although the rival slept: stop them, or choose a \
-             free CPU by --affinity",
-            100.0 * lost_share
-        )));
+    let switches = trial.counters_mut().involuntary_switches.unwrap_or(0);
+    if does == Rival::Away && switches > 0 {
+        return Err(Stop::failed(
+            "somebody preempted the trial although its rival slept: stop who uses the CPU, or \
+             choose a free one by --affinity",
+        ));
     }
     let counters = trial.counters_mut();
     let cpu_ns = counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0);
@@ -222,7 +228,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let right = f64::from(u8::from(state == leap(1, passes * STEPS)));
     trial.check("the generator arrived where it had to", right, 1.0, 1.0);
     let (low, high) = match does {
-        Rival::Sleeps => (0.0, LOST_SHARE_MAX),
+        Rival::Sleeps | Rival::Away => (0.0, ASLEEP_SHARE_MAX),
         Rival::Computes => (RIVAL_SHARE_MIN, 1.0),
     };
     // A third one on this CPU takes from both.
@@ -254,7 +260,7 @@ impl Beside {
             let until_ns = now_ns() + LIFE_NS;
             while gate.released().load(Ordering::Acquire) == 0 && now_ns() < until_ns {
                 looks.words()[0].fetch_add(1, Ordering::Relaxed);
-                if does == Rival::Sleeps {
+                if does != Rival::Computes {
                     let life = Some(Duration::from_nanos(LIFE_NS));
                     // Woken, or for no reason: the loop looks again.
                     let _ = sys::futex::wait_shared(gate.released(), 0, life);
@@ -302,7 +308,7 @@ mod tests {
 
     #[test]
     fn rivals_do_what_they_should_and_end_when_told_to() {
-        for does in [Rival::Sleeps, Rival::Computes] {
+        for does in [Rival::Sleeps, Rival::Computes, Rival::Away] {
             let rival = Beside::fork(does).unwrap();
             rival.wait_until_there().unwrap();
             let before_ns = rival.cpu_ns().unwrap();

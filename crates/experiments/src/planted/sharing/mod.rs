@@ -1,4 +1,4 @@
-//! Is it seen that two threads share a cache line, or the way to memory?
+//! Is it seen that two threads share a cache line, or a cache and memory?
 
 mod hog;
 mod line;
@@ -9,7 +9,7 @@ use kit::declare::{Named, cell, factor, finding, planted, ratio, remark, respons
 use kit::model::{Cell, Design, Finding, Needs, Planted, Quantity, Region, Response, Unit};
 use kit::{Experiment, Stop, Trial};
 
-/// Is it seen that two threads share a cache line, or the way to memory?
+/// Is it seen that two threads share a cache line, or a cache and memory?
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_sharing", design, trial };
 
 /// What two threads, each on a CPU of its own, do.
@@ -17,8 +17,9 @@ pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_sharing", de
 enum Pair {
     /// Both count, so many words apart.
     Count { distance_words: usize },
-    /// One streams through memory; the other does, too, or only waits.
-    Stream { hog: bool },
+    /// One walks through memory that the shared cache holds; the other copies through far more, or
+    /// only waits.
+    Walk { hog: bool },
 }
 
 /// Words of 8 bytes between two counters that share no line, nor a pair of lines that some
@@ -38,14 +39,14 @@ const PAIRS: [Named<Pair>; 4] = [
         Pair::Count { distance_words: 1 },
     ),
     Named::new(
-        "stream_alone",
-        "one thread copies through memory far larger than the caches, the other one waits",
-        Pair::Stream { hog: false },
+        "walk_alone",
+        "one thread walks at random through memory of its own, the other one waits",
+        Pair::Walk { hog: false },
     ),
     Named::new(
-        "stream_hog",
-        "the other thread copies through as much memory of its own",
-        Pair::Stream { hog: true },
+        "walk_hog",
+        "the other thread copies through memory far larger than all caches",
+        Pair::Walk { hog: true },
     ),
 ];
 
@@ -55,9 +56,9 @@ const LINE_COSTS: f64 = 1.5;
 
 /// The least that a hog costs which is felt at all. The trial sees beforehand that it is
 /// ([`hog::FELT_MIN`], which is more), and says that it cannot be planted here if it is not.
-const HOG_COSTS: f64 = 1.02;
+const HOG_COSTS: f64 = 1.1;
 
-const COPY: &str = "copy_ns";
+const WALK: &str = "walk_ns";
 
 fn by(pair: &str) -> Cell {
     cell([("pair", pair)])
@@ -68,12 +69,13 @@ fn design() -> Design {
         id: "planted_sharing".into(),
         version: 1,
         chapter: CHAPTER.into(),
-        question: "Is it seen that two threads share a cache line, or the way to memory?".into(),
+        question: "Is it seen that two threads share a cache line, or a cache and memory?".into(),
         method: "Two threads on a CPU each count with atomic increments, on one cache line or on \
-                 two. In another pair of treatments one thread copies through memory that no \
-                 cache can hold, alone or while the other one does the same. A machine whose \
-                 memory is fast enough for two does not feel that: the trial looks beforehand, and \
-                 says that a hog cannot be planted here."
+                 two. In another pair of treatments one thread walks at random through memory that \
+                 the last cache can hold, alone or while the other one copies through more than \
+                 any cache can. That takes from it what the two share, its place in the cache or \
+                 the way to memory. CPUs that share neither do not feel it: the trial looks \
+                 beforehand, and says that a hog cannot be planted here."
             .into(),
         factors: vec![
             factor("pair", "what the two threads do", "count_apart").named(&PAIRS).build(),
@@ -91,10 +93,10 @@ fn design() -> Design {
 fn responses() -> Vec<Response> {
     let mut all = counting::responses();
     all.push(
-        response(COPY, "time to copy 1 MiB", Unit::Ns)
+        response(WALK, "time of a walk of 4,096 steps", Unit::Ns)
             .card(
-                "before the first byte of a part of 1 MiB",
-                "after its last",
+                "before the first step",
+                "after the last, each of which needs what the one before it read",
                 "",
                 "clock_gettime(CLOCK_MONOTONIC)",
             )
@@ -103,7 +105,7 @@ fn responses() -> Vec<Response> {
     all.push(
         response("hog_per_s", "bytes that the hog copies in a second", Unit::PerSecond)
             .card(
-                "before the first part is timed",
+                "before the first walk",
                 "after the last",
                 "the bytes that the hog copied meanwhile, divided by the time",
                 "the hog's own count",
@@ -118,14 +120,14 @@ fn line_costs() -> Quantity {
 }
 
 fn hog_costs() -> Quantity {
-    ratio(COPY, by("stream_hog"), by("stream_alone"))
+    ratio(WALK, by("walk_hog"), by("walk_alone"))
 }
 
 fn findings() -> Vec<Finding> {
     vec![
         finding("line", "On one cache line counting takes {} times as long.", line_costs()),
-        finding("hog", "Beside a hog copying through memory takes {} times as long.", hog_costs()),
-        remark("strength", "The hog copies {} bytes.", value("hog_per_s", by("stream_hog"))),
+        finding("hog", "Beside a hog a walk through memory takes {} times as long.", hog_costs()),
+        remark("strength", "The hog copies {} bytes.", value("hog_per_s", by("walk_hog"))),
     ]
 }
 
@@ -151,7 +153,7 @@ fn answers() -> Vec<Planted> {
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     match trial.realise("pair", &PAIRS)? {
         Pair::Count { distance_words } => line::count(trial, distance_words),
-        Pair::Stream { hog } => hog::stream(trial, hog),
+        Pair::Walk { hog } => hog::walk(trial, hog),
     }
 }
 
