@@ -280,6 +280,7 @@ impl Repeated for Part<'_> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{Cause, PLANTED, Part, REMOVED, RIGHT, Stage, causes, design};
     use kit::model::Profile;

@@ -286,6 +286,7 @@ fn leak(trial: &mut Trial<'_>, count: u64) -> Result<(), Stop> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{MANY, WHAT, design, fresh, page, write};
 

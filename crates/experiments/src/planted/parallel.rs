@@ -284,6 +284,7 @@ impl Repeated for &Stage {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{DIVIDED_CHUNKS, PLANS, Plan, RIGHT, Stage, amdahl, design, one_lock_takes};
     use kit::workers::Repeated;

@@ -303,6 +303,7 @@ impl Beside {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{Beside, Rival, design};
 

@@ -50,6 +50,7 @@ impl Repeated for &Counters {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{Counters, INCREMENTS};
     use kit::workers::Repeated;
