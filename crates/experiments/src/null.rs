@@ -140,7 +140,7 @@ const INCREMENT: u64 = 1_442_695_040_888_963_407;
 
 /// Steps of the generator of Knuth's MMIX: each needs the one before, so that neither the CPU
 /// nor the compiler can do two at a time.
-fn generate(mut state: u64, steps: u64) -> u64 {
+pub(crate) fn generate(mut state: u64, steps: u64) -> u64 {
     for _ in 0..black_box(steps) {
         state = state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT);
         // The compiler may not unroll this into leaps.
@@ -151,7 +151,7 @@ fn generate(mut state: u64, steps: u64) -> u64 {
 
 /// The state after so many steps, by squaring the step (F. Brown, "Random number generation with
 /// arbitrary strides", 1994).
-fn leap(state: u64, mut steps: u64) -> u64 {
+pub(crate) fn leap(state: u64, mut steps: u64) -> u64 {
     let (mut multiplier, mut increment) = (MULTIPLIER, INCREMENT);
     let (mut all_multiplier, mut all_increment) = (1_u64, 0_u64);
     while steps > 0 {

@@ -18,8 +18,8 @@
 //! ```
 
 use model::{
-    Account, Card, Cell, Center, Claim, Factor, Finding, Grid, Level, Part, Planted, Profile,
-    Quantity, Region, Response, Suspect, Term, Unit,
+    Account, Card, Cell, Center, Claim, Diagnosis, Factor, Finding, Grid, Level, Part, Planted,
+    Profile, Quantity, Region, Response, Suspect, Term, Unit,
 };
 
 /// A level that carries the function (or any value) that realises it, so that the name in the
@@ -267,6 +267,57 @@ impl ClaimBuilder {
 /// A known answer: where its number lies as planted, and what it would be without.
 pub fn planted(id: &str, what: &str, quantity: Quantity, without: f64, truth: Region) -> Planted {
     Planted { id: id.into(), what: what.into(), quantity, without, truth, size: None }
+}
+
+/// A known answer with its size: the effect as a share of what it was planted into, by which a
+/// machine is graded.
+pub fn sized(planted: Planted, size: f64) -> Planted {
+    Planted { size: Some(size), ..planted }
+}
+
+/// Begins the search for the cause of a gap in a response, from the treatment `base` to the
+/// treatment `whole`.
+pub fn diagnosis(
+    id: &str,
+    what: &str,
+    response: &str,
+    whole: Cell,
+    base: Cell,
+) -> DiagnosisBuilder {
+    DiagnosisBuilder(Diagnosis {
+        id: id.into(),
+        what: what.into(),
+        response: response.into(),
+        whole,
+        base,
+        suspects: Vec::new(),
+        planted: None,
+    })
+}
+
+/// A diagnosis under construction.
+#[derive(Clone, Debug)]
+pub struct DiagnosisBuilder(Diagnosis);
+
+impl DiagnosisBuilder {
+    /// Adds what may be the cause.
+    #[must_use]
+    pub fn suspects(mut self, suspects: impl IntoIterator<Item = Suspect>) -> Self {
+        self.0.suspects.extend(suspects);
+        self
+    }
+
+    /// The suspect that is the cause, because it was planted.
+    #[must_use]
+    pub fn planted(mut self, suspect: &str) -> Self {
+        self.0.planted = Some(suspect.into());
+        self
+    }
+
+    /// The diagnosis.
+    pub fn build(self) -> Diagnosis {
+        self.0
+    }
 }
 
 /// A suspect, and the treatment from which it was removed.

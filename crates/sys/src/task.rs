@@ -20,6 +20,7 @@ use crate::usage::Usage;
 use crate::{Error, Result};
 use std::ffi::{CStr, c_char, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
 
 pub use raw::{CloneStack, clone_fork_exit, clone_vm_exit, vfork_exit};
 
@@ -174,6 +175,31 @@ pub fn fork_run(f: impl FnOnce() -> i32) -> Result<Pid> {
         // Nothing of the child's unwound state is looked at: it exits.
         catch_unwind(AssertUnwindSafe(f)).unwrap_or(PANIC_CODE)
     })
+}
+
+/// Forks a process that is no child of this one: its parent is a child that has ended, so that it
+/// belongs to the nearest reaper of orphans (`PR_SET_CHILD_SUBREAPER`, else init), and its CPU time
+/// and end are never counted as this process's. It stays in this process's group, runs `f`, and
+/// ends with the code it returns, or with [`PANIC_CODE`]. Nobody kills it if this process dies:
+/// `f` must end by itself.
+///
+/// # Errors
+/// `EAGAIN` where the limit on processes is reached, `ENOMEM`.
+pub fn fork_orphan(f: impl FnOnce() -> i32) -> Result<Pid> {
+    let told = crate::pages::shared(size_of::<u64>())?;
+    let between = fork_with(|| {
+        match fork_with(|| catch_unwind(AssertUnwindSafe(f)).unwrap_or(PANIC_CODE)) {
+            Ok(pid) => told.words()[0].store(pid.unsigned_abs().into(), Ordering::Release),
+            Err(_) => return 1,
+        }
+        0
+    })?;
+    let ended = wait(between)?;
+    match told.words()[0].load(Ordering::Acquire) {
+        0 if ended.code == Some(1) => Err(Error::new("fork (of an orphan)", libc::EAGAIN)),
+        0 => Err(Error::new("fork (of an orphan's parent)", libc::ECHILD)),
+        pid => Ok(pid as Pid),
+    }
 }
 
 /// `fork`, with `child` as all that the child does: it ends by `_exit` with the

@@ -236,3 +236,22 @@ fn numbers_that_mean_groups_are_refused() {
         assert!(process::peek_exited(pid).is_err());
     }
 }
+
+#[test]
+fn an_orphan_works_and_is_nobodys_child_of_ours() {
+    // In a child that reaps orphans, so that this one does not stay with the tests.
+    in_child(|| {
+        process::become_subreaper().unwrap();
+        let word = shared(8).unwrap();
+        let orphan = fork_orphan(|| {
+            while word.words()[0].load(Ordering::Acquire) == 0 {
+                std::hint::spin_loop();
+            }
+            7
+        })
+        .unwrap();
+        assert_eq!(process::adopted_children(&[]), [orphan], "its parent is gone");
+        word.words()[0].store(1, Ordering::Release);
+        assert_eq!(wait(orphan).unwrap().code, Some(7));
+    });
+}

@@ -1,0 +1,341 @@
+//! Is the cause that was planted the one that is named?
+
+use super::CHAPTER;
+use super::busy::{Wait, work_until};
+use crate::null::{generate, leap};
+use crate::support::party::{Party, overlap_response};
+use kit::declare::{Named, cell, diagnosis, factor, finding, grid, ratio, response, suspect};
+use kit::model::{Cell, Design, Diagnosis, Finding, Grid, Needs, Profile, Unit};
+use kit::workers::{Model, Pace, Repeated, Rounds};
+use kit::{Experiment, Stop, Trial};
+use std::sync::atomic::{AtomicU64, Ordering};
+use sys::increment;
+use sys::pages::SharedWords;
+
+/// Is the cause that was planted the one that is named?
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_cause", design, trial };
+
+/// What may slow the two threads down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cause {
+    Nothing,
+    Delay,
+    Lock,
+    Sharing,
+    Serial,
+}
+
+/// The levels of the factor `planted`: the first is none.
+const PLANTED: [Named<Cause>; 5] = [
+    Named::new("none", "nothing slows the threads down", Cause::Nothing),
+    Named::new("delay", "each thread waits by the clock", Cause::Delay),
+    Named::new("lock", "both threads work under the same lock", Cause::Lock),
+    Named::new("sharing", "both threads count on one cache line", Cause::Sharing),
+    Named::new("serial", "one thread does work that could be divided", Cause::Serial),
+];
+
+/// The levels of the factor `removed`.
+const REMOVED: [Named<Cause>; 5] = [
+    Named::new("nothing", "all stays as it is", Cause::Nothing),
+    Named::new("delay", "nobody waits by the clock", Cause::Delay),
+    Named::new("lock", "each thread has a lock of its own", Cause::Lock),
+    Named::new("sharing", "each thread counts on a cache line of its own", Cause::Sharing),
+    Named::new("serial", "all work is divided between the threads", Cause::Serial),
+];
+
+/// Steps of arithmetic in a chunk: some 10 microseconds.
+const CHUNK_STEPS: u64 = 10_000;
+
+/// What a round consists of, in chunks: work under a lock…
+const HOLDS: u64 = 6;
+const HELD_CHUNKS: u64 = 4;
+
+/// …work that can be divided…
+const DIVIDED_CHUNKS: u64 = 48;
+
+/// …increments of each thread…
+const INCREMENTS: u64 = 20_000;
+
+/// …and the wait of each thread, where there is one, in nanoseconds.
+///
+/// Of the five hundred microseconds that a round lasts with nothing planted each cause adds some
+/// two hundred and more: what one lock adds is the time of all holds of a thread, what the serial
+/// work adds half of it.
+const WAIT_NS: u64 = 250_000;
+
+/// Words between two counters that share no line.
+const APART_WORDS: usize = 32;
+
+const THREADS: usize = 2;
+const TIME: &str = "round_ns";
+
+fn at(planted: &str, removed: &str) -> Cell {
+    cell([("planted", planted), ("removed", removed)])
+}
+
+/// The names of the causes that are planted.
+fn causes() -> impl Iterator<Item = &'static Named<Cause>> {
+    PLANTED.iter().filter(|planted| planted.by != Cause::Nothing)
+}
+
+fn design() -> Design {
+    Design {
+        id: "planted_cause".into(),
+        version: 1,
+        chapter: CHAPTER.into(),
+        question: "Is the cause that was planted the one that is named?".into(),
+        method: "In each round two threads wait, work under a lock, count, and divide work \
+                 between them. One of these is made slow: the cause. Then every suspect is \
+                 removed, one at a time, by the same switch that would have planted it; one that \
+                 was not planted is removed without effect. A thread that waits for the other \
+                 does arithmetic meanwhile, so that both CPUs are busy all the time."
+            .into(),
+        factors: vec![
+            factor("planted", "what slows the threads down", "none").named(&PLANTED).build(),
+            factor("removed", "which suspect is removed", "nothing").named(&REMOVED).build(),
+        ],
+        grids: grids(),
+        responses: vec![
+            response(TIME, "time of a round", Unit::Ns)
+                .card(
+                    "the first thread's first instant in a round, after both have met",
+                    "the last thread's last instant in it",
+                    "",
+                    "clock_gettime(CLOCK_MONOTONIC)",
+                )
+                .build(),
+            overlap_response(),
+        ],
+        findings: findings(),
+        diagnoses: causes().map(search).collect(),
+        needs: Needs { cpus: THREADS as u32, ..Needs::default() },
+        precision: 0.03,
+        time_limit_ms: 5_000,
+        ..Design::default()
+    }
+}
+
+/// The treatment with nothing planted, and each cause with each suspect removed.
+fn grids() -> Vec<Grid> {
+    let names: Vec<&str> = causes().map(|cause| cause.name).collect();
+    vec![grid(Profile::Smoke, &[]), grid(Profile::Smoke, &[("planted", &names), ("removed", &[])])]
+}
+
+fn findings() -> Vec<Finding> {
+    causes()
+        .map(|cause| {
+            let gap = ratio(TIME, at(cause.name, "nothing"), at("none", "nothing"));
+            let sentence = match cause.by {
+                Cause::Delay => "With a delay a round takes {} times as long.",
+                Cause::Lock => "With one lock a round takes {} times as long.",
+                Cause::Sharing => "With a shared cache line a round takes {} times as long.",
+                _ => "With serial work a round takes {} times as long.",
+            };
+            finding(cause.name, sentence, gap)
+        })
+        .collect()
+}
+
+fn search(cause: &Named<Cause>) -> Diagnosis {
+    let suspects = causes().map(|it| suspect(it.name, at(cause.name, it.name)));
+    let (whole, base) = (at(cause.name, "nothing"), at("none", "nothing"));
+    diagnosis(cause.name, cause.about, TIME, whole, base)
+        .suspects(suspects)
+        .planted(cause.name)
+        .build()
+}
+
+fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    increment::exact_or_why().map_err(Stop::unsupported)?;
+    let planted = trial.realise("planted", &PLANTED)?;
+    let removed = trial.realise("removed", &REMOVED)?;
+    let party = Party::new(trial, Model::Thread, THREADS, THREADS)?;
+    let rounds = Rounds::new(THREADS, pace(trial))?;
+    let stage = Stage::new(planted, removed)?;
+    party.work(
+        trial,
+        |worker| rounds.run(worker, &mut Part { stage: &stage, wait: stage.wait }),
+        || (),
+    )?;
+    let walls = rounds.walls_ns().into_iter().map(|ns| ns as i64).collect();
+    trial.record(TIME, 1, walls);
+    let wrong = (0..rounds.count()).filter(|round| rounds.found(*round) != RIGHT).count();
+    trial.check("rounds in which a thread did not do its part", wrong as f64, 0.0, 0.0);
+    party.record_overlap(trial, &rounds, true)
+}
+
+/// Half of a trial's usual time: there are many treatments.
+fn pace(trial: &Trial<'_>) -> Pace {
+    let least = if trial.spec().profile == Profile::Smoke { 3 } else { 8 };
+    Pace { warm_up: 1, least, limit_ns: trial.spec().timed_ns / 2, round_ns: 0 }
+}
+
+/// What [`Repeated::settle`] says of a round in which all was done.
+const RIGHT: u64 = 1;
+
+/// What the two threads share, as planted and removed.
+#[derive(Debug)]
+struct Stage {
+    wait: Wait,
+    /// Chunks that the first thread does alone.
+    serial_chunks: u64,
+    /// Which lock and which counter each thread uses.
+    locks: [usize; THREADS],
+    counters: [usize; THREADS],
+    words: SharedWords,
+}
+
+/// Where the words lie: all on cache lines of their own but for the counters' first two.
+const HANDED_OVER_AT: usize = 0;
+const LOCKS_AT: usize = APART_WORDS;
+const STATES_AT: usize = 3 * APART_WORDS;
+const COUNTERS_AT: usize = 5 * APART_WORDS;
+const WORDS: usize = 7 * APART_WORDS;
+
+impl Stage {
+    /// What is removed is not planted; all else is the same.
+    fn new(planted: Cause, removed: Cause) -> Result<Self, Stop> {
+        let is = |cause| planted == cause && removed != cause;
+        let second = |cause, near: usize, apart: usize| if is(cause) { near } else { apart };
+        Ok(Stage {
+            wait: Wait::of(if is(Cause::Delay) { WAIT_NS } else { 0 }),
+            serial_chunks: if is(Cause::Serial) { DIVIDED_CHUNKS } else { 0 },
+            locks: [LOCKS_AT, second(Cause::Lock, LOCKS_AT, LOCKS_AT + APART_WORDS)],
+            counters: [
+                COUNTERS_AT,
+                second(Cause::Sharing, COUNTERS_AT + 1, COUNTERS_AT + APART_WORDS),
+            ],
+            words: sys::pages::shared(WORDS * size_of::<u64>())?,
+        })
+    }
+
+    fn word(&self, at: usize) -> &AtomicU64 {
+        &self.words.words()[at]
+    }
+
+    /// Chunks that a thread does of the work that can be divided.
+    fn divided(&self, index: usize) -> u64 {
+        let own = if index == 0 { self.serial_chunks } else { 0 };
+        own + (DIVIDED_CHUNKS - self.serial_chunks) / THREADS as u64
+    }
+
+    /// Work under a lock, again and again.
+    fn hold(&self, index: usize, mut state: u64) -> u64 {
+        let lock = self.word(self.locks[index]);
+        for _ in 0..HOLDS {
+            work_until(|| {
+                let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+                lock.load(relaxed) == 0 && lock.compare_exchange(0, 1, acquire, relaxed).is_ok()
+            });
+            state = generate(state, HELD_CHUNKS * CHUNK_STEPS);
+            lock.store(0, Ordering::Release);
+        }
+        state
+    }
+
+    /// Work that the first thread does alone, and work that is divided.
+    fn divide(&self, index: usize, mut state: u64) -> u64 {
+        let handed_over = self.word(HANDED_OVER_AT);
+        if index == 0 {
+            state = generate(state, self.serial_chunks * CHUNK_STEPS);
+            handed_over.store(1, Ordering::Release);
+        } else {
+            work_until(|| handed_over.load(Ordering::Acquire) == 1);
+        }
+        generate(state, (DIVIDED_CHUNKS - self.serial_chunks) / THREADS as u64 * CHUNK_STEPS)
+    }
+
+    fn is_right(&self) -> bool {
+        self.word(HANDED_OVER_AT).store(0, Ordering::Relaxed);
+        let right = |index: usize| {
+            let steps = (HOLDS * HELD_CHUNKS + self.divided(index)) * CHUNK_STEPS;
+            let state = self.word(STATES_AT + index * APART_WORDS).swap(0, Ordering::Relaxed);
+            let counted = self.word(self.counters[index]).swap(0, Ordering::Relaxed);
+            state == leap(1, steps) && counted == INCREMENTS
+        };
+        // Both are looked at, since looking makes ready for the next round.
+        (0..THREADS).filter(|index| right(*index)).count() == THREADS
+    }
+}
+
+/// One thread's part.
+struct Part<'a> {
+    stage: &'a Stage,
+    wait: Wait,
+}
+
+impl Repeated for Part<'_> {
+    fn work(&mut self, index: usize, _: u64) {
+        let stage = self.stage;
+        // Both count at the beginning, when they have just met.
+        increment::atomic(stage.word(stage.counters[index]), INCREMENTS);
+        self.wait.once();
+        let state = stage.divide(index, stage.hold(index, 1));
+        stage.word(STATES_AT + index * APART_WORDS).store(state, Ordering::Relaxed);
+    }
+
+    fn settle(&mut self) -> u64 {
+        if self.stage.is_right() { RIGHT } else { 0 }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::{Cause, PLANTED, Part, REMOVED, RIGHT, Stage, causes, design};
+    use kit::model::Profile;
+    use kit::workers::Repeated;
+
+    #[test]
+    fn every_treatment_is_carried_out_and_seen_to_be() {
+        for planted in PLANTED {
+            for removed in REMOVED {
+                let stage = Stage::new(planted.by, removed.by).unwrap();
+                let part = || Part { stage: &stage, wait: stage.wait };
+                std::thread::scope(|scope| {
+                    for index in 0..2 {
+                        scope.spawn(move || part().work(index, 0));
+                    }
+                });
+                let name = format!("{} without {}", planted.name, removed.name);
+                assert_eq!(part().settle(), RIGHT, "{name}");
+                assert_ne!(part().settle(), RIGHT, "{name}: nobody worked");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_removed_is_not_planted_and_nothing_else_changes() {
+        let told = |planted, removed| {
+            let Stage { wait, serial_chunks, locks, counters, .. } =
+                Stage::new(planted, removed).unwrap();
+            format!("{wait:?} {serial_chunks} {locks:?} {counters:?}")
+        };
+        let base = told(Cause::Nothing, Cause::Nothing);
+        for planted in causes() {
+            let whole = told(planted.by, Cause::Nothing);
+            assert_ne!(whole, base, "{}", planted.name);
+            for removed in causes() {
+                let is_it = planted.by == removed.by;
+                let left = told(planted.by, removed.by);
+                assert_eq!(left, if is_it { base.clone() } else { whole.clone() });
+            }
+        }
+    }
+
+    #[test]
+    fn each_cause_is_looked_for_among_all() {
+        let design = design();
+        assert_eq!(design.diagnoses.len(), causes().count());
+        let measured = design.treatments(Profile::Smoke);
+        assert_eq!(measured.len(), 1 + 4 * 5);
+        for diagnosis in &design.diagnoses {
+            assert_eq!(diagnosis.suspects.len(), causes().count());
+            let planted = diagnosis.planted.as_deref().unwrap();
+            assert!(diagnosis.suspects.iter().any(|suspect| suspect.name == planted));
+            for suspect in &diagnosis.suspects {
+                assert!(measured.contains(&design.complete(&suspect.without)));
+            }
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! Are a known serial fraction and a known share of time under a lock found?
+
+use super::CHAPTER;
+use super::busy::work_until;
+use crate::null::{generate, leap};
+use crate::support::party::{Party, overlap_response};
+use kit::declare::{Named, cell, factor, finding, planted, ratio, remark, response, share};
+use kit::model::{Cell, Design, Finding, Needs, Planted, Region, Unit};
+use kit::workers::{Model, Repeated};
+use kit::{Experiment, Stop, Trial};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Are a known serial fraction and a known share of time under a lock found?
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_parallel", design, trial };
+
+/// Steps of arithmetic in a chunk, the unit of work here: some 25 microseconds, so that a hand-over
+/// between threads, which takes a few tenths of one, is below 1 % of the shortest wait for another.
+const CHUNK_STEPS: u64 = 25_000;
+
+/// Chunks of a round that is divided between the threads.
+const DIVIDED_CHUNKS: u64 = 16;
+
+/// Those of them that one thread does alone in the level with a serial quarter.
+const SERIAL_CHUNKS: u64 = 4;
+
+/// How often each thread takes the lock in a round.
+const HOLDS: u64 = 6;
+
+/// Chunks under the lock, and chunks without it before it is taken again.
+const HELD_CHUNKS: u64 = 3;
+const FREE_CHUNKS: u64 = 1;
+
+/// How far from its calculated value a ratio may lie in truth, as a share: the threads begin a
+/// fraction of a microsecond apart, and each hand-over takes as long.
+const INEXACT: f64 = 0.015;
+
+const THREADS: usize = 2;
+const TIME: &str = "round_ns";
+
+/// What the two threads do in a round.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Plan {
+    /// So many chunks are one thread's; what is left is divided.
+    Divided { serial_chunks: u64 },
+    /// Both take a lock again and again: the same one, or each its own.
+    Locked { same: bool },
+}
+
+/// The levels of the factor `plan`.
+const PLANS: [Named<Plan>; 5] = [
+    Named::new(
+        "serial_all",
+        "one thread does all the work, the other one waits",
+        Plan::Divided { serial_chunks: DIVIDED_CHUNKS },
+    ),
+    Named::new(
+        "serial_quarter",
+        "one thread does a quarter of the work while the other one waits; then each does half of \
+         the rest",
+        Plan::Divided { serial_chunks: SERIAL_CHUNKS },
+    ),
+    Named::new(
+        "serial_none",
+        "each thread does half of the work",
+        Plan::Divided { serial_chunks: 0 },
+    ),
+    Named::new(
+        "lock_each",
+        "each thread holds a lock of its own for three quarters of its work",
+        Plan::Locked { same: false },
+    ),
+    Named::new("lock_one", "the same with one lock for both threads", Plan::Locked { same: true }),
+];
+
+/// How many times as long as with locks of their own two threads take with one lock.
+///
+/// They take turns: while one works without the lock the other holds it, and since it is held for
+/// longer than it is not, the first then waits. So the lock is never free until both have held it
+/// as often as they will, and the last one works without it.
+fn one_lock_takes() -> f64 {
+    let one = THREADS as u64 * HOLDS * HELD_CHUNKS + FREE_CHUNKS;
+    one as f64 / (HOLDS * (HELD_CHUNKS + FREE_CHUNKS)) as f64
+}
+
+/// The serial fraction.
+fn serial_share() -> f64 {
+    SERIAL_CHUNKS as f64 / DIVIDED_CHUNKS as f64
+}
+
+/// The speed-up on so many threads by Amdahl's law ("Validity of the single processor approach",
+/// 1967).
+fn amdahl(serial_share: f64) -> f64 {
+    1.0 / (serial_share + (1.0 - serial_share) / THREADS as f64)
+}
+
+fn by(plan: &str) -> Cell {
+    cell([("plan", plan)])
+}
+
+fn design() -> Design {
+    Design {
+        id: "planted_parallel".into(),
+        version: 1,
+        chapter: CHAPTER.into(),
+        question: "Are a known serial fraction and a known share of time under a lock found?"
+            .into(),
+        method: "Two threads, each on a CPU of its own, meet and then do a known number of equal \
+                 chunks of arithmetic. A known part of it is one thread's alone, or is done under \
+                 a lock. A thread that waits does the same arithmetic meanwhile and looks at a \
+                 word now and then, so that both CPUs are busy in all levels and it makes no \
+                 difference what they share."
+            .into(),
+        factors: vec![
+            factor("plan", "how the work is divided", "serial_none").named(&PLANS).build(),
+        ],
+        responses: vec![
+            response(TIME, "time of a round", Unit::Ns)
+                .card(
+                    "the first thread's first instant in a round, after both have met",
+                    "the last thread's last instant in it",
+                    "",
+                    "clock_gettime(CLOCK_MONOTONIC)",
+                )
+                .build(),
+            overlap_response(),
+        ],
+        findings: findings(),
+        planted: answers(),
+        needs: Needs { cpus: THREADS as u32, ..Needs::default() },
+        precision: 0.01,
+        time_limit_ms: 5_000,
+        ..Design::default()
+    }
+}
+
+fn findings() -> Vec<Finding> {
+    let [parallel, speed_up, lock] = quantities();
+    vec![
+        finding("parallel_share", "{} of the work profits from a second thread.", parallel),
+        finding("lock_hold", "With one lock the two threads take {} times as long.", lock),
+        remark("speed_up", "With a serial quarter two threads are {} times as fast.", speed_up),
+    ]
+}
+
+/// The share of the work that is parallel, the speed-up, and what one lock makes of the time.
+fn quantities() -> [kit::model::Quantity; 3] {
+    [
+        share(TIME, by("serial_all"), by("serial_quarter"), by("serial_none")),
+        ratio(TIME, by("serial_all"), by("serial_quarter")),
+        ratio(TIME, by("lock_one"), by("lock_each")),
+    ]
+}
+
+fn answers() -> Vec<Planted> {
+    let [parallel, speed_up, lock] = quantities();
+    let about = |truth: f64| Region::about(truth, INEXACT);
+    vec![
+        planted(
+            "serial_fraction",
+            "a quarter of the work that only one thread may do",
+            parallel,
+            1.0,
+            about(1.0 - serial_share()),
+        ),
+        planted(
+            "amdahl",
+            "the speed-up of two threads with a serial quarter",
+            speed_up,
+            amdahl(0.0),
+            about(amdahl(serial_share())),
+        ),
+        planted(
+            "lock_hold",
+            "one lock, held for three quarters of the work of each thread",
+            lock,
+            1.0,
+            about(one_lock_takes()),
+        ),
+    ]
+}
+
+fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    let plan = trial.realise("plan", &PLANS)?;
+    let party = Party::new(trial, Model::Thread, THREADS, THREADS)?;
+    let rounds = party.rounds(trial)?;
+    let stage = Stage { plan, ..Stage::default() };
+    party.work(trial, |worker| rounds.run(worker, &mut &stage), || ())?;
+    let walls = rounds.walls_ns().into_iter().map(|ns| ns as i64).collect();
+    trial.record(TIME, 1, walls);
+    let wrong = (0..rounds.count()).filter(|round| rounds.found(*round) != RIGHT).count();
+    trial.check("rounds in which a thread did not do its chunks", wrong as f64, 0.0, 0.0);
+    party.record_overlap(trial, &rounds, true)
+}
+
+/// What [`Repeated::settle`] says of a round in which all chunks were done.
+const RIGHT: u64 = 1;
+
+/// What the two threads share.
+#[derive(Debug)]
+struct Stage {
+    plan: Plan,
+    /// 1 as soon as the serial part is done.
+    handed_over: Padded,
+    /// 1 while somebody has the lock.
+    locks: [Padded; THREADS],
+    /// Where each thread's arithmetic has come to.
+    states: [Padded; THREADS],
+}
+
+impl Default for Stage {
+    fn default() -> Self {
+        Stage {
+            plan: Plan::Divided { serial_chunks: 0 },
+            handed_over: Padded::default(),
+            locks: Default::default(),
+            states: Default::default(),
+        }
+    }
+}
+
+/// A word with its own pair of cache lines.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+struct Padded(AtomicU64);
+
+impl Plan {
+    /// How many chunks a thread does in a round.
+    fn chunks(self, index: usize) -> u64 {
+        match self {
+            Plan::Divided { serial_chunks } => {
+                let own = if index == 0 { serial_chunks } else { 0 };
+                own + (DIVIDED_CHUNKS - serial_chunks) / THREADS as u64
+            }
+            Plan::Locked { .. } => HOLDS * (HELD_CHUNKS + FREE_CHUNKS),
+        }
+    }
+}
+
+impl Stage {
+    fn divided(&self, index: usize, serial_chunks: u64) -> u64 {
+        let handed_over = &self.handed_over.0;
+        let mut state = 1;
+        if index == 0 {
+            state = generate(state, serial_chunks * CHUNK_STEPS);
+            handed_over.store(1, Ordering::Release);
+        } else {
+            work_until(|| handed_over.load(Ordering::Acquire) == 1);
+        }
+        generate(state, (DIVIDED_CHUNKS - serial_chunks) / THREADS as u64 * CHUNK_STEPS)
+    }
+
+    fn locked(&self, lock: &AtomicU64) -> u64 {
+        let mut state = 1;
+        for _ in 0..HOLDS {
+            work_until(|| {
+                let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+                lock.load(relaxed) == 0 && lock.compare_exchange(0, 1, acquire, relaxed).is_ok()
+            });
+            state = generate(state, HELD_CHUNKS * CHUNK_STEPS);
+            lock.store(0, Ordering::Release);
+            state = generate(state, FREE_CHUNKS * CHUNK_STEPS);
+        }
+        state
+    }
+}
+
+impl Repeated for &Stage {
+    fn work(&mut self, index: usize, _: u64) {
+        let state = match self.plan {
+            Plan::Divided { serial_chunks } => self.divided(index, serial_chunks),
+            Plan::Locked { same } => self.locked(&self.locks[if same { 0 } else { index }].0),
+        };
+        self.states[index].0.store(state, Ordering::Relaxed);
+    }
+
+    fn settle(&mut self) -> u64 {
+        self.handed_over.0.store(0, Ordering::Relaxed);
+        let right = (0..THREADS).all(|index| {
+            let steps = self.plan.chunks(index) * CHUNK_STEPS;
+            self.states[index].0.swap(0, Ordering::Relaxed) == leap(1, steps)
+        });
+        if right { RIGHT } else { 0 }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::{DIVIDED_CHUNKS, PLANS, Plan, RIGHT, Stage, amdahl, design, one_lock_takes};
+    use kit::workers::Repeated;
+
+    fn together(stage: &Stage) {
+        std::thread::scope(|scope| {
+            for index in 0..2 {
+                scope.spawn(move || {
+                    let mut own = stage;
+                    own.work(index, 0);
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn every_plan_is_carried_out_and_seen_to_be() {
+        for plan in PLANS {
+            let stage = Stage { plan: plan.by, ..Stage::default() };
+            for _ in 0..2 {
+                together(&stage);
+                assert_eq!((&stage).settle(), RIGHT, "{}", plan.name);
+            }
+            assert_ne!((&stage).settle(), RIGHT, "{}: nobody worked", plan.name);
+        }
+    }
+
+    #[test]
+    fn all_of_the_divided_work_is_done_however_it_is_divided() {
+        for serial_chunks in [0, 4, DIVIDED_CHUNKS] {
+            let plan = Plan::Divided { serial_chunks };
+            assert_eq!(plan.chunks(0) + plan.chunks(1), DIVIDED_CHUNKS);
+        }
+    }
+
+    #[test]
+    fn truths_follow_from_the_plans() {
+        assert!((amdahl(0.25) - 1.6).abs() < 1e-12 && (amdahl(0.0) - 2.0).abs() < 1e-12);
+        assert!((one_lock_takes() - 37.0 / 24.0).abs() < 1e-12);
+        let design = design();
+        for planted in &design.planted {
+            assert!(!planted.truth.contains(planted.without), "{}", planted.id);
+        }
+        assert!(design.planted[0].truth.contains(0.75));
+    }
+
+    /// The schedule of the two threads behind one lock, chunk by chunk, as a simulation.
+    #[test]
+    fn one_lock_takes_as_long_as_taking_turns_does() {
+        let (held, free, holds) = (super::HELD_CHUNKS, super::FREE_CHUNKS, super::HOLDS);
+        let (mut lock_free_at, mut ready_at) = (0, [0, 0]);
+        for turn in 0..2 * holds as usize {
+            let who = turn % 2;
+            let taken_at = lock_free_at.max(ready_at[who]);
+            lock_free_at = taken_at + held;
+            ready_at[who] = lock_free_at + free;
+        }
+        let end = ready_at.into_iter().max().unwrap();
+        assert!((one_lock_takes() - end as f64 / (holds * (held + free)) as f64).abs() < 1e-12);
+    }
+}

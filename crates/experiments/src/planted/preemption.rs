@@ -1,0 +1,333 @@
+//! Is it seen that another process took the CPU, and is the CPU time right all the same?
+
+use super::CHAPTER;
+use crate::null::{generate, leap};
+use kit::declare::{Named, cell, factor, finding, frequency, planted, ratio, response, value};
+use kit::model::{Cell, Design, Needs, Planted, Profile, Quantity, Region, Response, Unit};
+use kit::{Experiment, Stop, Trial};
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use sys::clock::now_ns;
+use sys::gate::SharedGate;
+use sys::pages::SharedWords;
+use sys::task::Pid;
+
+/// Is it seen that another process took the CPU, and is the CPU time right all the same?
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_preemption", design, trial };
+
+/// What the rival does meanwhile, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Rival {
+    Sleeps,
+    Computes,
+    /// It sleeps, and nobody else may come either.
+    Away,
+}
+
+/// The levels of the factor `rival`.
+const RIVALS: [Named<Rival>; 3] = [
+    Named::new("sleeps", "the rival sleeps", Rival::Sleeps),
+    Named::new("computes", "the rival wants the CPU all the time", Rival::Computes),
+    Named::new(
+        "away",
+        "the rival sleeps during a single pass, in which nobody else preempts the trial either",
+        Rival::Away,
+    ),
+];
+
+/// Steps of a pass: some 4 milliseconds, longer than a time slice of most kernels, so that a rival
+/// falls into half of the passes or more and their median shows it.
+const STEPS: u64 = 4_000_000;
+
+/// The least share of the CPU that a rival which computes must have had: the two are equals, and
+/// two equals have about a half each.
+const RIVAL_SHARE_MIN: f64 = 0.25;
+
+/// How far from 1 the ratio of CPU times may lie in truth: who gets its CPU back finds caches and
+/// branch predictors used by others.
+const INEXACT: f64 = 0.03;
+
+/// The most that a rival which sleeps may use of the CPU.
+const ASLEEP_SHARE_MAX: f64 = 0.01;
+
+/// How often at least a trial with a rival must be tagged, and at most one that nobody preempted.
+const TAGGED_MIN: f64 = 0.9;
+const TAGGED_MAX: f64 = 0.1;
+
+/// A rival that nobody ends, ends after this time.
+const LIFE_NS: u64 = 10_000_000_000;
+
+/// How long a rival that was told to end may take.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// The tag that analysis gives a trial which others took the CPU from, as a response.
+const TAG: &str = "tag_preempted_count";
+const TIME: &str = "pass_ns";
+
+fn by(rival: &str) -> Cell {
+    cell([("rival", rival)])
+}
+
+fn design() -> Design {
+    Design {
+        id: "planted_preemption".into(),
+        version: 1,
+        chapter: CHAPTER.into(),
+        question: "Is it seen that another process took the CPU, and is the CPU time right all \
+                   the same?"
+            .into(),
+        method: "The trial computes on one CPU. A rival, a process that is no child of the trial, \
+                 is confined to the same CPU and either computes, too, from before the first pass \
+                 until after the last, or sleeps. In a third treatment, of one pass, nobody else \
+                 may preempt the trial either: if the kernel counts a switch against its will, \
+                 the trial is none of that treatment and fails."
+            .into(),
+        factors: vec![
+            factor("rival", "what the rival does meanwhile", "sleeps").named(&RIVALS).build(),
+        ],
+        responses: responses(),
+        findings: vec![
+            finding(
+                "time",
+                "Beside a rival on the same CPU a pass takes {} times the CPU time.",
+                unharmed(),
+            ),
+            finding(
+                "tagged",
+                "Of the trials beside a rival {} are tagged as preempted.",
+                frequency(TAG, by("computes")),
+            ),
+            finding(
+                "rival",
+                "The rival that computes has the CPU for {} of the time.",
+                value("rival_ppm", by("computes")),
+            ),
+        ],
+        planted: answers(),
+        needs: Needs { cpus: 1, ..Needs::default() },
+        precision: 0.02,
+        time_limit_ms: 10_000,
+        ..Design::default()
+    }
+}
+
+fn unharmed() -> Quantity {
+    ratio(TIME, by("computes"), by("sleeps"))
+}
+
+fn responses() -> Vec<Response> {
+    vec![
+        response(TIME, "time of a pass", Unit::Ns)
+            .cpu_twin("pass_cpu_ns")
+            .card(
+                "before the first step of the pass",
+                "after its last",
+                "",
+                "clock_gettime(CLOCK_MONOTONIC)",
+            )
+            .build(),
+        response("pass_cpu_ns", "CPU time of a pass", Unit::Ns)
+            .card(
+                "before the first pass of the timed region",
+                "after the last",
+                "divided by the number of passes",
+                "getrusage(RUSAGE_SELF)",
+            )
+            .build(),
+        response("rival_ppm", "the rival's share of the CPU", Unit::Ppm)
+            .card(
+                "before the first pass",
+                "after the last",
+                "the rival's CPU time divided by the elapsed time",
+                "clock_gettime(the rival's CPU-time clock)",
+            )
+            .build(),
+        response(TAG, "trials tagged as preempted", Unit::Count)
+            .card(
+                "before the first pass of the timed region",
+                "after the last",
+                "1 if the trial was switched out against its will and others took 1 % or more of \
+                 its wall clock, else 0",
+                "getrusage, /proc/thread-self/schedstat and the machine's CPU time",
+            )
+            .build(),
+    ]
+}
+
+fn answers() -> Vec<Planted> {
+    vec![
+        planted(
+            "preempted",
+            "a rival on the trial's CPU",
+            frequency(TAG, by("computes")),
+            0.0,
+            Region::above(TAGGED_MIN),
+        ),
+        planted(
+            "not_preempted",
+            "nothing: a trial that nobody preempted",
+            frequency(TAG, by("away")),
+            0.0,
+            Region::below(TAGGED_MAX),
+        ),
+        planted(
+            "cpu_time_beside_a_rival",
+            "nothing: the same work, whoever else wants the CPU",
+            unharmed(),
+            1.0,
+            Region::about(1.0, INEXACT),
+        ),
+    ]
+}
+
+/// The shorter a trial, the likelier nobody preempts it.
+fn passes(does: Rival, profile: Profile) -> u64 {
+    match (does, profile) {
+        (Rival::Away, _) => 1,
+        (_, Profile::Smoke) => 3,
+        (_, Profile::Quick) => 6,
+        (_, Profile::Standard | Profile::Thorough) => 12,
+    }
+}
+
+fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
+    let does = trial.realise("rival", &RIVALS)?;
+    trial.pin_to_one()?;
+    let passes = passes(does, trial.spec().profile);
+    let mut walls: Vec<i64> = Vec::with_capacity(passes as usize);
+    let mut state = 1;
+    let rival = Beside::fork(does)?;
+    rival.wait_until_there()?;
+    trial.begin()?;
+    let rival_began_ns = rival.cpu_ns()?;
+    let began_ns = now_ns();
+    for _ in 0..passes {
+        let start_ns = now_ns();
+        state = generate(state, STEPS);
+        walls.push((now_ns() - start_ns) as i64);
+    }
+    let wall_ns = now_ns() - began_ns;
+    let rival_cpu_ns = rival.cpu_ns()? - rival_began_ns;
+    trial.end()?;
+    rival.end()?;
+
+    let rival_share = rival_cpu_ns as f64 / wall_ns as f64;
+    let switches = trial.counters_mut().involuntary_switches.unwrap_or(0);
+    if does == Rival::Away && switches > 0 {
+        return Err(Stop::failed(
+            "somebody preempted the trial although its rival slept: stop who uses the CPU, or \
+             choose a free one by --affinity",
+        ));
+    }
+    let counters = trial.counters_mut();
+    let cpu_ns = counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0);
+    trial.record(TIME, 1, walls);
+    trial.record("pass_cpu_ns", passes, vec![cpu_ns as i64]);
+    trial.record_one("rival_ppm", (rival_share * 1e6) as i64);
+    let right = f64::from(u8::from(state == leap(1, passes * STEPS)));
+    trial.check("the generator arrived where it had to", right, 1.0, 1.0);
+    let (low, high) = match does {
+        Rival::Sleeps | Rival::Away => (0.0, ASLEEP_SHARE_MAX),
+        Rival::Computes => (RIVAL_SHARE_MIN, 1.0),
+    };
+    // A third one on this CPU takes from both.
+    trial.check_cpus("the rival's share of the CPU", rival_share, low, high);
+    Ok(())
+}
+
+/// A rival that lives beside the trial.
+///
+/// It is nobody's child here, so that its CPU time counts as others' time and not as the trial's;
+/// and it has ended before the trial does, so that it does not count as left behind. Of the
+/// trial's shield it has as much as the trial: the two are equals.
+#[derive(Debug)]
+struct Beside {
+    pid: Pid,
+    process: OwnedFd,
+    gate: SharedGate,
+    /// The number of looks that the rival took at its gate.
+    looks: SharedWords,
+}
+
+impl Beside {
+    /// Forks it, onto the CPU that the trial is confined to.
+    fn fork(does: Rival) -> Result<Self, Stop> {
+        let gate = SharedGate::new()?;
+        let looks = sys::pages::shared(size_of::<u64>())?;
+        let pid = sys::task::fork_orphan(|| {
+            gate.arrived().store(1, Ordering::Release);
+            let until_ns = now_ns() + LIFE_NS;
+            while gate.released().load(Ordering::Acquire) == 0 && now_ns() < until_ns {
+                looks.words()[0].fetch_add(1, Ordering::Relaxed);
+                if does != Rival::Computes {
+                    let life = Some(Duration::from_nanos(LIFE_NS));
+                    // Woken, or for no reason: the loop looks again.
+                    let _ = sys::futex::wait_shared(gate.released(), 0, life);
+                }
+            }
+            0
+        })?;
+        let process = sys::pidfd::open(pid)?;
+        Ok(Beside { pid, process, gate, looks })
+    }
+
+    /// Waits until it is at its work.
+    fn wait_until_there(&self) -> Result<(), Stop> {
+        let give_up_ns = now_ns() + LIFE_NS;
+        while self.looks.words()[0].load(Ordering::Relaxed) == 0 {
+            if now_ns() > give_up_ns {
+                return Err(Stop::failed("the rival did not begin"));
+            }
+            // They share one CPU.
+            sys::syscall::yield_cpu();
+        }
+        Ok(())
+    }
+
+    /// What it has used of a CPU.
+    fn cpu_ns(&self) -> Result<u64, Stop> {
+        sys::clock::process_cpu_ns_of(self.pid)
+            .ok_or_else(|| Stop::failed("the rival has ended before its time"))
+    }
+
+    /// Tells it to end, and waits until it has.
+    fn end(&self) -> Result<(), Stop> {
+        self.gate.released().store(1, Ordering::Release);
+        sys::futex::wake_shared(self.gate.released(), 1)?;
+        if sys::poll::readable(self.process.as_fd(), ENDING)? {
+            return Ok(());
+        }
+        Err(Stop::failed("the rival did not end when it was told to"))
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::{Beside, Rival, design};
+
+    #[test]
+    fn rivals_do_what_they_should_and_end_when_told_to() {
+        for does in [Rival::Sleeps, Rival::Computes, Rival::Away] {
+            let rival = Beside::fork(does).unwrap();
+            rival.wait_until_there().unwrap();
+            let before_ns = rival.cpu_ns().unwrap();
+            let until_ns = super::now_ns() + 20_000_000_000;
+            // It computes for as long as it is let, however little the others leave it.
+            while does == Rival::Computes && rival.cpu_ns().unwrap() < before_ns + 1_000_000 {
+                assert!(super::now_ns() < until_ns, "it does not compute");
+            }
+            rival.end().unwrap();
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_planted_nothing_must_be_found() {
+        let design = design();
+        for planted in &design.planted {
+            let nothing = planted.what.starts_with("nothing");
+            assert_eq!(planted.truth.contains(planted.without), nothing, "{}", planted.id);
+        }
+    }
+}
