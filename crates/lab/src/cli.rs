@@ -17,7 +17,12 @@ pub(crate) struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted); \
-2 usage or environment error; 3 interrupted, or inconclusive (with --fail-if-inconclusive).";
+2 usage or environment error; 3 interrupted, inconclusive (with --fail-if-inconclusive), or not \
+to be trusted (selftest).";
+
+const SELFTEST_EXIT_CODES: &str = "Exit codes: 0 this machine can be trusted (grade A); 2 usage or \
+environment error; 3 it cannot be trusted, and the result says for which size of effect; or \
+interrupted.";
 
 const SYSCALLS_EXIT_CODES: &str = "Exit codes: 0 the command was followed to its end, however it \
 ended (the result says how); 2 it could not be run or not be traced; 3 the watching was ended \
@@ -39,8 +44,24 @@ pub(crate) enum Command {
     List(ListArgs),
     /// Explain an experiment: its question, factors, responses and claims
     Explain(ExplainArgs),
-    /// What can be observed on this machine, what is missing, and how to get it
-    Doctor(JsonArgs),
+    /// What can be observed on this machine, how small a difference can be found, what is missing
+    ///
+    /// Two identical treatments are measured for some three seconds in a folder that is removed
+    /// again; from their scatter it is predicted how small a difference a session can find. Nothing
+    /// else is measured, and no session is left.
+    Doctor(DoctorArgs),
+    /// Plant known answers, see whether they are found, and grade this machine
+    ///
+    /// Delays of a known length, known numbers of system calls, switches and faults, and known
+    /// causes are planted and measured like anything else, beside identical treatments in which
+    /// nothing may be found. The grade says for which size of effect this machine can be trusted:
+    /// A: for all sizes that were planted, and for counts and causes; B: for 5 % and more; C: for
+    /// 20 % and more; D: not even that; F: something known was contradicted, so that the laboratory
+    /// itself errs here.
+    ///
+    /// It measures for a minute unless told otherwise, and leaves a session like any other.
+    #[command(after_help = SELFTEST_EXIT_CODES)]
+    Selftest(SelftestArgs),
     /// Show how a command makes its threads and processes, and count its system calls
     ///
     /// The command is traced with all threads and processes that it makes, by ptrace, as an
@@ -101,6 +122,28 @@ pub(crate) struct RunArgs {
     /// How much to measure
     #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
     pub(crate) profile: ProfileName,
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
+    /// Finish an interrupted session; everything else is as it was begun
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Print summary.json on standard output instead of the summary for people
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write summary.json to a file; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_json: Option<PathBuf>,
+    /// End with exit code 1 if a claim is refuted
+    #[arg(long)]
+    pub(crate) fail_if_refuted: bool,
+    /// End with exit code 3 if a claim stays inconclusive
+    #[arg(long)]
+    pub(crate) fail_if_inconclusive: bool,
+}
+
+/// How a session is measured, whatever it is for.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
     /// Measure exactly so many blocks of each experiment, instead of stopping on precision
     #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::schedule::BLOCKS_MAX)))]
     pub(crate) runs: Option<u32>,
@@ -119,25 +162,53 @@ pub(crate) struct RunArgs {
     /// The session's folder [default: scruple-sessions/<time>-<host>]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
-    /// Finish an interrupted session; everything else is as it was begun
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
-    pub(crate) resume: Option<PathBuf>,
-    /// Print summary.json on standard output instead of the summary for people
-    #[arg(long)]
-    pub(crate) json: bool,
-    /// Also write summary.json to a file; `-` is standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) export_json: Option<PathBuf>,
-    /// End with exit code 1 if a claim is refuted
-    #[arg(long)]
-    pub(crate) fail_if_refuted: bool,
-    /// End with exit code 3 if a claim stays inconclusive
-    #[arg(long)]
-    pub(crate) fail_if_inconclusive: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SelftestProfile {
+    /// For tests: seconds, too few for a grade to mean much
+    Smoke,
+    /// Short trials
+    Quick,
+    /// Longer trials and more of them; give it some minutes (--time-budget 5m)
+    Standard,
+}
+
+impl From<SelftestProfile> for model::Profile {
+    fn from(name: SelftestProfile) -> Self {
+        match name {
+            SelftestProfile::Smoke => model::Profile::Smoke,
+            SelftestProfile::Quick => model::Profile::Quick,
+            SelftestProfile::Standard => model::Profile::Standard,
+        }
+    }
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct JsonArgs {
+pub(crate) struct SelftestArgs {
+    /// The experiments with planted answers to run, by name; none means all
+    ///
+    /// The A/A control `null` is always measured with them.
+    #[arg(value_name = "EXPERIMENT")]
+    pub(crate) experiments: Vec<String>,
+    /// How much to measure
+    #[arg(long, value_enum, default_value_t = SelftestProfile::Quick)]
+    pub(crate) profile: SelftestProfile,
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
+    /// Finish an interrupted self-test; everything else is as it was begun
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Print the grade and all that led to it as JSON (docs/selftest.schema.json)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    /// Do not measure: leave out how small a difference can be found
+    #[arg(long)]
+    pub(crate) no_measure: bool,
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,

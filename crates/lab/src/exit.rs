@@ -9,7 +9,8 @@ pub(crate) enum Exit {
     Refuted = 1,
     /// The command line or the machine does not allow it.
     Error = 2,
-    /// Interrupted before the plan was complete; or inconclusive, and a flag asked to be told so.
+    /// Interrupted before the plan was complete; or inconclusive, and a flag asked to be told so; or
+    /// the self-test found that this machine cannot be trusted for some size of effect.
     Incomplete = 3,
 }
 

@@ -2,12 +2,15 @@
 //! and ends the process.
 
 mod cli;
+mod conduct;
 mod doctor;
 mod environment;
 mod exit;
+mod plan;
 mod progress;
 mod run;
 mod schedule;
+mod selftest;
 mod session;
 mod show;
 mod syscalls;
@@ -48,6 +51,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::List(args) => show::list(args),
         cli::Command::Explain(args) => show::explain(args),
         cli::Command::Doctor(args) => doctor::doctor(args),
+        cli::Command::Selftest(args) => selftest::selftest(args),
         cli::Command::Syscalls(args) => syscalls::syscalls(args),
         cli::Command::Report(args) => show::report(args),
         cli::Command::Completions { shell } => show::completions(*shell),

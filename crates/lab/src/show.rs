@@ -12,6 +12,16 @@ pub(crate) fn designs() -> Vec<Design> {
     experiments::CATALOG.iter().map(|experiment| (experiment.design)()).collect()
 }
 
+/// The designs with planted answers, which only the self-test measures.
+pub(crate) fn planted() -> Vec<Design> {
+    experiments::PLANTED.iter().map(|experiment| (experiment.design)()).collect()
+}
+
+/// All designs that this scruple can measure.
+pub(crate) fn all_designs() -> Vec<Design> {
+    designs().into_iter().chain(planted()).collect()
+}
+
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let designs = designs();
     let text = if args.json {
@@ -24,7 +34,7 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
-    let design = find(&designs(), &args.experiment)?;
+    let design = find(&all_designs(), &args.experiment)?;
     let text = if args.json {
         serde_json::to_string_pretty(&design)?
     } else {
@@ -75,26 +85,39 @@ pub(crate) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
     let mut text = String::from_utf8_lossy(&text).into_owned();
     if shell == clap_complete::Shell::Fish {
         // clap's script for fish knows no values of positional arguments.
-        let names: Vec<&str> = experiments::CATALOG.iter().map(|known| known.id).collect();
-        text.push_str(&format!(
-            "complete -c scruple -n \"__fish_seen_subcommand_from run explain\" -f -a \"{}\"\n",
-            names.join(" ")
-        ));
+        let all = [names(experiments::CATALOG), names(experiments::PLANTED)].concat();
+        for (command, names) in [
+            ("run", names(experiments::CATALOG)),
+            ("explain", all),
+            ("selftest", names(experiments::PLANTED)),
+        ] {
+            text.push_str(&format!(
+                "complete -c scruple -n \"__fish_seen_subcommand_from {command}\" -f -a \"{}\"\n",
+                names.join(" ")
+            ));
+        }
     }
     ui::result(&text)?;
     Ok(Exit::Done)
 }
 
-/// The command line with the catalog's names as the values an experiment may have, so that a
+fn names(catalog: &[kit::Experiment]) -> Vec<&'static str> {
+    catalog.iter().map(|known| known.id).collect()
+}
+
+/// The command line with the catalogs' names as the values an experiment may have, so that a
 /// shell completes them.
 fn with_experiments() -> clap::Command {
-    let names: Vec<&'static str> = experiments::CATALOG.iter().map(|known| known.id).collect();
-    let values = clap::builder::PossibleValuesParser::new(names);
-    let (many, one) = (values.clone(), values);
+    let known = clap::builder::PossibleValuesParser::new;
+    let all = [names(experiments::CATALOG), names(experiments::PLANTED)].concat();
+    let many = |command: clap::Command, names: Vec<&'static str>| {
+        command.mut_arg("experiments", |arg| arg.value_parser(known(names)))
+    };
     Cli::command()
-        .mut_subcommand("run", |run| run.mut_arg("experiments", |arg| arg.value_parser(many)))
+        .mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
+        .mut_subcommand("selftest", |selftest| many(selftest, names(experiments::PLANTED)))
         .mut_subcommand("explain", |explain| {
-            explain.mut_arg("experiment", |arg| arg.value_parser(one))
+            explain.mut_arg("experiment", |arg| arg.value_parser(known(all)))
         })
 }
 

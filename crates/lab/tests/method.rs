@@ -153,6 +153,7 @@ fn score(method: &Method, sessions: usize) -> Score {
             session: "s",
             complete: true,
             environment,
+            shield: &model::ShieldReport::default(),
             designs: &designs,
             records: &records,
         });

@@ -15,6 +15,7 @@ mod planted;
 mod profile;
 mod protocol;
 mod record;
+mod selftest;
 mod summary;
 mod treatment;
 mod unit;
@@ -34,6 +35,7 @@ pub use record::{
     Calibration, Check, Counters, Exhibit, Measured, Outcome, Phase, ProcessUsage, Record, Series,
     Surroundings,
 };
+pub use selftest::{AnswerStanding, CauseStanding, Selftest, Standing, TrustGrade};
 pub use summary::{
     AccountResult, Blame, ClaimResult, ControlResult, DiagnosisResult, Estimate, EstimateRow,
     ExperimentSummary, FindingResult, Grade, Harness, Meter, OutcomeCount, PartResult,
@@ -47,3 +49,7 @@ pub const SESSION_FORMAT: u32 = 1;
 
 /// Version of the layout of `summary.json`; docs/summary.schema.json describes it.
 pub const SUMMARY_FORMAT: u32 = 3;
+
+/// Version of the layout of what `scruple selftest --json` prints; docs/selftest.schema.json
+/// describes it.
+pub const SELFTEST_FORMAT: u32 = 1;

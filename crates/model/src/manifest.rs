@@ -44,6 +44,9 @@ pub struct Options {
     pub cpus: Vec<u32>,
     /// Whether to shield trials where the rights allow.
     pub shield: bool,
+    /// Whether it is a self-test: planted answers instead of questions.
+    #[serde(default)]
+    pub selftest: bool,
 }
 
 /// Recorded facts of the machine.

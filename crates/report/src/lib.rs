@@ -8,8 +8,10 @@ pub mod catalog;
 mod chart;
 mod exhibits;
 pub mod format;
+mod grade;
 mod missing;
 mod page;
+mod selftest;
 mod terminal;
 mod text;
 mod words;
@@ -18,7 +20,7 @@ mod words;
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
-use model::{Design, ExperimentSummary, Manifest, Record, Summary};
+use model::{Design, ExperimentSummary, Manifest, Record, Selftest, Summary};
 
 /// A stored session: all that a report is made from.
 #[derive(Clone, Copy, Debug)]
@@ -61,4 +63,16 @@ pub fn html(session: &Session<'_>) -> String {
 /// accounts and exhibits are printed in full; with one, they are a line that points to the report.
 pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
     terminal::terminal(session, width, height)
+}
+
+/// The table of a self-test for a terminal of `width` columns, with ANSI colours: what was planted,
+/// and what was found.
+pub fn selftest_text(session: &Session<'_>, width: usize) -> String {
+    selftest::selftest_text(session, width)
+}
+
+/// The grade of a self-test likewise: for which size of effect the machine can be trusted, and what
+/// was missed, wrong or not tested.
+pub fn grade_text(selftest: &Selftest, width: usize) -> String {
+    grade::grade_text(selftest, width)
 }

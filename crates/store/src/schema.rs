@@ -1,9 +1,18 @@
-use model::Summary;
+use model::{Selftest, Summary};
+use schemars::Schema;
 
 /// The JSON schema of `summary.json`, as docs/summary.schema.json holds it: indented, with a
 /// newline at its end.
 pub fn summary_schema() -> String {
-    let schema = schemars::schema_for!(Summary);
+    text(schemars::schema_for!(Summary))
+}
+
+/// The JSON schema of what `scruple selftest --json` prints, as docs/selftest.schema.json holds it.
+pub fn selftest_schema() -> String {
+    text(schemars::schema_for!(Selftest))
+}
+
+fn text(schema: Schema) -> String {
     // Writing a value of strings and numbers into memory cannot fail; `Value` says so by having
     // a `Display`, whose alternate form is the indented one.
     format!("{:#}\n", schema.to_value())
@@ -11,33 +20,44 @@ pub fn summary_schema() -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::summary_schema;
+    use super::{selftest_schema, summary_schema};
 
-    /// The documented schema is the one of the types.
+    /// The documented schemas are those of the types.
     ///
-    /// After a change of `model::Summary`, raise `model::SUMMARY_FORMAT` and write it anew:
-    /// `SCRUPLE_UPDATE=1 cargo test -p store schema`.
+    /// After a change of `model::Summary` or `model::Selftest`, raise `model::SUMMARY_FORMAT` or
+    /// `model::SELFTEST_FORMAT` and write them anew: `SCRUPLE_UPDATE=1 cargo test -p store schema`.
     #[test]
-    fn the_schema_in_docs_is_that_of_the_types() {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/summary.schema.json");
-        if std::env::var_os("SCRUPLE_UPDATE").is_some() {
-            std::fs::write(path, summary_schema()).unwrap();
+    fn the_schemas_in_docs_are_those_of_the_types() {
+        let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+        let schemas = [("summary", summary_schema()), ("selftest", selftest_schema())];
+        for (name, schema) in schemas {
+            let path = format!("{docs}/{name}.schema.json");
+            if std::env::var_os("SCRUPLE_UPDATE").is_some() {
+                std::fs::write(&path, &schema).unwrap();
+            }
+            let documented = std::fs::read_to_string(&path).unwrap();
+            assert!(
+                documented == schema,
+                "docs/{name}.schema.json is out of date: \
+                 SCRUPLE_UPDATE=1 cargo test -p store schema"
+            );
         }
-        let documented = std::fs::read_to_string(path).unwrap();
-        assert!(
-            documented == summary_schema(),
-            "docs/summary.schema.json is out of date: SCRUPLE_UPDATE=1 cargo test -p store schema"
-        );
     }
 
     #[test]
-    fn it_names_every_field_and_says_what_it_is() {
-        let schema: serde_json::Value = serde_json::from_str(&summary_schema()).unwrap();
-        for field in ["format", "scruple", "session", "complete", "trust", "harness", "experiments"]
-        {
-            let described = &schema["properties"][field]["description"];
-            assert!(described.as_str().is_some_and(|text| !text.is_empty()), "{field}");
-            assert!(schema["required"].as_array().unwrap().contains(&field.into()), "{field}");
+    fn they_name_every_field_and_say_what_it_is() {
+        let summary: &[&str] =
+            &["format", "scruple", "session", "complete", "trust", "harness", "experiments"];
+        let selftest: &[&str] =
+            &["format", "complete", "trusted", "sentence", "answers", "causes", "controls"];
+        for (schema, fields) in [(summary_schema(), summary), (selftest_schema(), selftest)] {
+            let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
+            for field in fields {
+                let described = &schema["properties"][field]["description"];
+                assert!(described.as_str().is_some_and(|text| !text.is_empty()), "{field}");
+                let required = schema["required"].as_array().unwrap();
+                assert!(required.contains(&serde_json::json!(field)), "{field}");
+            }
         }
     }
 }

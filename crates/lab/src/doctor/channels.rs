@@ -1,135 +1,41 @@
-//! What can be observed on this machine, what is missing, and what would bring it.
+//! The ways of looking at this machine, each tried.
 
-use crate::cli::JsonArgs;
-use crate::exit::Exit;
-use crate::{environment, ui};
-use anstyle::{AnsiColor, Style};
-use model::Environment;
-use serde_json::json;
-use std::fmt::Write;
+use serde_json::{Value, json};
 use sys::perf::{Counter, Event};
 use sys::tracer::StopCounter;
 
 /// One way of looking at the machine.
-struct Channel {
-    name: &'static str,
+pub(super) struct Channel {
+    pub(super) name: &'static str,
     /// What it is good for.
-    serves: &'static str,
+    pub(super) serves: &'static str,
     /// What was found when it was tried.
-    found: Result<String, Missing>,
+    pub(super) found: Result<String, Missing>,
 }
 
 /// A channel that is not there.
-struct Missing {
-    why: String,
+pub(super) struct Missing {
+    pub(super) why: String,
     /// The setting or permission that would bring it.
-    remedy: &'static str,
+    pub(super) remedy: &'static str,
 }
 
-/// Something about this machine that moves numbers.
-struct Disturbance {
-    what: String,
-    advice: &'static str,
-}
-
-pub(crate) fn doctor(args: &JsonArgs) -> anyhow::Result<Exit> {
-    let environment = environment::look();
-    let channels = channels();
-    let disturbances = disturbances(&environment);
-    if args.json {
-        let text = json!({
-            "environment": environment,
-            "channels": channels.iter().map(channel_json).collect::<Vec<_>>(),
-            "disturbances": disturbances.iter().map(|it| json!({"what": it.what, "advice": it.advice})).collect::<Vec<_>>(),
-        });
-        ui::result(&serde_json::to_string_pretty(&text)?)?;
-    } else {
-        ui::result(&text(&environment, &channels, &disturbances))?;
-    }
-    Ok(Exit::Done)
-}
-
-fn channel_json(channel: &Channel) -> serde_json::Value {
-    match &channel.found {
-        Ok(found) => json!({
-            "name": channel.name, "serves": channel.serves, "there": true, "found": found,
-        }),
-        Err(missing) => json!({
-            "name": channel.name, "serves": channel.serves, "there": false,
-            "why": missing.why, "remedy": missing.remedy,
-        }),
-    }
-}
-
-fn text(environment: &Environment, channels: &[Channel], disturbances: &[Disturbance]) -> String {
-    let bold = Style::new().bold();
-    let good = Style::new().fg_color(Some(AnsiColor::Green.into()));
-    let bad = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
-    let dim = Style::new().dimmed();
-    let mut out = String::new();
-    let _ = writeln!(out, "{bold}This machine{bold:#}");
-    for (name, value) in facts(environment) {
-        let _ = writeln!(out, "  {name:<12} {value}");
-    }
-    let _ = writeln!(out, "\n{bold}What can be observed{bold:#}");
-    for channel in channels {
-        let (name, serves) = (channel.name, channel.serves);
-        match &channel.found {
-            Ok(found) => {
-                let _ = writeln!(out, "  {good}✓ {name:<22}{good:#} {found}");
-            }
-            Err(missing) => {
-                let _ = writeln!(out, "  {bad}✗ {name:<22}{bad:#} {}", missing.why);
-                let _ = writeln!(out, "    {dim}{:<22} for: {serves}{dim:#}", "");
-                let _ = writeln!(out, "    {dim}{:<22} to get it: {}{dim:#}", "", missing.remedy);
-            }
+impl Channel {
+    pub(super) fn json(&self) -> Value {
+        match &self.found {
+            Ok(found) => json!({
+                "name": self.name, "serves": self.serves, "there": true, "found": found,
+            }),
+            Err(missing) => json!({
+                "name": self.name, "serves": self.serves, "there": false,
+                "why": missing.why, "remedy": missing.remedy,
+            }),
         }
     }
-    let _ = writeln!(out, "\n{bold}What moves numbers here{bold:#}");
-    if disturbances.is_empty() {
-        let _ = writeln!(out, "  nothing was noticed");
-    }
-    for disturbance in disturbances {
-        let _ = writeln!(out, "  {bad}!{bad:#} {}", disturbance.what);
-        let _ = writeln!(out, "    {dim}{}{dim:#}", disturbance.advice);
-    }
-    out
 }
 
-fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
-    let cpus = format!(
-        "{} online, {} for this process, {} thread(s) per core",
-        environment.cpus_online,
-        sys::affinity::format_list(&environment.cpus_allowed),
-        environment.threads_per_core
-    );
-    let caches: Vec<String> = environment
-        .caches
-        .iter()
-        .map(|cache| format!("L{} {} {} KiB", cache.level, cache.kind, cache.size_bytes >> 10))
-        .collect();
-    let memory = format!(
-        "{:.1} GB, {:.1} GB available",
-        environment.memory_bytes as f64 / 1e9,
-        environment.memory_available_bytes as f64 / 1e9
-    );
-    vec![
-        ("kernel", environment.kernel.clone()),
-        ("processor", environment.cpu_model.clone()),
-        ("CPUs", cpus),
-        ("caches", caches.join(", ")),
-        ("memory", memory),
-        ("hypervisor", or_none(&environment.hypervisor)),
-        ("C library", environment.libc.clone()),
-        ("rights", environment.rights.clone()),
-    ]
-}
-
-fn or_none(text: &str) -> String {
-    if text.is_empty() { "none seen".into() } else { text.into() }
-}
-
-fn channels() -> Vec<Channel> {
+/// What this process can observe, each tried.
+pub(super) fn channels() -> Vec<Channel> {
     let pid = sys::process::pid();
     vec![
         clock(),
@@ -283,57 +189,4 @@ fn ptrace() -> Result<String, Missing> {
         attached
     };
     tried(trace().map(|()| "a child was traced".to_string()), remedy)
-}
-
-fn disturbances(environment: &Environment) -> Vec<Disturbance> {
-    let mut found = Vec::new();
-    let mut note = |what: String, advice| found.push(Disturbance { what, advice });
-    if environment.build == "debug" {
-        note(
-            "this is a debug build of scruple: loops and trials are slower than they should be"
-                .into(),
-            "use cargo run --release",
-        );
-    }
-    if environment.cpus_allowed.len() < 2 {
-        note(
-            "one CPU only: what needs two at the same time is unsupported".into(),
-            "allow more CPUs (taskset, cgroup cpuset)",
-        );
-    }
-    if let Some(quota) = environment.settings.get("cpu_quota") {
-        note(
-            format!("a cgroup limits this process to {quota}: work is cut off in slices"),
-            "run outside of the quota, or believe CPU times only",
-        );
-    }
-    for neighbour in &environment.neighbours {
-        note(
-            format!("{} uses {:.0} % of a CPU", neighbour.name, neighbour.cpu_share * 100.0),
-            "stop it, or trust CPU times rather than wall times",
-        );
-    }
-    if environment.threads_per_core > 1 {
-        note(
-            format!("{} threads share a core", environment.threads_per_core),
-            "choose CPUs of different cores by --affinity",
-        );
-    }
-    match environment.settings.get("governor").map(String::as_str) {
-        Some("performance") | None => {}
-        Some(governor) => note(
-            format!("frequency governor {governor}: the clock follows the load"),
-            "cpupower frequency-set -g performance",
-        ),
-    }
-    if !environment.hypervisor.is_empty() {
-        note(
-            format!(
-                "a virtual machine ({}): neighbours on the host cannot be seen",
-                environment.hypervisor
-            ),
-            "more blocks, at another time; watch the A/A control",
-        );
-    }
-    found
 }

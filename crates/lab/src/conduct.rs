@@ -1,0 +1,366 @@
+//! The machinery of a session: begin it or take it up again, conduct its blocks, store them.
+//!
+//! `run` and `selftest` differ in what they measure and in what they say of it; everything between
+//! is here, once.
+
+use crate::plan::{Plan, Purpose};
+use crate::progress::Progress;
+use crate::schedule::{self, Course, Next};
+use crate::{environment, session, show, ui};
+use anyhow::{Context, bail};
+use model::{Manifest, Record, SESSION_FORMAT, Summary};
+use runner::{Event, Halt, Runner, Settings, Work};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use store::Writer;
+
+/// The part of the available memory that trials may use.
+const MEMORY_SHARE: f64 = 0.5;
+
+/// The part of the free disk that trials may use.
+const DISK_SHARE: f64 = 0.25;
+
+/// Everything a session in progress needs.
+pub(crate) struct Session {
+    manifest: Manifest,
+    writer: Writer,
+    runner: Runner,
+    records: Vec<Record>,
+    courses: Vec<Course>,
+    /// What each course's intervals still need, as far as it is known since its last trial.
+    needs: Vec<Option<analysis::Need>>,
+    /// Whether it was begun earlier. Who resumes a session wants it complete: the time limits
+    /// what comes after that only.
+    resumed: bool,
+}
+
+/// Why measuring ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// The base is complete and the intervals are narrow enough, or the time is up.
+    Complete,
+    /// The time was up before the base was complete.
+    OutOfTime,
+    /// Somebody pressed Ctrl-C.
+    Interrupted,
+}
+
+/// Makes this process fit to conduct trials.
+pub(crate) fn prepare() -> anyhow::Result<()> {
+    sys::interrupt::install()?;
+    // A limit on file sizes is an error to report then, not a signal to die of.
+    sys::signal::ignore_file_size_signal()?;
+    Ok(())
+}
+
+/// Begins a session in a folder of its own.
+pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
+    let started_unix_ms = sys::clock::unix_ms();
+    let environment = environment::look();
+    let name = store::session_name(started_unix_ms, &environment.host) + plan.purpose.suffix();
+    let dir = match plan.output {
+        Some(dir) => dir,
+        None => PathBuf::from("scruple-sessions").join(&name),
+    };
+    // The clock is seed enough where the user gives none; 32 bits are short enough to type again.
+    let seed =
+        plan.seed.unwrap_or_else(|| (sys::clock::now_ns() ^ started_unix_ms << 20) & 0xffff_ffff);
+    let mut manifest = Manifest {
+        format: SESSION_FORMAT,
+        scruple: session::VERSION.into(),
+        session: name,
+        started_unix_ms,
+        seed,
+        command: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
+        options: plan.options,
+        environment,
+        shield: model::ShieldReport::default(),
+        designs: plan.designs,
+    };
+    // The folder first: it must be ours before anything is put into it or removed from it.
+    let writer = Writer::create(&dir, &manifest)?;
+    let runner = Runner::start(settings(&manifest, &writer)?)?;
+    manifest.shield = runner.shield().report().clone();
+    writer.write_manifest(&manifest)?;
+    ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
+    let courses = courses(&manifest);
+    let needs = vec![None; courses.len()];
+    Ok(Session { courses, needs, manifest, writer, runner, records: Vec::new(), resumed: false })
+}
+
+/// Goes on with a session that was begun by the same command, on the same machine, by the same
+/// scruple.
+pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
+    let (writer, stored) = Writer::resume(dir)?;
+    session::say_what_is_odd(&stored);
+    let mut manifest = stored.manifest;
+    must_be_for(purpose, &manifest, dir)?;
+    writer.remove_scratch()?;
+    must_be_of_here(&manifest, dir)?;
+    must_be_known(&manifest, dir)?;
+    let runner = Runner::start(settings(&manifest, &writer)?)?;
+    let shield = runner.shield().report();
+    if manifest.shield == model::ShieldReport::default() {
+        manifest.shield = shield.clone();
+        writer.write_manifest(&manifest)?;
+    } else if manifest.shield.means != shield.means {
+        ui::warn("the trials are not shielded as they were when the session was begun");
+    }
+    let mut courses = courses(&manifest);
+    for record in &stored.records {
+        if let Some(course) = courses.iter_mut().find(|c| c.design.id == record.experiment) {
+            course.note(record);
+        }
+    }
+    ui::note(&format!("{}: {} trials are there already", dir.display(), stored.records.len()));
+    let needs = vec![None; courses.len()];
+    Ok(Session { manifest, writer, runner, records: stored.records, courses, needs, resumed: true })
+}
+
+/// A session goes on as what it was begun as: its end says something else.
+fn must_be_for(purpose: Purpose, manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
+    let (begun, dir) = (Purpose::of(&manifest.options), dir.display());
+    if begun != purpose {
+        let command = begun.command();
+        bail!(
+            "{dir} was begun by scruple {command}; to finish it: scruple {command} --resume {dir}"
+        );
+    }
+    Ok(())
+}
+
+/// Trials of two machines, kernels or builds cannot stand in one session.
+fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
+    let here = environment::look();
+    let then = &manifest.environment;
+    for (what, now, before) in [
+        ("kernel", &here.kernel, &then.kernel),
+        ("build of scruple", &here.build, &then.build),
+        ("compiler of scruple", &here.rustc, &then.rustc),
+        ("scruple", &session::VERSION.to_string(), &manifest.scruple),
+    ] {
+        if now != before {
+            bail!(
+                "{} was begun with another {what} ({before}, now {now}); its trials and new ones \
+                 cannot stand in one session",
+                dir.display()
+            );
+        }
+    }
+    if (&here.boot, &here.rights) != (&then.boot, &then.rights) {
+        ui::warn(
+            "the machine was restarted, or the rights are others, since the session was begun",
+        );
+    }
+    if here.machine != then.machine {
+        bail!(
+            "{} was begun on another machine ({}); a session cannot go on elsewhere",
+            dir.display(),
+            then.host
+        );
+    }
+    Ok(())
+}
+
+/// Its experiments must be those of this scruple.
+fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
+    let known = show::all_designs();
+    for design in &manifest.designs {
+        let now = show::find(&known, &design.id)?;
+        if now != *design {
+            bail!(
+                "experiment {} has changed since {} was begun by scruple {}; \
+                 use that version, or begin a new session",
+                design.id,
+                dir.display(),
+                manifest.scruple
+            );
+        }
+    }
+    Ok(())
+}
+
+fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
+    sys::affinity::pin(&manifest.options.cpus)?;
+    // Trials change to their own folders, so the scratch folder's path must not depend on ours.
+    let scratch = writer.scratch()?;
+    let scratch = std::path::absolute(&scratch)
+        .with_context(|| format!("cannot make sense of the path {}", scratch.display()))?;
+    // The scratch folder does not exist yet; the session's does.
+    let (memory_bytes, disk_bytes) = room(writer.dir())?;
+    Ok(Settings {
+        seed: manifest.seed,
+        profile: manifest.options.profile,
+        cpus: manifest.options.cpus.clone(),
+        memory_bytes,
+        disk_bytes,
+        scratch,
+        shield: manifest.options.shield,
+    })
+}
+
+/// The memory, and the space where a folder is, that trials may use; both in bytes.
+pub(crate) fn room(dir: &Path) -> anyhow::Result<(u64, u64)> {
+    let available = sys::proc::meminfo()?.available_bytes as f64;
+    let free = sys::files::free_bytes(dir)? as f64;
+    Ok(((available * MEMORY_SHARE) as u64, (free * DISK_SHARE) as u64))
+}
+
+fn courses(manifest: &Manifest) -> Vec<Course> {
+    let profile = manifest.options.profile;
+    manifest.designs.iter().map(|design| Course::new(design.clone(), profile)).collect()
+}
+
+impl Session {
+    /// Where it is stored.
+    pub(crate) fn dir(&self) -> &Path {
+        self.writer.dir()
+    }
+
+    /// Measures until all is precise enough, the time is up, or somebody asks to stop.
+    pub(crate) fn measure(&mut self) -> anyhow::Result<Ending> {
+        let budget = self.budget();
+        let mut progress = Progress::new(budget);
+        let ended = self.rounds(budget, &mut progress);
+        progress.end();
+        ended
+    }
+
+    /// Analyses what there is, and stores the analysis and the report.
+    pub(crate) fn conclude(&self) -> anyhow::Result<Summary> {
+        let summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
+        self.writer.write_summary(&summary)?;
+        self.writer.write_report(&report::html(&self.stored(&summary)))?;
+        Ok(summary)
+    }
+
+    /// The session for those who make a page or a text of it.
+    pub(crate) fn stored<'a>(&'a self, summary: &'a Summary) -> report::Session<'a> {
+        report::Session { manifest: &self.manifest, records: &self.records, summary }
+    }
+
+    /// Says why it ended early, if it did, and how to go on.
+    pub(crate) fn say_how_it_ended(&self, ending: Ending) {
+        let resume = self.how_to_resume();
+        match ending {
+            Ending::Complete => {}
+            Ending::OutOfTime => ui::warn(&format!(
+                "the time was up before every experiment had its blocks; to go on without a \
+                 limit: {resume}"
+            )),
+            Ending::Interrupted => ui::warn(&format!(
+                "interrupted; {} trials are kept. To finish: {resume}",
+                self.records.len()
+            )),
+        }
+    }
+
+    fn how_to_resume(&self) -> String {
+        let command = Purpose::of(&self.manifest.options).command();
+        format!("scruple {command} --resume {}", self.dir().display())
+    }
+
+    /// The time that is left to measure in; none without a limit.
+    fn budget(&self) -> Option<Duration> {
+        let each_ns = self.records.iter().map(|record| record.total_ns);
+        let used_ns = each_ns.fold(0, u64::saturating_add);
+        let all = Duration::from_secs(self.manifest.options.time_budget_s?);
+        Some(all.saturating_sub(Duration::from_nanos(used_ns)))
+    }
+
+    fn rounds(
+        &mut self,
+        budget: Option<Duration>,
+        progress: &mut Progress,
+    ) -> anyhow::Result<Ending> {
+        loop {
+            if sys::interrupt::requested().is_some() {
+                return Ok(Ending::Interrupted);
+            }
+            let left = budget.map(|budget| budget.saturating_sub(progress.elapsed()));
+            let options = &self.manifest.options;
+            let base = schedule::base_blocks(options);
+            let next = match schedule::next_of_base(&self.courses, options, self.manifest.seed) {
+                Some(_) if !self.resumed && left.is_some_and(|left| left.is_zero()) => {
+                    return Ok(Ending::OutOfTime);
+                }
+                Some(next) => next,
+                None => match self.by_width(left.unwrap_or_default()) {
+                    Some(next) => next,
+                    None => return Ok(Ending::Complete),
+                },
+            };
+            let of = if next.block < base { format!(" of {base}") } else { String::new() };
+            let id = self.courses[next.course].design.id.clone();
+            progress.block(&id, next.block, &of, left);
+            if !self.block(&next, progress)? {
+                return Ok(Ending::Interrupted);
+            }
+        }
+    }
+
+    /// The block that narrows the widest interval.
+    fn by_width(&mut self, left: Duration) -> Option<Next> {
+        let Session { courses, needs, records, .. } = self;
+        let known = courses.iter().zip(needs);
+        let needs: Vec<&analysis::Need> = known
+            .map(|(course, known)| &*known.get_or_insert_with(|| need(course, records)))
+            .collect();
+        schedule::next_by_width(
+            &self.courses,
+            &needs,
+            &self.manifest.options,
+            self.manifest.seed,
+            left.as_nanos() as u64,
+        )
+    }
+
+    /// Conducts a block. False if it was interrupted.
+    fn block(&mut self, next: &Next, progress: &mut Progress) -> anyhow::Result<bool> {
+        let Session { writer, runner, records, courses, needs, .. } = self;
+        let design = courses[next.course].design.clone();
+        let work = Work {
+            design: &design,
+            block: next.block,
+            treatments: &next.treatments,
+            first_trial: records.last().map_or(0, |record| record.trial.saturating_add(1)),
+        };
+        let course = &mut courses[next.course];
+        let mut listener = |event: Event<'_>| -> Result<(), store::Error> {
+            match event {
+                Event::Begins { treatment, .. } => progress.trial(treatment),
+                Event::Ended(record) => {
+                    writer.append(&record)?;
+                    course.note(&record);
+                    records.push(*record);
+                }
+            }
+            Ok(())
+        };
+        let mut stop = || sys::interrupt::requested().is_some();
+        match runner.conduct_block(&work, &mut stop, &mut listener) {
+            Ok(complete) => {
+                // Once a block has added to it the answer so far is told anew.
+                let need = need(course, records);
+                if let Some(finding) = &need.headline {
+                    progress.answer(finding);
+                }
+                needs[next.course] = Some(need);
+                Ok(complete)
+            }
+            Err(Halt::Runner(error)) => Err(self.with_what_is_kept(&error)),
+            Err(Halt::Listener(error)) => Err(self.with_what_is_kept(&error)),
+        }
+    }
+
+    fn with_what_is_kept(&self, error: &dyn std::error::Error) -> anyhow::Error {
+        let (trials, resume) = (self.records.len(), self.how_to_resume());
+        anyhow::anyhow!("{error}; {trials} trials are kept, to finish: {resume}")
+    }
+}
+
+/// What an experiment's intervals still need.
+fn need(course: &Course, records: &[Record]) -> analysis::Need {
+    let own = records.iter().filter(|record| record.experiment == course.design.id);
+    analysis::need(&course.design, &own.collect::<Vec<_>>(), &course.treatments)
+}

@@ -1,0 +1,96 @@
+//! What about this machine moves numbers.
+
+use super::prediction::Prediction;
+use model::{Environment, Unit};
+
+/// Something about this machine that moves numbers.
+pub(super) struct Disturbance {
+    pub(super) what: String,
+    pub(super) advice: &'static str,
+}
+
+/// What was noticed, from what the machine says of itself and from what was measured, if anything
+/// was.
+pub(super) fn disturbances(
+    environment: &Environment,
+    measured: Option<&Prediction>,
+) -> Vec<Disturbance> {
+    let mut found = Vec::new();
+    let mut note = |what: String, advice| found.push(Disturbance { what, advice });
+    if environment.build == "debug" {
+        note(
+            "this is a debug build of scruple: loops and trials are slower than they should be"
+                .into(),
+            "use cargo run --release",
+        );
+    }
+    if environment.cpus_allowed.len() < 2 {
+        note(
+            "one CPU only: what needs two at the same time is unsupported".into(),
+            "allow more CPUs (taskset, cgroup cpuset)",
+        );
+    }
+    if let Some(quota) = environment.settings.get("cpu_quota") {
+        note(
+            format!("a cgroup limits this process to {quota}: work is cut off in slices"),
+            "run outside of the quota, or believe CPU times only",
+        );
+    }
+    for neighbour in &environment.neighbours {
+        note(
+            format!("{} uses {:.0} % of a CPU", neighbour.name, neighbour.cpu_share * 100.0),
+            "stop it, or trust CPU times rather than wall times",
+        );
+    }
+    if environment.threads_per_core > 1 {
+        note(
+            format!("{} threads share a core", environment.threads_per_core),
+            "choose CPUs of different cores by --affinity",
+        );
+    }
+    match environment.settings.get("governor").map(String::as_str) {
+        Some("performance") | None => {}
+        Some(governor) => note(
+            format!("frequency governor {governor}: the clock follows the load"),
+            "cpupower frequency-set -g performance",
+        ),
+    }
+    if environment.settings.get("autogroup").is_some_and(|is| is == "1") {
+        note(
+            "autogroup is on: outside of a cgroup of its own, niceness counts only among the \
+             processes of this login session"
+                .into(),
+            "rights for a CPU cgroup (above), or sysctl kernel.sched_autogroup_enabled=0",
+        );
+    }
+    if let Some(what) = stolen(environment, measured) {
+        note(what, "more blocks, at another time; watch the A/A control");
+    }
+    found
+}
+
+/// What the hypervisor took. Where there is one it is said even if it took nothing: steal is all
+/// that can be seen of the neighbours on the host.
+fn stolen(environment: &Environment, measured: Option<&Prediction>) -> Option<String> {
+    let since_boot = sys::proc::machine_cpu().and_then(|cpu| {
+        let wanted = cpu.busy_ns.checked_add(cpu.steal_ns).filter(|wanted| *wanted > 0)?;
+        Some(cpu.steal_ns as f64 / wanted as f64)
+    });
+    let now = measured.and_then(|prediction| prediction.steal_share);
+    let share = |share: f64| report::format::value(1e6 * share, &Unit::Ppm);
+    let mut told = Vec::new();
+    told.extend(now.map(|now| format!("{} of one CPU while scruple measured", share(now))));
+    told.extend(
+        since_boot.map(|then| format!("{} of the CPU time wanted since the start", share(then))),
+    );
+    let told = if told.is_empty() { "steal is not told".into() } else { told.join(", ") };
+    if !environment.hypervisor.is_empty() {
+        return Some(format!(
+            "a virtual machine ({}): neighbours on the host are seen only in the time they steal: \
+             {told}",
+            environment.hypervisor
+        ));
+    }
+    let any = now.or(since_boot).is_some_and(|share| share > 0.0);
+    any.then(|| format!("somebody steals CPU time from this machine: {told}"))
+}

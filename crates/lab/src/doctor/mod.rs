@@ -1,0 +1,175 @@
+//! What can be observed on this machine, how small a difference can be found, what is missing, and
+//! what would bring it.
+
+mod channels;
+mod disturbances;
+mod prediction;
+
+use crate::cli::DoctorArgs;
+use crate::exit::Exit;
+use crate::{environment, ui};
+use anstyle::{AnsiColor, Style};
+use channels::Channel;
+use disturbances::Disturbance;
+use model::{Environment, Unit};
+use prediction::{Kind, Prediction};
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// What was found, for whoever reads it.
+struct Findings {
+    environment: Environment,
+    channels: Vec<Channel>,
+    disturbances: Vec<Disturbance>,
+    /// None where it was not asked for; else what was predicted, or why nothing was.
+    prediction: Option<Result<Prediction, String>>,
+}
+
+pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
+    let environment = environment::look();
+    let channels = channels::channels();
+    let prediction = (!args.no_measure).then(|| prediction::predict(&environment));
+    let measured = prediction.as_ref().and_then(|it| it.as_ref().ok());
+    let disturbances = disturbances::disturbances(&environment, measured);
+    let findings = Findings { environment, channels, disturbances, prediction };
+    if args.json {
+        ui::result(&serde_json::to_string_pretty(&findings.json())?)?;
+    } else {
+        ui::result(&findings.text())?;
+    }
+    // What was not measured for somebody's Ctrl-C was asked for, and is not there.
+    let interrupted = sys::interrupt::requested().is_some();
+    Ok(if interrupted { Exit::Incomplete } else { Exit::Done })
+}
+
+impl Findings {
+    fn json(&self) -> Value {
+        let disturbances = self.disturbances.iter();
+        json!({
+            "environment": self.environment,
+            "channels": self.channels.iter().map(Channel::json).collect::<Vec<_>>(),
+            "prediction": match &self.prediction {
+                None => json!({"there": false, "why": "not asked for (--no-measure)"}),
+                Some(Err(why)) => json!({"there": false, "why": why}),
+                Some(Ok(prediction)) => prediction.json(),
+            },
+            "disturbances": disturbances
+                .map(|it| json!({"what": it.what, "advice": it.advice}))
+                .collect::<Vec<_>>(),
+        })
+    }
+
+    fn text(&self) -> String {
+        let bold = Style::new().bold();
+        let mut out = String::new();
+        let _ = writeln!(out, "{bold}This machine{bold:#}");
+        for (name, value) in facts(&self.environment) {
+            let _ = writeln!(out, "  {name:<12} {value}");
+        }
+        let _ = writeln!(out, "\n{bold}What can be observed{bold:#}");
+        for channel in &self.channels {
+            channel_lines(channel, &mut out);
+        }
+        if let Some(prediction) = &self.prediction {
+            let _ = writeln!(out, "\n{bold}How small a difference can be found{bold:#}");
+            match prediction {
+                Ok(prediction) => prediction_lines(prediction, &mut out),
+                Err(why) => {
+                    let bad = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
+                    let _ = writeln!(out, "  {bad}✗{bad:#} nothing is predicted: {why}");
+                }
+            }
+        }
+        let _ = writeln!(out, "\n{bold}What moves numbers here{bold:#}");
+        if self.disturbances.is_empty() {
+            let _ = writeln!(out, "  nothing was noticed");
+        }
+        let (bad, dim) =
+            (Style::new().fg_color(Some(AnsiColor::Yellow.into())), Style::new().dimmed());
+        for disturbance in &self.disturbances {
+            let _ = writeln!(out, "  {bad}!{bad:#} {}", disturbance.what);
+            let _ = writeln!(out, "    {dim}{}{dim:#}", disturbance.advice);
+        }
+        out
+    }
+}
+
+fn channel_lines(channel: &Channel, out: &mut String) {
+    let good = Style::new().fg_color(Some(AnsiColor::Green.into()));
+    let bad = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
+    let dim = Style::new().dimmed();
+    let (name, serves) = (channel.name, channel.serves);
+    match &channel.found {
+        Ok(found) => {
+            let _ = writeln!(out, "  {good}✓ {name:<22}{good:#} {found}");
+        }
+        Err(missing) => {
+            let _ = writeln!(out, "  {bad}✗ {name:<22}{bad:#} {}", missing.why);
+            let _ = writeln!(out, "    {dim}{:<22} for: {serves}{dim:#}", "");
+            let _ = writeln!(out, "    {dim}{:<22} to get it: {}{dim:#}", "", missing.remedy);
+        }
+    }
+}
+
+/// The table of what is predicted, and what it rests on.
+fn prediction_lines(prediction: &Prediction, out: &mut String) {
+    let bad = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
+    let dim = Style::new().dimmed();
+    let heads = prediction.spans.iter().map(|span| format!("{:>14}", span.name));
+    let _ = writeln!(out, "  {:<12}{}", "work", heads.collect::<String>());
+    for kind in &prediction.kinds {
+        let floors = kind.floors.iter().map(|floor| format!("{:>14}", floor_text(*floor)));
+        let _ = writeln!(out, "  {:<12}{}", kind.work, floors.collect::<String>());
+    }
+    for Kind { work, remark, .. } in prediction.kinds.iter().filter(|kind| !kind.remark.is_empty())
+    {
+        let _ = writeln!(out, "  {bad}!{bad:#} {work}: {remark}");
+    }
+    for work in &prediction.differ {
+        let _ = writeln!(
+            out,
+            "  {bad}!{bad:#} identical treatments differ already now in {work}: do not trust \
+             small differences here"
+        );
+    }
+    for line in prediction.basis() {
+        let _ = writeln!(out, "    {dim}{line}{dim:#}");
+    }
+}
+
+fn floor_text(floor: Option<f64>) -> String {
+    floor.map_or("–".into(), |floor| report::format::value(1e6 * floor, &Unit::Ppm))
+}
+
+fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
+    let cpus = format!(
+        "{} online, {} for this process, {} thread(s) per core",
+        environment.cpus_online,
+        sys::affinity::format_list(&environment.cpus_allowed),
+        environment.threads_per_core
+    );
+    let caches: Vec<String> = environment
+        .caches
+        .iter()
+        .map(|cache| format!("L{} {} {} KiB", cache.level, cache.kind, cache.size_bytes >> 10))
+        .collect();
+    let memory = format!(
+        "{:.1} GB, {:.1} GB available",
+        environment.memory_bytes as f64 / 1e9,
+        environment.memory_available_bytes as f64 / 1e9
+    );
+    vec![
+        ("kernel", environment.kernel.clone()),
+        ("processor", environment.cpu_model.clone()),
+        ("CPUs", cpus),
+        ("caches", caches.join(", ")),
+        ("memory", memory),
+        ("hypervisor", or_none(&environment.hypervisor)),
+        ("C library", environment.libc.clone()),
+        ("rights", environment.rights.clone()),
+    ]
+}
+
+fn or_none(text: &str) -> String {
+    if text.is_empty() { "none seen".into() } else { text.into() }
+}

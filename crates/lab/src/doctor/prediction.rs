@@ -1,0 +1,309 @@
+//! How small a difference can be found here, before anything is measured in earnest.
+//!
+//! The A/A control is conducted for a few seconds: its treatments are identical, so that their
+//! scatter, block by block, is what any comparison of the same kind of work has to see through.
+
+use crate::conduct;
+use crate::progress::Progress;
+use crate::{session, show};
+use model::{
+    Design, Environment, FindingResult, Manifest, Options, Profile, Record, SESSION_FORMAT, Summary,
+};
+use runner::{Event, Halt, Runner, Settings, Work};
+use serde_json::{Value, json};
+use std::convert::Infallible;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long is measured, and how long at the most where blocks take long.
+const LOOK: Duration = Duration::from_secs(3);
+const LOOK_MAX: Duration = Duration::from_secs(12);
+
+/// The times for which a floor is predicted, in seconds.
+const TIMES_S: [u64; 3] = [1, 10, 60];
+
+/// What was measured, and what it promises.
+pub(super) struct Prediction {
+    /// Blocks that were measured, and the time that they took, in seconds.
+    blocks: u64,
+    measured_s: f64,
+    /// The times for which is predicted.
+    pub(super) spans: Vec<Span>,
+    /// One per kind of work.
+    pub(super) kinds: Vec<Kind>,
+    /// The kinds of work in which identical treatments differ already.
+    pub(super) differ: Vec<String>,
+    /// What the hypervisor took of this machine's CPUs meanwhile, as a share of one CPU.
+    pub(super) steal_share: Option<f64>,
+}
+
+/// A time to measure in.
+pub(super) struct Span {
+    /// What it is called: "in 10 s".
+    pub(super) name: String,
+    seconds: f64,
+    /// How many blocks are measured in it.
+    blocks: u64,
+}
+
+/// A kind of work.
+pub(super) struct Kind {
+    /// What it is called: `cpu`, `kernel`, `memory`.
+    pub(super) work: String,
+    /// The smallest relative difference that will be found, one per span; none where the time is
+    /// too short for two blocks.
+    pub(super) floors: Vec<Option<f64>>,
+    /// What is to be doubted about them; may be empty.
+    pub(super) remark: String,
+}
+
+/// Measures, and predicts; or says in a sentence why not.
+pub(super) fn predict(environment: &Environment) -> Result<Prediction, String> {
+    let design = control()?;
+    conduct::prepare().map_err(|error| error.to_string())?;
+    let folder = Folder::create()?;
+    let looked = look(&design, environment, folder.path());
+    drop(folder);
+    let looked = looked?;
+    if sys::interrupt::requested().is_some() {
+        return Err("it was interrupted".into());
+    }
+    let Look { manifest, records, .. } = &looked;
+    let summary = session::summarise(manifest, records, &manifest.designs);
+    from_summary(&summary, &design, &looked)
+}
+
+fn control() -> Result<Design, String> {
+    show::find(&show::designs(), crate::plan::CONTROL).map_err(|error| error.to_string())
+}
+
+/// A folder of this process's own that is gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create() -> Result<Self, String> {
+        let name = format!("scruple-doctor-{}-{}", sys::process::pid(), sys::clock::now_ns());
+        let path = std::path::absolute(std::env::temp_dir().join(name))
+            .map_err(|error| format!("the temporary folder has no path: {error}"))?;
+        std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(|error| {
+            format!(
+                "{} cannot be made: {error}; name a folder that can be written in TMPDIR",
+                path.display()
+            )
+        })?;
+        Ok(Folder(path))
+    }
+
+    fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // Whatever is left in it the runner's guard has tried to remove, too.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What was measured.
+struct Look {
+    manifest: Manifest,
+    records: Vec<Record>,
+    /// How long the blocks took.
+    elapsed: Duration,
+}
+
+/// Conducts blocks for a few seconds, in the way and with the shield of a session.
+fn look(design: &Design, environment: &Environment, folder: &Path) -> Result<Look, String> {
+    let (memory_bytes, disk_bytes) = conduct::room(folder).map_err(|error| error.to_string())?;
+    let settings = Settings {
+        seed: sys::clock::now_ns(),
+        profile: Profile::Quick,
+        cpus: environment.cpus_allowed.clone(),
+        memory_bytes,
+        disk_bytes,
+        scratch: folder.to_path_buf(),
+        shield: true,
+    };
+    let mut runner = Runner::start(settings).map_err(|error| error.to_string())?;
+    let mut progress = Progress::new(Some(LOOK));
+    let blocks = blocks(&mut runner, design, &mut progress);
+    progress.end();
+    let manifest = Manifest {
+        format: SESSION_FORMAT,
+        scruple: session::VERSION.into(),
+        session: String::new(),
+        started_unix_ms: sys::clock::unix_ms(),
+        seed: runner.settings().seed,
+        command: Vec::new(),
+        options: Options::default(),
+        environment: environment.clone(),
+        shield: runner.shield().report().clone(),
+        designs: vec![design.clone()],
+    };
+    Ok(Look { manifest, records: blocks?, elapsed: progress.elapsed() })
+}
+
+fn blocks(
+    runner: &mut Runner,
+    design: &Design,
+    progress: &mut Progress,
+) -> Result<Vec<Record>, String> {
+    let (seed, profile) = (runner.settings().seed, runner.settings().profile);
+    let treatments = design.treatments(profile);
+    let mut records: Vec<Record> = Vec::new();
+    for block in 0_u32.. {
+        let enough = block as usize >= analysis::interval::BLOCKS_FREE;
+        let elapsed = progress.elapsed();
+        if elapsed >= LOOK && enough || elapsed >= LOOK_MAX {
+            break;
+        }
+        progress.block(&design.id, block, "", Some(LOOK.saturating_sub(elapsed)));
+        let order = runner::order(seed, &design.id, block, &treatments);
+        let treatments: Vec<_> = (0..).zip(order).collect();
+        let first_trial = records.len() as u64;
+        let work = Work { design, block, treatments: &treatments, first_trial };
+        let mut stop = || sys::interrupt::requested().is_some();
+        let mut listener = |event: Event<'_>| -> Result<(), Infallible> {
+            match event {
+                Event::Begins { treatment, .. } => progress.trial(treatment),
+                Event::Ended(record) => records.push(*record),
+            }
+            Ok(())
+        };
+        match runner.conduct_block(&work, &mut stop, &mut listener) {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(Halt::Runner(error)) => return Err(error.to_string()),
+            Err(Halt::Listener(never)) => match never {},
+        }
+    }
+    Ok(records)
+}
+
+/// What the blocks promise. The A/A control names its findings after its kinds of work.
+fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> Result<Prediction, String> {
+    let [experiment] = &summary.experiments[..] else {
+        return Err("the A/A control was not measured".into());
+    };
+    let blocks = u64::from(experiment.blocks);
+    if blocks < 2 {
+        let warnings = experiment.warnings.join("; ");
+        return Err(format!("fewer than two blocks could be measured: {warnings}"));
+    }
+    let measured_s = looked.elapsed.as_secs_f64();
+    let spans = spans(measured_s / blocks as f64);
+    let kind = |finding: &FindingResult| Kind {
+        work: finding.id.clone(),
+        floors: spans
+            .iter()
+            .map(|span| analysis::predict(finding.result.estimate.as_ref()?, span.blocks))
+            .collect(),
+        remark: finding.result.remark.clone(),
+    };
+    let kinds: Vec<Kind> = experiment.findings.iter().map(kind).collect();
+    if kinds.iter().all(|kind| kind.floors.iter().all(Option::is_none)) {
+        let why = kinds.iter().map(|kind| kind.remark.as_str()).find(|remark| !remark.is_empty());
+        return Err(why.unwrap_or("no scatter was seen at all").into());
+    }
+    Ok(Prediction {
+        blocks,
+        measured_s,
+        spans,
+        kinds,
+        differ: differing(summary, design),
+        steal_share: steal_share(&looked.records),
+    })
+}
+
+/// The kinds of work in which identical treatments differ; the experiment's name where it cannot be
+/// told in which.
+fn differing(summary: &Summary, design: &Design) -> Vec<String> {
+    let found = &summary.trust.controls;
+    // A control without a number is not among those found.
+    let all = design.controls.len() == found.len();
+    let mut names: Vec<String> = design
+        .controls
+        .iter()
+        .zip(found)
+        .filter(|(_, found)| found.differs)
+        .filter_map(|(control, _)| control.a.0.get("work").filter(|_| all).cloned())
+        .collect();
+    if names.is_empty() && found.iter().any(|control| control.differs) {
+        names.push(design.id.clone());
+    }
+    names
+}
+
+/// The times for which is predicted, the last of them what an experiment gets in `run`.
+fn spans(block_s: f64) -> Vec<Span> {
+    let of = |seconds: f64| (seconds / block_s) as u64;
+    let mut spans: Vec<Span> = TIMES_S
+        .into_iter()
+        .map(|time_s| {
+            let seconds = time_s as f64;
+            Span { name: format!("in {time_s} s"), seconds, blocks: of(seconds) }
+        })
+        .collect();
+    let profile = Profile::Quick;
+    let share_s = profile.budget_s() as f64 / show::designs().len() as f64;
+    let blocks = of(share_s).min(u64::from(profile.blocks_max()));
+    spans.push(Span { name: "in quick".into(), seconds: blocks as f64 * block_s, blocks });
+    spans
+}
+
+/// Time stolen during the trials, as a share of one CPU over their time.
+fn steal_share(records: &[Record]) -> Option<f64> {
+    let stolen: Option<u64> = records.iter().map(|record| record.machine.steal_ns).sum();
+    let all: u64 = records.iter().map(|record| record.total_ns).sum();
+    (all > 0).then(|| stolen.map(|stolen| stolen as f64 / all as f64)).flatten()
+}
+
+impl Prediction {
+    /// What it rests on, in lines.
+    pub(super) fn basis(&self) -> Vec<String> {
+        let quick = self.spans.last().map_or(0, |span| span.blocks);
+        vec![
+            format!(
+                "the smallest relative difference between two treatments that is found in four of \
+                 five cases,"
+            ),
+            format!(
+                "from {} blocks of identical treatments in {:.1} s, on the assumption that the \
+                 next minutes are like these seconds;",
+                self.blocks, self.measured_s
+            ),
+            format!(
+                "a time is that of one experiment with six treatments like these; in quick it is \
+                 its share of a session of all, at most {quick} blocks here"
+            ),
+        ]
+    }
+
+    pub(super) fn json(&self) -> Value {
+        let kinds = self.kinds.iter().map(|kind| {
+            let floors = self.spans.iter().zip(&kind.floors).map(|(span, floor)| {
+                json!({
+                    "time": span.name, "seconds": span.seconds, "blocks": span.blocks,
+                    "floor": floor,
+                })
+            });
+            json!({
+                "work": kind.work,
+                "floors": floors.collect::<Vec<_>>(),
+                "differs": self.differ.contains(&kind.work),
+                "remark": kind.remark,
+            })
+        });
+        json!({
+            "there": true,
+            "blocks": self.blocks,
+            "measured_s": self.measured_s,
+            "steal_share": self.steal_share,
+            "kinds": kinds.collect::<Vec<_>>(),
+            "assumes": "the next minutes are like the seconds measured",
+        })
+    }
+}

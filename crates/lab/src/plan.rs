@@ -1,0 +1,128 @@
+//! What a session is to measure, from the command line.
+
+use crate::cli::PlanArgs;
+use crate::show;
+use anyhow::bail;
+use model::{Design, Options, Profile};
+use std::path::PathBuf;
+
+/// The A/A control that every session measures.
+pub(crate) const CONTROL: &str = "null";
+
+/// What a session is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// To answer questions.
+    Run,
+    /// To find known answers.
+    Selftest,
+}
+
+impl Purpose {
+    /// What a stored session was begun for.
+    pub(crate) fn of(options: &Options) -> Self {
+        if options.selftest { Purpose::Selftest } else { Purpose::Run }
+    }
+
+    /// The command that begins such a session, and goes on with it.
+    pub(crate) fn command(self) -> &'static str {
+        match self {
+            Purpose::Run => "run",
+            Purpose::Selftest => "selftest",
+        }
+    }
+
+    /// What the name of such a session ends in.
+    pub(crate) fn suffix(self) -> &'static str {
+        match self {
+            Purpose::Run => "",
+            Purpose::Selftest => "-selftest",
+        }
+    }
+
+    /// The experiments of such a session, the control among them.
+    fn catalog(self) -> Vec<Design> {
+        match self {
+            Purpose::Run => show::designs(),
+            Purpose::Selftest => {
+                let control = show::designs().into_iter().filter(|it| it.id == CONTROL);
+                show::planted().into_iter().chain(control).collect()
+            }
+        }
+    }
+}
+
+/// What is to be measured, and how.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) purpose: Purpose,
+    pub(crate) designs: Vec<Design>,
+    pub(crate) options: Options,
+    pub(crate) seed: Option<u64>,
+    pub(crate) output: Option<PathBuf>,
+}
+
+impl Plan {
+    /// The plan for some experiments (none means all) with the options asked for. `budget_s` is the
+    /// time to measure in where the command line names neither a time nor a number of blocks.
+    pub(crate) fn new(
+        purpose: Purpose,
+        names: &[String],
+        profile: Profile,
+        args: &PlanArgs,
+        budget_s: u64,
+    ) -> anyhow::Result<Plan> {
+        let designs = choose(purpose, names)?;
+        let options = Options {
+            profile,
+            experiments: designs.iter().map(|design| design.id.clone()).collect(),
+            time_budget_s: match (args.time_budget, args.runs) {
+                (Some(asked), _) => Some(asked),
+                (None, Some(_)) => None,
+                (None, None) => Some(budget_s),
+            },
+            blocks: args.runs,
+            cpus: cpus(args.affinity.as_deref())?,
+            shield: !args.no_shield,
+            selftest: purpose == Purpose::Selftest,
+        };
+        Ok(Plan { purpose, designs, options, seed: args.seed, output: args.output.clone() })
+    }
+}
+
+/// The designs asked for, in the catalog's order, with the control.
+fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<Design>> {
+    let catalog = purpose.catalog();
+    for name in names {
+        if let Err(error) = show::find(&catalog, name) {
+            let other = match purpose {
+                Purpose::Run => Purpose::Selftest,
+                Purpose::Selftest => Purpose::Run,
+            };
+            if show::find(&other.catalog(), name).is_ok() {
+                bail!("{name} belongs to another command: scruple {} {name}", other.command());
+            }
+            return Err(error);
+        }
+    }
+    let wanted =
+        |design: &Design| names.is_empty() || design.id == CONTROL || names.contains(&design.id);
+    Ok(catalog.into_iter().filter(wanted).collect())
+}
+
+/// The CPUs asked for, or all that this process may use.
+fn cpus(affinity: Option<&str>) -> anyhow::Result<Vec<u32>> {
+    let allowed = sys::affinity::allowed()?;
+    let Some(text) = affinity else {
+        return Ok(allowed);
+    };
+    let wanted = sys::affinity::parse_list(text)
+        .map_err(|error| anyhow::anyhow!("--affinity {text}: {error}"))?;
+    if let Some(cpu) = wanted.iter().find(|cpu| !allowed.contains(cpu)) {
+        bail!(
+            "--affinity {text}: CPU {cpu} is not among those this process may use ({})",
+            sys::affinity::format_list(&allowed)
+        );
+    }
+    Ok(wanted)
+}
