@@ -1,4 +1,4 @@
-//! What the tests need of the machine, and how it gets there.
+//! What the chores need of the machine, and how it gets there.
 
 use anyhow::{Context, Result, bail};
 use std::ffi::OsStr;
@@ -6,19 +6,13 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The names under which a browser for the report's tests may be installed.
-const BROWSERS: [&str; 5] =
-    ["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"];
-
-/// A package manager, and the words that install a browser with it.
+/// A package manager, and the words that install with it.
 #[derive(Debug, PartialEq, Eq)]
 struct Manager {
     program: &'static str,
     /// What refreshes its list of packages, if it does not do so by itself.
     update: &'static [&'static str],
     install: &'static [&'static str],
-    /// The packages to try, in this order.
-    packages: &'static [&'static str],
 }
 
 const MANAGERS: [Manager; 5] = [
@@ -26,71 +20,112 @@ const MANAGERS: [Manager; 5] = [
         program: "apt-get",
         update: &["update"],
         install: &["install", "-y", "--no-install-recommends"],
-        // On Ubuntu the second is a snap's door, which need not open; on older Debians the first
-        // is missing.
-        packages: &["chromium", "chromium-browser"],
     },
-    Manager {
-        program: "dnf",
-        update: &[],
-        install: &["install", "-y"],
-        packages: &["chromium", "chromium-headless"],
-    },
-    Manager {
-        program: "pacman",
-        update: &[],
-        install: &["-Sy", "--noconfirm", "--needed"],
-        packages: &["chromium"],
-    },
-    Manager {
-        program: "zypper",
-        update: &[],
-        install: &["--non-interactive", "install"],
-        packages: &["chromium"],
-    },
-    Manager { program: "apk", update: &["update"], install: &["add"], packages: &["chromium"] },
+    Manager { program: "dnf", update: &[], install: &["install", "-y"] },
+    Manager { program: "pacman", update: &[], install: &["-Sy", "--noconfirm", "--needed"] },
+    Manager { program: "zypper", update: &[], install: &["--non-interactive", "install"] },
+    Manager { program: "apk", update: &["update"], install: &["add"] },
 ];
 
-/// Sees to it that the tests find what they need: a browser that works. Where `install` is false,
-/// nothing is changed.
+/// Something that a chore wants to find.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Tool {
+    /// What it is, after "no".
+    what: &'static str,
+    /// The variable that may name it.
+    variable: Option<&'static str>,
+    /// The names under which it may be installed.
+    names: &'static [&'static str],
+    /// The packages to try in this order, by package manager; the last line is for all others.
+    packages: &'static [(&'static str, &'static [&'static str])],
+}
+
+/// A browser for the report's tests.
+pub(crate) const BROWSER: Tool = Tool {
+    what: "browser",
+    variable: Some("CHROME"),
+    names: &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"],
+    packages: &[
+        // On Ubuntu the second is a snap's door, which need not open; on older Debians the first
+        // is missing.
+        ("apt-get", &["chromium", "chromium-browser"]),
+        ("dnf", &["chromium", "chromium-headless"]),
+        ("", &["chromium"]),
+    ],
+};
+
+/// What scruple is calibrated against.
+pub(crate) const PEERS: [Tool; 3] = [
+    Tool {
+        what: "perf",
+        variable: None,
+        names: &["perf"],
+        // Debian has the first, Ubuntu the second, which brings the tools of its newest kernel.
+        packages: &[("apt-get", &["linux-perf", "linux-tools-generic"]), ("", &["perf"])],
+    },
+    Tool {
+        what: "stress-ng",
+        variable: None,
+        names: &["stress-ng"],
+        packages: &[("", &["stress-ng"])],
+    },
+    Tool {
+        what: "hyperfine",
+        variable: None,
+        names: &["hyperfine"],
+        packages: &[("", &["hyperfine"])],
+    },
+];
+
+/// Sees to it that something works here. Where `install` is false, nothing is changed.
 ///
 /// # Errors
-/// If there is none and it cannot be had: with the command to type.
-pub(crate) fn provide(install: bool) -> Result<()> {
-    if let Some(browser) = find_browser() {
-        println!("-- a browser: {}", browser.display());
+/// If it is not there and cannot be had: with the command to type.
+pub(crate) fn provide(tool: &Tool, install: bool) -> Result<()> {
+    let what = tool.what;
+    if let Some(found) = find(tool) {
+        println!("-- {what}: {}", found.display());
         return Ok(());
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program, &path).is_some())
     else {
-        bail!("no browser, and no package manager that I know: install chromium by hand");
+        let packages = tool.packages_of("");
+        bail!("no {what}, and no package manager that I know: install {} by hand", packages[0]);
     };
-    let by_hand = by_hand(manager);
+    let by_hand = by_hand(manager, tool);
     if !install {
-        bail!("no browser, and nothing is to be installed; type: {by_hand}");
+        bail!("no {what}, and nothing is to be installed; type: {by_hand}");
     }
     let prefix: &[&str] = if is_root() { &[] } else { &["sudo", "-n"] };
-    for words in commands(manager, prefix) {
-        println!("-- no browser yet: {}", words.join(" "));
+    for words in commands(manager, tool, prefix) {
+        println!("-- no {what} yet: {}", words.join(" "));
         // A mirror that is down or a package that this system does not have is no reason to
-        // stop: the look for a browser decides.
+        // stop: the look for the program decides.
         let _ = Command::new(words[0])
             .args(&words[1..])
             .env("DEBIAN_FRONTEND", "noninteractive")
             .stdin(Stdio::null())
             .status()
             .with_context(|| format!("cannot start {}; type: {by_hand}", words[0]))?;
-        if let Some(browser) = find_browser() {
-            println!("-- a browser: {}", browser.display());
+        if let Some(found) = find(tool) {
+            println!("-- {what}: {}", found.display());
             return Ok(());
         }
     }
-    bail!("no browser could be installed; type: {by_hand}")
+    bail!("no {what} could be installed; type: {by_hand}")
 }
 
-/// The commands that may bring a browser, in order.
-fn commands<'a>(manager: &Manager, prefix: &[&'a str]) -> Vec<Vec<&'a str>> {
+impl Tool {
+    /// The packages that may bring it.
+    fn packages_of(&self, manager: &str) -> &'static [&'static str] {
+        let line = self.packages.iter().find(|(of, _)| *of == manager);
+        line.or(self.packages.last()).map_or(&[], |(_, packages)| packages)
+    }
+}
+
+/// The commands that may bring a tool, in order.
+fn commands<'a>(manager: &Manager, tool: &Tool, prefix: &[&'a str]) -> Vec<Vec<&'a str>> {
     let line = |words: &[&'static str], package: Option<&'static str>| {
         let mut line = prefix.to_vec();
         line.push(manager.program);
@@ -99,25 +134,26 @@ fn commands<'a>(manager: &Manager, prefix: &[&'a str]) -> Vec<Vec<&'a str>> {
         line
     };
     let update = (!manager.update.is_empty()).then(|| line(manager.update, None));
-    let installs = manager.packages.iter().map(|package| line(manager.install, Some(package)));
+    let installs = tool.packages_of(manager.program).iter();
+    let installs = installs.map(|package| line(manager.install, Some(package)));
     update.into_iter().chain(installs).collect()
 }
 
 /// One line for a person to type.
-fn by_hand(manager: &Manager) -> String {
+fn by_hand(manager: &Manager, tool: &Tool) -> String {
     let prefix: &[&str] = if is_root() { &[] } else { &["sudo"] };
-    let keep = commands(manager, prefix).len() - manager.packages.len() + 1;
-    let lines: Vec<String> =
-        commands(manager, prefix).iter().take(keep).map(|words| words.join(" ")).collect();
+    let all = commands(manager, tool, prefix);
+    let keep = all.len() - tool.packages_of(manager.program).len() + 1;
+    let lines: Vec<String> = all.iter().take(keep).map(|words| words.join(" ")).collect();
     lines.join(" && ")
 }
 
-/// A browser that starts: a name on the path is not enough, since some distributions put a
-/// script there that only says how to install it.
-fn find_browser() -> Option<PathBuf> {
+/// A program that starts: a name on the path is not enough, since some distributions put a script
+/// there that only says how to install it.
+fn find(tool: &Tool) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let named = std::env::var_os("CHROME").map(PathBuf::from);
-    let found = BROWSERS.iter().filter_map(|name| on_path(name, &path));
+    let named = tool.variable.and_then(std::env::var_os).map(PathBuf::from);
+    let found = tool.names.iter().filter_map(|name| on_path(name, &path));
     named.into_iter().chain(found).find(|program| answers(program))
 }
 
@@ -140,14 +176,18 @@ fn is_root() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{BROWSERS, MANAGERS, answers, by_hand, commands, on_path};
+    use super::{
+        BROWSER, MANAGERS, PEERS, Tool, answers, by_hand, commands, find, on_path, provide,
+    };
     use std::ffi::OsStr;
     use std::path::Path;
 
     #[test]
     fn the_list_is_refreshed_first_and_every_package_is_tried() {
-        let lines: Vec<String> =
-            commands(&MANAGERS[0], &["sudo", "-n"]).iter().map(|words| words.join(" ")).collect();
+        let lines: Vec<String> = commands(&MANAGERS[0], &BROWSER, &["sudo", "-n"])
+            .iter()
+            .map(|words| words.join(" "))
+            .collect();
         assert_eq!(
             lines,
             [
@@ -157,7 +197,7 @@ mod tests {
             ]
         );
         assert_eq!(
-            commands(&MANAGERS[2], &[]),
+            commands(&MANAGERS[2], &BROWSER, &[]),
             [["pacman", "-Sy", "--noconfirm", "--needed", "chromium"]]
         );
     }
@@ -165,10 +205,14 @@ mod tests {
     #[test]
     fn a_person_is_told_one_line_per_manager() {
         for manager in &MANAGERS {
-            let line = by_hand(manager);
+            let line = by_hand(manager, &BROWSER);
             assert!(line.contains(manager.program) && line.ends_with(" chromium"), "{line}");
+            for peer in &PEERS {
+                let line = by_hand(manager, peer);
+                assert!(line.contains(manager.program) && line.ends_with(peer.what), "{line}");
+            }
         }
-        assert!(by_hand(&MANAGERS[4]).contains("apk update && "));
+        assert!(by_hand(&MANAGERS[4], &BROWSER).contains("apk update && "));
     }
 
     #[test]
@@ -176,7 +220,20 @@ mod tests {
         let found = on_path("sh", OsStr::new("/nowhere:/bin:/usr/bin"));
         assert_eq!(found.as_deref(), Some(Path::new("/bin/sh")));
         assert_eq!(on_path("sh", OsStr::new("/nowhere")), None);
-        assert!(BROWSERS.contains(&"chromium"));
+        assert!(BROWSER.names.contains(&"chromium"));
+    }
+
+    #[test]
+    fn what_is_missing_is_named_with_what_to_type_and_nothing_is_changed() {
+        let missing = Tool {
+            what: "astrolabe",
+            variable: None,
+            names: &["astrolabe"],
+            packages: &[("", &["astrolabe"])],
+        };
+        assert_eq!(find(&missing), None);
+        let said = provide(&missing, false).unwrap_err().to_string();
+        assert!(said.starts_with("no astrolabe") && said.contains("install"), "{said}");
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! The project's own chores: `cargo xtask test` is the one test command, `cargo xtask tidy` the
-//! part of it that reads the sources.
+//! part of it that reads the sources, `cargo xtask calibrate` the comparison with other tools.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
+mod calibrate;
 mod machine;
 mod steps;
 mod tidy;
@@ -19,16 +20,24 @@ Usage: cargo xtask <COMMAND>
 Commands:
   test [--no-install]  check everything: tools, format, lints, tests, release build
   tidy                 only the rules that are read off the sources
+  calibrate [--no-install] [--rounds N]
+                       hold scruple's numbers against those of perf, stress-ng and hyperfine;
+                       ends with code 3 if they differ and docs/calibration.md does not say why
 
 Options:
-  --no-install         do not install what the tests need; say how to
+  --no-install         do not install what is missing; say how to
+  --rounds N           measure each number N times, 6 or more [20]
   -h, --help           print this
 ";
+
+/// With fewer rounds an interval cannot be formed.
+const ROUNDS_MIN: u32 = 6;
 
 /// What was asked for.
 #[derive(Debug, PartialEq, Eq)]
 enum Chore {
     Test { install: bool },
+    Calibrate { install: bool, rounds: Option<String> },
     Tidy,
     Help,
 }
@@ -43,7 +52,7 @@ fn main() -> ExitCode {
         }
     };
     match perform(&chore) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("cargo xtask: {error:#}");
             ExitCode::FAILURE
@@ -62,18 +71,45 @@ fn parse(words: &[String]) -> Result<Chore, String> {
         ["tidy"] => Ok(Chore::Tidy),
         ["test"] => Ok(Chore::Test { install: true }),
         ["test", "--no-install"] => Ok(Chore::Test { install: false }),
+        ["calibrate", more @ ..] => parse_calibrate(more),
         ["test" | "tidy" | "help", more, ..] => Err(format!("I do not know what {more} means")),
         [unknown, ..] => Err(format!("there is no chore called {unknown}")),
     }
 }
 
-fn perform(chore: &Chore) -> Result<()> {
+fn parse_calibrate(mut words: &[&str]) -> Result<Chore, String> {
+    let (mut install, mut count) = (true, None);
+    loop {
+        words = match words {
+            [] => return Ok(Chore::Calibrate { install, rounds: count }),
+            ["--no-install", more @ ..] => {
+                install = false;
+                more
+            }
+            ["--rounds", number, more @ ..] => {
+                if !number.parse().is_ok_and(|rounds: u32| rounds >= ROUNDS_MIN) {
+                    return Err(format!("--rounds {number}: a number from {ROUNDS_MIN} on"));
+                }
+                count = Some(number.to_string());
+                more
+            }
+            ["--rounds"] => return Err("--rounds wants a number".into()),
+            [more, ..] => return Err(format!("I do not know what {more} means")),
+        }
+    }
+}
+
+/// Returns the exit code.
+fn perform(chore: &Chore) -> Result<u8> {
     match chore {
         Chore::Help => print!("{USAGE}"),
         Chore::Tidy => tidy(&root()?)?,
         Chore::Test { install } => steps::test(&root()?, *install)?,
+        Chore::Calibrate { install, rounds } => {
+            return calibrate::calibrate(&root()?, *install, rounds.as_deref());
+        }
     }
-    Ok(())
+    Ok(0)
 }
 
 fn tidy(root: &Path) -> Result<()> {
@@ -113,5 +149,14 @@ mod tests {
         assert_eq!(words("tests"), Err("there is no chore called tests".into()));
         assert_eq!(words("tidy now"), Err("I do not know what now means".into()));
         assert!(words("").is_err());
+        let calibrate = |install, rounds: Option<&str>| {
+            Ok(Chore::Calibrate { install, rounds: rounds.map(String::from) })
+        };
+        assert_eq!(words("calibrate"), calibrate(true, None));
+        let both = calibrate(false, Some("40"));
+        assert_eq!(words("calibrate --rounds 40 --no-install"), both);
+        for wrong in ["--rounds", "--rounds 5", "--rounds many", "--round 6", "now"] {
+            assert!(words(&format!("calibrate {wrong}")).is_err(), "{wrong}");
+        }
     }
 }

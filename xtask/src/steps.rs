@@ -45,7 +45,7 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let begin = Instant::now();
     let count = STEPS.len() + 1;
     say(&format!("== 1/{count} tools"))?;
-    machine::provide(install).context("step \"tools\" failed")?;
+    machine::provide(&machine::BROWSER, install).context("step \"tools\" failed")?;
     for (index, step) in STEPS.iter().enumerate() {
         let (title, words) = match step {
             Step::Cargo(title, words)
@@ -86,7 +86,7 @@ fn reason_to_skip(step: &Step, root: &Path) -> Option<String> {
 }
 
 /// The cargo that started us, so that both use one toolchain.
-fn cargo() -> OsString {
+pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 

@@ -124,6 +124,23 @@ impl Frequency {
     }
 }
 
+/// The share of chances that were events, with the exact interval of Clopper and Pearson: for
+/// chances that are known to be independent, as whole sessions are. `None` without a chance or with
+/// more events than chances.
+pub fn proportion(events: u64, chances: u64) -> Option<Estimate> {
+    if chances == 0 || events > chances {
+        return None;
+    }
+    let all = Tally { events, chances };
+    let frequency = Frequency {
+        all,
+        trials: usize::try_from(chances).unwrap_or(usize::MAX),
+        effective: chances as f64,
+        scatter: 1.0,
+    };
+    Some(frequency.estimate())
+}
+
 /// The variance between trials of the ratio of two sums (Cochran, *Sampling Techniques*, 1977,
 /// 6.13), as a multiple of p(1 − p)/n. That is taken without bias, so that trials of one chance
 /// each, which cannot differ by more than chance, give 1. Where all or none are events there is
@@ -185,7 +202,11 @@ mod tests {
             let estimate = pooled(events, chances).estimate();
             assert!((estimate.low - low).abs() < 1e-6, "{estimate:?}");
             assert!((estimate.high - high).abs() < 1e-6, "{estimate:?}");
+            let plain = proportion(events, chances).unwrap();
+            assert_eq!((plain.low, plain.high), (estimate.low, estimate.high));
+            assert_eq!(u64::from(plain.samples), chances);
         }
+        assert_eq!((proportion(0, 0), proportion(3, 2)), (None, None));
         assert_eq!(pooled(0, 10).estimate().standard_error, None);
         assert_eq!(pooled(10, 20).estimate().standard_error, Some((0.25_f64 / 20.0).sqrt()));
     }

@@ -48,6 +48,7 @@ mod simulation;
 
 pub use estimate::{mean_estimate, median_estimate};
 pub use floor::minimum_detectable;
+pub use frequency::proportion;
 pub use holm::{FAMILY_ERROR, holm};
 pub use need::{Need, need};
 pub use order::{distribution, mean, median, quantile, sorted};

@@ -1,0 +1,85 @@
+//! What is asked of the benchmark, from its words.
+
+use anyhow::{Context, bail};
+use std::path::PathBuf;
+
+/// What the benchmark does.
+pub(crate) const USAGE: &str = "\
+cargo bench -p lab --bench sessions -- <WHAT> [OPTIONS]
+
+  null     sessions in which nothing is to be found: how often is something found?
+  planted  sessions with planted delays: how often are they found and sized?
+
+  --sessions N           how many [200; planted: 20]
+  --neighbour KIND       none, or bursts: processes that take the CPUs in bursts [bursts]
+  --blocks N             blocks of a null session [6]
+  --time-budget TIME     time of a planted session, as scruple takes it [30s]
+  --seed N               where the neighbour's bursts come from [1]
+  --keep DIR             keep the sessions there";
+
+/// The kind of session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    /// A/A sessions.
+    Null,
+    /// Sessions with planted delays.
+    Planted,
+}
+
+/// One call of the benchmark.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) what: What,
+    pub(crate) sessions: u32,
+    /// Whether a neighbour takes the CPUs in bursts.
+    pub(crate) bursts: bool,
+    pub(crate) blocks: u32,
+    pub(crate) time_budget: String,
+    pub(crate) seed: u64,
+    pub(crate) keep: Option<PathBuf>,
+}
+
+impl Asked {
+    /// From the words behind the program's name. cargo adds `--bench`.
+    ///
+    /// # Errors
+    /// Names the word that is wrong, and what would be right.
+    pub(crate) fn parse(words: &[String]) -> anyhow::Result<Self> {
+        let mut words = words.iter().map(String::as_str).filter(|word| *word != "--bench");
+        let what = match words.next() {
+            Some("null") => What::Null,
+            Some("planted") => What::Planted,
+            Some(other) => bail!("{other} is neither null nor planted\n\n{USAGE}"),
+            None => bail!("null or planted?\n\n{USAGE}"),
+        };
+        let mut asked = Asked {
+            what,
+            sessions: if what == What::Null { 200 } else { 20 },
+            bursts: true,
+            blocks: 6,
+            time_budget: "30s".into(),
+            seed: 1,
+            keep: None,
+        };
+        while let Some(flag) = words.next() {
+            let value = words.next().with_context(|| format!("{flag} wants a value\n\n{USAGE}"))?;
+            let number = || value.parse().with_context(|| format!("{flag} {value}: no number"));
+            match flag {
+                "--sessions" => asked.sessions = u32::try_from(number()?)?.max(1),
+                "--blocks" => asked.blocks = u32::try_from(number()?)?.max(1),
+                "--seed" => asked.seed = number()?,
+                "--time-budget" => asked.time_budget = value.into(),
+                "--keep" => asked.keep = Some(value.into()),
+                "--neighbour" => {
+                    asked.bursts = match value {
+                        "bursts" => true,
+                        "none" => false,
+                        _ => bail!("--neighbour {value}: none or bursts"),
+                    }
+                }
+                _ => bail!("I do not know {flag}\n\n{USAGE}"),
+            }
+        }
+        Ok(asked)
+    }
+}

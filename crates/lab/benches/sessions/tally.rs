@@ -1,0 +1,185 @@
+//! What many sessions said, counted.
+
+use anyhow::Context;
+use model::{Estimate, Summary};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The experiment with the planted delays.
+pub(crate) const PLANTED: &str = "planted_delay";
+
+/// At most this share of sessions may find a difference where there is none.
+const FALSE_SHARE_MAX: f64 = 0.05;
+
+/// In at least this share a planted delay must be found, and held by its interval.
+const FOUND_SHARE_MIN: f64 = 0.90;
+
+/// Sessions in which something was the case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Count {
+    pub(crate) events: u64,
+    pub(crate) sessions: u64,
+}
+
+impl Count {
+    fn add(&mut self, event: bool) {
+        self.events += u64::from(event);
+        self.sessions += 1;
+    }
+
+    fn share(self) -> f64 {
+        self.events as f64 / self.sessions as f64
+    }
+
+    /// "3 of 200, 1.5 % [0.3, 4.3]".
+    pub(crate) fn text(self) -> String {
+        let Count { events, sessions } = self;
+        match analysis::proportion(events, sessions) {
+            None => "no session".into(),
+            Some(Estimate { point, low, high, .. }) => format!(
+                "{events} of {sessions}, {:.1} % [{:.1}, {:.1}]",
+                100.0 * point,
+                100.0 * low,
+                100.0 * high
+            ),
+        }
+    }
+}
+
+/// What the A/A sessions said.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Nulls {
+    /// Sessions with at least one false verdict.
+    pub(crate) wrong: Count,
+    /// Comparisons with a false verdict, by kind of work.
+    pub(crate) by_work: BTreeMap<String, Count>,
+    /// Comparisons that CPU time carried, since the wall clock was disturbed.
+    pub(crate) carried: BTreeMap<String, Count>,
+    /// CPU time of others in each session, as a share.
+    pub(crate) foreign: Vec<f64>,
+}
+
+impl Nulls {
+    /// Counts one session, and says whether it told identical things apart.
+    pub(crate) fn add(&mut self, summary: &Summary, works: &[String]) -> anyhow::Result<bool> {
+        let null = summary.experiments.iter().find(|experiment| experiment.id == "null");
+        let null = null.context("the session has no experiment null")?;
+        let controls = summary.trust.controls.iter().filter(|it| it.experiment == "null");
+        let controls: Vec<_> = controls.collect();
+        if controls.len() != works.len() {
+            // A control without an interval is missing: a session that says nothing is none.
+            anyhow::bail!("{} of {} A/A comparisons have a number", controls.len(), works.len());
+        }
+        self.wrong.add(!summary.trust.holds);
+        for (work, control) in works.iter().zip(controls) {
+            self.by_work.entry(work.clone()).or_default().add(control.differs);
+        }
+        for finding in &null.findings {
+            let carried = finding.result.carried_by.is_some();
+            self.carried.entry(finding.id.clone()).or_default().add(carried);
+        }
+        self.foreign.extend(summary.harness.foreign_cpu_share);
+        Ok(!summary.trust.holds)
+    }
+
+    /// Whether at most one session in twenty erred.
+    pub(crate) fn holds(&self) -> bool {
+        self.wrong.sessions > 0 && self.wrong.share() <= FALSE_SHARE_MAX
+    }
+
+    /// The table.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!("sessions with a false verdict: {}\n", self.wrong.text());
+        for (work, count) in &self.by_work {
+            let _ = writeln!(text, "  {work}: {}", count.text());
+        }
+        text += "comparisons that CPU time carried:\n";
+        for (work, count) in &self.carried {
+            let _ = writeln!(text, "  {work}: {}", count.text());
+        }
+        let foreign = analysis::median(&self.foreign).map_or("unknown".into(), |share| {
+            format!("{:.0} % of one CPU (median over sessions)", 100.0 * share)
+        });
+        let _ = writeln!(text, "CPU time of others while trials measured: {foreign}");
+        let _ = writeln!(text, "at most 5 %: {}", yes_or_no(self.holds()));
+        text
+    }
+}
+
+/// What became of one planted answer over the sessions.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) what: String,
+    pub(crate) found: Count,
+    pub(crate) holds: Count,
+    pub(crate) excluded: Count,
+    /// Point and half width of each session's interval.
+    numbers: Vec<(f64, f64)>,
+}
+
+/// What the sessions with planted delays said.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Planted {
+    /// In the order in which they were met.
+    pub(crate) answers: Vec<(String, Answer)>,
+}
+
+impl Planted {
+    /// Counts one session. An answer without an interval was neither found nor held.
+    pub(crate) fn add(&mut self, summary: &Summary) -> anyhow::Result<()> {
+        let found = summary.experiments.iter().find(|experiment| experiment.id == PLANTED);
+        let found = found.with_context(|| format!("the session has no experiment {PLANTED}"))?;
+        if found.planted.is_empty() {
+            anyhow::bail!("{PLANTED} says nothing of what was planted");
+        }
+        for result in &found.planted {
+            let at = self.answers.iter().position(|(id, _)| *id == result.id);
+            let at = at.unwrap_or_else(|| {
+                let what = result.what.clone();
+                self.answers.push((result.id.clone(), Answer { what, ..Answer::default() }));
+                self.answers.len() - 1
+            });
+            let answer = &mut self.answers[at].1;
+            answer.found.add(result.found == Some(true));
+            answer.holds.add(result.holds == Some(true));
+            answer.excluded.add(result.excluded == Some(true));
+            let estimate = result.result.estimate;
+            answer.numbers.extend(estimate.map(|it| (it.point, (it.high - it.low) / 2.0)));
+        }
+        Ok(())
+    }
+
+    /// Whether each delay was found and held in nine sessions of ten.
+    pub(crate) fn holds(&self) -> bool {
+        let good = |count: Count| count.share() >= FOUND_SHARE_MIN;
+        !self.answers.is_empty()
+            && self.answers.iter().all(|(_, answer)| good(answer.found) && good(answer.holds))
+    }
+
+    /// The table.
+    pub(crate) fn text(&self) -> String {
+        let mut text = String::new();
+        for (id, answer) in &self.answers {
+            let middle = |of: fn(&(f64, f64)) -> f64| {
+                let values: Vec<f64> = answer.numbers.iter().map(of).collect();
+                analysis::median(&values).unwrap_or(f64::NAN)
+            };
+            let _ = writeln!(text, "{id}: {}", answer.what);
+            let _ = writeln!(text, "  found: {}", answer.found.text());
+            let _ = writeln!(text, "  the interval held the truth: {}", answer.holds.text());
+            let _ = writeln!(text, "  the truth was excluded: {}", answer.excluded.text());
+            let _ = writeln!(
+                text,
+                "  median of the numbers {:.4}, of half the intervals' width {:.4}",
+                middle(|number| number.0),
+                middle(|number| number.1)
+            );
+        }
+        let _ = writeln!(text, "each in at least 90 %: {}", yes_or_no(self.holds()));
+        text
+    }
+}
+
+fn yes_or_no(answer: bool) -> &'static str {
+    if answer { "yes" } else { "NO" }
+}
