@@ -393,5 +393,6 @@ fn conclude(session: &mut Session) -> anyhow::Result<(Summary, String)> {
     let whole = report::Session { manifest, records, summary: &summary };
     writer.write_summary(&summary)?;
     writer.write_report(&report::html(&whole))?;
+    writer.write_claims(&report::claims_html(&whole))?;
     Ok((summary.clone(), report::terminal(&whole, ui::width(), Some(ui::height()))))
 }

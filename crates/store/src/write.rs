@@ -2,7 +2,7 @@ use crate::lines::Lines;
 use crate::lock::Lock;
 use crate::read::{Stored, read_manifest, read_trials};
 use crate::{
-    Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE, REPORT_FILE,
+    CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE, REPORT_FILE,
     SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_FILE, files,
 };
 use model::{Manifest, Record, Summary};
@@ -110,6 +110,14 @@ impl Writer {
     /// What the operating system refused; then the file is as it was.
     pub fn write_report(&self, html: &str) -> Result<(), Error> {
         files::replace(&self.dir, REPORT_FILE, html.as_bytes())
+    }
+
+    /// Replaces `claims.html`, at once or not at all.
+    ///
+    /// # Errors
+    /// What the operating system refused; then the file is as it was.
+    pub fn write_claims(&self, html: &str) -> Result<(), Error> {
+        files::replace(&self.dir, CLAIMS_FILE, html.as_bytes())
     }
 
     /// The session's folder, as it was given.
