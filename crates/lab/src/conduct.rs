@@ -230,7 +230,9 @@ impl Session {
     pub(crate) fn conclude(&self) -> anyhow::Result<Summary> {
         let summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
         self.writer.write_summary(&summary)?;
-        self.writer.write_report(&report::html(&self.stored(&summary)))?;
+        let whole = self.stored(&summary);
+        self.writer.write_report(&report::html(&whole))?;
+        self.writer.write_claims(&report::claims_html(&whole))?;
         Ok(summary)
     }
 

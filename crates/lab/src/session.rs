@@ -52,10 +52,11 @@ pub(crate) fn say_what_is_odd(stored: &Stored) {
     }
 }
 
-/// Puts a new analysis into a session's folder.
-pub(crate) fn rewrite(dir: &Path, summary: &Summary, html: &str) -> anyhow::Result<()> {
+/// Puts a new analysis and its pages into a session's folder.
+pub(crate) fn rewrite(dir: &Path, whole: &report::Session<'_>) -> anyhow::Result<()> {
     let (writer, _) = store::Writer::resume(dir).context("cannot write into the session")?;
-    writer.write_summary(summary)?;
-    writer.write_report(html)?;
+    writer.write_summary(whole.summary)?;
+    writer.write_report(&report::html(whole))?;
+    writer.write_claims(&report::claims_html(whole))?;
     Ok(())
 }

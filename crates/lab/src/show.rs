@@ -59,15 +59,14 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let summary = session::summarise(&stored.manifest, &stored.records, &stored.manifest.designs);
     let whole =
         report::Session { manifest: &stored.manifest, records: &stored.records, summary: &summary };
-    let html = report::html(&whole);
     match &args.output {
         Some(path) if path.as_os_str() == "-" => {
-            ui::result(&html)?;
+            ui::result(&report::html_alone(&whole))?;
             return Ok(Exit::Done);
         }
-        Some(path) => std::fs::write(path, html)
+        Some(path) => std::fs::write(path, report::html_alone(&whole))
             .with_context(|| format!("cannot write the report to {}", path.display()))?,
-        None => session::rewrite(&args.session, &summary, &html)?,
+        None => session::rewrite(&args.session, &whole)?,
     }
     if args.json {
         ui::result(&serde_json::to_string_pretty(&summary)?)?;

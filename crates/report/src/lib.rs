@@ -6,14 +6,17 @@
 
 pub mod catalog;
 mod chart;
+mod evidence;
 mod exhibits;
 pub mod format;
 mod grade;
 mod missing;
 mod page;
+mod planted;
 mod selftest;
 mod terminal;
 mod text;
+mod trust;
 mod words;
 
 #[cfg(test)]
@@ -51,9 +54,33 @@ impl<'a> Session<'a> {
 }
 
 /// The whole report as one self-contained HTML page: no script, style, font or picture comes
-/// from elsewhere, and every text from outside is escaped.
+/// from elsewhere, and every text from outside is escaped. It links to the page of claims, which
+/// is to lie beside it under the name of [`CLAIMS_PAGE`].
 pub fn html(session: &Session<'_>) -> String {
-    page::page(session)
+    page::page(session, page::Neighbour::Beside)
+}
+
+/// The report without a link to the page of claims: for a file that goes elsewhere alone.
+pub fn html_alone(session: &Session<'_>) -> String {
+    page::page(session, page::Neighbour::Elsewhere)
+}
+
+/// What the two pages of a session are called where they link to each other.
+pub const REPORT_PAGE: &str = "report.html";
+/// See [`REPORT_PAGE`].
+pub const CLAIMS_PAGE: &str = "claims.html";
+
+/// What people say beside what this machine says, as one self-contained page: every claim of the
+/// session with its source, mechanism, verdict, number, floor and grade; refuted claims first.
+pub fn claims_html(session: &Session<'_>) -> String {
+    page::sayings(session)
+}
+
+/// All planted answers and diagnoses of a session for a terminal of `width` columns, with ANSI
+/// colours: each with its mark, what was planted, the truth, the interval found and whether it was
+/// found. Empty where nothing was planted.
+pub fn selftest_text(session: &Session<'_>, width: usize) -> String {
+    selftest::text(session, width)
 }
 
 /// The final summary of a session for a terminal of `width` columns, with ANSI colours. Each
@@ -65,13 +92,7 @@ pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> S
     terminal::terminal(session, width, height)
 }
 
-/// The table of a self-test for a terminal of `width` columns, with ANSI colours: what was planted,
-/// and what was found.
-pub fn selftest_text(session: &Session<'_>, width: usize) -> String {
-    selftest::selftest_text(session, width)
-}
-
-/// The grade of a self-test likewise: for which size of effect the machine can be trusted, and what
+/// The grade of a self-test for a terminal likewise: for which size of effect the machine can be trusted, and what
 /// was missed, wrong or not tested.
 pub fn grade_text(selftest: &Selftest, width: usize) -> String {
     grade::grade_text(selftest, width)

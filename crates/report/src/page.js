@@ -45,6 +45,12 @@
     let best = null;
     let least = NEAR_PX;
     for (const mark of chart.querySelectorAll(".mark, .dots circle")) {
+      // A stretch of time speaks wherever it is pointed at.
+      if (mark.classList.contains("hit")) {
+        const box = mark.getBoundingClientRect();
+        if (x >= box.left && x < box.right && y >= box.top && y <= box.bottom) return mark;
+        continue;
+      }
       const at = middle(mark);
       const bonus = mark.dataset.tip ? 4 : 0;
       const distance = Math.hypot(at.x - x, at.y - y) - bonus;

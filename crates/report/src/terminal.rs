@@ -3,9 +3,11 @@
 mod inventory;
 
 use crate::Session;
+use crate::evidence::{self, FLOOR_MEANING};
 use crate::format::{self, Terms};
 use crate::missing::{self, Measured, Missing};
 use crate::text::{self, BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, wrapped};
+use crate::trust::{Alarm, alarm, control_sentence, floor_sentence};
 use crate::words::{self, counted, short};
 use anstyle::Style;
 use model::{
@@ -22,6 +24,8 @@ const MISSING: &str = "not measured";
 /// How much is said of the claims.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Detail {
+    /// Every claim in full, with its floor and its grade.
+    Full,
     /// Every claim in full.
     Whole,
     /// Every claim in one line.
@@ -44,10 +48,10 @@ const TEXT_COLUMNS_MIN: usize = 32;
 pub(crate) fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
     let width = bounded(width);
     let Some(height) = height else {
-        let columns = Columns::over(session, width, Detail::Whole);
-        return laid_out(&blocks(session, &columns, width, true), 1);
+        let columns = Columns::over(session, width, Detail::Full);
+        return laid_out(&blocks(session, &columns, width), 1);
     };
-    let said = |detail| blocks(session, &Columns::over(session, width, detail), width, false);
+    let said = |detail| blocks(session, &Columns::over(session, width, detail), width);
     let fits = |blocks: &[Vec<String>], blank: usize| {
         let lines = blocks.iter().map(Vec::len).sum::<usize>() + blank * blocks.len();
         lines <= height
@@ -66,7 +70,8 @@ fn laid_out(blocks: &[Vec<String>], blank: usize) -> String {
     blocks.join(if blank == 0 { "\n" } else { "\n\n" }) + "\n"
 }
 
-fn blocks(session: &Session<'_>, columns: &Columns, width: usize, full: bool) -> Vec<Vec<String>> {
+fn blocks(session: &Session<'_>, columns: &Columns, width: usize) -> Vec<Vec<String>> {
+    let full = columns.detail == Detail::Full;
     let mut blocks = vec![header(session, width)];
     let experiments = session.experiments();
     blocks.extend(experiments.map(|experiment| {
@@ -96,10 +101,29 @@ fn header(session: &Session<'_>, width: usize) -> Vec<String> {
         environment.kernel
     );
     let mut lines = vec![paint(DIM, &short(&text, width))];
+    lines.extend(alarm_lines(session, width));
     if !session.summary.complete {
         lines.push(paint(CARE, "! not complete: some planned trials have no record"));
     }
     lines
+}
+
+/// That this machine told identical things apart, or that nobody knows whether it does: before
+/// anything else.
+fn alarm_lines(session: &Session<'_>, width: usize) -> Vec<String> {
+    let Some(alarm) = alarm(session) else {
+        return Vec::new();
+    };
+    let (style, text) = match &alarm {
+        Alarm::Differs { what, so } => (BAD, format!("✗ {so} {what}")),
+        Alarm::NotKnown => (CARE, format!("? {}", alarm.text())),
+    };
+    let lines = wrapped(&text, width.saturating_sub(2));
+    let indented = lines.iter().enumerate().map(|(index, line)| match index {
+        0 => line.clone(),
+        _ => format!("  {line}"),
+    });
+    indented.map(|line| paint(style, &line)).collect()
 }
 
 /// An experiment with its trials.
@@ -138,6 +162,9 @@ fn experiment_lines(own: &Own<'_>, columns: &Columns, width: usize) -> Vec<Strin
         vec![format!("{}  {}", paint(BOLD, &question), paint(DIM, &short(&experiment.id, width)))];
     if let Some(finding) = experiment.findings.first() {
         lines.extend(answer_lines(own, finding, width));
+        if columns.detail == Detail::Full {
+            lines.extend(worth_lines(&finding.result, None, 2, width));
+        }
     }
     let alone = |claim: &&ClaimResult| {
         columns.detail != Detail::Refuted || claim.verdict == Verdict::Refuted
@@ -228,7 +255,10 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
     let verdict = paint(style(claim.verdict), &padded(&verdict, VERDICT_COLUMNS));
     let missing = claim.result.estimate.is_none().then(|| own.missing(&claim.result));
     let number = missing.as_ref().map_or_else(|| number(claim), |missing| missing.word.clone());
-    let why = missing.filter(|_| columns.detail == Detail::Whole).map(|missing| missing.why);
+    let whole = matches!(columns.detail, Detail::Full | Detail::Whole);
+    let why = missing.filter(|_| whole).map(|missing| missing.why);
+    let full = Some(claim).filter(|_| columns.detail == Detail::Full);
+    let worth = |indent| full.map(|c| worth_lines(&c.result, Some(c), indent, width));
     if columns.text == 0 {
         let inner = width.saturating_sub(4);
         let text = format!("{} ({})", claim.text, claim.source);
@@ -237,10 +267,11 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
         lines.extend(wrapped(&text, inner).iter().map(|line| format!("    {line}")));
         let why = why.map(|why| wrapped(&short(&why, 2 * inner), inner)).unwrap_or_default();
         lines.extend(why.iter().map(|line| paint(DIM, &format!("    {line}"))));
+        lines.extend(worth(4).unwrap_or_default());
         return lines;
     }
     let text = match columns.detail {
-        Detail::Whole => format!("{} ({})", claim.text, claim.source),
+        Detail::Full | Detail::Whole => format!("{} ({})", claim.text, claim.source),
         _ => {
             // Who says it is part of the line; it is the claim that is cut.
             let source = short(&claim.source, columns.text * 2 / 5);
@@ -261,7 +292,34 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
     for line in why.map(|why| wrapped(&why, columns.text)).unwrap_or_default() {
         lines.push(format!("{}{}", " ".repeat(indent), paint(DIM, &line)));
     }
+    lines.extend(worth(indent).unwrap_or_default());
     lines
+}
+
+/// What a number is worth: its floors, what it is without tagged trials, and, where a verdict
+/// rests on it, what kind of evidence it is.
+fn worth_lines(
+    result: &QuantityResult,
+    claim: Option<&ClaimResult>,
+    indent: usize,
+    width: usize,
+) -> Vec<String> {
+    if result.estimate.is_none() {
+        return Vec::new();
+    }
+    let grade = claim.map(|claim| {
+        let (mark, word) = (evidence::grade_mark(claim.grade), evidence::grade(claim.grade));
+        let raise = short(claim.raise.trim_end_matches('.'), 200);
+        if raise.is_empty() {
+            format!("evidence {mark} {word}")
+        } else {
+            format!("evidence {mark} {word} (higher with: {raise})")
+        }
+    });
+    let parts = [evidence::floors(result), evidence::moved_by_tags(result), grade];
+    let text = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
+    let lines = wrapped(&words::capital(&text), width.saturating_sub(indent));
+    lines.iter().map(|line| format!("{}{}", " ".repeat(indent), paint(DIM, line))).collect()
 }
 
 fn style(verdict: Verdict) -> Style {
@@ -273,17 +331,19 @@ fn style(verdict: Verdict) -> Style {
 }
 
 fn trust_lines(session: &Session<'_>, width: usize, most: usize) -> Vec<String> {
-    let trust = &session.summary.trust;
-    let (style, mark) = match (trust.controls.is_empty(), trust.holds) {
-        (true, _) => (CARE, "?"),
-        (false, true) => (GOOD, "✓"),
-        (false, false) => (BAD, "✗"),
-    };
     let mut lines = Vec::new();
-    let text = format!("{} {}", control_sentence(session), floor_sentence(session));
+    let floor = floor_sentence(session);
+    // What is said at the top is not said again.
+    let (mark, mut text) = match alarm(session) {
+        Some(_) => (" ", floor),
+        None => ("✓", format!("{} {floor}", control_sentence(session))),
+    };
+    if most == usize::MAX {
+        text = format!("{text} {FLOOR_MEANING}");
+    }
     for (index, line) in wrapped(&text, width.saturating_sub(2)).iter().enumerate() {
         let mark = if index == 0 { mark } else { " " };
-        lines.push(format!("{} {line}", paint(style, mark)));
+        lines.push(format!("{} {line}", paint(GOOD, mark)));
     }
     if let Some(text) = harness_sentence(session) {
         lines
@@ -304,7 +364,8 @@ fn trust_lines(session: &Session<'_>, width: usize, most: usize) -> Vec<String> 
     lines
 }
 
-/// The warnings of all experiments, the worst first; one that several share is said once.
+/// The warnings of the session and of all experiments, the worst first; one that several share is
+/// said once.
 fn warnings(session: &Session<'_>) -> Vec<String> {
     let mut shared: Vec<(&str, Vec<&ExperimentSummary>)> = Vec::new();
     for experiment in session.experiments() {
@@ -315,9 +376,13 @@ fn warnings(session: &Session<'_>) -> Vec<String> {
             }
         }
     }
-    shared.sort_by_key(|(warning, experiments)| experiments.first().map(|e| rank(e, warning)));
+    let recognised = &session.summary.meter.recognised;
+    shared.extend(recognised.iter().map(|text| (text.as_str(), Vec::new())));
+    // What was recognised of the machine weighs as much as what disturbed one experiment.
+    shared.sort_by_key(|(warning, own)| own.first().map_or(1, |e| rank(e, warning)));
     let all = session.experiments().count();
     let said = shared.into_iter().map(|(warning, experiments)| match experiments.len() {
+        0 => words::capital(warning),
         many if many > 2 && many == all => format!("all experiments: {warning}"),
         many if many > 4 => format!("{many} experiments: {warning}"),
         _ => {
@@ -342,39 +407,6 @@ fn rank(experiment: &ExperimentSummary, warning: &str) -> u8 {
         return 0;
     }
     if ends(|kind| kind == "unsupported") { 2 } else { 1 }
-}
-
-/// What the A/A controls say, in a sentence.
-pub(crate) fn control_sentence(session: &Session<'_>) -> String {
-    let trust = &session.summary.trust;
-    let different: Vec<&str> = trust
-        .controls
-        .iter()
-        .filter(|control| control.differs)
-        .map(|control| control.experiment.as_str())
-        .collect();
-    if trust.controls.is_empty() {
-        "No A/A control has enough trials: how far this machine can be trusted is not known.".into()
-    } else if trust.holds {
-        let pairs = counted(trust.controls.len() as u64, "A/A control");
-        format!("Identical treatments did not differ ({pairs}).")
-    } else {
-        format!(
-            "Identical treatments differed in {}: do not trust differences of that size here.",
-            short(&different.join(", "), 200)
-        )
-    }
-}
-
-/// The floor, in a sentence.
-pub(crate) fn floor_sentence(session: &Session<'_>) -> String {
-    match session.summary.trust.floor {
-        Some(floor) => format!(
-            "Floor: a difference of {} is the smallest this session could have found.",
-            format::rounded(floor, Terms::Share)
-        ),
-        None => "There were too few blocks to say how small a difference could be found.".into(),
-    }
 }
 
 /// What the instrument cost, in a sentence.

@@ -68,10 +68,15 @@ fn changes(most: usize) -> impl Strategy<Value = Vec<(Index, &'static str)>> {
 /// Renders in every way, and looks for what must not be there.
 fn render(manifest: &Manifest, records: &[Record], summary: &Summary) {
     let session = Session { manifest, records, summary };
-    let page = report::html(&session);
-    assert!(!page.contains("<script>alert"), "a word became a tag");
-    for height in [None, Some(45)] {
-        let text = report::terminal(&session, 80, height);
+    for page in [report::html(&session), report::claims_html(&session)] {
+        assert!(!page.contains("<script>alert"), "a word became a tag");
+    }
+    let texts = [
+        report::terminal(&session, 80, None),
+        report::terminal(&session, 80, Some(45)),
+        report::selftest_text(&session, 80),
+    ];
+    for text in texts {
         let plain = anstream_free(&text);
         let bad = |c: &char| {
             (c.is_control() && *c != '\n')
@@ -97,11 +102,17 @@ proptest! {
     #![proptest_config(scale::at_scale(24))]
 
     #[test]
-    fn any_summary_is_rendered(of_manifest in changes(8), of_summary in changes(24)) {
-        let honest = fixture::mechanisms(3);
+    fn any_summary_is_rendered(
+        of_manifest in changes(8),
+        of_records in changes(24),
+        of_summary in changes(48),
+        doubted in any::<bool>(),
+    ) {
+        let honest = if doubted { fixture::doubted(2) } else { fixture::mechanisms(3) };
         let manifest = altered(&honest.manifest, &of_manifest);
+        let records = altered(&honest.records, &of_records);
         let summary = altered(&honest.summary, &of_summary);
-        render(&manifest, &honest.records, &summary);
+        render(&manifest, &records, &summary);
     }
 
     #[test]
@@ -129,8 +140,21 @@ proptest! {
 #[test]
 fn numbers_that_json_cannot_hold_are_rendered() {
     for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, f64::MIN_POSITIVE, -0.0] {
-        let mut session = fixture::mechanisms(3);
+        let mut session = fixture::doubted(3);
         for experiment in &mut session.summary.experiments {
+            for variance in &mut experiment.variances {
+                (variance.total, variance.between_trials) = (number, number);
+            }
+            for floor in &mut experiment.floors {
+                (floor.now, floor.in_ten_times) = (Some(number), Some(number));
+            }
+            for planted in &mut experiment.planted {
+                (planted.without, planted.size) = (number, Some(number));
+                planted.truth = model::Region { low: Some(number), high: Some(number) };
+            }
+            for row in &mut experiment.estimates {
+                row.untagged.iter_mut().for_each(|untagged| untagged.point = number);
+            }
             let rows = experiment.estimates.iter_mut().map(|row| &mut row.estimate);
             let claims = experiment.claims.iter_mut().map(|claim| &mut claim.result.estimate);
             let findings = experiment.findings.iter_mut().map(|one| &mut one.result.estimate);
@@ -140,6 +164,12 @@ fn numbers_that_json_cannot_hold_are_rendered() {
             }
         }
         session.summary.trust.floor = Some(number);
+        for control in &mut session.summary.trust.controls {
+            (control.ratio.low, control.ratio.high) = (number, number);
+        }
+        let meter = &mut session.summary.meter;
+        (meter.calibration_ns, meter.calibration_spread) = (Some(number), Some(number));
+        (meter.steal_share, meter.throttled_share) = (Some(number), Some(number));
         render(&session.manifest, &session.records, &session.summary);
     }
 }

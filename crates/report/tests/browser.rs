@@ -170,7 +170,7 @@ impl Looked {
         assert!(!requests.is_empty(), "the page itself was asked for");
         let outside: Vec<_> = requests
             .iter()
-            .filter(|url| !url.starts_with("file:///") || !url.ends_with("/report.html"))
+            .filter(|url| !url.starts_with("file:///") || !is_page(url))
             .filter(|url| *url != "data:,")
             .collect();
         assert!(outside.is_empty(), "{outside:?}");
@@ -183,6 +183,14 @@ impl Looked {
         assert_eq!(room, f64::from(width));
         assert!(wide <= room, "{wide} px of page in a window of {room} px");
     }
+}
+
+/// Whether an address is that of one of a session's two pages.
+fn is_page(url: &str) -> bool {
+    let page = url.split('#').next().unwrap_or_default();
+    [report::REPORT_PAGE, report::CLAIMS_PAGE]
+        .iter()
+        .any(|name| page.ends_with(&format!("/{name}")))
 }
 
 fn folder() -> PathBuf {
@@ -215,8 +223,9 @@ fn written(fixture: &fixture::Fixture, folder: &Path) -> PathBuf {
         records: &fixture.records,
         summary: &fixture.summary,
     };
-    let page = folder.join("report.html");
+    let page = folder.join(report::REPORT_PAGE);
     std::fs::write(&page, report::html(&session)).unwrap();
+    std::fs::write(folder.join(report::CLAIMS_PAGE), report::claims_html(&session)).unwrap();
     page
 }
 
@@ -258,6 +267,12 @@ fn text_from_outside_does_nothing_in_a_browser() {
         looked.pictures(&format!("hostile-{index}-1280"));
         assert_eq!(looked.text("typeof window.bitten"), "undefined");
         looked.assert_quiet();
+        let looked = Looked::open(&browser, &scratch.path().join(report::CLAIMS_PAGE));
+        for width in [390, 1280] {
+            looked.assert_no_overflow(width);
+        }
+        assert_eq!(looked.text("typeof window.bitten"), "undefined");
+        looked.assert_quiet();
     }
 }
 
@@ -294,6 +309,105 @@ fn accounts_and_exhibits_work_in_a_browser() {
     looked.pictures("mechanisms-open-1280");
     looked.print();
     looked.pictures("mechanisms-print");
+    looked.assert_quiet();
+}
+
+#[test]
+fn a_session_to_be_doubted_works_in_a_browser() {
+    let fixture = fixture::doubted(12);
+    let scratch = tempfile::tempdir().unwrap();
+    let browser = browser();
+    let looked = Looked::open(&browser, &written(&fixture, scratch.path()));
+    looked.width(1280);
+    // The warning is on the first screen, above every answer.
+    let top = |what: &str| {
+        looked.number(&format!("document.querySelector('{what}').getBoundingClientRect().top"))
+    };
+    assert!(top(".note.bad") > 0.0 && top(".note.bad") < 450.0, "{}", top(".note.bad"));
+    assert!(top(".note.bad") < top(".answers"));
+    the_meter_speaks(&looked);
+    for scheme in ["light", "dark"] {
+        looked.scheme(scheme);
+        for ratio in looked.ask(&contrasts(".key, .piece-number", ".key")).as_array().unwrap() {
+            assert!(ratio.as_f64().unwrap() >= 3.0, "{scheme}: contrast {ratio}");
+        }
+        for width in [400, 1280] {
+            looked.assert_no_overflow(width);
+            bars_stay_inside(&looked);
+            looked.pictures(&format!("doubted-{scheme}-{width}"));
+        }
+    }
+    looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
+    for width in [400, 768, 1280] {
+        looked.assert_no_overflow(width);
+    }
+    looked.width(400);
+    looked.pictures("doubted-open-400");
+    looked.print();
+    looked.pictures("doubted-print");
+    looked.assert_quiet();
+}
+
+/// Each stretch of time says what happened in it, wherever it is pointed at.
+fn the_meter_speaks(looked: &Looked) {
+    let hit = "document.querySelectorAll('.meter .hit')[60]";
+    looked.ask(&format!("{hit}.scrollIntoView({{block: 'center', behavior: 'instant'}})"));
+    let at = looked.ask(&format!(
+        "(() => {{ const b = {hit}.getBoundingClientRect();\
+         return [b.left + b.width / 2, b.top + 3]; }})()"
+    ));
+    let (x, y) = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
+    looked.tab.move_mouse_to_point(headless_chrome::browser::tab::point::Point { x, y }).unwrap();
+    let shown = "new Promise((done) => setTimeout(() => done(0), 150))";
+    looked.tab.evaluate(shown, true).unwrap();
+    let said = looked.text("document.getElementById('tip').textContent");
+    assert_eq!(said, looked.text(&format!("{hit}.dataset.tip")));
+    assert!(said.starts_with("CPU time of others: median "), "{said}");
+    looked
+        .tab
+        .move_mouse_to_point(headless_chrome::browser::tab::point::Point { x: 2.0, y: 2.0 })
+        .unwrap();
+    looked.tab.evaluate(shown, true).unwrap();
+}
+
+#[test]
+fn the_claims_page_works_in_a_browser() {
+    let fixture = fixture::doubted(12);
+    let scratch = tempfile::tempdir().unwrap();
+    let browser = browser();
+    written(&fixture, scratch.path());
+    let looked = Looked::open(&browser, &scratch.path().join(report::CLAIMS_PAGE));
+    let seen = "Array.from(document.querySelectorAll('.by-verdict'))\
+                .filter((one) => one.getBoundingClientRect().height > 0).map((one) => one.id)";
+    assert_eq!(looked.ask(seen), json!(["refuted", "supported", "inconclusive"]));
+    looked.ask("document.querySelector('input[value=supported]').click()");
+    assert_eq!(looked.ask(seen), json!(["supported"]));
+    assert_eq!(looked.text("location.hash"), "#supported");
+    looked.ask("(location.hash = 'refuted', 0)");
+    looked.tab.evaluate("new Promise((done) => setTimeout(() => done(0), 100))", true).unwrap();
+    assert_eq!(looked.ask(seen), json!(["refuted"]));
+    looked.ask("document.querySelector('input[value=all]').click()");
+    looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
+    for scheme in ["light", "dark"] {
+        looked.scheme(scheme);
+        for width in [400, 768, 1280] {
+            looked.assert_no_overflow(width);
+        }
+        for width in [400, 1280] {
+            looked.width(width);
+            looked.pictures(&format!("claims-{scheme}-{width}"));
+        }
+    }
+    looked.print();
+    looked.pictures("claims-print");
+    // It leads to the experiment's chapter, and the report leads back.
+    looked.ask("(document.querySelector('.by-verdict .claim a').click(), 0)");
+    looked.tab.wait_for_element("#experiment-create").unwrap();
+    assert_eq!(looked.text("document.querySelector(location.hash).className"), "experiment");
+    assert_eq!(
+        looked.text("document.querySelector('#contents p a').getAttribute('href')"),
+        report::CLAIMS_PAGE
+    );
     looked.assert_quiet();
 }
 

@@ -17,7 +17,7 @@ fn page_of(fixture: &Fixture) -> String {
 }
 
 /// Elements that have no end.
-const VOID: [&str; 5] = ["meta", "link", "br", "hr", "img"];
+const VOID: [&str; 6] = ["meta", "link", "br", "hr", "img", "input"];
 
 /// A start tag: its name and its attributes' names.
 type Tag = (String, Vec<String>);
@@ -120,21 +120,22 @@ fn every_anchor_has_its_place_once() {
 #[test]
 fn text_from_outside_stays_text() {
     for fixture in hostile::bitten() {
-        let page = page_of(&fixture);
-        let tags = tags(&page);
-        let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
-        assert_eq!((count("script"), count("style"), count("title")), (1, 1, 1));
-        assert_eq!((count("img"), count("b") > 0), (0, true));
-        for (tag, attributes) in &tags {
-            let handler = attributes.iter().find(|name| name.to_lowercase().starts_with("on"));
-            assert_eq!(handler, None, "in {tag}");
+        for page in [page_of(&fixture), claims_page_of(&fixture)] {
+            let tags = tags(&page);
+            let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
+            assert_eq!((count("script"), count("style")), (1, 1));
+            assert_eq!((count("img"), count("b") > 0), (0, true));
+            for (tag, attributes) in &tags {
+                let handler = attributes.iter().find(|name| name.to_lowercase().starts_with("on"));
+                assert_eq!(handler, None, "in {tag}");
+            }
+            assert!(!page.contains("<script>window"));
+            assert!(page.contains("&lt;script&gt;window.bitten"));
+            for c in ['\u{202e}', '\u{2066}', '\u{0}', '\u{1b}', '\u{7}'] {
+                assert!(!page.contains(c), "{c:?}");
+            }
+            assert!(page.len() < 1_000_000, "{} bytes", page.len());
         }
-        assert!(!page.contains("<script>window"));
-        assert!(page.contains("&lt;script&gt;window.bitten"));
-        for c in ['\u{202e}', '\u{2066}', '\u{0}', '\u{1b}', '\u{7}'] {
-            assert!(!page.contains(c), "{c:?}");
-        }
-        assert!(page.len() < 1_000_000, "{} bytes", page.len());
     }
 }
 
@@ -254,6 +255,167 @@ fn counts_stand_beside_costs() {
     for needle in ["2 CPUs for its trials", "To trace the scheduler (root)", "standard"] {
         assert!(method.contains(needle), "{needle} in {method}");
     }
+}
+
+fn claims_page_of(fixture: &Fixture) -> String {
+    let Fixture { manifest, records, summary } = fixture;
+    report::claims_html(&Session { manifest, records, summary })
+}
+
+#[test]
+fn a_machine_that_tells_identical_things_apart_is_said_before_any_number() {
+    let page = page_of(&fixture::doubted(12));
+    tags(&page);
+    let before = between(&page, "<h1", "<ol class=\"answers\"");
+    for needle in [
+        "✗ do not trustDo not believe differences of up to 7.1 % in this session.",
+        "Identical treatments differed: null (call_ns) by 1.05× [1.03, 1.07].",
+        "! recognisedAutogroup is on",
+    ] {
+        assert!(before.contains(needle), "{needle} in {before}");
+    }
+    assert!(before.find("do not trust") < before.find("recognised"));
+    let claims = claims_page_of(&fixture::doubted(12));
+    assert!(between(&claims, "<h1", "<section").contains("differences of up to 7.1 %"));
+    // A session whose controls agree begins with its answers.
+    let page = page_of(&fixture::session(12));
+    assert!(!between(&page, "<h1", "<ol class=\"answers\"").contains("trust"));
+}
+
+#[test]
+fn floors_grades_and_tags_stand_beside_the_verdicts() {
+    let page = page_of(&fixture::doubted(12));
+    let claims = between(&page, "What people say</h3>", "</table>");
+    for needle in [
+        "Floor 2.1 % now, 0.6 % in ten times the time.",
+        "Evidence: ●●○ software counter. Higher with: a count of what the mechanism predicts.",
+        "Evidence: ●●● PMU counter.",
+        "Without its 9 tagged trials 6.6× [7.2, 7.7].",
+    ] {
+        assert!(claims.contains(needle), "{needle} in {claims}");
+    }
+    // What the floor means is said once.
+    assert_eq!(page.matches("before Holm's correction over the session's claims;").count(), 1);
+    let fine = between(&page, "How small a difference shows here</h3>", "</table>");
+    for needle in [
+        "a difference of 2.1 % between two treatments would be found, in ten times the time one of 0.63 %.",
+        "scatters by 5.2 %, mostly between trials. More trials would reduce it.",
+        "create_ns2.1 %0.63 %5.2 %",
+        "faults_count–11 %31 %",
+        "Between blocks: it cancels in comparisons",
+    ] {
+        assert!(fine.contains(needle), "{needle} in {fine}");
+    }
+    assert!(
+        page.contains(
+            "aria-label=\"within trials 12 %, between trials 71 %, between blocks 17 %\""
+        )
+    );
+    assert!(page.contains("aria-label=\"within trials not known, between trials 35 %"));
+    let tagged = between(&page, "<details class=\"tags\"", "</details>");
+    assert!(tagged.contains("estimates differ visibly"), "{tagged}");
+    assert!(tagged.contains("all trialswithout the taggedtagged"), "{tagged}");
+    assert!(tagged.contains("≠ "), "{tagged}");
+}
+
+#[test]
+fn every_response_has_a_whole_card() {
+    let mut fixture = fixture::session(3);
+    // Nothing was measured of this one.
+    fixture.summary.experiments[1].estimates.retain(|row| row.response != "switches_count");
+    let page = page_of(&fixture);
+    let cards: Vec<&str> = page.split("<div class=\"card\">").skip(1).collect();
+    let responses: usize = fixture.manifest.designs.iter().map(|d| d.responses.len()).sum();
+    assert_eq!(cards.len(), responses);
+    for card in cards {
+        let card = card.split("</div>").next().unwrap_or_default();
+        assert!(card.contains("<li>from ") || card.contains("from where to where: "), "{card}");
+        assert!(card.contains("corrected: ") || card.contains("subtracted in analysis"), "{card}");
+        assert!(card.contains("read from"), "{card}");
+    }
+}
+
+#[test]
+fn planted_answers_are_held_against_the_truth() {
+    let page = page_of(&fixture::doubted(12));
+    let planted = between(&page, "What was planted, and what was found</h3>", "</table>");
+    for needle in [
+        "✓A wait of 20 µs (20 %)",
+        "1.20×1.20× [1.18, 1.22]holds the truth; found",
+        "✗Nothing, once more",
+        "excludes the truth; found where nothing is",
+        "not measuredno interval; not measured",
+    ] {
+        assert!(planted.contains(needle), "{needle} in {planted}");
+    }
+    let gap = between(&page, "What the gap comes from</h3>", "data-dots=");
+    assert!(gap.contains("✓ named, as planted: the lock"), "{gap}");
+    assert!(gap.contains("the lock93 % [88, 98]named planted"), "{gap}");
+    assert!(gap.contains("✗ named: the lock; planted: the shared line"), "{gap}");
+    assert!(gap.contains("? none named; planted: memory"), "{gap}");
+}
+
+#[test]
+fn the_meter_shows_when_the_machine_was_disturbed() {
+    let fixture = fixture::doubted(72);
+    let page = page_of(&fixture);
+    tags(&page);
+    let strip = &page[page.find("When the machine was disturbed").expect("a meter")..];
+    let strip = &strip[..strip.find("</figure>").expect("its end")];
+    for lane in
+        ["CPU time of others", "stolen by the hypervisor", "waiting for a CPU", "calibration loop"]
+    {
+        assert!(strip.contains(lane), "{lane}");
+    }
+    // What never happened takes no room.
+    assert!(!strip.contains("waiting for I/O") && !strip.contains("held back by a quota"));
+    let marks = strip.matches("mark hit").count();
+    assert!((100..=4 * 120).contains(&marks), "{marks} marks for 5000 trials");
+    assert!(page.len() <= 2_000_000, "{} bytes", page.len());
+    let mut silent = fixture::session(3);
+    silent.records.iter_mut().for_each(|record| record.machine = model::Surroundings::default());
+    assert!(!page_of(&silent).contains("When the machine was disturbed"));
+}
+
+#[test]
+fn claims_have_a_page_of_their_own() {
+    for fixture in [fixture::doubted(12), fixture::mechanisms(12), fixture::session(0)] {
+        let page = claims_page_of(&fixture);
+        let tags = tags(&page);
+        let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
+        assert_eq!((count("h1"), count("script"), count("style")), (1, 1, 1));
+        for claim in fixture.summary.experiments.iter().flat_map(|one| &one.claims) {
+            assert!(page.contains(&claim.text), "{}", claim.text);
+            assert!(page.contains(&claim.source), "{}", claim.source);
+        }
+        for address in ["http://", "https://", "url(", "@import", "src="] {
+            assert!(!page.contains(address), "{address}");
+        }
+    }
+    let page = claims_page_of(&fixture::doubted(12));
+    let places: Vec<usize> = ["refuted", "supported", "inconclusive"]
+        .iter()
+        .map(|word| page.find(&format!("<section class=\"by-verdict\" id=\"{word}\"")).expect(word))
+        .collect();
+    assert!(places.is_sorted(), "{places:?}");
+    let first = between(&page, "id=\"refuted\"", "</table>");
+    for needle in [
+        "Creating a process costs 16.31 times",
+        "— course notes",
+        "7.3× [7.2, 7.7]",
+        "True if it is",
+        "Floor 2.1 % now",
+        "Evidence: ●●○ software counter",
+        "Measured by: create, What does it cost",
+    ] {
+        assert!(first.contains(needle), "{needle} in {first}");
+    }
+    assert!(page.contains("href=\"report.html#experiment-create\""));
+    let report = page_of(&fixture::doubted(12));
+    assert!(report.contains("href=\"claims.html\""));
+    let Fixture { manifest, records, summary } = &fixture::doubted(12);
+    let alone = report::html_alone(&Session { manifest, records, summary });
+    assert!(!alone.contains("claims.html"));
 }
 
 #[test]

@@ -48,6 +48,45 @@ fn accounts_rates_exhibits_and_refusals() {
 }
 
 #[test]
+fn a_session_to_be_doubted() {
+    let fixture = fixture::doubted(12);
+    let Fixture { manifest, records, summary } = &fixture;
+    let session = Session { manifest, records, summary };
+    let cut = plain(&terminal(&fixture, 100));
+    // The first thing after the header, whatever else there is no room for.
+    let second = cut.lines().nth(1).unwrap_or_default();
+    assert!(second.starts_with("✗ Do not believe differences of up to 7.1 %"), "{cut}");
+    assert!(cut.lines().count() <= 45, "{cut}");
+    assert!(cut.contains("! Autogroup is on"), "{cut}");
+    assert!(!cut.contains("ten times the time"), "{cut}");
+    insta::assert_snapshot!("doubted_whole", plain(&report::terminal(&session, 100, None)));
+    insta::assert_snapshot!("doubted_narrow", plain(&report::terminal(&session, 60, None)));
+}
+
+#[test]
+fn planted_answers_and_diagnoses() {
+    let fixture = fixture::doubted(12);
+    let Fixture { manifest, records, summary } = &fixture;
+    let session = Session { manifest, records, summary };
+    insta::assert_snapshot!("selftest_110", plain(&report::selftest_text(&session, 110)));
+    insta::assert_snapshot!("selftest_80", plain(&report::selftest_text(&session, 80)));
+    insta::assert_snapshot!("selftest_44", plain(&report::selftest_text(&session, 44)));
+    let nothing = fixture::session(3);
+    let Fixture { manifest, records, summary } = &nothing;
+    assert_eq!(report::selftest_text(&Session { manifest, records, summary }, 80), "");
+}
+
+#[test]
+fn without_a_control_that_is_said_first() {
+    let mut fixture = fixture::session(4);
+    fixture.summary.trust = model::Trust::default();
+    let text = plain(&terminal(&fixture, 100));
+    let second = text.lines().nth(1).unwrap_or_default();
+    assert!(second.starts_with("? No A/A control has enough trials"), "{text}");
+    assert_eq!(text.matches("No A/A control").count(), 1, "{text}");
+}
+
+#[test]
 fn colours_never_stand_alone() {
     let fixture = fixture::session(12);
     let text = terminal(&fixture, 100);
@@ -129,11 +168,14 @@ fn no_line_is_wider_than_the_terminal() {
                 assert!(line.chars().count() <= width, "{width}: {line}");
             }
         }
-        let fixture = fixture::mechanisms(4);
-        let Fixture { manifest, records, summary } = &fixture;
-        let whole = report::terminal(&Session { manifest, records, summary }, width, None);
-        for line in plain(&whole).lines() {
-            assert!(line.chars().count() <= width, "{width}: {line}");
+        for fixture in [fixture::mechanisms(4), fixture::doubted(4)] {
+            let Fixture { manifest, records, summary } = &fixture;
+            let session = Session { manifest, records, summary };
+            let whole = report::terminal(&session, width, None);
+            let planted = report::selftest_text(&session, width);
+            for line in plain(&(whole + &planted)).lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
         }
     }
 }

@@ -3,7 +3,7 @@ use crate::lock::Lock;
 use crate::plan::Plan;
 use crate::read::{Stored, check_manifest, read_manifest, read_trials};
 use crate::{
-    Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE, REPORT_FILE,
+    CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE, REPORT_FILE,
     SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
 };
 use model::{Manifest, Record, Summary};
@@ -128,6 +128,14 @@ impl Writer {
     /// What the operating system refused; then the file is as it was.
     pub fn write_report(&self, html: &str) -> Result<(), Error> {
         files::replace(&self.dir, REPORT_FILE, html.as_bytes())
+    }
+
+    /// Replaces `claims.html`, at once or not at all.
+    ///
+    /// # Errors
+    /// What the operating system refused; then the file is as it was.
+    pub fn write_claims(&self, html: &str) -> Result<(), Error> {
+        files::replace(&self.dir, CLAIMS_FILE, html.as_bytes())
     }
 
     /// The session's folder, as it was given.

@@ -101,6 +101,7 @@ fn summary_of(records: &[Record]) -> Summary {
     let (id, sentence) = ("gap".into(), "{}".into());
     design.findings = vec![Finding { id, sentence, quantity, drives: false }];
     summarise(&Input {
+        shield: &model::ShieldReport::default(),
         scruple: "0",
         session: "made up",
         complete: true,

@@ -7,6 +7,7 @@
 mod choose;
 mod grids;
 mod lines;
+mod meter;
 mod region;
 mod rows;
 mod scale;
@@ -16,8 +17,11 @@ mod stack;
 mod tests;
 
 pub(crate) use choose::{Figure, figures};
+pub(crate) use meter::{
+    Kind as MeterKind, Meter, draw as draw_meter, meter, time as meter_time, told as meter_told,
+};
 pub(crate) use region::strip;
-pub(crate) use stack::{Piece, key, stack};
+pub(crate) use stack::{Piece, key, shares, stack};
 
 use crate::format::{Parts, Terms, count, parts, value_in};
 use crate::words::{self, capital, counted};

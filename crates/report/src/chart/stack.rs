@@ -1,7 +1,7 @@
 //! What a total is made of: its parts laid end to end, with the rest that they leave.
 
 use super::{STYLES, percent, px, style_class};
-use crate::format::{Terms, joined, parts};
+use crate::format::{Terms, joined, parts, rounded};
 use crate::words::short;
 use maud::{Markup, html};
 use model::Estimate;
@@ -14,6 +14,9 @@ const HEIGHT: f64 = 44.0;
 
 /// The least share of the width in which a number can be read.
 const READABLE: f64 = 0.045;
+
+/// The same in a bar of a table.
+const SHARES_READABLE: f64 = 0.1;
 
 /// A part of a total.
 #[derive(Clone, Debug)]
@@ -59,6 +62,42 @@ pub(crate) fn stack(pieces: &[Piece<'_>], rest: &Estimate) -> Markup {
             line.total x1=(place(1.0)) x2=(place(1.0)) y1="0" y2=(px(BOTTOM + 2.0)) {}
             line.ends x1=(place(early)) x2=(place(late)) y1=(px(UNDER)) y2=(px(UNDER)) {}
             line.ends x1=(place(1.0 - rest.point)) x2=(place(1.0 - rest.point)) y1=(px(UNDER - 4.0)) y2=(px(UNDER + 4.0)) {}
+        }
+    }
+}
+
+/// A small bar of numbered parts of a whole, each with its name; one that is not known has no
+/// length, and the others are divided by their sum.
+pub(crate) fn shares(parts: &[Option<f64>], names: &[&str]) -> Markup {
+    let lengths: Vec<f64> = parts.iter().map(|part| part.map_or(0.0, length)).collect();
+    let sum: f64 = lengths.iter().sum();
+    let told: Vec<String> = names
+        .iter()
+        .zip(parts)
+        .map(|(name, part)| match part {
+            Some(part) => format!("{name} {}", rounded(length(*part) / sum, Terms::Share)),
+            None => format!("{name} not known"),
+        })
+        .collect();
+    let mut from = 0.0;
+    html! {
+        @if sum > 0.0 && sum.is_finite() {
+            svg.stack.shares width="100%" height="20" role="img" aria-label=(told.join(", ")) {
+                @for (index, length) in lengths.iter().map(|length| length / sum).enumerate() {
+                    @if length > 0.0 {
+                        g class=(style_class(index)) {
+                            title { (told[index]) }
+                            rect.piece x=(percent(from)) y="1" width=(percent(length)) height="18" {}
+                            @if length >= SHARES_READABLE {
+                                text.piece-number x=(percent(from + length / 2.0)) y="14.5" text-anchor="middle" {
+                                    (index + 1)
+                                }
+                            }
+                        }
+                    }
+                    ({ from += length; "" })
+                }
+            }
         }
     }
 }
@@ -114,6 +153,14 @@ mod tests {
         for (width, share) in found.iter().zip([0.5, 0.25, 0.25]) {
             assert!((width / 100.0 - share / 1.01).abs() < 1e-3, "{found:?}");
         }
+    }
+
+    #[test]
+    fn a_small_bar_is_filled_whatever_its_parts_add_up_to() {
+        let svg = shares(&[None, Some(0.3), Some(0.1)], &["a", "b", "c"]).into_string();
+        assert_eq!(widths(&svg), [75.0, 25.0]);
+        assert!(svg.contains("aria-label=\"a not known, b 75 %, c 25 %\""), "{svg}");
+        assert_eq!(shares(&[Some(0.0), Some(f64::NAN)], &["a", "b"]).into_string(), "");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::{Chapter, definitions};
 use crate::chart;
-use crate::format::{self, result_parts, rounded, terms};
+use crate::evidence;
+use crate::format::{self, result_parts, terms};
 use crate::words::{self, short};
 use maud::{Markup, html};
 use model::{ClaimResult, Verdict};
@@ -16,25 +17,33 @@ pub(super) fn table(chapter: &Chapter<'_>) -> Markup {
             p.small {
                 "Shaded: where the number would have to lie for the claim to be true. Bar: the \
                  95 % interval measured here. p is meant before Holm's correction over all claims \
-                 of the session; the floor is the smallest difference that could have been found."
+                 of the session; so is the floor, the smallest difference that could have been found."
             }
-            div.scroll {
-                table.claims {
-                    thead {
-                        tr {
-                            th scope="col" { "verdict" }
-                            th scope="col" { "claim" }
-                            th scope="col" { "measured here" }
-                        }
+            (rows(claims.iter().map(|claim| row(chapter, claim, &html! {}))))
+        }
+    }
+}
+
+/// A table of claims.
+pub(super) fn rows(rows: impl Iterator<Item = Markup>) -> Markup {
+    html! {
+        div.scroll {
+            table.claims {
+                thead {
+                    tr {
+                        th scope="col" { "verdict" }
+                        th scope="col" { "claim" }
+                        th scope="col" { "measured here" }
                     }
-                    tbody { @for claim in claims { (row(chapter, claim)) } }
                 }
+                tbody { @for row in rows { (row) } }
             }
         }
     }
 }
 
-fn row(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
+/// One claim, with what else is to be said of where it belongs.
+pub(super) fn row(chapter: &Chapter<'_>, claim: &ClaimResult, home: &Markup) -> Markup {
     let kind = words::verdict(claim.verdict);
     html! {
         tr.(kind) {
@@ -48,6 +57,7 @@ fn row(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
                 @if !claim.note.is_empty() {
                     p.small { b { "To know: " } (short(&claim.note, 1000)) }
                 }
+                (home)
             }
             td.measured { (measured(chapter, claim)) }
         }
@@ -79,6 +89,11 @@ fn measured(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
         @if !is_headline(chapter, claim) { (definitions::of_quantity(chapter, &result.quantity)) }
         p.small { "True if it is " b { (words::region(claim.holds_if, terms)) } "." }
         p.small { (decision(claim)) }
+        @if let Some(floors) = evidence::floors(result) { p.small { (words::capital(&floors)) "." } }
+        @if result.estimate.is_some() { (grade(claim)) }
+        @if let Some(moved) = evidence::moved_by_tags(result) {
+            p.small { (words::capital(&moved)) "." }
+        }
         @if let Some(response) = &result.carried_by {
             p.small {
                 "The wall clock was disturbed; the verdict rests on " code { (short(response, 80)) } "."
@@ -96,25 +111,27 @@ fn is_headline(chapter: &Chapter<'_>, claim: &ClaimResult) -> bool {
     first == Some(claim.result.quantity.response())
 }
 
+/// What kind of evidence the verdict rests on, and what would raise it.
+fn grade(claim: &ClaimResult) -> Markup {
+    html! {
+        p.small.grade {
+            "Evidence: "
+            span.grade-mark aria-hidden="true" { (evidence::grade_mark(claim.grade)) } " "
+            b { (evidence::grade(claim.grade)) } "."
+            @if !claim.raise.is_empty() {
+                " Higher with: " (short(claim.raise.trim_end_matches('.'), 400)) "."
+            }
+        }
+    }
+}
+
 /// How sure the verdict is, in a sentence.
 fn decision(claim: &ClaimResult) -> String {
-    let mut text = match (claim.p_value, claim.verdict) {
+    match (claim.p_value, claim.verdict) {
         (Some(p), _) => format!("p {}", p_value(p)),
         (None, Verdict::Inconclusive) => "Nothing was decided.".into(),
         (None, _) => String::new(),
-    };
-    if let Some(floor) = claim.result.floor {
-        let terms = terms(&claim.result);
-        let floor = match terms {
-            format::Terms::Times => rounded(floor, format::Terms::Share),
-            other => rounded(floor, other),
-        };
-        if !text.is_empty() {
-            text.push_str(" · ");
-        }
-        text.push_str(&format!("floor {floor}"));
     }
-    text
 }
 
 fn p_value(p: f64) -> String {

@@ -40,11 +40,31 @@ pub(super) fn cards<'r>(responses: impl Iterator<Item = &'r Response>) -> Markup
                 div.card {
                     p { b { (capital(&words::label(response))) } " "
                         span.quiet { code { (short(&response.name, 80)) } ", in " (unit(&response.unit)) } }
-                    ul { @for line in card_lines(response) { li { (short(&line, 600)) } } }
+                    ul {
+                        @for line in card_lines(response) { li { (short(&line, 600)) } }
+                        @for gap in gaps(response) { li.quiet { (gap) } }
+                    }
                 }
             }
         }
     }
+}
+
+/// What a card leaves open, in words: a reader is not to guess whether nothing was corrected or
+/// nobody said so.
+fn gaps(response: &Response) -> Vec<&'static str> {
+    let card = &response.card;
+    let mut gaps = Vec::new();
+    if card.from.is_empty() && card.to.is_empty() {
+        gaps.push("from where to where: the card does not say");
+    }
+    if card.corrected.is_empty() && response.subtract.is_none() {
+        gaps.push("corrected: nothing is divided or subtracted");
+    }
+    if card.source.is_empty() {
+        gaps.push("read from: the card does not say");
+    }
+    gaps
 }
 
 /// How the trials work, what they vary and what they need.

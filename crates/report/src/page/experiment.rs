@@ -1,9 +1,13 @@
 //! One experiment: question, answers, doubts, charts, accounts, verdicts, exhibits, numbers, trials.
 
 use super::opening::{answer, heading};
-use super::{Chapter, accounts, anchor, claims, definitions, exhibits, note, numbers};
+use super::{
+    Chapter, accounts, anchor, claims, definitions, exhibits, fineness, note, numbers, planted,
+    tags,
+};
 use crate::Session;
 use crate::chart;
+use crate::evidence;
 use crate::words::{self, counted, short};
 use maud::{Markup, html};
 use model::{ExperimentSummary, FindingResult, Outcome, OutcomeCount, Treatment};
@@ -30,12 +34,16 @@ pub(super) fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
             h2 { (heading(&summary.question)) }
             (answers(chapter))
             (doubts(chapter))
+            (planted::planted(chapter))
+            (planted::diagnoses(chapter))
             @for figure in &chapter.figures { (chart::figure(figure)) }
             (accounts::accounts(chapter))
             (claims::table(chapter))
             (exhibits::exhibits(chapter))
+            (fineness::fineness(chapter))
             h3.quiet-heading { "All that was measured, and how" }
             (numbers::numbers(chapter))
+            (tags::tags(chapter))
             @if let Some(design) = chapter.design { (definitions::method(design)) }
             (trials(chapter))
             (repeat(session, summary))
@@ -73,7 +81,20 @@ fn one_answer(chapter: &Chapter<'_>, index: usize) -> Markup {
             (definitions::of_quantity(chapter, &finding.result.quantity))
         }
         @if !doubt.is_empty() { p.small { (short(&doubt, 1000)) } }
+        @let worth = worth(finding);
+        @if !worth.is_empty() { p.small.worth { (worth) } }
     }
+}
+
+/// How small a difference a finding's number could show, and what it is without tagged trials.
+fn worth(finding: &FindingResult) -> String {
+    let result = &finding.result;
+    if result.estimate.is_none() {
+        return String::new();
+    }
+    let parts = [evidence::floors(result), evidence::moved_by_tags(result)];
+    let told: Vec<String> = parts.into_iter().flatten().collect();
+    if told.is_empty() { String::new() } else { format!("{}.", words::capital(&told.join("; "))) }
 }
 
 /// What is to be known of a finding's number. That it is exact is seen: it has no interval.
@@ -160,9 +181,6 @@ fn trials(chapter: &Chapter<'_>) -> Markup {
                             span.quiet { " (" (treatments(&outcome.treatments)) ")" }
                         }
                     }
-                }
-                @for (tag, trials) in &summary.tags {
-                    li { "tagged " b { (short(tag, 120)) } ": " (counted(*trials, "trial")) }
                 }
             }
             @if !troubled.is_empty() {

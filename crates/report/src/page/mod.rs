@@ -5,9 +5,16 @@ mod claims;
 mod definitions;
 mod exhibits;
 mod experiment;
+mod fineness;
 mod machine;
+mod meter;
 mod numbers;
 mod opening;
+mod planted;
+mod sayings;
+mod tags;
+
+pub(crate) use sayings::sayings;
 
 use crate::chart::{self, Figure};
 use crate::missing::{self, Measured, Missing};
@@ -66,10 +73,38 @@ impl Chapter<'_> {
     }
 }
 
-/// See [`crate::html`].
-pub(crate) fn page(session: &Session<'_>) -> String {
+/// See [`crate::html`] and [`crate::html_alone`].
+pub(crate) fn page(session: &Session<'_>, neighbour: Neighbour) -> String {
     let chapters = chapters(session);
     let title = format!("scruple · {}", words::short(&session.manifest.session, 120));
+    let body = html! {
+        a.skip href="#contents" { "To the contents" }
+        main {
+            (opening::opening(session, &chapters))
+            (opening::trust(session))
+            (opening::contents(session, &chapters, neighbour))
+            @for chapter in &chapters { (experiment::chapter(session, chapter)) }
+            (machine::environment(session))
+            (machine::harness(session))
+            (machine::repeat(session))
+        }
+        (footer(session))
+        div #tip role="status" aria-live="polite" hidden {}
+    };
+    document(session, &title, &body, SCRIPT)
+}
+
+/// Whether the page of claims lies in the same folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Neighbour {
+    /// It can be linked to.
+    Beside,
+    /// Nobody knows where this page will lie.
+    Elsewhere,
+}
+
+/// A page that needs nothing but itself.
+fn document(session: &Session<'_>, title: &str, body: &Markup, script: &str) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -85,19 +120,8 @@ pub(crate) fn page(session: &Session<'_>) -> String {
             }
             body {
                 (chart::definitions())
-                a.skip href="#contents" { "To the contents" }
-                main {
-                    (opening::opening(session, &chapters))
-                    (opening::trust(session))
-                    (opening::contents(session, &chapters))
-                    @for chapter in &chapters { (experiment::chapter(session, chapter)) }
-                    (machine::environment(session))
-                    (machine::harness(session))
-                    (machine::repeat(session))
-                }
-                (footer(session))
-                div #tip role="status" aria-live="polite" hidden {}
-                script { (PreEscaped(SCRIPT)) }
+                (body)
+                script { (PreEscaped(script)) }
             }
         }
     };
@@ -105,18 +129,15 @@ pub(crate) fn page(session: &Session<'_>) -> String {
 }
 
 fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
-    let mut chapters: Vec<Chapter<'a>> = session
-        .experiments()
-        .map(|summary| {
-            let design = session.design(&summary.id);
-            let records = session.records_of(&summary.id);
-            let profile = session.manifest.options.profile;
-            let figures = design
-                .map(|design| chart::figures(design, summary, &records, profile))
-                .unwrap_or_default();
-            Chapter { summary, design, records, figures, profile }
-        })
-        .collect();
+    let mut chapters = chapters_without_figures(session);
+    for chapter in &mut chapters {
+        chapter.figures = chapter
+            .design
+            .map(|design| {
+                chart::figures(design, chapter.summary, &chapter.records, chapter.profile)
+            })
+            .unwrap_or_default();
+    }
     let figures = chapters.iter().flat_map(|chapter| &chapter.figures);
     let cells = figures.map(|figure| figure.cells().len()).sum();
     let most = chart::dots_per_cell(cells);
@@ -124,6 +145,17 @@ fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
         figure.thin(most);
     }
     chapters
+}
+
+fn chapters_without_figures<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
+    let chapter = |summary: &'a ExperimentSummary| Chapter {
+        summary,
+        design: session.design(&summary.id),
+        records: session.records_of(&summary.id),
+        figures: Vec::new(),
+        profile: session.manifest.options.profile,
+    };
+    session.experiments().map(chapter).collect()
 }
 
 fn footer(session: &Session<'_>) -> Markup {

@@ -21,8 +21,11 @@ pub(super) fn numbers(chapter: &Chapter<'_>) -> Markup {
         rows.iter().map(|row| ((&row.treatment, row.response.as_str()), row)).collect();
     let columns = columns(chapter, &cells);
     let treatments = treatments(chapter, &cells);
-    let responses: Vec<&Response> =
+    let mut responses: Vec<&Response> =
         columns.iter().filter_map(|name| chapter.design?.response(name)).collect();
+    // One that nothing was measured of is defined all the same.
+    let declared = chapter.design.into_iter().flat_map(|design| &design.responses);
+    responses.extend(declared.filter(|response| !columns.contains(&response.name.as_str())));
     html! {
         details open[treatments.len() <= OPEN_ROWS_MAX && columns.len() > 1] {
             summary {

@@ -1,13 +1,13 @@
 //! The first screen: the answers in sentences, whether to believe them, and where they stand.
 
-use super::{Chapter, anchor};
-use crate::Session;
+use super::{Chapter, Neighbour, anchor, meter};
+use crate::evidence::FLOOR_MEANING;
 use crate::format::{self, Terms, duration_s, ratio, rounded};
-use crate::terminal::{control_sentence, floor_sentence};
+use crate::trust::{Alarm, alarm, control_sentence, floor_sentence};
 use crate::words::{self, counted, short};
+use crate::{CLAIMS_PAGE, Session};
 use maud::{Markup, html};
 use model::{FindingResult, Record, Verdict};
-use std::collections::BTreeMap;
 
 /// What the session answers.
 pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
@@ -25,6 +25,8 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                 (counted(session.summary.harness.trials, "trial"))
                 @if let Some(seconds) = length_s(session) { " in " (duration_s(seconds)) }
             }
+            (warning(session))
+            (meter::recognised(session))
             @if !session.summary.complete {
                 (super::note("care", "!", "not complete", &html! {
                     "Some planned trials have no record: the session was interrupted, or its time \
@@ -48,6 +50,26 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                     }
                 }
             }
+        }
+    }
+}
+
+/// What must be read before any number: that the machine told identical things apart, or that
+/// nobody knows.
+pub(super) fn warning(session: &Session<'_>) -> Markup {
+    html! {
+        @match alarm(session) {
+            Some(Alarm::Differs { what, so }) => {
+                (super::note("bad", "✗", "do not trust", &html! {
+                    p { b { (so) } }
+                    p { (what) " Their ratio is 1 by construction; what moved them moves every \
+                        other number here, too." }
+                }))
+            }
+            Some(Alarm::NotKnown) => {
+                (super::note("care", "?", "trust not known", &html! { p { (control_sentence(session)) } }))
+            }
+            None => {}
         }
     }
 }
@@ -106,11 +128,13 @@ pub(super) fn trust(session: &Session<'_>) -> Markup {
             h2 #trust { "Can these numbers be trusted?" }
             (super::note(kind, mark, word, &html! {
                 p { (control_sentence(session)) " " (floor_sentence(session)) }
+                p.small { (FLOOR_MEANING) }
             }))
             div.columns {
                 div { h3 { "The shield" } (shield(session)) }
-                div { h3 { "What disturbed" } (disturbance(session)) }
+                div { h3 { "What disturbed" } (meter::disturbance(session)) }
             }
+            (meter::strip(session))
             @if !trust.controls.is_empty() {
                 details {
                     summary { "The A/A controls: identical treatments, compared" }
@@ -167,36 +191,12 @@ fn shield(session: &Session<'_>) -> Markup {
     }
 }
 
-fn disturbance(session: &Session<'_>) -> Markup {
-    let harness = &session.summary.harness;
-    let mut tags: BTreeMap<&str, u64> = BTreeMap::new();
-    for (tag, trials) in session.experiments().flat_map(|experiment| &experiment.tags) {
-        *tags.entry(tag).or_default() += trials;
-    }
-    let nothing = harness.foreign_cpu_share.is_none() && tags.is_empty();
-    html! {
-        ul {
-            @if let Some(share) = harness.foreign_cpu_share {
-                li {
-                    "Others used " b { (rounded(share, Terms::Share)) }
-                    " of one CPU while trials measured."
-                }
-            }
-            @for (tag, trials) in tags {
-                li { (short(tag, 120)) ": " (counted(trials, "trial")) " of "
-                    (format::count(harness.trials)) ", kept and tagged." }
-            }
-            @if harness.leaking_trials > 0 {
-                li { (counted(harness.leaking_trials, "trial"))
-                    " left processes behind, which were killed." }
-            }
-            @if nothing { li { "Nothing was recorded that disturbed the trials." } }
-        }
-    }
-}
-
 /// All chapters with their verdicts.
-pub(super) fn contents(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
+pub(super) fn contents(
+    session: &Session<'_>,
+    chapters: &[Chapter<'_>],
+    neighbour: Neighbour,
+) -> Markup {
     let all = session.experiments().flat_map(|experiment| &experiment.claims);
     let verdicts: Vec<Verdict> = all.map(|claim| claim.verdict).collect();
     html! {
@@ -206,6 +206,9 @@ pub(super) fn contents(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Marku
                 p.quiet {
                     "What people say, put to the test: " (counted(verdicts.len() as u64, "claim"))
                     ", " (tally(&verdicts)) "."
+                    @if neighbour == Neighbour::Beside {
+                        " " a href=(CLAIMS_PAGE) { "All of them on a page of their own" } "."
+                    }
                 }
             }
             ol.contents {
@@ -234,7 +237,7 @@ pub(super) fn contents(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Marku
 }
 
 /// "3 supported, 2 refuted, 1 inconclusive".
-fn tally(verdicts: &[Verdict]) -> String {
+pub(super) fn tally(verdicts: &[Verdict]) -> String {
     let kinds = [Verdict::Supported, Verdict::Refuted, Verdict::Inconclusive];
     let parts: Vec<String> = kinds
         .into_iter()

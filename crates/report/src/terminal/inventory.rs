@@ -1,6 +1,8 @@
-//! Accounts and exhibits in the terminal: a line that points to the report, or all of them.
+//! Planted answers, accounts, floors and exhibits in the terminal: a line that points to the
+//! report, or all of them.
 
 use super::Own;
+use crate::evidence;
 use crate::exhibits::{Shown, shown};
 use crate::format::{self, Terms, joined, parts};
 use crate::missing;
@@ -49,10 +51,13 @@ fn left(rest: &Estimate) -> String {
     format!("{} unexplained", joined(&parts(rest, Terms::Share)))
 }
 
-/// All accounts and exhibits.
+/// All planted answers, accounts, floors and exhibits.
 pub(super) fn whole(own: &Own<'_>, width: usize) -> Vec<String> {
     let accounts = own.summary.accounts.iter().flat_map(|a| account_lines(own, a, width));
-    let mut lines: Vec<String> = accounts.collect();
+    let planted = crate::selftest::lines(own.summary, width.saturating_sub(2));
+    let mut lines: Vec<String> = planted.iter().map(|line| format!("  {line}")).collect();
+    lines.extend(accounts);
+    lines.extend(floor_lines(own, width));
     let seen = shown(own.design, &own.records);
     for one in seen.iter().take(SHOWN_MAX) {
         let place = match own.design {
@@ -66,6 +71,39 @@ pub(super) fn whole(own: &Own<'_>, width: usize) -> Vec<String> {
     if seen.len() > SHOWN_MAX {
         let more = counted((seen.len() - SHOWN_MAX) as u64, "more exhibit");
         lines.push(format!("  {more} in trials.ndjson"));
+    }
+    lines
+}
+
+/// How small a difference each response shows, and where its scatter comes from.
+fn floor_lines(own: &Own<'_>, width: usize) -> Vec<String> {
+    let inner = width.saturating_sub(6);
+    let share = |x: Option<f64>| x.map_or("–".to_string(), |x| format::rounded(x, Terms::Share));
+    let mut lines = Vec::new();
+    for floor in &own.summary.floors {
+        let variance = own.summary.variances.iter().find(|v| v.response == floor.response);
+        let mut text = format!(
+            "{}: {} now, {} in ten times the time",
+            short(&floor.response, LABEL_COLUMNS_MAX),
+            share(floor.now),
+            share(floor.in_ten_times)
+        );
+        if let Some(variance) = variance {
+            text.push_str(&format!(
+                "; a trial scatters by {}, mostly {}",
+                share(Some(variance.total)),
+                evidence::source(variance.largest)
+            ));
+            if !variance.remedy.is_empty() {
+                text.push_str(&format!(": {}", short(variance.remedy.trim_end_matches('.'), 200)));
+            }
+        }
+        for (index, line) in wrapped(&text, inner).iter().enumerate() {
+            lines.push(format!("{}{line}", if index == 0 { "    " } else { "      " }));
+        }
+    }
+    if !lines.is_empty() {
+        lines.insert(0, "  The smallest difference that shows:".into());
     }
     lines
 }

@@ -1,6 +1,6 @@
 //! The fixture session with every text from outside turned into something that bites.
 
-use crate::fixture::{Fixture, mechanisms, session};
+use crate::fixture::{Fixture, doubted, mechanisms};
 use model::*;
 
 /// Texts that end an element, an attribute, a comment or a style, turn a line around, or are
@@ -21,7 +21,7 @@ pub(crate) fn texts() -> Vec<String> {
 
 /// Sessions in which each text stands in every place that comes from outside.
 pub(crate) fn bitten() -> [Fixture; 2] {
-    [session(3), mechanisms(3)].map(bite)
+    [doubted(3), mechanisms(3)].map(bite)
 }
 
 fn bite(mut fixture: Fixture) -> Fixture {
@@ -70,10 +70,12 @@ fn bite(mut fixture: Fixture) -> Fixture {
         for claim in &mut experiment.claims {
             (claim.text, claim.source) = (next(), next());
             (claim.mechanism, claim.note) = (next(), next());
+            claim.raise = next();
             claim.result.remark = next();
             claim.result.carried_by = Some(next());
         }
     }
+    doubt(&mut fixture.summary, &mut next);
     for account in fixture.summary.experiments.iter_mut().flat_map(|e| &mut e.accounts) {
         (account.title, account.remark) = (next(), next());
         account.parts.iter_mut().for_each(|part| part.label = next());
@@ -93,6 +95,27 @@ fn bite(mut fixture: Fixture) -> Fixture {
     }
     rename_levels(&mut fixture, &mut next);
     fixture
+}
+
+/// What says how far a session can be believed.
+fn doubt(summary: &mut Summary, next: &mut impl FnMut() -> String) {
+    for control in &mut summary.trust.controls {
+        (control.experiment, control.response) = (next(), next());
+    }
+    summary.meter.recognised = (0..30).map(|_| next()).collect();
+    summary.meter.tags = (0..9).map(|_| (next(), 1)).collect();
+    for experiment in &mut summary.experiments {
+        for variance in &mut experiment.variances {
+            (variance.response, variance.remedy) = (next(), next());
+        }
+        experiment.floors.iter_mut().for_each(|floor| floor.response = next());
+        experiment.planted.iter_mut().for_each(|planted| planted.what = next());
+        for diagnosis in &mut experiment.diagnoses {
+            diagnosis.what = next();
+            (diagnosis.named, diagnosis.planted) = (Some(next()), Some(next()));
+            diagnosis.suspects.iter_mut().for_each(|blame| blame.suspect = next());
+        }
+    }
 }
 
 /// Names of levels go through designs, treatments and estimates alike.

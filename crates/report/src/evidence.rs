@@ -1,0 +1,154 @@
+//! What a number is worth, in words: how small a difference it could have shown, what kind of
+//! evidence it is, and whether disturbed trials move it.
+
+use crate::format::{self, Terms, rounded, terms};
+use model::{Estimate, Grade, QuantityResult, Source};
+
+/// What the floors mean; said once where they stand beside verdicts.
+pub(crate) const FLOOR_MEANING: &str = "The floor is the smallest difference that would have been \
+    found four times in five. It is meant for one number alone, before Holm's correction over the \
+    session's claims; where blocks are few, a claim of about that size is hardly ever decided.";
+
+/// The smallest differences that a number could show, now and in ten times the time: "floor 2.1 %,
+/// 0.6 % in ten times the time".
+pub(crate) fn floors(result: &QuantityResult) -> Option<String> {
+    let size = |floor: f64| size(floor, terms(result));
+    match (result.floor, result.floor_in_ten_times) {
+        (Some(now), Some(later)) => {
+            Some(format!("floor {} now, {} in ten times the time", size(now), size(later)))
+        }
+        (Some(now), None) => Some(format!("floor {}", size(now))),
+        (None, Some(later)) => Some(format!("no floor yet, {} in ten times the time", size(later))),
+        (None, None) => None,
+    }
+}
+
+/// A difference in the terms of what differs: of multiples it is relative, of shares it is in
+/// percentage points.
+fn size(floor: f64, terms: Terms<'_>) -> String {
+    match terms {
+        Terms::Times => rounded(floor, Terms::Share),
+        Terms::Share | Terms::Frequency => {
+            let text = rounded(floor, terms);
+            match text.strip_suffix(" %") {
+                Some(number) => format!("{number} percentage points"),
+                None => text,
+            }
+        }
+        other => rounded(floor, other),
+    }
+}
+
+/// The word of a grade.
+pub(crate) fn grade(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Timing => "timing only",
+        Grade::Software => "software counter",
+        Grade::Pmu => "PMU counter",
+    }
+}
+
+/// The mark of a grade: the more filled, the better. It never stands without its word.
+pub(crate) fn grade_mark(grade: Grade) -> &'static str {
+    match grade {
+        Grade::Timing => "●○○",
+        Grade::Software => "●●○",
+        Grade::Pmu => "●●●",
+    }
+}
+
+/// The number without tagged trials, where it lies elsewhere: "without the 3 tagged of its trials
+/// 7.1× [7.0, 7.2]".
+pub(crate) fn moved_by_tags(result: &QuantityResult) -> Option<String> {
+    let (with, without) = (result.estimate.as_ref()?, result.untagged.as_ref()?);
+    if !differs_visibly(with, without) {
+        return None;
+    }
+    let number = format::joined(&format::parts(without, terms(result)));
+    Some(format!(
+        "without its {} {number}",
+        crate::words::counted(result.tagged.into(), "tagged trial")
+    ))
+}
+
+/// Whether leaving out tagged trials moves a number by more than half of what its interval allows
+/// to one side: less than that is lost in the scatter.
+pub(crate) fn differs_visibly(with: &Estimate, without: &Estimate) -> bool {
+    let half_width = (with.high - with.low).abs() / 2.0;
+    (with.point - without.point).abs() > half_width / 2.0
+}
+
+/// Where scatter comes from, in words.
+pub(crate) fn source(source: Source) -> &'static str {
+    match source {
+        Source::WithinTrials => "within trials",
+        Source::BetweenTrials => "between trials",
+        Source::BetweenBlocks => "between blocks",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{Cell, Quantity, Unit};
+
+    fn result(quantity: Quantity, unit: Option<Unit>) -> QuantityResult {
+        QuantityResult {
+            quantity,
+            unit,
+            estimate: None,
+            events: None,
+            chances: None,
+            carried_by: None,
+            floor: Some(0.021),
+            floor_in_ten_times: Some(0.0064),
+            tagged: 3,
+            untagged: None,
+            remark: String::new(),
+        }
+    }
+
+    fn cell() -> Cell {
+        Cell::default()
+    }
+
+    #[test]
+    fn floors_are_told_in_the_terms_of_their_number() {
+        let response = || "wall_ns".to_string();
+        let ratio = Quantity::Ratio { response: response(), of: cell(), to: cell() };
+        let share =
+            Quantity::Share { response: response(), whole: cell(), without: cell(), base: cell() };
+        let value = Quantity::Value { response: response(), at: cell() };
+        assert_eq!(
+            floors(&result(ratio, None)).as_deref(),
+            Some("floor 2.1 % now, 0.64 % in ten times the time")
+        );
+        assert_eq!(
+            floors(&result(share, None)).as_deref(),
+            Some("floor 2.1 percentage points now, 0.64 percentage points in ten times the time")
+        );
+        let mut nanoseconds = result(value, Some(Unit::Ns));
+        (nanoseconds.floor, nanoseconds.floor_in_ten_times) = (Some(12_000.0), None);
+        assert_eq!(floors(&nanoseconds).as_deref(), Some("floor 12 µs"));
+        nanoseconds.floor = None;
+        assert_eq!(floors(&nanoseconds), None);
+    }
+
+    #[test]
+    fn a_small_move_is_not_worth_a_word() {
+        let estimate = |point: f64, half: f64| Estimate {
+            point,
+            low: point - half,
+            high: point + half,
+            standard_error: None,
+            level: 0.95,
+            samples: 9,
+        };
+        assert!(!differs_visibly(&estimate(10.0, 1.0), &estimate(10.4, 1.0)));
+        assert!(differs_visibly(&estimate(10.0, 1.0), &estimate(10.6, 1.0)));
+        // Of a number that was the same in every trial any move is seen.
+        assert!(differs_visibly(&estimate(4.0, 0.0), &estimate(3.0, 0.0)));
+        assert!(!differs_visibly(&estimate(4.0, 0.0), &estimate(4.0, 0.0)));
+        assert!(!differs_visibly(&estimate(f64::NAN, 1.0), &estimate(1.0, 1.0)));
+    }
+}

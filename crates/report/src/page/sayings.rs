@@ -1,0 +1,152 @@
+//! What people say, what this machine says: all claims of a session on a page of their own.
+
+use super::opening::{tally, warning};
+use super::{Chapter, anchor, chapters_without_figures, claims, document, footer};
+use crate::evidence::FLOOR_MEANING;
+use crate::words::{self, counted, short};
+use crate::{REPORT_PAGE, Session};
+use maud::{Markup, html};
+use model::{ClaimResult, Verdict};
+
+/// What the page does by itself: hiding the verdicts that are not asked for. Without it all of
+/// them are shown, each verdict in a section of its own.
+const SCRIPT: &str = include_str!("../claims.js");
+
+/// What contradicts people comes first.
+const ORDER: [Verdict; 3] = [Verdict::Refuted, Verdict::Supported, Verdict::Inconclusive];
+
+/// See [`crate::claims_html`].
+pub(crate) fn sayings(session: &Session<'_>) -> String {
+    let chapters = chapters_without_figures(session);
+    let title = format!("What people say · {}", short(&session.manifest.session, 120));
+    let sections: Vec<(Verdict, Vec<(&Chapter<'_>, &ClaimResult)>)> =
+        ORDER.into_iter().map(|verdict| (verdict, of(&chapters, verdict))).collect();
+    let body = html! {
+        a.skip href="#claims" { "To the claims" }
+        main.sayings {
+            (opening(session, &chapters))
+            div #claims {
+                @for (verdict, found) in &sections {
+                    @if !found.is_empty() { (section(*verdict, found)) }
+                }
+            }
+        }
+        (footer(session))
+    };
+    document(session, &title, &body, SCRIPT)
+}
+
+/// The claims of one verdict with the experiments they belong to.
+fn of<'c, 'a>(
+    chapters: &'c [Chapter<'a>],
+    verdict: Verdict,
+) -> Vec<(&'c Chapter<'a>, &'a ClaimResult)> {
+    let all = chapters.iter().flat_map(|chapter| {
+        let claims = &chapter.summary.claims;
+        claims.iter().map(move |claim| (chapter, claim))
+    });
+    all.filter(|(_, claim)| claim.verdict == verdict).collect()
+}
+
+fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
+    let manifest = session.manifest;
+    let environment = &manifest.environment;
+    let verdicts: Vec<Verdict> = chapters
+        .iter()
+        .flat_map(|chapter| &chapter.summary.claims)
+        .map(|claim| claim.verdict)
+        .collect();
+    html! {
+        header.opening {
+            p.eyebrow {
+                a href=(REPORT_PAGE) { "The whole report" } " · scruple, a session of "
+                (words::moment(manifest.started_unix_ms))
+            }
+            h1 { "What people say, what this machine says" }
+            p.lead {
+                bdi { (short(&environment.cpu_model, 120)) } " · "
+                (counted(environment.cpus_allowed.len() as u64, "CPU")) " · Linux "
+                bdi { (short(&environment.kernel, 80)) } " · profile "
+                (manifest.options.profile.name()) " · "
+                (counted(session.summary.harness.trials, "trial"))
+            }
+            (warning(session))
+            @if verdicts.is_empty() {
+                p { "No claim was put to the test in this session." }
+            } @else {
+                p { (counted(verdicts.len() as u64, "claim")) " put to the test: "
+                    b { (tally(&verdicts)) } "." }
+                (legend())
+                (filter(&verdicts))
+            }
+        }
+    }
+}
+
+/// How to read a row.
+fn legend() -> Markup {
+    html! {
+        details {
+            summary { "How to read this page" }
+            p.small {
+                "A claim is refuted or supported where the whole 95 % interval of its number lies \
+                 outside or inside the region that would make it true, after Holm's correction over \
+                 all claims of the session; else it is inconclusive. Shaded: that region. Bar: the \
+                 interval measured here."
+            }
+            p.small { (FLOOR_MEANING) }
+            p.small {
+                "Evidence: ●○○ timing only, a clock alone; ●●○ software counter, the kernel or the \
+                 trial counted what the claim speaks of, or that the treatment was realised; ●●● \
+                 PMU counter, the processor counted it."
+            }
+        }
+    }
+}
+
+/// A choice of verdicts. It is hidden until the script that serves it runs.
+fn filter(verdicts: &[Verdict]) -> Markup {
+    html! {
+        fieldset #filter hidden {
+            legend { "Show" }
+            (choice("all", "all", verdicts.len(), true))
+            @for verdict in ORDER {
+                @let own = verdicts.iter().filter(|other| **other == verdict).count();
+                @if own > 0 { (choice(words::verdict(verdict), words::verdict(verdict), own, false)) }
+            }
+        }
+    }
+}
+
+fn choice(value: &str, word: &str, claims: usize, checked: bool) -> Markup {
+    html! {
+        label {
+            input type="radio" name="verdict" value=(value) checked[checked];
+            span { (word) " (" (claims) ")" }
+        }
+    }
+}
+
+fn section(verdict: Verdict, found: &[(&Chapter<'_>, &ClaimResult)]) -> Markup {
+    let word = words::verdict(verdict);
+    html! {
+        section.by-verdict id=(word) data-verdict=(word) {
+            h2 { span.verdict.(word) { (words::mark(verdict)) } " " (words::capital(word)) }
+            (claims::rows(found.iter().map(|(chapter, claim)| {
+                claims::row(chapter, claim, &home(chapter))
+            })))
+        }
+    }
+}
+
+/// The experiment that a claim belongs to.
+fn home(chapter: &Chapter<'_>) -> Markup {
+    let id = &chapter.summary.id;
+    html! {
+        p.small {
+            b { "Measured by: " }
+            a href={ (REPORT_PAGE) "#" (anchor(id)) } { (short(id, 64)) }
+            ", " (short(&chapter.summary.question, 200))
+        }
+    }
+}

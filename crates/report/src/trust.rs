@@ -1,0 +1,145 @@
+//! Whether to believe a session at all, in sentences: what its A/A controls say of the machine.
+
+use crate::Session;
+use crate::format::{self, Terms, ratio};
+use crate::words::{counted, short};
+use model::{ControlResult, Estimate};
+
+/// Controls that are named one by one.
+const NAMED_MAX: usize = 3;
+
+/// What must be read before any number of the session.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Alarm {
+    /// Identical treatments differed: the sentences that say where, by how much, and what is
+    /// therefore not to be believed.
+    Differs { what: String, so: String },
+    /// No control has enough trials.
+    NotKnown,
+}
+
+impl Alarm {
+    /// All of it in one text.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Alarm::Differs { what, so } => format!("{what} {so}"),
+            Alarm::NotKnown => NOT_KNOWN.into(),
+        }
+    }
+}
+
+/// What is said without a control.
+const NOT_KNOWN: &str =
+    "No A/A control has enough trials: how far this machine can be trusted is not known.";
+
+/// What stands at the top of everything that is said of a session; `None` where its controls found
+/// no difference.
+pub(crate) fn alarm(session: &Session<'_>) -> Option<Alarm> {
+    let trust = &session.summary.trust;
+    if trust.controls.is_empty() {
+        return Some(Alarm::NotKnown);
+    }
+    let mut different: Vec<&ControlResult> =
+        trust.controls.iter().filter(|control| control.differs).collect();
+    if different.is_empty() {
+        return (!trust.holds).then_some(Alarm::NotKnown);
+    }
+    different.sort_by(|a, b| excess(&b.ratio).total_cmp(&excess(&a.ratio)));
+    let named: Vec<String> = different
+        .iter()
+        .take(NAMED_MAX)
+        .map(|control| {
+            let (experiment, response) =
+                (short(&control.experiment, 80), short(&control.response, 80));
+            format!("{experiment} ({response}) by {}", ratio(&control.ratio))
+        })
+        .collect();
+    let more = match different.len().saturating_sub(NAMED_MAX) {
+        0 => String::new(),
+        n => format!(" and {n} more"),
+    };
+    let worst = format::rounded(excess(&different[0].ratio), Terms::Share);
+    Some(Alarm::Differs {
+        what: format!("Identical treatments differed: {}{more}.", named.join("; ")),
+        so: format!("Do not believe differences of up to {worst} in this session."),
+    })
+}
+
+/// By how much a ratio that should be 1 may miss it, as a share: the far end of its interval,
+/// whichever of the two treatments is the larger.
+fn excess(ratio: &Estimate) -> f64 {
+    let ends = [ratio.point, ratio.low, ratio.high];
+    let misses = ends.into_iter().filter(|x| x.is_finite() && *x > 0.0).map(|x| x.max(1.0 / x));
+    misses.fold(1.0, f64::max) - 1.0
+}
+
+/// What the A/A controls say, in a sentence.
+pub(crate) fn control_sentence(session: &Session<'_>) -> String {
+    match alarm(session) {
+        Some(alarm) => alarm.text(),
+        None => {
+            let pairs = counted(session.summary.trust.controls.len() as u64, "A/A control");
+            format!("Identical treatments did not differ ({pairs}).")
+        }
+    }
+}
+
+/// The floor, in a sentence.
+pub(crate) fn floor_sentence(session: &Session<'_>) -> String {
+    match session.summary.trust.floor {
+        Some(floor) => format!(
+            "Floor: a difference of {} is the smallest this session could have found.",
+            format::rounded(floor, Terms::Share)
+        ),
+        None => "There were too few blocks to say how small a difference could be found.".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture;
+
+    fn ratio_of(point: f64, low: f64, high: f64) -> Estimate {
+        Estimate { point, low, high, standard_error: None, level: 0.95, samples: 9 }
+    }
+
+    fn alarm_with(ratios: &[Estimate]) -> Option<Alarm> {
+        let mut fixture = fixture::session(3);
+        let trust = &mut fixture.summary.trust;
+        trust.controls = ratios
+            .iter()
+            .map(|ratio| ControlResult {
+                experiment: "null".into(),
+                response: "wall_ns".into(),
+                ratio: *ratio,
+                differs: ratio.low > 1.0 || ratio.high < 1.0,
+            })
+            .collect();
+        trust.holds = trust.controls.iter().all(|control| !control.differs);
+        let fixture::Fixture { manifest, records, summary } = &fixture;
+        alarm(&Session { manifest, records, summary })
+    }
+
+    #[test]
+    fn controls_that_agree_raise_no_alarm_and_none_at_all_raises_one() {
+        assert_eq!(alarm_with(&[ratio_of(1.01, 0.99, 1.03)]), None);
+        assert_eq!(alarm_with(&[]), Some(Alarm::NotKnown));
+    }
+
+    #[test]
+    fn the_size_not_to_believe_is_the_far_end_of_the_worst() {
+        let ratios = [ratio_of(1.02, 1.01, 1.03), ratio_of(0.95, 0.8, 0.98)];
+        let text = alarm_with(&ratios).map(|alarm| alarm.text()).unwrap_or_default();
+        assert!(text.contains("by 0.95× [0.80, 0.98]; null (wall_ns) by 1.020×"), "{text}");
+        // 0.8 is a quarter too little: the other of the two is a quarter more.
+        assert!(text.ends_with("differences of up to 25 % in this session."), "{text}");
+    }
+
+    #[test]
+    fn many_differences_are_counted() {
+        let ratios = vec![ratio_of(1.02, 1.01, 1.03); 5];
+        let text = alarm_with(&ratios).map(|alarm| alarm.text()).unwrap_or_default();
+        assert!(text.contains(" and 2 more."), "{text}");
+    }
+}
