@@ -25,16 +25,18 @@ pub const ONE_CPU: f64 = 1.05;
 /// children hardly worked, and the wait of its own threads is all the wait there was.
 const OWN_THREADS: f64 = 0.95;
 
-/// The share of a trial's wall clock, 0 to 1, in which it wanted a CPU and others had it.
+/// The share of a trial's wall clock, 0 to 1, in which it wanted a CPU and others had it, or a quota
+/// kept it from it.
 ///
 /// The measure is what is missing: work that needs nothing but one CPU and has it for itself uses
 /// as much CPU time as time passes. Three things bound it, so that no other lack is mistaken for
 /// a disturbance:
 ///
-/// * What others used (foreign CPU time and steal). With idle CPUs nobody can have taken
-///   anything; the gap is the trial's own waiting.
-/// * The time that the trial's threads stood in a run queue, and steal, where its CPU time was
-///   its own threads'. The kernel does not tell the wait of children.
+/// * What others used (foreign CPU time and steal) and for how long a quota held it back. With idle
+///   CPUs and no quota nobody can have taken anything; the gap is the trial's own waiting.
+/// * The time that the trial's threads stood in a run queue, which is not where a quota holds them,
+///   with steal and the quota's time, where its CPU time was its own threads'. The kernel does not
+///   tell the wait of children.
 /// * Nothing is missing from a trial whose threads kept their one CPU busy, however long they
 ///   queued behind *each other*: their own queue is their treatment, not a disturbance. Nor does
 ///   a neighbour on another CPU take anything from a pinned trial.
@@ -54,13 +56,14 @@ pub fn lost_share(record: &Record) -> Option<f64> {
     }
     let mut lost = (wall - used).max(0.0);
     let steal = record.machine.steal_ns.unwrap_or(0) as f64;
+    let throttled = record.machine.throttled_ns.unwrap_or(0) as f64;
     if let Some(foreign) = record.machine.foreign_cpu_ns {
-        lost = lost.min(foreign as f64 + steal);
+        lost = lost.min(foreign as f64 + steal + throttled);
     }
     if let (Some(on_cpu), Some(wait)) = (counters.on_cpu_ns, counters.queue_wait_ns)
         && on_cpu as f64 >= OWN_THREADS * used
     {
-        lost = lost.min(wait as f64 + steal);
+        lost = lost.min(wait as f64 + steal + throttled);
     }
     Some((lost / wall).clamp(0.0, 1.0))
 }
@@ -143,6 +146,14 @@ mod tests {
     fn steal_is_a_loss_that_no_queue_shows() {
         let record = Trial::new(0).wall(1000).cpu(800).queue(800, 0).foreign(0).steal(200).record();
         assert_eq!(lost_share(&record), Some(0.2));
+    }
+
+    #[test]
+    fn what_a_quota_kept_from_it_is_lost_on_an_idle_machine() {
+        let held = |ns| Trial::new(0).wall(1000).cpu(300).queue(300, 5).foreign(2).throttled(ns);
+        assert_eq!(lost_share(&held(690).record()), Some(0.692));
+        assert_eq!(lost_share(&held(0).record()), Some(0.002));
+        assert!(disturbed(&[&held(690).record()]));
     }
 
     #[test]

@@ -140,18 +140,18 @@ fn quota(environment: &Environment, records: &[Record], share: Option<f64>) -> O
     if quota.is_none() && held == 0 {
         return None;
     }
-    let told = quota.map_or("CPU time".to_string(), |quota| format!("CPU time, to {quota}"));
+    let limit = quota.map_or(String::new(), |quota| format!(" to {quota}"));
     let effect = match (held, share) {
-        (0, None) => "; the kernel does not tell whether it held trials back".to_string(),
-        (0, Some(_)) => "; it held no trial back".to_string(),
+        (0, None) => "the kernel does not tell whether it held trials back".to_string(),
+        (0, Some(_)) => "it held no trial back".to_string(),
         (held, share) => format!(
-            " and held {held} of {} trials back, for {:.1} % of the time of all",
+            "it held {held} of {} trials back, for {:.1} % of the time of all. Raise cpu.max or \
+             cpu.cfs_quota_us of its cgroup",
             records.len(),
             100.0 * share.unwrap_or(0.0)
         ),
     };
-    let remedy = if held > 0 { ": raise cpu.max or cpu.cfs_quota_us of its cgroup" } else { "" };
-    Some(format!("A quota limits {told}{effect}{remedy}."))
+    Some(format!("A quota limits CPU time{limit}: {effect}."))
 }
 
 /// Niceness as the only means of the shield says nothing to processes of another session, where the

@@ -95,7 +95,8 @@ fn carrier(result: &QuantityResult) -> &str {
 }
 
 /// Judges all claims of the session once more, from the untagged trials alone and with Holm's
-/// correction over these, and says at each claim with tagged trials if its verdict would be another.
+/// correction over these, and says at each claim with tagged trials if its verdict would be another;
+/// where too few others are left to form the number at all, once for the experiment.
 fn note_other_verdicts(experiments: &mut [ExperimentSummary], without: &[Table<'_>]) {
     let leaning = |table: &Table<'_>, claim: &ClaimResult| -> Option<Leaning> {
         let effect = form(table, &claim.result.quantity, carrier(&claim.result));
@@ -108,28 +109,44 @@ fn note_other_verdicts(experiments: &mut [ExperimentSummary], without: &[Table<'
         .collect();
     let p_values: Vec<f64> = leanings.iter().flatten().map(|leaning| leaning.p_value).collect();
     let mut stands = holm(&p_values).into_iter();
-    let claims = experiments.iter_mut().flat_map(|summary| &mut summary.claims);
-    for (claim, leaning) in claims.zip(leanings) {
-        let verdict = leaning.map_or(Verdict::Inconclusive, |leaning| {
-            leaning.verdict(stands.next().unwrap_or(false))
-        });
-        let result = &mut claim.result;
-        let counts_tags = Tag::counted_by(carrier(result)).is_some();
-        if result.tagged > 0 && !counts_tags && verdict != claim.verdict {
-            let told = match (verdict, &result.untagged) {
-                (Verdict::Supported, _) => "the claim would be supported",
-                (Verdict::Refuted, _) => "the claim would be refuted",
-                (Verdict::Inconclusive, Some(_)) => "nothing would be decided",
-                (Verdict::Inconclusive, None) => "there would be no number",
-            };
-            let trials = match result.tagged {
-                1 => "trial that has a tag".to_string(),
-                many => format!("{many} trials that have a tag"),
-            };
-            let joint = if result.remark.is_empty() { "" } else { "; " };
-            result.remark.push_str(&format!("{joint}without the {trials} {told}"));
+    let mut leanings = leanings.into_iter();
+    for summary in experiments {
+        let mut resting = 0;
+        for (claim, leaning) in summary.claims.iter_mut().zip(leanings.by_ref()) {
+            let verdict = leaning.map_or(Verdict::Inconclusive, |leaning| {
+                leaning.verdict(stands.next().unwrap_or(false))
+            });
+            let counts_tags = Tag::counted_by(carrier(&claim.result)).is_some();
+            if claim.result.tagged == 0 || counts_tags || verdict == claim.verdict {
+                continue;
+            }
+            match claim.result.untagged {
+                Some(_) => note_other_verdict(&mut claim.result, verdict),
+                None => resting += 1,
+            }
+        }
+        if resting > 0 {
+            let verdicts = if resting == 1 { "verdict rests" } else { "verdicts rest" };
+            summary.warnings.push(format!(
+                "{resting} {verdicts} on trials that have a tag: too few others are left to form \
+                 the number without them"
+            ));
         }
     }
+}
+
+fn note_other_verdict(result: &mut QuantityResult, verdict: Verdict) {
+    let told = match verdict {
+        Verdict::Supported => "the claim would be supported",
+        Verdict::Refuted => "the claim would be refuted",
+        Verdict::Inconclusive => "nothing would be decided",
+    };
+    let trials = match result.tagged {
+        1 => "trial that has a tag".to_string(),
+        many => format!("{many} trials that have a tag"),
+    };
+    let joint = if result.remark.is_empty() { "" } else { "; " };
+    result.remark.push_str(&format!("{joint}without the {trials} {told}"));
 }
 
 #[cfg(test)]

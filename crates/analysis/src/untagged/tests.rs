@@ -120,8 +120,10 @@ fn where_every_trial_has_a_tag_there_is_no_second_number() {
     let claim = &whole.experiments[0].claims[1];
     assert_eq!((claim.verdict, claim.result.tagged), (Verdict::Supported, 12));
     assert_eq!(claim.result.untagged, None);
-    let told = "without the 12 trials that have a tag there would be no number";
-    assert_eq!(claim.result.remark, told);
+    assert_eq!(claim.result.remark, "");
+    let told = "2 verdicts rest on trials that have a tag: too few others are left to form the \
+                number without them";
+    assert_eq!(whole.experiments[0].warnings.last().map(String::as_str), Some(told));
 }
 
 #[test]
