@@ -4,8 +4,8 @@
 //! It is formed as a claim's number would be: the log-ratio of two treatments block by block, its
 //! Hodges–Lehmann interval, the standard error of that, and Bloom's multiple of it
 //! ([`crate::minimum_detectable`]). The response's floor is the **median over pairs of
-//! treatments**. Up to 16 treatments these are all pairs; where there are more, every treatment is
-//! paired with as many others as keeps the pairs near 120, near ones and far ones in the order of
+//! treatments**. Up to 10 treatments these are all pairs; where there are more, every treatment is
+//! paired with as many others as keeps the pairs near 45, near ones and far ones in the order of
 //! the treatments, each treatment equally often, since thousands of pairs would cost a second and
 //! move the median by nothing.
 //!
@@ -18,8 +18,8 @@ use crate::order::median;
 use crate::sample::{ByBlock, Table, logarithms};
 use model::ResponseFloor;
 
-/// About so many pairs make up a floor: all there are among 16 treatments.
-const PAIRS: usize = 120;
+/// About so many pairs make up a floor: all there are among 10 treatments.
+const PAIRS: usize = 45;
 
 /// One for each response that was measured, in the design's order.
 pub(crate) fn floors(table: &Table<'_>) -> Vec<ResponseFloor> {

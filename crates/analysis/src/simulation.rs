@@ -5,11 +5,14 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+mod answers;
 mod coverage;
 mod error;
 mod machine;
+mod neighbour;
 mod rates;
 mod session;
+mod sources;
 
 /// The counts of blocks at which everything is tried.
 const BLOCKS: [usize; 5] = [6, 8, 12, 20, 40];

@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::{design, task};
-use model::{Cell, Control, Finding, Outcome, Region};
+use model::{Cell, Control, Finding, Grade, Outcome, Region, Source};
 use proptest::prelude::*;
 
 fn cell(model: &str) -> Cell {
@@ -90,6 +90,15 @@ fn a_session_becomes_numbers_and_verdicts() {
     assert!(summary.trust.holds && !summary.trust.controls[0].differs);
     let floor = summary.trust.floor.unwrap();
     assert!(floor > 0.001 && floor < 0.02, "{floor}");
+    let later = summary.trust.floor_in_ten_times.unwrap();
+    assert!(later < floor / 3.0 && later > floor / 5.0, "{later}");
+    // One response was measured, by a clock alone, once a trial.
+    assert_eq!((found.floors.len(), found.floors[0].blocks), (1, 10));
+    assert!(found.floors[0].now.unwrap() < 0.02, "{:?}", found.floors);
+    assert_eq!((found.variances.len(), found.variances[0].within_trials), (1, None));
+    assert_eq!(found.variances[0].largest, Source::BetweenBlocks);
+    assert!(found.claims.iter().all(|claim| claim.grade == Grade::Timing));
+    assert!(found.claims[0].raise.starts_with("A count of what"), "{}", found.claims[0].raise);
     assert_eq!(summary.harness.trials, 30);
     assert!(found.warnings.is_empty(), "{:?}", found.warnings);
 }

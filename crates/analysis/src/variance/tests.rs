@@ -174,7 +174,7 @@ fn few_observations_do_not_tell_what_happens_within() {
 /// Makes some trials scatter, and marks them.
 fn marked(mark: impl Fn(Trial) -> Trial, pinned: bool) -> Vec<Record> {
     let one = |place: u32, n: &str, block: u32| {
-        let odd = (place + block) % 3 == 0;
+        let odd = (place + block).is_multiple_of(3);
         let size = if odd { 60.0 } else { 4.0 };
         let value = 1e6 * (1.0 + size * noise(place, block) / 1000.0);
         let trial = task(block, "thread", n, value as i64).wall(1000).cpu(1000);
