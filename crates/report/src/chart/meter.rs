@@ -285,7 +285,9 @@ fn steps(
 
 /// A lane's number: the calibration loop's is what it lies above its median.
 pub(crate) fn told(kind: Kind, x: f64) -> String {
-    let text = rounded(x, Terms::Share);
+    // Two digits: three would be read as if disturbance could be told that well.
+    let digits = 10f64.powf(x.abs().max(1e-4).log10().floor() - 1.0);
+    let text = rounded((x / digits).round() * digits, Terms::Share);
     if kind == Kind::Clock && x > 0.0 { format!("+{text}") } else { text }
 }
 
