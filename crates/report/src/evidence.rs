@@ -9,6 +9,11 @@ pub(crate) const FLOOR_MEANING: &str = "The floor is the smallest difference tha
     found four times in five. It is meant for one number alone, before Holm's correction over the \
     session's claims; where blocks are few, a claim of about that size is hardly ever decided.";
 
+/// What the grades mean; said once likewise.
+pub(crate) const GRADE_MEANING: &str = "Evidence behind a verdict: ●○○ timing only, a clock alone; \
+    ●●○ software counter, the kernel or the trial counted what the claim speaks of, or that the \
+    treatment was realised; ●●● PMU counter, the processor counted it.";
+
 /// The smallest differences that a number could show, now and in ten times the time: "floor 2.1 %,
 /// 0.6 % in ten times the time".
 pub(crate) fn floors(result: &QuantityResult) -> Option<String> {

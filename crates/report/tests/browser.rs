@@ -350,7 +350,7 @@ fn a_session_to_be_doubted_works_in_a_browser() {
 
 /// Each stretch of time says what happened in it, wherever it is pointed at.
 fn the_meter_speaks(looked: &Looked) {
-    let hit = "document.querySelectorAll('.meter .hit')[60]";
+    let hit = "document.querySelectorAll('.meter .hit')[48]";
     looked.ask(&format!("{hit}.scrollIntoView({{block: 'center', behavior: 'instant'}})"));
     let at = looked.ask(&format!(
         "(() => {{ const b = {hit}.getBoundingClientRect();\

@@ -1,10 +1,10 @@
 //! The session folder.
 //!
 //! A session is a folder with `manifest.json` (what was asked, on which machine),
-//! `trials.ndjson` (one line per trial), and what is derived from them: `summary.json` and
-//! `report.html`. This room reads and writes that folder and keeps it whole: a record that
-//! [`Writer::append`] has accepted is on the disk, and a process killed at any moment leaves at
-//! most one torn last line, which [`open`] reports and [`Writer::resume`] cuts off.
+//! `trials.ndjson` (one line per trial), and what is derived from them: `summary.json`,
+//! `report.html` and `claims.html`. This room reads and writes that folder and keeps it whole: a
+//! record that [`Writer::append`] has accepted is on the disk, and a process killed at any moment
+//! leaves at most one torn last line, which [`open`] reports and [`Writer::resume`] cuts off.
 //!
 //! It does not know what the numbers mean.
 

@@ -117,16 +117,18 @@ fn derived_files_are_replaced_whole() {
     fs::write(dir.join(".report.html.new"), "x".repeat(1000)).unwrap();
     writer.write_report("one").unwrap();
     writer.write_report("two").unwrap();
+    writer.write_claims("three").unwrap();
     writer.write_summary(&summary()).unwrap();
     let mut shielded = manifest();
     shielded.shield.means.push("nice -20".into());
     writer.write_manifest(&shielded).unwrap();
     assert_eq!(open(&dir).unwrap().manifest, shielded);
     assert_eq!(fs::read_to_string(writer.report_path()).unwrap(), "two");
+    assert_eq!(fs::read_to_string(dir.join("claims.html")).unwrap(), "three");
     let text = fs::read_to_string(dir.join("summary.json")).unwrap();
     assert_eq!(serde_json::from_str::<model::Summary>(&text).unwrap(), summary());
     drop(writer);
-    let names = ["manifest.json", "report.html", "summary.json", "trials.ndjson"];
+    let names = ["claims.html", "manifest.json", "report.html", "summary.json", "trials.ndjson"];
     assert_eq!(tree(&dir), names.map(|name| dir.join(name)));
     for name in names {
         let mode = dir.join(name).metadata().unwrap().permissions().mode();

@@ -3,7 +3,7 @@
 use super::scale::Scale;
 use super::{percent, px};
 use crate::format::{Terms, duration_s, rounded};
-use crate::words::{counted, moment};
+use crate::words::counted;
 use maud::{Markup, html};
 use model::{Record, Unit};
 use std::fmt::Write as _;
@@ -13,7 +13,7 @@ const HEIGHT: f64 = 34.0;
 const ABOVE: f64 = 3.0;
 
 /// Stretches of time that are drawn at most; a trial of a short session has one for itself.
-const BINS_MAX: usize = 120;
+const BINS_MAX: usize = 96;
 
 /// Stretches of time in the table behind the chart.
 const ROWS_MAX: usize = 16;
@@ -91,8 +91,6 @@ pub(crate) struct Bin {
     /// From when to when, in nanoseconds of the trials' time.
     pub(crate) from_ns: f64,
     pub(crate) to_ns: f64,
-    /// When its first trial began, in milliseconds since 1970.
-    pub(crate) started_unix_ms: u64,
     pub(crate) trials: usize,
     /// By lane: the median of its trials and the most of any.
     pub(crate) lanes: Vec<Option<(f64, f64)>>,
@@ -155,7 +153,6 @@ fn bins(trials: &[&Record], kinds: &[Kind], calibration_ns: f64, most: usize) ->
     let bin = |(index, members): (usize, Vec<&Record>)| Bin {
         from_ns: index as f64 * width,
         to_ns: (index + 1) as f64 * width,
-        started_unix_ms: members.first().map_or(0, |record| record.started_unix_ms),
         trials: members.len(),
         lanes: kinds
             .iter()
@@ -285,18 +282,19 @@ fn steps(
 
 /// A lane's number: the calibration loop's is what it lies above its median.
 pub(crate) fn told(kind: Kind, x: f64) -> String {
-    let text = rounded(x, Terms::Share);
+    // Two digits: three would be read as if disturbance could be told that well.
+    let digits = 10f64.powf(x.abs().max(1e-4).log10().floor() - 1.0);
+    let text = rounded((x / digits).round() * digits, Terms::Share);
     if kind == Kind::Clock && x > 0.0 { format!("+{text}") } else { text }
 }
 
 fn tip(kind: Kind, bin: &Bin, (middle, most): (f64, f64)) -> String {
-    let when = moment(bin.started_unix_ms);
     let trials = counted(bin.trials as u64, "trial");
     let numbers = match bin.trials {
         1 => told(kind, most),
         _ => format!("median {}, most {}", told(kind, middle), told(kind, most)),
     };
-    format!("{}: {numbers}\n{trials}, {} after the start\n{when}", kind.name(), time(bin.from_ns))
+    format!("{}: {numbers}\n{trials}, {} after the start", kind.name(), time(bin.from_ns))
 }
 
 /// A length of time for people.

@@ -89,7 +89,6 @@ fn measured(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
         @if !is_headline(chapter, claim) { (definitions::of_quantity(chapter, &result.quantity)) }
         p.small { "True if it is " b { (words::region(claim.holds_if, terms)) } "." }
         p.small { (decision(claim)) }
-        @if let Some(floors) = evidence::floors(result) { p.small { (words::capital(&floors)) "." } }
         @if result.estimate.is_some() { (grade(claim)) }
         @if let Some(moved) = evidence::moved_by_tags(result) {
             p.small { (words::capital(&moved)) "." }
@@ -125,13 +124,17 @@ fn grade(claim: &ClaimResult) -> Markup {
     }
 }
 
-/// How sure the verdict is, in a sentence.
+/// How sure the verdict is, and how small a difference could have been found.
 fn decision(claim: &ClaimResult) -> String {
-    match (claim.p_value, claim.verdict) {
-        (Some(p), _) => format!("p {}", p_value(p)),
-        (None, Verdict::Inconclusive) => "Nothing was decided.".into(),
+    let mut text = match (claim.p_value, claim.verdict) {
+        (Some(p), _) => format!("p {}. ", p_value(p)),
+        (None, Verdict::Inconclusive) => "Nothing was decided. ".into(),
         (None, _) => String::new(),
+    };
+    if let Some(floors) = evidence::floors(&claim.result) {
+        text.push_str(&format!("{}.", words::capital(&floors)));
     }
+    text.trim_end().to_string()
 }
 
 fn p_value(p: f64) -> String {

@@ -106,7 +106,8 @@ pub(super) fn strip(session: &Session<'_>) -> Markup {
                 (chart::draw_meter(&meter))
                 figcaption {
                     "Full: the median of the trials in a stretch of time; pale: the most of any of \
-                     them. Shares of the trials' time; what waited may be the trial itself. "
+                     them. Shares of the trials' time; what waited may be the trial itself. The top of a lane \
+                     is its most. "
                     @if meter.kinds.contains(&chart::MeterKind::Clock) {
                         "The calibration loop is a fixed piece of work just before and after each \
                          trial, told against its median: where it rises, the CPU was slower. "

@@ -1,7 +1,7 @@
 //! The first screen: the answers in sentences, whether to believe them, and where they stand.
 
 use super::{Chapter, Neighbour, anchor, meter};
-use crate::evidence::FLOOR_MEANING;
+use crate::evidence::{FLOOR_MEANING, GRADE_MEANING};
 use crate::format::{self, Terms, duration_s, ratio, rounded};
 use crate::trust::{Alarm, alarm, control_sentence, floor_sentence};
 use crate::words::{self, counted, short};
@@ -121,7 +121,7 @@ pub(super) fn trust(session: &Session<'_>) -> Markup {
     let (kind, mark, word) = match (trust.controls.is_empty(), trust.holds) {
         (true, _) => ("care", "?", "not known"),
         (false, true) => ("good", "✓", "yes"),
-        (false, false) => ("bad", "✗", "with care"),
+        (false, false) => ("bad", "✗", "not all"),
     };
     html! {
         section.trust aria-labelledby="trust" {
@@ -130,6 +130,7 @@ pub(super) fn trust(session: &Session<'_>) -> Markup {
                 p { (control_sentence(session)) " " (floor_sentence(session)) }
                 p.small { (FLOOR_MEANING) }
             }))
+            p.small { (GRADE_MEANING) }
             div.columns {
                 div { h3 { "The shield" } (shield(session)) }
                 div { h3 { "What disturbed" } (meter::disturbance(session)) }

@@ -22,7 +22,7 @@ pub(super) fn planted(chapter: &Chapter<'_>) -> Markup {
                 table.planted {
                     thead {
                         tr {
-                            th scope="col" { "" }
+                            td {}
                             th scope="col" { "planted" }
                             th.number scope="col" { "truth" }
                             th.number scope="col" { "found here" }
@@ -72,7 +72,7 @@ pub(super) fn diagnoses(chapter: &Chapter<'_>) -> Markup {
                  gap that goes away without it; shares of causes that act together need not add up \
                  to 100 %. A suspect is named where its share is told from that of every other."
             }
-            @for one in diagnoses { (diagnosis(chapter, one)) }
+            div.diagnoses { @for one in diagnoses { (diagnosis(chapter, one)) } }
         }
     }
 }
@@ -89,7 +89,7 @@ fn diagnosis(chapter: &Chapter<'_>, diagnosis: &DiagnosisResult) -> Markup {
                         tr {
                             th scope="col" { "suspect" }
                             th.number scope="col" { "share of the gap" }
-                            th scope="col" { "" }
+                            td {}
                         }
                     }
                     tbody {

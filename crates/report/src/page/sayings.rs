@@ -2,7 +2,7 @@
 
 use super::opening::{tally, warning};
 use super::{Chapter, anchor, chapters_without_figures, claims, document, footer};
-use crate::evidence::FLOOR_MEANING;
+use crate::evidence::{FLOOR_MEANING, GRADE_MEANING};
 use crate::words::{self, counted, short};
 use crate::{REPORT_PAGE, Session};
 use maud::{Markup, html};
@@ -95,11 +95,7 @@ fn legend() -> Markup {
                  interval measured here."
             }
             p.small { (FLOOR_MEANING) }
-            p.small {
-                "Evidence: ●○○ timing only, a clock alone; ●●○ software counter, the kernel or the \
-                 trial counted what the claim speaks of, or that the treatment was realised; ●●● \
-                 PMU counter, the processor counted it."
-            }
+            p.small { (GRADE_MEANING) }
         }
     }
 }

@@ -3,12 +3,14 @@
 use super::Chapter;
 use crate::evidence::differs_visibly;
 use crate::format::{Terms, joined, parts};
-use crate::words::{self, counted, short};
+use crate::words::{counted, short};
 use maud::{Markup, html};
 use model::EstimateRow;
 
-/// Rows shown at most, those that differ first.
-const ROWS_MAX: usize = 60;
+/// Rows shown at most: those that differ, and so many altogether where fewer do. A page of twenty
+/// experiments has to stay light.
+const DIFFERING_MAX: usize = 30;
+const ROWS_MAX: usize = 16;
 
 /// Rows that are open from the start, where any differ.
 const OPEN_ROWS_MAX: usize = 12;
@@ -21,6 +23,7 @@ pub(super) fn tags(chapter: &Chapter<'_>) -> Markup {
         summary.estimates.iter().filter(|row| row.tagged > 0 && row.estimate.is_some()).collect();
     let moved = rows.iter().filter(|row| differs(row)).count();
     rows.sort_by_key(|row| !differs(row));
+    let shown = moved.clamp(ROWS_MAX, DIFFERING_MAX).min(rows.len());
     html! {
         @if summary.tags.is_empty() && rows.is_empty() {
             p.small { "No trial carries a tag." }
@@ -36,9 +39,9 @@ pub(super) fn tags(chapter: &Chapter<'_>) -> Markup {
                     "Tagged trials are kept: they are in every estimate. A row is marked where the \
                      estimate without them lies more than a quarter of the interval's width away."
                 }
-                @if !rows.is_empty() { (table(chapter, &rows)) }
-                @if rows.len() > ROWS_MAX {
-                    p.quiet { "and " (rows.len() - ROWS_MAX) " more, in " code { "summary.json" } "." }
+                @if shown > 0 { (table(chapter, &rows[..shown])) }
+                @if rows.len() > shown {
+                    p.quiet { "and " (rows.len() - shown) " more, in " code { "summary.json" } "." }
                 }
             }
         }
@@ -84,7 +87,7 @@ fn table(chapter: &Chapter<'_>, rows: &[&EstimateRow]) -> Markup {
                     }
                 }
                 tbody {
-                    @for row in rows.iter().take(ROWS_MAX) {
+                    @for row in rows {
                         @let terms = Terms::In(&row.unit);
                         tr {
                             th scope="row" { (chapter.name(&row.treatment, &varying)) }
@@ -107,6 +110,5 @@ fn table(chapter: &Chapter<'_>, rows: &[&EstimateRow]) -> Markup {
                 }
             }
         }
-        p.small.quiet { (words::counted(rows.len() as u64, "estimate")) " with tagged trials." }
     }
 }

@@ -76,10 +76,6 @@ fn bite(mut fixture: Fixture) -> Fixture {
         }
     }
     doubt(&mut fixture.summary, &mut next);
-    for account in fixture.summary.experiments.iter_mut().flat_map(|e| &mut e.accounts) {
-        (account.title, account.remark) = (next(), next());
-        account.parts.iter_mut().for_each(|part| part.label = next());
-    }
     let measured = fixture.records.iter_mut().filter_map(|record| record.measured.as_mut());
     for exhibit in measured.flat_map(|measured| &mut measured.exhibits) {
         exhibit.title = next();
@@ -97,8 +93,12 @@ fn bite(mut fixture: Fixture) -> Fixture {
     fixture
 }
 
-/// What says how far a session can be believed.
+/// What says how far a session can be believed, and what its totals are made of.
 fn doubt(summary: &mut Summary, next: &mut impl FnMut() -> String) {
+    for account in summary.experiments.iter_mut().flat_map(|e| &mut e.accounts) {
+        (account.title, account.remark) = (next(), next());
+        account.parts.iter_mut().for_each(|part| part.label = next());
+    }
     for control in &mut summary.trust.controls {
         (control.experiment, control.response) = (next(), next());
     }
