@@ -102,10 +102,18 @@ fn cause(experiment: &ExperimentSummary, result: &DiagnosisResult) -> CauseStand
     let (standing, why) = match &result.named {
         Some(named) if Some(named) == result.planted.as_ref() => (Standing::Right, String::new()),
         Some(named) => (Standing::Wrong, format!("{named} was named instead")),
-        None => match unmeasured(experiment, shares.filter(|share| share.estimate.is_none())) {
-            (Standing::Untested, why) => (Standing::Untested, why),
-            _ => (Standing::Missed, "not named: it cannot be told from the other suspects".into()),
-        },
+        None => {
+            let without: Vec<&QuantityResult> =
+                shares.filter(|share| share.estimate.is_none()).collect();
+            match unmeasured(experiment, without.iter().copied()) {
+                (Standing::Untested, why) => (Standing::Untested, why),
+                (_, why) if !without.is_empty() => (Standing::Missed, format!("not named: {why}")),
+                _ => {
+                    let why = "not named: it cannot be told from the other suspects";
+                    (Standing::Missed, why.into())
+                }
+            }
+        }
     };
     CauseStanding { experiment: experiment.id.clone(), result: result.clone(), standing, why }
 }
@@ -178,10 +186,26 @@ impl Told {
         }
         let unsized_missed = more.len();
         missed.extend(more);
-        let (mut untested, more) = said(Standing::Untested);
-        untested.extend(more);
-        Told { wrong, missed, unsized_missed, untested }
+        Told { wrong, missed, unsized_missed, untested: untested(answers, causes) }
     }
+}
+
+/// What the machine cannot realise: one line for all that an experiment lacks for one reason.
+fn untested(answers: &[AnswerStanding], causes: &[CauseStanding]) -> Vec<String> {
+    let answers = answers.iter().map(|it| (it.standing, &it.experiment, &it.why, &it.result.what));
+    let causes = causes.iter().map(|it| (it.standing, &it.experiment, &it.why, &it.result.what));
+    let mut lacking: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for (standing, experiment, why, what) in answers.chain(causes) {
+        if standing != Standing::Untested {
+            continue;
+        }
+        match lacking.iter_mut().find(|(of, reason, _)| of == experiment && reason == why) {
+            Some((_, _, all)) => all.push(what),
+            None => lacking.push((experiment, why, vec![what])),
+        }
+    }
+    let said = |(of, why, all): (&str, &str, Vec<&str>)| format!("{of}: {}: {why}", all.join("; "));
+    lacking.into_iter().map(said).collect()
 }
 
 fn answer_said(answer: &AnswerStanding) -> String {
@@ -191,7 +215,7 @@ fn answer_said(answer: &AnswerStanding) -> String {
 
 fn cause_said(cause: &CauseStanding) -> String {
     let planted = cause.result.planted.as_deref().unwrap_or_default();
-    format!("{}: the cause of {} ({planted}): {}", cause.experiment, cause.result.what, cause.why)
+    format!("{}: {} (cause: {planted}): {}", cause.experiment, cause.result.what, cause.why)
 }
 
 /// The sizes of effects that were tested, and how far down they are right.

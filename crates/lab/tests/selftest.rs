@@ -20,6 +20,13 @@ fn smoke(dir: &Path, blocks: u32) -> Command {
     command
 }
 
+/// One experiment with planted answers and the control: for what does not depend on which.
+fn small(dir: &Path, blocks: u32) -> Command {
+    let mut command = smoke(dir, blocks);
+    command.args(experiments::PLANTED.iter().take(1).map(|known| known.id));
+    command
+}
+
 /// The exit code, which must be that of a grade.
 fn graded(output: &Output) -> bool {
     match output.status.code() {
@@ -118,7 +125,7 @@ fn it_goes_on_where_it_was_cut_off_and_only_as_what_it_was_begun() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("session");
-    graded(&smoke(&dir, 2).output().unwrap());
+    graded(&small(&dir, 2).output().unwrap());
     let whole = stored_trials(&dir);
     let path = dir.join("trials.ndjson");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -160,7 +167,7 @@ fn ctrl_c_keeps_what_is_complete_and_says_how_to_resume() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("session");
-    let child = smoke(&dir, 4000).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = small(&dir, 4000).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     eventually("a few trials are stored", || stored_trials(&dir).len() > 5);
     sys::process::kill(child.id() as i32, sys::signal::SIGINT).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -193,15 +200,15 @@ fn a_reader_that_has_had_enough_is_no_error() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("session");
-    let mut child = smoke(&dir, 1).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = small(&dir, 1).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     graded(&child.wait_with_output().unwrap());
-    let coloured = smoke(&folder.path().join("coloured"), 1)
+    let coloured = small(&folder.path().join("coloured"), 1)
         .args(["--color", "always"])
         .env_remove("NO_COLOR")
         .output()
         .unwrap();
     assert!(coloured.stdout.contains(&0x1b), "--color always has no colours");
-    let plain = smoke(&folder.path().join("plain"), 1).env("NO_COLOR", "1").output().unwrap();
+    let plain = small(&folder.path().join("plain"), 1).env("NO_COLOR", "1").output().unwrap();
     assert!(!plain.stdout.contains(&0x1b), "NO_COLOR has colours");
 }
