@@ -139,9 +139,10 @@ fn planted(answers: &[(&str, Option<bool>, Option<bool>)]) -> Summary {
             if found.is_none() {
                 result["estimate"] = Value::Null;
             }
+            let truth = if id.starts_with("aa") { [-0.01, 0.01] } else { [0.04, 0.06] };
             json!({
                 "id": id, "what": "a wait", "result": result, "without": 0.0,
-                "truth": {"low": 0.04, "high": 0.06}, "size": 0.05,
+                "truth": {"low": truth[0], "high": truth[1]}, "size": 0.05,
                 "holds": holds, "found": found, "excluded": holds.map(|holds| !holds)
             })
         })
@@ -171,6 +172,22 @@ fn planted_answers_are_counted_each_for_itself() {
         .add(&planted(&[("delay_5", None, None), ("delay_20", Some(true), Some(true))]))
         .unwrap();
     assert!(!counted.holds(), "18 of 21 is less: without an interval nothing was found");
+}
+
+#[test]
+fn what_is_found_out_of_nothing_counts_against_the_laboratory() {
+    let mut counted = Planted::default();
+    for number in 0..20 {
+        counted.add(&planted(&[("aa_delay", Some(number == 0), Some(number != 0))])).unwrap();
+    }
+    assert!(counted.holds(), "1 of 20 is 5 %");
+    assert!(
+        counted.text().contains("found where nothing is: 1 of 20, 5.0 %"),
+        "{}",
+        counted.text()
+    );
+    counted.add(&planted(&[("aa_delay", Some(true), Some(true))])).unwrap();
+    assert!(!counted.holds());
 }
 
 #[test]
