@@ -9,6 +9,10 @@ use std::collections::BTreeMap;
 /// The most treatments that are named with one way of ending.
 const TREATMENTS_NAMED: usize = 8;
 
+/// The most ways of ending, and failed checks, that are told apart. Each becomes a warning, and a
+/// trial that puts a number into its reason would have as many reasons as trials.
+const KINDS_TOLD: usize = 32;
+
 /// The word for an outcome, and its reason where there is one.
 pub(crate) fn words(outcome: &Outcome) -> (&'static str, String) {
     let when = |phase: Phase| match phase {
@@ -44,7 +48,28 @@ pub(crate) fn outcomes(records: &[&Record]) -> Vec<OutcomeCount> {
         })
         .collect();
     counts.sort_by_key(|count| std::cmp::Reverse(count.trials));
+    let rarer = counts.split_off(counts.len().min(KINDS_TOLD));
+    counts.extend(together(rarer));
     counts
+}
+
+/// Ways of ending that are too many to be told apart: one for each outcome.
+fn together(counts: Vec<OutcomeCount>) -> impl Iterator<Item = OutcomeCount> {
+    let mut sums: BTreeMap<String, OutcomeCount> = BTreeMap::new();
+    for count in counts {
+        let outcome = count.outcome.clone();
+        let empty = || OutcomeCount {
+            outcome,
+            reason: "for reasons that were rarer".into(),
+            treatments: Vec::new(),
+            trials: 0,
+        };
+        let sum = sums.entry(count.outcome).or_insert_with(empty);
+        sum.trials += count.trials;
+        let room = TREATMENTS_NAMED - sum.treatments.len();
+        sum.treatments.extend(count.treatments.into_iter().take(room));
+    }
+    sums.into_values()
 }
 
 /// Manipulation checks that failed, by name, with the number of trials in which they did.
@@ -64,7 +89,14 @@ pub(crate) fn failed_checks(records: &[&Record]) -> Vec<(String, u64)> {
             *failed.entry(name).or_default() += 1;
         }
     }
-    failed.into_iter().map(|(name, trials)| (name.to_string(), trials)).collect()
+    let mut often: Vec<u64> = failed.values().copied().collect();
+    often.sort_unstable_by(|a, b| b.cmp(a));
+    let least = often.get(KINDS_TOLD).map_or(0, |first_left_out| first_left_out + 1);
+    let (told, rarer): (Vec<_>, Vec<_>) =
+        failed.into_iter().partition(|(_, trials)| *trials >= least);
+    let rarer: u64 = rarer.into_iter().map(|(_, trials)| trials).sum();
+    let rest = (rarer > 0).then(|| ("checks that failed more rarely".to_string(), rarer));
+    told.into_iter().map(|(name, trials)| (name.to_string(), trials)).chain(rest).collect()
 }
 
 /// The tags that occur, each with the number of trials.
@@ -181,6 +213,36 @@ mod tests {
         task(block, "thread", n, 0)
             .ended(Outcome::Unsupported { reason: "needs 2 CPUs".into() })
             .record()
+    }
+
+    #[test]
+    fn reasons_and_checks_without_number_are_told_together() {
+        let refuse = |i: u32| Outcome::Unsupported { reason: format!("reason {i}") };
+        let mut records: Vec<Record> =
+            (0..500).map(|i| task(i, "thread", "1", 0).ended(refuse(i)).record()).collect();
+        records.push(task(500, "thread", "1", 0).ended(refuse(7)).record());
+        let all: Vec<&Record> = records.iter().collect();
+        let counts = outcomes(&all);
+        assert_eq!(counts.len(), KINDS_TOLD + 1);
+        assert_eq!((counts[0].reason.as_str(), counts[0].trials), ("reason 7", 2));
+        assert_eq!(counts.iter().map(|count| count.trials).sum::<u64>(), 501);
+        let check =
+            |name: String| Check { name, seen: 1.0, low: 2.0, high: 3.0, wants_cpus: false };
+        for count in [KINDS_TOLD as u32, 500] {
+            let records: Vec<Record> = (0..count)
+                .map(|i| {
+                    let mut record = task(i, "thread", "1", 5).record();
+                    let checks = vec![check(format!("check {i}")), check("all".into())];
+                    record.measured.as_mut().unwrap().checks = checks;
+                    record
+                })
+                .collect();
+            let all: Vec<&Record> = records.iter().collect();
+            let failed = failed_checks(&all);
+            assert!(failed.len() <= KINDS_TOLD, "{}", failed.len());
+            assert!(failed.contains(&("all".to_string(), u64::from(count))));
+            assert_eq!(failed.iter().map(|(_, trials)| trials).sum::<u64>(), 2 * u64::from(count));
+        }
     }
 
     #[test]

@@ -220,7 +220,7 @@ fn a_trial_that_the_manifest_does_not_plan_is_an_error_that_names_its_line() {
         ("\"create\"", "\"other\"", "experiment other is none of its manifest's"),
         ("\"create\"", "\"\\u001b[31m\"", "experiment ?[31m is none of its manifest's"),
         ("\"thread\"", "\"fibre\"", "model=fibre is no treatment of create in its manifest"),
-        ("\"block\":0", "\"block\":10000", "block 10000 is beyond the last, 9999"),
+        ("\"block\":0", "\"block\":2000", "block 2000 is beyond the last, 1999"),
         ("\"position\":0", "\"position\":4096", "position 4096 is beyond the last, 4095"),
     ] {
         fs::write(&trials, format!("{whole}{}", whole.replacen(from, to, 1))).unwrap();
