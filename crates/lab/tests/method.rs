@@ -82,11 +82,12 @@ fn conduct(method: &Method, designs: &[Design; 2], seed: u64) -> Vec<Record> {
     let mut machine = Machine::new(seed);
     let mut records = Vec::new();
     let passes = designs.each_ref().map(|it| (method.passes)(&it.treatments(Profile::Quick)));
-    for pass in 0..passes[0].len() {
+    let [null, planted] = passes;
+    for pass in null.iter().zip(&planted).map(|(null, planted)| [null, planted]) {
         for block in 0..BLOCKS {
             for index in runner::round_order(seed, block, designs.len()) {
-                let (id, treatments) = (&designs[index].id, &passes[index][pass]);
-                let order = (method.order)(seed, id, block, treatments);
+                let id = &designs[index].id;
+                let order = (method.order)(seed, id, block, pass[index]);
                 for (position, treatment) in order.iter().enumerate() {
                     let own_seed = runner::trial_seed(seed, id, block, treatment);
                     let slower = id == "planted" && treatment.level("order") == Some("b");

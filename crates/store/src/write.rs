@@ -89,10 +89,7 @@ impl Writer {
         let unreadable = |what| Error::Unreadable { path: path.clone(), what };
         self.plan.check(record).map_err(unreadable)?;
         let line = encode::<Record>(record, &path, LINE_BYTES_MAX, Layout::Line)?;
-        let found = self.trials.whole_bytes() + line.len() as u64;
-        if found > TRIALS_BYTES_MAX {
-            return Err(Error::TooLarge { path, found, limit: TRIALS_BYTES_MAX });
-        }
+        must_fit(self.trials.whole_bytes(), line.len(), &path)?;
         self.trials.append(&line).map_err(Error::io("append to", &path))
     }
 
@@ -185,6 +182,15 @@ fn begin(dir: &Path, manifest: &[u8]) -> Result<Lines<File>, Error> {
     Ok(trials)
 }
 
+/// What a reader would refuse is not written.
+fn must_fit(whole_bytes: u64, line_bytes: usize, path: &Path) -> Result<(), Error> {
+    let found = whole_bytes.saturating_add(line_bytes as u64);
+    if found > TRIALS_BYTES_MAX {
+        return Err(Error::TooLarge { path: path.into(), found, limit: TRIALS_BYTES_MAX });
+    }
+    Ok(())
+}
+
 fn must_hold_nothing_but(dir: &Path, name: Option<&str>) -> Result<(), Error> {
     match files::other_entry(dir, name).map_err(Error::io("read", dir))? {
         Some(_) => Err(Error::NotEmpty { dir: dir.to_path_buf() }),
@@ -224,4 +230,21 @@ fn encode<T: Serialize + DeserializeOwned>(
     serde_json::from_slice::<T>(&text)
         .map_err(|error| unreadable(format!("it could not be read again: {error}")))?;
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::must_fit;
+    use crate::{Error, TRIALS_BYTES_MAX};
+    use std::path::Path;
+
+    #[test]
+    fn a_session_is_full_where_its_reader_would_refuse_more() {
+        let fits = |whole, line| must_fit(whole, line, Path::new("trials.ndjson"));
+        assert!(fits(TRIALS_BYTES_MAX - 7, 7).is_ok());
+        let refused = fits(TRIALS_BYTES_MAX - 7, 8);
+        assert!(matches!(&refused, Err(Error::TooLarge { .. })), "{refused:?}");
+        assert!(refused.unwrap_err().to_string().contains("fewer experiments or blocks"));
+        assert!(fits(u64::MAX, 1).is_err());
+    }
 }

@@ -4,6 +4,9 @@
 
 mod support;
 
+#[path = "../../model/tests/scale/mod.rs"]
+mod scale;
+
 use model::{
     BLOCKS_MAX, Check, Counters, Measured, Outcome, Phase, ProcessUsage, Record, SESSION_FORMAT,
     Series, Surroundings, Treatment,
@@ -110,7 +113,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(scale::at_scale(48))]
 
     #[test]
     fn what_is_appended_comes_back(records in prop::collection::vec(any_record(), 0..6)) {
