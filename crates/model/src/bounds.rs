@@ -22,7 +22,8 @@ pub const SESSION_TREATMENTS_MAX: usize = 16_384;
 /// The most factors of a design (catalog: 7).
 pub const FACTORS_MAX: usize = 32;
 
-/// The most entries of any other list in a design: levels, responses, claims… (catalog: 26).
+/// The most entries of any other list in a design: levels, responses, claims… (catalog: 26); and of
+/// those in a record but the observations, of which a short text could make many (catalog: 64).
 pub const ENTRIES_MAX: usize = 256;
 
 /// The most quantities of a session's designs together: findings, claims, controls, known answers,
@@ -77,6 +78,17 @@ impl Record {
             let last = TREATMENTS_MAX - 1;
             return Err(format!("position {} is beyond the last, {last}", self.position));
         }
+        if let Some(measured) = &self.measured {
+            count("series", measured.series.len(), ENTRIES_MAX)?;
+            count("checks", measured.checks.len(), ENTRIES_MAX)?;
+            count("counters", measured.counters.pmu.len(), ENTRIES_MAX)?;
+            count("exhibits", measured.exhibits.len(), ENTRIES_MAX)?;
+            for exhibit in &measured.exhibits {
+                count("columns of an exhibit", exhibit.columns.len(), ENTRIES_MAX)?;
+                count("rows of an exhibit", exhibit.rows.len(), ENTRIES_MAX)?;
+            }
+        }
+        count("observed facts", self.observed.len(), ENTRIES_MAX)?;
         match &self.outcome {
             Outcome::Unsupported { reason }
             | Outcome::Failed { reason }

@@ -237,7 +237,15 @@ fn a_trial_that_the_manifest_does_not_plan_is_an_error_that_names_its_line() {
 fn a_trial_beyond_the_bounds_is_not_stored() {
     let dir = TempDir::new().unwrap();
     let mut writer = Writer::create(dir.path(), &manifest()).unwrap();
+    let mut shown = record(0);
+    shown.measured.as_mut().unwrap().exhibits = vec![model::Exhibit {
+        title: String::new(),
+        columns: Vec::new(),
+        rows: vec![Vec::new(); 1_000_000],
+        rows_left_out: 0,
+    }];
     for wrong in [
+        shown,
         Record { block: BLOCKS_MAX, ..record(0) },
         Record { experiment: "other".into(), ..record(0) },
         Record { outcome: Outcome::Failed { reason: "x".repeat(100_000) }, ..record(0) },
