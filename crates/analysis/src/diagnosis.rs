@@ -21,7 +21,7 @@ use crate::sample::Table;
 use model::{Blame, Diagnosis, DiagnosisResult, Quantity, Suspect};
 
 /// The part of the gap above which the whole interval of a named suspect's share lies.
-const SHARE_NAMED: f64 = 1.0 / 3.0;
+pub(crate) const SHARE_NAMED: f64 = 1.0 / 3.0;
 
 /// All diagnoses of an experiment.
 pub(crate) fn diagnoses(table: &Table<'_>) -> Vec<DiagnosisResult> {

@@ -20,7 +20,7 @@
 //!   chances as would scatter as the trials do (`frequency`). It is the one quantity that is not
 //!   formed by block: rare events need all the trials there are.
 
-use crate::disturbance::{disturbed, lost_share, one_cpu};
+use crate::disturbance::{DISTURBED_SHARE, Disturbed, lost_share, one_cpu};
 use crate::evidence::{Evidence, Scale};
 use crate::frequency::{Frequency, Tally};
 use crate::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
@@ -67,8 +67,9 @@ impl Effect {
     }
 }
 
-/// A quantity from its trials: from CPU time where the wall clock was disturbed and the response
-/// has a CPU twin that can stand in.
+/// A quantity from its trials: from CPU time where others disturbed the wall clock of so many
+/// trials of a treatment that they shift it ([`Disturbed::shifts`]) and the response has a CPU twin
+/// that can stand in.
 pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
     let design = table.design;
     let direct = || form(table, quantity, quantity.response());
@@ -78,30 +79,49 @@ pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
     };
     let all: Vec<Treatment> = table.treatments().into_iter().cloned().collect();
     let needed = quantity.treatments(design, &all);
-    if !needed.iter().any(|treatment| disturbed(table.records(treatment))) {
+    let disturbed: Vec<Disturbed> =
+        needed.iter().map(|treatment| Disturbed::among(table.records(treatment))).collect();
+    if !disturbed.iter().any(|one| one.shifts()) {
         return direct();
     }
-    let shares = needed.iter().filter_map(|treatment| {
-        let lost: Vec<f64> =
-            table.records(treatment).iter().filter_map(|record| lost_share(record)).collect();
-        median(&lost)
-    });
-    let worst = shares.fold(0.0, f64::max);
-    let told = format!("others took {:.0} % of the wall clock", 100.0 * worst);
     let completed = |treatment: &&Treatment| {
         table.records(treatment).iter().filter(|record| record.measured.is_some()).copied()
     };
     if needed.iter().flat_map(completed).all(one_cpu) {
         let mut effect = form(table, quantity, twin);
         if effect.evidence != Evidence::None {
+            let told = told(table, &needed, &disturbed);
             effect.remarks.insert(0, format!("{told}, so that CPU time carries this number"));
             effect.carried_by = Some(twin.to_string());
             return effect;
         }
     }
     let mut effect = direct();
-    effect.remarks.insert(0, format!("{told}, and CPU time cannot stand in for it"));
+    // Of fewer the tags tell, and what the untagged trials say.
+    if disturbed.iter().any(|one| one.breaks()) {
+        let told = told(table, &needed, &disturbed);
+        effect.remarks.insert(0, format!("{told}, and CPU time cannot stand in for it"));
+    }
     effect
+}
+
+/// What others took from some treatments: of the typical trial of the worst of them, or from how
+/// many trials where these are few.
+fn told(table: &Table<'_>, treatments: &[&Treatment], disturbed: &[Disturbed]) -> String {
+    if !disturbed.iter().any(|one| one.breaks()) {
+        let sum = |of: fn(&Disturbed) -> usize| disturbed.iter().map(of).sum::<usize>();
+        return format!(
+            "others took more than {:.0} % of the wall clock of {} of {} trials",
+            100.0 * DISTURBED_SHARE,
+            sum(|one| one.bad),
+            sum(|one| one.of)
+        );
+    }
+    let shares = treatments.iter().filter_map(|treatment| {
+        let records = table.records(treatment).iter();
+        median(&records.filter_map(|record| lost_share(record)).collect::<Vec<f64>>())
+    });
+    format!("others took {:.0} % of the wall clock", 100.0 * shares.fold(0.0, f64::max))
 }
 
 /// The number formed from one response, whoever disturbed it.

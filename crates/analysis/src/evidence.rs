@@ -1,8 +1,12 @@
 //! What the trials say of one quantity, before it is judged.
 
-use crate::floor::{TEN_TIMES, minimum_detectable_in, minimum_detectable_normal};
+use crate::floor::{
+    TEN_TIMES, minimum_detectable_among, minimum_detectable_in, minimum_detectable_normal,
+};
 use crate::frequency::Frequency;
+use crate::holm::FAMILY_ERROR;
 use crate::interval::Located;
+use crate::tail::{NORMAL_800, student_quantile};
 use model::Estimate;
 
 /// The scale on which the centre and its interval were formed.
@@ -89,6 +93,19 @@ impl Evidence {
         self.floor_in(1)
     }
 
+    /// The same for one of so many verdicts that share their error ([`minimum_detectable_among`]).
+    pub(crate) fn floor_among(&self, verdicts: usize) -> Option<f64> {
+        match *self {
+            Evidence::Events(frequency) => {
+                let error = FAMILY_ERROR / verdicts.max(1) as f64;
+                let quantile = student_quantile(f64::from(u32::MAX), error);
+                Some((quantile + NORMAL_800) * frequency.standard_error())
+                    .filter(|floor| *floor > 0.0)
+            }
+            _ => self.floor_by(|error, blocks| minimum_detectable_among(verdicts, error, blocks)),
+        }
+    }
+
     /// The same with ten times the blocks (of a frequency: ten times the chances), if these are
     /// independent of each other and like those measured.
     pub(crate) fn floor_in_ten_times(&self) -> Option<f64> {
@@ -97,17 +114,25 @@ impl Evidence {
 
     fn floor_in(&self, times: usize) -> Option<f64> {
         match *self {
+            Evidence::Events(frequency) => {
+                minimum_detectable_normal(frequency.standard_error() / (times as f64).sqrt())
+            }
+            _ => self.floor_by(|error, blocks| minimum_detectable_in(times, error, blocks)),
+        }
+    }
+
+    /// From the least difference on the scale on which the interval was formed, given its standard
+    /// error and its blocks.
+    fn floor_by(&self, least: impl Fn(f64, usize) -> Option<f64>) -> Option<f64> {
+        match *self {
             Evidence::Blocks { located, scale, .. } if !located.agrees => {
-                let least = minimum_detectable_in(times, located.standard_error, located.samples)?;
+                let least = least(located.standard_error, located.samples)?;
                 match scale {
                     Scale::Linear | Scale::Unit => Some(least),
                     Scale::Relative => Some(least / located.point.abs()),
                     Scale::Log => Some(least.exp_m1()),
                 }
                 .filter(|floor| floor.is_finite())
-            }
-            Evidence::Events(frequency) => {
-                minimum_detectable_normal(frequency.standard_error() / (times as f64).sqrt())
             }
             _ => None,
         }

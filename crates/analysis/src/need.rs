@@ -1,6 +1,6 @@
 //! What the next round of trials should measure.
 
-use crate::diagnosis::gap;
+use crate::diagnosis::{SHARE_NAMED, gap};
 use crate::effect::effect;
 use crate::order::median;
 use crate::planted::asked_of_planted;
@@ -30,14 +30,19 @@ const OF_A_FREQUENCY: f64 = 0.3;
 /// No ratio is asked to be more precise than this: clocks and neighbours do not give it.
 pub(crate) const FINEST: f64 = 0.005;
 
+/// The half-width that a suspect's share of a gap is asked to have, where the gap is 1: half of the
+/// least share that can be named ([`SHARE_NAMED`]), so that a suspect who explains most of the gap
+/// lies above that, and one who explains nothing below.
+const SHARE_WIDTH: f64 = SHARE_NAMED / 2.0;
+
 /// What the next round of trials should measure. It looks at widths, never at verdicts: stopping
 /// on significance would make the error of the verdicts anything one likes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Need {
     /// Relative half-width divided by the width that is asked for, the worst over the driving
-    /// findings, the claims, the planted answers and the gaps to be explained: at most 1 is
-    /// precise enough. Infinite while one of them has no
-    /// interval yet; 0 without one that can still be measured.
+    /// findings, the claims, the planted answers, the gaps to be explained and the suspects' shares
+    /// of these: at most 1 is precise enough. Infinite while one of them has no interval yet (but a
+    /// share, which waits for its gap); 0 without one that can still be measured.
     pub ratio: f64,
     /// Treatments whose trials would narrow the intervals that are not yet precise enough, in the
     /// order they were given.
@@ -53,6 +58,8 @@ enum Asked<'d> {
     Width(f64),
     /// What a planted answer needs.
     Planted(&'d Planted),
+    /// A half-width, but only while there is an interval.
+    Share(f64),
 }
 
 /// A number whose interval is to be narrow.
@@ -69,9 +76,9 @@ impl<'d> Driving<'d> {
     }
 }
 
-/// All that drives. A gap's ratio drives, and not the shares of it: where there is no gap these
-/// would be infinitely wide for ever. But blocks that make the gap precise hold the treatments
-/// without each suspect as well.
+/// All that drives. Of a diagnosis the gap's ratio drives first, in blocks that hold the treatments
+/// without each suspect as well; and once the gap is resolved, so that there are shares of it, each
+/// of these. Where there is no gap they would be infinitely wide for ever.
 fn driving(design: &Design) -> Vec<Driving<'_>> {
     let width = |quantity, width| Driving::new(quantity, Asked::Width(width));
     let findings = design.findings.iter().filter(|finding| finding.drives);
@@ -85,14 +92,19 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
         with: one.suspects.iter().map(|suspect| design.complete(&suspect.without)).collect(),
         ..width(gap(one), design.precision)
     });
-    findings.chain(claims).chain(planted).chain(gaps).collect()
+    let shares = design.diagnoses.iter().flat_map(|one| {
+        let shares = one.suspects.iter().map(|suspect| one.share(suspect));
+        shares.map(|share| Driving::new(share, Asked::Share(SHARE_WIDTH)))
+    });
+    findings.chain(claims).chain(planted).chain(gaps).chain(shares).collect()
 }
 
 /// What the next round should measure, given the records so far (of this or of all experiments)
 /// and the treatments that are planned.
 ///
 /// A finding and the gap of a diagnosis are asked to be as precise as the design says, a claim as
-/// precise as [`asked_of`] says, a planted answer as [`asked_of_planted`] says. One that needs a
+/// precise as [`asked_of`] says, a planted answer as [`asked_of_planted`] says, a suspect's share of a
+/// gap to a sixth of that gap. One that needs a
 /// treatment that is not planned, or one that did not complete in three trials or was refused as
 /// unsupported, is out of reach and asks for nothing.
 pub fn need(design: &Design, records: &[&Record], treatments: &[Treatment]) -> Need {
@@ -105,12 +117,14 @@ pub fn need(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
             continue;
         }
         let result = effect(&table, &quantity).result(&table, &quantity);
-        let own = half_width(&table, &result).map_or(f64::INFINITY, |half| match asked {
-            Asked::Width(width) => half / width,
-            Asked::Planted(planted) => {
+        let own = match (half_width(&table, &result), asked) {
+            (None, Asked::Share(_)) => 0.0,
+            (None, _) => f64::INFINITY,
+            (Some(half), Asked::Width(width) | Asked::Share(width)) => half / width,
+            (Some(half), Asked::Planted(planted)) => {
                 half / asked_of_planted(planted, &result, half, design.precision)
             }
-        });
+        };
         if own > 1.0 {
             let with = treatments.iter().filter(|t| with.contains(t) && !given_up(&table, t));
             wanted.extend(needed.into_iter().chain(with));

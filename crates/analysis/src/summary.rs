@@ -55,13 +55,14 @@ pub fn summarise(input: &Input<'_>) -> Summary {
     let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
     let p_values: Vec<f64> =
         judged.iter().flatten().filter_map(|j| j.leaning.map(|leaning| leaning.p_value)).collect();
+    let verdicts = p_values.len();
     let mut stands = holm(&p_values).into_iter();
     for (summary, planted) in experiments.iter_mut().zip(planted(&tables)) {
         summary.planted = planted;
     }
     for ((summary, table), judged) in experiments.iter_mut().zip(&tables).zip(judged) {
         summary.claims =
-            judged.into_iter().map(|judged| judged.result(table, &mut stands)).collect();
+            judged.into_iter().map(|judged| judged.result(table, &mut stands, verdicts)).collect();
     }
     untagged::fill(&mut experiments, &tables, input.records, &tagger);
     Summary {
@@ -97,8 +98,14 @@ fn judge<'a>(table: &Table<'a>) -> Vec<Judged<'a>> {
 }
 
 impl Judged<'_> {
-    /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct.
-    fn result(self, table: &Table<'_>, stands: &mut impl Iterator<Item = bool>) -> ClaimResult {
+    /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct, which
+    /// went over so many verdicts.
+    fn result(
+        self,
+        table: &Table<'_>,
+        stands: &mut impl Iterator<Item = bool>,
+        verdicts: usize,
+    ) -> ClaimResult {
         let verdict = match self.leaning {
             Some(leaning) => leaning.verdict(stands.next().unwrap_or(false)),
             None => Verdict::Inconclusive,
@@ -114,6 +121,7 @@ impl Judged<'_> {
             holds_if: claim.holds_if,
             verdict,
             p_value: self.leaning.map(|leaning| leaning.p_value),
+            floor_of_verdict: self.effect.evidence.floor_among(verdicts),
             note: claim.note.clone(),
             grade,
             raise,

@@ -251,6 +251,11 @@ pub struct ClaimResult {
     pub verdict: Verdict,
     /// Two-sided p-value of the verdict before the correction; null where nothing was decided.
     pub p_value: Option<f64>,
+    /// The number's floor as a verdict needs it that shares its error with all others of the session:
+    /// the smallest difference from an end of the region that is decided in 80 % of sessions even if
+    /// no other claim is. In the terms of `result.floor`; null where that is.
+    #[serde(default)]
+    pub floor_of_verdict: Option<f64>,
     /// What a reader should know about it; may be empty.
     pub note: String,
     /// What kind of evidence the verdict rests on.

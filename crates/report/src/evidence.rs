@@ -2,12 +2,12 @@
 //! evidence it is, and whether disturbed trials move it.
 
 use crate::format::{self, Terms, rounded, terms};
-use model::{Estimate, Grade, QuantityResult, Source};
+use model::{ClaimResult, Estimate, Grade, QuantityResult, Source};
 
 /// What the floors mean; said once where they stand beside verdicts.
 pub(crate) const FLOOR_MEANING: &str = "The floor is the smallest difference that would have been \
-    found four times in five. It is meant for one number alone, before Holm's correction over the \
-    session's claims; where blocks are few, a claim of about that size is hardly ever decided.";
+    found four times in five. It is meant for one number alone; that of a verdict is after Holm's \
+    correction over the session's claims, if no other of them were decided.";
 
 /// What the grades mean; said once likewise.
 pub(crate) const GRADE_MEANING: &str = "Evidence behind a verdict: ●○○ timing only, a clock alone; \
@@ -26,6 +26,12 @@ pub(crate) fn floors(result: &QuantityResult) -> Option<String> {
         (None, Some(later)) => Some(format!("no floor yet, {} in ten times the time", size(later))),
         (None, None) => None,
     }
+}
+
+/// The smallest difference that a claim's verdict needs: "floor of the verdict 6.3 %".
+pub(crate) fn floor_of_verdict(claim: &ClaimResult) -> Option<String> {
+    let floor = size(claim.floor_of_verdict?, terms(&claim.result));
+    Some(format!("floor of the verdict {floor}"))
 }
 
 /// A difference in the terms of what differs: of multiples it is relative, of shares it is in

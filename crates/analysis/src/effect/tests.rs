@@ -398,6 +398,25 @@ fn cpu_time_carries_what_the_wall_clock_cannot() {
 }
 
 #[test]
+fn one_trial_that_others_disturbed_is_told_as_one() {
+    let mut records: Vec<Record> = beside_a_neighbour(12, false);
+    // The neighbour is there in the first block alone.
+    for record in &mut records[2..] {
+        let counters = &mut record.measured.as_mut().unwrap().counters;
+        counters.user_ns = Some(counters.wall_ns);
+    }
+    let found = result(&design(), &records, ratio("process", "thread"));
+    assert_eq!(found.carried_by.as_deref(), Some("cpu_ns"));
+    let told = "others took more than 5 % of the wall clock of 1 of 24 trials, so that CPU time";
+    assert!(found.remark.starts_with(told), "{}", found.remark);
+    // Where nothing can stand in, so few are left to the tags.
+    let counters = &mut records[3].measured.as_mut().unwrap().counters;
+    counters.user_ns = Some(2 * counters.wall_ns);
+    let found = result(&design(), &records, ratio("process", "thread"));
+    assert_eq!((found.carried_by, found.remark.as_str()), (None, ""));
+}
+
+#[test]
 fn cpu_time_does_not_stand_in_for_trials_on_several_cpus() {
     let found = result(&design(), &beside_a_neighbour(6, true), ratio("process", "thread"));
     assert!(found.estimate.unwrap().point > 15.0);

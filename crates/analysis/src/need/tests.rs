@@ -224,3 +224,52 @@ fn a_clock_that_agrees_with_itself_asks_for_more_blocks() {
     assert_eq!((early.ratio, models(&early)), (f64::INFINITY, vec!["process", "thread"]));
     assert_eq!(ask(&design, &agreeing(24)).ratio, 0.0);
 }
+
+/// Blocks in which the whole differs from the base by so much, all of it the suspect's, and each
+/// trial by up to 2 % from the last.
+fn gap_of(whole: f64, blocks: u32) -> Vec<Record> {
+    let value = |block: u32, place: u32, level: f64| {
+        let noise = f64::from((block * 7 + place * 5 + place * block) % 11) / 5.0 - 1.0;
+        (1e6 * level * (1.0 + 0.02 * noise)) as i64
+    };
+    let models = [("thread", 1.0), ("process", whole), ("empty", 1.0)];
+    let block = |block| {
+        let trial = |(place, (model, level)): (u32, (&str, f64))| {
+            task(block, model, "1", value(block, place, level)).record()
+        };
+        (0..).zip(models).map(trial).collect::<Vec<Record>>()
+    };
+    (0..blocks).flat_map(block).collect()
+}
+
+#[test]
+fn a_resolved_gap_asks_for_its_shares_and_one_that_is_not_does_not() {
+    let at = |model| Cell::new([("model", model)]);
+    let mut design = design();
+    design.diagnoses = vec![model::Diagnosis {
+        id: "slow".into(),
+        what: String::new(),
+        response: "task_ns".into(),
+        whole: at("process"),
+        base: at("thread"),
+        suspects: vec![model::Suspect { name: "lock".into(), without: at("empty") }],
+        planted: None,
+    }];
+    let width = |records: &[Record], quantity: Quantity| {
+        let table = Table::new(&design, records.iter());
+        half_width(&table, &effect(&table, &quantity).result(&table, &quantity))
+    };
+    let share = || design.diagnoses[0].share(&design.diagnoses[0].suspects[0]);
+    // The gap is precise enough by itself, its share is not.
+    let small = gap_of(1.08, 12);
+    assert!(width(&small, gap(&design.diagnoses[0])).unwrap() < design.precision);
+    let asked = ask(&design, &small);
+    assert!((asked.ratio - 6.0 * width(&small, share()).unwrap()).abs() < 1e-9, "{asked:?}");
+    assert!(asked.ratio > 1.0 && models(&asked).len() == 3, "{asked:?}");
+    // A large gap of the same noise has precise shares, and one of nothing has none.
+    for enough in [gap_of(1.5, 12), gap_of(1.0, 12)] {
+        let asked = ask(&design, &enough);
+        assert!(asked.ratio <= 1.0 && asked.treatments.is_empty(), "{asked:?}");
+    }
+    assert_eq!(width(&gap_of(1.0, 12), share()), None);
+}

@@ -169,21 +169,44 @@ fn beside_a_bursty_neighbour_an_effect_keeps_its_size() {
         let carried = tally.carried as f64 / tally.drawn as f64;
         match neighbour {
             Neighbour { two_cpus: true, .. } => assert_eq!(tally.carried, 0),
-            Neighbour { there: 0.8, .. } => assert!(carried > 0.99, "{carried}"),
-            _ => assert!((0.05..0.95).contains(&carried), "{carried}"),
+            // One trial of twelve is enough, and hardly a session is without one.
+            _ => assert!(carried > 0.6, "{carried}"),
+        }
+    }
+}
+
+/// Coverage with a neighbour who is in the way of one side alone, and the share of sessions with a
+/// false verdict.
+fn one_sided(there: f64, two_cpus: bool, blocks: u32) -> (f64, f64) {
+    let neighbour = Neighbour { there, two_cpus, one_sided: true };
+    let tally = sessions(neighbour, blocks, 1.0, 4300);
+    let share = |count: usize, of: usize| count as f64 / of as f64;
+    (share(tally.covered, tally.drawn), share(tally.wrong, tally.sessions))
+}
+
+#[test]
+fn a_neighbour_in_the_way_of_one_side_alone_is_seen_through() {
+    let limit = FAMILY_ERROR + 3.0 * binomial_error(FAMILY_ERROR, 150);
+    for there in [0.05, 0.1, 0.2] {
+        for blocks in [6, 12, 30, 60] {
+            let (coverage, wrong) = one_sided(there, false, blocks);
+            let name = format!("{there}, {blocks} blocks: {coverage}, {wrong}");
+            // What no clock sees through are the traces, which CPU time holds: of one side alone
+            // they move the centre by so many standard errors, at a cost of 0.115 of their square.
+            let bias = there * TRACES * f64::from(blocks).sqrt() / (2f64.sqrt() * OWN);
+            let least = 0.94 - 0.115 * bias.powi(2);
+            assert!(coverage > least - 3.0 * binomial_error(least, 600), "{name}");
+            assert!(wrong <= limit, "{name}");
         }
     }
 }
 
 #[test]
 fn the_known_weak_spot_of_the_wall_clock_is_no_weaker_than_said() {
-    // A neighbour who is in the way of one side alone, in so few trials that the wall clock still
-    // carries the number: what one side alone suffers moves the pseudomedian by some 1.7 standard
-    // errors · share · √blocks, so that the more blocks there are the more it shows.
-    let neighbour = Neighbour { there: 0.1, two_cpus: false, one_sided: true };
+    // Where CPU time cannot stand in, what one side alone suffers moves the pseudomedian by some
+    // 1.7 standard errors · share · √blocks, so that the more blocks there are the more it shows.
     for (blocks, least) in [(6, 0.93), (12, 0.9), (30, 0.75)] {
-        let tally = sessions(neighbour, blocks, 1.0, 4300);
-        let coverage = tally.covered as f64 / tally.drawn as f64;
+        let (coverage, _) = one_sided(0.1, true, blocks);
         assert!((least..0.98).contains(&coverage), "{blocks} blocks: {coverage}");
     }
 }

@@ -131,8 +131,10 @@ fn decision(claim: &ClaimResult) -> String {
         (None, Verdict::Inconclusive) => "Nothing was decided. ".into(),
         (None, _) => String::new(),
     };
-    if let Some(floors) = evidence::floors(&claim.result) {
-        text.push_str(&format!("{}.", words::capital(&floors)));
+    let floors = [evidence::floors(&claim.result), evidence::floor_of_verdict(claim)];
+    let floors: Vec<String> = floors.into_iter().flatten().collect();
+    if !floors.is_empty() {
+        text.push_str(&format!("{}.", words::capital(&floors.join("; "))));
     }
     text.trim_end().to_string()
 }
