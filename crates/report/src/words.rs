@@ -227,7 +227,8 @@ pub(crate) fn counted(n: u64, noun: &str) -> String {
 /// profile, and the options that were not left at their defaults.
 pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> String {
     let options = &manifest.options;
-    let mut words = vec!["scruple".to_string(), "run".to_string()];
+    let command = if options.selftest { "selftest" } else { "run" };
+    let mut words = vec!["scruple".to_string(), command.to_string()];
     words.extend(experiments.iter().map(|id| quoted(id)));
     words.push(format!("--seed {}", manifest.seed));
     words.push(format!("--profile {}", options.profile.name()));
@@ -239,7 +240,7 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
         words.push(format!("--affinity {}", cpus.join(",")));
     }
     if let Some(budget_s) = options.time_budget_s
-        && budget_s != options.profile.budget_s()
+        && (options.selftest || budget_s != options.profile.budget_s())
     {
         words.push(format!("--time-budget {budget_s}s"));
     }
