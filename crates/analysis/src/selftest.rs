@@ -15,6 +15,7 @@
 //! it was not shown that it can be trusted there, and takes nothing from the sizes. What is
 //! untested lowers nothing and is told.
 
+use crate::outcomes::without_fractions;
 use model::{
     AnswerStanding, CauseStanding, DiagnosisResult, ExperimentSummary, PlantedResult, Quantity,
     QuantityResult, SELFTEST_FORMAT, Selftest, Standing, Summary, TrustGrade, Unit,
@@ -130,7 +131,9 @@ fn unmeasured<'a>(
         remark = &result.remark;
         // The remark names the outcome of the treatment that is missing (`Table::why_not`).
         let mut refused = experiment.outcomes.iter().filter(|it| it.outcome == "unsupported");
-        let known = |reason: &str| remark.contains(&format!("unsupported, {reason}"));
+        let alike = without_fractions(remark);
+        let known =
+            |reason: &str| alike.contains(&format!("unsupported, {}", without_fractions(reason)));
         if let Some(outcome) = refused.find(|outcome| known(&outcome.reason)) {
             return (Standing::Untested, outcome.reason.clone());
         }

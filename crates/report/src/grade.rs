@@ -1,8 +1,8 @@
-//! The grade of a self-test, in words for a terminal.
+//! The grade of a self-test, in words.
 
 use crate::planted::{EXCLUDED, HELD, NEAR_MISS, held_meaning};
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, paint, paragraph, wrapped};
-use crate::words::capital;
+use crate::words::{capital, uncapital};
 use anstyle::Style;
 use model::{Selftest, Standing, TrustGrade};
 
@@ -53,11 +53,6 @@ pub(crate) fn word(grade: Option<TrustGrade>) -> String {
     grade.map_or("No grade".into(), |grade| format!("Grade {grade:?}"))
 }
 
-fn uncapital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
-}
-
 /// What the table says of intervals, as far as it says it.
 fn legend(selftest: &Selftest) -> String {
     let answers = || selftest.answers.iter().map(|answer| &answer.result);
@@ -83,12 +78,12 @@ fn style(grade: Option<TrustGrade>) -> Style {
 }
 
 /// How many of one kind are right.
-struct Tally {
-    what: &'static str,
-    how: &'static str,
-    right: usize,
+pub(crate) struct Tally {
+    pub(crate) what: &'static str,
+    pub(crate) how: &'static str,
+    pub(crate) right: usize,
     wrong: usize,
-    of: usize,
+    pub(crate) of: usize,
 }
 
 impl Tally {
@@ -107,7 +102,8 @@ impl Tally {
     }
 }
 
-fn tallies(selftest: &Selftest) -> Vec<Tally> {
+/// How many of what was planted are right, by kind.
+pub(crate) fn tallies(selftest: &Selftest) -> Vec<Tally> {
     let answers = |sized: bool| {
         let of_kind = selftest.answers.iter().filter(move |it| it.result.size.is_some() == sized);
         of_kind.map(|it| it.standing)

@@ -204,9 +204,16 @@ mod tests {
 
     #[test]
     fn a_truth_without_width_is_one_number() {
-        assert_eq!(truth(&planted(Region::within(2.0, 2.0), true, false, true)), "2×");
-        assert_eq!(truth(&planted(Region::within(1.9, 2.1), true, false, true)), "1.9× to 2.1×");
-        assert_eq!(truth(&planted(Region::above(1.5), true, false, true)), "at least 1.5×");
+        let told = |region: Region| {
+            let mut planted = planted(region, true, false, true);
+            planted.result.estimate = None;
+            truth(&planted)
+        };
+        assert_eq!(told(Region::within(2.0, 2.0)), "2×");
+        assert_eq!(told(Region::within(1.9, 2.1)), "1.9× to 2.1×");
+        assert_eq!(told(Region::above(1.5)), "at least 1.5×");
+        // Beside a number it has as many digits as that.
+        assert_eq!(truth(&planted(Region::within(2.0, 2.0), true, false, true)), "2.00×");
     }
 
     #[test]

@@ -191,6 +191,12 @@ pub(crate) fn capital(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// A sentence within another does not.
+pub(crate) fn uncapital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}
+
 /// How a trial ended, in words, where that needs saying.
 pub(crate) fn outcome(outcome: &Outcome) -> String {
     match outcome {
