@@ -31,18 +31,48 @@ pub(crate) fn words(outcome: &Outcome) -> (&'static str, String) {
     }
 }
 
+/// A reason with "…" for each number that has a fraction. Such a number was measured, and is another
+/// in each trial that gives the same reason; whole ones (a signal, a number of CPUs) tell reasons
+/// apart.
+pub(crate) fn without_fractions(reason: &str) -> String {
+    let mut out = String::new();
+    let mut rest = reason;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_digit()) {
+        out.push_str(&rest[..start]);
+        let number = &rest[start..];
+        let length = number
+            .char_indices()
+            .find(|(at, c)| {
+                let next = number[at + c.len_utf8()..].starts_with(|c: char| c.is_ascii_digit());
+                !(c.is_ascii_digit() || *c == '.' && next)
+            })
+            .map_or(number.len(), |(at, _)| at);
+        let (number, after) = number.split_at(length);
+        out.push_str(if number.contains('.') { "…" } else { number });
+        rest = after;
+    }
+    out + rest
+}
+
 /// How trials ended, the commonest first.
 pub(crate) fn outcomes(records: &[&Record]) -> Vec<OutcomeCount> {
-    let mut groups: BTreeMap<(&str, String), BTreeMap<&Treatment, u64>> = BTreeMap::new();
+    type Group<'a> = (Option<String>, BTreeMap<&'a Treatment, u64>);
+    let mut groups: BTreeMap<(&str, String), Group<'_>> = BTreeMap::new();
     for record in records {
-        *groups.entry(words(&record.outcome)).or_default().entry(&record.treatment).or_default() +=
-            1;
+        let (outcome, reason) = words(&record.outcome);
+        let key = (outcome, without_fractions(&reason));
+        let (exact, treatments) =
+            groups.entry(key).or_insert_with(|| (Some(reason.clone()), BTreeMap::new()));
+        if exact.as_ref() != Some(&reason) {
+            *exact = None;
+        }
+        *treatments.entry(&record.treatment).or_default() += 1;
     }
     let mut counts: Vec<OutcomeCount> = groups
         .into_iter()
-        .map(|((outcome, reason), treatments)| OutcomeCount {
+        .map(|((outcome, reason), (exact, treatments))| OutcomeCount {
             outcome: outcome.to_string(),
-            reason,
+            reason: exact.unwrap_or(reason),
             trials: treatments.values().sum(),
             treatments: treatments.into_keys().take(TREATMENTS_NAMED).cloned().collect(),
         })
@@ -274,6 +304,31 @@ mod tests {
                 "only 3 blocks: below 6 the intervals assume a normal distribution",
             ]
         );
+    }
+
+    #[test]
+    fn what_differs_by_a_measured_number_alone_is_one_reason() {
+        assert_eq!(
+            without_fractions("of 2 CPUs 0.5 % (1.25×) in v1.2.3: 7."),
+            "of 2 CPUs … % (…×) in v…: 7."
+        );
+        assert_eq!(without_fractions("none"), "none");
+        let records: Vec<Record> =
+            ["takes 1.01 times", "takes 0.98 times", "takes 2 times", "takes 2 times"]
+                .into_iter()
+                .enumerate()
+                .map(|(i, reason)| {
+                    let outcome = Outcome::Unsupported { reason: reason.into() };
+                    task(i as u32, "thread", "1", 5).ended(outcome).record()
+                })
+                .collect();
+        let counts = outcomes(&records.iter().collect::<Vec<_>>());
+        let mut seen: Vec<(&str, u64)> =
+            counts.iter().map(|count| (count.reason.as_str(), count.trials)).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, vec![("takes 2 times", 2), ("takes … times", 2)]);
+        let counts = outcomes(&[&records[0], &records[0]]);
+        assert_eq!(counts[0].reason, "takes 1.01 times");
     }
 
     #[test]

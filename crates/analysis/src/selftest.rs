@@ -15,6 +15,7 @@
 //! it was not shown that it can be trusted there, and takes nothing from the sizes. What is
 //! untested lowers nothing and is told.
 
+use crate::outcomes::without_fractions;
 use model::{
     AnswerStanding, CauseStanding, DiagnosisResult, ExperimentSummary, PlantedResult, Quantity,
     QuantityResult, SELFTEST_FORMAT, Selftest, Standing, Summary, TrustGrade, Unit,
@@ -32,12 +33,12 @@ const SAME_SIZE: f64 = 1e-9;
 /// left to whoever knows it.
 pub fn selftest(summary: &Summary) -> Selftest {
     let answers: Vec<AnswerStanding> = each(summary, |experiment| {
-        experiment.planted.iter().map(|result| answer(experiment, result)).collect()
+        experiment.planted.iter().map(|result| answer_standing(experiment, result)).collect()
     });
     // A gap whose cause nobody planted has no right answer.
     let causes: Vec<CauseStanding> = each(summary, |experiment| {
         let known = experiment.diagnoses.iter().filter(|diagnosis| diagnosis.planted.is_some());
-        known.map(|result| cause(experiment, result)).collect()
+        known.map(|result| cause_standing(experiment, result)).collect()
     });
     let controls = summary.trust.controls.clone();
     let controls_silent =
@@ -54,7 +55,7 @@ pub fn selftest(summary: &Summary) -> Selftest {
         grade,
         trusted: grade == Some(TrustGrade::A),
         finest: sizes.finest.filter(|_| grade != Some(TrustGrade::F)),
-        sentence: sentence(grade, &told, &sizes),
+        sentence: sentence(grade, told.unsized_missed, &sizes),
         advice: advice(grade, &answers, &causes),
         reasons: [told.wrong, told.missed].concat(),
         untested: told.untested,
@@ -69,7 +70,8 @@ fn each<T>(summary: &Summary, of: impl Fn(&ExperimentSummary) -> Vec<T>) -> Vec<
     summary.experiments.iter().flat_map(of).collect()
 }
 
-fn answer(experiment: &ExperimentSummary, result: &PlantedResult) -> AnswerStanding {
+/// What became of one planted answer of an experiment.
+pub fn answer_standing(experiment: &ExperimentSummary, result: &PlantedResult) -> AnswerStanding {
     let (standing, why) = standing(experiment, result);
     AnswerStanding { experiment: experiment.id.clone(), result: result.clone(), standing, why }
 }
@@ -97,7 +99,8 @@ fn standing(experiment: &ExperimentSummary, planted: &PlantedResult) -> (Standin
     (standing, why.into())
 }
 
-fn cause(experiment: &ExperimentSummary, result: &DiagnosisResult) -> CauseStanding {
+/// What became of one planted cause of an experiment.
+pub fn cause_standing(experiment: &ExperimentSummary, result: &DiagnosisResult) -> CauseStanding {
     let shares = result.suspects.iter().map(|blame| &blame.share);
     let (standing, why) = match &result.named {
         Some(named) if Some(named) == result.planted.as_ref() => (Standing::Right, String::new()),
@@ -128,7 +131,9 @@ fn unmeasured<'a>(
         remark = &result.remark;
         // The remark names the outcome of the treatment that is missing (`Table::why_not`).
         let mut refused = experiment.outcomes.iter().filter(|it| it.outcome == "unsupported");
-        let known = |reason: &str| remark.contains(&format!("unsupported, {reason}"));
+        let alike = without_fractions(remark);
+        let known =
+            |reason: &str| alike.contains(&format!("unsupported, {}", without_fractions(reason)));
         if let Some(outcome) = refused.find(|outcome| known(&outcome.reason)) {
             return (Standing::Untested, outcome.reason.clone());
         }
@@ -267,15 +272,12 @@ fn grade(told: &Told, sizes: &Sizes) -> Option<TrustGrade> {
     })
 }
 
-fn sentence(grade: Option<TrustGrade>, told: &Told, sizes: &Sizes) -> String {
-    let first = |said: &[String]| said.first().map(|it| format!(": {it}")).unwrap_or_default();
+/// For which sizes the machine can be trusted. What stands in the way is in the reasons.
+fn sentence(grade: Option<TrustGrade>, unsized_missed: usize, sizes: &Sizes) -> String {
     if grade == Some(TrustGrade::F) {
-        return format!(
-            "This machine cannot be trusted for effects of any size{}.",
-            first(&told.wrong)
-        );
+        return "This machine cannot be trusted for effects of any size.".into();
     }
-    let (Some(largest), why) = (sizes.largest, first(&told.missed)) else {
+    let Some(largest) = sizes.largest else {
         return "No effect of a known size was measured, so that it is not known for which this \
                 machine can be trusted."
             .into();
@@ -283,15 +285,15 @@ fn sentence(grade: Option<TrustGrade>, told: &Told, sizes: &Sizes) -> String {
     let Some(finest) = sizes.finest.map(percent) else {
         return format!(
             "This machine cannot be trusted for effects of {} and less, the largest that was \
-             planted{why}.",
+             planted.",
             percent(largest)
         );
     };
     let can = format!("This machine can be trusted for effects of {finest} and more");
-    match (sizes.all_right(), told.unsized_missed) {
+    match (sizes.all_right(), unsized_missed) {
         (true, 0) => format!("{can}, the finest that was planted."),
-        (true, _) => format!("{can}, but not for all that was planted{why}."),
-        (false, _) => format!("{can}; it cannot be trusted for effects below {finest}{why}."),
+        (true, _) => format!("{can}, but not for all that was planted."),
+        (false, _) => format!("{can}, but not for smaller ones."),
     }
 }
 

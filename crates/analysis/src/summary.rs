@@ -172,13 +172,19 @@ fn imprecise(table: &Table<'_>, findings: &[FindingResult]) -> Vec<String> {
     driving
         .filter_map(|(finding, found)| {
             let half = half_width(table, &found.result)?;
-            (half > design.precision).then(|| {
+            let told = [half, design.precision].map(|x| format!("{:.1} %", 100.0 * x));
+            // What rounds to what was asked for is no news.
+            let missed = half > design.precision && told[0] != told[1];
+            let whole = match found.result.quantity {
+                Quantity::Difference { .. } => "the larger of the two",
+                _ => "the number",
+            };
+            missed.then(|| {
                 format!(
-                    "\"{}\" is less precise than asked: half the interval is {:.1} % of the \
-                     number, not {:.1} %",
+                    "\"{}\" is less precise than asked: half the interval is {} of {whole}, not {}",
                     finding.sentence.replace("{}", "…"),
-                    100.0 * half,
-                    100.0 * design.precision
+                    told[0],
+                    told[1],
                 )
             })
         })

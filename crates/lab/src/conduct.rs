@@ -229,10 +229,13 @@ impl Session {
     /// Analyses what there is, and stores the analysis and the report.
     pub(crate) fn conclude(&self) -> anyhow::Result<Summary> {
         let summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
-        self.writer.write_summary(&summary)?;
         let whole = self.stored(&summary);
-        self.writer.write_report(&report::html(&whole))?;
-        self.writer.write_claims(&report::claims_html(&whole))?;
+        session::write(&self.writer, &whole).with_context(|| {
+            let (trials, dir) = (self.records.len(), self.dir().display());
+            format!(
+                "{trials} trials are kept, but not their analysis (again: scruple report {dir})"
+            )
+        })?;
         Ok(summary)
     }
 

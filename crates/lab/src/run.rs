@@ -4,7 +4,7 @@ use crate::cli::RunArgs;
 use crate::conduct::{self, Ending};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::ui;
+use crate::{session, ui};
 use anyhow::Context;
 use model::{Profile, Summary, Verdict};
 
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     } else {
         let stored = session.stored(&summary);
         ui::result(&report::terminal(&stored, ui::width(), Some(ui::height())))?;
-        ui::result(&format!("\nReport: {}", session.dir().join("report.html").display()))?;
+        session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;
     }
     session.say_how_it_ended(ending);
     match ending {

@@ -4,7 +4,7 @@ use crate::cli::SelftestArgs;
 use crate::conduct::{self, Ending};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::ui;
+use crate::{session, ui};
 use model::Selftest;
 
 /// The time to measure in, in seconds: several planted effects of 2 % are found in it on a quiet
@@ -31,7 +31,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> anyhow::Result<Exit> {
         let table = report::selftest_text(&stored, ui::width());
         let grade = report::grade_text(&told, ui::width());
         ui::result(format!("{table}\n{grade}").trim_start())?;
-        ui::result(&format!("\nReport: {}", session.dir().join("report.html").display()))?;
+        session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;
     }
     session.say_how_it_ended(ending);
     if !told.trusted && args.json {

@@ -52,11 +52,31 @@ pub(crate) fn say_what_is_odd(stored: &Stored) {
     }
 }
 
+/// Says where the pages of a session are.
+pub(crate) fn say_where(report: &Path, summary: &Summary, beside: bool) -> anyhow::Result<()> {
+    let claims = summary.experiments.iter().any(|experiment| !experiment.claims.is_empty());
+    let and = if claims && beside {
+        format!(", and what people say: {} beside it", report::CLAIMS_PAGE)
+    } else {
+        String::new()
+    };
+    ui::result(&format!("\nReport: {}{and}", report.display()))
+}
+
 /// Puts a new analysis and its pages into a session's folder.
 pub(crate) fn rewrite(dir: &Path, whole: &report::Session<'_>) -> anyhow::Result<()> {
-    let (writer, _) = store::Writer::resume(dir).context("cannot write into the session")?;
+    let hint = "cannot write into the session (--output FILE writes the page elsewhere)";
+    let (writer, _) = store::Writer::resume(dir).context(hint)?;
+    write(&writer, whole)?;
+    Ok(())
+}
+
+/// Puts an analysis and its pages into the folder that a writer has.
+pub(crate) fn write(
+    writer: &store::Writer,
+    whole: &report::Session<'_>,
+) -> Result<(), store::Error> {
     writer.write_summary(whole.summary)?;
     writer.write_report(&report::html(whole))?;
-    writer.write_claims(&report::claims_html(whole))?;
-    Ok(())
+    writer.write_claims(&report::claims_html(whole))
 }

@@ -72,8 +72,13 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
         ui::result(&serde_json::to_string_pretty(&summary)?)?;
     } else {
         ui::result(&report::terminal(&whole, ui::width(), None))?;
-        let path = args.output.clone().unwrap_or_else(|| args.session.join("report.html"));
-        ui::result(&format!("\nReport: {}", path.display()))?;
+        if stored.manifest.options.selftest {
+            let grade = report::grade_text(&analysis::selftest(&summary), ui::width());
+            ui::result(&format!("\n{grade}"))?;
+        }
+        let beside = args.output.is_none();
+        let path = args.output.clone().unwrap_or_else(|| args.session.join(report::REPORT_PAGE));
+        session::say_where(&path, &summary, beside)?;
     }
     Ok(Exit::Done)
 }

@@ -1,8 +1,10 @@
 //! What a number is worth, in words: how small a difference it could have shown, what kind of
 //! evidence it is, and whether disturbed trials move it.
 
+use crate::Session;
 use crate::format::{self, Terms, rounded, terms};
 use model::{ClaimResult, Estimate, Grade, QuantityResult, Source};
+use std::collections::BTreeMap;
 
 /// What the floors mean; said once where they stand beside verdicts.
 pub(crate) const FLOOR_MEANING: &str = "The floor is the smallest difference that would have been \
@@ -10,7 +12,7 @@ pub(crate) const FLOOR_MEANING: &str = "The floor is the smallest difference tha
     correction over the session's claims, if no other of them were decided.";
 
 /// What the grades mean; said once likewise.
-pub(crate) const GRADE_MEANING: &str = "Evidence behind a verdict: ●○○ timing only, a clock alone; \
+const GRADE_MEANING: &str = "Evidence behind a verdict: ●○○ timing only, a clock alone; \
     ●●○ software counter, the kernel or the trial counted what the claim speaks of, or that the \
     treatment was realised; ●●● PMU counter, the processor counted it.";
 
@@ -56,6 +58,40 @@ pub(crate) fn grade(grade: Grade) -> &'static str {
         Grade::Timing => "timing only",
         Grade::Software => "software counter",
         Grade::Pmu => "PMU counter",
+    }
+}
+
+/// So many claims must lack the same for it to be said once for all of them.
+const COMMON_MIN: usize = 3;
+
+/// What would raise the grade of most claims of a session, where several lack the same: it is said
+/// once, and beside each claim only what is another.
+pub(crate) fn raises_most<'a>(session: &Session<'a>) -> Option<&'a str> {
+    let mut claims: BTreeMap<&str, usize> = BTreeMap::new();
+    for claim in session.experiments().flat_map(|experiment| &experiment.claims) {
+        if !claim.raise.is_empty() && claim.result.estimate.is_some() {
+            *claims.entry(&claim.raise).or_default() += 1;
+        }
+    }
+    let (raise, n) = claims.into_iter().max_by_key(|(_, n)| *n)?;
+    (n >= COMMON_MIN).then(|| raise.trim_end_matches('.'))
+}
+
+/// What would raise the grade of a claim, unless that is said once for most of them.
+pub(crate) fn raise<'a>(claim: &'a ClaimResult, most: Option<&str>) -> Option<&'a str> {
+    let raise = claim.raise.trim_end_matches('.');
+    (!raise.is_empty() && Some(raise) != most).then_some(raise)
+}
+
+/// What the grades mean, and what would raise most of them.
+pub(crate) fn grade_meaning(most: Option<&str>) -> String {
+    match most {
+        None => GRADE_MEANING.into(),
+        Some(raise) => format!(
+            "{GRADE_MEANING} What would raise most verdicts of this session, where nothing else is \
+             said beside them: {}.",
+            crate::words::short(&crate::words::uncapital(raise), 400)
+        ),
     }
 }
 

@@ -1,21 +1,15 @@
-//! The grade of a self-test, in words for a terminal.
+//! The grade of a self-test, in words.
 
-use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, paint, paragraph};
+use crate::planted::{EXCLUDED, HELD, NEAR_MISS, held_meaning};
+use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, paint, paragraph, wrapped};
+use crate::words::{capital, uncapital};
 use anstyle::Style;
 use model::{Selftest, Standing, TrustGrade};
 
 /// See [`crate::grade_text`].
 pub(crate) fn grade_text(selftest: &Selftest, width: usize) -> String {
     let width = bounded(width);
-    let mut out = String::new();
-    let style = style(selftest.grade);
-    let grade = match selftest.grade {
-        Some(grade) => format!("Grade {grade:?}"),
-        None => "No grade".into(),
-    };
-    out.push_str(&paint(style, &paint(BOLD, &grade)));
-    out.push('\n');
-    out.push_str(&paragraph(&selftest.sentence, "", "", width));
+    let mut out = graded(selftest, width);
     for tally in tallies(selftest) {
         let (mark, style) = match tally.right == tally.of {
             true => ("✓", GOOD),
@@ -36,7 +30,43 @@ pub(crate) fn grade_text(selftest: &Selftest, width: usize) -> String {
     if !selftest.advice.is_empty() {
         out.push_str(&paragraph(&selftest.advice, "", "", width));
     }
+    for line in wrapped(&legend(selftest), width) {
+        out.push_str(&format!("{}\n", paint(DIM, &line)));
+    }
     out
+}
+
+/// The grade and what it means, in one sentence.
+fn graded(selftest: &Selftest, width: usize) -> String {
+    let word = word(selftest.grade);
+    let text = format!("{word}: {}", uncapital(&selftest.sentence));
+    let text = paragraph(&text, "", "", width);
+    let style = style(selftest.grade);
+    match text.strip_prefix(&word) {
+        Some(rest) => format!("{}{rest}", paint(style, &paint(BOLD, &word))),
+        None => text,
+    }
+}
+
+/// "Grade B".
+pub(crate) fn word(grade: Option<TrustGrade>) -> String {
+    grade.map_or("No grade".into(), |grade| format!("Grade {grade:?}"))
+}
+
+/// What the table says of intervals, as far as it says it.
+fn legend(selftest: &Selftest) -> String {
+    let answers = || selftest.answers.iter().map(|answer| &answer.result);
+    let said = [
+        (HELD, answers().any(|it| it.holds == Some(true))),
+        (NEAR_MISS, answers().any(|it| it.holds == Some(false) && it.excluded != Some(true))),
+        (EXCLUDED, answers().any(|it| it.holds == Some(false) && it.excluded == Some(true))),
+    ];
+    let meanings = said
+        .into_iter()
+        .filter(|(_, used)| *used)
+        .map(|(held, _)| format!("{held}: {}", held_meaning(held)));
+    let text = meanings.collect::<Vec<_>>().join("; ");
+    if text.is_empty() { text } else { format!("{}.", capital(&text)) }
 }
 
 fn style(grade: Option<TrustGrade>) -> Style {
@@ -48,12 +78,12 @@ fn style(grade: Option<TrustGrade>) -> Style {
 }
 
 /// How many of one kind are right.
-struct Tally {
-    what: &'static str,
-    how: &'static str,
-    right: usize,
+pub(crate) struct Tally {
+    pub(crate) what: &'static str,
+    pub(crate) how: &'static str,
+    pub(crate) right: usize,
     wrong: usize,
-    of: usize,
+    pub(crate) of: usize,
 }
 
 impl Tally {
@@ -72,7 +102,8 @@ impl Tally {
     }
 }
 
-fn tallies(selftest: &Selftest) -> Vec<Tally> {
+/// How many of what was planted are right, by kind.
+pub(crate) fn tallies(selftest: &Selftest) -> Vec<Tally> {
     let answers = |sized: bool| {
         let of_kind = selftest.answers.iter().filter(move |it| it.result.size.is_some() == sized);
         of_kind.map(|it| it.standing)

@@ -65,6 +65,12 @@ pub fn html_alone(session: &Session<'_>) -> String {
     page::page(session, page::Neighbour::Elsewhere)
 }
 
+/// Text broken at spaces into lines of at most `width` columns, made harmless to a terminal; a
+/// longer word is cut.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
+    text::wrapped(text, width)
+}
+
 /// What the two pages of a session are called where they link to each other.
 pub const REPORT_PAGE: &str = "report.html";
 /// See [`REPORT_PAGE`].
@@ -92,8 +98,8 @@ pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> S
     terminal::terminal(session, width, height)
 }
 
-/// The grade of a self-test for a terminal likewise: for which size of effect the machine can be trusted, and what
-/// was missed, wrong or not tested.
+/// The grade of a self-test for a terminal likewise: for which size of effect the machine can be
+/// trusted, what was missed, wrong or not tested, and what the words of the table mean.
 pub fn grade_text(selftest: &Selftest, width: usize) -> String {
     grade::grade_text(selftest, width)
 }

@@ -2,50 +2,72 @@
 
 use crate::format::{Terms, parts, rounded, terms};
 use crate::words;
-use model::{DiagnosisResult, Estimate, PlantedResult};
+use model::{DiagnosisResult, Estimate, ExperimentSummary, PlantedResult, Standing};
 
 /// How it stands with a known answer: the mark never stands without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// "✓", "✗" or "?".
+    /// "✓", "✗", "?" or "–".
     pub(crate) mark: &'static str,
     /// The class that colours it: that of a verdict.
     pub(crate) kind: &'static str,
-    /// Whether the interval holds the truth.
-    pub(crate) held: &'static str,
     /// Whether the effect was found.
     pub(crate) found: &'static str,
+    /// How the interval lies to the truth; empty where there is none.
+    pub(crate) held: &'static str,
+}
+
+/// The interval holds the truth.
+pub(crate) const HELD: &str = "held";
+/// It does not, and chance explains it.
+pub(crate) const NEAR_MISS: &str = "near miss";
+/// It does not, and chance does not explain it.
+pub(crate) const EXCLUDED: &str = "excluded";
+
+/// What those words mean; said once where they stand beside planted answers.
+pub(crate) fn held_meaning(held: &str) -> &'static str {
+    match held {
+        HELD => "the 95 % interval holds the truth",
+        NEAR_MISS => "it misses the truth by little, as one in twenty does by chance",
+        EXCLUDED => "it misses the truth by more than chance, over all planted answers (Holm)",
+        _ => "",
+    }
 }
 
 const RIGHT: (&str, &str) = ("✓", "supported");
 const WRONG: (&str, &str) = ("✗", "refuted");
 const OPEN: (&str, &str) = ("?", "inconclusive");
+const UNTESTED: (&str, &str) = ("–", "inconclusive");
 
-/// A known answer's outcome. It is wrong only where chance does not explain it: one interval in
-/// twenty misses the truth by design, so that a miss counts where it stays after Holm's correction.
-pub(crate) fn outcome(planted: &PlantedResult) -> Outcome {
-    let nothing = is_nothing(planted);
+/// The mark of a standing, and the class that colours it.
+fn marked(standing: Standing) -> (&'static str, &'static str) {
+    match standing {
+        Standing::Right => RIGHT,
+        Standing::Wrong => WRONG,
+        Standing::Missed => OPEN,
+        Standing::Untested => UNTESTED,
+    }
+}
+
+/// A known answer's outcome, as the grade counts it.
+pub(crate) fn outcome(experiment: &ExperimentSummary, planted: &PlantedResult) -> Outcome {
+    let standing = analysis::answer_standing(experiment, planted).standing;
+    let (mark, kind) = marked(standing);
     let held = match (planted.holds, planted.excluded) {
-        (Some(true), _) => "holds the truth",
-        (Some(false), Some(true)) => "excludes the truth",
-        (Some(false), _) => "misses it, as one in 20 may",
-        (None, _) => "no interval",
+        (Some(true), _) => HELD,
+        (Some(false), Some(true)) => EXCLUDED,
+        (Some(false), _) => NEAR_MISS,
+        (None, _) => "",
     };
-    let found = match (planted.found, nothing) {
+    let found = match (planted.found, is_nothing(planted)) {
         (Some(true), false) => "found",
         (Some(false), false) => "not found",
-        (Some(true), true) => "found where nothing is",
+        (Some(true), true) => "false alarm",
         (Some(false), true) => "nothing found",
+        (None, _) if standing == Standing::Untested => "not possible here",
         (None, _) => "not measured",
     };
-    let (mark, kind) = match (planted.holds, planted.excluded, planted.found) {
-        (None, ..) | (_, _, None) => OPEN,
-        (_, Some(true), _) => WRONG,
-        (_, _, Some(true)) if nothing => WRONG,
-        (Some(true), _, Some(found)) if found != nothing => RIGHT,
-        _ => OPEN,
-    };
-    Outcome { mark, kind, held, found }
+    Outcome { mark, kind, found, held }
 }
 
 /// Whether the truth is that there is nothing to find.
@@ -80,27 +102,44 @@ pub(crate) fn size(planted: &PlantedResult) -> Option<String> {
 }
 
 /// How it stands with a diagnosis: its mark, the class that colours it, and in words.
-pub(crate) fn diagnosed(diagnosis: &DiagnosisResult) -> (&'static str, &'static str, String) {
+pub(crate) fn diagnosed(
+    experiment: &ExperimentSummary,
+    diagnosis: &DiagnosisResult,
+) -> (&'static str, &'static str, String) {
     let name = |name: &str| words::short(name, words::LABEL_CHARACTERS_MAX);
-    match (&diagnosis.named, &diagnosis.planted) {
+    let (mark, kind) = marked(analysis::cause_standing(experiment, diagnosis).standing);
+    let said = match (&diagnosis.named, &diagnosis.planted) {
         (Some(named), Some(planted)) if named == planted => {
-            (RIGHT.0, RIGHT.1, format!("named, as planted: {}", name(named)))
+            format!("named, as planted: {}", name(named))
         }
         (Some(named), Some(planted)) => {
-            (WRONG.0, WRONG.1, format!("named: {}; planted: {}", name(named), name(planted)))
+            format!("named: {}; planted: {}", name(named), name(planted))
         }
-        (None, Some(planted)) => {
-            (OPEN.0, OPEN.1, format!("none named; planted: {}", name(planted)))
+        (None, Some(planted)) if mark == UNTESTED.0 => {
+            format!("not possible here; planted: {}", name(planted))
         }
-        (Some(named), None) => ("→", "supported", format!("named: {}", name(named))),
-        (None, None) => (OPEN.0, OPEN.1, "none named: no share is told from the others".into()),
-    }
+        (None, Some(planted)) => format!("none named; planted: {}", name(planted)),
+        // A gap whose cause nobody planted has no right answer.
+        (Some(named), None) => return ("→", RIGHT.1, format!("named: {}", name(named))),
+        (None, None) => {
+            return (OPEN.0, OPEN.1, "none named: no share is told from the others".into());
+        }
+    };
+    (mark, kind, said)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use model::{Cell, Quantity, QuantityResult, Region};
+
+    fn experiment() -> ExperimentSummary {
+        crate::fixture::session(1).summary.experiments.remove(0)
+    }
+
+    fn judged(planted: &PlantedResult) -> Outcome {
+        outcome(&experiment(), planted)
+    }
 
     fn planted(truth: Region, holds: bool, excluded: bool, found: bool) -> PlantedResult {
         let quantity = Quantity::Ratio {
@@ -114,7 +153,14 @@ mod tests {
             result: QuantityResult {
                 quantity,
                 unit: None,
-                estimate: None,
+                estimate: Some(Estimate {
+                    point: 1.05,
+                    low: 1.0,
+                    high: 1.1,
+                    standard_error: None,
+                    level: 0.95,
+                    samples: 6,
+                }),
                 events: None,
                 chances: None,
                 carried_by: None,
@@ -136,30 +182,38 @@ mod tests {
     #[test]
     fn an_effect_must_be_found_and_sized() {
         let effect = || Region::within(1.049, 1.051);
-        let mark =
-            |holds, excluded, found| outcome(&planted(effect(), holds, excluded, found)).mark;
+        let mark = |holds, excluded, found| judged(&planted(effect(), holds, excluded, found)).mark;
         assert_eq!(mark(true, false, true), "✓");
         assert_eq!(mark(true, false, false), "?");
-        assert_eq!(mark(false, false, true), "?");
+        // One interval in twenty misses the truth by design: no more than a word is made of it.
+        assert_eq!(mark(false, false, true), "✓");
+        assert_eq!(judged(&planted(effect(), false, false, true)).held, NEAR_MISS);
         assert_eq!(mark(false, true, true), "✗");
     }
 
     #[test]
     fn nothing_must_be_found_where_nothing_is() {
         let nothing = || Region::within(1.0, 1.0);
-        assert_eq!(outcome(&planted(nothing(), true, false, false)).mark, "✓");
-        let found = outcome(&planted(nothing(), true, false, true));
-        assert_eq!((found.mark, found.found), ("✗", "found where nothing is"));
-        let unmeasured =
-            PlantedResult { holds: None, found: None, ..planted(nothing(), true, false, true) };
-        assert_eq!(outcome(&unmeasured).mark, "?");
+        assert_eq!(judged(&planted(nothing(), true, false, false)).mark, "✓");
+        let found = judged(&planted(nothing(), true, false, true));
+        assert_eq!((found.mark, found.found), ("✗", "false alarm"));
+        let mut unmeasured = planted(nothing(), true, false, true);
+        (unmeasured.result.estimate, unmeasured.holds, unmeasured.found) = (None, None, None);
+        assert_eq!(judged(&unmeasured).mark, "?");
     }
 
     #[test]
     fn a_truth_without_width_is_one_number() {
-        assert_eq!(truth(&planted(Region::within(2.0, 2.0), true, false, true)), "2×");
-        assert_eq!(truth(&planted(Region::within(1.9, 2.1), true, false, true)), "1.9× to 2.1×");
-        assert_eq!(truth(&planted(Region::above(1.5), true, false, true)), "at least 1.5×");
+        let told = |region: Region| {
+            let mut planted = planted(region, true, false, true);
+            planted.result.estimate = None;
+            truth(&planted)
+        };
+        assert_eq!(told(Region::within(2.0, 2.0)), "2×");
+        assert_eq!(told(Region::within(1.9, 2.1)), "1.9× to 2.1×");
+        assert_eq!(told(Region::above(1.5)), "at least 1.5×");
+        // Beside a number it has as many digits as that.
+        assert_eq!(truth(&planted(Region::within(2.0, 2.0), true, false, true)), "2.00×");
     }
 
     #[test]
@@ -171,7 +225,8 @@ mod tests {
             named: named.map(String::from),
             planted: planted.map(String::from),
         };
-        let mark = |named, planted| diagnosed(&diagnosis(named, planted)).0;
+        let experiment = experiment();
+        let mark = |named, planted| diagnosed(&experiment, &diagnosis(named, planted)).0;
         assert_eq!(mark(Some("lock"), Some("lock")), "✓");
         assert_eq!(mark(Some("cache"), Some("lock")), "✗");
         assert_eq!(mark(None, Some("lock")), "?");

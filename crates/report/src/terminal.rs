@@ -132,6 +132,8 @@ struct Own<'a> {
     design: Option<&'a Design>,
     records: Vec<&'a Record>,
     profile: Profile,
+    /// What is said once of all claims: [`evidence::raises_most`].
+    raises_most: Option<&'a str>,
 }
 
 impl<'a> Own<'a> {
@@ -141,6 +143,7 @@ impl<'a> Own<'a> {
             design: session.design(&summary.id),
             records: session.records_of(&summary.id),
             profile: session.manifest.options.profile,
+            raises_most: evidence::raises_most(session),
         }
     }
 
@@ -163,7 +166,7 @@ fn experiment_lines(own: &Own<'_>, columns: &Columns, width: usize) -> Vec<Strin
     if let Some(finding) = experiment.findings.first() {
         lines.extend(answer_lines(own, finding, width));
         if columns.detail == Detail::Full {
-            lines.extend(worth_lines(&finding.result, None, 2, width));
+            lines.extend(worth_lines(own, &finding.result, None, 2, width));
         }
     }
     let alone = |claim: &&ClaimResult| {
@@ -258,7 +261,7 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
     let whole = matches!(columns.detail, Detail::Full | Detail::Whole);
     let why = missing.filter(|_| whole).map(|missing| missing.why);
     let full = Some(claim).filter(|_| columns.detail == Detail::Full);
-    let worth = |indent| full.map(|c| worth_lines(&c.result, Some(c), indent, width));
+    let worth = |indent| full.map(|c| worth_lines(own, &c.result, Some(c), indent, width));
     if columns.text == 0 {
         let inner = width.saturating_sub(4);
         let text = format!("{} ({})", claim.text, claim.source);
@@ -299,6 +302,7 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
 /// What a number is worth: its floors, what it is without tagged trials, and, where a verdict
 /// rests on it, what kind of evidence it is.
 fn worth_lines(
+    own: &Own<'_>,
     result: &QuantityResult,
     claim: Option<&ClaimResult>,
     indent: usize,
@@ -309,11 +313,9 @@ fn worth_lines(
     }
     let grade = claim.map(|claim| {
         let (mark, word) = (evidence::grade_mark(claim.grade), evidence::grade(claim.grade));
-        let raise = short(claim.raise.trim_end_matches('.'), 200);
-        if raise.is_empty() {
-            format!("evidence {mark} {word}")
-        } else {
-            format!("evidence {mark} {word} (higher with: {raise})")
+        match evidence::raise(claim, own.raises_most) {
+            None => format!("evidence {mark} {word}"),
+            Some(raise) => format!("evidence {mark} {word} (higher with: {})", short(raise, 200)),
         }
     });
     let parts = [evidence::floors(result), evidence::moved_by_tags(result), grade];
@@ -340,6 +342,10 @@ fn trust_lines(session: &Session<'_>, width: usize, most: usize) -> Vec<String> 
     };
     if most == usize::MAX {
         text = format!("{text} {FLOOR_MEANING}");
+        if session.experiments().any(|experiment| !experiment.claims.is_empty()) {
+            let grades = evidence::grade_meaning(evidence::raises_most(session));
+            text = format!("{text} {grades}");
+        }
     }
     for (index, line) in wrapped(&text, width.saturating_sub(2)).iter().enumerate() {
         let mark = if index == 0 { mark } else { " " };

@@ -191,6 +191,12 @@ pub(crate) fn capital(text: &str) -> String {
     letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }
 
+/// A sentence within another does not.
+pub(crate) fn uncapital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}
+
 /// How a trial ended, in words, where that needs saying.
 pub(crate) fn outcome(outcome: &Outcome) -> String {
     match outcome {
@@ -227,7 +233,8 @@ pub(crate) fn counted(n: u64, noun: &str) -> String {
 /// profile, and the options that were not left at their defaults.
 pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> String {
     let options = &manifest.options;
-    let mut words = vec!["scruple".to_string(), "run".to_string()];
+    let command = if options.selftest { "selftest" } else { "run" };
+    let mut words = vec!["scruple".to_string(), command.to_string()];
     words.extend(experiments.iter().map(|id| quoted(id)));
     words.push(format!("--seed {}", manifest.seed));
     words.push(format!("--profile {}", options.profile.name()));
@@ -239,7 +246,7 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
         words.push(format!("--affinity {}", cpus.join(",")));
     }
     if let Some(budget_s) = options.time_budget_s
-        && budget_s != options.profile.budget_s()
+        && (options.selftest || budget_s != options.profile.budget_s())
     {
         words.push(format!("--time-budget {budget_s}s"));
     }

@@ -288,7 +288,7 @@ fn floors_grades_and_tags_stand_beside_the_verdicts() {
     let claims = between(&page, "What people say</h3>", "</table>");
     for needle in [
         "Floor 2.1 % now, 0.6 % in ten times the time.",
-        "Evidence: ●●○ software counter. Higher with: a count of what the mechanism predicts.",
+        "Evidence: ●●○ software counter. What would raise it",
         "Evidence: ●●● PMU counter.",
         "Without its 9 tagged trials 6.6× [7.2, 7.7].",
     ] {
@@ -336,15 +336,50 @@ fn every_response_has_a_whole_card() {
 }
 
 #[test]
+fn what_would_raise_most_grades_is_said_once() {
+    let mut fixture = fixture::session(6);
+    let lacking = "a count of what the mechanism predicts";
+    let page = page_of(&fixture);
+    assert_eq!(page.matches(lacking).count(), 1, "{page}");
+    assert!(page.contains("nothing else is said beside them: a count of what"), "{page}");
+    fixture.summary.experiments[0].claims[0].raise = "All of its checks.".into();
+    let page = page_of(&fixture);
+    assert!(page.contains(". Higher with: All of its checks."), "{page}");
+    let Fixture { manifest, records, summary } = &fixture;
+    let whole = report::terminal(&Session { manifest, records, summary }, 100, None);
+    assert_eq!(whole.split_whitespace().collect::<Vec<_>>().join(" ").matches(lacking).count(), 1);
+}
+
+#[test]
+fn a_self_test_says_that_it_is_one_and_how_it_ended() {
+    let mut fixture = fixture::doubted(12);
+    fixture.manifest.options.selftest = true;
+    let page = page_of(&fixture);
+    let opening = between(&page, "<h1>", "In brackets:");
+    for needle in [
+        "Self-test: how far to trust",
+        "✗ Grade F",
+        "This machine cannot be trusted for effects of any size.",
+        "Causes: 1 of 3 named",
+        "null: Nothing, once more: something was found where nothing was planted",
+        "please report it with the session's folder",
+    ] {
+        assert!(opening.to_lowercase().contains(&needle.to_lowercase()), "{needle} in {opening}");
+    }
+    assert!(page.contains("scruple selftest create"), "it is repeated as what it was");
+    assert!(!page.contains("What concurrency costs"));
+}
+
+#[test]
 fn planted_answers_are_held_against_the_truth() {
     let page = page_of(&fixture::doubted(12));
     let planted = between(&page, "What was planted, and what was found</h3>", "</table>");
     for needle in [
         "✓A wait of 20 µs (20 %)",
-        "1.20×1.20× [1.18, 1.22]holds the truth; found",
+        "1.20×1.20× [1.18, 1.22]found; held",
         "✗Nothing, once more",
-        "excludes the truth; found where nothing is",
-        "not measuredno interval; not measured",
+        "false alarm; excluded",
+        "not measurednot measured",
     ] {
         assert!(planted.contains(needle), "{needle} in {planted}");
     }

@@ -87,10 +87,22 @@ impl Findings {
         let (bad, dim) =
             (Style::new().fg_color(Some(AnsiColor::Yellow.into())), Style::new().dimmed());
         for disturbance in &self.disturbances {
-            let _ = writeln!(out, "  {bad}!{bad:#} {}", disturbance.what);
-            let _ = writeln!(out, "    {dim}{}{dim:#}", disturbance.advice);
+            hanging(&mut out, &format!("  {bad}!{bad:#} "), 4, &disturbance.what, Style::new());
+            hanging(&mut out, "    ", 4, disturbance.advice, dim);
         }
         out
+    }
+}
+
+/// Columns before what is said of a channel.
+const CHANNEL_INDENT: usize = 27;
+
+/// Text after `first`, which takes `indent` columns; its further lines stand under its first.
+fn hanging(out: &mut String, first: &str, indent: usize, text: &str, style: Style) {
+    let lines = report::wrapped(text, ui::width().saturating_sub(indent));
+    for (index, line) in lines.iter().enumerate() {
+        let before = if index == 0 { first.to_string() } else { " ".repeat(indent) };
+        let _ = writeln!(out, "{before}{style}{line}{style:#}");
     }
 }
 
@@ -104,9 +116,12 @@ fn channel_lines(channel: &Channel, out: &mut String) {
             let _ = writeln!(out, "  {good}✓ {name:<22}{good:#} {found}");
         }
         Err(missing) => {
-            let _ = writeln!(out, "  {bad}✗ {name:<22}{bad:#} {}", missing.why);
-            let _ = writeln!(out, "    {dim}{:<22} for: {serves}{dim:#}", "");
-            let _ = writeln!(out, "    {dim}{:<22} to get it: {}{dim:#}", "", missing.remedy);
+            let indent = " ".repeat(CHANNEL_INDENT);
+            let first = format!("  {bad}✗ {name:<22}{bad:#} ");
+            hanging(out, &first, CHANNEL_INDENT, &missing.why, Style::new());
+            hanging(out, &indent, CHANNEL_INDENT, &format!("for: {serves}"), dim);
+            let remedy = format!("to get it: {}", missing.remedy);
+            hanging(out, &indent, CHANNEL_INDENT, &remedy, dim);
         }
     }
 }
@@ -123,7 +138,8 @@ fn prediction_lines(prediction: &Prediction, out: &mut String) {
     }
     for Kind { work, remark, .. } in prediction.kinds.iter().filter(|kind| !kind.remark.is_empty())
     {
-        let _ = writeln!(out, "  {bad}!{bad:#} {work}: {remark}");
+        let text = format!("{work}: {remark}");
+        hanging(out, &format!("  {bad}!{bad:#} "), 4, &text, Style::new());
     }
     for work in &prediction.differ {
         let _ = writeln!(
@@ -133,7 +149,7 @@ fn prediction_lines(prediction: &Prediction, out: &mut String) {
         );
     }
     for line in prediction.basis() {
-        let _ = writeln!(out, "    {dim}{line}{dim:#}");
+        hanging(out, "    ", 4, &line, dim);
     }
 }
 

@@ -89,17 +89,19 @@ fn measured(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
         @if !is_headline(chapter, claim) { (definitions::of_quantity(chapter, &result.quantity)) }
         p.small { "True if it is " b { (words::region(claim.holds_if, terms)) } "." }
         p.small { (decision(claim)) }
-        @if result.estimate.is_some() { (grade(claim)) }
+        @if result.estimate.is_some() { (grade(chapter, claim)) }
         @if let Some(moved) = evidence::moved_by_tags(result) {
             p.small { (words::capital(&moved)) "." }
         }
-        @if let Some(response) = &result.carried_by {
-            p.small {
-                "The wall clock was disturbed; the verdict rests on " code { (short(response, 80)) } "."
+        @if result.estimate.is_some() {
+            @if !result.remark.is_empty() {
+                p.small { (words::capital(&short(&result.remark, 1000))) "." }
+            } @else if let Some(response) = &result.carried_by {
+                p.small {
+                    "The wall clock was disturbed; the verdict rests on "
+                    code { (short(response, 80)) } "."
+                }
             }
-        }
-        @if result.estimate.is_some() && !result.remark.is_empty() {
-            p.small { (short(&result.remark, 1000)) }
         }
     }
 }
@@ -111,14 +113,16 @@ fn is_headline(chapter: &Chapter<'_>, claim: &ClaimResult) -> bool {
 }
 
 /// What kind of evidence the verdict rests on, and what would raise it.
-fn grade(claim: &ClaimResult) -> Markup {
+fn grade(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
     html! {
         p.small.grade {
             "Evidence: "
             span.grade-mark aria-hidden="true" { (evidence::grade_mark(claim.grade)) } " "
             b { (evidence::grade(claim.grade)) } "."
-            @if !claim.raise.is_empty() {
-                " Higher with: " (short(claim.raise.trim_end_matches('.'), 400)) "."
+            @if let Some(raise) = evidence::raise(claim, chapter.raises_most) {
+                " Higher with: " (short(raise, 400)) "."
+            } @else if !claim.raise.is_empty() {
+                " " a href="#grades" { "What would raise it" }
             }
         }
     }

@@ -18,7 +18,7 @@ pub(crate) use sayings::sayings;
 
 use crate::chart::{self, Figure};
 use crate::missing::{self, Measured, Missing};
-use crate::{Session, words};
+use crate::{Session, evidence, words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Treatment};
 
@@ -41,6 +41,8 @@ pub(crate) struct Chapter<'a> {
     pub(crate) records: Vec<&'a Record>,
     pub(crate) figures: Vec<Figure<'a>>,
     pub(crate) profile: Profile,
+    /// What is said once of all claims: [`evidence::raises_most`].
+    pub(crate) raises_most: Option<&'a str>,
 }
 
 impl Chapter<'_> {
@@ -148,7 +150,9 @@ fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
 }
 
 fn chapters_without_figures<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
+    let raises_most = evidence::raises_most(session);
     let chapter = |summary: &'a ExperimentSummary| Chapter {
+        raises_most,
         summary,
         design: session.design(&summary.id),
         records: session.records_of(&summary.id),

@@ -1,13 +1,17 @@
 //! The first screen: the answers in sentences, whether to believe them, and where they stand.
 
 use super::{Chapter, Neighbour, anchor, meter};
-use crate::evidence::{FLOOR_MEANING, GRADE_MEANING};
+use crate::evidence::{self, FLOOR_MEANING};
 use crate::format::{self, Terms, duration_s, ratio, rounded};
+use crate::grade;
 use crate::trust::{Alarm, alarm, control_sentence, floor_sentence};
 use crate::words::{self, counted, short};
 use crate::{CLAIMS_PAGE, Session};
 use maud::{Markup, html};
-use model::{FindingResult, Record, Verdict};
+use model::{FindingResult, Record, TrustGrade, Verdict};
+
+/// Reasons for a grade that are listed at the top.
+const REASONS_MAX: usize = 12;
 
 /// What the session answers.
 pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
@@ -16,7 +20,7 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
     html! {
         header.opening {
             p.eyebrow { "scruple · a session of " (words::moment(manifest.started_unix_ms)) }
-            h1 { "What concurrency costs on " bdi { (host(&environment.host)) } }
+            h1 { (title(session)) " " bdi { (host(&environment.host)) } }
             p.lead {
                 bdi { (short(&environment.cpu_model, 120)) } " · "
                 (counted(environment.cpus_allowed.len() as u64, "CPU")) " · Linux "
@@ -25,6 +29,7 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                 (counted(session.summary.harness.trials, "trial"))
                 @if let Some(seconds) = length_s(session) { " in " (duration_s(seconds)) }
             }
+            @if manifest.options.selftest { (graded(session)) }
             (warning(session))
             (meter::recognised(session))
             @if !session.summary.complete {
@@ -51,6 +56,49 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                 }
             }
         }
+    }
+}
+
+/// What a session is about; the machine's name follows.
+pub(super) fn title(session: &Session<'_>) -> &'static str {
+    match session.manifest.options.selftest {
+        true => "Self-test: how far to trust",
+        false => "What concurrency costs on",
+    }
+}
+
+/// The grade of a self-test, and what it rests on.
+fn graded(session: &Session<'_>) -> Markup {
+    let told = analysis::selftest(session.summary);
+    let (kind, mark) = match told.grade {
+        Some(TrustGrade::A) => ("good", "✓"),
+        Some(TrustGrade::D | TrustGrade::F) => ("bad", "✗"),
+        Some(TrustGrade::B | TrustGrade::C) | None => ("care", "?"),
+    };
+    html! {
+        (super::note(kind, mark, &grade::word(told.grade), &html! {
+            p { b { (short(&told.sentence, 600)) } }
+            p {
+                "Known answers were planted and measured like anything else. "
+                @for (index, tally) in grade::tallies(&told).iter().enumerate() {
+                    @if index == 0 { (words::capital(tally.what)) } @else { "; " (tally.what) }
+                    ": " (tally.right) " of " (tally.of) " " (tally.how)
+                }
+                "."
+            }
+            @if !told.reasons.is_empty() {
+                ul {
+                    @for reason in told.reasons.iter().take(REASONS_MAX) { li { (short(reason, 400)) } }
+                    @if told.reasons.len() > REASONS_MAX {
+                        li { (told.reasons.len() - REASONS_MAX) " more, in the chapters" }
+                    }
+                }
+            }
+            @for untested in told.untested.iter().take(REASONS_MAX) {
+                p.small { "Not tested: " (short(untested, 600)) }
+            }
+            @if !told.advice.is_empty() { p { (told.advice) } }
+        }))
     }
 }
 
@@ -130,7 +178,7 @@ pub(super) fn trust(session: &Session<'_>) -> Markup {
                 p { (control_sentence(session)) " " (floor_sentence(session)) }
                 p.small { (FLOOR_MEANING) }
             }))
-            p.small { (GRADE_MEANING) }
+            p.small #grades { (evidence::grade_meaning(evidence::raises_most(session))) }
             div.columns {
                 div { h3 { "The shield" } (shield(session)) }
                 div { h3 { "What disturbed" } (meter::disturbance(session)) }

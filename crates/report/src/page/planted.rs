@@ -2,7 +2,9 @@
 
 use super::Chapter;
 use crate::format::{self, Terms, joined, parts};
-use crate::planted::{diagnosed, is_nothing, outcome, size, truth};
+use crate::planted::{
+    EXCLUDED, HELD, NEAR_MISS, diagnosed, held_meaning, is_nothing, outcome, size, truth,
+};
 use crate::words::{self, capital, short};
 use maud::{Markup, html};
 use model::{Blame, DiagnosisResult, PlantedResult};
@@ -14,9 +16,10 @@ pub(super) fn planted(chapter: &Chapter<'_>) -> Markup {
         @if !planted.is_empty() {
             h3 { "What was planted, and what was found" }
             p.small {
-                "A known answer was put into each of these. The 95 % interval must hold the truth; \
-                 one in twenty misses it by chance, so that a miss counts against this laboratory \
-                 where it remains after Holm's correction over the planted answers."
+                "A known answer was put into each of these. "
+                @for held in [HELD, NEAR_MISS, EXCLUDED] {
+                    (capital(held)) ": " (held_meaning(held)) ". "
+                }
             }
             div.scroll {
                 table.planted {
@@ -37,7 +40,7 @@ pub(super) fn planted(chapter: &Chapter<'_>) -> Markup {
 }
 
 fn row(chapter: &Chapter<'_>, planted: &PlantedResult) -> Markup {
-    let outcome = outcome(planted);
+    let outcome = outcome(chapter.summary, planted);
     let result = &planted.result;
     html! {
         tr.(outcome.kind) {
@@ -56,7 +59,10 @@ fn row(chapter: &Chapter<'_>, planted: &PlantedResult) -> Markup {
                     None => { (chapter.missing(result).word) }
                 }
             }
-            td.says { (outcome.held) "; " b { (outcome.found) } }
+            td.says {
+                b { (outcome.found) }
+                @if !outcome.held.is_empty() { "; " (outcome.held) }
+            }
         }
     }
 }
@@ -78,7 +84,7 @@ pub(super) fn diagnoses(chapter: &Chapter<'_>) -> Markup {
 }
 
 fn diagnosis(chapter: &Chapter<'_>, diagnosis: &DiagnosisResult) -> Markup {
-    let (mark, kind, said) = diagnosed(diagnosis);
+    let (mark, kind, said) = diagnosed(chapter.summary, diagnosis);
     html! {
         figure.figure.diagnosis {
             h4 { (capital(&short(&diagnosis.what, 200))) }

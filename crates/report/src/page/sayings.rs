@@ -2,7 +2,7 @@
 
 use super::opening::{tally, warning};
 use super::{Chapter, anchor, chapters_without_figures, claims, document, footer};
-use crate::evidence::{FLOOR_MEANING, GRADE_MEANING};
+use crate::evidence::{self, FLOOR_MEANING};
 use crate::words::{self, counted, short};
 use crate::{REPORT_PAGE, Session};
 use maud::{Markup, html};
@@ -76,6 +76,7 @@ fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
             } @else {
                 p { (counted(verdicts.len() as u64, "claim")) " put to the test: "
                     b { (tally(&verdicts)) } "." }
+                p.small #grades { (evidence::grade_meaning(evidence::raises_most(session))) }
                 (legend())
                 (filter(&verdicts))
             }
@@ -95,7 +96,6 @@ fn legend() -> Markup {
                  interval measured here."
             }
             p.small { (FLOOR_MEANING) }
-            p.small { (GRADE_MEANING) }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::format::{self, Terms, joined, parts};
 use crate::missing;
 use crate::text::{CARE, DIM, columns, padded, paint, wrapped};
 use crate::words::{self, counted, short};
-use model::{AccountResult, Estimate, Exhibit};
+use model::{AccountResult, Estimate, Exhibit, ResponseFloor};
 
 /// Columns of a part's name, and of one cell of an exhibit, at most.
 const LABEL_COLUMNS_MAX: usize = 32;
@@ -54,7 +54,7 @@ fn left(rest: &Estimate) -> String {
 /// All planted answers, accounts, floors and exhibits.
 pub(super) fn whole(own: &Own<'_>, width: usize) -> Vec<String> {
     let accounts = own.summary.accounts.iter().flat_map(|a| account_lines(own, a, width));
-    let planted = crate::selftest::lines(own.summary, width.saturating_sub(2));
+    let planted = crate::selftest::tables(&[own.summary], width.saturating_sub(2));
     let mut lines: Vec<String> = planted.iter().map(|line| format!("  {line}")).collect();
     lines.extend(accounts);
     lines.extend(floor_lines(own, width));
@@ -80,7 +80,9 @@ fn floor_lines(own: &Own<'_>, width: usize) -> Vec<String> {
     let inner = width.saturating_sub(6);
     let share = |x: Option<f64>| x.map_or("–".to_string(), |x| format::rounded(x, Terms::Share));
     let mut lines = Vec::new();
-    for floor in &own.summary.floors {
+    // Of what was the same in every trial there is nothing to say.
+    let known = |floor: &&ResponseFloor| floor.now.is_some() || floor.in_ten_times.is_some();
+    for floor in own.summary.floors.iter().filter(known) {
         let variance = own.summary.variances.iter().find(|v| v.response == floor.response);
         let mut text = format!(
             "{}: {} now, {} in ten times the time",
@@ -95,7 +97,7 @@ fn floor_lines(own: &Own<'_>, width: usize) -> Vec<String> {
                 evidence::source(variance.largest)
             ));
             if !variance.remedy.is_empty() {
-                text.push_str(&format!(": {}", short(variance.remedy.trim_end_matches('.'), 200)));
+                text.push_str(&format!(". {}", short(variance.remedy.trim_end_matches('.'), 200)));
             }
         }
         for (index, line) in wrapped(&text, inner).iter().enumerate() {

@@ -38,6 +38,14 @@ fn a_session_is_repeated_with_what_was_asked_for() {
         "scruple run create --seed 42 --profile standard --runs 12 --affinity 0,3 \
          --time-budget 60s --no-shield"
     );
+    // The time that a self-test takes by itself is that of no profile.
+    manifest.options.selftest = true;
+    manifest.options.time_budget_s = Some(manifest.options.profile.budget_s());
+    assert_eq!(
+        repeat_command(&manifest, &["planted_delay".into()]),
+        "scruple selftest planted_delay --seed 42 --profile standard --runs 12 --affinity 0,3 \
+         --time-budget 900s --no-shield"
+    );
 }
 
 #[test]
