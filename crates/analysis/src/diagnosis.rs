@@ -28,13 +28,16 @@ pub(crate) fn diagnoses(table: &Table<'_>) -> Vec<DiagnosisResult> {
     table.design.diagnoses.iter().map(|one| result(table, one)).collect()
 }
 
-/// The ratio of the two ends of a diagnosis's gap, which measuring is to make precise.
-pub(crate) fn gap(diagnosis: &Diagnosis) -> Quantity {
-    Quantity::Ratio {
+/// The ratios that measuring is to make precise: of the whole to the base, which is the gap, and to
+/// what is left without each suspect. A few trials that others slowed down may lie among the latter
+/// alone.
+pub(crate) fn ratios(diagnosis: &Diagnosis) -> impl Iterator<Item = Quantity> {
+    let without = diagnosis.suspects.iter().map(|suspect| &suspect.without);
+    std::iter::once(&diagnosis.base).chain(without).map(|to| Quantity::Ratio {
         response: diagnosis.response.clone(),
         of: diagnosis.whole.clone(),
-        to: diagnosis.base.clone(),
-    }
+        to: to.clone(),
+    })
 }
 
 fn result(table: &Table<'_>, diagnosis: &Diagnosis) -> DiagnosisResult {

@@ -1,6 +1,6 @@
 //! What the next round of trials should measure.
 
-use crate::diagnosis::gap;
+use crate::diagnosis::ratios;
 use crate::effect::effect;
 use crate::order::median;
 use crate::planted::asked_of_planted;
@@ -69,9 +69,9 @@ impl<'d> Driving<'d> {
     }
 }
 
-/// All that drives. A gap's ratio drives, and not the shares of it: where there is no gap these
-/// would be infinitely wide for ever. But blocks that make the gap precise hold the treatments
-/// without each suspect as well.
+/// All that drives. The ratios of a gap drive, and not the shares of it: where there is no gap these
+/// would be infinitely wide for ever. But blocks that make one of them precise hold all treatments
+/// of the diagnosis, since a share needs its treatments in the same block.
 fn driving(design: &Design) -> Vec<Driving<'_>> {
     let width = |quantity, width| Driving::new(quantity, Asked::Width(width));
     let findings = design.findings.iter().filter(|finding| finding.drives);
@@ -81,9 +81,12 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
         claims.map(|claim| width(claim.quantity.clone(), asked_of(claim, design.precision)));
     let planted =
         design.planted.iter().map(|one| Driving::new(one.quantity.clone(), Asked::Planted(one)));
-    let gaps = design.diagnoses.iter().map(|one| Driving {
-        with: one.suspects.iter().map(|suspect| design.complete(&suspect.without)).collect(),
-        ..width(gap(one), design.precision)
+    let gaps = design.diagnoses.iter().flat_map(|one| {
+        let cells = one.suspects.iter().map(|suspect| &suspect.without);
+        let cells = cells.chain([&one.whole, &one.base]);
+        let with: Vec<Treatment> = cells.map(|cell| design.complete(cell)).collect();
+        ratios(one)
+            .map(move |ratio| Driving { with: with.clone(), ..width(ratio, design.precision) })
     });
     findings.chain(claims).chain(planted).chain(gaps).collect()
 }
@@ -91,7 +94,7 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
 /// What the next round should measure, given the records so far (of this or of all experiments)
 /// and the treatments that are planned.
 ///
-/// A finding and the gap of a diagnosis are asked to be as precise as the design says, a claim as
+/// A finding and the ratios of a diagnosis are asked to be as precise as the design says, a claim as
 /// precise as [`asked_of`] says, a planted answer as [`asked_of_planted`] says. One that needs a
 /// treatment that is not planned, or one that did not complete in three trials or was refused as
 /// unsupported, is out of reach and asks for nothing.
