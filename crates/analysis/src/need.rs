@@ -6,7 +6,8 @@ use crate::order::median;
 use crate::planted::asked_of_planted;
 use crate::sample::Table;
 use model::{
-    Claim, Design, FindingResult, Planted, Quantity, QuantityResult, Record, Treatment, Unit,
+    Claim, Design, Diagnosis, FindingResult, Planted, Quantity, QuantityResult, Record, Treatment,
+    Unit,
 };
 use std::collections::BTreeSet;
 
@@ -76,9 +77,9 @@ impl<'d> Driving<'d> {
     }
 }
 
-/// All that drives. Of a diagnosis the gap's ratio drives first, in blocks that hold the treatments
-/// without each suspect as well; and once the gap is resolved, so that there are shares of it, each
-/// of these. Where there is no gap they would be infinitely wide for ever.
+/// All that drives. Of a diagnosis the gap's ratio drives first; and once the gap is resolved, so that
+/// there are shares of it, each of these, in blocks that hold all its treatments. Where there is no
+/// gap they would be infinitely wide for ever.
 fn driving(design: &Design) -> Vec<Driving<'_>> {
     let width = |quantity, width| Driving::new(quantity, Asked::Width(width));
     let findings = design.findings.iter().filter(|finding| finding.drives);
@@ -88,13 +89,19 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
         claims.map(|claim| width(claim.quantity.clone(), asked_of(claim, design.precision)));
     let planted =
         design.planted.iter().map(|one| Driving::new(one.quantity.clone(), Asked::Planted(one)));
-    let gaps = design.diagnoses.iter().map(|one| Driving {
-        with: one.suspects.iter().map(|suspect| design.complete(&suspect.without)).collect(),
-        ..width(gap(one), design.precision)
-    });
+    // A suspect is told from the others by pairs, so that all stand in the same blocks.
+    let all = |one: &Diagnosis| -> Vec<Treatment> {
+        let without = one.suspects.iter().map(|suspect| &suspect.without);
+        without.chain([&one.whole, &one.base]).map(|cell| design.complete(cell)).collect()
+    };
+    let gaps = design
+        .diagnoses
+        .iter()
+        .map(|one| Driving { with: all(one), ..width(gap(one), design.precision) });
     let shares = design.diagnoses.iter().flat_map(|one| {
         let shares = one.suspects.iter().map(|suspect| one.share(suspect));
-        shares.map(|share| Driving::new(share, Asked::Share(SHARE_WIDTH)))
+        let asked = Asked::Share(SHARE_WIDTH);
+        shares.map(move |share| Driving { with: all(one), ..Driving::new(share, asked) })
     });
     findings.chain(claims).chain(planted).chain(gaps).chain(shares).collect()
 }

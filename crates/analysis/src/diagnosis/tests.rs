@@ -132,3 +132,22 @@ fn the_gap_drives_and_takes_its_suspects_along() {
     let (no_gap, none) = ask(0.05, &records(8, 10_000, [10_000; 3], 10_000));
     assert!(no_gap <= 1.0 && none.is_empty(), "{no_gap}");
 }
+
+#[test]
+fn a_suspect_whose_trials_were_disturbed_asks_for_more_of_them() {
+    let design = Design { precision: 0.05, ..study() };
+    let ratio = |records: &[Record]| {
+        let refs: Vec<&Record> = records.iter().collect();
+        let need = need(&design, &refs, &design.treatments(Profile::Smoke));
+        (need.ratio, need.treatments.len())
+    };
+    let quiet = records(6, 20_000, [19_000, 12_000, 20_000], 10_000);
+    assert!(ratio(&quiet).0 <= 1.0);
+    // One trial without the cause is as slow as the whole: the gap is as precise as it was.
+    let mut disturbed = quiet.clone();
+    disturbed.retain(|record| (record.block, record.treatment.level("n")) != (2, Some("4")));
+    disturbed.push(task(2, "process", "4", 20_000).record());
+    assert!(diagnosed(&disturbed).suspects[0].share.estimate.unwrap().low < 0.6);
+    let (asked, treatments) = ratio(&disturbed);
+    assert!(asked > 1.0 && treatments == 5, "{asked}, {treatments}");
+}

@@ -51,6 +51,8 @@ fn main() -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let asked = Asked::parse(&words)?;
+    // Ctrl-C must not leave sessions among the temporary files.
+    sys::interrupt::install()?;
     let mut neighbour = asked.bursts.then(|| Neighbour::start(asked.seed)).transpose()?;
     let begun = Instant::now();
     let held = match asked.what {
@@ -119,7 +121,12 @@ fn each_session(
     );
     for number in 1..=asked.sessions {
         let session = folder.path.join(format!("{number:04}"));
-        let summary = one_session(command, &session)?;
+        let summary = one_session(command, &session);
+        if sys::interrupt::requested().is_some() {
+            // This session may have been cut short, too, which its exit code would not tell.
+            bail!("interrupted after {} sessions", number - 1);
+        }
+        let summary = summary?;
         let told = read(&summary).with_context(|| format!("session {number}"))?;
         eprintln!("session {number} of {}: {told}", asked.sessions);
         if !folder.keep {
