@@ -8,6 +8,7 @@ use rand_chacha::ChaCha8Rng;
 mod answers;
 mod coverage;
 mod error;
+mod grades;
 mod machine;
 mod neighbour;
 mod rates;

@@ -287,7 +287,7 @@ fn floors_grades_and_tags_stand_beside_the_verdicts() {
     let page = page_of(&fixture::doubted(12));
     let claims = between(&page, "What people say</h3>", "</table>");
     for needle in [
-        "Floor 2.1 % now, 0.6 % in ten times the time.",
+        "Floor 2.1 % now, 0.6 % in ten times the time",
         "Evidence: ●●○ software counter. What would raise it",
         "Evidence: ●●● PMU counter.",
         "Without its 9 tagged trials 6.6× [7.2, 7.7].",

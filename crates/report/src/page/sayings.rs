@@ -95,7 +95,10 @@ fn legend() -> Markup {
                  all claims of the session; else it is inconclusive. Shaded: that region. Bar: the \
                  interval measured here."
             }
-            p.small { (FLOOR_MEANING) }
+            p.small {
+                (FLOOR_MEANING) " The floor of the verdict is after that correction, as if no other \
+                 claim were decided."
+            }
         }
     }
 }
