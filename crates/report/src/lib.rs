@@ -92,7 +92,8 @@ pub fn selftest_text(session: &Session<'_>, width: usize) -> String {
 /// The final summary of a session for a terminal of `width` columns, with ANSI colours. Each
 /// experiment's question with its answer, each claim with its verdict and who makes it, then
 /// what may be trusted and what it cost. Where that is more than `height` lines, long claims are
-/// cut, then blank lines go, then only refuted claims keep lines of their own. Without a `height`
+/// cut, then blank lines go, then only refuted claims keep lines of their own, and at last each
+/// experiment has one line and the refuted claims are named. Without a `height`
 /// accounts and exhibits are printed in full; with one, they are a line that points to the report.
 pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
     terminal::terminal(session, width, height)

@@ -1,5 +1,6 @@
 //! The final summary of `scruple run`: it fits a screen.
 
+mod brief;
 mod inventory;
 
 use crate::Session;
@@ -56,13 +57,33 @@ pub(crate) fn terminal(session: &Session<'_>, width: usize, height: Option<usize
         let lines = blocks.iter().map(Vec::len).sum::<usize>() + blank * blocks.len();
         lines <= height
     };
-    let steps = [(Detail::Whole, 1), (Detail::Cut, 1), (Detail::Cut, 0), (Detail::Refuted, 1)];
+    let steps = [
+        (Detail::Whole, 1),
+        (Detail::Cut, 1),
+        (Detail::Cut, 0),
+        (Detail::Refuted, 1),
+        (Detail::Refuted, 0),
+    ];
     let fitting = steps.into_iter().map(|(detail, blank)| (said(detail), blank));
+    // Where not even the refuted claims fit: each answer in two lines, or else in one.
+    let brief = [(2, 1), (2, 0), (1, 1)];
+    let brief = brief.into_iter().map(|(most, blank)| (self::brief(session, most, width), blank));
     let (blocks, blank) = fitting
-        .into_iter()
+        .chain(brief)
         .find(|(blocks, blank)| fits(blocks, *blank))
-        .unwrap_or_else(|| (said(Detail::Refuted), 0));
+        .unwrap_or_else(|| (self::brief(session, 1, width), 0));
     laid_out(&blocks, blank)
+}
+
+/// The briefest that tells of every experiment.
+fn brief(session: &Session<'_>, most: usize, width: usize) -> Vec<Vec<String>> {
+    let blocks = vec![
+        header(session, width),
+        brief::experiments(session, most, width),
+        brief::claims(session, width),
+        trust_lines(session, width, WARNINGS_MAX),
+    ];
+    blocks.into_iter().filter(|lines| !lines.is_empty()).collect()
 }
 
 fn laid_out(blocks: &[Vec<String>], blank: usize) -> String {
@@ -205,16 +226,23 @@ fn named_lines(experiment: &ExperimentSummary, verdict: Verdict, width: usize) -
 fn answer_lines(own: &Own<'_>, finding: &FindingResult, width: usize) -> Vec<String> {
     let inner = width.saturating_sub(2);
     if finding.result.estimate.is_none() {
-        let missing = own.missing(&finding.result);
-        let text = format!("No answer, {}", missing.whole());
-        let lines = wrapped(&short(&text, 2 * inner), inner);
+        let lines = wrapped(&short(&answer_sentence(own, finding), 2 * inner), inner);
         return lines.iter().map(|line| format!("  {}", paint(CARE, line))).collect();
+    }
+    let sentence = answer_sentence(own, finding);
+    wrapped(&short(&sentence, 3 * inner), inner).iter().map(|line| format!("  {line}")).collect()
+}
+
+/// A finding as a sentence, or why there is none.
+fn answer_sentence(own: &Own<'_>, finding: &FindingResult) -> String {
+    if finding.result.estimate.is_none() {
+        return format!("No answer, {}", own.missing(&finding.result).whole());
     }
     let mut sentence = format::sentence(&finding.sentence, &finding.result);
     if let Some(rest) = format::rest(&finding.result) {
         sentence.push_str(&format!(" {rest}"));
     }
-    wrapped(&short(&sentence, 3 * inner), inner).iter().map(|line| format!("  {line}")).collect()
+    sentence
 }
 
 /// How wide the columns of verdicts are, over the whole session.

@@ -64,6 +64,28 @@ fn a_session_to_be_doubted() {
 }
 
 #[test]
+fn a_catalog_of_any_size_tells_each_answer_on_one_screen() {
+    let mut fixture = fixture::session(12);
+    let pattern = fixture.summary.experiments.clone();
+    let more = (0..18).map(|index| {
+        let mut experiment = pattern[index % 2].clone();
+        experiment.id = format!("number_{index}");
+        for claim in &mut experiment.claims {
+            claim.verdict = [Verdict::Refuted, Verdict::Supported][index % 2];
+        }
+        experiment
+    });
+    fixture.summary.experiments = more.collect();
+    let text = plain(&terminal(&fixture, 100));
+    assert!(text.lines().count() <= 45, "{text}");
+    for experiment in &fixture.summary.experiments {
+        let line = text.lines().find(|line| line.starts_with(&format!("{} ", experiment.id)));
+        assert!(line.is_some_and(|line| line.chars().count() <= 100), "{text}");
+    }
+    insta::assert_snapshot!("terminal_brief", text);
+}
+
+#[test]
 fn planted_answers_and_diagnoses() {
     let fixture = fixture::doubted(12);
     let Fixture { manifest, records, summary } = &fixture;
