@@ -4,10 +4,10 @@
 //! analysis finds between them is a difference that this machine makes out of nothing; smaller
 //! ones cannot be believed in any other experiment either.
 
-use kit::declare::{Named, cell, factor, finding, ratio, response};
-use kit::model::{Cell, Control, Design, Needs, Unit};
+use crate::support::passes::{self, generate, leap};
+use kit::declare::{Named, cell, factor, finding, ratio};
+use kit::model::{Cell, Control, Design, Needs};
 use kit::{Experiment, Stop, Trial};
-use sys::black_box;
 use sys::clock::now_ns;
 use sys::pages::{Huge, Mapping};
 
@@ -39,8 +39,9 @@ fn at(work: &str, order: &str) -> Cell {
 }
 
 fn design() -> Design {
-    let differ = |work| ratio("pass_ns", at(work, "b"), at(work, "a"));
-    let control = |work| Control { response: "pass_ns".into(), a: at(work, "a"), b: at(work, "b") };
+    let differ = |work| ratio(passes::TIME, at(work, "b"), at(work, "a"));
+    let control =
+        |work| Control { response: passes::TIME.into(), a: at(work, "a"), b: at(work, "b") };
     Design {
         id: "null".into(),
         version: 1,
@@ -55,25 +56,7 @@ fn design() -> Design {
             factor("order", "which of two identical treatments", "a").named(&ORDERS).build(),
             factor("work", "what a pass consists of", "cpu").named(&WORKS).build(),
         ],
-        responses: vec![
-            response("pass_ns", "time of a pass", Unit::Ns)
-                .cpu_twin("pass_cpu_ns")
-                .card(
-                    "before the first step of the pass",
-                    "after its last",
-                    "",
-                    "clock_gettime(CLOCK_MONOTONIC)",
-                )
-                .build(),
-            response("pass_cpu_ns", "CPU time of a pass", Unit::Ns)
-                .card(
-                    "before the first pass of the timed region",
-                    "after the last",
-                    "divided by the number of passes",
-                    "getrusage(RUSAGE_SELF)",
-                )
-                .build(),
-        ],
+        responses: passes::responses("after its last"),
         findings: vec![
             finding(
                 "cpu",
@@ -104,15 +87,13 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let work = trial.realise("work", &WORKS)?;
     trial.pin_to_one()?;
     let passes = work(trial)?;
-    let counters = trial.counters_mut();
-    let cpu_ns = counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0);
-    trial.record("pass_cpu_ns", passes, vec![cpu_ns as i64]);
+    passes::record_cpu_time(trial, passes);
     Ok(())
 }
 
 /// Times passes; returns how many.
-fn passes(trial: &mut Trial<'_>, mut pass: impl FnMut() -> Result<(), Stop>) -> Result<u64, Stop> {
-    trial.repeat(["pass_ns"], WARM_UP, |parts| {
+fn timed(trial: &mut Trial<'_>, mut pass: impl FnMut() -> Result<(), Stop>) -> Result<u64, Stop> {
+    trial.repeat([passes::TIME], WARM_UP, |parts| {
         let start_ns = now_ns();
         pass()?;
         parts[0] = now_ns() - start_ns;
@@ -123,7 +104,7 @@ fn passes(trial: &mut Trial<'_>, mut pass: impl FnMut() -> Result<(), Stop>) -> 
 fn arithmetic(trial: &mut Trial<'_>) -> Result<u64, Stop> {
     let mut state = 1;
     let mut generated = 0;
-    let done = passes(trial, || {
+    let done = timed(trial, || {
         state = generate(state, STEPS);
         generated += STEPS;
         Ok(())
@@ -135,42 +116,11 @@ fn arithmetic(trial: &mut Trial<'_>) -> Result<u64, Stop> {
     Ok(done)
 }
 
-const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
-const INCREMENT: u64 = 1_442_695_040_888_963_407;
-
-/// Steps of the generator of Knuth's MMIX: each needs the one before, so that neither the CPU
-/// nor the compiler can do two at a time.
-pub(crate) fn generate(mut state: u64, steps: u64) -> u64 {
-    for _ in 0..black_box(steps) {
-        state = state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT);
-        // The compiler may not unroll this into leaps.
-        state = black_box(state);
-    }
-    state
-}
-
-/// The state after so many steps, by squaring the step (F. Brown, "Random number generation with
-/// arbitrary strides", 1994).
-pub(crate) fn leap(state: u64, mut steps: u64) -> u64 {
-    let (mut multiplier, mut increment) = (MULTIPLIER, INCREMENT);
-    let (mut all_multiplier, mut all_increment) = (1_u64, 0_u64);
-    while steps > 0 {
-        if steps % 2 == 1 {
-            all_multiplier = all_multiplier.wrapping_mul(multiplier);
-            all_increment = all_increment.wrapping_mul(multiplier).wrapping_add(increment);
-        }
-        increment = multiplier.wrapping_add(1).wrapping_mul(increment);
-        multiplier = multiplier.wrapping_mul(multiplier);
-        steps /= 2;
-    }
-    all_multiplier.wrapping_mul(state).wrapping_add(all_increment)
-}
-
 fn system_calls(trial: &mut Trial<'_>) -> Result<u64, Stop> {
     let parent = sys::process::parent_pid();
     let mut right = 0_u64;
     let mut all = 0_u64;
-    let done = passes(trial, || {
+    let done = timed(trial, || {
         for _ in 0..CALLS {
             right += u64::from(sys::syscall::getppid() == parent);
         }
@@ -184,7 +134,7 @@ fn system_calls(trial: &mut Trial<'_>) -> Result<u64, Stop> {
 fn page_faults(trial: &mut Trial<'_>) -> Result<u64, Stop> {
     let page = sys::pages::page_bytes();
     let mut memory = Mapping::new(PAGES * page, Huge::Never)?;
-    let done = passes(trial, || {
+    let done = timed(trial, || {
         memory.discard()?;
         memory.touch(page);
         Ok(())
@@ -197,17 +147,8 @@ fn page_faults(trial: &mut Trial<'_>) -> Result<u64, Stop> {
 
 #[cfg(test)]
 mod tests {
-    use super::{INCREMENT, MULTIPLIER, design, generate, leap};
+    use super::design;
     use kit::model::Profile;
-
-    #[test]
-    fn leaps_arrive_where_steps_do() {
-        for steps in [0, 1, 2, 3, 17, 1000, 40_000] {
-            assert_eq!(leap(1, steps), generate(1, steps), "{steps}");
-        }
-        assert_eq!(leap(1, 1), MULTIPLIER.wrapping_add(INCREMENT));
-        assert_ne!(leap(1, 1000), generate(1, 999));
-    }
 
     #[test]
     fn every_kind_of_work_has_its_control() {

@@ -2,8 +2,8 @@
 
 use super::CHAPTER;
 use super::busy::{Wait, work_until};
-use crate::null::{generate, leap};
 use crate::support::party::{Party, overlap_response};
+use crate::support::passes::{generate, leap};
 use kit::declare::{Named, cell, diagnosis, factor, finding, grid, ratio, response, suspect};
 use kit::model::{Cell, Design, Diagnosis, Finding, Grid, Needs, Profile, Unit};
 use kit::workers::{Model, Pace, Repeated, Rounds};

@@ -2,8 +2,8 @@
 
 use super::CHAPTER;
 use super::busy::work_until;
-use crate::null::{generate, leap};
 use crate::support::party::{Party, overlap_response};
+use crate::support::passes::{generate, leap};
 use kit::declare::{Named, cell, factor, finding, planted, ratio, remark, response, share};
 use kit::model::{Cell, Design, Finding, Needs, Planted, Region, Unit};
 use kit::workers::{Model, Repeated};

@@ -1,7 +1,7 @@
 //! Is it seen that another process took the CPU, and is the CPU time right all the same?
 
 use super::CHAPTER;
-use crate::null::{generate, leap};
+use crate::support::passes::{self, TIME, generate, leap};
 use kit::declare::{Named, cell, factor, finding, frequency, planted, ratio, response, value};
 use kit::model::{Cell, Design, Needs, Planted, Profile, Quantity, Region, Response, Unit};
 use kit::{Experiment, Stop, Trial};
@@ -69,7 +69,6 @@ const ENDING: Duration = Duration::from_secs(5);
 
 /// The tag that analysis gives a trial which others took the CPU from, as a response.
 const TAG: &str = "tag_preempted_count";
-const TIME: &str = "pass_ns";
 
 fn by(rival: &str) -> Cell {
     cell([("rival", rival)])
@@ -124,24 +123,8 @@ fn unharmed() -> Quantity {
 }
 
 fn responses() -> Vec<Response> {
-    vec![
-        response(TIME, "time of a pass", Unit::Ns)
-            .cpu_twin("pass_cpu_ns")
-            .card(
-                "before the first step of the pass",
-                "after its last",
-                "",
-                "clock_gettime(CLOCK_MONOTONIC)",
-            )
-            .build(),
-        response("pass_cpu_ns", "CPU time of a pass", Unit::Ns)
-            .card(
-                "before the first pass of the timed region",
-                "after the last",
-                "divided by the number of passes",
-                "getrusage(RUSAGE_SELF)",
-            )
-            .build(),
+    let mut all = passes::responses("after its last");
+    all.push(
         response("rival_ppm", "the rival's share of the CPU", Unit::Ppm)
             .card(
                 "before the first pass",
@@ -150,6 +133,8 @@ fn responses() -> Vec<Response> {
                 "clock_gettime(the rival's CPU-time clock)",
             )
             .build(),
+    );
+    all.push(
         response(TAG, "trials tagged as preempted", Unit::Count)
             .card(
                 "before the first pass of the timed region",
@@ -159,7 +144,8 @@ fn responses() -> Vec<Response> {
                 "getrusage, /proc/thread-self/schedstat and the machine's CPU time",
             )
             .build(),
-    ]
+    );
+    all
 }
 
 fn answers() -> Vec<Planted> {
@@ -189,7 +175,7 @@ fn answers() -> Vec<Planted> {
 }
 
 /// The shorter a trial, the likelier nobody preempts it.
-fn passes(does: Rival, profile: Profile) -> u64 {
+fn passes_of(does: Rival, profile: Profile) -> u64 {
     match (does, profile) {
         (Rival::Away, _) => 1,
         (_, Profile::Smoke) => 3,
@@ -201,7 +187,7 @@ fn passes(does: Rival, profile: Profile) -> u64 {
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let does = trial.realise("rival", &RIVALS)?;
     trial.pin_to_one()?;
-    let passes = passes(does, trial.spec().profile);
+    let passes = passes_of(does, trial.spec().profile);
     let mut walls: Vec<i64> = Vec::with_capacity(passes as usize);
     let mut state = 1;
     let rival = Beside::fork(does)?;
@@ -228,10 +214,8 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
              choose a free one by --affinity",
         ));
     }
-    let counters = trial.counters_mut();
-    let cpu_ns = counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0);
     trial.record(TIME, 1, walls);
-    trial.record("pass_cpu_ns", passes, vec![cpu_ns as i64]);
+    passes::record_cpu_time(trial, passes);
     trial.record_one("rival_ppm", (rival_share * 1e6) as i64);
     let right = f64::from(u8::from(state == leap(1, passes * STEPS)));
     trial.check("the generator arrived where it had to", right, 1.0, 1.0);

@@ -1,0 +1,81 @@
+//! Passes of the same arithmetic, by the wall clock and by CPU time.
+
+use kit::Trial;
+use kit::declare::response;
+use kit::model::{Response, Unit};
+use sys::black_box;
+
+/// The response that passes are timed in.
+pub(crate) const TIME: &str = "pass_ns";
+
+const CPU_TIME: &str = "pass_cpu_ns";
+
+/// The time of a pass, which ends with what `until` names, and its CPU time.
+pub(crate) fn responses(until: &str) -> Vec<Response> {
+    vec![
+        response(TIME, "time of a pass", Unit::Ns)
+            .cpu_twin(CPU_TIME)
+            .card("before the first step of the pass", until, "", "clock_gettime(CLOCK_MONOTONIC)")
+            .build(),
+        response(CPU_TIME, "CPU time of a pass", Unit::Ns)
+            .card(
+                "before the first pass of the timed region",
+                "after the last",
+                "divided by the number of passes",
+                "getrusage(RUSAGE_SELF)",
+            )
+            .build(),
+    ]
+}
+
+/// Keeps the CPU time of so many passes, which were all of the timed region.
+pub(crate) fn record_cpu_time(trial: &mut Trial<'_>, passes: u64) {
+    let counters = trial.counters_mut();
+    let cpu_ns = counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0);
+    trial.record(CPU_TIME, passes, vec![cpu_ns as i64]);
+}
+
+const MULTIPLIER: u64 = 6_364_136_223_846_793_005;
+const INCREMENT: u64 = 1_442_695_040_888_963_407;
+
+/// Steps of the generator of Knuth's MMIX: each needs the one before, so that neither the CPU
+/// nor the compiler can do two at a time.
+pub(crate) fn generate(mut state: u64, steps: u64) -> u64 {
+    for _ in 0..black_box(steps) {
+        state = state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT);
+        // The compiler may not unroll this into leaps.
+        state = black_box(state);
+    }
+    state
+}
+
+/// The state after so many steps, by squaring the step (F. Brown, "Random number generation with
+/// arbitrary strides", 1994).
+pub(crate) fn leap(state: u64, mut steps: u64) -> u64 {
+    let (mut multiplier, mut increment) = (MULTIPLIER, INCREMENT);
+    let (mut all_multiplier, mut all_increment) = (1_u64, 0_u64);
+    while steps > 0 {
+        if steps % 2 == 1 {
+            all_multiplier = all_multiplier.wrapping_mul(multiplier);
+            all_increment = all_increment.wrapping_mul(multiplier).wrapping_add(increment);
+        }
+        increment = multiplier.wrapping_add(1).wrapping_mul(increment);
+        multiplier = multiplier.wrapping_mul(multiplier);
+        steps /= 2;
+    }
+    all_multiplier.wrapping_mul(state).wrapping_add(all_increment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{INCREMENT, MULTIPLIER, generate, leap};
+
+    #[test]
+    fn leaps_arrive_where_steps_do() {
+        for steps in [0, 1, 2, 3, 17, 1000, 40_000] {
+            assert_eq!(leap(1, steps), generate(1, steps), "{steps}");
+        }
+        assert_eq!(leap(1, 1), MULTIPLIER.wrapping_add(INCREMENT));
+        assert_ne!(leap(1, 1000), generate(1, 999));
+    }
+}
