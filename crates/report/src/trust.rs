@@ -85,12 +85,16 @@ pub(crate) fn control_sentence(session: &Session<'_>) -> String {
     }
 }
 
-/// The floor, in a sentence.
+/// The floor of the controls, in a sentence; each number has its own.
 pub(crate) fn floor_sentence(session: &Session<'_>) -> String {
     match session.summary.trust.floor {
         Some(floor) => format!(
-            "Floor: a difference of {} is the smallest this session could have found.",
-            format::rounded(floor, Terms::Share)
+            "Floor: the noisiest of these controls could have found a difference of {}{}.",
+            format::rounded(floor, Terms::Share),
+            session.summary.trust.floor_in_ten_times.map_or_else(String::new, |later| format!(
+                ", or of {} in ten times the time",
+                format::rounded(later, Terms::Share)
+            ))
         ),
         None => "There were too few blocks to say how small a difference could be found.".into(),
     }
