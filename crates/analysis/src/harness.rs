@@ -13,8 +13,8 @@ pub(crate) fn harness(records: &[Record]) -> Harness {
         outside_ns: median_ns(
             records.iter().filter_map(|r| Some(r.total_ns.saturating_sub(r.measuring_ns?))),
         ),
-        runner_cpu_share: share(records, |record| record.runner_cpu_ns),
-        foreign_cpu_share: share(records, |record| record.machine.foreign_cpu_ns),
+        runner_cpu_share: share(records, |r| Some((r.runner_cpu_ns?, r.measuring_ns?))),
+        foreign_cpu_share: share(records, |r| Some((r.machine.foreign_cpu_ns?, r.total_ns))),
         leaking_trials: leaking_trials(&all),
     }
 }
@@ -24,16 +24,14 @@ fn median_ns(values: impl Iterator<Item = u64>) -> Option<u64> {
     median(&values).map(|value| value.round() as u64)
 }
 
-/// Time used while trials measured, as a share of that time, over the trials that tell both.
-fn share(records: &[Record], used: impl Fn(&Record) -> Option<u64>) -> Option<f64> {
-    let (mut used_ns, mut measuring_ns) = (0.0, 0.0);
-    for record in records {
-        if let (Some(part), Some(whole)) = (used(record), record.measuring_ns) {
-            used_ns += part as f64;
-            measuring_ns += whole as f64;
-        }
+/// The first of two times as a share of the second, over the trials that tell both.
+fn share(records: &[Record], times: impl Fn(&Record) -> Option<(u64, u64)>) -> Option<f64> {
+    let (mut part_ns, mut whole_ns) = (0.0, 0.0);
+    for (part, whole) in records.iter().filter_map(times) {
+        part_ns += part as f64;
+        whole_ns += whole as f64;
     }
-    (measuring_ns > 0.0).then(|| used_ns / measuring_ns)
+    (whole_ns > 0.0).then(|| part_ns / whole_ns)
 }
 
 #[cfg(test)]
@@ -56,7 +54,7 @@ mod tests {
         // 5000 in all less 1000, 1000 and 3000 of measuring.
         assert_eq!(harness.outside_ns, Some(4_000));
         assert!((harness.runner_cpu_share.unwrap() - 110.0 / 5_000.0).abs() < 1e-12);
-        assert!((harness.foreign_cpu_share.unwrap() - 1_000.0 / 4_000.0).abs() < 1e-12);
+        assert!((harness.foreign_cpu_share.unwrap() - 1_000.0 / 10_000.0).abs() < 1e-12);
         assert_eq!(super::harness(&[]), Harness::default());
     }
 }

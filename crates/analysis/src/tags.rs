@@ -33,8 +33,8 @@ pub enum Tag {
     StolenFrom,
     /// Its first thread moved to another CPU.
     Migrated,
-    /// Others used at least [`FOREIGN_SHARE`] of one CPU, this trial's or another, while it
-    /// measured.
+    /// Others used at least [`FOREIGN_SHARE`] of one CPU, this trial's or another, over its whole
+    /// life, which is what their CPU time is known of.
     ForeignLoad,
     /// A CPU quota held its cgroup, or one above it, back.
     Throttled,
@@ -78,8 +78,8 @@ impl Tag {
             Tag::StolenFrom => Some(record.machine.steal_ns? > 0),
             Tag::Migrated => Some(counters.migrations? > 0),
             Tag::ForeignLoad => {
-                let measuring_ns = record.measuring_ns?.max(1) as f64;
-                Some(record.machine.foreign_cpu_ns? as f64 / measuring_ns >= FOREIGN_SHARE)
+                let life_ns = record.total_ns.max(1) as f64;
+                Some(record.machine.foreign_cpu_ns? as f64 / life_ns >= FOREIGN_SHARE)
             }
             Tag::Throttled => Some(record.machine.throttled_ns? > 0),
             Tag::SlowClock => None,

@@ -87,7 +87,8 @@ pub struct Harness {
     pub outside_ns: Option<u64>,
     /// CPU time of the runner while trials measured, as a share of that time.
     pub runner_cpu_share: Option<f64>,
-    /// CPU time of others while trials measured, as a share of that time.
+    /// CPU time of others while trials lived, as a share of that time: it is known over their whole
+    /// life.
     pub foreign_cpu_share: Option<f64>,
     /// Trials that left processes behind (which were killed).
     pub leaking_trials: u64,

@@ -100,7 +100,7 @@ impl Nulls {
         let foreign = analysis::median(&self.foreign).map_or("unknown".into(), |share| {
             format!("{:.0} % of one CPU (median over sessions)", 100.0 * share)
         });
-        let _ = writeln!(text, "CPU time of others while trials measured: {foreign}");
+        let _ = writeln!(text, "CPU time of others while trials lived: {foreign}");
         let _ = writeln!(text, "at most 5 %: {}", yes_or_no(self.holds()));
         text
     }

@@ -103,7 +103,7 @@ pub(super) fn harness(session: &Session<'_>) -> Markup {
         ("from the start of a trial's process to its Ready, median", ns(harness.spawn_to_ready_ns)),
         ("per trial outside its timed region, median", ns(harness.outside_ns)),
         ("CPU of scruple itself while trials measured", share(harness.runner_cpu_share)),
-        ("CPU of others while trials measured", share(harness.foreign_cpu_share)),
+        ("CPU of others while trials lived", share(harness.foreign_cpu_share)),
         ("trials that left processes behind", format::count(harness.leaking_trials)),
     ];
     html! {

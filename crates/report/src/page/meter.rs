@@ -51,7 +51,7 @@ pub(super) fn disturbance(session: &Session<'_>) -> Markup {
     html! {
         ul {
             @if let Some(foreign) = harness.foreign_cpu_share {
-                li { "Others used " b { (share(foreign)) } " of one CPU while trials measured." }
+                li { "Others used " b { (share(foreign)) } " of one CPU while trials lived." }
             }
             @for (what, share) in &waits {
                 li { b { (share) } " of the trials' time " (what) "." }
