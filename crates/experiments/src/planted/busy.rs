@@ -2,6 +2,7 @@
 //! done, waits of a known length, and waiting that keeps a CPU as busy as working does.
 
 use crate::support::passes::generate;
+use std::sync::atomic::{AtomicU64, Ordering};
 use sys::black_box;
 use sys::clock::{now_ns, thread_cpu_ns};
 
@@ -26,6 +27,17 @@ pub(super) fn work_until(mut done: impl FnMut() -> bool) {
         state = generate(state, LOOK_STEPS);
     }
     black_box(state);
+}
+
+/// Does something under a lock: a word that is 1 while somebody has it.
+pub(super) fn under_lock<T>(lock: &AtomicU64, work: impl FnOnce() -> T) -> T {
+    work_until(|| {
+        let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
+        lock.load(relaxed) == 0 && lock.compare_exchange(0, 1, acquire, relaxed).is_ok()
+    });
+    let done = work();
+    lock.store(0, Ordering::Release);
+    done
 }
 
 /// Waits of a known length.

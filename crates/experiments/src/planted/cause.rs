@@ -1,7 +1,7 @@
 //! Is the cause that was planted the one that is named?
 
 use super::CHAPTER;
-use super::busy::{Wait, work_until};
+use super::busy::{Wait, under_lock, work_until};
 use crate::support::party::{Party, overlap_response};
 use crate::support::passes::{generate, leap};
 use kit::declare::{Named, cell, diagnosis, factor, finding, grid, ratio, response, suspect};
@@ -223,12 +223,7 @@ impl Stage {
     fn hold(&self, index: usize, mut state: u64) -> u64 {
         let lock = self.word(self.locks[index]);
         for _ in 0..HOLDS {
-            work_until(|| {
-                let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
-                lock.load(relaxed) == 0 && lock.compare_exchange(0, 1, acquire, relaxed).is_ok()
-            });
-            state = generate(state, HELD_CHUNKS * CHUNK_STEPS);
-            lock.store(0, Ordering::Release);
+            state = under_lock(lock, || generate(state, HELD_CHUNKS * CHUNK_STEPS));
         }
         state
     }

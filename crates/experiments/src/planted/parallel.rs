@@ -1,7 +1,7 @@
 //! Are a known serial fraction and a known share of time under a lock found?
 
 use super::CHAPTER;
-use super::busy::work_until;
+use super::busy::{under_lock, work_until};
 use crate::support::party::{Party, overlap_response};
 use crate::support::passes::{generate, leap};
 use kit::declare::{Named, cell, factor, finding, planted, ratio, remark, response, share};
@@ -255,12 +255,7 @@ impl Stage {
     fn locked(&self, lock: &AtomicU64) -> u64 {
         let mut state = 1;
         for _ in 0..HOLDS {
-            work_until(|| {
-                let (acquire, relaxed) = (Ordering::Acquire, Ordering::Relaxed);
-                lock.load(relaxed) == 0 && lock.compare_exchange(0, 1, acquire, relaxed).is_ok()
-            });
-            state = generate(state, HELD_CHUNKS * CHUNK_STEPS);
-            lock.store(0, Ordering::Release);
+            state = under_lock(lock, || generate(state, HELD_CHUNKS * CHUNK_STEPS));
             state = generate(state, FREE_CHUNKS * CHUNK_STEPS);
         }
         state
