@@ -9,6 +9,7 @@
 mod account;
 mod bounds;
 mod claim;
+mod comparison;
 mod design;
 mod manifest;
 mod planted;
@@ -26,6 +27,10 @@ pub use bounds::{
     SESSION_TREATMENTS_MAX, TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX, TREATMENTS_MAX,
 };
 pub use claim::{Cell, Claim, Control, Finding, Quantity, Region};
+pub use comparison::{
+    ComparedExperiment, ComparedQuantity, ComparedRow, ComparedVerdict, Comparison, FactRow,
+    GateLook, GateOutcome, GateResult, Replication, SessionEffect, Side, Weight,
+};
 pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
 pub use manifest::{CpuCache, Environment, Manifest, Neighbour, Options, ShieldReport};
 pub use planted::{Diagnosis, Planted, Suspect};
@@ -49,6 +54,10 @@ pub const SESSION_FORMAT: u32 = 1;
 
 /// Version of the layout of `summary.json`; docs/summary.schema.json describes it.
 pub const SUMMARY_FORMAT: u32 = 3;
+
+/// Version of the layout of what `scruple compare --json` prints; docs/comparison.schema.json
+/// describes it.
+pub const COMPARISON_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple selftest --json` prints; docs/selftest.schema.json
 /// describes it.

@@ -1,4 +1,4 @@
-use model::{Selftest, Summary};
+use model::{Comparison, Selftest, Summary};
 use schemars::Schema;
 
 /// The JSON schema of `summary.json`, as docs/summary.schema.json holds it: indented, with a
@@ -12,6 +12,11 @@ pub fn selftest_schema() -> String {
     text(schemars::schema_for!(Selftest))
 }
 
+/// The JSON schema of what `scruple compare --json` prints, as docs/comparison.schema.json holds it.
+pub fn comparison_schema() -> String {
+    text(schemars::schema_for!(Comparison))
+}
+
 fn text(schema: Schema) -> String {
     // Writing a value of strings and numbers into memory cannot fail; `Value` says so by having
     // a `Display`, whose alternate form is the indented one.
@@ -20,16 +25,20 @@ fn text(schema: Schema) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{selftest_schema, summary_schema};
+    use super::{comparison_schema, selftest_schema, summary_schema};
 
     /// The documented schemas are those of the types.
     ///
-    /// After a change of `model::Summary` or `model::Selftest`, raise `model::SUMMARY_FORMAT` or
-    /// `model::SELFTEST_FORMAT` and write them anew: `SCRUPLE_UPDATE=1 cargo test -p store schema`.
+    /// After a change of `model::Summary`, `model::Selftest` or `model::Comparison`, raise its
+    /// `model::…_FORMAT` and write them anew: `SCRUPLE_UPDATE=1 cargo test -p store schema`.
     #[test]
     fn the_schemas_in_docs_are_those_of_the_types() {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
-        let schemas = [("summary", summary_schema()), ("selftest", selftest_schema())];
+        let schemas = [
+            ("summary", summary_schema()),
+            ("selftest", selftest_schema()),
+            ("comparison", comparison_schema()),
+        ];
         for (name, schema) in schemas {
             let path = format!("{docs}/{name}.schema.json");
             if std::env::var_os("SCRUPLE_UPDATE").is_some() {
@@ -50,7 +59,13 @@ mod tests {
             &["format", "scruple", "session", "complete", "trust", "harness", "experiments"];
         let selftest: &[&str] =
             &["format", "complete", "trusted", "sentence", "answers", "causes", "controls"];
-        for (schema, fields) in [(summary_schema(), summary), (selftest_schema(), selftest)] {
+        let comparison: &[&str] =
+            &["format", "scruple", "sides", "facts", "controls", "experiments", "gates"];
+        for (schema, fields) in [
+            (summary_schema(), summary),
+            (selftest_schema(), selftest),
+            (comparison_schema(), comparison),
+        ] {
             let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
             for field in fields {
                 let described = &schema["properties"][field]["description"];

@@ -1,223 +1,13 @@
-//! A real browser opens the report from disk and is asked what it sees.
-//!
-//! The screenshots under the target folder's `report-screenshots` are for people to look at.
+//! Sessions that were made up, each for what it shows.
 
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test should stop where it fails")]
-
-mod fixture;
-mod hostile;
-
-use headless_chrome::protocol::cdp::types::Event;
-use headless_chrome::protocol::cdp::{Emulation, Log, Network, Page, Runtime};
-use headless_chrome::{Browser, LaunchOptions, Tab};
+use crate::eyes::{Looked, browser};
+use crate::{fixture, hostile, recorded};
 use report::Session;
-use serde_json::{Value, json};
-use std::ffi::OsStr;
+use serde_json::json;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
-
-/// Where a browser may be found, in the order of preference.
-const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
-
-/// Length of one slice of a page, in pixels.
-const SLICE_PX: f64 = 1600.0;
-
-/// The most of a page that is taken in one picture, in pixels.
-const LENGTH_PX_MAX: f64 = 12_000.0;
-
-fn browser_path() -> PathBuf {
-    if let Some(path) = std::env::var_os("CHROME") {
-        return path.into();
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = BROWSERS
-        .iter()
-        .flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)))
-        .find(|candidate| candidate.is_file());
-    found.unwrap_or_else(|| {
-        panic!(
-            "no browser to look at the report: none of {} is on PATH and $CHROME is not set; \
-             `cargo xtask test` installs one",
-            BROWSERS.join(", ")
-        )
-    })
-}
-
-fn browser() -> Browser {
-    let flags = [
-        "--disable-gpu",
-        "--disable-component-update",
-        "--disable-background-networking",
-        "--hide-scrollbars",
-    ];
-    let options = LaunchOptions::default_builder()
-        .path(Some(browser_path()))
-        .sandbox(false)
-        .window_size(Some((1280, 900)))
-        .idle_browser_timeout(Duration::from_secs(120))
-        .args(flags.iter().map(OsStr::new).collect())
-        .build()
-        .expect("complete options");
-    Browser::new(options).expect("the browser starts")
-}
-
-/// What went wrong in a page, and what it asked the network for.
-#[derive(Default)]
-struct Witness {
-    complaints: Mutex<Vec<String>>,
-    requests: Mutex<Vec<String>>,
-}
-
-struct Looked {
-    tab: Arc<Tab>,
-    witness: Arc<Witness>,
-}
-
-impl Looked {
-    /// Opens a page with everything that could complain switched on first.
-    fn open(browser: &Browser, page: &Path) -> Looked {
-        let tab = browser.new_tab().unwrap();
-        let witness = Arc::new(Witness::default());
-        let listener = Arc::clone(&witness);
-        tab.add_event_listener(Arc::new(move |event: &Event| match event {
-            Event::RuntimeExceptionThrown(thrown) => {
-                listener.complaints.lock().unwrap().push(format!("{:?}", thrown.params));
-            }
-            Event::RuntimeConsoleAPICalled(said) => {
-                listener.complaints.lock().unwrap().push(format!("{:?}", said.params));
-            }
-            Event::LogEntryAdded(entry) => {
-                listener.complaints.lock().unwrap().push(format!("{:?}", entry.params));
-            }
-            Event::NetworkRequestWillBeSent(sent) => {
-                listener.requests.lock().unwrap().push(sent.params.request.url.clone());
-            }
-            _ => {}
-        }))
-        .unwrap();
-        tab.call_method(Runtime::Enable(None)).unwrap();
-        tab.call_method(Log::Enable(None)).unwrap();
-        let network: Network::Enable = serde_json::from_value(json!({})).unwrap();
-        tab.call_method(network).unwrap();
-        tab.navigate_to(&format!("file://{}", page.display())).unwrap();
-        tab.wait_until_navigated().unwrap();
-        Looked { tab, witness }
-    }
-
-    /// The value of an expression.
-    fn ask(&self, expression: &str) -> Value {
-        let text = format!("JSON.stringify({expression})");
-        let answer = self.tab.evaluate(&text, true).unwrap().value.unwrap_or(Value::Null);
-        serde_json::from_str(answer.as_str().unwrap_or("null")).unwrap()
-    }
-
-    fn number(&self, expression: &str) -> f64 {
-        self.ask(expression).as_f64().unwrap_or(f64::NAN)
-    }
-
-    fn text(&self, expression: &str) -> String {
-        self.ask(expression).as_str().unwrap_or_default().to_string()
-    }
-
-    fn width(&self, width: u32) {
-        let metrics =
-            json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
-        let metrics: Emulation::SetDeviceMetricsOverride = serde_json::from_value(metrics).unwrap();
-        self.tab.call_method(metrics).unwrap();
-    }
-
-    fn scheme(&self, scheme: &str) {
-        let features = json!({"features": [{"name": "prefers-color-scheme", "value": scheme}]});
-        let media: Emulation::SetEmulatedMedia = serde_json::from_value(features).unwrap();
-        self.tab.call_method(media).unwrap();
-    }
-
-    /// As it would be on paper.
-    fn print(&self) {
-        let media: Emulation::SetEmulatedMedia =
-            serde_json::from_value(json!({"media": "print", "features": []})).unwrap();
-        self.tab.call_method(media).unwrap();
-    }
-
-    /// The whole page as a picture; as several, each small enough to be looked at, where
-    /// `REPORT_PICTURES=slices` asks for it.
-    fn pictures(&self, name: &str) {
-        let size = self.ask("[document.documentElement.clientWidth, document.body.scrollHeight]");
-        let (width, height) = (size[0].as_f64().unwrap(), size[1].as_f64().unwrap());
-        let slices = std::env::var_os("REPORT_PICTURES").is_some_and(|kind| kind == "slices");
-        let length = if slices { SLICE_PX } else { LENGTH_PX_MAX };
-        let count = if slices { (height / length).ceil() as u32 } else { 1 };
-        for index in 0..count {
-            let y = f64::from(index) * length;
-            let clip =
-                Page::Viewport { x: 0.0, y, width, height: length.min(height - y), scale: 1.0 };
-            let shot: Page::CaptureScreenshot = serde_json::from_value(json!({
-                "format": "png", "clip": clip, "captureBeyondViewport": true
-            }))
-            .unwrap();
-            let data = self.tab.call_method(shot).unwrap().data;
-            let file = folder().join(format!("{name}-{index}.png"));
-            std::fs::write(file, from_base64(&data)).unwrap();
-        }
-    }
-
-    /// No error, no word on the console, and nothing asked for but the page itself.
-    fn assert_quiet(&self) {
-        let complaints = self.witness.complaints.lock().unwrap();
-        assert!(complaints.is_empty(), "{complaints:?}");
-        let requests = self.witness.requests.lock().unwrap();
-        assert!(!requests.is_empty(), "the page itself was asked for");
-        let outside: Vec<_> = requests
-            .iter()
-            .filter(|url| !url.starts_with("file:///") || !is_page(url))
-            .filter(|url| *url != "data:,")
-            .collect();
-        assert!(outside.is_empty(), "{outside:?}");
-    }
-
-    fn assert_no_overflow(&self, width: u32) {
-        self.width(width);
-        let wide = self.number("document.documentElement.scrollWidth");
-        let room = self.number("document.documentElement.clientWidth");
-        assert_eq!(room, f64::from(width));
-        assert!(wide <= room, "{wide} px of page in a window of {room} px");
-    }
-}
-
-/// Whether an address is that of one of a session's two pages.
-fn is_page(url: &str) -> bool {
-    let page = url.split('#').next().unwrap_or_default();
-    [report::REPORT_PAGE, report::CLAIMS_PAGE]
-        .iter()
-        .any(|name| page.ends_with(&format!("/{name}")))
-}
-
-fn folder() -> PathBuf {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report-screenshots");
-    std::fs::create_dir_all(&folder).unwrap();
-    folder
-}
-
-/// Base 64 as the browser writes it (RFC 4648, with padding).
-fn from_base64(text: &str) -> Vec<u8> {
-    let digit = |c: u8| match c {
-        b'A'..=b'Z' => u32::from(c - b'A'),
-        b'a'..=b'z' => u32::from(c - b'a') + 26,
-        b'0'..=b'9' => u32::from(c - b'0') + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let mut bytes = Vec::new();
-    for four in text.trim_end_matches('=').as_bytes().chunks(4) {
-        let joined = four.iter().fold(0, |all, c| (all << 6) | digit(*c)) << (6 * (4 - four.len()));
-        bytes.extend(&joined.to_be_bytes()[1..four.len()]);
-    }
-    bytes
-}
 
 /// Writes the report of a session into a folder.
-fn written(fixture: &fixture::Fixture, folder: &Path) -> PathBuf {
+pub(crate) fn written(fixture: &fixture::Fixture, folder: &Path) -> PathBuf {
     let session = Session {
         manifest: &fixture.manifest,
         records: &fixture.records,
@@ -585,4 +375,17 @@ fn schemes_differ(looked: &Looked) {
         }
     }
     assert_ne!(papers[0], papers[1]);
+}
+
+/// The session of the whole catalog that stands under `recorded/`.
+#[test]
+fn the_recorded_session_works_in_a_browser() {
+    let fixture = recorded::session("base");
+    let scratch = tempfile::tempdir().unwrap();
+    let browser = browser();
+    let looked = Looked::open(&browser, &written(&fixture, scratch.path()));
+    for width in [390, 768, 1280] {
+        looked.assert_no_overflow(width);
+    }
+    looked.assert_quiet();
 }

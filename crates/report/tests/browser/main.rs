@@ -1,0 +1,14 @@
+//! A real browser opens what `report` writes from disk and is asked what it sees.
+//!
+//! The screenshots under the target folder's `report-screenshots` are for people to look at.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test should stop where it fails")]
+
+mod eyes;
+#[path = "../fixture/mod.rs"]
+mod fixture;
+#[path = "../hostile/mod.rs"]
+mod hostile;
+mod made_up;
+#[path = "../recorded/mod.rs"]
+mod recorded;
