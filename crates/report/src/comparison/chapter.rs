@@ -1,7 +1,7 @@
 //! One experiment: what differs, in which doubt, its charts, its verdicts, its table.
 
-use super::item::{ANSWERS, Chapter, Item, letter};
-use super::opening::{badge, rests_on};
+use super::item::{ANSWERS, Chapter, Found, Item, Size, letter};
+use super::opening::{against, badge, rests_on, value};
 use super::{Page, ratios, sentence, slopes, table};
 use crate::format::count;
 use crate::page::note;
@@ -12,6 +12,9 @@ use model::{ComparedVerdict, Replication};
 /// Rows of a chart that are not folded away: differing ones at most, and all where few differ.
 const DIFFERING_MAX: usize = 40;
 const SHOWN_MIN: usize = 8;
+
+/// Differences without a ratio that are listed.
+const UNSHOWN_MAX: usize = 20;
 
 /// Marks on the whole page beyond which folded charts are cut, so that it stays light.
 const MARKS_ON_PAGE: usize = 1_500;
@@ -41,6 +44,7 @@ pub(super) fn chapter(page: &Page<'_>, chapter: &Chapter<'_>) -> Markup {
             @if !chapter.items.is_empty() {
                 (answer(page, chapter))
                 (charts(page, chapter))
+                (without_ratio(chapter))
                 (verdicts(page, chapter))
                 (slopes::slopes(&chapter.items, page.comparison.sides.len()))
                 (table::table(&chapter.items, page.comparison.sides.len()))
@@ -88,6 +92,12 @@ fn answer(page: &Page<'_>, chapter: &Chapter<'_>) -> Markup {
             }
         }
         @if trials || sessions { p.small { (rests_on(trials, sessions)) } }
+        @let left_out = chapter.experiment.treatments_left_out;
+        @if left_out > 0 {
+            p.small {
+                (counted(left_out, "treatment")) " left out: not measured on A and another side."
+            }
+        }
     }
 }
 
@@ -109,7 +119,7 @@ fn charts(page: &Page<'_>, chapter: &Chapter<'_>) -> Markup {
             (ratios::draw(&shown, sides, 2 * place, &title))
             figcaption {
                 "Filled with ▲ or ▼: a difference that stands after Holm's correction. Hollow: none \
-                 was found. Band about 1: the floor."
+                 was found. Band about 1: the floor of that verdict."
                 @if without > 0 {
                     " " (counted(without as u64, "number")) " without a ratio: in the table, with the reason."
                 }
@@ -159,6 +169,33 @@ pub(super) fn split<'i, 'a>(items: &'i [Item<'a>]) -> (Vec<&'i Item<'a>>, Vec<&'
     let (shown, folded): (Vec<usize>, Vec<usize>) = (0..drawable.len()).partition(|i| kept(i));
     let of = |indices: Vec<usize>| indices.into_iter().map(|index| drawable[index]).collect();
     (of(shown), of(folded))
+}
+
+/// Differences that a chart of ratios cannot show.
+fn without_ratio(chapter: &Chapter<'_>) -> Markup {
+    let unshown = |found: &Found<'_>| found.effect.differs && !matches!(found.size, Size::Ratio(_));
+    let all = chapter
+        .items
+        .iter()
+        .flat_map(|item| item.all_found().map(move |(other, found)| (item, other, found)));
+    let all: Vec<_> = all.filter(|(_, _, found)| unshown(found)).collect();
+    if all.is_empty() {
+        return html! {};
+    }
+    html! {
+        h3 { "Differences that are no ratios" }
+        ul {
+            @for (item, other, found) in all.iter().take(UNSHOWN_MAX) {
+                li {
+                    bdi { (item.full_name()) } ": A " (value(item, 0)) ", " (letter(other + 1)) " "
+                    (value(item, other + 1)) "; " span.figures { (against(found, item.terms())) }
+                }
+            }
+            @if all.len() > UNSHOWN_MAX {
+                li { "and " (all.len() - UNSHOWN_MAX) " more, in the table" }
+            }
+        }
+    }
 }
 
 /// Claims that are not judged alike.

@@ -1,9 +1,10 @@
 //! What stands around the numbers: gates, facts that differ, and the control across sessions.
 
 use super::item::letter;
-use super::opening::{against, badge, rests_on};
+use super::opening::{badge, rests_on};
 use super::sentence;
-use crate::format::{Terms, ratio, rounded};
+use super::table::probability;
+use crate::format::{Terms, parts, ratio, rounded};
 use crate::page::note;
 use crate::words::{LABEL_CHARACTERS_MAX, short};
 use maud::{Markup, html};
@@ -62,6 +63,7 @@ fn looks(gate: &GateResult) -> Markup {
                             th scope="col" { "treatment" }
                             th scope="col" { "side" }
                             th.number scope="col" { "against A" }
+                            th.number scope="col" { "p" }
                         }
                     }
                     tbody { @for look in all.iter().take(LOOKS_MAX) { (one_look(look)) } }
@@ -84,6 +86,7 @@ fn one_look(look: &GateLook) -> Markup {
             td { (short(&look.treatment.to_string(), LABEL_CHARACTERS_MAX)) }
             td { (letter(look.side)) }
             td.number { @match &look.ratio { Some(found) => (ratio(found)), None => "–" } }
+            td.number { (look.p_value.map_or_else(|| "–".into(), probability)) }
         }
     }
 }
@@ -95,6 +98,16 @@ pub(super) fn facts(comparison: &Comparison) -> Markup {
     html! {
         section aria-labelledby="facts" {
             h2 #facts { "What else is not the same" }
+            @if !comparison.alike.is_empty() {
+                p {
+                    "The same on all sides: "
+                    @for (index, alike) in comparison.alike.iter().take(FACTS_MAX).enumerate() {
+                        @if index > 0 { "; " }
+                        (short(alike.trim_end_matches('.'), 300))
+                    }
+                    "."
+                }
+            }
             @if facts.is_empty() {
                 p { "No recorded fact differs between the sides." }
             } @else {
@@ -184,7 +197,8 @@ fn control(comparison: &Comparison, other: usize) -> Markup {
             p {
                 @match &effect.ratio {
                     Some(found) => {
-                        (side) " against A: " (against(found, effect))
+                        (side) " against A: " (parts(found, Terms::Times).point) " "
+                    span.interval { (parts(found, Terms::Times).interval) }
                         @if let Some(floor) = effect.floor {
                             ", floor " (rounded(floor, Terms::Share))
                         }

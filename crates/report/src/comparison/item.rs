@@ -48,6 +48,30 @@ impl<'a> Item<'a> {
         Some((effect.ratio.as_ref()?, effect))
     }
 
+    /// What one side is against the base, whether or not that is a ratio; `None` where nothing
+    /// could be compared.
+    pub(super) fn found(&self, other: usize) -> Option<Found<'a>> {
+        let effect = self.effects.get(other)?.as_ref()?;
+        let size = match (&effect.ratio, &effect.difference) {
+            (Some(ratio), _) => Size::Ratio(ratio),
+            (None, Some(difference)) => Size::Difference(difference),
+            (None, None) if effect.differs || effect.p_value.is_some() => Size::Unformed,
+            (None, None) => return None,
+        };
+        let point = |side: usize| self.values.get(side).copied().flatten().map(|v| v.point);
+        let larger = match size {
+            Size::Ratio(ratio) => ratio.point > 1.0,
+            Size::Difference(difference) => difference.point > 0.0,
+            Size::Unformed => point(other + 1) > point(0),
+        };
+        Some(Found { effect, size, larger })
+    }
+
+    /// All sides that could be compared, by their place among the others.
+    pub(super) fn all_found(&self) -> impl Iterator<Item = (usize, Found<'a>)> + '_ {
+        (0..self.effects.len()).filter_map(|other| Some((other, self.found(other)?)))
+    }
+
     /// All sides that have a ratio, by their place among the others.
     pub(super) fn ratios(
         &self,
@@ -58,12 +82,14 @@ impl<'a> Item<'a> {
 
     /// Whether any side differs.
     pub(super) fn differs(&self) -> bool {
-        self.ratios().any(|(_, _, effect)| effect.differs)
+        self.all_found().any(|(_, found)| found.effect.differs)
     }
 
-    /// How far any side surely lies from the base: [`sure`] of the farthest.
+    /// How far any side that differs surely lies from the base: [`Found::sure`] of the farthest;
+    /// 0 where none differs.
     pub(super) fn surest(&self) -> f64 {
-        self.ratios().filter(|(_, _, e)| e.differs).map(|(_, r, _)| sure(r)).fold(0.0, f64::max)
+        let differing = self.all_found().filter(|(_, found)| found.effect.differs);
+        differing.map(|(_, found)| found.sure()).fold(0.0, f64::max)
     }
 
     /// Whether its numbers are not all one and the same.
@@ -92,15 +118,41 @@ impl<'a> Item<'a> {
     }
 }
 
-/// How far a ratio surely lies from 1, as a logarithm: the end of its interval that is nearer.
-/// 0 where the interval holds 1.
-pub(super) fn sure(ratio: &Estimate) -> f64 {
-    if ratio.low > 1.0 {
-        ratio.low.ln()
-    } else if ratio.high < 1.0 && ratio.high > 0.0 {
-        -ratio.high.ln()
-    } else {
-        0.0
+/// One side against the base.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Found<'a> {
+    pub(super) effect: &'a SessionEffect,
+    pub(super) size: Size<'a>,
+    /// Whether the side is larger than the base.
+    pub(super) larger: bool,
+}
+
+/// In which terms one side is told against the base.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Size<'a> {
+    /// A multiple of it.
+    Ratio(&'a Estimate),
+    /// Less it, in the number's own terms: there is no multiple of an exponent.
+    Difference(&'a Estimate),
+    /// In none: the base is 0.
+    Unformed,
+}
+
+impl Found<'_> {
+    /// The mark of a difference.
+    pub(super) fn direction(&self) -> &'static str {
+        if self.larger { "▲" } else { "▼" }
+    }
+
+    /// How far the side surely lies from the base, as the logarithm of a ratio: the end of its
+    /// interval that is nearer to 1. Least where it holds 1 and where there is no ratio, but not 0,
+    /// since the verdict comes from elsewhere.
+    pub(super) fn sure(&self) -> f64 {
+        match self.size {
+            Size::Ratio(ratio) if ratio.low > 1.0 => ratio.low.ln(),
+            Size::Ratio(ratio) if ratio.high < 1.0 && ratio.high > 0.0 => -ratio.high.ln(),
+            _ => f64::MIN_POSITIVE,
+        }
     }
 }
 
@@ -116,13 +168,13 @@ pub(super) struct Chapter<'a> {
 impl Chapter<'_> {
     /// What its numbers say of one side against the base.
     pub(super) fn tally(&self, other: usize) -> Tally {
-        let effects = self.items.iter().map(|item| item.ratio(other));
-        effects.fold(Tally::default(), |tally, effect| match effect {
+        let found = self.items.iter().map(|item| item.found(other));
+        found.fold(Tally::default(), |tally, found| match found {
             None => Tally { without: tally.without + 1, ..tally },
-            Some((ratio, effect)) => Tally {
+            Some(Found { effect, larger, .. }) => Tally {
                 compared: tally.compared + 1,
-                larger: tally.larger + usize::from(effect.differs && ratio.point > 1.0),
-                smaller: tally.smaller + usize::from(effect.differs && ratio.point <= 1.0),
+                larger: tally.larger + usize::from(effect.differs && larger),
+                smaller: tally.smaller + usize::from(effect.differs && !larger),
                 ..tally
             },
         })
@@ -132,13 +184,13 @@ impl Chapter<'_> {
 /// What some numbers say of one side against the base.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
-    /// Numbers with a ratio.
+    /// Numbers that could be compared.
     pub(super) compared: usize,
     /// Of these: those that differ and are larger than the base.
     pub(super) larger: usize,
     /// Of these: those that differ and are smaller.
     pub(super) smaller: usize,
-    /// Numbers without a ratio.
+    /// Numbers that could not.
     pub(super) without: usize,
 }
 

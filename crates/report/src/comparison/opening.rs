@@ -1,13 +1,14 @@
 //! The first screen: what is held against what, what makes it doubtful, what differs.
 
-use super::item::{Item, letter, style, sure};
+use super::item::Chapter;
+use super::item::{Found, Item, Size, letter, style};
 use super::{Page, joined, letters_of_others, sentence};
 use crate::chart::{mark_of, style_class};
-use crate::format::{Terms, count, parts, rounded};
+use crate::format::{Parts, Terms, count, parts, rounded};
 use crate::page::note;
 use crate::words::{self, counted, short};
 use maud::{Markup, html};
-use model::{Comparison, Estimate, Replication, SessionEffect, Side, Weight};
+use model::{Comparison, Estimate, Replication, Side, Weight};
 
 /// Differences that are listed at the top.
 const LARGEST_MAX: usize = 10;
@@ -160,21 +161,23 @@ fn answer(page: &Page<'_>, other: usize) -> Markup {
         @if tally.compared > 0 { p.further { (finest(page, other, tally.differ() == 0)) } }
         @if tally.without > 0 {
             p.small {
-                (numbers(tally.without)) " more " @if tally.without == 1 { "has" } @else { "have" }
-                " no ratio to A: their tables say why."
+                (numbers(tally.without)) " more could not be compared: the tables say why."
             }
         }
     }
 }
 
-/// The difference of one side that is surely the largest.
+/// The ratio of one side that is surely the farthest from 1.
 fn surest<'p, 'a>(page: &'p Page<'a>, other: usize) -> Option<(&'p Item<'a>, &'a Estimate)> {
     let items = page.chapters.iter().flat_map(|chapter| &chapter.items);
-    let found = items.filter_map(|item| Some((item, item.ratio(other)?)));
-    found
-        .filter(|(_, (_, effect))| effect.differs)
-        .max_by(|(_, (a, _)), (_, (b, _))| sure(a).total_cmp(&sure(b)))
-        .map(|(item, (ratio, _))| (item, ratio))
+    let found = items.filter_map(|item| Some((item, item.found(other)?)));
+    let farthest = found
+        .filter(|(_, found)| found.effect.differs)
+        .max_by(|(_, a), (_, b)| a.sure().total_cmp(&b.sure()));
+    match farthest {
+        Some((item, Found { size: Size::Ratio(ratio), .. })) => Some((item, ratio)),
+        _ => None,
+    }
 }
 
 /// "time to create, fork: 1.31 [1.25, 1.36] times as long in B as in A."
@@ -194,50 +197,52 @@ fn in_words(item: &Item<'_>, ratio: &Estimate, side: &str) -> Markup {
 fn finest(page: &Page<'_>, other: usize, none_differs: bool) -> Markup {
     let items = || page.chapters.iter().flat_map(|chapter| &chapter.items);
     let ratios = || items().filter_map(|item| item.ratio(other));
-    let mut floors: Vec<f64> = ratios().filter_map(|(_, effect)| effect.floor).collect();
-    floors.sort_by(f64::total_cmp);
-    let end = |low: bool| {
-        let ends = ratios().map(|(ratio, _)| if low { ratio.low } else { ratio.high });
-        ends.filter(|x| x.is_finite()).reduce(if low { f64::min } else { f64::max })
-    };
+    let floors = sorted(ratios().filter_map(|(_, effect)| effect.floor));
+    let of_verdict = sorted(ratios().filter_map(|(_, effect)| effect.floor_of_verdict));
+    let ends = sorted(ratios().flat_map(|(ratio, _)| [ratio.low, ratio.high]));
     let share = |floor: f64| rounded(floor, Terms::Share);
     html! {
-        @if none_differs && let (Some(low), Some(high)) = (end(true), end(false)) {
-            "All their intervals lie between " (rounded(low, Terms::Times)) " and "
-            (rounded(high, Terms::Times)) " of A. "
+        @if none_differs && let (Some(low), Some(high)) = (ends.first(), ends.last()) {
+            "All intervals of ratios lie between " (rounded(*low, Terms::Times)) " and "
+            (rounded(*high, Terms::Times)) " of A. "
         }
-        @if let (Some(least), Some(most)) = (floors.first(), floors.last()) {
-            "The smallest difference that could have been found, four times in five and in one \
-             number alone, is " b { (share(floors[floors.len() / 2])) } " in the middle number; "
-            (share(*least)) " in the finest, " (share(*most)) " in the coarsest."
+        @if let (Some(least), Some(middle), Some(most)) =
+            (floors.first(), floors.get(floors.len() / 2), floors.last())
+        {
+            "The smallest difference that could have been found four times in five is "
+            b { (share(*middle)) } " in the middle number, " (share(*least)) " in the finest and "
+            (share(*most)) " in the coarsest, each for itself"
+            @if let Some(middle) = of_verdict.get(of_verdict.len() / 2) {
+                "; to stand among all that is compared here, the middle number needs "
+                (share(*middle))
+            }
+            "."
         } @else {
-            "How small a difference could have been found is not known: too few trials."
+            "How small a difference could have been found is not known."
         }
     }
 }
 
+/// The finite ones in ascending order.
+fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
+    let mut values: Vec<f64> = values.filter(|x| x.is_finite()).collect();
+    values.sort_by(f64::total_cmp);
+    values
+}
+
 /// The surest differences of all sides.
 fn largest(page: &Page<'_>) -> Markup {
-    let mut found: Vec<(&str, &str, &Item<'_>, usize, &Estimate, &SessionEffect)> = Vec::new();
+    let mut found: Vec<(&Chapter<'_>, &Item<'_>, usize, Found<'_>)> = Vec::new();
     for chapter in &page.chapters {
         for item in &chapter.items {
-            let own = item.ratios().filter(|(_, _, effect)| effect.differs);
-            found.extend(own.map(|(other, ratio, effect)| {
-                (
-                    chapter.anchor.as_str(),
-                    chapter.experiment.id.as_str(),
-                    item,
-                    other,
-                    ratio,
-                    effect,
-                )
-            }));
+            let differing = item.all_found().filter(|(_, found)| found.effect.differs);
+            found.extend(differing.map(|(other, found)| (chapter, item, other, found)));
         }
     }
     if found.is_empty() {
         return html! {};
     }
-    found.sort_by(|a, b| sure(b.4).total_cmp(&sure(a.4)));
+    found.sort_by(|a, b| b.3.sure().total_cmp(&a.3.sure()));
     let more = found.len().saturating_sub(LARGEST_MAX);
     html! {
         h2.largest-title { "The largest differences" }
@@ -251,15 +256,18 @@ fn largest(page: &Page<'_>) -> Markup {
                 }
             }
             tbody {
-                @for (anchor, id, item, other, ratio, effect) in found.iter().take(LARGEST_MAX) {
+                @for (chapter, item, other, found) in found.iter().take(LARGEST_MAX) {
                     tr {
                         th scope="row" {
-                            a href={ "#" (anchor) } { (short(id, 64)) } " "
+                            a href={ "#" (chapter.anchor) } {
+                                (short(&chapter.experiment.id, 64))
+                            }
+                            " "
                             bdi { (item.full_name()) }
                         }
                         td.number { (value(item, 0)) }
                         td.number { span.side-letter { (letter(other + 1)) } " " (value(item, other + 1)) }
-                        td.number { (against(ratio, effect)) }
+                        td.number { (against(found, item.terms())) }
                     }
                 }
             }
@@ -280,11 +288,11 @@ pub(super) fn value(item: &Item<'_>, side: usize) -> String {
 }
 
 /// "▲ 1.31× [1.25, 1.36]"; a difference has its direction, anything else none.
-pub(super) fn against(estimate: &Estimate, effect: &SessionEffect) -> Markup {
-    let numbers = parts(estimate, Terms::Times);
+pub(super) fn against(found: &Found<'_>, terms: Terms<'_>) -> Markup {
+    let numbers = size(found, terms);
     html! {
-        @if effect.differs {
-            b { (direction(estimate)) " " (numbers.point) }
+        @if found.effect.differs {
+            b { (found.direction()) " " (numbers.point) }
         } @else {
             (numbers.point)
         }
@@ -292,15 +300,39 @@ pub(super) fn against(estimate: &Estimate, effect: &SessionEffect) -> Markup {
     }
 }
 
-/// The mark of a difference.
-pub(super) fn direction(ratio: &Estimate) -> &'static str {
-    if ratio.point > 1.0 { "▲" } else { "▼" }
+/// What one side is against the base, ready to be read: "1.31×", "+0.12", "+2.1 points".
+pub(super) fn size(found: &Found<'_>, terms: Terms<'_>) -> Parts {
+    match found.size {
+        Size::Ratio(ratio) => parts(ratio, Terms::Times),
+        Size::Difference(difference) => {
+            let Parts { point, interval } = parts(difference, terms);
+            let sign = if difference.point > 0.0 { "+" } else { "" };
+            Parts { point: in_points(&format!("{sign}{point}")), interval }
+        }
+        Size::Unformed => Parts { point: "A is 0".into(), interval: String::new() },
+    }
+}
+
+/// A floor in the terms of what differs: relative for a ratio.
+pub(super) fn floor(found: &Found<'_>, floor: f64, terms: Terms<'_>) -> String {
+    match found.size {
+        Size::Difference(_) => in_points(&rounded(floor, terms)),
+        Size::Ratio(_) | Size::Unformed => rounded(floor, Terms::Share),
+    }
+}
+
+/// The difference of two percentages is no percentage.
+fn in_points(text: &str) -> String {
+    match text.strip_suffix(" %") {
+        Some(number) => format!("{number} points"),
+        None => text.into(),
+    }
 }
 
 /// What the intervals are made of.
 fn brackets(page: &Page<'_>) -> Markup {
-    let all = || page.chapters.iter().flat_map(|chapter| &chapter.items).flat_map(Item::ratios);
-    let of = |unit: Replication| all().any(|(_, _, effect)| effect.unit_of_replication == unit);
+    let all = || page.chapters.iter().flat_map(|chapter| &chapter.items).flat_map(Item::all_found);
+    let of = |unit: Replication| all().any(|(_, found)| found.effect.unit_of_replication == unit);
     html! {
         "In brackets: the 95 % confidence interval; a number without was the same in every trial. "
         (replication(of(Replication::Trials), of(Replication::Sessions)))
@@ -379,9 +411,9 @@ fn key(comparison: &Comparison) -> Markup {
                 "Each mark is the ratio of a side to A, with its 95 % interval, on a logarithmic axis \
                  about 1. A difference stands after Holm's correction over everything that is \
                  compared here, so that an interval may lie beside 1 and its difference not stand. \
-                 The shaded band about 1 is the floor: a difference within it would have been missed \
-                 more often than once in five. Larger is not worse: what is better depends on the \
-                 response."
+                 The shaded band about 1 is the floor of that verdict: a difference within it would \
+                 have been missed more often than once in five. Larger is not worse: what is better \
+                 depends on the response."
             }
         }
     }

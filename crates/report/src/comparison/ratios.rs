@@ -1,7 +1,6 @@
 //! The chart of ratios: one row per number, one mark per side, a logarithmic axis about 1.
 
 use super::item::{Item, letter, style};
-use super::opening::direction;
 use crate::chart::{Scale, mark_of, percent, px, style_class};
 use crate::format::{Terms, parts, rounded};
 use crate::words::counted;
@@ -153,9 +152,9 @@ fn row(item: &Item<'_>, sides: usize, axis: &Axis, grid: &str) -> Markup {
     }
 }
 
-/// The band about 1 within which a difference would have been missed.
+/// The band about 1 within which a difference would hardly have stood.
 fn floor(effect: &SessionEffect, axis: &Axis, top: f64, height: f64) -> Markup {
-    let Some(floor) = effect.floor.filter(|floor| *floor > 0.0) else {
+    let Some(floor) = effect.floor_of_verdict.or(effect.floor).filter(|floor| *floor > 0.0) else {
         return html! {};
     };
     let (low, high) = (axis.place(1.0 / (1.0 + floor)), axis.place(1.0 + floor));
@@ -193,20 +192,26 @@ fn arrow(x: &str, y: f64, path: &str) -> Markup {
 fn tip(item: &Item<'_>, other: usize, ratio: &Estimate, effect: &SessionEffect) -> String {
     let numbers = parts(ratio, Terms::Times);
     let side = letter(other + 1);
-    let found = if effect.differs {
-        let word = if ratio.point > 1.0 { "larger" } else { "smaller" };
-        format!("{} {word}: a difference", direction(ratio))
-    } else {
-        "no difference found".into()
+    let found = match (effect.differs, ratio.point > 1.0) {
+        (true, true) => "▲ larger: a difference",
+        (true, false) => "▼ smaller: a difference",
+        (false, _) => "no difference found",
     };
-    let floor = effect.floor.map(|floor| format!("; floor {}", rounded(floor, Terms::Share)));
+    let share = |floor: f64| rounded(floor, Terms::Share);
+    let floor = match (effect.floor, effect.floor_of_verdict) {
+        (Some(own), Some(verdict)) => {
+            format!("; floor {}, of the verdict {}", share(own), share(verdict))
+        }
+        (Some(floor), None) | (None, Some(floor)) => format!("; floor {}", share(floor)),
+        (None, None) => String::new(),
+    };
     let value = |side: usize| super::opening::value(item, side);
     format!(
         "{}\n{side} against A: {} {}\n{found}{}\nA {}, {side} {}",
         item.full_name(),
         numbers.point,
         numbers.interval,
-        floor.unwrap_or_default(),
+        floor,
         value(0),
         value(other + 1)
     )
@@ -217,7 +222,7 @@ fn number(other: usize, sides: usize, ratio: &Estimate, effect: &SessionEffect) 
     html! {
         div {
             @if sides > 2 { span.side-letter { (letter(other + 1)) } " " }
-            @if effect.differs { b { (direction(ratio)) " " (numbers.point) } }
+            @if effect.differs { b { (if ratio.point > 1.0 { "▲" } else { "▼" }) " " (numbers.point) } }
             @else { (numbers.point) }
             " " span.interval { (numbers.interval) }
         }

@@ -1,11 +1,11 @@
 //! The numbers behind a chapter's charts, for those who do not see them or want to sort them.
 
-use super::item::{Item, letter};
-use super::opening::direction;
+use super::item::{Found, Item, Size, letter};
+use super::opening::{self, size};
 use crate::format::{Parts, Terms, parts, rounded};
 use crate::words::{counted, short};
 use maud::{Markup, html};
-use model::{Estimate, SessionEffect};
+use model::Estimate;
 
 /// All numbers of an experiment.
 pub(super) fn table(items: &[Item<'_>], sides: usize) -> Markup {
@@ -21,6 +21,7 @@ pub(super) fn table(items: &[Item<'_>], sides: usize) -> Markup {
                             @for side in 1..sides {
                                 th.number scope="col" { (letter(side)) " against A" }
                                 th.number scope="col" { "floor" }
+                                th.number scope="col" { "floor of the verdict" }
                                 th.number scope="col" { "p" }
                             }
                             th scope="col" { "remark" }
@@ -48,8 +49,7 @@ fn row(item: &Item<'_>, sides: usize) -> Markup {
                 }
             }
             @for other in 0..sides.saturating_sub(1) {
-                @let effect = item.effects.get(other).and_then(Option::as_ref);
-                (against(effect))
+                (against(item.found(other).as_ref(), item.terms()))
             }
             td.remark { (remarks(item)) }
         }
@@ -63,25 +63,33 @@ fn estimate(value: &Estimate, terms: Terms<'_>) -> Markup {
     }
 }
 
-/// A ratio, its floor, its p-value.
-fn against(effect: Option<&SessionEffect>) -> Markup {
-    let ratio = effect.and_then(|effect| Some((effect.ratio.as_ref()?, effect.differs)));
+/// What a side is against the base, its floors, its p-value. A difference that is no ratio is
+/// sorted with what is no number: it is in other terms.
+fn against(found: Option<&Found<'_>>, terms: Terms<'_>) -> Markup {
+    let Some(found) = found else {
+        return html! { td { "–" } td { "–" } td { "–" } td { "–" } };
+    };
+    let Parts { point, interval } = size(found, terms);
+    let key = match found.size {
+        Size::Ratio(ratio) => sortable(ratio.point),
+        Size::Difference(_) | Size::Unformed => String::new(),
+    };
+    let floor = |floor: Option<f64>| {
+        html! {
+            @match floor {
+                Some(floor) => td data-v=(sortable(floor)) { (opening::floor(found, floor, terms)) },
+                None => td { "–" },
+            }
+        }
+    };
     html! {
-        @match ratio {
-            Some((ratio, differs)) => {
-                @let Parts { point, interval } = parts(ratio, Terms::Times);
-                td data-v=(sortable(ratio.point)) {
-                    @if differs { b { (direction(ratio)) " " (point) } } @else { (point) }
-                    @if !interval.is_empty() { " " span.interval { (interval) } }
-                }
-            },
-            None => td { "–" },
+        td data-v=(key) {
+            @if found.effect.differs { b { (found.direction()) " " (point) } } @else { (point) }
+            @if !interval.is_empty() { " " span.interval { (interval) } }
         }
-        @match effect.and_then(|effect| effect.floor) {
-            Some(floor) => td data-v=(sortable(floor)) { (rounded(floor, Terms::Share)) },
-            None => td { "–" },
-        }
-        @match effect.and_then(|effect| effect.p_value) {
+        (floor(found.effect.floor))
+        (floor(found.effect.floor_of_verdict))
+        @match found.effect.p_value {
             Some(p) => td data-v=(sortable(p)) { (probability(p)) },
             None => td { "–" },
         }
@@ -113,7 +121,7 @@ fn remarks(item: &Item<'_>) -> String {
 }
 
 /// A p-value; below a thousandth its size says nothing more.
-fn probability(p: f64) -> String {
+pub(super) fn probability(p: f64) -> String {
     if p < 0.001 { "< 0.001".into() } else { rounded(p, Terms::Plain) }
 }
 

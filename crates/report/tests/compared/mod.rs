@@ -78,6 +78,7 @@ fn bare(sides: usize) -> Comparison {
             })
             .collect(),
         facts: Vec::new(),
+        alike: vec!["the machine is the same".into()],
         warnings: Vec::new(),
         controls: vec![None; sides - 1],
         experiments: Vec::new(),
@@ -96,6 +97,7 @@ fn gate(condition: &str, outcome: GateOutcome, reason: &str) -> GateResult {
         treatment: treatment(&[("mechanism", "fork".into()), ("memory", "64".into())]),
         side: 1,
         ratio: Some(estimate(1.31, 0.05)),
+        p_value: Some(0.004),
         outcome,
     };
     GateResult {
@@ -122,11 +124,19 @@ pub(crate) fn effect(ratio: f64, width: f64, differs: bool) -> SessionEffect {
     SessionEffect {
         ratio: Some(estimate(ratio, width)),
         unit_of_replication: Replication::Trials,
+        difference: None,
         floor: Some(width * 1.4),
+        floor_of_verdict: Some(width * 2.0),
         p_value: Some(if differs { 0.000_2 } else { 0.3 }),
         differs,
         remark: String::new(),
     }
+}
+
+/// A side less the base.
+fn difference(by: f64, width: f64, differs: bool) -> SessionEffect {
+    let estimate = Estimate { low: by - width, high: by + width, ..estimate(by, width) };
+    SessionEffect { ratio: None, difference: Some(estimate), ..effect(1.0, width, differs) }
 }
 
 fn treatment(levels: &[(&str, String)]) -> Treatment {
@@ -190,6 +200,7 @@ fn create(sides: usize) -> ComparedExperiment {
     missing.values[0] = Some(Estimate { point: 0.0, low: 0.0, high: 0.0, ..estimate(1.0, 0.1) });
     if let Some(effect) = &mut missing.effects[0] {
         (effect.ratio, effect.floor, effect.p_value) = (None, None, None);
+        effect.floor_of_verdict = None;
         effect.remark = "a ratio needs numbers above 0".into();
     }
     ComparedExperiment {
@@ -220,11 +231,12 @@ fn create(sides: usize) -> ComparedExperiment {
                     at: Cell::default(),
                 },
                 unit: None,
-                values: vec![Some(estimate(0.9, 0.05)), None],
-                effects: vec![None; sides - 1],
+                values: vec![Some(estimate(0.9, 0.05)), Some(estimate(0.7, 0.05))],
+                effects: vec![Some(difference(-0.2, 0.05, true)); sides - 1],
             },
         ],
         rows,
+        treatments_left_out: 3,
         verdicts: vec![ComparedVerdict {
             id: "ten_times".into(),
             text: "a process costs ten times a thread".into(),
@@ -250,6 +262,7 @@ fn quiet(sides: usize) -> ComparedExperiment {
         warnings: Vec::new(),
         findings: Vec::new(),
         rows,
+        treatments_left_out: 0,
         verdicts: Vec::new(),
     }
 }
