@@ -23,7 +23,7 @@ mod words;
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
-use model::{Design, ExperimentSummary, Manifest, Record, Selftest, Summary};
+use model::{Comparison, Design, ExperimentSummary, Manifest, Record, Selftest, Summary};
 
 /// A stored session: all that a report is made from.
 #[derive(Clone, Copy, Debug)]
@@ -103,4 +103,11 @@ pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> S
 /// trusted, what was missed, wrong or not tested, and what the words of the table mean.
 pub fn grade_text(selftest: &Selftest, width: usize) -> String {
     grade::grade_text(selftest, width)
+}
+
+/// What sessions say of each other, for a terminal of `width` columns, with ANSI colours: the gates,
+/// what makes the comparison doubtful, the facts that differ, then what differs, the largest first.
+/// With a `height` so many effects are told as fit into it, without one every comparison is.
+pub fn comparison_text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
+    terminal::comparison::text(comparison, width, height)
 }
