@@ -1,7 +1,8 @@
 //! Comparisons that were made up, and what a browser sees of them.
 
 use crate::eyes::{Looked, browser};
-use crate::{compared, hostile};
+use crate::{compared, hostile, recorded};
+use analysis::{CompareInput, CompareSession, CompareSide};
 use headless_chrome::browser::tab::point::Point;
 use model::*;
 use serde_json::json;
@@ -119,8 +120,6 @@ fn text_from_outside_does_nothing_in_a_comparison() {
     }
     let looked = Looked::open(&browser, &page);
     unfold(&looked, true);
-    looked.width(390);
-    println!("DEBUG {}", looked.ask("Array.from(document.querySelectorAll('body *')).filter((e) => e.getBoundingClientRect().right > 391 && !e.closest('.scroll')).slice(0,30).map((e) => e.tagName + '.' + (e.getAttribute('class')||'') + ' ' + e.getBoundingClientRect().right + ' in ' + e.parentNode.tagName+ '.' + (e.parentNode.getAttribute('class')||'') + ': ' + e.textContent.slice(0,40))"));
     for width in [390, 1280] {
         looked.assert_no_overflow(width);
     }
@@ -133,6 +132,48 @@ fn text_from_outside_does_nothing_in_a_comparison() {
     assert_eq!(count(&looked, "script"), 1.0);
     let places = "new Set(Array.from(document.querySelectorAll('[id]'), (one) => one.id)).size";
     assert_eq!(looked.number(places), count(&looked, "[id]"));
+    looked.assert_quiet();
+}
+
+/// The sessions that stand under `recorded/`, compared as `scruple compare` does it.
+#[test]
+fn the_recorded_sessions_work_in_a_comparison() {
+    let [base, later] = ["base", "later"].map(recorded::session);
+    let sessions = [&base, &later].map(|fixture| {
+        [CompareSession {
+            manifest: &fixture.manifest,
+            records: &fixture.records,
+            summary: &fixture.summary,
+        }]
+    });
+    let sides = [
+        CompareSide { name: "recorded/base", sessions: &sessions[0] },
+        CompareSide { name: "recorded/later", sessions: &sessions[1] },
+    ];
+    let conditions = ["create > +5%".parse().unwrap()];
+    let comparison = analysis::compare(&CompareInput {
+        scruple: "recorded",
+        sides: &sides,
+        only: &[],
+        conditions: &conditions,
+    });
+    let scratch = tempfile::tempdir().unwrap();
+    let browser = browser();
+    let looked = Looked::open(&browser, &written(&comparison, scratch.path()));
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(PAGE);
+    std::fs::copy(scratch.path().join(PAGE), kept).unwrap();
+    for (scheme, width) in [("light", 1280), ("light", 400), ("dark", 1280)] {
+        looked.scheme(scheme);
+        looked.assert_no_overflow(width);
+        looked.pictures(&format!("compare-recorded-{scheme}-{width}"));
+    }
+    unfold(&looked, true);
+    looked.width(1280);
+    marks_are_where_their_numbers_say(&looked, &comparison);
+    for width in [390, 768, 1280] {
+        looked.assert_no_overflow(width);
+        marks_stay_inside(&looked);
+    }
     looked.assert_quiet();
 }
 
