@@ -146,6 +146,9 @@ fn charts(page: &Page<'_>, chapter: &Chapter<'_>) -> Markup {
     html! {
         figure.figure {
             h4 { (if sides > 2 { "The other sides" } else { "B" }) " as a multiple of A" }
+            @if sides > 2 {
+                ul.legend aria-label="sides" { @for side in 1..sides { li { (badge(side)) } } }
+            }
             (ratios::draw(&shown, sides, 2 * place, &title))
             figcaption {
                 "Filled with ▲ or ▼: a difference that stands after Holm's correction. Hollow: none \

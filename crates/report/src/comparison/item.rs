@@ -254,7 +254,7 @@ fn items(experiment: &ComparedExperiment) -> Vec<Item<'_>> {
 }
 
 fn answer(finding: &ComparedQuantity) -> Item<'_> {
-    let said = finding.sentence.replace("{}", "…");
+    let said = finding.sentence.replace("{}", "…").replace("….", "…");
     Item {
         group: ANSWERS.into(),
         name: words::capital(&short(&said, SENTENCE_CHARACTERS_MAX)),
