@@ -6,6 +6,7 @@
 
 pub mod catalog;
 mod chart;
+mod comparison;
 mod evidence;
 mod exhibits;
 pub mod format;
@@ -63,6 +64,13 @@ pub fn html(session: &Session<'_>) -> String {
 /// The report without a link to the page of claims: for a file that goes elsewhere alone.
 pub fn html_alone(session: &Session<'_>) -> String {
     page::page(session, page::Neighbour::Elsewhere)
+}
+
+/// What two or more sessions say of each other as one self-contained page, in the look of the
+/// report: what makes the comparison doubtful first, then what differs, the facts behind it, and
+/// each experiment with a chart of ratios. What others wrote is escaped, as in the report.
+pub fn comparison_html(comparison: &Comparison) -> String {
+    comparison::page(comparison)
 }
 
 /// Text broken at spaces into lines of at most `width` columns, made harmless to a terminal; a
