@@ -306,6 +306,9 @@ pub(crate) struct CompareArgs {
     /// Print the comparison as JSON (docs/comparison.schema.json)
     #[arg(long)]
     pub(crate) json: bool,
+    /// Also write the comparison as a page, one file that works offline; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
     /// Print all that was compared, not only what differs
     #[arg(short, long)]
     pub(crate) all: bool,

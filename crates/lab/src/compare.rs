@@ -6,7 +6,7 @@ use crate::cli::CompareArgs;
 use crate::exit::Exit;
 use crate::{session, ui};
 use analysis::{CompareInput, CompareSession, CompareSide, Condition};
-use anyhow::bail;
+use anyhow::{Context, bail};
 use model::{Comparison, Design, GateOutcome};
 use sides::Opened;
 
@@ -16,6 +16,10 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
     let designs: Vec<&Design> = opened.iter().flat_map(Opened::designs).collect();
     known(&args.experiment, &args.fail_if, &designs)?;
     let comparison = compared(&opened, args);
+    let alone = page(args, &comparison)?;
+    if alone {
+        return Ok(exit(&comparison));
+    }
     if args.json {
         ui::result(&serde_json::to_string_pretty(&comparison)?)?;
     } else {
@@ -23,6 +27,21 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
         ui::result(&report::comparison_text(&comparison, ui::width(), height))?;
     }
     Ok(exit(&comparison))
+}
+
+/// Writes the page where it was asked for; whether it took standard output.
+fn page(args: &CompareArgs, comparison: &Comparison) -> anyhow::Result<bool> {
+    let Some(path) = &args.html else { return Ok(false) };
+    if path.as_os_str() == "-" {
+        if args.json {
+            bail!("--html - and --json both want standard output: give --html a file");
+        }
+        ui::result(&report::comparison_html(comparison))?;
+        return Ok(true);
+    }
+    std::fs::write(path, report::comparison_html(comparison))
+        .with_context(|| format!("--html: cannot write {}", path.display()))?;
+    Ok(false)
 }
 
 fn compared(opened: &[Opened], args: &CompareArgs) -> Comparison {

@@ -35,8 +35,17 @@
 
 use crate::holm::FAMILY_ERROR;
 use crate::interval::{LEVEL, Located};
-use crate::tail::{NORMAL_800, THIN, student_outside, student_quantile};
+use crate::tail::{NORMAL_800, student_975, student_outside, student_quantile};
 use model::Estimate;
+
+/// The degrees of freedom, as a multiple of those of the interval, of the tails beyond it.
+///
+/// What lies far out is known less well than what lies near. By simulation of 20,000 pairs, the
+/// share of p-values up to 0.001 where nothing differs, with 1, 0.8 and 0.6: 0.07, 0.06 and 0.02 %
+/// with 6 normal trials a side, 0.22, 0.15 and 0.09 % with three times the noise on one, 0.65, 0.50
+/// and 0.28 % where a skewed side meets a quiet one. The 0.6 of [`crate::interval`] would make a
+/// floor among 400 comparisons nearly twice as large again, for sides that are mostly alike.
+const TAILS: f64 = 0.8;
 
 /// A number with its interval, of one side: on the logarithmic scale or as it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -89,7 +98,7 @@ impl Arm {
 
     /// The two standard errors, towards the lower end and towards the upper.
     fn errors(&self) -> (f64, f64) {
-        let quantile = student_quantile(self.freedom, 1.0 - LEVEL);
+        let quantile = quantile_975(self.freedom);
         ((self.point - self.low) / quantile, (self.high - self.point) / quantile)
     }
 
@@ -132,11 +141,21 @@ pub(crate) fn averaged(arms: &[Arm]) -> Option<Arm> {
     })
 }
 
+/// The 97.5 % quantile of Student's t, from the table where the degrees of freedom are whole.
+fn quantile_975(freedom: f64) -> f64 {
+    match freedom.fract() == 0.0 && freedom < 1e6 {
+        true => student_975(freedom as usize + 1),
+        false => student_quantile(freedom, 1.0 - LEVEL),
+    }
+}
+
 /// How far an end lies from the point, and by how many degrees of freedom that is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Reach {
     half: f64,
     freedom: f64,
+    /// The 97.5 % quantile of Student's t with these.
+    quantile: f64,
 }
 
 impl Reach {
@@ -146,13 +165,14 @@ impl Reach {
         let variance: f64 = errors.iter().map(|(error, _)| error * error).sum();
         if variance.is_nan() || variance <= 0.0 {
             let freedom = errors.iter().map(|(_, freedom)| *freedom).fold(f64::MAX, f64::min);
-            return Reach { half: 0.0, freedom };
+            return Reach { half: 0.0, freedom, quantile: 1.0 };
         }
         // As shares of the whole, so that nothing large or small is raised to the fourth power.
         let spread =
             errors.iter().map(|(error, freedom)| (error * error / variance).powi(2) / freedom);
         let freedom = 1.0 / spread.sum::<f64>();
-        Reach { half: student_quantile(freedom, 1.0 - LEVEL) * variance.sqrt(), freedom }
+        let quantile = quantile_975(freedom);
+        Reach { half: quantile * variance.sqrt(), freedom, quantile }
     }
 }
 
@@ -203,9 +223,8 @@ impl Contrast {
     }
 
     /// Twice the one-sided p-value of a difference of `boundary` or beyond it, seen from the point;
-    /// 0.05 at an end of the interval. Beyond that it follows Student's t with [`THIN`] of the
-    /// degrees of freedom, as [`Located::p_value`] does and for the same reason: what lies far out
-    /// is known less well than what lies near.
+    /// 0.05 at an end of the interval. Beyond that it follows Student's t with [`TAILS`] of the
+    /// degrees of freedom, as [`Located::p_value`] does.
     ///
     /// Counts without noise are taken as they are. Where ties of a coarse clock leave no width, the
     /// sign test asks on either side how many trials lie towards the other.
@@ -221,7 +240,7 @@ impl Contrast {
         if reach.half <= 1e-12 * self.of.point.abs().max(self.to.point.abs()).max(1e-3) {
             return self.tied_p_value(boundary);
         }
-        let freedom = (THIN * reach.freedom).max(THIN);
+        let freedom = (TAILS * reach.freedom).max(TAILS);
         student_outside(freedom, student_quantile(freedom, 1.0 - LEVEL) * distance / reach.half)
     }
 
@@ -236,8 +255,7 @@ impl Contrast {
     }
 
     fn standard_error(&self) -> f64 {
-        let quantile = |reach: Reach| student_quantile(reach.freedom, 1.0 - LEVEL);
-        let one = |reach: Reach| reach.half / quantile(reach);
+        let one = |reach: Reach| reach.half / reach.quantile;
         f64::midpoint(one(self.below), one(self.above))
     }
 
@@ -253,11 +271,11 @@ impl Contrast {
         if error <= 0.0 || !error.is_finite() {
             return None;
         }
-        let first = student_quantile(freedom, FAMILY_ERROR);
+        let first = quantile_975(freedom);
         if among <= 1 {
             return Some((first + student_quantile(freedom, 0.4)) * error);
         }
-        let thin = (THIN * freedom).max(THIN);
+        let thin = (TAILS * freedom).max(TAILS);
         let further = student_quantile(thin, FAMILY_ERROR / among as f64);
         let quantile = first * further / student_quantile(thin, FAMILY_ERROR);
         let scatter = (1.0 + quantile.powi(2) / (2.0 * freedom)).sqrt();

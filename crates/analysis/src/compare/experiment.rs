@@ -9,8 +9,8 @@ use crate::estimate::median_estimate;
 use crate::evidence::{self, Evidence};
 use crate::sample::Table;
 use model::{
-    Claim, ComparedExperiment, ComparedQuantity, ComparedRow, ComparedVerdict, Design, Estimate,
-    Finding, Quantity, Response, SessionEffect, Treatment, Verdict,
+    Cell, Claim, ComparedExperiment, ComparedQuantity, ComparedRow, ComparedVerdict, Design,
+    Estimate, Finding, Quantity, Response, SessionEffect, Treatment, Unit, Verdict,
 };
 use std::collections::BTreeSet;
 
@@ -70,6 +70,12 @@ impl<'a> Tables<'a> {
 
     fn treatments(&self) -> BTreeSet<&'a Treatment> {
         self.0.iter().flat_map(Table::treatments).collect()
+    }
+
+    /// The trials of each session at the treatment that a cell means.
+    fn level(&self, response: &str, at: &Cell) -> Numbers {
+        let at = self.0.first().map(|table| table.design.complete(at));
+        at.map_or_else(Vec::new, |treatment| self.numbers(response, &treatment))
     }
 
     fn numbers(&self, response: &str, treatment: &Treatment) -> Numbers {
@@ -235,6 +241,14 @@ fn compared_finding(
             .find_map(|side| side.0.first()?.design.response(response).map(|it| it.unit.clone())),
         _ => None,
     };
+    if let Quantity::Value { at, .. } = quantity {
+        // A level is what a row is, and has logarithms of its own.
+        let numbers: Vec<Numbers> = tables.iter().map(|side| side.level(response, at)).collect();
+        return (
+            told(finding, unit, &evidence),
+            level_readings(&numbers, tables, response, carrier.as_deref()),
+        );
+    }
     let readings = match evidence.split_first() {
         None => Vec::new(),
         Some((base, others)) => {
@@ -242,19 +256,49 @@ fn compared_finding(
         }
     };
     let mut readings: Vec<Option<Reading>> = readings;
-    if let Some(twin) = &carrier {
-        let remark = format!("others had the CPU, so that {twin} carries it on all sides");
-        readings.iter_mut().flatten().for_each(|reading| reading.add_remark(&remark));
-    }
-    let told = ComparedQuantity {
+    carried(&mut readings, carrier.as_deref());
+    (told(finding, unit, &evidence), readings)
+}
+
+fn told(finding: &Finding, unit: Option<Unit>, evidence: &[Vec<Evidence>]) -> ComparedQuantity {
+    ComparedQuantity {
         id: finding.id.clone(),
         sentence: finding.sentence.clone(),
-        quantity: quantity.clone(),
+        quantity: finding.quantity.clone(),
         unit,
         values: evidence.iter().map(|side| finding_value(side)).collect(),
         effects: Vec::new(),
+    }
+}
+
+/// Says that CPU time stands for the wall clock.
+fn carried(readings: &mut [Option<Reading>], carrier: Option<&str>) {
+    if let Some(twin) = carrier {
+        let remark = format!("others had the CPU, so that {twin} carries it on all sides");
+        readings.iter_mut().flatten().for_each(|reading| reading.add_remark(&remark));
+    }
+}
+
+/// A finding that is a level: its trials against those of the base.
+fn level_readings(
+    numbers: &[Numbers],
+    tables: &[Tables<'_>],
+    response: &str,
+    carrier: Option<&str>,
+) -> Vec<Option<Reading>> {
+    let unit = tables.iter().find_map(|side| side.0.first()?.design.response(response));
+    let (Some(response), Some((base, others))) = (unit, numbers.split_first()) else {
+        return Vec::new();
     };
-    (told, readings)
+    let one = |own: &Numbers| match (own.is_empty(), base.is_empty()) {
+        (true, true) => None,
+        (true, _) => Some(Reading::none("this side does not give it".into())),
+        (_, true) => Some(Reading::none("the base does not give it".into())),
+        _ => Some(of_trials(own, base, &response.unit)),
+    };
+    let mut readings: Vec<Option<Reading>> = others.iter().map(one).collect();
+    carried(&mut readings, carrier);
+    readings
 }
 
 fn effects(tables: &[Tables<'_>], form: impl Fn(&Table<'_>) -> Effect) -> Vec<Vec<Effect>> {

@@ -324,9 +324,13 @@ impl<'a> Face<'a> {
             for warning in &experiment.warnings {
                 lines.extend(self.marked(CARE, "!", warning));
             }
+            let mut said = "";
             for one in &told {
                 lines.extend(self.effect(one));
-                if !one.effect.remark.is_empty() {
+                // What holds for many in a row is said at the first.
+                let is_news = one.effect.remark != said;
+                said = &one.effect.remark;
+                if is_news && !said.is_empty() {
                     let room = self.width.saturating_sub(6);
                     let remark = wrapped(&one.effect.remark, room);
                     lines.extend(remark.iter().map(|line| paint(DIM, &format!("      {line}"))));
@@ -459,6 +463,8 @@ fn number(told: &Told<'_>) -> String {
             let sign = if difference.point > 0.0 { "+" } else { "" };
             format!("{sign}{}", within(difference, told.terms()))
         }
+        // 0 on both sides in all trials: no noise, and no ratio either.
+        _ if effect.p_value == Some(1.0) && effect.floor.is_none() => "equal".into(),
         _ => "no ratio".into(),
     }
 }
