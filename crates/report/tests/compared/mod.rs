@@ -209,32 +209,7 @@ fn create(sides: usize) -> ComparedExperiment {
         versions: vec![Some(3); sides],
         refused: None,
         warnings: vec!["3 trials of B failed a manipulation check.".into()],
-        findings: vec![
-            ComparedQuantity {
-                id: "process".into(),
-                sentence: "Creating a process costs {} times a thread.".into(),
-                quantity: Quantity::Ratio {
-                    response: "create_ns".into(),
-                    of: Cell::new([("mechanism", "fork")]),
-                    to: Cell::new([("mechanism", "pthread")]),
-                },
-                unit: None,
-                values: vec![Some(estimate(8.1, 0.05)); sides],
-                effects: vec![Some(effect(1.29, 0.06, true)); sides - 1],
-            },
-            ComparedQuantity {
-                id: "exponent".into(),
-                sentence: "Its cost grows with memory to the power of {}.".into(),
-                quantity: Quantity::Exponent {
-                    response: "create_ns".into(),
-                    over: "memory".into(),
-                    at: Cell::default(),
-                },
-                unit: None,
-                values: vec![Some(estimate(0.9, 0.05)), Some(estimate(0.7, 0.05))],
-                effects: vec![Some(difference(-0.2, 0.05, true)); sides - 1],
-            },
-        ],
+        findings: answers(sides),
         rows,
         treatments_left_out: 3,
         verdicts: vec![ComparedVerdict {
@@ -243,6 +218,36 @@ fn create(sides: usize) -> ComparedExperiment {
             verdicts: vec![Some(Verdict::Refuted), Some(Verdict::Supported)],
         }],
     }
+}
+
+/// A ratio, and an exponent that has none.
+fn answers(sides: usize) -> Vec<ComparedQuantity> {
+    vec![
+        ComparedQuantity {
+            id: "process".into(),
+            sentence: "Creating a process costs {} times a thread.".into(),
+            quantity: Quantity::Ratio {
+                response: "create_ns".into(),
+                of: Cell::new([("mechanism", "fork")]),
+                to: Cell::new([("mechanism", "pthread")]),
+            },
+            unit: None,
+            values: vec![Some(estimate(8.1, 0.05)); sides],
+            effects: vec![Some(effect(1.29, 0.06, true)); sides - 1],
+        },
+        ComparedQuantity {
+            id: "exponent".into(),
+            sentence: "Its cost grows with memory to the power of {}.".into(),
+            quantity: Quantity::Exponent {
+                response: "create_ns".into(),
+                over: "memory".into(),
+                at: Cell::default(),
+            },
+            unit: None,
+            values: vec![Some(estimate(0.9, 0.05)), Some(estimate(0.7, 0.05))],
+            effects: vec![Some(difference(-0.2, 0.05, true)); sides - 1],
+        },
+    ]
 }
 
 /// An experiment in which nothing differs.
