@@ -222,9 +222,8 @@ pub(super) fn chapters(comparison: &Comparison) -> Vec<Chapter<'_>> {
     let mut chapters = Vec::new();
     for (index, experiment) in comparison.experiments.iter().enumerate() {
         let mut anchor = page::anchor(&experiment.id);
-        if !taken.insert(anchor.clone()) {
-            anchor = format!("experiment-no-{}", index + 1);
-            taken.insert(anchor.clone());
+        while !taken.insert(anchor.clone()) {
+            anchor = format!("{anchor}-{}", index + 1);
         }
         chapters.push(Chapter { experiment, anchor, items: items(experiment) });
     }
