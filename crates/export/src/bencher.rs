@@ -3,6 +3,7 @@
 use crate::cases::{LeftOut, each_case};
 use crate::{Choice, Error, Session};
 use analysis::{median, median_estimate};
+use model::Design;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -50,11 +51,7 @@ pub fn bencher(
             };
             let name = shortened(&format!("{} {}", case.design.id, case.treatment));
             let measures = all.entry(name).or_default();
-            let slug = slug(&case.response.name);
-            // A study may call one response a-b and another a_b.
-            let measure =
-                if measures.contains_key(&slug) { case.response.name.clone() } else { slug };
-            measures.insert(measure, metric);
+            measures.insert(measure(case.design, &case.response.name), metric);
         },
     )?;
     serde_json::to_writer_pretty(&mut out, &all)?;
@@ -63,8 +60,12 @@ pub fn bencher(
     Ok(left_out)
 }
 
-fn slug(response: &str) -> String {
-    response.replace('_', "-")
+/// What a response is called as a measure. A study may call one response `a-b` and another `a_b`:
+/// both then keep their names, which Bencher takes, too.
+fn measure(design: &Design, response: &str) -> String {
+    let slug = |name: &str| name.replace('_', "-");
+    let same = design.responses.iter().filter(|it| slug(&it.name) == slug(response)).count();
+    if same == 1 { slug(response) } else { response.to_string() }
 }
 
 /// A name that Bencher takes. Only a study can have a longer one; two of them that differ beyond
