@@ -1,6 +1,6 @@
 //! One row per treatment: the trials' dots, the interval over them, the number beside them.
 
-use super::choose::Cell;
+use super::body::Cell;
 use super::scale::{Scale, Zero};
 use super::{dots, mark_of, numbers, off_center, percent, px, style_class, tip};
 use crate::format::{Terms, axis_unit, rounded, tick};

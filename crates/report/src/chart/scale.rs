@@ -53,16 +53,31 @@ impl Scale {
 
     /// An axis over measured levels: not widened, logarithmic where they span much.
     pub(crate) fn over_levels(levels: &[f64]) -> Option<Scale> {
+        Scale::over_levels_beyond(levels, LOG_SPAN)
+    }
+
+    /// The same, logarithmic where they span more than so much.
+    pub(crate) fn over_levels_beyond(levels: &[f64], span: f64) -> Option<Scale> {
         let levels: Vec<f64> = levels.iter().copied().filter_map(drawable).collect();
         let low = levels.iter().copied().reduce(f64::min)?;
         let high = levels.iter().copied().reduce(f64::max)?;
         let positive = levels.iter().copied().filter(|x| *x > 0.0).reduce(f64::min);
         match positive {
-            Some(least) if low >= 0.0 && high / least > LOG_SPAN => {
+            Some(least) if low >= 0.0 && high / least > span => {
                 Some(Scale::Log { low: least, high, zero: low == 0.0 })
             }
             _ => Some(Scale::Linear { low, high }),
         }
+    }
+
+    /// A logarithmic axis with a little room at both ends, on which equal slopes are equal ratios.
+    /// None if no value is finite or one is not above 0.
+    pub(crate) fn ratios(values: impl Iterator<Item = f64>) -> Option<Scale> {
+        let values: Vec<f64> = values.filter_map(drawable).collect();
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        let room = (high / low).powf(0.05).max(1.05);
+        (low > 0.0).then_some(Scale::Log { low: low / room, high: high * room, zero: false })
     }
 
     /// Where a value lies: 0 to 1, clamped, since an interval may be infinite.

@@ -1,4 +1,5 @@
-use super::choose::{Body, Figure, figures};
+use super::body::{Body, Figure};
+use super::choose::figures;
 use crate::fixture;
 use model::{Profile, Record};
 
@@ -6,7 +7,8 @@ fn figures_of(fixture: &fixture::Fixture, index: usize) -> Vec<Figure<'_>> {
     let design = &fixture.manifest.designs[index];
     let records: Vec<&Record> =
         fixture.records.iter().filter(|record| record.experiment == design.id).collect();
-    figures(design, &fixture.summary.experiments[index], &records, Profile::Quick)
+    let environment = &fixture.manifest.environment;
+    figures(design, &fixture.summary.experiments[index], &records, Profile::Quick, environment)
 }
 
 #[test]
@@ -29,10 +31,10 @@ fn every_grid_of_its_own_gets_a_figure() {
 fn twins_over_a_count_get_the_panels_that_people_draw() {
     let fixture = fixture::session(3);
     let workers = figures_of(&fixture, 1);
-    let Body::Lines { groups, levels, shared, .. } = &workers[0].body else {
+    let Body::Lines { groups, axis, shared } = &workers[0].body else {
         panic!("{:?}", workers[0].title);
     };
-    assert_eq!(levels.len(), 8);
+    assert_eq!(axis.levels.len(), 8);
     assert!(!shared);
     let headings: Vec<&str> = groups.iter().map(|group| group.heading.as_str()).collect();
     assert_eq!(headings, ["worker cpu", "worker mem", "worker io"]);
