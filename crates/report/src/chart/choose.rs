@@ -80,7 +80,7 @@ pub(crate) fn figures<'a>(
     let material = Material { design, measured, environment, estimates, samples };
     let mut figures = material.of_grids(&sets, &twins);
     let slopes = slopes::choose(&material, main);
-    figures.extend(distributions::choose(&material, main));
+    figures.extend(distributions::choose(&material, main, sets.first().map(|(_, set)| set)));
     figures.splice(figures.len().min(1)..figures.len().min(1), slopes);
     let mut defined: BTreeSet<&str> = BTreeSet::new();
     for figure in &mut figures {

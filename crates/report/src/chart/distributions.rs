@@ -14,7 +14,7 @@ use crate::format::{Terms, axis_unit, count, tick, value_in};
 use crate::words::{self, counted};
 use maud::{Markup, html};
 use model::{Factor, Outcome, Record, Response, Treatment, Unit};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Observations that a typical trial of a treatment must hold.
 const OBSERVATIONS_MIN: usize = 20;
@@ -40,7 +40,12 @@ const BODY_END: f64 = 0.95;
 const TAIL: [f64; 6] = [0.96, 0.97, 0.98, 0.99, 0.995, 1.0];
 
 /// The distribution of the main response, or failing that of the first that has one.
-pub(super) fn choose<'a>(material: &Material<'a, '_>, main: &'a Response) -> Option<Figure<'a>> {
+/// It is drawn for the treatments of the first question where they have one, else for all.
+pub(super) fn choose<'a>(
+    material: &Material<'a, '_>,
+    main: &'a Response,
+    first: Option<&BTreeSet<Treatment>>,
+) -> Option<Figure<'a>> {
     let design = material.design;
     let all = std::iter::once(main).chain(design.responses.iter().filter(|r| r.name != main.name));
     let is_cpu = |response: &Response| {
@@ -49,10 +54,15 @@ pub(super) fn choose<'a>(material: &Material<'a, '_>, main: &'a Response) -> Opt
     let (response, by_treatment) = all
         .filter(|response| response.unit == Unit::Ns && !is_cpu(response))
         .find_map(|response| Some((response, observed(material.measured.records, response)?)))?;
-    let mut chosen: Vec<&Treatment> = by_treatment.keys().copied().collect();
+    let asked = |treatment: &&Treatment| first.is_some_and(|first| first.contains(treatment));
+    let mut chosen: Vec<&Treatment> = by_treatment.keys().copied().filter(asked).collect();
+    if chosen.len() < 2 {
+        chosen = by_treatment.keys().copied().collect();
+    }
     chosen.sort_by_cached_key(|treatment| importance(material, treatment));
     let left_out = chosen.len().saturating_sub(CURVES_MAX);
     chosen.truncate(CURVES_MAX);
+    chosen.sort_by_cached_key(|treatment| words::place(design, treatment));
     let varying: Vec<&Factor> =
         design.factors.iter().filter(|factor| levels_of(factor, &chosen).len() > 1).collect();
     let names: Vec<String> = varying.iter().map(|factor| factor.name.clone()).collect();
@@ -183,7 +193,7 @@ pub(super) fn draw(response: &Response, curves: &[Curve], lines_of: &str) -> Mar
         (lines::legend_of(curves.iter().map(|curve| (curve.style, curve.name.as_str())), lines_of))
         div.panels {
             div.panel {
-                p.panel-title { b { "share of observations" } span.unit { " at or below a time" } }
+                p.panel-title { b { "share of observations" } span.unit { " at or below a time, %" } }
                 div.plot.distributions role="img" tabindex="0" aria-label=(about) {
                     (lines::value_axis(&y, &shares, Terms::Share))
                     svg.canvas width="100%" height=(px(ABOVE + HEIGHT + BELOW)) {
@@ -196,7 +206,7 @@ pub(super) fn draw(response: &Response, curves: &[Curve], lines_of: &str) -> Mar
                         @for curve in curves { (marks(curve, &x, &y, response)) }
                     }
                 }
-                p.axis-title { (words::label(response)) @if x.is_log() { span.unit { " log scale" } } }
+                p.axis-title { (words::label(response)) @if x.is_log() { ", log scale" } }
             }
         }
     }

@@ -67,10 +67,11 @@ pub(super) fn draw(response: &Response, across: &str, down: &str, grids: &[Grid]
     let Some(colours) = Colours::over(&values) else {
         return html! { p.quiet { "No trial gave a number." } };
     };
-    let hatched = grids.iter().flat_map(|grid| &grid.rows).flat_map(|(_, fields)| fields);
-    let hatched = hatched.filter(|field| matches!(field, Field::Absent(..))).count();
+    let fields = || grids.iter().flat_map(|grid| &grid.rows).flat_map(|(_, fields)| fields);
+    let hatched = fields().any(|field| matches!(field, Field::Absent(..)));
+    let blank = fields().any(|field| matches!(field, Field::None));
     html! {
-        (legend(&colours, response, hatched > 0))
+        (legend(&colours, response, hatched, blank))
         @for grid in grids {
             @if !grid.heading.is_empty() { h5 { (words::capital(&grid.heading)) } }
             (draw_grid(response, across, down, grid, &colours))
@@ -78,18 +79,19 @@ pub(super) fn draw(response: &Response, across: &str, down: &str, grids: &[Grid]
     }
 }
 
-fn legend(colours: &Colours, response: &Response, hatched: bool) -> Markup {
+fn legend(colours: &Colours, response: &Response, hatched: bool, blank: bool) -> Markup {
     let terms = Terms::In(&response.unit);
     html! {
         p.heat-legend {
             (words::label(response)) ": "
             span.figures { @if colours.below { "≤ " } (rounded(colours.low, terms)) }
             span.heat-scale aria-hidden="true" {
-                @for step in 0..STEPS { i class={ "h" (step) } {} }
+                @for step in 0..STEPS { i.(format!("h{step}")) {} }
             }
             span.figures { @if colours.above { "≥ " } (rounded(colours.high, terms)) }
             @if colours.log { span.unit { " equal steps are equal ratios" } }
             @if hatched { span.heat-scale { i.absent aria-hidden="true" {} } "no number" }
+            @if blank { span.unit { "blank: not part of this session's plan" } }
         }
     }
 }
@@ -122,16 +124,18 @@ fn draw_grid(
 }
 
 fn draw_field(response: &Response, field: &Field, colours: &Colours) -> Markup {
-    let step = |cell: &Cell| colours.step(cell.estimate.map_or(f64::NAN, |e| e.point));
+    let hue = |cell: &Cell| {
+        format!("h{}", colours.step(cell.estimate.map_or(f64::NAN, |estimate| estimate.point)))
+    };
     html! {
         @match field {
             Field::Measured(cell) => {
-                span.field.mark class={ "h" (step(cell)) } data-tip=(tip(cell, &response.unit)) {
+                span.field.mark.hit.(hue(cell)) data-tip=(tip(cell, &response.unit)) {
                     (numbers(cell, &response.unit).point)
                 }
             }
             Field::Absent(name, why) => {
-                span.field.mark.absent data-tip={ (name) "\n" (why) } { span { (why) } }
+                span.field.mark.hit.absent data-tip={ (name) "\n" (why) } { span { (why) } }
             }
             Field::None => span.field {}
         }

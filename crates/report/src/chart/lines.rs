@@ -97,6 +97,10 @@ fn draw_panel(axis: &Axis, panel: &Panel<'_>, y: &Scale) -> Markup {
     let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
     let points: usize = panel.lines.iter().map(|line| line.points.len()).sum();
     let unit = if y.is_log() { "log scale".to_string() } else { axis_unit(largest, terms) };
+    let title = match panel.heading.as_str() {
+        "" => words::label(panel.response),
+        heading => heading.to_string(),
+    };
     let about = format!(
         "Chart: {} over {}. {points} estimates with intervals in {} lines. Arrow keys step \
          through them; the table below holds the same numbers.",
@@ -107,8 +111,8 @@ fn draw_panel(axis: &Axis, panel: &Panel<'_>, y: &Scale) -> Markup {
     html! {
         div.panel {
             p.panel-title {
-                b { @if panel.heading.is_empty() { (words::label(panel.response)) } @else { (panel.heading) } }
-                @if !unit.is_empty() { " " span.unit { (unit) } }
+                b { (title) }
+                @if !unit.is_empty() && !title.contains(&unit) { " " span.unit { (unit) } }
             }
             div.plot role="img" tabindex="0" aria-label=(about) {
                 (value_axis(y, &ticks, terms))
@@ -129,7 +133,7 @@ fn draw_panel(axis: &Axis, panel: &Panel<'_>, y: &Scale) -> Markup {
             }
             p.axis-title {
                 (axis.name) @if !axis.unit.is_empty() { ", in " (axis.unit) }
-                @if x.is_log() { span.unit { " log scale" } }
+                @if x.is_log() { ", log scale" }
             }
         }
     }

@@ -138,7 +138,7 @@ fn explained(figure: &Figure<'_>, drawn: usize) -> Markup {
             }
             Body::Slopes { ends, .. } => {
                 "Each end is an estimate with its 95 % confidence interval, from "
-                (counted(trials as u64, "trial")) " in all; equal slopes are equal ratios. Beside a \
+                (counted(trials as u64, "trial")) " in all, of the blocks that hold both ends; equal slopes are equal ratios. Beside a \
                  slope: " (ends[1]) " ÷ " (ends[0]) ", paired by block, with its 95 % interval."
             }
             Body::Distributions { response, .. } => { (distributions::caption(response)) }

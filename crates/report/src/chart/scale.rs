@@ -3,6 +3,9 @@
 /// Values that span more than this take a logarithmic axis.
 pub(crate) const LOG_SPAN: f64 = 20.0;
 
+/// An axis with fewer ticks tells nothing between them.
+const TICKS_MIN: usize = 3;
+
 /// The part of a logarithmic axis that is kept for 0, where 0 was measured.
 const ZERO_ROOM: f64 = 0.12;
 
@@ -103,7 +106,10 @@ impl Scale {
             Scale::Linear { low, high } => linear_ticks(low, high, about),
             Scale::Log { low, high, zero } => {
                 let mut ticks = if zero { vec![0.0] } else { Vec::new() };
-                ticks.extend(log_ticks(low, high, about));
+                let round = log_ticks(low, high, about);
+                // Within a decade there are too few of these to read between.
+                let few = round.len() < TICKS_MIN && high / low < 10.0;
+                ticks.extend(if few { linear_ticks(low, high, about) } else { round });
                 ticks
             }
         }

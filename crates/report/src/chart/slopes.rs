@@ -1,6 +1,6 @@
 //! Threads beside processes: one slope per setting, with the ratio at its end.
 
-use super::body::{Body, Figure, Slope, Slopes};
+use super::body::{Body, Cell as BodyCell, Figure, Slope, Slopes};
 use super::choose::{Material, facet_heading, is_control, levels_of, listed, order};
 use super::lines::{self, ABOVE, BELOW, HEIGHT};
 use super::scale::Scale;
@@ -14,6 +14,12 @@ use std::collections::BTreeMap;
 /// Levels that are the same work done with threads and with processes.
 const TWINS: [(&str, &str); 3] =
     [("thread", "process"), ("threads", "processes"), ("pthread", "fork")];
+
+/// Slopes from which they are parted into panels.
+const SLOPES_MAX: usize = 6;
+
+/// So few factors are all named in a setting.
+const NAMED_MAX: usize = 2;
 
 /// Panels drawn at most; the tables hold what is left out.
 const PANELS_MAX: usize = 8;
@@ -90,7 +96,7 @@ fn pairs(
 /// The factor whose levels get a panel each, where one panel would hold too many slopes: the first
 /// that leaves few enough in each.
 fn facet<'a>(settings: &[&'a Factor], pairs: &[(Treatment, Treatment)]) -> Option<&'a Factor> {
-    if pairs.len() <= STYLES {
+    if pairs.len() <= SLOPES_MAX {
         return None;
     }
     let most = |factor: &&&Factor| {
@@ -104,7 +110,7 @@ fn facet<'a>(settings: &[&'a Factor], pairs: &[(Treatment, Treatment)]) -> Optio
     };
     settings
         .iter()
-        .find(|factor| most(factor) <= STYLES)
+        .find(|factor| most(factor) <= SLOPES_MAX)
         .or_else(|| settings.iter().min_by_key(most))
         .copied()
 }
@@ -134,12 +140,20 @@ fn panels(
             left_out += 1;
             continue;
         }
-        let [from, to] = [one, other].map(|treatment| {
-            let mut cell = material.cell(main, treatment, varying);
-            cell.dots.clear();
-            cell
-        });
-        let ratio = ratio(material, main, one, other);
+        let blocks = together(material, main, one, other);
+        let end = |treatment: &Treatment, side: fn(&(f64, f64)) -> f64| {
+            let values: Vec<f64> = blocks.iter().map(side).collect();
+            let estimate = analysis::median_estimate(&values);
+            let trials = values.len();
+            BodyCell {
+                estimate,
+                trials,
+                dots: Vec::new(),
+                ..material.cell(main, treatment, varying)
+            }
+        };
+        let (from, to) = (end(one, |pair| pair.0), end(other, |pair| pair.1));
+        let ratio = ratio(&blocks);
         panel.slopes.push(Slope { name, style, from, to, ratio });
     }
     let mut panels: Vec<Slopes> = by_facet.into_values().collect();
@@ -150,34 +164,42 @@ fn panels(
 
 /// A setting in words: the numbers, and what is not the baseline.
 fn setting(settings: &[&Factor], facet: Option<&Factor>, treatment: &Treatment) -> String {
-    let told = settings.iter().filter(|factor| facet.is_none_or(|f| f.name != factor.name));
-    let words: Vec<String> = told
+    let told = || settings.iter().filter(|factor| facet.is_none_or(|f| f.name != factor.name));
+    let all = told().count() <= NAMED_MAX;
+    let words: Vec<String> = told()
         .filter_map(|factor| {
             let level = treatment.level(&factor.name)?;
             let number = factor.level(level).is_some_and(|level| level.value.is_some());
-            (number || level != factor.baseline).then(|| words::level(&factor.name, level))
+            (all || number || level != factor.baseline).then(|| words::level(&factor.name, level))
         })
         .collect();
     if words.is_empty() { "as usual".into() } else { words.join(" · ") }
 }
 
-/// The second treatment divided by the first: the centre of the blocks' log-ratios, as for every
-/// effect.
-fn ratio(
+/// What both treatments were in each block that holds both: only such a pair is a comparison, and
+/// a slope whose ends came from other blocks than its ratio could contradict it.
+fn together(
     material: &Material<'_, '_>,
     main: &Response,
     one: &Treatment,
     other: &Treatment,
-) -> Option<Estimate> {
-    let samples = material.samples(main)?;
-    let below: BTreeMap<u32, f64> = samples.get(one)?.iter().copied().collect();
-    let logs: Option<Vec<f64>> = samples
-        .get(other)?
-        .iter()
-        .filter_map(|(block, above)| Some((above, below.get(block)?)))
-        .map(|(above, below)| (*above > 0.0 && *below > 0.0).then(|| (above / below).ln()))
-        .collect();
-    Some(analysis::interval::centre(&logs?)?.estimate(f64::exp))
+) -> Vec<(f64, f64)> {
+    let of = |treatment| material.samples(main).and_then(|samples| samples.get(treatment));
+    let (Some(one), Some(other)) = (of(one), of(other)) else {
+        return Vec::new();
+    };
+    let other: BTreeMap<u32, f64> = other.iter().copied().collect();
+    one.iter().filter_map(|(block, value)| Some((*value, *other.get(block)?))).collect()
+}
+
+/// The second treatment divided by the first: the centre of the blocks' log-ratios, as for every
+/// effect.
+fn ratio(blocks: &[(f64, f64)]) -> Option<Estimate> {
+    if blocks.iter().any(|(one, other)| *one <= 0.0 || *other <= 0.0) {
+        return None;
+    }
+    let logs: Vec<f64> = blocks.iter().map(|(one, other)| (other / one).ln()).collect();
+    Some(analysis::interval::centre(&logs)?.estimate(f64::exp))
 }
 
 /// All panels, on one scale.
@@ -249,7 +271,7 @@ fn draw_slope(
     response: &Response,
     ends: &[String; 2],
 ) -> Markup {
-    let height = |cell: &super::body::Cell| cell.estimate.map(|e| lines::down(y, e.point));
+    let height = |cell: &BodyCell| cell.estimate.map(|e| lines::down(y, e.point));
     let ratio = slope.ratio.map(|ratio| joined(&parts(&ratio, Terms::Times)));
     let shift = (slope.style as f64 - STYLES as f64 / 2.0 + 0.5) * DODGE_PX;
     html! {
@@ -276,12 +298,7 @@ fn draw_slope(
     }
 }
 
-fn told(
-    cell: &super::body::Cell,
-    response: &Response,
-    slope: &Slope,
-    ends: &[String; 2],
-) -> String {
+fn told(cell: &BodyCell, response: &Response, slope: &Slope, ends: &[String; 2]) -> String {
     let ratio = slope.ratio.map(|ratio| joined(&parts(&ratio, Terms::Times)));
     let ratio = ratio.map(|ratio| format!("\n{} ÷ {}: {ratio}", ends[1], ends[0]));
     format!("{}{}", tip(cell, &response.unit), ratio.unwrap_or_default())
@@ -338,7 +355,7 @@ fn spread(wanted: &[f64], distance: f64, most: f64) -> Vec<f64> {
 
 /// The numbers of a figure as a table's rows: setting, both ends, ratio.
 pub(super) fn table(response: &Response, ends: &[String; 2], panels: &[Slopes]) -> Markup {
-    let end = |cell: &super::body::Cell| joined(&numbers(cell, &response.unit));
+    let end = |cell: &BodyCell| joined(&numbers(cell, &response.unit));
     html! {
         thead {
             tr {
