@@ -413,7 +413,8 @@ impl<'a> Material<'a, '_> {
             };
             let style = line.map_or(0, |factor| self.style(factor, treatment));
             let name = line.and_then(|factor| {
-                Some(words::level(&factor.name, treatment.level(&factor.name)?))
+                let control = if is_control(response, treatment) { CONTROL } else { "" };
+                Some(words::level(&factor.name, treatment.level(&factor.name)?) + control)
             });
             let entry = lines.entry(style).or_insert_with(|| Line {
                 name: name.unwrap_or_default(),
