@@ -29,8 +29,13 @@ const DODGE_PX: f64 = 5.0;
 /// told apart.
 const DOT_SPREAD: f64 = 0.009;
 
-/// Least distance between labels of the horizontal axis, as a share of the width.
-const LABEL_DISTANCE: f64 = 0.11;
+/// A character of a label of the horizontal axis and the gap between two labels, as shares of the
+/// width that a chart has in a narrow window.
+const CHARACTER_WIDTH: f64 = 0.021;
+const LABEL_GAP: f64 = 0.03;
+
+/// Landmarks nearer to one another than this share of the width have their names in two lines.
+const LANDMARK_DISTANCE: f64 = 0.3;
 
 /// What the lines are.
 pub(crate) fn legend(groups: &[Group<'_>], lines_of: &str) -> Markup {
@@ -156,7 +161,7 @@ fn landmarks(axis: &Axis) -> Markup {
     let mut placed = Vec::new();
     for (value, name) in &axis.landmarks {
         let at = across(&axis.scale, *value);
-        low = at - last < 2.0 * LABEL_DISTANCE && !low;
+        low = at - last < LANDMARK_DISTANCE && !low;
         last = at;
         placed.push((at, name, ABOVE + LANDMARK_PX * if low { 2.0 } else { 1.0 } - 4.0));
     }
@@ -245,12 +250,15 @@ fn level_axis(x: &Scale, levels: &[(f64, String)]) -> Markup {
     }
 }
 
-/// Labels from left to right, without those that would touch the one before.
+/// Labels from left to right, without those that would touch the one before in a narrow window.
 pub(super) fn labels_that_fit<'l>(x: &Scale, levels: &'l [(f64, String)]) -> Vec<(f64, &'l str)> {
     let mut fitting: Vec<(f64, &str)> = Vec::new();
+    let half = |name: &str| name.chars().count() as f64 * CHARACTER_WIDTH / 2.0;
     for (value, name) in levels {
         let at = across(x, *value);
-        if fitting.last().is_none_or(|(last, _)| at - last >= LABEL_DISTANCE) {
+        let clear =
+            |(last, before): &(f64, &str)| at - last >= half(before) + half(name) + LABEL_GAP;
+        if fitting.last().is_none_or(clear) {
             fitting.push((at, name));
         }
     }

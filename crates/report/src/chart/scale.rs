@@ -245,4 +245,29 @@ mod tests {
         assert!(scale.has_break());
         assert_eq!(scale.place(4096.0), 1.0);
     }
+
+    #[test]
+    fn equal_slopes_are_equal_ratios() {
+        let scale = Scale::ratios([2.0, 8.0, 64.0].into_iter()).unwrap();
+        let rise = |from: f64, to: f64| scale.place(to) - scale.place(from);
+        assert!((rise(2.0, 8.0) - rise(16.0, 64.0)).abs() < 1e-9, "{scale:?}");
+        assert!(scale.place(2.0) > 0.0 && scale.place(64.0) < 1.0);
+        assert_eq!(Scale::ratios([0.0, 1.0].into_iter()), None);
+        assert_eq!(Scale::ratios([].into_iter()), None);
+    }
+
+    #[test]
+    fn within_a_decade_there_are_ticks_to_read_between() {
+        let scale = Scale::ratios([1.9, 4.3].into_iter()).unwrap();
+        assert!(scale.ticks(4).len() >= 3, "{:?}", scale.ticks(4));
+        let one = Scale::ratios([5.0].into_iter()).unwrap();
+        assert!((1..10).contains(&one.ticks(4).len()), "{:?}", one.ticks(4));
+    }
+
+    #[test]
+    fn sizes_take_ratios_sooner_than_counts() {
+        let levels = [8.0, 64.0, 128.0];
+        assert!(!Scale::over_levels(&levels).unwrap().is_log());
+        assert!(Scale::over_levels_beyond(&levels, 8.0).unwrap().is_log());
+    }
 }
