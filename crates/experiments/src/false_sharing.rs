@@ -104,8 +104,8 @@ fn design() -> Design {
 
 fn factors() -> Vec<Factor> {
     let distance = |from, about: &str, values: &[u64]| (from, about.to_string(), values.to_vec());
-    let mut distances = factor("distance", "from one counter to the other, in bytes", "8")
-        .unit(Unit::Bytes);
+    let mut distances =
+        factor("distance", "from one counter to the other, in bytes", "8").unit(Unit::Bytes);
     for (from, about, values) in [
         distance(Profile::Quick, "no distance: both count on the same one", &[0]),
         distance(Profile::Smoke, "side by side", &[8]),
