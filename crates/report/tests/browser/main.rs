@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test should stop where it fails")]
 
+mod charts;
 #[path = "../compared/mod.rs"]
 mod compared;
 mod comparison;
