@@ -53,7 +53,7 @@ pub use holm::{FAMILY_ERROR, holm};
 pub use need::{Need, need};
 pub use order::{distribution, mean, median, quantile, sorted};
 pub use predict::predict;
-pub use sample::{events_among, from_counters, samples};
+pub use sample::{events_among, from_counters, samples, trial_value};
 pub use selftest::{answer_standing, cause_standing, selftest};
 pub use summary::{Input, summarise};
 pub use tags::{Tag, Tagger};

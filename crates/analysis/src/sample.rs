@@ -96,8 +96,10 @@ pub(crate) fn tally(record: &Record, response: &str) -> Tally {
     tally
 }
 
-/// The one number of a trial; `None` if it did not complete or did not measure this.
-pub(crate) fn trial_value(record: &Record, response: &str, center: Center) -> Option<f64> {
+/// The one number of a trial for a response, in the response's unit, before anything is subtracted:
+/// its observations, each per operation, brought together as `center` says. `None` if it did not
+/// complete or did not measure this.
+pub fn trial_value(record: &Record, response: &str, center: Center) -> Option<f64> {
     let mut observations = observations(record, response);
     if observations.is_empty() {
         return None;

@@ -19,6 +19,12 @@ fn page_of(fixture: &Fixture) -> String {
 /// Elements that have no end.
 const VOID: [&str; 6] = ["meta", "link", "br", "hr", "img", "input"];
 
+/// How many elements of the page are run: those with a type hold data.
+fn programs(tags: &[Tag]) -> usize {
+    let run = |(name, attributes): &&Tag| name == "script" && attributes.is_empty();
+    tags.iter().filter(run).count()
+}
+
 /// A start tag: its name and its attributes' names.
 type Tag = (String, Vec<String>);
 
@@ -77,7 +83,7 @@ fn the_page_is_well_formed_and_holds_every_chapter() {
     let tags = tags(&page);
     let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
     assert_eq!(count("h1"), 1);
-    assert_eq!((count("script"), count("style")), (1, 1));
+    assert_eq!((programs(&tags), count("style")), (1, 1));
     assert_eq!(count("figure"), 3 + 2 + 1);
     let figures = fixture.manifest.designs.len();
     assert_eq!(count("h2"), figures + 5);
@@ -123,7 +129,7 @@ fn text_from_outside_stays_text() {
         for page in [page_of(&fixture), claims_page_of(&fixture)] {
             let tags = tags(&page);
             let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
-            assert_eq!((count("script"), count("style")), (1, 1));
+            assert_eq!((programs(&tags), count("style")), (1, 1));
             assert_eq!((count("img"), count("b") > 0), (0, true));
             for (tag, attributes) in &tags {
                 let handler = attributes.iter().find(|name| name.to_lowercase().starts_with("on"));
@@ -418,7 +424,7 @@ fn claims_have_a_page_of_their_own() {
         let page = claims_page_of(&fixture);
         let tags = tags(&page);
         let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
-        assert_eq!((count("h1"), count("script"), count("style")), (1, 1, 1));
+        assert_eq!((count("h1"), programs(&tags), count("style")), (1, 1, 1));
         for claim in fixture.summary.experiments.iter().flat_map(|one| &one.claims) {
             assert!(page.contains(&claim.text), "{}", claim.text);
             assert!(page.contains(&claim.source), "{}", claim.source);

@@ -3,7 +3,7 @@
 use super::opening::{answer, heading};
 use super::{
     Chapter, accounts, anchor, claims, definitions, exhibits, fineness, note, numbers, planted,
-    tags,
+    raw, tags,
 };
 use crate::Session;
 use crate::chart;
@@ -46,6 +46,7 @@ pub(super) fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
             (tags::tags(chapter))
             @if let Some(design) = chapter.design { (definitions::method(design)) }
             (trials(chapter))
+            (raw::place(session, chapter))
             (repeat(session, summary))
         }
     }

@@ -11,6 +11,7 @@ mod meter;
 mod numbers;
 mod opening;
 mod planted;
+mod raw;
 mod sayings;
 mod tags;
 
@@ -23,11 +24,18 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Treatment};
 
 /// The look. Colours are variables, so that the dark scheme changes them in one place.
-const STYLE: &str = include_str!("../page.css");
+const STYLES: [&str; 2] = [include_str!("../page.css"), include_str!("raw.css")];
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
 /// never markup.
-const SCRIPT: &str = include_str!("../page.js");
+const SCRIPTS: [&str; 2] = [include_str!("../page.js"), include_str!("raw.js")];
+
+/// A page with its charts and tables is to have at most so many bytes; the trials take what is
+/// left of them.
+const PAGE_BYTES: usize = 1_990_000;
+
+/// So many bytes of trials a page carries however large the rest of it is.
+const TRIALS_BYTES: usize = 250_000;
 
 /// Nothing is fetched from anywhere, even if something on the page asked for it.
 const POLICY: &str =
@@ -93,7 +101,10 @@ pub(crate) fn page(session: &Session<'_>, neighbour: Neighbour) -> String {
         (footer(session))
         div #tip role="status" aria-live="polite" hidden {}
     };
-    document(session, &title, &body, SCRIPT)
+    // Behind all that is read: a browser shows the page before it comes to them.
+    let room = PAGE_BYTES.saturating_sub(body.0.len()).max(TRIALS_BYTES);
+    let trials = raw::embed(&raw::Reader::new(session), &chapters, room);
+    document(session, &title, &html! { (body) (trials) }, &SCRIPTS)
 }
 
 /// Whether the page of claims lies in the same folder.
@@ -106,7 +117,7 @@ pub(crate) enum Neighbour {
 }
 
 /// A page that needs nothing but itself.
-fn document(session: &Session<'_>, title: &str, body: &Markup, script: &str) -> String {
+fn document(session: &Session<'_>, title: &str, body: &Markup, scripts: &[&str]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -118,12 +129,12 @@ fn document(session: &Session<'_>, title: &str, body: &Markup, script: &str) -> 
                 meta name="generator" content={ "scruple " (session.summary.scruple) };
                 link rel="icon" href="data:,";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { @for style in STYLES { (PreEscaped(style)) } }
             }
             body {
                 (chart::definitions())
                 (body)
-                script { (PreEscaped(script)) }
+                script { @for script in scripts { (PreEscaped(script)) } }
             }
         }
     };
