@@ -18,6 +18,25 @@
   };
   const numbers = (packed) =>
     Float64Array.from(packed.split(","), (one) => (one === "" ? NaN : Number(one)));
+  const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+  const digitOf = new Map(Array.from(DIGITS, (letter, digit) => [letter, digit]));
+  const column = (packed, decimals, places) => {
+    const before = [];
+    const scale = 10 ** decimals;
+    let at = 0;
+    return Float64Array.from(places, (place) => {
+      let [value, weight, digit] = [0, 1, 32];
+      while (digit >= 32) {
+        const letter = packed[at++];
+        if (letter === ".") return NaN;
+        digit = digitOf.get(letter);
+        value += (digit % 32) * weight;
+        weight *= 32;
+      }
+      before[place] = (before[place] || 0) + (value % 2 ? -(value + 1) / 2 : value / 2);
+      return before[place] / scale;
+    });
+  };
 
   const element = (name, attributes, ...content) => {
     const made = document.createElement(name);
@@ -36,8 +55,11 @@
     data.count = data.trial.length;
     data.place = data.treatment === "" ? [] : data.treatment.split(",").map(Number);
     for (const response of data.responses) {
-      response.values = numbers(response.values);
+      response.values =
+        "packed" in response ? column(response.packed, response.decimals, data.place) : numbers(response.values);
       response.beyond = steps(response.beyond);
+      response.usual = steps(response.usual);
+      if (response.controls) response.controls = steps(response.controls);
     }
     data.level = (factor, trial) => {
       const index = data.treatments[data.place[trial]][factor];

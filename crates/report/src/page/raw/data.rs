@@ -1,7 +1,7 @@
 //! The trials of an experiment as columns, treatments and levels by their index.
 
 use super::super::Chapter;
-use super::pack::{array, numbers, steps, text};
+use super::pack::{self, array, numbers, steps, text};
 use crate::Session;
 use crate::words::{self, short};
 use analysis::{Tag, Tagger};
@@ -202,12 +202,12 @@ impl<'a> Part<'a> {
         let index = |treatment: &&Treatment| {
             let control = treatment.with(cell);
             if control == **treatment {
-                return "-1".to_string();
+                return -1;
             }
             let found = self.treatments.iter().position(|other| **other == control);
-            found.map_or("-2".into(), |index| index.to_string())
+            found.map_or(-2, |index| index as i128)
         };
-        Some(array(self.treatments.iter().map(index)))
+        Some(text(&steps(self.treatments.iter().map(index))))
     }
 }
 
@@ -221,10 +221,16 @@ fn responses(part: &Part<'_>, columns: &[Column<'_>]) -> Vec<(&'static str, Stri
             ("name", name(column.name)),
             ("unit", name(&unit)),
             ("label", name(&label)),
-            ("values", format!("\"{}\"", numbers(column.values.iter().copied()))),
-            ("usual", array(usual.iter().map(usize::to_string))),
+            ("usual", text(&steps(usual.iter().map(|count| *count as i128)))),
             ("beyond", text(&beyond)),
         ];
+        match pack::column(&column.values, &part.places) {
+            Some((packed, decimals)) => {
+                pairs.push(("packed", text(&packed)));
+                pairs.push(("decimals", decimals.to_string()));
+            }
+            None => pairs.push(("values", text(&numbers(column.values.iter().copied())))),
+        }
         if let Some(controls) = column.declared.and_then(|response| part.controls(response)) {
             pairs.push(("controls", controls));
         }

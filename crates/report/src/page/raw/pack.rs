@@ -1,4 +1,4 @@
-//! Columns as short strings: what JavaScript takes apart with one `split`.
+//! Columns as short strings, which the page's script takes apart again.
 
 use std::fmt::Write;
 
@@ -77,6 +77,65 @@ fn number(value: f64) -> String {
     if plain.len() > DIGITS + 6 { format!("{rounded:e}") } else { plain }
 }
 
+/// The digits of [`column`]: the first 32 end a number, the others go on. None of them means anything
+/// to HTML or JSON.
+const DIGITS_OF_32: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+
+/// Where a trial has no number.
+const ABSENT: char = '.';
+
+/// Scaled numbers are whole ones up to this, so that a script's arithmetic, which is that of `f64`,
+/// can take sums and doubles of them without rounding.
+const SCALED_MAX: f64 = (1_u64 << 51) as f64;
+
+/// The numbers of a column in half the bytes of their decimals, with the power of ten by which they
+/// were multiplied to be whole; `None` where no power makes all of them whole and small enough.
+///
+/// Each is written as its difference to the one before of the same treatment (the first to 0),
+/// doubled, and less one if negative, in digits of base 32, the lowest first; `.` is no number.
+/// Trials of one treatment are alike, so that the differences are shorter than the numbers.
+pub(super) fn column(values: &[Option<f64>], places: &[usize]) -> Option<(String, u32)> {
+    let decimals = decimals(values.iter().flatten().copied())?;
+    let scale = 10_f64.powi(decimals as i32);
+    let mut before = vec![0_i64; places.iter().max().map_or(0, |most| most + 1)];
+    let mut out = String::new();
+    for (value, place) in values.iter().zip(places) {
+        let Some(value) = value else {
+            out.push(ABSENT);
+            continue;
+        };
+        let whole = (value * scale).round() as i64;
+        let step = whole - before[*place];
+        before[*place] = whole;
+        digits(&mut out, if step >= 0 { 2 * step as u64 } else { 2 * step.unsigned_abs() - 1 });
+    }
+    Some((out, decimals))
+}
+
+fn digits(out: &mut String, mut left: u64) {
+    while left >= 32 {
+        out.push(char::from(DIGITS_OF_32[32 + (left % 32) as usize]));
+        left /= 32;
+    }
+    out.push(char::from(DIGITS_OF_32[left as usize]));
+}
+
+/// The decimals that leave [`DIGITS`] digits to the smallest of the numbers; none if all are whole.
+fn decimals(values: impl Iterator<Item = f64> + Clone) -> Option<u32> {
+    let (mut least, mut most, mut whole) = (f64::INFINITY, 0.0_f64, true);
+    for value in values.filter(|value| *value != 0.0) {
+        let size = value.abs();
+        (least, most) = (least.min(size), most.max(size));
+        whole &= value.fract() == 0.0;
+    }
+    let wanted = match whole || !least.is_finite() {
+        true => 0,
+        false => (DIGITS as i32 - 1 - least.log10().floor() as i32).max(0),
+    };
+    let fits = most * 10_f64.powi(wanted) <= SCALED_MAX && wanted <= 300;
+    fits.then_some(wanted as u32)
+}
+
 /// Text inside a JSON string, quotes included. `<`, `>` and `&` are written as escapes, so that no
 /// text can end the element that holds it; control characters and line separators likewise.
 pub(super) fn text(text: &str) -> String {
@@ -142,6 +201,47 @@ mod tests {
         assert_eq!(number(9_007_199_254_740_991.0), "9007199254740991");
     }
 
+    /// What the page's script does with [`column`].
+    fn unpacked_column(packed: &str, decimals: u32, places: &[usize]) -> Vec<Option<f64>> {
+        let mut before = vec![0.0; places.len() + 60];
+        let mut letters = packed.bytes();
+        let mut next = |place: usize| {
+            let (mut value, mut weight) = (0.0, 1.0);
+            loop {
+                let letter = letters.next().unwrap();
+                if letter == ABSENT as u8 {
+                    return None;
+                }
+                let digit = DIGITS_OF_32.iter().position(|one| *one == letter).unwrap();
+                value += (digit % 32) as f64 * weight;
+                weight *= 32.0;
+                if digit < 32 {
+                    break;
+                }
+            }
+            let step = if value % 2.0 == 1.0 { -(value + 1.0) / 2.0 } else { value / 2.0 };
+            before[place] += step;
+            Some(before[place] / 10_f64.powi(decimals as i32))
+        };
+        let values = places.iter().map(|place| next(*place)).collect();
+        assert_eq!(letters.next(), None);
+        values
+    }
+
+    #[test]
+    fn a_column_is_short_and_says_where_nothing_is() {
+        let values = [Some(100.0), None, Some(7.0), Some(101.0), Some(99.0)];
+        let places = [0, 0, 1, 0, 0];
+        let (packed, decimals) = column(&values, &places).unwrap();
+        assert_eq!((packed.as_str(), decimals), ("oG.OCD", 0));
+        assert_eq!(unpacked_column(&packed, decimals, &places), values);
+        // Too far apart for one power of ten, or no number at all.
+        assert_eq!(column(&[Some(1e-9 / 3.0), Some(1e9)], &[0, 0]), None);
+        assert_eq!(column(&[Some(f64::NAN), Some(f64::INFINITY)], &[0, 0]), None);
+        assert_eq!(column(&[Some(1e300)], &[0]), None);
+        assert_eq!(column(&[], &[]), Some((String::new(), 0)));
+    }
+
     #[test]
     fn text_cannot_end_its_element() {
         let written = text("</script><!-- \"\\ \u{1} & \u{2028}");
@@ -155,6 +255,26 @@ mod tests {
         fn steps_come_back(values in proptest::collection::vec(any::<u64>(), 0..60)) {
             let values: Vec<i128> = values.into_iter().map(i128::from).collect();
             prop_assert_eq!(unpacked(&steps(values.iter().copied())), values);
+        }
+
+        #[test]
+        fn columns_come_back(
+            trials in proptest::collection::vec(
+                (proptest::option::of(-2_000_000_000_000_i64..2_000_000_000_000), 0..4_usize),
+                0..60,
+            ),
+            per in proptest::sample::select(vec![1.0, 3.0, 1000.0, 4096.0]),
+        ) {
+            let values: Vec<Option<f64>> =
+                trials.iter().map(|(value, _)| value.map(|value| value as f64 / per)).collect();
+            let places: Vec<usize> = trials.iter().map(|(_, place)| *place).collect();
+            if let Some((packed, decimals)) = column(&values, &places) {
+                for (read, value) in unpacked_column(&packed, decimals, &places).iter().zip(values) {
+                    prop_assert_eq!(read.is_some(), value.is_some());
+                    let (read, value) = (read.unwrap_or_default(), value.unwrap_or_default());
+                    prop_assert!((read - value).abs() <= value.abs() * 1e-8, "{} for {}", read, value);
+                }
+            }
         }
 
         #[test]

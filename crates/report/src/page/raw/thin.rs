@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// What a trial takes at the least, and each of its numbers, in bytes, before anything has been
 /// written: from the recorded sessions. It is the first guess; what was written decides.
 const TRIAL_BYTES: usize = 12;
-const NUMBER_BYTES: usize = 8;
+const NUMBER_BYTES: usize = 4;
 
 /// So often the guess is held against what came out.
 const ATTEMPTS: usize = 5;
