@@ -6,6 +6,7 @@ mod conduct;
 mod doctor;
 mod environment;
 mod exit;
+mod export;
 mod plan;
 mod progress;
 mod run;
@@ -54,6 +55,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Selftest(args) => selftest::selftest(args),
         cli::Command::Syscalls(args) => syscalls::syscalls(args),
         cli::Command::Report(args) => show::report(args),
+        cli::Command::Export(args) => export::export(args),
         cli::Command::Completions { shell } => show::completions(*shell),
         cli::Command::Man => show::man(),
     }

@@ -28,7 +28,7 @@
       let [value, weight, digit] = [0, 1, 32];
       while (digit >= 32) {
         const letter = packed[at++];
-        if (letter === ".") return NaN;
+        if (letter === "." || letter === undefined) return NaN;
         digit = digitOf.get(letter);
         value += (digit % 32) * weight;
         weight *= 32;
@@ -98,10 +98,11 @@
       plain("block", data.block),
       plain("position", data.position),
       ...data.varying.map(factor),
-      ...data.responses.map(response),
+      // A response that no trial has a number for would be an empty column.
+      ...data.responses.filter((one) => one.values.some((value) => !Number.isNaN(value))).map(response),
       {
         head: "outcome",
-        text: (i) => data.outcomes[data.outcome[i]].replaceAll("_", " "),
+        text: (i) => data.outcomes[data.outcome[i]][0].replaceAll("_", " "),
         key: (i) => data.outcome[i],
       },
       { head: "tags", text: (i) => data.tagsOf(i).join(", "), key: (i) => data.tagged[i] },
@@ -118,9 +119,15 @@
     });
   };
 
-  // RFC 4180: lines end in CR LF, and a field that could be misread stands in quotes.
+  // As `scruple export` writes it (docs/exports.md): RFC 4180 with a line feed at the end of a line.
+  // What a spreadsheet would take for a formula gets an apostrophe; numbers stay as they are.
+  const guarded = (text) => {
+    const dangerous = /^ *[=+\-@'\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text);
+    const number = /^[\d+\-.eE]+$/.test(text) && Number.isFinite(Number(text));
+    return dangerous && !number ? `'${text}` : text;
+  };
   const field = (value) => {
-    const text = String(value);
+    const text = typeof value === "number" ? String(value) : guarded(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
 
@@ -144,8 +151,9 @@
 
   const csv = (data) => {
     const head = ["session", "host", "experiment", "version", "trial", "block", "position", "treatment"];
-    const tail = ["response", "unit", "value", "value_subtracted", "observations", "outcome", "tags", "started_unix_ms"];
-    const lines = [[...head, ...data.factors, ...tail].map(field).join(",")];
+    const tail = ["response", "unit", "value", "measured_value", "observations", "outcome", "reason", "tags", "started_unix_ms"];
+    const factors = data.factors.map((name) => `factor_${name}`);
+    const lines = [[...head, ...factors, ...tail].map(field).join(",")];
     const of = [data.session, data.host, data.experiment, data.version === null ? "" : data.version];
     const controls = data.responses.map((response) => controlsOf(data, response));
     const shown = (value) => (Number.isNaN(value) ? "" : value);
@@ -158,16 +166,16 @@
         .map(([name, level]) => `${name}=${level}`)
         .join(" ");
       const before = [...of, data.trial[i], data.block[i], data.position[i], treatment, ...levels];
-      const after = [data.outcomes[data.outcome[i]], data.tagsOf(i).join(";"), data.started[i]];
+      const after = [...data.outcomes[data.outcome[i]], data.tagsOf(i).join(";"), data.started[i]];
       data.responses.forEach((response, index) => {
         const value = response.values[i];
         const net = controls[index] ? value - controls[index](i) : value;
         const observations = response.usual[data.place[i]] + response.beyond[i];
-        const own = [response.name, response.unit, shown(value), shown(net), observations];
+        const own = [response.name, response.unit, shown(net), shown(value), observations];
         lines.push([...before, ...own, ...after].map(field).join(","));
       });
     }
-    return `${lines.join("\r\n")}\r\n`;
+    return `${lines.join("\n")}\n`;
   };
 
   const download = (data) => {
@@ -197,7 +205,7 @@
       ["all trials", () => true],
       ["without a tag", (i) => data.tagged[i] === 0],
       ["with a tag", (i) => data.tagged[i] !== 0],
-      ["that gave no number", (i) => data.outcomes[data.outcome[i]] !== "completed"],
+      ["that gave no number", (i) => data.outcomes[data.outcome[i]][0] !== "completed"],
     ];
     const passes = (i) =>
       kinds[kind][1](i) &&

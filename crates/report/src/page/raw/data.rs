@@ -4,8 +4,8 @@ use super::super::Chapter;
 use super::pack::{self, array, numbers, steps, text};
 use crate::Session;
 use crate::words::{self, short};
-use analysis::{Tag, Tagger};
-use model::{Center, Design, Outcome, Record, Response, Treatment, Unit};
+use analysis::{Number, Numbers, Tag, Tagger, outcome_words};
+use model::{Design, Record, Response, Treatment, Unit};
 use std::collections::{BTreeSet, HashMap};
 
 /// The most characters of a name or a level; more only a hostile session has.
@@ -32,8 +32,11 @@ struct Part<'a> {
 struct Column<'a> {
     name: &'a str,
     declared: Option<&'a Response>,
-    values: Vec<Option<f64>>,
+    numbers: Vec<Number>,
 }
+
+/// The most characters of a reason why a trial gave no number.
+const REASON_CHARACTERS_MAX: usize = 300;
 
 impl<'a> Reader<'a> {
     /// A reader that knows what is ordinary among all trials of the session.
@@ -44,7 +47,7 @@ impl<'a> Reader<'a> {
     /// The trials of some blocks as a JSON object that needs no escaping in HTML.
     pub(super) fn json(&self, chapter: &Chapter<'_>, blocks: &BTreeSet<u32>) -> String {
         let part = Part::new(chapter, blocks);
-        let columns = part.columns();
+        let columns = part.columns(self.session.records);
         let pairs = [self.names(&part, blocks), self.trials(&part), responses(&part, &columns)];
         let pairs: Vec<String> = pairs
             .into_iter()
@@ -93,12 +96,13 @@ impl<'a> Reader<'a> {
         let column = |of: &dyn Fn(&Record) -> i128| {
             format!("\"{}\"", steps(part.trials.iter().map(|record| of(record))))
         };
-        let mut outcomes: Vec<&str> = part.trials.iter().map(|record| outcome(record)).collect();
-        outcomes.sort_unstable();
-        outcomes.dedup();
-        let ended = |record: &Record| {
-            let found = outcomes.iter().position(|name| *name == outcome(record));
-            found.map_or(0, |index| index as i128)
+        let ends: Vec<(&str, String)> =
+            part.trials.iter().map(|record| outcome_words(&record.outcome)).collect();
+        let outcomes: Vec<&(&str, String)> =
+            ends.iter().collect::<BTreeSet<_>>().into_iter().collect();
+        let ended = ends.iter().map(|end| outcomes.binary_search(&end).unwrap_or_default() as i128);
+        let outcome = |(word, reason): &&(&str, String)| {
+            array([text(word), text(&short(reason, REASON_CHARACTERS_MAX))])
         };
         let tagged = |record: &Record| {
             let own = self.tagger.tags(record);
@@ -107,13 +111,13 @@ impl<'a> Reader<'a> {
         };
         let places = part.places.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         vec![
-            ("outcomes", array(outcomes.iter().map(|outcome| text(outcome)))),
+            ("outcomes", array(outcomes.iter().map(outcome))),
             ("tags", array(Tag::ALL.iter().map(|tag| text(tag.name())))),
             ("trial", column(&|record| record.trial.into())),
             ("block", column(&|record| record.block.into())),
             ("position", column(&|record| record.position.into())),
             ("started", column(&|record| record.started_unix_ms.into())),
-            ("outcome", column(&ended)),
+            ("outcome", text(&steps(ended))),
             ("tagged", column(&tagged)),
             ("treatment", format!("\"{places}\"")),
         ]
@@ -156,43 +160,40 @@ impl<'a> Part<'a> {
         factors
     }
 
-    /// The responses that any of the trials has a number for.
-    fn columns(&self) -> Vec<Column<'a>> {
-        let declared: Vec<&Response> =
-            self.chapter.design.into_iter().flat_map(|design| &design.responses).collect();
-        let measured = self.trials.iter().filter_map(|record| record.measured.as_ref());
-        let seen: BTreeSet<&str> =
-            measured.flat_map(|m| m.series.iter().map(|series| series.response.as_str())).collect();
-        let undeclared = seen.into_iter().filter(|name| declared.iter().all(|r| r.name != *name));
-        let known = declared.iter().map(|response| (response.name.as_str(), Some(*response)));
-        let all = known.chain(undeclared.map(|name| (name, None)));
+    /// The responses of the design; those that trials hold, where there is no design.
+    fn columns(&self, records: &[Record]) -> Vec<Column<'a>> {
+        let unknown = Design { id: self.chapter.summary.id.clone(), ..Design::default() };
+        let numbers = Numbers::new(self.chapter.design.unwrap_or(&unknown), records);
         let column = |(name, declared): (&'a str, Option<&'a Response>)| {
-            let center = declared.map_or(Center::Median, |response| response.center);
-            let value = |record: &&Record| analysis::trial_value(record, name, center);
-            Column { name, declared, values: self.trials.iter().map(value).collect() }
+            let own = self.trials.iter().map(|record| numbers.of(record, name));
+            Column { name, declared, numbers: own.collect() }
         };
-        all.map(column).filter(|column| column.values.iter().any(Option::is_some)).collect()
+        match self.chapter.design {
+            Some(design) => {
+                design.responses.iter().map(|one| column((&one.name, Some(one)))).collect()
+            }
+            None => {
+                let measured = self.trials.iter().filter_map(|record| record.measured.as_ref());
+                let series = measured.flat_map(|measured| &measured.series);
+                let seen: BTreeSet<&str> = series.map(|series| series.response.as_str()).collect();
+                seen.into_iter().map(|name| column((name, None))).collect()
+            }
+        }
     }
 
     /// How many observations each trial's number was made from, as the difference to what is usual
     /// at its treatment: mostly nothing.
-    fn observations(&self, column: &Column<'_>) -> (Vec<usize>, String) {
-        let trials = self.trials.iter().zip(&column.values);
-        // A number without a series is a counter, which is read once.
-        let count = |(record, value): (&&Record, &Option<f64>)| match value {
-            Some(_) => observations(record, column.name).max(1),
-            None => 0,
-        };
-        let counts: Vec<usize> = trials.map(count).collect();
-        let mut usual: Vec<Option<usize>> = vec![None; self.treatments.len()];
+    fn observations(&self, column: &Column<'_>) -> (String, String) {
+        let counts = column.numbers.iter().map(|number| i128::from(number.observations));
+        let counts: Vec<i128> = counts.collect();
+        let mut usual: Vec<Option<i128>> = vec![None; self.treatments.len()];
         for (count, place) in counts.iter().zip(&self.places) {
             usual[*place].get_or_insert(*count);
         }
-        let usual: Vec<usize> = usual.into_iter().map(Option::unwrap_or_default).collect();
-        let beyond = counts.iter().zip(&self.places);
-        let beyond = beyond.map(|(count, place)| *count as i128 - usual[*place] as i128);
+        let usual: Vec<i128> = usual.into_iter().map(Option::unwrap_or_default).collect();
+        let beyond = counts.iter().zip(&self.places).map(|(count, place)| count - usual[*place]);
         let beyond = steps(beyond);
-        (usual, beyond)
+        (steps(usual), beyond)
     }
 
     /// The index of the control that a response subtracts at each treatment; −1 where it subtracts
@@ -221,15 +222,17 @@ fn responses(part: &Part<'_>, columns: &[Column<'_>]) -> Vec<(&'static str, Stri
             ("name", name(column.name)),
             ("unit", name(&unit)),
             ("label", name(&label)),
-            ("usual", text(&steps(usual.iter().map(|count| *count as i128)))),
+            ("usual", text(&usual)),
             ("beyond", text(&beyond)),
         ];
-        match pack::column(&column.values, &part.places) {
+        let values: Vec<Option<f64>> =
+            column.numbers.iter().map(|number| number.measured).collect();
+        match pack::column(&values, &part.places) {
             Some((packed, decimals)) => {
                 pairs.push(("packed", text(&packed)));
                 pairs.push(("decimals", decimals.to_string()));
             }
-            None => pairs.push(("values", text(&numbers(column.values.iter().copied())))),
+            None => pairs.push(("values", text(&numbers(values)))),
         }
         if let Some(controls) = column.declared.and_then(|response| part.controls(response)) {
             pairs.push(("controls", controls));
@@ -263,19 +266,6 @@ fn levels<'a>(
     levels
 }
 
-/// How a trial ended, by the name it has in `trials.ndjson`.
-fn outcome(record: &Record) -> &'static str {
-    match record.outcome {
-        Outcome::Completed { .. } => "completed",
-        Outcome::Unsupported { .. } => "unsupported",
-        Outcome::Failed { .. } => "failed",
-        Outcome::Died { .. } => "died",
-        Outcome::TimedOut { .. } => "timed_out",
-        Outcome::OutOfMemory { .. } => "out_of_memory",
-        Outcome::ProtocolViolated { .. } => "protocol_violated",
-    }
-}
-
 /// A unit by the name it has in the export.
 fn unit(unit: &Unit) -> String {
     match unit {
@@ -286,10 +276,4 @@ fn unit(unit: &Unit) -> String {
         Unit::PerSecond => "per_second".into(),
         Unit::Other(name) => name.clone(),
     }
-}
-
-/// How many observations of a response a trial holds.
-fn observations(record: &Record, response: &str) -> usize {
-    let measured = record.measured.iter().flat_map(|measured| &measured.series);
-    measured.filter(|series| series.response == response).map(|series| series.values.len()).sum()
 }

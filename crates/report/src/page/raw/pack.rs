@@ -92,7 +92,8 @@ const SCALED_MAX: f64 = (1_u64 << 51) as f64;
 /// were multiplied to be whole; `None` where no power makes all of them whole and small enough.
 ///
 /// Each is written as its difference to the one before of the same treatment (the first to 0),
-/// doubled, and less one if negative, in digits of base 32, the lowest first; `.` is no number.
+/// doubled, and less one if negative, in digits of base 32, the lowest first; `.` is no number, nor
+/// is what is missing at the end.
 /// Trials of one treatment are alike, so that the differences are shorter than the numbers.
 pub(super) fn column(values: &[Option<f64>], places: &[usize]) -> Option<(String, u32)> {
     let decimals = decimals(values.iter().flatten().copied())?;
@@ -109,6 +110,7 @@ pub(super) fn column(values: &[Option<f64>], places: &[usize]) -> Option<(String
         before[*place] = whole;
         digits(&mut out, if step >= 0 { 2 * step as u64 } else { 2 * step.unsigned_abs() - 1 });
     }
+    out.truncate(out.trim_end_matches(ABSENT).len());
     Some((out, decimals))
 }
 
@@ -208,10 +210,7 @@ mod tests {
         let mut next = |place: usize| {
             let (mut value, mut weight) = (0.0, 1.0);
             loop {
-                let letter = letters.next().unwrap();
-                if letter == ABSENT as u8 {
-                    return None;
-                }
+                let letter = letters.next().filter(|letter| *letter != ABSENT as u8)?;
                 let digit = DIGITS_OF_32.iter().position(|one| *one == letter).unwrap();
                 value += (digit % 32) as f64 * weight;
                 weight *= 32.0;
