@@ -451,11 +451,14 @@ fn without_a_script_the_page_says_where_the_trials_are() {
     let fixture = recorded::session("base");
     let scratch = tempfile::tempdir().unwrap();
     let browser = browser();
-    let page = written(&fixture, scratch.path());
-    let looked = Looked::open(&browser, &page);
+    let looked = Looked::open(&browser, &written(&fixture, scratch.path()));
     looked.tab.call_method(Emulation::SetScriptExecutionDisabled { value: true }).unwrap();
-    looked.tab.reload(true, None).unwrap();
+    // Another place, so that no answer can come from the page that was open before.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let page = written(&fixture, elsewhere.path());
+    looked.tab.navigate_to(&format!("file://{}", page.display())).unwrap();
     looked.tab.wait_until_navigated().unwrap();
+    assert_eq!(looked.text("location.pathname"), page.display().to_string());
     looked.ask(&format!("{}.open = true", fold("create")));
     let place = format!("{}.querySelector('.without-script')", fold("create"));
     let said = looked.text(&format!("{place}.textContent"));
