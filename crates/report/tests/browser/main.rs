@@ -14,5 +14,6 @@ mod fixture;
 #[path = "../hostile/mod.rs"]
 mod hostile;
 mod made_up;
+mod raw;
 #[path = "../recorded/mod.rs"]
 mod recorded;
