@@ -7,6 +7,8 @@ use std::collections::BTreeSet;
 /// Load averages that lie no further apart than this are said to be the same: half a CPU.
 const LOAD_APART: f64 = 0.5;
 
+const LOAD: &str = "load when it began";
+
 /// A neighbour that used less of a CPU than this is not named.
 const NEIGHBOUR_SHARE: f64 = 0.1;
 
@@ -39,7 +41,7 @@ const FACTS: [Fact; 24] = [
     ("format of the session", Weight::Nuisance, |it| number(u64::from(it.format))),
     ("boot", Weight::Nuisance, |it| it.environment.boot.chars().take(8).collect()),
     ("shield asked for", Weight::Nuisance, |it| yes(it.options.shield)),
-    ("load when it began", Weight::Nuisance, |it| format!("{:.2}", it.environment.load)),
+    (LOAD, Weight::Nuisance, |it| format!("{:.2}", it.environment.load)),
 ];
 
 fn yes(answer: bool) -> String {
@@ -97,10 +99,11 @@ fn caches(caches: &[CpuCache]) -> String {
     told.collect::<Vec<_>>().join(", ")
 }
 
+/// Their names alone: how busy they were changes from minute to minute.
 fn neighbours(it: &Manifest) -> String {
     let busy = it.environment.neighbours.iter().filter(|it| it.cpu_share >= NEIGHBOUR_SHARE);
-    let told = busy.map(|it| format!("{} ({:.0} %)", it.name, 100.0 * it.cpu_share));
-    told.take(3).collect::<Vec<_>>().join(", ")
+    let names: BTreeSet<&str> = busy.map(|it| it.name.as_str()).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
 /// The facts that are not the same on all sides, the gravest first.
@@ -111,7 +114,7 @@ pub(crate) fn facts(sides: &[CompareSide<'_>]) -> Vec<FactRow> {
     }
     rows.extend(settings(sides));
     if loads_are_near(sides) {
-        rows.retain(|row| row.name != "load when it began");
+        rows.retain(|row| row.name != LOAD);
     }
     let machines: BTreeSet<String> = all(sides).map(|it| machine(it.manifest)).collect();
     if machines.len() > 1 {
@@ -143,7 +146,11 @@ fn row(
 ) -> Option<FactRow> {
     let value = |side: &CompareSide<'_>| {
         let own: BTreeSet<String> = side.sessions.iter().map(|it| of(it.manifest)).collect();
-        own.into_iter().collect::<Vec<_>>().join(" / ")
+        let own: Vec<String> = own.into_iter().collect();
+        match own.as_slice() {
+            [first, .., last] if name == LOAD => format!("{first} to {last}"),
+            _ => own.join(" / "),
+        }
     };
     let values: Vec<String> = sides.iter().map(value).collect();
     let differ = values.iter().any(|value| *value != values[0]);

@@ -122,10 +122,10 @@ impl<'a> Face<'a> {
                 counted(side.trials, "trial")
             );
             let base = if at == 0 { " (base)" } else { "" };
-            let trusted = if side.trusted { "" } else { " · not trusted by its own A/A control" };
+            let trusted = if side.trusted { "" } else { "not trusted by its A/A control · " };
             let head = format!("{} {}{base}", Self::letter(at), short(&side.name, self.width / 2));
             let room = self.width.saturating_sub(columns(&head) + 2);
-            let rest = short(&format!("{rest}{trusted}"), room);
+            let rest = short(&format!("{trusted}{rest}"), room);
             format!("{}  {}", paint(BOLD, &head), paint(DIM, &rest))
         });
         told.collect()
@@ -178,10 +178,12 @@ impl<'a> Face<'a> {
     }
 
     fn more(&self, all: usize, told: usize, what: &str) -> Option<String> {
-        let left = all.saturating_sub(told);
-        (left > 0).then(|| {
-            paint(DIM, &format!("  and {} (--all)", counted(left as u64, &format!("more {what}"))))
-        })
+        let left = all.saturating_sub(told) as u64;
+        let text = match what {
+            "" => format!("  and {} more (--all)", format::count(left)),
+            _ => format!("  and {} (--all)", counted(left, &format!("more {what}"))),
+        };
+        (left > 0).then(|| paint(DIM, &text))
     }
 
     fn facts(&self) -> Vec<String> {
@@ -249,10 +251,8 @@ impl<'a> Face<'a> {
         let (findings, rows): (Vec<Told<'_>>, Vec<Told<'_>>) =
             differing.into_iter().partition(|told| matches!(told.what, What::Finding(_)));
         let of = counted(compared as u64, "comparison");
-        let mut lines = vec![paint(
-            BOLD,
-            &format!("{} of {of} differ, the largest first", findings.len() + rows.len()),
-        )];
+        let head = format!("{} of {of} differ, the largest first", findings.len() + rows.len());
+        let mut lines = vec![paint(BOLD, &short(&head, self.width))];
         // Half of the room at least is for what the experiments ask.
         let per = self.effect_lines();
         let room = room.saturating_sub(4) / per;
@@ -274,7 +274,7 @@ impl<'a> Face<'a> {
         }
         let mut lines = vec![format!("  {head}")];
         lines.extend(told.iter().take(most).flat_map(|told| self.effect(told)));
-        lines.extend(self.more(told.len(), most, "of them"));
+        lines.extend(self.more(told.len(), most, ""));
         lines
     }
 
@@ -301,6 +301,14 @@ impl<'a> Face<'a> {
             return vec![format!("  {number}  {values}  {}", short(&what(told), room))];
         }
         let room = self.width.saturating_sub(4 + columns(&side) + EFFECT_COLUMNS + 2);
+        if room < VALUES_COLUMNS {
+            let text = format!("{values}  {}", what(told));
+            let number = number.trim_end();
+            return vec![
+                format!("  {number}"),
+                format!("      {}", short(&text, self.width.saturating_sub(6))),
+            ];
+        }
         vec![
             format!("  {number}  {}", short(&values, room)),
             format!("      {}", short(&what(told), self.width.saturating_sub(6))),
@@ -380,12 +388,15 @@ impl<'a> Face<'a> {
                 true => (CARE, "!", "differs: the machine itself was another"),
                 false => (GOOD, "✓", "does not differ"),
             };
+            let what = match effect.remark.as_str() {
+                "" => String::new(),
+                remark => format!(" ({remark})"),
+            };
             let text = format!(
-                "The same computation in {} and {}: {}, {word}. ({})",
+                "The same computation in {} and {}: {}, {word}{what}.",
                 Self::letter(0),
                 Self::letter(at + 1),
                 format::ratio(&ratio),
-                effect.remark
             );
             Some(self.marked(style, mark, &text))
         });
