@@ -10,7 +10,7 @@ use destination::Destination;
 use export::{Choice, LeftOut, Rows, Session};
 use std::path::Path;
 
-/// What a format that takes no file but this one is called in examples.
+/// What a build without Parquet answers to who asks for it.
 const WITHOUT_PARQUET: &str = "this scruple was built without Parquet; \
 `cargo build --release --features parquet` makes one that has it, or turn the CSV into Parquet: \
 `duckdb -c \"COPY (FROM 'session.csv') TO 'session.parquet'\"`";
