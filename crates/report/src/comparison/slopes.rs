@@ -2,7 +2,7 @@
 
 use super::item::{Item, letter};
 use crate::chart::{STYLES, Scale, Zero, log_tick, mark_of, percent, px, style_class};
-use crate::format::{Terms, axis_unit, parts, tick};
+use crate::format::{self, Terms, axis_unit, parts, tick};
 use maud::{Markup, html};
 use model::Estimate;
 
@@ -229,7 +229,16 @@ fn line(item: &Item<'_>, style: usize, y: &Scale, sides: usize) -> Markup {
 
 fn tip(item: &Item<'_>, side: usize, value: &Estimate) -> String {
     let numbers = parts(value, item.terms());
-    format!("{}\n{}: {} {}", item.full_name(), letter(side), numbers.point, numbers.interval)
+    let against = side.checked_sub(1).and_then(|other| item.ratio(other));
+    let of_base = against.map(|(ratio, _)| format!("\n{} of A", format::ratio(ratio)));
+    format!(
+        "{}\n{} {} {}{}",
+        item.full_name(),
+        letter(side),
+        numbers.point,
+        numbers.interval,
+        of_base.unwrap_or_default()
+    )
 }
 
 /// The lines' names behind their last marks, moved apart where they would touch.
