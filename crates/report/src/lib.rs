@@ -112,3 +112,10 @@ pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> S
 pub fn grade_text(selftest: &Selftest, width: usize) -> String {
     grade::grade_text(selftest, width)
 }
+
+/// What sessions say of each other, for a terminal of `width` columns, with ANSI colours: the gates,
+/// what makes the comparison doubtful, the facts that differ, then what differs, the largest first.
+/// With a `height` so many effects are told as fit into it, without one every comparison is.
+pub fn comparison_text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
+    terminal::comparison::text(comparison, width, height)
+}
