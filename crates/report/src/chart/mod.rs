@@ -21,6 +21,8 @@ pub(crate) use meter::{
     Kind as MeterKind, Meter, draw as draw_meter, meter, time as meter_time, told as meter_told,
 };
 pub(crate) use region::strip;
+pub(crate) use rows::log_tick;
+pub(crate) use scale::{Scale, Zero};
 pub(crate) use stack::{Piece, key, shares, stack};
 
 use crate::format::{Parts, Terms, count, parts, value_in};
@@ -192,21 +194,21 @@ fn off_center(index: usize) -> f64 {
 }
 
 /// A share of the width, as SVG reads it.
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{:.2}%", share * 100.0)
 }
 
 /// A length in pixels, as SVG reads it.
-fn px(length: f64) -> String {
+pub(crate) fn px(length: f64) -> String {
     format!("{length:.1}")
 }
 
 /// The classes of a style: its colour and its dash.
-fn style_class(style: usize) -> String {
+pub(crate) fn style_class(style: usize) -> String {
     format!("s{}", style % STYLES)
 }
 
 /// The mark of a style.
-fn mark_of(style: usize) -> String {
+pub(crate) fn mark_of(style: usize) -> String {
     format!("#mark{}", style % STYLES)
 }

@@ -105,8 +105,24 @@ pub(crate) enum Neighbour {
     Elsewhere,
 }
 
-/// A page that needs nothing but itself.
+/// A page of a session that needs nothing but itself.
 fn document(session: &Session<'_>, title: &str, body: &Markup, script: &str) -> String {
+    sheet(&session.summary.scruple, title, body, &[STYLE], &[script])
+}
+
+/// A page in the look of the report that is not of one session alone: with style and script of
+/// its own beside the report's.
+pub(crate) fn document_of(
+    scruple: &str,
+    title: &str,
+    body: &Markup,
+    (style, script): (&str, &str),
+) -> String {
+    sheet(scruple, title, body, &[STYLE, style], &[SCRIPT, script])
+}
+
+/// A page that needs nothing but itself.
+fn sheet(scruple: &str, title: &str, body: &Markup, styles: &[&str], scripts: &[&str]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -115,15 +131,15 @@ fn document(session: &Session<'_>, title: &str, body: &Markup, script: &str) -> 
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "scruple " (session.summary.scruple) };
+                meta name="generator" content={ "scruple " (words::short(scruple, 40)) };
                 link rel="icon" href="data:,";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { @for style in styles { (PreEscaped(style)) } }
             }
             body {
                 (chart::definitions())
                 (body)
-                script { (PreEscaped(script)) }
+                script { @for script in scripts { (PreEscaped(script)) } }
             }
         }
     };
@@ -175,12 +191,12 @@ fn footer(session: &Session<'_>) -> Markup {
 }
 
 /// The anchor of an experiment.
-fn anchor(id: &str) -> String {
+pub(crate) fn anchor(id: &str) -> String {
     format!("experiment-{}", words::short(id, 64))
 }
 
 /// A box whose kind is said by a word and a mark, not by its colour alone.
-fn note(kind: &str, mark: &str, word: &str, content: &Markup) -> Markup {
+pub(crate) fn note(kind: &str, mark: &str, word: &str, content: &Markup) -> Markup {
     html! {
         div.note.(kind) {
             span.note-word { (mark) " " (word) }
