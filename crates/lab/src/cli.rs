@@ -102,6 +102,12 @@ pub(crate) enum Command {
     /// a response it means that of the experiment's first finding; without levels, every treatment.
     #[command(after_help = COMPARE_EXIT_CODES)]
     Compare(CompareArgs),
+    /// Export a stored session for other tools: CSV, Parquet, hyperfine, google/benchmark, Bencher
+    ///
+    /// The session is read and not changed. CSV and Parquet hold one row per trial and response;
+    /// the layouts of other tools leave out what they have no place for, and standard error says
+    /// what. docs/exports.md describes every column and field.
+    Export(ExportArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -309,6 +315,42 @@ pub(crate) struct CompareArgs {
     /// Print all that was compared, not only what differs
     #[arg(short, long)]
     pub(crate) all: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// A tidy table, one row per trial and response
+    Csv,
+    /// The same with types (needs a build with the feature `parquet`)
+    Parquet,
+    /// What hyperfine --export-json writes; times alone, in seconds
+    Hyperfine,
+    /// What google/benchmark writes as JSON; times alone, in nanoseconds
+    GoogleBenchmark,
+    /// Bencher Metric Format: medians with their 95 % intervals
+    Bencher,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The session's folder
+    #[arg(value_name = "DIR")]
+    pub(crate) session: PathBuf,
+    /// The format [default: what the file's name ends in, else csv]
+    #[arg(short, long, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
+    /// The file to write; `-`, the default, is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only these experiments, by name; may be repeated
+    #[arg(long = "experiment", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) experiments: Vec<String>,
+    /// Only these responses, by name; may be repeated
+    #[arg(long = "response", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) responses: Vec<String>,
+    /// One row per observation instead of one per trial (csv and parquet)
+    #[arg(long)]
+    pub(crate) observations: bool,
 }
 
 /// A length of time: a whole number and s, m or h (seconds without a unit). In seconds.

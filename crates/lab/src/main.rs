@@ -7,6 +7,7 @@ mod conduct;
 mod doctor;
 mod environment;
 mod exit;
+mod export;
 mod plan;
 mod progress;
 mod run;
@@ -56,6 +57,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Syscalls(args) => syscalls::syscalls(args),
         cli::Command::Report(args) => show::report(args),
         cli::Command::Compare(args) => compare::compare(args),
+        cli::Command::Export(args) => export::export(args),
         cli::Command::Completions { shell } => show::completions(*shell),
         cli::Command::Man => show::man(),
     }

@@ -120,6 +120,7 @@ pub(crate) fn with_experiments() -> clap::Command {
     Cli::command()
         .mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
         .mut_subcommand("selftest", |selftest| many(selftest, names(experiments::PLANTED)))
+        .mut_subcommand("export", |export| many(export, all.clone()))
         .mut_subcommand("explain", |explain| {
             explain.mut_arg("experiment", |arg| arg.value_parser(known(all)))
         })
