@@ -136,7 +136,7 @@ fn say(told: &Told) {
     }
     if it.without_number > 0 {
         ui::note(&format!(
-            "left out: {} pairs of a response and a treatment that has no number of it",
+            "left out: {} pairs of response and treatment without a number",
             it.without_number
         ));
     }
