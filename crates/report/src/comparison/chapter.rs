@@ -1,7 +1,7 @@
 //! One experiment: what differs, in which doubt, its charts, its verdicts, its table.
 
 use super::item::{ANSWERS, Chapter, Found, Item, Size, letter};
-use super::opening::{against, badge, rests_on, value};
+use super::opening::{against, badge, begin, directions, rests_on, value};
 use super::{Page, ratios, sentence, slopes, table};
 use crate::format::count;
 use crate::page::note;
@@ -55,6 +55,36 @@ pub(super) fn chapter(page: &Page<'_>, chapter: &Chapter<'_>) -> Markup {
     }
 }
 
+/// The experiments of which nothing is compared, with the reason of each.
+pub(super) fn bare(page: &Page<'_>) -> Markup {
+    let mut bare = page.chapters.iter().filter(|chapter| chapter.is_bare()).peekable();
+    if bare.peek().is_none() {
+        return html! {};
+    }
+    html! {
+        section.experiment aria-labelledby="not-compared" {
+            h2 #not-compared { "Not compared" }
+            dl.facts {
+                @for chapter in bare {
+                    div id=(chapter.anchor) {
+                        dt { (short(&chapter.experiment.id, 80)) }
+                        dd {
+                            @match &chapter.experiment.refused {
+                                Some(why) => (sentence(why)),
+                                None => "No number was measured on A and another side.",
+                            }
+                            " " (sides_versions(chapter))
+                            @for warning in chapter.experiment.warnings.iter().take(20) {
+                                p.small { (sentence(warning)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// Which side measured which version.
 fn sides_versions(chapter: &Chapter<'_>) -> Markup {
     html! {
@@ -80,14 +110,15 @@ fn answer(page: &Page<'_>, chapter: &Chapter<'_>) -> Markup {
             @let side = letter(other + 1);
             p.answer {
                 @if page.others() > 1 { (side) ": " }
-                @if tally.compared == 0 { "nothing of it could be held against A." }
+                @if tally.compared == 0 { (begin(page, "nothing of it could be held against A.")) }
                 @else if tally.differ() == 0 {
-                    "no difference from A was found in " (counted(tally.compared as u64, "number")) "."
+                    (begin(page, "no difference from A was found in "))
+                    (counted(tally.compared as u64, "number")) "."
                 } @else {
                     b { (count(tally.differ() as u64)) } " of "
                     (counted(tally.compared as u64, "number"))
                     @if tally.differ() == 1 { " differs" } @else { " differ" } " from A: "
-                    (tally.larger) " larger in " (side) ", " (tally.smaller) " smaller."
+                    (directions(tally, &side)) "."
                 }
             }
         }
@@ -109,8 +140,7 @@ fn charts(page: &Page<'_>, chapter: &Chapter<'_>) -> Markup {
         return html! {};
     }
     let place = page.chapters.iter().position(|other| std::ptr::eq(other, chapter)).unwrap_or(0);
-    let most = MARKS_ON_PAGE / (page.chapters.len().max(1) * page.others().max(1));
-    let drawn = folded.len().min(most);
+    let drawn = folded.len().min(folded_max(page));
     let title = short(&chapter.experiment.id, 64);
     let without = chapter.items.iter().filter(|item| item.ratios().next().is_none()).count();
     html! {
@@ -119,9 +149,9 @@ fn charts(page: &Page<'_>, chapter: &Chapter<'_>) -> Markup {
             (ratios::draw(&shown, sides, 2 * place, &title))
             figcaption {
                 "Filled with ▲ or ▼: a difference that stands after Holm's correction. Hollow: none \
-                 was found. Band about 1: the floor of that verdict."
+                 was found. Bands about 1: the floor, and lighter that of the verdict."
                 @if without > 0 {
-                    " " (counted(without as u64, "number")) " without a ratio: in the table, with the reason."
+                    " " (counted(without as u64, "number")) " without a ratio: in the table."
                 }
             }
             @if !folded.is_empty() {
@@ -139,6 +169,18 @@ fn charts(page: &Page<'_>, chapter: &Chapter<'_>) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// Rows that each chapter may fold behind its chart: all, unless the page would be too heavy.
+fn folded_max(page: &Page<'_>) -> usize {
+    let marks = |chapter: &Chapter<'_>| -> usize {
+        chapter.items.iter().map(|item| item.ratios().count()).sum()
+    };
+    let each: Vec<usize> = page.chapters.iter().map(marks).filter(|marks| *marks > 0).collect();
+    match each.iter().sum::<usize>() <= MARKS_ON_PAGE {
+        true => usize::MAX,
+        false => MARKS_ON_PAGE / (each.len().max(1) * page.others().max(1)),
     }
 }
 
@@ -224,7 +266,7 @@ fn verdicts(page: &Page<'_>, chapter: &Chapter<'_>) -> Markup {
 fn verdict_row(changed: &ComparedVerdict, sides: usize) -> Markup {
     html! {
         tr {
-            th scope="row" { (sentence(&changed.text)) }
+            th scope="row" { (short(&changed.text, 600)) }
             @for side in 0..sides {
                 @match changed.verdicts.get(side).copied().flatten() {
                     Some(verdict) => td.(words::verdict(verdict)) {

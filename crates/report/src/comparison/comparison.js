@@ -3,18 +3,19 @@
 (() => {
   const ORDERS = ["descending", "ascending", "none"];
 
+  // Numbers come first, then words, then what should be a number and is none: whichever way the
+  // numbers go.
   const key = (row, column) => {
     const cell = row.cells[column];
-    if (cell.dataset.v !== undefined) return cell.dataset.v === "" ? NaN : Number(cell.dataset.v);
-    return cell.textContent;
+    const given = cell.dataset.v;
+    if (given === undefined) return { rank: cell.textContent === "–" ? 2 : 1, of: cell.textContent };
+    return given === "" ? { rank: 2, of: 0 } : { rank: 0, of: Number(given) };
   };
 
-  const compare = (a, b) => {
-    const numbers = [typeof a === "number", typeof b === "number"];
-    if (numbers[0] !== numbers[1]) return numbers[0] ? -1 : 1;
-    if (!numbers[0]) return a.localeCompare(b);
-    if (Number.isNaN(a) || Number.isNaN(b)) return Number.isNaN(a) - Number.isNaN(b);
-    return b - a;
+  const compare = (a, b, sign) => {
+    if (a.rank !== b.rank) return a.rank - b.rank;
+    if (a.rank === 0) return sign * (b.of - a.of);
+    return a.rank === 1 ? sign * a.of.localeCompare(b.of) : 0;
   };
 
   for (const table of document.querySelectorAll("table.sortable")) {
@@ -33,14 +34,8 @@
         head.setAttribute("aria-sort", next);
         const rows = given.slice();
         const sign = next === "ascending" ? -1 : 1;
-        // What is no number stays at the end, whichever way the numbers go.
-        if (next !== "none") {
-          rows.sort((a, b) => {
-            const [x, y] = [key(a, column), key(b, column)];
-            const both = typeof x === "number" && typeof y === "number";
-            return both || typeof x === typeof y ? sign * compare(x, y) : compare(x, y);
-          });
-        }
+        const sorting = (a, b) => compare(key(a, column), key(b, column), sign);
+        if (next !== "none") rows.sort(sorting);
         body.replaceChildren(...rows);
       });
     });

@@ -166,6 +166,11 @@ pub(super) struct Chapter<'a> {
 }
 
 impl Chapter<'_> {
+    /// Whether there is nothing to show of it but why it was refused.
+    pub(super) fn is_bare(&self) -> bool {
+        self.items.is_empty() && self.experiment.verdicts.is_empty()
+    }
+
     /// What its numbers say of one side against the base.
     pub(super) fn tally(&self, other: usize) -> Tally {
         let found = self.items.iter().map(|item| item.found(other));

@@ -56,7 +56,10 @@ pub(crate) fn page(comparison: &Comparison) -> String {
             (circumstances::facts(comparison))
             (circumstances::controls(comparison))
             (opening::contents(&page))
-            @for chapter in &page.chapters { (chapter::chapter(&page, chapter)) }
+            @for chapter in page.chapters.iter().filter(|chapter| !chapter.is_bare()) {
+                (chapter::chapter(&page, chapter))
+            }
+            (chapter::bare(&page))
         }
         (footer(comparison))
         div #tip role="status" aria-live="polite" hidden {}
@@ -91,7 +94,11 @@ fn joined(parts: &[String]) -> String {
     }
 }
 
-/// A sentence from outside, bounded.
+/// A sentence from outside, bounded; it begins and ends as one.
 fn sentence(text: &str) -> String {
-    words::capital(&short(text, 600))
+    let mut text = words::capital(&short(text, 600));
+    if text.ends_with(|last: char| last.is_alphanumeric() || last == ']' || last == ')') {
+        text.push('.');
+    }
+    text
 }

@@ -1,7 +1,7 @@
 //! The first screen: what is held against what, what makes it doubtful, what differs.
 
 use super::item::Chapter;
-use super::item::{Found, Item, Size, letter, style};
+use super::item::{Found, Item, Size, Tally, letter, style};
 use super::{Page, joined, letters_of_others, sentence};
 use crate::chart::{mark_of, style_class};
 use crate::format::{Parts, Terms, count, parts, rounded};
@@ -88,11 +88,7 @@ fn doubts(page: &Page<'_>) -> Markup {
     let comparison = page.comparison;
     let of = |weight: Weight| comparison.facts.iter().filter(move |fact| fact.weight == weight);
     let invalid: Vec<String> = of(Weight::Invalid).map(|fact| short(&fact.name, 80)).collect();
-    let refused: Vec<_> = page
-        .chapters
-        .iter()
-        .filter_map(|chapter| Some((chapter, chapter.experiment.refused.as_ref()?)))
-        .collect();
+    let refused = refusals(page);
     html! {
         @if !invalid.is_empty() {
             (note("bad", "✗", "invalid", &html! {
@@ -113,22 +109,55 @@ fn doubts(page: &Page<'_>) -> Markup {
             }))
         }
         @if !refused.is_empty() {
-            (note("bad", "✗", "not compared", &html! {
+            (note("care", "✗", "not compared", &html! {
                 ul.plain {
-                    @for (chapter, why) in refused.iter().take(WARNINGS_MAX) {
+                    @for (why, chapters) in refused.iter().take(WARNINGS_MAX) {
                         li {
-                            a href={ "#" (chapter.anchor) } {
-                                (short(&chapter.experiment.id, 64))
+                            (words::capital(&short(why, 400))) ": "
+                            @for (index, chapter) in chapters.iter().enumerate() {
+                                @if index > 0 { ", " }
+                                a href={ "#" (chapter.anchor) } {
+                                    (short(&chapter.experiment.id, 64))
+                                }
                             }
-                            ": " (short(why, 400))
+                            "."
                         }
                     }
                     @if refused.len() > WARNINGS_MAX {
-                        li { "And " (refused.len() - WARNINGS_MAX) " more: see the contents." }
+                        li { "And " (refused.len() - WARNINGS_MAX) " more reasons: see the contents." }
                     }
                 }
             }))
         }
+    }
+}
+
+/// The refused experiments by their reasons, each as the comparison has it first.
+fn refusals<'p, 'a>(page: &'p Page<'a>) -> Vec<(&'a str, Vec<&'p Chapter<'a>>)> {
+    let mut refusals: Vec<(&str, Vec<&Chapter<'_>>)> = Vec::new();
+    for chapter in &page.chapters {
+        let Some(why) = chapter.experiment.refused.as_deref() else {
+            continue;
+        };
+        match refusals.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, chapters)) => chapters.push(chapter),
+            None => refusals.push((why, vec![chapter])),
+        }
+    }
+    refusals
+}
+
+/// A sentence begins with a capital unless a side's letter stands before it.
+pub(super) fn begin(page: &Page<'_>, text: &str) -> String {
+    if page.others() == 1 { words::capital(text) } else { text.into() }
+}
+
+/// "11 larger in B, 3 smaller"; all of one direction need no number.
+pub(super) fn directions(tally: Tally, side: &str) -> String {
+    match (tally.larger, tally.smaller) {
+        (_, 0) => format!("larger in {side}"),
+        (0, _) => format!("smaller in {side}"),
+        (larger, smaller) => format!("{larger} larger in {side}, {smaller} smaller"),
     }
 }
 
@@ -145,14 +174,13 @@ fn answer(page: &Page<'_>, other: usize) -> Markup {
         p.answer {
             (of)
             @if tally.compared == 0 {
-                "no number could be held against A."
+                (begin(page, "no number could be held against A."))
             } @else if tally.differ() == 0 {
-                "none of " (numbers(tally.compared)) " differs from A, as far as could be seen."
+                (begin(page, "none of ")) (numbers(tally.compared)) " differs from A, as far as could be seen."
             } @else {
                 b { (count(tally.differ() as u64)) } " of " (numbers(tally.compared))
                 @if tally.differ() == 1 { " differs" } @else { " differ" }
-                " from A: " (count(tally.larger as u64)) " larger in " (side) ", "
-                (count(tally.smaller as u64)) " smaller."
+                " from A: " (directions(tally, &side)) "."
                 @if let Some((item, ratio)) = surest(page, other) {
                     " The largest: " (in_words(item, ratio, &side))
                 }
@@ -206,21 +234,27 @@ fn finest(page: &Page<'_>, other: usize, none_differs: bool) -> Markup {
             "All intervals of ratios lie between " (rounded(*low, Terms::Times)) " and "
             (rounded(*high, Terms::Times)) " of A. "
         }
-        @if let (Some(least), Some(middle), Some(most)) =
-            (floors.first(), floors.get(floors.len() / 2), floors.last())
+        @if let (Some(fine), Some(middle), Some(coarse)) =
+            (quartile(&floors, 1), quartile(&floors, 2), quartile(&floors, 3))
         {
             "The smallest difference that could have been found four times in five is "
-            b { (share(*middle)) } " in the middle number, " (share(*least)) " in the finest and "
-            (share(*most)) " in the coarsest, each for itself"
-            @if let Some(middle) = of_verdict.get(of_verdict.len() / 2) {
+            b { (share(middle)) } " in the middle number; in the finest quarter " (share(fine))
+            " or less, in the coarsest " (share(coarse)) " or more, each for itself"
+            @if let Some(middle) = quartile(&of_verdict, 2) {
                 "; to stand among all that is compared here, the middle number needs "
-                (share(*middle))
+                (share(middle))
             }
             "."
         } @else {
             "How small a difference could have been found is not known."
         }
     }
+}
+
+/// The first, second or third quartile of ascending numbers: the one of them that is nearest.
+fn quartile(ascending: &[f64], number: usize) -> Option<f64> {
+    let last = ascending.len().checked_sub(1)?;
+    ascending.get((last * number + 2) / 4).copied()
 }
 
 /// The finite ones in ascending order.
@@ -344,8 +378,7 @@ pub(super) fn replication(trials: bool, sessions: bool) -> &'static str {
     match (trials, sessions) {
         (true, false) => {
             "The unit of replication is the trial, of one session a side: what changes from session \
-             to session is not in the intervals, and may be the whole of a difference. Two sessions \
-             or more a side would tell."
+             to session is not in the intervals."
         }
         (false, true) => {
             "The unit of replication is the session: what changes from one to the next is in the \
@@ -403,16 +436,18 @@ fn key(comparison: &Comparison) -> Markup {
                 li {
                     svg.swatch width="28" height="14" aria-hidden="true" {
                         rect.floor width="28" height="14" {}
+                        rect.floor x="7" width="14" height="14" {}
                     }
-                    "the floor"
+                    "the floor, and that of the verdict"
                 }
             }
             p.small {
                 "Each mark is the ratio of a side to A, with its 95 % interval, on a logarithmic axis \
                  about 1. A difference stands after Holm's correction over everything that is \
                  compared here, so that an interval may lie beside 1 and its difference not stand. \
-                 The shaded band about 1 is the floor of that verdict: a difference within it would \
-                 have been missed more often than once in five. Larger is not worse: what is better \
+                 The dark band about 1 is the floor, the light one that of the verdict: a difference \
+                 within it would have been missed more often than once in five, by itself or after \
+                 that correction. Larger is not worse: what is better \
                  depends on the response."
             }
         }

@@ -121,7 +121,7 @@ fn grid_definition(id: &str, axis: &Axis, ticks: &[f64]) -> Markup {
                             line x1=(at) x2=(at) y1="0" y2="100%" {}
                         }
                     }
-                    line.one x1="50%" x2="50%" y1="0" y2="100%" {}
+                    line.unity x1="50%" x2="50%" y1="0" y2="100%" {}
                 }
             }
         }
@@ -139,7 +139,7 @@ fn row(item: &Item<'_>, sides: usize, axis: &Axis, grid: &str) -> Markup {
                 use href={ "#" (grid) } {}
                 @for (other, ratio, effect) in item.ratios() {
                     @let top = other as f64 * each;
-                    (floor(effect, axis, top, each))
+                    (floors(effect, axis, top, each))
                     (mark(item, other, ratio, effect, axis, top + each / 2.0))
                 }
             }
@@ -152,14 +152,17 @@ fn row(item: &Item<'_>, sides: usize, axis: &Axis, grid: &str) -> Markup {
     }
 }
 
-/// The band about 1 within which a difference would hardly have stood.
-fn floor(effect: &SessionEffect, axis: &Axis, top: f64, height: f64) -> Markup {
-    let Some(floor) = effect.floor_of_verdict.or(effect.floor).filter(|floor| *floor > 0.0) else {
-        return html! {};
-    };
-    let (low, high) = (axis.place(1.0 / (1.0 + floor)), axis.place(1.0 + floor));
+/// The bands about 1 within which a difference would have been missed: by itself, and as a verdict
+/// among all others.
+fn floors(effect: &SessionEffect, axis: &Axis, top: f64, height: f64) -> Markup {
+    let own = effect.floor.unwrap_or_default();
+    let wider = effect.floor_of_verdict.filter(|verdict| *verdict > own);
+    let floors = [effect.floor, wider];
     html! {
-        rect.floor x=(percent(low)) width=(percent(high - low)) y=(px(top)) height=(px(height)) {}
+        @for floor in floors.into_iter().flatten().filter(|floor| *floor > 0.0) {
+            @let (low, high) = (axis.place(1.0 / (1.0 + floor)), axis.place(1.0 + floor));
+            rect.floor x=(percent(low)) width=(percent(high - low)) y=(px(top)) height=(px(height)) {}
+        }
     }
 }
 

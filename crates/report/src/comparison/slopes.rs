@@ -75,7 +75,10 @@ fn figure(panels: &[Panel<'_, '_>], sides: usize) -> Markup {
         figure.figure.slope-figure {
             div.panels { @for panel in panels.iter().take(drawn) { (draw(panel, sides)) } }
             figcaption {
-                "Medians over trials with their 95 % intervals; solid where a difference stands."
+                "Medians over trials with their 95 % intervals; an axis need not begin at 0."
+                @if panels.iter().any(|panel| panel.surest() > 0.0) {
+                    " Only treatments that differ are drawn, solid where a difference stands."
+                }
                 @if panels.len() > drawn {
                     " Drawn are the " (drawn) " of " (panels.len()) " responses with a difference \
                      that differ most."
@@ -108,11 +111,16 @@ fn panels<'i, 'a>(items: &'i [Item<'a>]) -> Vec<Panel<'i, 'a>> {
     // Where everything is the same number, a slope shows nothing.
     panels.retain(|panel| panel.lines.iter().any(|item| item.moves()));
     for panel in &mut panels {
+        // Where some differ, they alone: what lies decades away would flatten them.
+        let before = panel.lines.len();
+        if panel.surest() > 0.0 {
+            panel.lines.retain(|item| item.differs());
+        }
         let mut order: Vec<usize> = (0..panel.lines.len()).collect();
         order.sort_by(|a, b| panel.lines[*b].surest().total_cmp(&panel.lines[*a].surest()));
         order.truncate(LINES_MAX);
         order.sort_unstable();
-        panel.left_out = panel.lines.len() - order.len();
+        panel.left_out = before - order.len();
         panel.lines = order.into_iter().map(|index| panel.lines[index]).collect();
     }
     panels.sort_by(|a, b| b.surest().total_cmp(&a.surest()));
@@ -252,6 +260,7 @@ fn names(panel: &Panel<'_, '_>, y: &Scale, sides: usize) -> Markup {
         wanted.push((style, down(y, value.point), across(side, sides)));
     }
     wanted.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let told = apart_from_each_other(&panel.lines);
     let places = apart(&wanted.iter().map(|(_, at, _)| *at).collect::<Vec<_>>());
     html! {
         g.names {
@@ -259,12 +268,25 @@ fn names(panel: &Panel<'_, '_>, y: &Scale, sides: usize) -> Markup {
                 g class=(style_class(*style)) {
                     line.leader x1=(percent(*side)) y1=(px(*from)) x2=(percent(NAMES - 0.01)) y2=(px(at)) {}
                     text x=(percent(NAMES)) y=(px(at + 4.0)) {
-                        (brief(&panel.lines[*style % STYLES].name))
+                        (brief(&told[*style % STYLES]))
                     }
                 }
             }
         }
     }
+}
+
+/// The lines' names without the parts that all of them have.
+fn apart_from_each_other(lines: &[&Item<'_>]) -> Vec<String> {
+    const BETWEEN: &str = " · ";
+    let common = |part: &&str| {
+        lines.len() > 1 && lines.iter().all(|line| line.name.split(BETWEEN).any(|p| p == *part))
+    };
+    let name = |line: &&Item<'_>| {
+        let own: Vec<&str> = line.name.split(BETWEEN).filter(|part| !common(part)).collect();
+        if own.is_empty() { line.name.clone() } else { own.join(BETWEEN) }
+    };
+    lines.iter().map(name).collect()
 }
 
 /// A name without its middle where it is long: what tells treatments apart often stands at the end.

@@ -1,7 +1,8 @@
 //! Comparisons that were made up, and what a browser sees of them.
 
 use crate::eyes::{Looked, browser};
-use crate::{compared, hostile};
+use crate::{compared, hostile, recorded};
+use analysis::{CompareInput, CompareSession, CompareSide};
 use headless_chrome::browser::tab::point::Point;
 use model::*;
 use serde_json::json;
@@ -136,6 +137,48 @@ fn text_from_outside_does_nothing_in_a_comparison() {
     looked.assert_quiet();
 }
 
+/// The sessions that stand under `recorded/`, compared as `scruple compare` does it.
+#[test]
+fn the_recorded_sessions_work_in_a_comparison() {
+    let [base, later] = ["base", "later"].map(recorded::session);
+    let sessions = [&base, &later].map(|fixture| {
+        [CompareSession {
+            manifest: &fixture.manifest,
+            records: &fixture.records,
+            summary: &fixture.summary,
+        }]
+    });
+    let sides = [
+        CompareSide { name: "recorded/base", sessions: &sessions[0] },
+        CompareSide { name: "recorded/later", sessions: &sessions[1] },
+    ];
+    let conditions = ["create > +5%".parse().unwrap()];
+    let comparison = analysis::compare(&CompareInput {
+        scruple: "recorded",
+        sides: &sides,
+        only: &[],
+        conditions: &conditions,
+    });
+    let scratch = tempfile::tempdir().unwrap();
+    let browser = browser();
+    let looked = Looked::open(&browser, &written(&comparison, scratch.path()));
+    let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join(PAGE);
+    std::fs::copy(scratch.path().join(PAGE), kept).unwrap();
+    for (scheme, width) in [("light", 1280), ("light", 400), ("dark", 1280)] {
+        looked.scheme(scheme);
+        looked.assert_no_overflow(width);
+        looked.pictures(&format!("compare-recorded-{scheme}-{width}"));
+    }
+    unfold(&looked, true);
+    looked.width(1280);
+    every_ratio_has_its_mark(&looked, &comparison);
+    for width in [390, 768, 1280] {
+        looked.assert_no_overflow(width);
+        marks_stay_inside(&looked);
+    }
+    looked.assert_quiet();
+}
+
 /// A comparison in which each text that comes from outside bites.
 fn bitten() -> Comparison {
     let mut texts = hostile::texts().into_iter().cycle();
@@ -202,8 +245,8 @@ fn what_makes_it_doubtful_comes_first(looked: &Looked) {
     let top = |what: &str| {
         looked.number(&format!("document.querySelector('{what}').getBoundingClientRect().top"))
     };
-    assert_eq!(count(looked, ".opening .note.bad"), 2.0);
-    assert_eq!(count(looked, ".opening .note.care"), 1.0);
+    assert_eq!(count(looked, ".opening .note.bad"), 1.0);
+    assert_eq!(count(looked, ".opening .note.care"), 2.0);
     assert!(top(".opening .note") < 450.0, "{}", top(".opening .note"));
     for note in [".opening .note.bad", ".opening .note.care"] {
         assert!(top(note) < top(".answer"), "{note}");
@@ -211,12 +254,17 @@ fn what_makes_it_doubtful_comes_first(looked: &Looked) {
     assert!(top(".answer") < 900.0, "the answer is on the first screen");
 }
 
-/// One mark for each ratio, filled where it differs, and farther right the larger it is.
-fn marks_are_where_their_numbers_say(looked: &Looked, comparison: &Comparison) {
+/// One mark for each ratio, filled where it differs.
+fn every_ratio_has_its_mark(looked: &Looked, comparison: &Comparison) {
     let (known, differing) = ratios(comparison);
     assert_eq!(count(looked, ".ratios .mark"), known);
     assert_eq!(count(looked, ".ratios .mark:not(.same)"), differing);
     assert!(differing > 0.0 && differing < known);
+}
+
+/// Farther right the larger the ratio, about 1 in the middle.
+fn marks_are_where_their_numbers_say(looked: &Looked, comparison: &Comparison) {
+    every_ratio_has_its_mark(looked, comparison);
     let disordered = looked.number(
         "Array.from(document.querySelectorAll('.ratios')).map((chart) => {\
            const marks = Array.from(chart.querySelectorAll('.mark')).map((mark) => [\
