@@ -76,7 +76,7 @@ fn filled(page: &str, mut said: impl FnMut(&str) -> String) -> String {
         let all = said(command);
         let lines: Vec<&str> = all.lines().skip_while(|line| !line.contains(begin)).collect();
         assert!(lines.len() >= count, "{begin:?} is not what scruple {command} says");
-        let old = from[line.len()..].strip_prefix("\n```text\n").expect("a block behind the mark");
+        let old = from[line.len()..].strip_prefix("\n```text\n").unwrap();
         let end = if old.starts_with("```") { 0 } else { old.find("\n```").unwrap() + 1 };
         let block = lines[..count].join("\n");
         out.push_str(&format!("{before}{line}\n```text\n{block}\n"));
