@@ -375,6 +375,9 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
 }
 
 #[cfg(test)]
+mod papers;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;

@@ -111,7 +111,7 @@ fn names(catalog: &[kit::Experiment]) -> Vec<&'static str> {
 
 /// The command line with the catalogs' names as the values an experiment may have, so that a
 /// shell completes them.
-fn with_experiments() -> clap::Command {
+pub(crate) fn with_experiments() -> clap::Command {
     let known = clap::builder::PossibleValuesParser::new;
     let all = [names(experiments::CATALOG), names(experiments::PLANTED)].concat();
     let many = |command: clap::Command, names: Vec<&'static str>| {

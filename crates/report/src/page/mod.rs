@@ -140,7 +140,7 @@ pub(crate) fn document_of(
     body: &Markup,
     (style, script): (&str, &str),
 ) -> String {
-    sheet(scruple, title, body, &[STYLE, style], &[SCRIPT, script])
+    sheet(scruple, title, body, &[STYLE, style], &[SCRIPTS[0], script])
 }
 
 /// A page that needs nothing but itself.

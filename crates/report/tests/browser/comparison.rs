@@ -120,6 +120,8 @@ fn text_from_outside_does_nothing_in_a_comparison() {
     }
     let looked = Looked::open(&browser, &page);
     unfold(&looked, true);
+    looked.width(390);
+    println!("DEBUG {}", looked.ask("Array.from(document.querySelectorAll('body *')).filter((e) => e.getBoundingClientRect().right > 391 && !e.closest('.scroll')).slice(0,30).map((e) => e.tagName + '.' + (e.getAttribute('class')||'') + ' ' + e.getBoundingClientRect().right + ' in ' + e.parentNode.tagName+ '.' + (e.parentNode.getAttribute('class')||'') + ': ' + e.textContent.slice(0,40))"));
     for width in [390, 1280] {
         looked.assert_no_overflow(width);
     }
