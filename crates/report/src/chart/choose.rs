@@ -100,14 +100,23 @@ pub(crate) struct Figure<'a> {
 }
 
 impl Figure<'_> {
-    /// The response that all of it shows, if it is one.
-    fn response(&self) -> Option<&Response> {
-        let responses: Vec<&Response> = match &self.body {
+    /// The names of the responses that it shows.
+    pub(crate) fn responses(&self) -> Vec<&str> {
+        self.all_responses().into_iter().map(|response| response.name.as_str()).collect()
+    }
+
+    fn all_responses(&self) -> Vec<&Response> {
+        match &self.body {
             Body::Rows { response, .. } => vec![response],
             Body::Lines { groups, .. } => {
                 groups.iter().flat_map(|group| &group.panels).map(|panel| panel.response).collect()
             }
-        };
+        }
+    }
+
+    /// The response that all of it shows, if it is one.
+    fn response(&self) -> Option<&Response> {
+        let responses = self.all_responses();
         let first = *responses.first()?;
         responses.iter().all(|response| response.name == first.name).then_some(first)
     }

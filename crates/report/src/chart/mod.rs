@@ -16,16 +16,17 @@ mod stack;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use choose::{Figure, figures};
+pub(crate) use choose::{Body, Cell, Figure, Group, Line, Panel, figures};
 pub(crate) use meter::{
     Kind as MeterKind, Meter, draw as draw_meter, meter, time as meter_time, told as meter_told,
 };
 pub(crate) use region::strip;
+pub(crate) use scale::Scale;
 pub(crate) use stack::{Piece, key, shares, stack};
+pub(crate) use {lines::scale_of, rows::log_tick, rows::scale_of as scale_of_rows};
 
 use crate::format::{Parts, Terms, count, parts, value_in};
 use crate::words::{self, capital, counted};
-use choose::{Body, Cell};
 use maud::{Markup, html};
 use model::Unit;
 

@@ -23,11 +23,7 @@ pub(crate) fn draw(
     absent: &[(String, String)],
     title: &str,
 ) -> Markup {
-    let values = rows.iter().flat_map(|(_, cell)| {
-        let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
-        cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
-    });
-    let Some(scale) = Scale::over(values, Zero::IfNear) else {
+    let Some(scale) = scale_of(rows) else {
         return html! { p.quiet { "No trial gave a number." } };
     };
     let ticks = scale.ticks(5);
@@ -51,6 +47,15 @@ pub(crate) fn draw(
             (axis(&scale, &ticks, &response.unit))
         }
     }
+}
+
+/// The axis that all rows share; `None` where none has a finite number.
+pub(crate) fn scale_of(rows: &[(usize, Cell)]) -> Option<Scale> {
+    let values = rows.iter().flat_map(|(_, cell)| {
+        let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
+        cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
+    });
+    Scale::over(values, Zero::IfNear)
 }
 
 fn draw_row(style: usize, cell: &Cell, scale: &Scale, ticks: &[f64], unit: &Unit) -> Markup {
