@@ -194,7 +194,8 @@ fn changes(before: &Session, after: &Session) -> Vec<String> {
         megabytes(before)
     ));
     if after.failed > 0 {
-        lines.push(format!("{} trials failed: look at them before you keep it", after.failed));
+        let failed = format!("trials that gave no number: {}", after.failed);
+        lines.push(format!("{failed}, were {}; look at them before you keep it", before.failed));
     }
     lines
 }

@@ -47,6 +47,9 @@ const ANSWER_LINES_MAX: usize = 6;
 const WARNINGS_MAX: usize = 4;
 const WARNING_LINES_MAX: usize = 2;
 
+/// The same where answers would be cut for them.
+const BRIEF_WARNINGS_MAX: usize = 2;
+
 /// Columns of "✗ inconclusive" with the space after it.
 const VERDICT_COLUMNS: usize = 16;
 
@@ -80,26 +83,27 @@ pub(crate) fn terminal(session: &Session<'_>, width: usize, height: Option<usize
     laid_out(&blocks, blank)
 }
 
-/// The briefest that tells of every experiment, and how many blank lines stand between its blocks:
-/// none where an answer is whole without them that is not with them.
+/// The briefest that tells of every experiment, and how many blank lines stand between its blocks.
+/// Answers come first: for those that would be cut, blank lines go, then what the harness cost and
+/// all but the worst warnings.
 fn brief(session: &Session<'_>, width: usize, height: usize) -> (Vec<Vec<String>>, usize) {
-    let around = [
-        header(session, width),
-        brief::claims(session, width),
-        trust_lines(session, width, WARNINGS_MAX),
-    ];
-    let taken: usize = around.iter().map(Vec::len).sum();
-    let blocks = around.iter().filter(|lines| !lines.is_empty()).count() + 1;
-    let with = |blank: usize| {
-        let room = height.saturating_sub(taken + blank * blocks);
-        brief::experiments(session, room, width)
-    };
-    let (airy, dense) = (with(1), with(0));
-    let (told, blank) = if airy.cut <= dense.cut { (airy, 1) } else { (dense, 0) };
-    let fits = taken + told.lines.len() + blank * blocks <= height;
-    let [first, rest @ ..] = around;
-    let blocks = [first, told.lines].into_iter().chain(rest);
-    (blocks.filter(|lines| !lines.is_empty()).collect(), if fits { blank } else { 0 })
+    let (head, claims) = (header(session, width), brief::claims(session, width));
+    let steps = [(1, WARNINGS_MAX, true), (0, WARNINGS_MAX, true), (0, BRIEF_WARNINGS_MAX, false)];
+    let steps = steps.map(|(blank, warnings, harness)| {
+        let trust = trust_lines(session, width, warnings, harness);
+        let around = [&head, &claims, &trust];
+        let blocks = 1 + around.iter().filter(|lines| !lines.is_empty()).count();
+        let taken = around.iter().map(|lines| lines.len()).sum::<usize>() + blank * blocks;
+        let told = brief::experiments(session, height.saturating_sub(taken), width);
+        let fits = taken + told.lines.len() <= height;
+        (told, trust, blank, fits)
+    });
+    let best = steps.iter().position(|(told, _, _, fits)| told.cut == 0 && *fits);
+    let chosen = steps.into_iter().nth(best.unwrap_or(2));
+    let (experiments, trust, blank) =
+        chosen.map_or_else(Default::default, |(told, trust, blank, _)| (told.lines, trust, blank));
+    let blocks = [head, experiments, claims, trust].into_iter();
+    (blocks.filter(|lines| !lines.is_empty()).collect(), blank)
 }
 
 fn laid_out(blocks: &[Vec<String>], blank: usize) -> String {
@@ -122,7 +126,7 @@ fn blocks(session: &Session<'_>, columns: &Columns, width: usize) -> Vec<Vec<Str
         lines
     }));
     let most = if full { usize::MAX } else { WARNINGS_MAX };
-    blocks.push(trust_lines(session, width, most));
+    blocks.push(trust_lines(session, width, most, true));
     blocks
 }
 
@@ -379,7 +383,8 @@ fn style(verdict: Verdict) -> Style {
     }
 }
 
-fn trust_lines(session: &Session<'_>, width: usize, most: usize) -> Vec<String> {
+/// Controls, floor, what the harness cost where that is wanted, and at most so many warnings.
+fn trust_lines(session: &Session<'_>, width: usize, most: usize, harness: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let floor = floor_sentence(session);
     // What is said at the top is not said again.
@@ -398,7 +403,7 @@ fn trust_lines(session: &Session<'_>, width: usize, most: usize) -> Vec<String> 
         let mark = if index == 0 { mark } else { " " };
         lines.push(format!("{} {line}", paint(GOOD, mark)));
     }
-    if let Some(text) = harness_sentence(session) {
+    if let Some(text) = harness_sentence(session).filter(|_| harness) {
         lines
             .extend(wrapped(&text, width.saturating_sub(2)).iter().map(|line| format!("  {line}")));
     }
