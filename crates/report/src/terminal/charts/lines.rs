@@ -238,8 +238,8 @@ fn connections(line: &Line, across: &dyn Fn(f64) -> usize, y: &Axis, canvas: &mu
 fn intervals(line: &Line, across: &dyn Fn(f64) -> usize, y: &Axis, canvas: &mut [Strip]) {
     let known: Vec<_> = places(line, across, y, canvas.len()).collect();
     for (at, _, [top, bottom]) in known {
-        for row in top..=bottom {
-            canvas[row].put(at, '│', colour(line.style));
+        for strip in canvas.iter_mut().take(bottom + 1).skip(top) {
+            strip.put(at, '│', colour(line.style));
         }
     }
 }
