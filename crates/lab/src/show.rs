@@ -133,6 +133,7 @@ fn with_experiments() -> clap::Command {
     };
     Cli::command()
         .mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
+        .mut_subcommand("report", |report| many(report, all.clone()))
         .mut_subcommand("selftest", |selftest| many(selftest, names(experiments::PLANTED)))
         .mut_subcommand("explain", |explain| {
             explain.mut_arg("experiment", |arg| arg.value_parser(known(all)))

@@ -1,5 +1,7 @@
 //! What people read in a terminal and in the docs, as reviewed snapshots.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
 mod fixture;
 mod recorded;
 
