@@ -23,7 +23,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Treatment};
 
 /// The look. Colours are variables, so that the dark scheme changes them in one place.
-const STYLE: &str = include_str!("../page.css");
+const STYLE: &str = concat!(include_str!("../page.css"), include_str!("charts.css"));
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
 /// never markup.
@@ -136,12 +136,14 @@ fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
         chapter.figures = chapter
             .design
             .map(|design| {
-                chart::figures(design, chapter.summary, &chapter.records, chapter.profile)
+                let environment = &session.manifest.environment;
+                let records = &chapter.records;
+                chart::figures(design, chapter.summary, records, chapter.profile, environment)
             })
             .unwrap_or_default();
     }
     let figures = chapters.iter().flat_map(|chapter| &chapter.figures);
-    let cells = figures.map(|figure| figure.cells().len()).sum();
+    let cells = figures.map(Figure::dotted).sum();
     let most = chart::dots_per_cell(cells);
     for figure in chapters.iter_mut().flat_map(|chapter| &mut chapter.figures) {
         figure.thin(most);

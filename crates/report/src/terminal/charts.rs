@@ -7,6 +7,7 @@
 mod accounts;
 mod axis;
 mod lines;
+mod others;
 mod rows;
 mod strip;
 
@@ -17,7 +18,7 @@ use crate::format::{self, Terms};
 use crate::text::{self, BOLD, CARE, DIM, GOOD, Letters, columns, cut, padded, paint, wrapped};
 use crate::trust::{alarm, control_sentence, floor_sentence};
 use crate::words::{self, capital, counted};
-use model::ExperimentSummary;
+use model::{Environment, ExperimentSummary};
 
 /// The widest drawing; text in it is broken earlier.
 const WIDTH_MAX: usize = 160;
@@ -79,7 +80,7 @@ fn chapter(
     sheet: Sheet,
 ) -> Vec<Vec<String>> {
     let mut blocks = vec![opening(own, sheet)];
-    let figures = figures(own);
+    let figures = figures(own, &session.manifest.environment);
     blocks.extend(figures.iter().map(|figure| figure_lines(figure, sheet)));
     let planted = crate::selftest::tables(&[own.summary], sheet.prose.saturating_sub(2));
     blocks.push(planted.iter().map(|line| format!("  {line}")).collect());
@@ -105,9 +106,9 @@ fn chapter(
     blocks
 }
 
-fn figures<'a>(own: &'a Own<'a>) -> Vec<Figure<'a>> {
+fn figures<'a>(own: &'a Own<'a>, environment: &Environment) -> Vec<Figure<'a>> {
     own.design.map_or_else(Vec::new, |design| {
-        chart::figures(design, own.summary, &own.records, own.profile)
+        chart::figures(design, own.summary, &own.records, own.profile, environment)
     })
 }
 
@@ -157,11 +158,22 @@ fn figure_lines(figure: &Figure<'_>, sheet: Sheet) -> Vec<String> {
         Body::Rows { response, rows, absent } => {
             lines.extend(rows::draw(response, rows, absent, sheet));
         }
-        Body::Lines { axis, levels, groups, shared } => {
-            lines.extend(lines::draw(axis, levels, groups, *shared, sheet));
+        Body::Lines { axis, groups, shared } => {
+            lines.extend(lines::draw(axis, groups, *shared, sheet));
+        }
+        Body::Heat { response, grids, .. } => lines.extend(others::heat(response, grids, sheet)),
+        Body::Slopes { ends, panels, .. } => lines.extend(others::slopes(ends, panels, sheet)),
+        Body::Distributions { response, curves } => {
+            lines.extend(others::distributions(response, curves, sheet));
         }
     }
     let mut notes = Vec::new();
+    if let Body::Lines { axis, .. } = &figure.body
+        && !axis.landmarks.is_empty()
+    {
+        let sizes = axis.landmarks.iter().map(|(_, name)| name.as_str());
+        notes.push(format!("This machine: {}.", sizes.collect::<Vec<_>>().join(", ")));
+    }
     if !figure.held.is_empty() {
         notes.push(format!("Held still: {}.", figure.held));
     }

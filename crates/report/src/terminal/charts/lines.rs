@@ -4,11 +4,11 @@
 use super::Sheet;
 use super::axis::{Axis, break_after_zero, labels};
 use super::strip::{Strip, colour, mark};
-use crate::chart::{Cell, Group, Line, Panel, Scale, scale_of};
+use crate::chart::{Cell, Group, LevelAxis, Line, Panel, Scale, scale_of};
 use crate::format::{Terms, joined, parts_within};
 use crate::text::{BOLD, DIM, columns, cut, padded, paint};
 use crate::words::{self, capital};
-use model::{Factor, Unit};
+use model::Unit;
 
 /// Lines of a coordinate system: of one that stands alone, and of several.
 const HEIGHT_ALONE: usize = 12;
@@ -30,8 +30,7 @@ type Drawn = Vec<(String, usize)>;
 
 /// All panels of a figure.
 pub(super) fn draw(
-    axis: &Factor,
-    levels: &[(f64, String)],
+    axis: &LevelAxis,
     groups: &[Group<'_>],
     shared: bool,
     sheet: Sheet,
@@ -56,7 +55,7 @@ pub(super) fn draw(
         }
         let drawn = group.panels.iter().filter_map(|panel| {
             let y = common.or_else(|| scale_of(&[panel]))?;
-            Some(draw_panel(axis, levels, panel, y, size, sheet))
+            Some(draw_panel(axis, panel, y, size, sheet))
         });
         let drawn: Vec<Drawn> = drawn.collect();
         for (index, row) in drawn.chunks(if pair { 2 } else { 1 }).enumerate() {
@@ -95,19 +94,12 @@ fn side_by_side(panels: &[Drawn], width: usize) -> Vec<String> {
     (0..most).map(line).collect()
 }
 
-fn draw_panel(
-    factor: &Factor,
-    levels: &[(f64, String)],
-    panel: &Panel<'_>,
-    y: Scale,
-    size: Size,
-    sheet: Sheet,
-) -> Drawn {
+fn draw_panel(axis: &LevelAxis, panel: &Panel<'_>, y: Scale, size: Size, sheet: Sheet) -> Drawn {
     let terms = Terms::In(&panel.response.unit);
     let y = Axis::new(y, size.height, 4, terms);
     let words: Vec<String> = y.ticks.iter().map(|(_, word)| sheet.letters.of(word)).collect();
     let before = words.iter().map(|word| columns(word)).max().unwrap_or(0).min(size.width / 3);
-    let across = Across::over(levels, panel.lines.len(), size.width.saturating_sub(before + 2));
+    let across = Across::over(axis, panel.lines.len(), size.width.saturating_sub(before + 2));
     let mut canvas = vec![Strip::new(across.cells); size.height];
     // Marks last, so that nothing hides them.
     for draw in [connections, intervals, marks] {
@@ -131,14 +123,18 @@ fn draw_panel(
         lines.push((format!("{}{}", paint(DIM, &lead), strip.painted()), size.width));
     }
     let indent = " ".repeat(before + 1);
-    let [line, names] = across.drawn(levels);
+    let [line, names] = across.drawn(&axis.levels);
     lines.push((format!("{indent}{}{}", paint(DIM, "└"), line.painted()), size.width));
     lines.push((format!("{indent} {}", names.painted()), size.width));
     let log = if across.scale.is_log() { ", log scale" } else { "" };
-    let title = cut(&format!("{}{log}", words::plain(&factor.name)), size.width - before - 2);
+    let unit = if axis.unit.is_empty() { String::new() } else { format!(", {}", axis.unit) };
+    let title = cut(&format!("{}{unit}{log}", axis.name), size.width - before - 2);
     lines.push((format!("{indent} {}", paint(DIM, &title)), before + 2 + columns(&title)));
     lines.extend(
-        panel.lines.iter().map(|line| key(line, levels, &panel.response.unit, size.width, sheet)),
+        panel
+            .lines
+            .iter()
+            .map(|line| key(line, &axis.levels, &panel.response.unit, size.width, sheet)),
     );
     lines
 }
@@ -166,9 +162,9 @@ struct Across {
 }
 
 impl Across {
-    fn over(levels: &[(f64, String)], lines: usize, cells: usize) -> Across {
-        let values: Vec<f64> = levels.iter().map(|(value, _)| *value).collect();
-        let scale = Scale::over_levels(&values).unwrap_or(Scale::Linear { low: 0.0, high: 1.0 });
+    fn over(axis: &LevelAxis, lines: usize, cells: usize) -> Across {
+        let values: Vec<f64> = axis.levels.iter().map(|(value, _)| *value).collect();
+        let scale = axis.scale;
         let side = SIDE.max(lines / 2).min(cells / 4);
         let across = Across { scale, cells, side, apart: false };
         let places: Vec<usize> = values.iter().map(|value| across.cell(*value)).collect();

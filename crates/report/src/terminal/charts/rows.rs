@@ -3,7 +3,7 @@
 use super::Sheet;
 use super::axis::Axis;
 use super::strip::{Strip, colour, mark};
-use crate::chart::{Cell, scale_of_rows};
+use crate::chart::{Cell, Scale, scale_of_rows};
 use crate::format::{Terms, joined, parts_within};
 use crate::text::{BOLD, CARE, DIM, columns, cut, padded, paint};
 use model::{Estimate, Response};
@@ -33,8 +33,18 @@ pub(super) fn draw(
     absent: &[(String, String)],
     sheet: Sheet,
 ) -> Vec<String> {
-    let terms = Terms::In(&response.unit);
-    let Some(scale) = scale_of_rows(rows) else {
+    draw_in(Terms::In(&response.unit), scale_of_rows(response, rows), rows, absent, sheet)
+}
+
+/// The same in any terms, over any axis.
+pub(super) fn draw_in(
+    terms: Terms<'_>,
+    scale: Option<Scale>,
+    rows: &[(usize, Cell)],
+    absent: &[(String, String)],
+    sheet: Sheet,
+) -> Vec<String> {
+    let Some(scale) = scale else {
         return vec![format!("  {}", paint(DIM, "no trial gave a number"))];
     };
     let numbers: Vec<String> = rows.iter().map(|(_, cell)| number(cell, terms, sheet)).collect();
