@@ -1,3 +1,5 @@
+#![expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
+
 use super::body::{Body, Field, Figure};
 use super::choose::figures;
 use crate::fixture;
