@@ -1,6 +1,7 @@
 //! The project's own chores: `cargo xtask test` is the one test command, `cargo xtask tidy` the
 //! part of it that reads the sources, `cargo xtask calibrate` the comparison with other tools,
-//! `cargo xtask book` the documents as a site, `cargo xtask pictures` what is shown there.
+//! `cargo xtask book` the documents as a site, `cargo xtask pictures` what is shown there,
+//! `cargo xtask record` measures the recorded sessions anew.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
@@ -8,6 +9,7 @@ mod book;
 mod calibrate;
 mod machine;
 mod pictures;
+mod record;
 mod steps;
 mod tidy;
 
@@ -29,10 +31,15 @@ Commands:
   book [--no-install]  make a site of the documents in target/book, with mdBook
   pictures [--no-install]
                        take the pictures of the documents anew, from recorded/
+  record [--into DIR] [--binary FILE]
+                       measure the sessions under recorded/ anew, by the commands in their
+                       manifests; leave the machine alone meanwhile
 
 Options:
   --no-install         do not install what is missing; say how to
   --rounds N           measure each number N times, 6 or more [20]
+  --into DIR           put them there instead
+  --binary FILE        measure by this scruple instead of a release build
   -h, --help           print this
 ";
 
@@ -46,6 +53,7 @@ enum Chore {
     Calibrate { install: bool, rounds: Option<String> },
     Book { install: bool },
     Pictures { install: bool },
+    Record { into: Option<PathBuf>, binary: Option<PathBuf> },
     Tidy,
     Help,
 }
@@ -87,6 +95,7 @@ fn parse(words: &[String]) -> Result<Chore, String> {
         ["test" | "tidy" | "book" | "pictures" | "help", more, ..] => {
             Err(format!("I do not know what {more} means"))
         }
+        ["record", more @ ..] => parse_record(more),
         [unknown, ..] => Err(format!("there is no chore called {unknown}")),
     }
 }
@@ -113,6 +122,25 @@ fn parse_calibrate(mut words: &[&str]) -> Result<Chore, String> {
     }
 }
 
+fn parse_record(mut words: &[&str]) -> Result<Chore, String> {
+    let (mut into, mut binary) = (None, None);
+    loop {
+        words = match words {
+            [] => return Ok(Chore::Record { into, binary }),
+            ["--into", folder, more @ ..] => {
+                into = Some(PathBuf::from(folder));
+                more
+            }
+            ["--binary", file, more @ ..] => {
+                binary = Some(PathBuf::from(file));
+                more
+            }
+            [option @ ("--into" | "--binary")] => return Err(format!("{option} wants a path")),
+            [more, ..] => return Err(format!("I do not know what {more} means")),
+        }
+    }
+}
+
 /// Returns the exit code.
 fn perform(chore: &Chore) -> Result<u8> {
     match chore {
@@ -123,6 +151,9 @@ fn perform(chore: &Chore) -> Result<u8> {
         Chore::Pictures { install } => pictures::pictures(&root()?, *install)?,
         Chore::Calibrate { install, rounds } => {
             return calibrate::calibrate(&root()?, *install, rounds.as_deref());
+        }
+        Chore::Record { into, binary } => {
+            record::record(&root()?, into.as_deref(), binary.as_deref())?;
         }
     }
     Ok(0)
@@ -174,6 +205,14 @@ mod tests {
         assert_eq!(words("calibrate"), calibrate(true, None));
         let both = calibrate(false, Some("40"));
         assert_eq!(words("calibrate --rounds 40 --no-install"), both);
+        let record = |into: Option<&str>, binary: Option<&str>| {
+            let [into, binary] = [into, binary].map(|path| path.map(Into::into));
+            Ok(Chore::Record { into, binary })
+        };
+        assert_eq!(words("record"), record(None, None));
+        assert_eq!(words("record --binary b --into i"), record(Some("i"), Some("b")));
+        assert_eq!(words("record --into"), Err("--into wants a path".into()));
+        assert!(words("record base").is_err());
         for wrong in ["--rounds", "--rounds 5", "--rounds many", "--round 6", "now"] {
             assert!(words(&format!("calibrate {wrong}")).is_err(), "{wrong}");
         }

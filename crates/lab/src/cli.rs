@@ -85,6 +85,12 @@ pub(crate) enum Command {
     #[command(after_help = SYSCALLS_EXIT_CODES)]
     Syscalls(SyscallsArgs),
     /// Analyse a stored session again: summary.json, report.html and the summary on screen
+    ///
+    /// With the names of experiments, or --terminal, the charts of the report are drawn in the
+    /// terminal instead, and nothing is written: the folder may be read-only.
+    ///
+    /// They are as wide as the terminal. Where the locale (LC_ALL, LC_CTYPE or LANG) is not UTF-8,
+    /// they are drawn in ASCII.
     Report(ReportArgs),
     /// Compare sessions: of other machines, kernels, versions, settings
     ///
@@ -286,6 +292,12 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct ReportArgs {
     /// The session's folder
     pub(crate) session: PathBuf,
+    /// Draw these experiments of the session in the terminal
+    #[arg(value_name = "EXPERIMENT", conflicts_with_all = ["output", "json"])]
+    pub(crate) experiments: Vec<String>,
+    /// Draw all experiments of the session in the terminal
+    #[arg(long, conflicts_with_all = ["output", "json"])]
+    pub(crate) terminal: bool,
     /// Write report.html there instead of into the session's folder; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         ui::result(&json)?;
     } else {
         let stored = session.stored(&summary);
-        ui::result(&report::terminal(&stored, ui::width(), Some(ui::height())))?;
+        ui::people(&report::terminal(&stored, ui::width(), Some(ui::height())))?;
         session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;
     }
     session.say_how_it_ended(ending);

@@ -59,6 +59,9 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let summary = session::summarise(&stored.manifest, &stored.records, &stored.manifest.designs);
     let whole =
         report::Session { manifest: &stored.manifest, records: &stored.records, summary: &summary };
+    if args.terminal || !args.experiments.is_empty() {
+        return draw(&whole, &args.experiments);
+    }
     match &args.output {
         Some(path) if path.as_os_str() == "-" => {
             ui::result(&report::html_alone(&whole))?;
@@ -71,15 +74,26 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     if args.json {
         ui::result(&serde_json::to_string_pretty(&summary)?)?;
     } else {
-        ui::result(&report::terminal(&whole, ui::width(), None))?;
+        ui::people(&report::terminal(&whole, ui::width(), None))?;
         if stored.manifest.options.selftest {
             let grade = report::grade_text(&analysis::selftest(&summary), ui::width());
-            ui::result(&format!("\n{grade}"))?;
+            ui::people(&format!("\n{grade}"))?;
         }
         let beside = args.output.is_none();
         let path = args.output.clone().unwrap_or_else(|| args.session.join(report::REPORT_PAGE));
         session::say_where(&path, &summary, beside)?;
     }
+    Ok(Exit::Done)
+}
+
+/// Draws experiments of a session, or all of them, and leaves its folder alone.
+fn draw(session: &report::Session<'_>, experiments: &[String]) -> anyhow::Result<Exit> {
+    let known: Vec<&str> =
+        session.summary.experiments.iter().map(|experiment| experiment.id.as_str()).collect();
+    if let Some(unknown) = experiments.iter().find(|name| !known.contains(&name.as_str())) {
+        bail!("the session has no experiment named {unknown:?}; it has: {}", known.join(", "));
+    }
+    ui::result(&report::charts(session, experiments, ui::width(), ui::letters()))?;
     Ok(Exit::Done)
 }
 
@@ -119,6 +133,7 @@ pub(crate) fn with_experiments() -> clap::Command {
     };
     Cli::command()
         .mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
+        .mut_subcommand("report", |report| many(report, all.clone()))
         .mut_subcommand("selftest", |selftest| many(selftest, names(experiments::PLANTED)))
         .mut_subcommand("export", |export| many(export, all.clone()))
         .mut_subcommand("explain", |explain| {

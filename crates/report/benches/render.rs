@@ -6,7 +6,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark should stop where it fails")]
 
-#[path = "../tests/fixture/mod.rs"]
+#[path = "../tests/fixture/owned.rs"]
 mod fixture;
 #[path = "../tests/grown/mod.rs"]
 mod grown;

@@ -24,6 +24,8 @@ mod words;
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
+pub use text::Letters;
+
 use model::{Comparison, Design, ExperimentSummary, Manifest, Record, Selftest, Summary};
 
 /// A stored session: all that a report is made from.
@@ -105,6 +107,25 @@ pub fn selftest_text(session: &Session<'_>, width: usize) -> String {
 /// accounts and exhibits are printed in full; with one, they are a line that points to the report.
 pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
     terminal::terminal(session, width, height)
+}
+
+/// Experiments of a session drawn for a terminal of `width` columns (40 to 160), with ANSI colours:
+/// each of those named, or all where none is, with its question, answers, the figures that the page
+/// draws, accounts, claims and floors. A name that the session does not hold draws nothing.
+pub fn charts(
+    session: &Session<'_>,
+    experiments: &[String],
+    width: usize,
+    letters: Letters,
+) -> String {
+    terminal::charts(session, experiments, width, letters)
+}
+
+/// Text for a terminal in the letters that it understands. In ASCII "µ" is "u" and "×" is "x"; a
+/// letter of a name that has no likeness is "?". Colours stay. A line that becomes longer than
+/// `width` columns is broken.
+pub fn in_letters(text: &str, width: usize, letters: Letters) -> String {
+    letters.of_lines(text, width)
 }
 
 /// The grade of a self-test for a terminal likewise: for which size of effect the machine can be

@@ -238,7 +238,8 @@ fn another_version_or_definition_is_refused() {
     };
     let why = refused(|it| it.version = 4).unwrap();
     assert!(why.contains("version 3 in one session and 4"), "{why}");
-    let changes: [(fn(&mut Design), &str); 6] = [
+    type Change = (fn(&mut Design), &'static str);
+    let changes: [Change; 6] = [
         (|it| it.responses[0].card.to = "elsewhere".into(), "task_ns"),
         (|it| it.responses[0].center = model::Center::Mean, "task_ns"),
         (|it| it.responses[0].subtract = Some(Cell::new([("model", "empty")])), "task_ns"),

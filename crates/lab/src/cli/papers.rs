@@ -1,5 +1,7 @@
 //! What the documents say of the command line, held against it.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
 use super::Cli;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use std::fmt::Write;

@@ -22,19 +22,19 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use body::Figure;
+pub(crate) use axis::Axis as LevelAxis;
+pub(crate) use body::{Body, Cell, Curve, Field, Figure, Grid, Group, Line, Panel, Slopes};
 pub(crate) use choose::figures;
 pub(crate) use meter::{
     Kind as MeterKind, Meter, draw as draw_meter, meter, time as meter_time, told as meter_told,
 };
 pub(crate) use region::strip;
-pub(crate) use rows::log_tick;
 pub(crate) use scale::{Scale, Zero};
 pub(crate) use stack::{Piece, key, shares, stack};
+pub(crate) use {lines::scale_of, rows::log_tick, rows::scale_of as scale_of_rows};
 
 use crate::format::{Parts, Terms, count, parts, value_in};
 use crate::words::{capital, counted};
-use body::{Body, Cell};
 use maud::{Markup, PreEscaped, html};
 use model::Unit;
 use std::fmt::Write as _;
