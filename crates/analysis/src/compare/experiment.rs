@@ -113,7 +113,7 @@ pub(crate) fn compared(sides: &[CompareSide<'_>], id: &str) -> Compared {
         let same = |other: &&Design| {
             other.findings.iter().any(|it| it.id == finding.id && it.quantity == finding.quantity)
         };
-        if designs.iter().flatten().all(|design| same(&design)) {
+        if designs.iter().flatten().all(same) {
             let (told, readings) = compared_finding(&tables, finding);
             compared.experiment.findings.push(told);
             compared.findings.push(readings);
