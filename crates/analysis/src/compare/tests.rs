@@ -220,10 +220,12 @@ fn a_number_that_may_be_0_has_a_ratio_only_where_the_base_is_told_from_it() {
     assert_eq!(gone.gates[0].outcome, GateOutcome::Regression);
 }
 
+type Change = fn(&mut Design);
+
 #[test]
 fn another_version_or_definition_is_refused() {
     let base = made(1.0, 4.0, 1);
-    let refused = |change: fn(&mut Design)| {
+    let refused = |change: Change| {
         let mut design = study();
         change(&mut design);
         let side = Made::named("s2", vec![design], records(8, 1.0, 4.0, 2));
@@ -238,8 +240,7 @@ fn another_version_or_definition_is_refused() {
     };
     let why = refused(|it| it.version = 4).unwrap();
     assert!(why.contains("version 3 in one session and 4"), "{why}");
-    type Change = (fn(&mut Design), &'static str);
-    let changes: [Change; 6] = [
+    let changes: [(Change, &str); 6] = [
         (|it| it.responses[0].card.to = "elsewhere".into(), "task_ns"),
         (|it| it.responses[0].center = model::Center::Mean, "task_ns"),
         (|it| it.responses[0].subtract = Some(Cell::new([("model", "empty")])), "task_ns"),
