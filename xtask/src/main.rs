@@ -1,10 +1,13 @@
 //! The project's own chores: `cargo xtask test` is the one test command, `cargo xtask tidy` the
-//! part of it that reads the sources, `cargo xtask calibrate` the comparison with other tools.
+//! part of it that reads the sources, `cargo xtask calibrate` the comparison with other tools,
+//! `cargo xtask book` the documents as a site, `cargo xtask pictures` what is shown there.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
+mod book;
 mod calibrate;
 mod machine;
+mod pictures;
 mod steps;
 mod tidy;
 
@@ -18,11 +21,14 @@ The project's own chores.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test [--no-install]  check everything: tools, format, lints, tests, release build
+  test [--no-install]  check everything: tools, format, lints, tests, release build, book
   tidy                 only the rules that are read off the sources
   calibrate [--no-install] [--rounds N]
                        hold scruple's numbers against those of perf, stress-ng and hyperfine;
                        ends with code 3 if they differ and docs/calibration.md does not say why
+  book [--no-install]  make a site of the documents in target/book, with mdBook
+  pictures [--no-install]
+                       take the pictures of the documents anew, from recorded/
 
 Options:
   --no-install         do not install what is missing; say how to
@@ -38,6 +44,8 @@ const ROUNDS_MIN: u32 = 6;
 enum Chore {
     Test { install: bool },
     Calibrate { install: bool, rounds: Option<String> },
+    Book { install: bool },
+    Pictures { install: bool },
     Tidy,
     Help,
 }
@@ -72,7 +80,13 @@ fn parse(words: &[String]) -> Result<Chore, String> {
         ["test"] => Ok(Chore::Test { install: true }),
         ["test", "--no-install"] => Ok(Chore::Test { install: false }),
         ["calibrate", more @ ..] => parse_calibrate(more),
-        ["test" | "tidy" | "help", more, ..] => Err(format!("I do not know what {more} means")),
+        ["book"] => Ok(Chore::Book { install: true }),
+        ["book", "--no-install"] => Ok(Chore::Book { install: false }),
+        ["pictures"] => Ok(Chore::Pictures { install: true }),
+        ["pictures", "--no-install"] => Ok(Chore::Pictures { install: false }),
+        ["test" | "tidy" | "book" | "pictures" | "help", more, ..] => {
+            Err(format!("I do not know what {more} means"))
+        }
         [unknown, ..] => Err(format!("there is no chore called {unknown}")),
     }
 }
@@ -105,6 +119,8 @@ fn perform(chore: &Chore) -> Result<u8> {
         Chore::Help => print!("{USAGE}"),
         Chore::Tidy => tidy(&root()?)?,
         Chore::Test { install } => steps::test(&root()?, *install)?,
+        Chore::Book { install } => book::book(&root()?, *install)?,
+        Chore::Pictures { install } => pictures::pictures(&root()?, *install)?,
         Chore::Calibrate { install, rounds } => {
             return calibrate::calibrate(&root()?, *install, rounds.as_deref());
         }
@@ -145,6 +161,9 @@ mod tests {
         assert_eq!(words("test"), Ok(Chore::Test { install: true }));
         assert_eq!(words("test --no-install"), Ok(Chore::Test { install: false }));
         assert_eq!(words("tidy"), Ok(Chore::Tidy));
+        assert_eq!(words("book"), Ok(Chore::Book { install: true }));
+        assert_eq!(words("pictures --no-install"), Ok(Chore::Pictures { install: false }));
+        assert!(words("book --install").is_err());
         assert_eq!(words("test --help"), Ok(Chore::Help));
         assert_eq!(words("tests"), Err("there is no chore called tests".into()));
         assert_eq!(words("tidy now"), Err("I do not know what now means".into()));

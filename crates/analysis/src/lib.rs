@@ -12,6 +12,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+mod compare;
 mod costs;
 mod diagnosis;
 pub mod disturbance;
@@ -27,6 +28,7 @@ mod holm;
 pub mod interval;
 mod meter;
 mod need;
+mod numbers;
 mod order;
 mod outcomes;
 mod planted;
@@ -46,12 +48,15 @@ mod fixture;
 #[cfg(test)]
 mod simulation;
 
+pub use compare::{CompareInput, CompareSession, CompareSide, Condition, Direction, compare};
 pub use estimate::{mean_estimate, median_estimate};
 pub use floor::minimum_detectable;
 pub use frequency::proportion;
 pub use holm::{FAMILY_ERROR, holm};
 pub use need::{Need, need};
-pub use order::{distribution, mean, median, quantile, sorted};
+pub use numbers::{Number, Numbers, Observation};
+pub use order::{distribution, mean, median, quantile, sorted, variance};
+pub use outcomes::words as outcome_words;
 pub use predict::predict;
 pub use sample::{events_among, from_counters, samples};
 pub use selftest::{answer_standing, cause_standing, selftest};

@@ -49,7 +49,7 @@ pub fn mean(values: &[f64]) -> Option<f64> {
 }
 
 /// The variance of a sample, with n − 1 below the line; `None` for fewer than 2 numbers.
-pub(crate) fn variance(values: &[f64]) -> Option<f64> {
+pub fn variance(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
     }

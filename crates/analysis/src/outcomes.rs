@@ -14,7 +14,7 @@ const TREATMENTS_NAMED: usize = 8;
 const KINDS_TOLD: usize = 32;
 
 /// The word for an outcome, and its reason where there is one.
-pub(crate) fn words(outcome: &Outcome) -> (&'static str, String) {
+pub fn words(outcome: &Outcome) -> (&'static str, String) {
     let when = |phase: Phase| match phase {
         Phase::SettingUp => "while setting up",
         Phase::Measuring => "while measuring",

@@ -3,7 +3,7 @@
 use crate::frequency::Tally;
 use crate::order::{mean, median_in_place};
 use crate::tags::Tag;
-use model::{Center, Counters, Design, Outcome, Record, Treatment};
+use model::{Center, Counters, Design, Measured, Outcome, Record, Treatment};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -36,26 +36,38 @@ pub fn samples<'a>(
     table.treatments().into_iter().filter_map(trials).collect()
 }
 
-fn center_of(design: &Design, response: &str) -> Center {
+pub(crate) fn center_of(design: &Design, response: &str) -> Center {
     design.response(response).map_or(Center::Median, |response| response.center)
 }
 
 /// The observations of a completed trial, each per operation; empty if there are none.
 pub(crate) fn observations(record: &Record, response: &str) -> Vec<f64> {
-    let measured = match (&record.outcome, &record.measured) {
-        (Outcome::Completed { .. }, Some(measured)) => measured,
-        _ => return Vec::new(),
-    };
-    let series = measured.series.iter().filter(|series| series.response == response);
-    let mut found = Vec::new();
-    for one in series {
-        let operations = one.per.max(1) as f64;
-        found.extend(one.values.iter().map(|&value| value as f64 / operations));
-    }
-    if found.is_empty() {
+    let mut found: Vec<f64> = raw_observations(record, response)
+        .map(|(total, operations)| total as f64 / operations as f64)
+        .collect();
+    if found.is_empty() && completed(record).is_some() {
         found.extend(from_record(record, response));
     }
     found
+}
+
+/// The observations that a completed trial stored: each a total, and the operations it is of.
+pub(crate) fn raw_observations<'a>(
+    record: &'a Record,
+    response: &'a str,
+) -> impl Iterator<Item = (i64, u64)> {
+    let series = completed(record).into_iter().flat_map(|measured| &measured.series);
+    series
+        .filter(move |series| series.response == response)
+        .flat_map(|one| one.values.iter().map(|&total| (total, one.per.max(1))))
+}
+
+/// What a completed trial measured.
+fn completed(record: &Record) -> Option<&Measured> {
+    match (&record.outcome, &record.measured) {
+        (Outcome::Completed { .. }, Some(measured)) => Some(measured),
+        _ => None,
+    }
 }
 
 /// How often something happened in some trials, and how often it could have happened: exact
@@ -75,7 +87,7 @@ pub fn events_among<'a>(
 /// The events and chances of a completed trial: an observation over one operation is one event if
 /// it is above 0; one over n operations is that many events among n.
 pub(crate) fn tally(record: &Record, response: &str) -> Tally {
-    let (Outcome::Completed { .. }, Some(measured)) = (&record.outcome, &record.measured) else {
+    let Some(measured) = completed(record) else {
         return Tally::default();
     };
     let series = measured.series.iter().filter(|series| series.response == response);
@@ -98,7 +110,11 @@ pub(crate) fn tally(record: &Record, response: &str) -> Tally {
 
 /// The one number of a trial; `None` if it did not complete or did not measure this.
 pub(crate) fn trial_value(record: &Record, response: &str, center: Center) -> Option<f64> {
-    let mut observations = observations(record, response);
+    centre(observations(record, response), center)
+}
+
+/// The one number that observations become; `None` of none.
+pub(crate) fn centre(mut observations: Vec<f64>, center: Center) -> Option<f64> {
     if observations.is_empty() {
         return None;
     }

@@ -16,9 +16,15 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted); \
-2 usage or environment error; 3 interrupted, inconclusive (with --fail-if-inconclusive), or not \
-to be trusted (selftest).";
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted) or a \
+number changed as it must not (compare --fail-if); 2 usage or environment error; 3 interrupted, \
+inconclusive (with --fail-if-inconclusive or --fail-if), or not to be trusted (selftest).";
+
+const COMPARE_EXIT_CODES: &str = "Exit codes: 0 no condition was given, or every interval ends before \
+its edge; 1 regression: a number lies beyond the edge of a condition, after Holm's correction over \
+all that the condition looks at; 2 usage or environment error, such as a condition that names what \
+no session has; 3 cannot tell: an interval reaches over an edge, or there is nothing to compare \
+(refused, not measured on a side). Of several conditions the worst decides: 1 before 3 before 0.";
 
 const SELFTEST_EXIT_CODES: &str = "Exit codes: 0 this machine can be trusted (grade A); 2 usage or \
 environment error; 3 it cannot be trusted, and the result says for which size of effect; or \
@@ -80,6 +86,28 @@ pub(crate) enum Command {
     Syscalls(SyscallsArgs),
     /// Analyse a stored session again: summary.json, report.html and the summary on screen
     Report(ReportArgs),
+    /// Compare sessions: of other machines, kernels, versions, settings
+    ///
+    /// The first is the base; every effect is another side divided by it, with its 95 % interval. A
+    /// side is a session's folder, or a folder that holds several sessions of one setting: with two
+    /// or more on every side, the session is what the intervals are made of, and they hold what
+    /// changes from one session to the next where nothing was changed. Of one session a side they
+    /// are made of trials and do not hold that, which is said.
+    ///
+    /// Facts that differ (machine, kernel, settings, shield, build) are listed. An experiment whose
+    /// definition is not the same on all sides is refused. Nothing is written but what --html asks
+    /// for, so that a base may lie in a repository, with manifest.json and trials.ndjson alone.
+    ///
+    /// A condition for --fail-if is EXPERIMENT[.RESPONSE][{FACTOR=LEVEL,…}] > +N% or < -N%. Without
+    /// a response it means that of the experiment's first finding; without levels, every treatment.
+    #[command(after_help = COMPARE_EXIT_CODES)]
+    Compare(CompareArgs),
+    /// Export a stored session for other tools: CSV, Parquet, hyperfine, google/benchmark, Bencher
+    ///
+    /// The session is read and not changed. CSV and Parquet hold one row per trial and response;
+    /// the layouts of other tools leave out what they have no place for, and standard error says
+    /// what. docs/exports.md describes every column and field.
+    Export(ExportArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -266,6 +294,68 @@ pub(crate) struct ReportArgs {
     pub(crate) json: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// The session, or the folder of sessions, that the others are held against
+    #[arg(value_name = "BASE")]
+    pub(crate) base: PathBuf,
+    /// The sessions, or folders of sessions, that are held against it
+    #[arg(value_name = "SIDE", required = true)]
+    pub(crate) sides: Vec<PathBuf>,
+    /// Compare this experiment alone; may be given several times
+    #[arg(short, long, value_name = "EXPERIMENT")]
+    pub(crate) experiment: Vec<String>,
+    /// End with exit code 1 if this change is found, and with 3 if it cannot be told; such as
+    /// 'create > +5%'; may be given several times
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_if: Vec<analysis::Condition>,
+    /// Print the comparison as JSON (docs/comparison.schema.json)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write the comparison as a page, one file that works offline; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print all that was compared, not only what differs
+    #[arg(short, long)]
+    pub(crate) all: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ExportFormat {
+    /// A tidy table, one row per trial and response
+    Csv,
+    /// The same with types (needs a build with the feature `parquet`)
+    Parquet,
+    /// What hyperfine --export-json writes; times alone, in seconds
+    Hyperfine,
+    /// What google/benchmark writes as JSON; times alone, in nanoseconds
+    GoogleBenchmark,
+    /// Bencher Metric Format: medians with their 95 % intervals
+    Bencher,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// The session's folder
+    #[arg(value_name = "DIR")]
+    pub(crate) session: PathBuf,
+    /// The format [default: what the file's name ends in, else csv]
+    #[arg(short, long, value_enum)]
+    pub(crate) format: Option<ExportFormat>,
+    /// The file to write; `-`, the default, is standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Only these experiments, by name; may be repeated
+    #[arg(long = "experiment", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) experiments: Vec<String>,
+    /// Only these responses, by name; may be repeated
+    #[arg(long = "response", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) responses: Vec<String>,
+    /// One row per observation instead of one per trial (csv and parquet)
+    #[arg(long)]
+    pub(crate) observations: bool,
+}
+
 /// A length of time: a whole number and s, m or h (seconds without a unit). In seconds.
 pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -283,6 +373,9 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
         _ => Err("expected a time from 1s to one week".into()),
     }
 }
+
+#[cfg(test)]
+mod papers;
 
 #[cfg(test)]
 mod tests {

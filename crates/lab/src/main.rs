@@ -2,10 +2,12 @@
 //! and ends the process.
 
 mod cli;
+mod compare;
 mod conduct;
 mod doctor;
 mod environment;
 mod exit;
+mod export;
 mod plan;
 mod progress;
 mod run;
@@ -54,6 +56,8 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Selftest(args) => selftest::selftest(args),
         cli::Command::Syscalls(args) => syscalls::syscalls(args),
         cli::Command::Report(args) => show::report(args),
+        cli::Command::Compare(args) => compare::compare(args),
+        cli::Command::Export(args) => export::export(args),
         cli::Command::Completions { shell } => show::completions(*shell),
         cli::Command::Man => show::man(),
     }

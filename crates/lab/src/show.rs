@@ -111,7 +111,7 @@ fn names(catalog: &[kit::Experiment]) -> Vec<&'static str> {
 
 /// The command line with the catalogs' names as the values an experiment may have, so that a
 /// shell completes them.
-fn with_experiments() -> clap::Command {
+pub(crate) fn with_experiments() -> clap::Command {
     let known = clap::builder::PossibleValuesParser::new;
     let all = [names(experiments::CATALOG), names(experiments::PLANTED)].concat();
     let many = |command: clap::Command, names: Vec<&'static str>| {
@@ -120,6 +120,7 @@ fn with_experiments() -> clap::Command {
     Cli::command()
         .mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
         .mut_subcommand("selftest", |selftest| many(selftest, names(experiments::PLANTED)))
+        .mut_subcommand("export", |export| many(export, all.clone()))
         .mut_subcommand("explain", |explain| {
             explain.mut_arg("experiment", |arg| arg.value_parser(known(all)))
         })

@@ -8,6 +8,7 @@
 
 mod account;
 mod bounds;
+mod calendar;
 mod claim;
 mod comparison;
 mod design;
@@ -26,6 +27,7 @@ pub use bounds::{
     BLOCKS_MAX, DESIGNS_MAX, ENTRIES_MAX, FACTORS_MAX, NAME_BYTES_MAX, SESSION_QUANTITIES_MAX,
     SESSION_TREATMENTS_MAX, TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX, TREATMENTS_MAX,
 };
+pub use calendar::Moment;
 pub use claim::{Cell, Claim, Control, Finding, Quantity, Region};
 pub use comparison::{
     ComparedExperiment, ComparedQuantity, ComparedRow, ComparedVerdict, Comparison, FactRow,

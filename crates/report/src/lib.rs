@@ -6,6 +6,7 @@
 
 pub mod catalog;
 mod chart;
+mod comparison;
 mod evidence;
 mod exhibits;
 pub mod format;
@@ -23,7 +24,7 @@ mod words;
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
-use model::{Design, ExperimentSummary, Manifest, Record, Selftest, Summary};
+use model::{Comparison, Design, ExperimentSummary, Manifest, Record, Selftest, Summary};
 
 /// A stored session: all that a report is made from.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +66,13 @@ pub fn html_alone(session: &Session<'_>) -> String {
     page::page(session, page::Neighbour::Elsewhere)
 }
 
+/// What two or more sessions say of each other as one self-contained page, in the look of the
+/// report: what makes the comparison doubtful first, then what differs, the facts behind it, and
+/// each experiment with a chart of ratios. What others wrote is escaped, as in the report.
+pub fn comparison_html(comparison: &Comparison) -> String {
+    comparison::page(comparison)
+}
+
 /// Text broken at spaces into lines of at most `width` columns, made harmless to a terminal; a
 /// longer word is cut.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
@@ -103,4 +111,11 @@ pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> S
 /// trusted, what was missed, wrong or not tested, and what the words of the table mean.
 pub fn grade_text(selftest: &Selftest, width: usize) -> String {
     grade::grade_text(selftest, width)
+}
+
+/// What sessions say of each other, for a terminal of `width` columns, with ANSI colours: the gates,
+/// what makes the comparison doubtful, the facts that differ, then what differs, the largest first.
+/// With a `height` so many effects are told as fit into it, without one every comparison is.
+pub fn comparison_text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
+    terminal::comparison::text(comparison, width, height)
 }

@@ -1,6 +1,7 @@
 //! The final summary of `scruple run`: it fits a screen.
 
 mod brief;
+pub(crate) mod comparison;
 mod inventory;
 
 use crate::Session;

@@ -2,8 +2,8 @@
 
 use crate::format::{self, Terms};
 use model::{
-    Cell, Design, Manifest, Outcome, Phase, Quantity, Record, Region, Response, Term, Treatment,
-    Verdict,
+    Cell, Design, Manifest, Moment, Outcome, Phase, Quantity, Record, Region, Response, Term,
+    Treatment, Verdict,
 };
 
 #[cfg(test)]
@@ -270,20 +270,8 @@ fn quoted(word: &str) -> String {
     }
 }
 
-/// A moment as "2026-11-20 13:09 UTC", from milliseconds since 1970. The calendar is Howard
-/// Hinnant's `civil_from_days` (<https://howardhinnant.github.io/date_algorithms.html>).
+/// A moment as "2026-11-20 13:09 UTC", from milliseconds since 1970.
 pub(crate) fn moment(unix_ms: u64) -> String {
-    let seconds = unix_ms / 1000;
-    let days = seconds / 86_400 + 719_468;
-    let era = days / 146_097;
-    let day_of_era = days % 146_097;
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-    let year = year_of_era + era * 400 + u64::from(month <= 2);
-    let (hour, minute) = (seconds / 3600 % 24, seconds / 60 % 60);
+    let Moment { year, month, day, hour, minute, .. } = Moment::of_unix_ms(unix_ms);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }

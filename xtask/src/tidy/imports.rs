@@ -4,7 +4,7 @@ use super::{Fault, SourceFile, Tree};
 
 /// The import table of ARCHITECTURE.md: a room, and the rooms that it may import. `lab` may
 /// import all.
-const TABLE: [(&str, &[&str]); 10] = [
+const TABLE: [(&str, &[&str]); 11] = [
     ("model", &[]),
     ("sys", &[]),
     ("analysis", &["model"]),
@@ -13,12 +13,13 @@ const TABLE: [(&str, &[&str]); 10] = [
     ("store", &["model"]),
     ("runner", &["model", "sys", "kit"]),
     ("report", &["model", "analysis"]),
+    ("export", &["model", "analysis"]),
     ("lab", ALL),
     ("xtask", &[]),
 ];
 
 const ALL: &[&str] =
-    &["model", "sys", "analysis", "kit", "experiments", "store", "runner", "report"];
+    &["model", "sys", "analysis", "kit", "experiments", "store", "runner", "report", "export"];
 
 /// The only room with `unsafe` code.
 const UNSAFE_ROOM: &str = "sys";
@@ -180,7 +181,8 @@ mod tests {
     fn a_drawing_that_is_not_the_table_is_a_fault() {
         let rooms = "| `model` | – | nouns |\n| `sys` | – | |\n| `analysis` | model | |\n\
             | `kit` | model, sys | |\n| `experiments` | kit, sys | |\n| `store` | model | |\n\
-            | `runner` | model, sys, kit | |\n| `report` | model, analysis | |\n| `lab` | all | |\n";
+            | `runner` | model, sys, kit | |\n| `report` | model, analysis | |\n\
+            | `export` | model, analysis | |\n| `lab` | all | |\n";
         let with = |text: &str| drawing(&tree([("ARCHITECTURE.md", text)]));
         assert_eq!(with(rooms), []);
         assert_eq!(

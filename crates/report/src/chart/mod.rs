@@ -28,6 +28,8 @@ pub(crate) use meter::{
     Kind as MeterKind, Meter, draw as draw_meter, meter, time as meter_time, told as meter_told,
 };
 pub(crate) use region::strip;
+pub(crate) use rows::log_tick;
+pub(crate) use scale::{Scale, Zero};
 pub(crate) use stack::{Piece, key, shares, stack};
 
 use crate::format::{Parts, Terms, count, parts, value_in};
@@ -183,12 +185,12 @@ fn off_center(index: usize) -> f64 {
 }
 
 /// A share of the width, as SVG reads it.
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{}%", shortest(share * 100.0, 2))
 }
 
 /// A length in pixels, as SVG reads it.
-fn px(length: f64) -> String {
+pub(crate) fn px(length: f64) -> String {
     shortest(length, 1)
 }
 
@@ -200,11 +202,11 @@ fn shortest(number: f64, decimals: usize) -> String {
 }
 
 /// The classes of a style: its colour and its dash.
-fn style_class(style: usize) -> String {
+pub(crate) fn style_class(style: usize) -> String {
     format!("s{}", style % STYLES)
 }
 
 /// The mark of a style.
-fn mark_of(style: usize) -> String {
+pub(crate) fn mark_of(style: usize) -> String {
     format!("#mark{}", style % STYLES)
 }

@@ -33,7 +33,7 @@ pub(super) fn rows(rows: impl Iterator<Item = Markup>) -> Markup {
                     tr {
                         th scope="col" { "verdict" }
                         th scope="col" { "claim" }
-                        th scope="col" { "measured here" }
+                        th scope="col" data-unsorted { "measured here" }
                     }
                 }
                 tbody { @for row in rows { (row) } }

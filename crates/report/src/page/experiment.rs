@@ -3,7 +3,7 @@
 use super::opening::{answer, heading};
 use super::{
     Chapter, accounts, anchor, claims, definitions, exhibits, fineness, note, numbers, planted,
-    tags,
+    raw, tags,
 };
 use crate::Session;
 use crate::chart;
@@ -21,32 +21,56 @@ const LOG_LINE_CHARACTERS: usize = 240;
 /// The most trials whose outcome is shown one by one.
 const TROUBLED_TRIALS_MAX: usize = 20;
 
-/// An experiment's part of the page.
+/// An experiment's part of the page, in the order in which one asks: the question, the answer, the
+/// pictures, the verdicts, why, what exactly was measured, how finely, and everything, and how to do
+/// it again.
 pub(super) fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
     let summary = chapter.summary;
     let first = chapter.design.map(|design| design.chapter.as_str()).unwrap_or_default();
+    let own = anchor(&summary.id);
     html! {
-        section.experiment id=(anchor(&summary.id)) {
+        section.experiment id=(own) aria-label=(words::plain(&summary.id)) {
             p.eyebrow {
                 @if !first.is_empty() { (short(first, 80)) " · " }
                 (short(&summary.id, 80))
             }
-            h2 { (heading(&summary.question)) }
+            div.anchored {
+                h2 { (heading(&summary.question)) }
+                a.anchor href={ "#" (own) } aria-label="Link to this chapter" { "#" }
+            }
             (answers(chapter))
             (doubts(chapter))
             (planted::planted(chapter))
-            (planted::diagnoses(chapter))
-            @for figure in &chapter.figures { (chart::figure(figure)) }
-            (accounts::accounts(chapter))
+            (figures(chapter, &own))
             (claims::table(chapter))
+            (accounts::accounts(chapter))
+            (planted::diagnoses(chapter))
             (exhibits::exhibits(chapter))
-            (fineness::fineness(chapter))
             h3.quiet-heading { "All that was measured, and how" }
+            @if let Some(design) = chapter.design { (definitions::method(design)) }
+            (fineness::fineness(chapter))
             (numbers::numbers(chapter))
             (tags::tags(chapter))
-            @if let Some(design) = chapter.design { (definitions::method(design)) }
             (trials(chapter))
+            (raw::place(session, chapter))
             (repeat(session, summary))
+            p.back { a href="#contents" { "Back to the contents" } }
+        }
+    }
+}
+
+/// The charts, each with an address of its own.
+fn figures(chapter: &Chapter<'_>, own: &str) -> Markup {
+    html! {
+        @if !chapter.figures.is_empty() {
+            h3.quiet-heading { "What the trials show" }
+            @for (index, figure) in chapter.figures.iter().enumerate() {
+                @let place = format!("{own}-chart-{}", index + 1);
+                div.anchored.picture id=(place) {
+                    a.anchor href={ "#" (place) } aria-label="Link to this chart" { "#" }
+                    (chart::figure(figure))
+                }
+            }
         }
     }
 }

@@ -132,7 +132,7 @@ fn table(chapter: &Chapter<'_>, rows: &[Row<'_>]) -> Markup {
                     th.number scope="col" { "floor now" }
                     th.number scope="col" { "in ten times the time" }
                     th.number scope="col" { "scatter of a trial" }
-                    th scope="col" { "where it comes from" }
+                    th scope="col" data-unsorted { "where it comes from" }
                 }
             }
             tbody {
@@ -143,13 +143,13 @@ fn table(chapter: &Chapter<'_>, rows: &[Row<'_>]) -> Markup {
                             code { (short(row.response, 80)) }
                         }
                         @let told = |x: Option<f64>| x.map_or("–".to_string(), share);
-                        td.number data-label="floor now" {
+                        td.number {
                             (told(row.floor.and_then(|floor| floor.now)))
                         }
-                        td.number data-label="in ten times the time" {
+                        td.number {
                             (told(row.floor.and_then(|floor| floor.in_ten_times)))
                         }
-                        td.number data-label="scatter of a trial" {
+                        td.number {
                             (told(row.variance.map(|variance| variance.total)))
                         }
                         td.from {

@@ -11,8 +11,10 @@ mod meter;
 mod numbers;
 mod opening;
 mod planted;
+mod raw;
 mod sayings;
 mod tags;
+mod why;
 
 pub(crate) use sayings::sayings;
 
@@ -25,9 +27,24 @@ use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, R
 /// The look. Colours are variables, so that the dark scheme changes them in one place.
 const STYLE: &str = concat!(include_str!("../page.css"), include_str!("charts.css"));
 
+/// What the chapters around the charts add to it.
+const CHAPTERS: &str = concat!(include_str!("raw.css"), include_str!("rail.css"));
+
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
 /// never markup.
-const SCRIPT: &str = include_str!("../page.js");
+const SCRIPTS: [&str; 4] = [
+    include_str!("../page.js"),
+    include_str!("rail.js"),
+    include_str!("sort.js"),
+    include_str!("raw.js"),
+];
+
+/// What is read and the trials are to have at most so many bytes together, so that a page with its
+/// style and script stays under two million; the trials take what the rest leaves.
+const PAGE_BYTES: usize = 1_930_000;
+
+/// So many bytes of trials a page carries however large the rest of it is.
+const TRIALS_BYTES: usize = 250_000;
 
 /// Nothing is fetched from anywhere, even if something on the page asked for it.
 const POLICY: &str =
@@ -81,6 +98,7 @@ pub(crate) fn page(session: &Session<'_>, neighbour: Neighbour) -> String {
     let title = format!("scruple · {}", words::short(&session.manifest.session, 120));
     let body = html! {
         a.skip href="#contents" { "To the contents" }
+        (opening::rail(&chapters))
         main {
             (opening::opening(session, &chapters))
             (opening::trust(session))
@@ -93,7 +111,11 @@ pub(crate) fn page(session: &Session<'_>, neighbour: Neighbour) -> String {
         (footer(session))
         div #tip role="status" aria-live="polite" hidden {}
     };
-    document(session, &title, &body, SCRIPT)
+    // Behind all that is read: a browser shows the page before it comes to them.
+    let body = PreEscaped(slim(&body.0));
+    let room = PAGE_BYTES.saturating_sub(body.0.len()).max(TRIALS_BYTES);
+    let trials = raw::embed(&raw::Reader::new(session), &chapters, room);
+    document(session, &title, &html! { (body) (trials) }, &SCRIPTS)
 }
 
 /// Whether the page of claims lies in the same folder.
@@ -105,8 +127,24 @@ pub(crate) enum Neighbour {
     Elsewhere,
 }
 
+/// A page of a session that needs nothing but itself.
+fn document(session: &Session<'_>, title: &str, body: &Markup, scripts: &[&str]) -> String {
+    sheet(&session.summary.scruple, title, body, &[STYLE, CHAPTERS], scripts)
+}
+
+/// A page in the look of the report that is not of one session alone: with style and script of
+/// its own beside the report's.
+pub(crate) fn document_of(
+    scruple: &str,
+    title: &str,
+    body: &Markup,
+    (style, script): (&str, &str),
+) -> String {
+    sheet(scruple, title, body, &[STYLE, style], &[SCRIPTS[0], script])
+}
+
 /// A page that needs nothing but itself.
-fn document(session: &Session<'_>, title: &str, body: &Markup, script: &str) -> String {
+fn sheet(scruple: &str, title: &str, body: &Markup, styles: &[&str], scripts: &[&str]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -115,19 +153,54 @@ fn document(session: &Session<'_>, title: &str, body: &Markup, script: &str) -> 
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "scruple " (session.summary.scruple) };
+                meta name="generator" content={ "scruple " (words::short(scruple, 40)) };
                 link rel="icon" href="data:,";
                 title { (title) }
-                style { (PreEscaped(STYLE)) }
+                style { @for style in styles { (PreEscaped(style)) } }
             }
             body {
                 (chart::definitions())
                 (body)
-                script { (PreEscaped(script)) }
+                script { @for script in scripts { (PreEscaped(script)) } }
             }
         }
     };
-    page.into_string()
+    slim(&page.into_string())
+}
+
+/// The same page without the ends that HTML lets one leave out (HTML standard, 13.1.2.4) and with
+/// empty SVG elements closed in themselves: a tenth of the bytes of a page of tables and dots.
+///
+/// It looks at no text: whatever comes from outside has its `<` escaped, in scripts' data too.
+fn slim(page: &str) -> String {
+    const ENDS: [&str; 4] = ["</td>", "</th>", "</tr>", "</li>"];
+    const EMPTY: [&str; 5] = ["></circle>", "></line>", "></rect>", "></use>", "></path>"];
+    let mut slim = String::with_capacity(page.len());
+    let mut rest = page;
+    while let Some(at) = rest.find("</") {
+        let (before, end) = rest.split_at(at);
+        let left_out = ENDS.iter().find(|long| end.starts_with(**long));
+        let closed = EMPTY.iter().find(|long| before.ends_with('>') && end.starts_with(&long[1..]));
+        let taken = match (left_out, closed) {
+            (Some(long), _) => {
+                slim.push_str(before);
+                long.len()
+            }
+            (None, Some(long)) => {
+                slim.push_str(&before[..before.len() - 1]);
+                slim.push_str("/>");
+                long.len() - 1
+            }
+            (None, None) => {
+                slim.push_str(before);
+                slim.push_str("</");
+                2
+            }
+        };
+        rest = &end[taken..];
+    }
+    slim.push_str(rest);
+    slim
 }
 
 fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
@@ -177,12 +250,12 @@ fn footer(session: &Session<'_>) -> Markup {
 }
 
 /// The anchor of an experiment.
-fn anchor(id: &str) -> String {
+pub(crate) fn anchor(id: &str) -> String {
     format!("experiment-{}", words::short(id, 64))
 }
 
 /// A box whose kind is said by a word and a mark, not by its colour alone.
-fn note(kind: &str, mark: &str, word: &str, content: &Markup) -> Markup {
+pub(crate) fn note(kind: &str, mark: &str, word: &str, content: &Markup) -> Markup {
     html! {
         div.note.(kind) {
             span.note-word { (mark) " " (word) }

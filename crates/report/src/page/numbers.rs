@@ -166,7 +166,7 @@ fn counts((events, chances): (u64, u64)) -> Markup {
         td {
             (count(events)) " of " (count(chances))
             @if events > 0 {
-                " " span.interval { (rounded(events as f64 / chances as f64, Terms::Frequency)) }
+                " " i { (rounded(events as f64 / chances as f64, Terms::Frequency)) }
             }
         }
     }
@@ -181,7 +181,7 @@ fn cell(row: Option<&EstimateRow>) -> Markup {
                 None => "–",
                 Some((e, terms)) => {
                     @let number = parts(&e, terms);
-                    (number.point) " " span.interval { (number.interval) }
+                    (number.point) " " i { (number.interval) }
                 }
             }
         }

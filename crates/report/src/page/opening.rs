@@ -1,5 +1,6 @@
 //! The first screen: the answers in sentences, whether to believe them, and where they stand.
 
+use super::why::why;
 use super::{Chapter, Neighbour, anchor, meter};
 use crate::evidence::{self, FLOOR_MEANING};
 use crate::format::{self, Terms, duration_s, ratio, rounded};
@@ -18,7 +19,7 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
     let manifest = session.manifest;
     let environment = &manifest.environment;
     html! {
-        header.opening {
+        header.opening #opening {
             p.eyebrow { "scruple · a session of " (words::moment(manifest.started_unix_ms)) }
             h1 { (title(session)) " " bdi { (host(&environment.host)) } }
             p.lead {
@@ -52,6 +53,7 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                             Some(finding) => p.answer { (answer(chapter, finding)) },
                             None => p.answer.quiet { "It asks for no single number: see its chart." },
                         }
+                        (why(chapter))
                     }
                 }
             }
@@ -280,6 +282,32 @@ pub(super) fn contents(
                 li { a href="#environment" { b { "The machine" } } }
                 li { a href="#harness" { b { "What measuring cost" } } }
                 li { a href="#repeat" { b { "How to repeat it" } } }
+            }
+        }
+    }
+}
+
+/// The contents once more, short: they stay beside the text, or fold away where there is no room.
+pub(super) fn rail(chapters: &[Chapter<'_>]) -> Markup {
+    html! {
+        nav #rail aria-label="Chapters" {
+            button.rail-toggle type="button" aria-controls="rail-list" aria-expanded="false" hidden {
+                "Contents"
+            }
+            ol #rail-list {
+                li { a href="#opening" { "The answers" } }
+                li { a href="#trust" { "Trust" } }
+                li { a href="#contents" { "Contents" } }
+                @for chapter in chapters {
+                    li {
+                        a href={ "#" (anchor(&chapter.summary.id)) } {
+                            (words::plain(&chapter.summary.id))
+                        }
+                    }
+                }
+                li { a href="#environment" { "The machine" } }
+                li { a href="#harness" { "What measuring cost" } }
+                li { a href="#repeat" { "How to repeat it" } }
             }
         }
     }

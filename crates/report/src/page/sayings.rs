@@ -33,7 +33,7 @@ pub(crate) fn sayings(session: &Session<'_>) -> String {
         }
         (footer(session))
     };
-    document(session, &title, &body, SCRIPT)
+    document(session, &title, &body, &[SCRIPT])
 }
 
 /// The claims of one verdict with the experiments they belong to.

@@ -5,11 +5,15 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test should stop where it fails")]
 
 mod charts;
+#[path = "../compared/mod.rs"]
+mod compared;
+mod comparison;
 mod eyes;
 #[path = "../fixture/mod.rs"]
 mod fixture;
 #[path = "../hostile/mod.rs"]
 mod hostile;
 mod made_up;
+mod raw;
 #[path = "../recorded/mod.rs"]
 mod recorded;

@@ -1,7 +1,7 @@
 //! The sessions under `recorded/`, as they were measured.
 
 use crate::fixture::Fixture;
-use model::{Manifest, Record};
+use model::{Manifest, Record, Summary};
 use std::path::Path;
 
 /// A recorded session: `base` or `later`.
@@ -11,14 +11,19 @@ pub(crate) fn session(name: &str) -> Fixture {
     let manifest: Manifest = serde_json::from_str(&read("manifest.json")).unwrap();
     let records: Vec<Record> =
         read("trials.ndjson").lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let summary = analysis::summarise(&analysis::Input {
+    let summary = summary(&manifest, &records);
+    Fixture { manifest, records, summary }
+}
+
+/// What the analysis makes of trials.
+pub(crate) fn summary(manifest: &Manifest, records: &[Record]) -> Summary {
+    analysis::summarise(&analysis::Input {
         scruple: &manifest.scruple,
         session: &manifest.session,
         complete: true,
         environment: &manifest.environment,
         shield: &manifest.shield,
         designs: &manifest.designs,
-        records: &records,
-    });
-    Fixture { manifest, records, summary }
+        records,
+    })
 }

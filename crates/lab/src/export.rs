@@ -1,0 +1,155 @@
+//! `scruple export`: a stored session in the layouts of other tools.
+
+mod destination;
+
+use crate::cli::{ExportArgs, ExportFormat};
+use crate::exit::Exit;
+use crate::{session, ui};
+use anyhow::{Context, bail};
+use destination::Destination;
+use export::{Choice, LeftOut, Rows, Session};
+use std::path::Path;
+
+/// What a build without Parquet answers to who asks for it.
+const WITHOUT_PARQUET: &str = "this scruple was built without Parquet; \
+`cargo build --release --features parquet` makes one that has it, or turn the CSV into Parquet: \
+`duckdb -c \"COPY (FROM 'session.csv') TO 'session.parquet'\"`";
+
+/// Names of left-out responses that are told; the rest is counted.
+const NAMES_TOLD: usize = 3;
+
+pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
+    let format = format(args)?;
+    let rows = if args.observations { Rows::Observations } else { Rows::Trials };
+    let table = matches!(format, ExportFormat::Csv | ExportFormat::Parquet);
+    if args.observations && !table {
+        bail!("--observations: only csv and parquet have a place for each observation");
+    }
+    if format == ExportFormat::Parquet && !cfg!(feature = "parquet") {
+        bail!("{WITHOUT_PARQUET}");
+    }
+    let stored = store::open(&args.session)?;
+    let choice =
+        Choice { experiments: args.experiments.clone(), responses: args.responses.clone() };
+    let session = Session { manifest: &stored.manifest, records: &stored.records };
+    let binary = format == ExportFormat::Parquet;
+    let mut destination = Destination::open(args.output.as_deref(), &args.session, binary)?;
+    session::say_what_is_odd(&stored);
+    let written = write(&session, format, &choice, rows, &mut destination);
+    match (written, destination.is_stdout()) {
+        (Ok(told), _) => {
+            destination.finish()?;
+            say(&told);
+            Ok(Exit::Done)
+        }
+        // A reader that has had enough (`| head`) is no error.
+        (Err(export::Error::Io(error)), true) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            Ok(Exit::Done)
+        }
+        (Err(export::Error::Io(error)), _) => {
+            Err(error).with_context(|| format!("cannot write to {destination}"))
+        }
+        (Err(other), _) => bail!("{}", harmless(&other.to_string())),
+    }
+}
+
+/// What is to be told beside what was written.
+enum Told {
+    Rows(u64),
+    LeftOut(LeftOut),
+}
+
+fn write(
+    session: &Session<'_>,
+    format: ExportFormat,
+    choice: &Choice,
+    rows: Rows,
+    out: &mut Destination,
+) -> Result<Told, export::Error> {
+    Ok(match format {
+        ExportFormat::Csv => Told::Rows(export::write_csv(session, choice, rows, out)?),
+        #[cfg(feature = "parquet")]
+        ExportFormat::Parquet => Told::Rows(export::write_parquet(session, choice, rows, out)?),
+        #[cfg(not(feature = "parquet"))]
+        ExportFormat::Parquet => {
+            return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, WITHOUT_PARQUET))?;
+        }
+        ExportFormat::Hyperfine => Told::LeftOut(export::hyperfine(session, choice, out)?),
+        ExportFormat::GoogleBenchmark => {
+            Told::LeftOut(export::google_benchmark(session, choice, out)?)
+        }
+        ExportFormat::Bencher => Told::LeftOut(export::bencher(session, choice, out)?),
+    })
+}
+
+/// The format that was asked for, or the one that the file's name tells.
+fn format(args: &ExportArgs) -> anyhow::Result<ExportFormat> {
+    if let Some(format) = args.format {
+        return Ok(format);
+    }
+    let Some(path) = args.output.as_deref().filter(|path| path.as_os_str() != "-") else {
+        return Ok(ExportFormat::Csv);
+    };
+    let ending = path.extension().map(|ending| ending.to_ascii_lowercase());
+    match ending.as_ref().and_then(|ending| ending.to_str()) {
+        Some("csv") => Ok(ExportFormat::Csv),
+        Some("parquet") => Ok(ExportFormat::Parquet),
+        Some("json") => {
+            bail!("{}: which JSON? --format hyperfine, google-benchmark or bencher", shown(path))
+        }
+        _ => bail!(
+            "{}: its ending does not tell the format; say --format csv, parquet, hyperfine, \
+             google-benchmark or bencher",
+            shown(path)
+        ),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    harmless(&path.display().to_string())
+}
+
+/// A text from outside without what a terminal would obey.
+fn harmless(text: &str) -> String {
+    report::wrapped(text, usize::MAX).join(" ")
+}
+
+/// Says what the layout has no place for.
+fn say(told: &Told) {
+    let it = match told {
+        Told::Rows(count) => return ui::note(&format!("{count} rows")),
+        Told::LeftOut(left_out) => left_out,
+    };
+    if !it.no_times.is_empty() {
+        ui::note(&format!(
+            "left out: {}, since the layout takes times alone; --format csv has all",
+            responses(&it.no_times, "that are no times", "that is no time")
+        ));
+    }
+    if !it.stand_as_cpu_time.is_empty() {
+        let names = responses(&it.stand_as_cpu_time, "of CPU time", "of CPU time");
+        ui::note(&format!("beside the time that each belongs to: {names}"));
+    }
+    if it.not_completed > 0 {
+        let s = if it.not_completed == 1 { "" } else { "s" };
+        ui::note(&format!("left out: {} trial{s} that did not complete", it.not_completed));
+    }
+    if it.without_number > 0 {
+        ui::note(&format!(
+            "left out: {} pairs of response and treatment without a number",
+            it.without_number
+        ));
+    }
+}
+
+/// `12 responses that are no times (create.switches_count, … and 9 more)`.
+fn responses(names: &[String], many: &str, one: &str) -> String {
+    let told: Vec<&str> = names.iter().take(NAMES_TOLD).map(String::as_str).collect();
+    let more = match names.len() - told.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let noun = if names.len() == 1 { "response" } else { "responses" };
+    let which = if names.len() == 1 { one } else { many };
+    harmless(&format!("{} {noun} {which} ({}{more})", names.len(), told.join(", ")))
+}

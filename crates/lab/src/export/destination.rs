@@ -1,0 +1,234 @@
+//! Where an export goes.
+
+use anyhow::{Context, bail};
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+/// Files of a session that no export may replace: what cannot be computed again, what everybody
+/// reads from there, and the lock.
+const OF_A_SESSION: [&str; 6] = [
+    store::MANIFEST_FILE,
+    store::TRIALS_FILE,
+    store::SUMMARY_FILE,
+    store::REPORT_FILE,
+    store::CLAIMS_FILE,
+    store::LOCK_FILE,
+];
+
+/// Standard output, or a file.
+///
+/// A file appears, or is replaced, when all of it is there: half a table looks like a whole one to
+/// whoever reads it. What is no ordinary file (a pipe, a device) is written to as it is.
+pub(super) struct Destination {
+    /// What is told of it in errors.
+    name: String,
+    out: Out,
+}
+
+enum Out {
+    Terminal(BufWriter<Harmless<io::Stdout>>),
+    Stdout(BufWriter<io::Stdout>),
+    Direct(BufWriter<File>),
+    /// The file being written, and where it will stand.
+    Beside {
+        file: BufWriter<File>,
+        partial: Partial,
+        path: PathBuf,
+    },
+}
+
+/// A file that is removed unless it is given its place.
+struct Partial(Option<PathBuf>);
+
+impl Drop for Partial {
+    fn drop(&mut self) {
+        if let Some(path) = self.0.take() {
+            // It is beside the point by now; there is nobody to tell.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}
+
+impl Destination {
+    /// Opens it for an export of the session in the folder `session`; `None` and `-` are standard
+    /// output.
+    pub(super) fn open(
+        output: Option<&Path>,
+        session: &Path,
+        binary: bool,
+    ) -> anyhow::Result<Self> {
+        let Some(path) = output.filter(|path| path.as_os_str() != "-") else {
+            let terminal = io::stdout().is_terminal();
+            if terminal && binary {
+                bail!("Parquet is binary, which a terminal cannot show: --output FILE, or a pipe");
+            }
+            let out = if terminal {
+                Out::Terminal(BufWriter::new(Harmless::new(io::stdout())))
+            } else {
+                Out::Stdout(BufWriter::with_capacity(1 << 16, io::stdout()))
+            };
+            return Ok(Destination { name: "standard output".into(), out });
+        };
+        let name = path.display().to_string();
+        let out = open_file(path, session).with_context(|| format!("cannot write to {name}"))?;
+        Ok(Destination { name, out })
+    }
+
+    pub(super) fn is_stdout(&self) -> bool {
+        matches!(self.out, Out::Terminal(_) | Out::Stdout(_))
+    }
+
+    /// Gives the file its place, now that it is whole.
+    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+        let in_place = self.flush().and_then(|()| match &mut self.out {
+            Out::Beside { partial, path, .. } => match &partial.0 {
+                Some(from) => std::fs::rename(from, path).map(|()| partial.0 = None),
+                None => Ok(()),
+            },
+            _ => Ok(()),
+        });
+        in_place.with_context(|| format!("cannot write to {}", self.name))
+    }
+}
+
+impl fmt::Display for Destination {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.name)
+    }
+}
+
+fn open_file(path: &Path, session: &Path) -> anyhow::Result<Out> {
+    // Through links, so that the file itself is replaced and not the link to it.
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    if path.is_dir() {
+        bail!("it is a folder");
+    }
+    refuse_session_files(&path, session)?;
+    if path.exists() && !path.is_file() {
+        return Ok(Out::Direct(BufWriter::new(File::options().write(true).open(&path)?)));
+    }
+    let Some(name) = path.file_name() else {
+        bail!("it has no name");
+    };
+    let mut beside = OsString::from(".");
+    beside.push(name);
+    beside.push(format!(".{}.partial", std::process::id()));
+    let partial = path.with_file_name(beside);
+    let file = BufWriter::with_capacity(1 << 16, File::create(&partial)?);
+    Ok(Out::Beside { file, partial: Partial(Some(partial)), path })
+}
+
+fn refuse_session_files(path: &Path, session: &Path) -> anyhow::Result<()> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let own = path.file_name().is_some_and(|name| OF_A_SESSION.iter().any(|it| name == *it));
+    if own && std::fs::canonicalize(folder).ok() == std::fs::canonicalize(session).ok() {
+        bail!("that is a file of the session itself");
+    }
+    Ok(())
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.out {
+            Out::Terminal(out) => out.write(bytes),
+            Out::Stdout(out) => out.write(bytes),
+            Out::Direct(file) | Out::Beside { file, .. } => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.out {
+            Out::Terminal(out) => out.flush(),
+            Out::Stdout(out) => out.flush(),
+            Out::Direct(file) | Out::Beside { file, .. } => file.flush(),
+        }
+    }
+}
+
+/// Passes on text in UTF-8 with `?` for every control character but the end of a line: a name in
+/// somebody else's session must not command the terminal that it is shown on. Pipes and files get
+/// what is there.
+struct Harmless<W> {
+    out: W,
+    /// The first byte of a character of two, of which some are control characters (U+0080 to
+    /// U+009F), waits for the second.
+    waits: bool,
+}
+
+/// The first byte, in UTF-8, of U+0080 to U+00BF.
+const FIRST_OF_LATIN: u8 = 0xc2;
+
+impl<W> Harmless<W> {
+    fn new(out: W) -> Self {
+        Harmless { out, waits: false }
+    }
+}
+
+impl<W: Write> Write for Harmless<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut text = Vec::with_capacity(bytes.len() + 1);
+        for &byte in bytes {
+            if std::mem::take(&mut self.waits) {
+                match byte {
+                    0x80..=0x9f => {
+                        text.push(b'?');
+                        continue;
+                    }
+                    _ => text.push(FIRST_OF_LATIN),
+                }
+            }
+            match byte {
+                FIRST_OF_LATIN => self.waits = true,
+                b'\n' => text.push(byte),
+                0..0x20 | 0x7f => text.push(b'?'),
+                _ => text.push(byte),
+            }
+        }
+        self.out.write_all(&text)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_terminal_gets_no_commands() {
+        let mut out = Harmless::new(Vec::new());
+        // In pieces, the control character of two bytes cut in its middle.
+        for piece in [&b"a\x1b[31m\tb\x7f\r\n\xc2"[..], b"\x9bc ", "é ° \u{2026}".as_bytes()] {
+            out.write_all(piece).unwrap();
+        }
+        assert_eq!(String::from_utf8(out.out).unwrap(), "a?[31m?b??\n?c é ° \u{2026}");
+    }
+
+    #[test]
+    fn the_files_of_a_session_are_not_replaced() {
+        let session = tempfile::tempdir().unwrap();
+        let dir = session.path();
+        for name in OF_A_SESSION {
+            let refused = open_file(&dir.join(name), dir).err().map(|error| error.to_string());
+            assert_eq!(refused.as_deref(), Some("that is a file of the session itself"), "{name}");
+        }
+        std::fs::write(dir.join(store::TRIALS_FILE), "precious").unwrap();
+        let link = dir.join("link.csv");
+        std::os::unix::fs::symlink(dir.join(store::TRIALS_FILE), &link).unwrap();
+        assert!(open_file(&link, dir).is_err());
+        assert!(open_file(&dir.join("own.csv"), dir).is_ok());
+        // Nothing is left of a file that was not finished.
+        let left: Vec<_> = std::fs::read_dir(dir).unwrap().flatten().collect();
+        assert_eq!(left.len(), 2, "{left:?}");
+    }
+}

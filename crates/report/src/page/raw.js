@@ -1,0 +1,335 @@
+"use strict";
+// The table of every trial. It is built when its fold is opened, a page of rows at a time, from
+// the data that lie in the page once: sorting orders indices, never rows, so that ten thousand
+// trials sort at once. Every text is written as text, never as markup.
+(() => {
+  const ROWS = 100;
+  const GROUP = "\u202f";
+
+  // See report::page::raw::pack.
+  const steps = (packed) => {
+    const values = [];
+    let before = 0;
+    for (const run of packed ? packed.split(",") : []) {
+      const [step, times] = run.split("*");
+      for (let n = Number(times || 1); n > 0; n--) values.push((before += Number(step)));
+    }
+    return values;
+  };
+  const numbers = (packed) =>
+    Float64Array.from(packed.split(","), (one) => (one === "" ? NaN : Number(one)));
+  const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
+  const digitOf = new Map(Array.from(DIGITS, (letter, digit) => [letter, digit]));
+  const column = (packed, decimals, places) => {
+    const before = [];
+    const scale = 10 ** decimals;
+    let at = 0;
+    return Float64Array.from(places, (place) => {
+      let [value, weight, digit] = [0, 1, 32];
+      while (digit >= 32) {
+        const letter = packed[at++];
+        if (letter === "." || letter === undefined) return NaN;
+        digit = digitOf.get(letter);
+        value += (digit % 32) * weight;
+        weight *= 32;
+      }
+      before[place] = (before[place] || 0) + (value % 2 ? -(value + 1) / 2 : value / 2);
+      return before[place] / scale;
+    });
+  };
+
+  const element = (name, attributes, ...content) => {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes || {})) {
+      if (value !== null) made.setAttribute(key, value);
+    }
+    made.append(...content);
+    return made;
+  };
+
+  const read = (id) => {
+    const data = JSON.parse(document.getElementById(id).textContent);
+    for (const key of ["trial", "block", "position", "started", "outcome", "tagged"]) {
+      data[key] = steps(data[key]);
+    }
+    data.count = data.trial.length;
+    data.place = data.treatment === "" ? [] : data.treatment.split(",").map(Number);
+    for (const response of data.responses) {
+      response.values =
+        "packed" in response ? column(response.packed, response.decimals, data.place) : numbers(response.values);
+      response.beyond = steps(response.beyond);
+      response.usual = steps(response.usual);
+      if (response.controls) response.controls = steps(response.controls);
+    }
+    data.level = (factor, trial) => {
+      const index = data.treatments[data.place[trial]][factor];
+      return index < 0 ? "" : data.levels[factor][index];
+    };
+    data.tagsOf = (trial) => data.tags.filter((_, bit) => data.tagged[trial] & (1 << bit));
+    return data;
+  };
+
+  const grouped = (value) => {
+    if (Number.isNaN(value)) return "–";
+    const text = String(value);
+    if (!/^-?\d{5,}(\.\d+)?$/.test(text)) return text.replace("-", "−");
+    const [whole, fraction] = text.replace("-", "−").split(".");
+    return whole.replace(/\B(?=(\d{3})+$)/g, GROUP) + (fraction ? `.${fraction}` : "");
+  };
+
+  // What a column is called, shows, and is ordered by.
+  const columnsOf = (data) => {
+    const plain = (head, values) => ({ head, number: true, text: (i) => String(values[i]), key: (i) => values[i] });
+    const factor = (index) => ({
+      head: data.factors[index].replaceAll("_", " "),
+      text: (i) => data.level(index, i),
+      key: (i) => data.treatments[data.place[i]][index],
+    });
+    const response = (one) => ({
+      head: one.name,
+      label: one.label,
+      code: true,
+      number: true,
+      text: (i) => grouped(one.values[i]),
+      key: (i) => one.values[i],
+    });
+    return [
+      plain("trial", data.trial),
+      plain("block", data.block),
+      plain("position", data.position),
+      ...data.varying.map(factor),
+      // A response that no trial has a number for would be an empty column.
+      ...data.responses.filter((one) => one.values.some((value) => !Number.isNaN(value))).map(response),
+      {
+        head: "outcome",
+        text: (i) => data.outcomes[data.outcome[i]][0].replaceAll("_", " "),
+        key: (i) => data.outcome[i],
+      },
+      { head: "tags", text: (i) => data.tagsOf(i).join(", "), key: (i) => data.tagged[i] },
+    ];
+  };
+
+  // Trials without a number stand last in either order; equals stay in the order of measuring.
+  const ordered = (trials, column, down) => {
+    const sign = down ? -1 : 1;
+    return trials.sort((a, b) => {
+      const [x, y] = [column.key(a), column.key(b)];
+      if (Number.isNaN(x) || Number.isNaN(y)) return Number.isNaN(x) - Number.isNaN(y) || a - b;
+      return sign * (x - y) || a - b;
+    });
+  };
+
+  // As `scruple export` writes it (docs/exports.md): RFC 4180 with a line feed at the end of a line.
+  // What a spreadsheet would take for a formula gets an apostrophe; numbers stay as they are.
+  const guarded = (text) => {
+    const dangerous = /^ *[=+\-@'\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text);
+    const number = /^[\d+\-.eE]+$/.test(text) && Number.isFinite(Number(text));
+    return dangerous && !number ? `'${text}` : text;
+  };
+  const field = (value) => {
+    const text = typeof value === "number" ? String(value) : guarded(value);
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+
+  // The control of the same block, as analysis subtracts it: the mean of its trials there.
+  const controlsOf = (data, response) => {
+    if (!response.controls) return null;
+    const sums = new Map();
+    for (let i = 0; i < data.count; i++) {
+      if (Number.isNaN(response.values[i])) continue;
+      const key = `${data.place[i]} ${data.block[i]}`;
+      const sum = sums.get(key) || [0, 0];
+      sums.set(key, [sum[0] + response.values[i], sum[1] + 1]);
+    }
+    return (i) => {
+      const control = response.controls[data.place[i]];
+      if (control === -1) return 0;
+      const sum = sums.get(`${control} ${data.block[i]}`);
+      return sum ? sum[0] / sum[1] : NaN;
+    };
+  };
+
+  const csv = (data) => {
+    const head = ["session", "host", "experiment", "version", "trial", "block", "position", "treatment"];
+    const tail = ["response", "unit", "value", "measured_value", "observations", "outcome", "reason", "tags", "started_unix_ms"];
+    const factors = data.factors.map((name) => `factor_${name}`);
+    const lines = [[...head, ...factors, ...tail].map(field).join(",")];
+    const of = [data.session, data.host, data.experiment, data.version === null ? "" : data.version];
+    const controls = data.responses.map((response) => controlsOf(data, response));
+    const shown = (value) => (Number.isNaN(value) ? "" : value);
+    for (let i = 0; i < data.count; i++) {
+      const levels = data.factors.map((_, factor) => data.level(factor, i));
+      const treatment = data.factors
+        .map((name, factor) => [name, levels[factor]])
+        .filter(([, level]) => level !== "")
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([name, level]) => `${name}=${level}`)
+        .join(" ");
+      const before = [...of, data.trial[i], data.block[i], data.position[i], treatment, ...levels];
+      const after = [...data.outcomes[data.outcome[i]], data.tagsOf(i).join(";"), data.started[i]];
+      data.responses.forEach((response, index) => {
+        const value = response.values[i];
+        const net = controls[index] ? value - controls[index](i) : value;
+        const observations = response.usual[data.place[i]] + response.beyond[i];
+        const own = [response.name, response.unit, shown(net), shown(value), observations];
+        lines.push([...before, ...own, ...after].map(field).join(","));
+      });
+    }
+    return `${lines.join("\n")}\n`;
+  };
+
+  const download = (data) => {
+    const blob = new Blob([csv(data)], { type: "text/csv;charset=utf-8" });
+    const address = URL.createObjectURL(blob);
+    const safe = (text) => text.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 80);
+    const link = element("a", { href: address, download: `${safe(data.session)}-${safe(data.experiment)}.csv` });
+    document.body.append(link);
+    link.click();
+    link.remove();
+    // The browser reads the file after this function has returned.
+    setTimeout(() => URL.revokeObjectURL(address), 60_000);
+  };
+
+  const choice = (label, options, changed) => {
+    const select = element("select", {});
+    options.forEach((option, index) => select.append(element("option", { value: index }, option)));
+    select.addEventListener("change", () => changed(Number(select.value)));
+    return element("label", {}, `${label} `, select);
+  };
+
+  // A choice for each factor that varies, and one for what became of the trials.
+  const filtersOf = (data, changed) => {
+    const wanted = data.factors.map(() => -1);
+    let kind = 0;
+    const kinds = [
+      ["all trials", () => true],
+      ["without a tag", (i) => data.tagged[i] === 0],
+      ["with a tag", (i) => data.tagged[i] !== 0],
+      ["that gave no number", (i) => data.outcomes[data.outcome[i]][0] !== "completed"],
+    ];
+    const passes = (i) =>
+      kinds[kind][1](i) &&
+      data.varying.every((factor) => {
+        const level = data.treatments[data.place[i]][factor];
+        return wanted[factor] < 0 || wanted[factor] === level;
+      });
+    const factors = data.varying.map((factor) =>
+      choice(data.factors[factor].replaceAll("_", " "), ["all", ...data.levels[factor]], (index) => {
+        wanted[factor] = index - 1;
+        changed();
+      }),
+    );
+    const trials = choice("trials", kinds.map(([name]) => name), (index) => {
+      kind = index;
+      changed();
+    });
+    return [passes, [...factors, trials]];
+  };
+
+  const heads = (columns, sort) => {
+    const row = element("tr");
+    for (const column of columns) {
+      const name = column.code ? element("code", {}, column.head) : column.head;
+      const button = element("button", { type: "button" }, name);
+      if (column.label) button.title = column.label;
+      button.addEventListener("click", () => sort(column));
+      column.cell = element("th", { scope: "col", class: column.number ? "number" : null }, button);
+      row.append(column.cell);
+    }
+    return element("thead", {}, row);
+  };
+
+  // What the table holds, in a sentence.
+  const about = (data) => {
+    const [kept, all] = data.blocks;
+    const parts = [];
+    if (kept < all) {
+      const command = element("code", {}, data.command);
+      parts.push(
+        element("b", {}, `Not all of them: ${data.count} of ${data.stored} trials, ${kept} of ${all} blocks, evenly spaced. `),
+        "All of them come from ",
+        command,
+        ". ",
+      );
+    }
+    const subtracts = data.responses.some((response) => response.controls);
+    parts.push(
+      "A row is a trial; a column its one number for that response, in the unit that ends its name" +
+        (subtracts ? ", before a control is subtracted" : "") +
+        ". The heads sort.",
+    );
+    return element("p", { class: "small" }, ...parts);
+  };
+
+  const build = (place) => {
+    const data = read(place.dataset.raw);
+    const columns = columnsOf(data);
+    const everything = Array.from({ length: data.count }, (_, i) => i);
+    let state = { column: columns[0], down: false, first: 0, trials: everything.slice() };
+    const body = element("tbody");
+    const said = element("p", { class: "raw-said", role: "status" });
+    const steps = ["First", "Previous", "Next", "Last"].map((word) => element("button", { type: "button" }, word));
+
+    const draw = () => {
+      const { column, down, first, trials } = state;
+      const last = Math.min(first + ROWS, trials.length);
+      body.replaceChildren(
+        ...trials.slice(first, last).map((i) =>
+          element("tr", {}, ...columns.map((one) => element("td", { class: one.number ? "number" : null }, one.text(i)))),
+        ),
+      );
+      for (const one of columns) {
+        if (one === column) one.cell.setAttribute("aria-sort", down ? "descending" : "ascending");
+        else one.cell.removeAttribute("aria-sort");
+      }
+      const rows = trials.length ? `Rows ${first + 1} to ${last} of ${trials.length}` : "No trial is like that";
+      said.textContent = `${rows}, by ${column.head}${down ? ", the largest first" : ""}`;
+      steps.forEach((button, index) => {
+        button.disabled = index < 2 ? first === 0 : last >= trials.length;
+      });
+    };
+    const turn = (to) => {
+      const end = Math.max(0, Math.ceil(state.trials.length / ROWS) - 1) * ROWS;
+      state.first = Math.max(0, Math.min(to, end));
+      draw();
+    };
+    [() => 0, () => state.first - ROWS, () => state.first + ROWS, () => Infinity].forEach((to, index) => {
+      steps[index].addEventListener("click", () => turn(to()));
+    });
+    const sort = (column) => {
+      const down = state.column === column && !state.down;
+      state = { ...state, column, down, first: 0, trials: ordered(state.trials, column, down) };
+      draw();
+    };
+    const [passes, filters] = filtersOf(data, () => {
+      state.trials = ordered(everything.filter(passes), state.column, state.down);
+      turn(0);
+    });
+
+    const save = element("button", { type: "button", class: "raw-save" }, `Download CSV (${data.count} trials)`);
+    save.addEventListener("click", () => download(data));
+    const table = element(
+      "table",
+      { class: "raw-table" },
+      element("caption", {}, `Every trial of ${data.experiment}. The buttons in the heads of the columns sort.`),
+      heads(columns, sort),
+      body,
+    );
+    place.querySelector(".without-script").replaceWith(
+      about(data),
+      element("div", { class: "raw-tools" }, ...filters, save),
+      element("div", { class: "raw-scroll", tabindex: "0", role: "region", "aria-label": `every trial of ${data.experiment}` }, table),
+      element("div", { class: "raw-pages" }, ...steps, said),
+    );
+    draw();
+  };
+
+  for (const place of document.querySelectorAll("details.raw")) {
+    let built = false;
+    place.addEventListener("toggle", () => {
+      if (built || !place.open) return;
+      built = true;
+      build(place);
+    });
+  }
+})();
