@@ -138,7 +138,8 @@ pub struct SessionEffect {
     /// numbers on a side), and where `difference` says it better.
     pub ratio: Option<Estimate>,
     /// Side less base, in the number's own terms: for findings that are no multiples of anything
-    /// (shares, exponents, R², frequencies), which have no ratio.
+    /// (shares, exponents, R², frequencies), and where a base that is not told from 0 leaves no
+    /// ratio.
     pub difference: Option<Estimate>,
     /// What the interval is made of.
     pub unit_of_replication: Replication,

@@ -30,13 +30,13 @@ fn what_differs_is_told_first_and_the_largest_first() {
 #[test]
 fn nothing_differs_is_said_with_what_could_have_been_found() {
     let said = text(&compared::alike(), 100, Some(40));
-    assert!(said.contains("Nothing differs"), "{said}");
+    assert!(said.contains("No difference was found"), "{said}");
     assert!(said.contains("No recorded fact differs."), "{said}");
     let mut comparison = compared::two();
-    assert!(!text(&comparison, 100, Some(60)).contains("Nothing differs"));
+    assert!(!text(&comparison, 100, Some(60)).contains("No difference was found"));
     comparison.experiments.clear();
     // Of nothing nothing is said.
-    assert!(!text(&comparison, 100, Some(60)).contains("Nothing differs"));
+    assert!(!text(&comparison, 100, Some(60)).contains("No difference was found"));
 }
 
 #[test]

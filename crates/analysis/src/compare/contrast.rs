@@ -96,6 +96,12 @@ impl Arm {
         Arm { point, low, high, ties: None, ..self }
     }
 
+    /// The same, as a multiple of it above 0.
+    fn times(self, multiple: f64) -> Self {
+        let [point, low, high] = [self.point, self.low, self.high].map(|x| x * multiple);
+        Arm { point, low, high, ties: None, ..self }
+    }
+
     /// The two standard errors, towards the lower end and towards the upper.
     fn errors(&self) -> (f64, f64) {
         let quantile = quantile_975(self.freedom);
@@ -217,6 +223,11 @@ impl Contrast {
         self.to.point
     }
 
+    /// Whether the whole interval of what is compared with lies above 0.
+    pub(crate) fn base_is_above_0(&self) -> bool {
+        self.to.low > 0.0
+    }
+
     /// Numbers behind the side that has fewer.
     pub(crate) fn samples(&self) -> usize {
         self.of.samples.min(self.to.samples)
@@ -242,6 +253,18 @@ impl Contrast {
         }
         let freedom = (TAILS * reach.freedom).max(TAILS);
         student_outside(freedom, student_quantile(freedom, 1.0 - LEVEL) * distance / reach.half)
+    }
+
+    /// The same against a multiple of the base, for numbers that have no logarithm: the noise of
+    /// the base counts as often as the base itself (Fieller, *Some problems in
+    /// interval estimation*, Journal of the Royal Statistical Society B 16, 1954). Held against a difference that
+    /// is taken for known, a multiple of 3 was found exceeded in 17 % of pairs that just reach it.
+    pub(crate) fn p_value_of_multiple(&self, multiple: f64) -> f64 {
+        let scaled = Contrast::new(self.of, self.to.times(multiple));
+        match scaled.filter(|it| it.below.half > 0.0 || it.above.half > 0.0) {
+            Some(scaled) => scaled.p_value(0.0),
+            None => self.p_value((multiple - 1.0) * self.to.point),
+        }
     }
 
     fn tied_p_value(&self, boundary: f64) -> f64 {
@@ -295,22 +318,29 @@ impl Contrast {
     }
 
     /// The side divided by the other, for numbers that have no logarithm: the same idea for a ratio
-    /// (Zou and Donner 2008), as Fieller's for normal numbers. `None` where the other is not told
-    /// from 0, or lies below it.
+    /// (Donner and Zou, *Closed-form confidence intervals for functions of the normal mean and
+    /// standard deviation*, Statistical Methods in Medical Research 21, 2012), as Fieller's for
+    /// normal numbers, with the degrees of freedom of the difference of the side from that multiple
+    /// of the other. `None` where the other is not told from 0, or lies below it.
     pub(crate) fn ratio(&self) -> Option<Estimate> {
         let (x, y) = (self.of, self.to);
-        if y.low <= 0.0 || self.of.freedom <= 0.0 {
+        if y.low <= 0.0 || x.freedom <= 0.0 || y.freedom <= 0.0 {
             return None;
         }
-        let product = x.point * y.point;
-        let end = |of_end: f64, to_end: f64, sign: f64| {
+        let point = x.point / y.point;
+        let ((x_below, x_above), (y_below, y_above)) = (x.errors(), y.errors());
+        let end = |of_error: f64, to_error: f64, sign: f64| {
+            let shares = [(of_error, x.freedom), (point * to_error, y.freedom)];
+            let reach = sign * Reach::of(&shares).quantile;
+            let (of_end, to_end) = (x.point + reach * of_error, y.point - reach * to_error);
+            let product = x.point * y.point;
             let below = to_end * (2.0 * y.point - to_end);
             let square = product.powi(2) - of_end * (2.0 * x.point - of_end) * below;
             (below > 0.0).then(|| (product + sign * square.max(0.0).sqrt()) / below)
         };
-        let point = x.point / y.point;
-        let low = if self.is_exact() { point } else { end(x.low, y.high, -1.0)? };
-        let high = if self.is_exact() { point } else { end(x.high, y.low, 1.0)? };
+        let exact = self.is_exact();
+        let low = if exact { point } else { end(x_below, y_above, -1.0)? };
+        let high = if exact { point } else { end(x_above, y_below, 1.0)? };
         let standard_error = Some(self.standard_error() / y.point);
         let (low, high) = (low.min(point), high.max(point));
         let samples = self.samples() as u32;

@@ -21,6 +21,8 @@ pub(crate) struct Compared {
     findings: Vec<Vec<Option<Reading>>>,
     /// The readings behind `experiment.rows`, likewise.
     rows: Vec<Vec<Option<Reading>>>,
+    /// Responses at treatments of which the base has a number and some other side no trial.
+    lost: Vec<(String, Treatment)>,
 }
 
 impl Compared {
@@ -34,6 +36,12 @@ impl Compared {
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = (&ComparedRow, &[Option<Reading>])> {
         self.experiment.rows.iter().zip(self.rows.iter().map(Vec::as_slice))
+    }
+
+    /// What the base measured, and another side did not, with this response.
+    pub(crate) fn lost(&self, response: &str) -> impl Iterator<Item = &Treatment> {
+        let of = move |(name, _): &&(String, Treatment)| name == response;
+        self.lost.iter().filter(of).map(|(_, treatment)| treatment)
     }
 
     pub(crate) fn readings_mut(&mut self) -> impl Iterator<Item = &mut Reading> {
@@ -102,6 +110,7 @@ pub(crate) fn compared(sides: &[CompareSide<'_>], id: &str) -> Compared {
         },
         findings: Vec::new(),
         rows: Vec::new(),
+        lost: Vec::new(),
     };
     let (Some(design), None) = (designs.first().copied().flatten(), &compared.experiment.refused)
     else {
@@ -133,6 +142,11 @@ fn add_rows(compared: &mut Compared, design: &Design, tables: &[Tables<'_>]) {
     let Some((base, others)) = measured.split_first() else {
         return;
     };
+    for treatment in base.iter().filter(|it| others.iter().any(|side| !side.contains(*it))) {
+        let told = design.responses.iter().map(|response| response.name.as_str());
+        let told = told.filter(|response| !tables[0].numbers(response, treatment).is_empty());
+        compared.lost.extend(told.map(|response| (response.to_string(), (*treatment).clone())));
+    }
     let elsewhere: BTreeSet<&Treatment> = others.iter().flatten().copied().collect();
     compared.experiment.treatments_left_out = base.symmetric_difference(&elsewhere).count() as u64;
     for treatment in base.intersection(&elsewhere) {

@@ -298,12 +298,18 @@ fn by_trials(sides: &[CompareSide<'_>], comparison: &Comparison) -> Option<Strin
     }
     let single: Vec<&str> =
         sides.iter().filter(|it| it.sessions.len() < 2).map(|side| side.name).collect();
+    let which = match single.join(", ") {
+        none if none.is_empty() => {
+            "Some intervals are of trials, since one session alone of a side gives the number"
+                .into()
+        }
+        single => format!("The intervals are of trials of one session a side ({single})"),
+    };
     Some(format!(
-        "The intervals are of trials of one session a side ({}). They do not hold what changes from \
+        "{which}. They do not hold what changes from \
          one session to the next where nothing was changed (where things lie in memory, the clock, \
          the host's other guests), so that small differences are found which another session would \
          not find again. Measure each side three times or more, put the sessions of a side into one \
-         folder, and compare the folders",
-        single.join(", ")
+         folder, and compare the folders"
     ))
 }

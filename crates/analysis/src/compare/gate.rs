@@ -55,6 +55,16 @@ pub(crate) fn gate(
         b.outcome.cmp(&a.outcome).then(beyond(b).total_cmp(&beyond(a)))
     });
     let outcome = looks.iter().map(|look| look.outcome).max().unwrap_or(GateOutcome::CannotTell);
+    // What nobody measured may hide anything.
+    let lost = experiment.lost(response).filter(|treatment| condition.looks_at(treatment)).count();
+    if outcome == GateOutcome::Fine && lost > 0 {
+        let s = if lost == 1 { " was" } else { "s were" };
+        let reason = format!(
+            "{lost} treatment{s} measured on the base but not on every side; levels in braces make \
+             it look at less"
+        );
+        return result(GateOutcome::CannotTell, reason, looks);
+    }
     result(outcome, reason(condition, outcome, &looks, response), looks)
 }
 
@@ -106,8 +116,7 @@ fn look(condition: &Condition, reading: &Reading) -> (GateOutcome, Option<f64>) 
     let p_value = match (reading.scale, condition.is_met(ratio.point)) {
         (_, false) => 1.0,
         (Scale::Log, true) => contrast.p_value(condition.edge.ln()),
-        // Relative to the base: the difference that the edge means.
-        _ => contrast.p_value((condition.edge - 1.0) * contrast.base()),
+        _ => contrast.p_value_of_multiple(condition.edge),
     };
     let ends_before = match condition.direction {
         Direction::Above => ratio.high < condition.edge,

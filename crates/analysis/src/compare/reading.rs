@@ -12,7 +12,7 @@ pub(crate) type Numbers = Vec<Vec<f64>>;
 pub(crate) enum Scale {
     /// As logarithms, and told as a ratio.
     Log,
-    /// As they are, and told as a ratio.
+    /// As they are, and told as a ratio, or where there is none as a difference.
     Ratio,
     /// As they are, and told as a difference.
     Difference,
@@ -65,7 +65,15 @@ impl Reading {
         let mut remarks = Vec::new();
         match self.scale {
             Scale::Log => effect.ratio = Some(contrast.estimate(f64::exp)),
-            Scale::Ratio => effect.ratio = contrast.ratio(),
+            Scale::Ratio => {
+                effect.ratio = contrast.ratio();
+                // A difference needs no base that is told from 0. Of counts without noise, and of 0
+                // against 0, the values themselves say it.
+                let says_more = !contrast.is_exact() && contrast.low() < contrast.high();
+                if effect.ratio.is_none() && says_more {
+                    effect.difference = Some(contrast.estimate(|x| x));
+                }
+            }
             Scale::Difference => effect.difference = Some(contrast.estimate(|x| x)),
         }
         if contrast.is_exact() {
@@ -74,7 +82,10 @@ impl Reading {
                 _ => "the same in all trials of a side, and another on the other".to_string(),
             });
         } else if self.scale == Scale::Ratio && effect.ratio.is_none() {
-            remarks.push("the base is not told from 0: there is no ratio".into());
+            remarks.push(match contrast.base_is_above_0() {
+                true => "the base is known too loosely for a ratio".into(),
+                false => "the base is not told from 0: there is no ratio".into(),
+            });
         } else if contrast.samples() < BLOCKS_FREE && !sessions {
             let n = contrast.samples();
             remarks
@@ -92,9 +103,8 @@ impl Reading {
         let floor = contrast.floor(among)?;
         let floor = match self.scale {
             Scale::Log => floor.exp_m1(),
-            Scale::Ratio if contrast.base() > 0.0 => floor / contrast.base(),
-            Scale::Ratio => return None,
-            Scale::Difference => floor,
+            Scale::Ratio if self.effect.ratio.is_some() => floor / contrast.base(),
+            Scale::Ratio | Scale::Difference => floor,
         };
         floor.is_finite().then_some(floor)
     }

@@ -212,6 +212,10 @@ fn a_number_that_may_be_0_has_a_ratio_only_where_the_base_is_told_from_it() {
     let one = effect(row(&lost, "task_ns", "thread"));
     assert_eq!(one.ratio, None);
     assert!(one.differs && one.remark.contains("not told from 0"), "{one:?}");
+    // Then a difference says how much, and its floor is in the same terms.
+    let difference = one.difference.unwrap();
+    assert!(difference.low > 980.0 && difference.high < 1020.0, "{difference:?}");
+    assert!((1.0..100.0).contains(&one.floor.unwrap()), "{one:?}");
     assert_eq!(lost.gates[0].outcome, GateOutcome::CannotTell);
     // The other way round it has: it vanished.
     let gone = of_two(&far, &near, &["made_up < -50%"]);
@@ -280,12 +284,12 @@ fn a_treatment_that_no_longer_works_is_told_and_passes_no_gate() {
     assert!(gate.reason.contains("1 of them without a number"), "{}", gate.reason);
     let counts: Vec<GateOutcome> = gate.looked_at.iter().map(|look| look.outcome).collect();
     assert_eq!(counts, [GateOutcome::CannotTell, GateOutcome::Fine]);
-    // What was not planned on both sides is counted and no more.
+    // What was not planned on both sides is counted, and no gate passes on what it cannot see.
     let half = base.records.iter().filter(|it| it.treatment.level("model") == Some("thread"));
     let half = Made::named("s3", vec![study()], half.cloned().collect());
     let comparison = of_two(&base, &half, &["made_up > +5%"]);
     assert_eq!(experiment(&comparison).treatments_left_out, 1);
-    assert_eq!(comparison.gates[0].outcome, GateOutcome::Fine, "{:?}", comparison.gates);
+    assert_eq!(comparison.gates[0].outcome, GateOutcome::CannotTell, "{:?}", comparison.gates);
 }
 
 #[test]

@@ -94,6 +94,32 @@ fn far_tails_err_as_seldom_as_said() {
     }
 }
 
+#[test]
+fn a_multiple_that_is_just_reached_is_seldom_found_exceeded() {
+    // Numbers as they are: the noise of the base counts as often as the base.
+    for (index, counts, multiple) in [(0, (6, 6), 3.0), (1, (12, 12), 1.0), (2, (40, 6), 5.0)] {
+        let mut draws = Draws::new(7250 + index);
+        let (mut covered, mut exceeded) = (0, 0);
+        for _ in 0..DRAWN {
+            let mut about = |centre: f64, count: usize| -> Vec<f64> {
+                (0..count).map(|_| centre + 0.1 * draws.normal()).collect()
+            };
+            let found = contrast(&about(multiple, counts.0), &about(1.0, counts.1));
+            let ratio = found.ratio().unwrap();
+            covered += usize::from(ratio.low <= multiple && multiple <= ratio.high);
+            let beyond = ratio.point > multiple && found.p_value_of_multiple(multiple) <= 0.05;
+            exceeded += usize::from(beyond);
+            // Where there is one comparison alone, interval and p-value say the same, or nearly.
+            let outside = ratio.low > 1.0 || ratio.high < 1.0;
+            let p = found.p_value(0.0);
+            assert!(outside == (p <= 0.05) || (0.03..0.08).contains(&p), "{ratio:?} {p}");
+        }
+        let share = |count: usize| count as f64 / DRAWN as f64;
+        assert!(share(exceeded) <= 0.045, "{counts:?}: {}", share(exceeded));
+        assert!((0.93..=0.97).contains(&share(covered)), "{counts:?}: {}", share(covered));
+    }
+}
+
 /// A session's trials about a level of its own, with blocks that are alike: each block's own part
 /// is as large as a trial's noise and keeps most of the block's before.
 fn session(blocks: usize, between: f64, persistence: f64, draws: &mut Draws) -> Vec<f64> {

@@ -243,7 +243,8 @@ impl<'a> Face<'a> {
         let mut differing: Vec<Told<'_>> = self.told().filter(|told| told.effect.differs).collect();
         differing.sort_by(|a, b| b.size().total_cmp(&a.size()));
         if differing.is_empty() {
-            let text = format!("Nothing differs, of {}.", counted(compared as u64, "comparison"));
+            let text =
+                format!("No difference was found in {}.", counted(compared as u64, "comparison"));
             let mut lines = vec![paint(GOOD, &text)];
             lines.extend(self.floor());
             return lines;

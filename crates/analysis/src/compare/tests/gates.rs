@@ -37,6 +37,29 @@ fn gates_tell_regressions_from_what_they_cannot_tell() {
     assert!(comparison.warnings[0].contains("no gate passes"), "{:?}", comparison.warnings);
 }
 
+#[test]
+fn what_a_side_did_not_measure_is_not_fine() {
+    let base = made(1.0, 4.0, 1);
+    let threads = records(8, 1.0, 4.0, 2).into_iter();
+    let threads = threads.filter(|it| it.treatment.level("model") == Some("thread"));
+    let side = Made::named("s2", vec![study()], threads.collect());
+    let gates = of_two(&base, &side, &["made_up > +5%", "made_up{model=thread} > +5%"]).gates;
+    assert_eq!(gates[0].outcome, GateOutcome::CannotTell);
+    assert!(
+        gates[0].reason.contains("1 treatment was measured on the base"),
+        "{}",
+        gates[0].reason
+    );
+    assert_eq!(gates[1].outcome, GateOutcome::Fine);
+    // What the base alone lacks is news, and no loss.
+    assert_eq!(of_two(&side, &base, &["made_up > +5%"]).gates[0].outcome, GateOutcome::Fine);
+    // A regression that is seen is one whatever else is missing.
+    let threads = records(8, 1.2, 4.0, 2).into_iter();
+    let threads = threads.filter(|it| it.treatment.level("model") == Some("thread"));
+    let slow = Made::named("s2", vec![study()], threads.collect());
+    assert_eq!(of_two(&base, &slow, &["made_up > +5%"]).gates[0].outcome, GateOutcome::Regression);
+}
+
 /// Made-up treatments for a gate: `works` of them, each with trials about `shift` of logarithm.
 fn gate_session(works: usize, shift: f64, noise: f64, seed: u64, session: u32) -> Made {
     use rand::{Rng, SeedableRng};
