@@ -123,6 +123,7 @@ pub(crate) fn factor(name: &str, levels: &[(&str, Option<f64>)]) -> Factor {
         about: String::new(),
         levels: levels.iter().map(|(name, value)| level(name, *value)).collect(),
         baseline: levels[0].0.into(),
+        unit: None,
     }
 }
 

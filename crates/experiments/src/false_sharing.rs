@@ -5,7 +5,7 @@ use crate::support::party::Party;
 use kit::declare::{
     Named, cell, claim, factor, finding, frequency, grid, ratio, remark, share, value,
 };
-use kit::model::{Cell, Claim, Design, Factor, Finding, Grid, Needs, Profile, Region};
+use kit::model::{Cell, Claim, Design, Factor, Finding, Grid, Needs, Profile, Region, Unit};
 use kit::workers::{Model, Repeated};
 use kit::{Experiment, Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -104,7 +104,8 @@ fn design() -> Design {
 
 fn factors() -> Vec<Factor> {
     let distance = |from, about: &str, values: &[u64]| (from, about.to_string(), values.to_vec());
-    let mut distances = factor("distance", "from one counter to the other, in bytes", "8");
+    let mut distances =
+        factor("distance", "from one counter to the other, in bytes", "8").unit(Unit::Bytes);
     for (from, about, values) in [
         distance(Profile::Quick, "no distance: both count on the same one", &[0]),
         distance(Profile::Smoke, "side by side", &[8]),

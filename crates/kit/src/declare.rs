@@ -55,6 +55,7 @@ pub fn factor(name: &str, about: &str, baseline: &str) -> FactorBuilder {
         about: about.into(),
         levels: Vec::new(),
         baseline: baseline.into(),
+        unit: None,
     })
 }
 
@@ -91,6 +92,13 @@ impl FactorBuilder {
             about: about.into(),
             from,
         }));
+        self
+    }
+
+    /// What the levels' values are measured in. An axis of bytes shows this machine's caches.
+    #[must_use]
+    pub fn unit(mut self, unit: Unit) -> Self {
+        self.0.unit = Some(unit);
         self
     }
 

@@ -58,6 +58,9 @@ pub struct Factor {
     pub levels: Vec<Level>,
     /// The level others are compared with; also what a grid uses that does not name this factor.
     pub baseline: String,
+    /// What the levels' values are measured in, where they are a quantity with a unit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
 }
 
 /// One setting of a factor.

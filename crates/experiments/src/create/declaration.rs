@@ -46,6 +46,7 @@ pub(super) fn design() -> Design {
 fn factors() -> Vec<Factor> {
     let mechanism = factor("mechanism", "how the entity comes into being", "pthread");
     let touched = factor("touched", "memory that the parent has written, in MiB", "0")
+        .unit(Unit::Other("MiB".into()))
         .numbers(Profile::Smoke, "nothing but the program itself", &[0])
         .numbers(Profile::Quick, "MiB written page by page just before", &[64])
         .numbers(Profile::Standard, "MiB written page by page just before", &[512]);

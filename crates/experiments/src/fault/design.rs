@@ -80,6 +80,7 @@ fn factors() -> Vec<Factor> {
         factor("pages", "the size of the pages of anonymous memory", "4k").named(&PAGES).build(),
         factor("limit", "the limit on the trial's memory", "none").named(&LIMITS).build(),
         factor("size", "how much is walked, in MiB", "8")
+            .unit(Unit::Other("MiB".into()))
             .numbers(Profile::Smoke, about, &[8])
             .numbers(Profile::Quick, about, &[16, 64])
             .numbers(Profile::Thorough, about, &[LARGEST_MIB])

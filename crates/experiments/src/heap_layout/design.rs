@@ -28,6 +28,7 @@ fn at(allocator: &str, request: &str, threads: &str) -> Cell {
 
 pub(super) fn design() -> Design {
     let request = factor("request", "how many bytes are asked for, again and again", "8")
+        .unit(Unit::Bytes)
         .numbers(Profile::Smoke, "bytes", &[8, 64])
         .numbers(Profile::Quick, "bytes", &[16, 24, 32, 40, 48, 128]);
     let threads = factor("threads", "threads that count, each in a block of its own", "1").numbers(

@@ -111,6 +111,7 @@ pub(super) fn design() -> Design {
 fn factors() -> Vec<Factor> {
     let between = "µs of computing between the look at the flag (or unblocking) and the sleep";
     let window = factor("window", between, "0")
+        .unit(Unit::Other("µs".into()))
         .numbers(Profile::Smoke, "nothing: the window that the code has by nature", &[0])
         .numbers(Profile::Smoke, "the window is widened by so many µs", &[50])
         .numbers(Profile::Quick, "the window is widened by so many µs", &[5])

@@ -16,6 +16,7 @@ fn factor(name: &str, levels: usize) -> Factor {
         about: String::new(),
         levels: (0..levels).map(level).collect(),
         baseline: "0".into(),
+        unit: None,
     }
 }
 

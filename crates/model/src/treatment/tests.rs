@@ -12,6 +12,7 @@ fn factor(name: &str, levels: &[(&str, Profile)]) -> Factor {
         about: String::new(),
         levels: levels.iter().map(|(name, from)| level(name, *from)).collect(),
         baseline: levels[0].0.into(),
+        unit: None,
     }
 }
 

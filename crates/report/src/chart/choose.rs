@@ -2,14 +2,19 @@
 //!
 //! One figure per grid of the design, since a grid is a question of its own; grids that vary the
 //! same factors share one. A numeric factor with three measured levels or more becomes an axis
-//! with lines over it; anything else becomes rows of dots.
+//! with lines over it, or the columns of a heat map where the lines would be too many; anything
+//! else becomes rows of dots. Where threads stand beside processes their gap gets slopes, and where
+//! trials kept single observations of time these get their distribution.
 
+use super::axis::Values;
+use super::body::{Body, Cell, Field, Figure, Grid, Group, Line, Panel};
 use super::grids::{self, Estimates};
+use super::{distributions, slopes};
 use crate::catalog::definition;
-use crate::missing::{self, Measured, Missing};
+use crate::missing::{self, Measured};
 use crate::words;
 use model::{
-    Design, Estimate, ExperimentSummary, Factor, Level, Profile, Record, Response, Treatment,
+    Design, Environment, ExperimentSummary, Factor, Level, Profile, Record, Response, Treatment,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,145 +22,26 @@ use std::collections::{BTreeMap, BTreeSet};
 const CONTROL: &str = " (subtracted)";
 
 /// Block and value of each trial, by treatment.
-type Samples = BTreeMap<Treatment, Vec<(u32, f64)>>;
+pub(super) type Samples = BTreeMap<Treatment, Vec<(u32, f64)>>;
 
-/// Measured levels from which a numeric factor is worth an axis.
-const AXIS_LEVELS_MIN: usize = 3;
+/// Lines in one coordinate system at most; more become a heat map.
+const LINES_MAX: usize = 6;
+
+/// Fields from which two factors without an axis become a heat map, each with as many levels.
+const FIELDS_MIN: usize = 12;
+const FIELD_LEVELS_MIN: usize = 3;
 
 /// Figures, panels and rows drawn at most; the tables hold what is left out.
 const FIGURES_MAX: usize = 6;
 const PANELS_MAX: usize = 32;
 const ROWS_MAX: usize = 60;
 
-/// Treatments with what was measured there.
-#[derive(Clone, Debug)]
-pub(crate) struct Cell {
-    /// The treatment in words.
-    pub(crate) label: String,
-    pub(crate) estimate: Option<Estimate>,
-    /// Block and number of the trials that are drawn.
-    pub(crate) dots: Vec<(u32, f64)>,
-    /// Trials with a number, drawn or not.
-    pub(crate) trials: usize,
-}
-
-/// A line over the axis, or a row's colour.
-#[derive(Clone, Debug)]
-pub(crate) struct Line {
-    pub(crate) name: String,
-    /// Which colour, mark and dash.
-    pub(crate) style: usize,
-    /// By ascending level.
-    pub(crate) points: Vec<(f64, Cell)>,
-}
-
-/// One coordinate system.
-#[derive(Clone, Debug)]
-pub(crate) struct Panel<'a> {
-    pub(crate) response: &'a Response,
-    /// What tells it from its neighbours; empty if it is alone.
-    pub(crate) heading: String,
-    pub(crate) lines: Vec<Line>,
-}
-
-/// Panels that belong together.
-#[derive(Clone, Debug)]
-pub(crate) struct Group<'a> {
-    pub(crate) heading: String,
-    pub(crate) panels: Vec<Panel<'a>>,
-}
-
-/// How a figure is drawn.
-#[derive(Clone, Debug)]
-pub(crate) enum Body<'a> {
-    /// Lines over a numeric factor.
-    Lines {
-        axis: &'a Factor,
-        /// The measured levels, ascending.
-        levels: Vec<(f64, String)>,
-        groups: Vec<Group<'a>>,
-        /// Whether all panels share the vertical axis.
-        shared: bool,
-    },
-    /// One row per treatment; then those without a number, by name with a word that says why.
-    Rows { response: &'a Response, rows: Vec<(usize, Cell)>, absent: Vec<(String, String)> },
-}
-
-/// A chart with what stands around it.
-#[derive(Clone, Debug)]
-pub(crate) struct Figure<'a> {
-    pub(crate) title: String,
-    /// Factors that stand still, where a reader might wonder.
-    pub(crate) held: String,
-    /// The factor whose levels the lines are; its plain name.
-    pub(crate) lines_of: String,
-    pub(crate) body: Body<'a>,
-    /// Panels or rows that were not drawn.
-    pub(crate) left_out: usize,
-    /// From where to where is measured, where all of it shows one response that no figure before it
-    /// shows.
-    pub(crate) definition: Option<String>,
-    /// Why treatments that belong here have no number.
-    pub(crate) absent: Option<Missing>,
-}
-
-impl Figure<'_> {
-    /// The response that all of it shows, if it is one.
-    fn response(&self) -> Option<&Response> {
-        let responses: Vec<&Response> = match &self.body {
-            Body::Rows { response, .. } => vec![response],
-            Body::Lines { groups, .. } => {
-                groups.iter().flat_map(|group| &group.panels).map(|panel| panel.response).collect()
-            }
-        };
-        let first = *responses.first()?;
-        responses.iter().all(|response| response.name == first.name).then_some(first)
-    }
-
-    /// All cells.
-    pub(crate) fn cells(&self) -> Vec<&Cell> {
-        match &self.body {
-            Body::Lines { groups, .. } => groups
-                .iter()
-                .flat_map(|group| &group.panels)
-                .flat_map(|panel| &panel.lines)
-                .flat_map(|line| line.points.iter().map(|(_, cell)| cell))
-                .collect(),
-            Body::Rows { rows, .. } => rows.iter().map(|(_, cell)| cell).collect(),
-        }
-    }
-
-    /// All cells, to be thinned.
-    fn cells_mut(&mut self) -> Vec<&mut Cell> {
-        match &mut self.body {
-            Body::Lines { groups, .. } => groups
-                .iter_mut()
-                .flat_map(|group| &mut group.panels)
-                .flat_map(|panel| &mut panel.lines)
-                .flat_map(|line| line.points.iter_mut().map(|(_, cell)| cell))
-                .collect(),
-            Body::Rows { rows, .. } => rows.iter_mut().map(|(_, cell)| cell).collect(),
-        }
-    }
-
-    /// Keeps at most `most` dots per cell: evenly by rank, so that the spread and both extremes
-    /// stay as they are.
-    pub(crate) fn thin(&mut self, most: usize) {
-        for cell in self.cells_mut() {
-            if cell.dots.len() > most {
-                cell.dots.sort_by(|a, b| a.1.total_cmp(&b.1));
-                let last = cell.dots.len() - 1;
-                let steps = most.saturating_sub(1).max(1);
-                cell.dots = (0..most).map(|i| cell.dots[i * last / steps]).collect();
-            }
-        }
-    }
-}
-
 /// An experiment's data in the form that charts need.
-struct Material<'a> {
-    design: &'a Design,
-    estimates: Estimates<'a>,
+pub(super) struct Material<'a, 'm> {
+    pub(super) design: &'a Design,
+    pub(super) measured: Measured<'m>,
+    environment: &'m Environment,
+    pub(super) estimates: Estimates<'a>,
     samples: BTreeMap<&'a str, Samples>,
 }
 
@@ -165,6 +51,7 @@ pub(crate) fn figures<'a>(
     summary: &'a ExperimentSummary,
     records: &[&Record],
     profile: Profile,
+    environment: &Environment,
 ) -> Vec<Figure<'a>> {
     let estimates: Estimates<'a> = summary
         .estimates
@@ -181,6 +68,7 @@ pub(crate) fn figures<'a>(
         .collect();
     let shown = twins.iter().copied().chain(sets.iter().map(|(response, _)| *response));
     let samples = shown
+        .chain([main])
         .map(|response| (response.name.as_str(), response))
         .collect::<BTreeMap<_, _>>()
         .into_iter()
@@ -188,34 +76,53 @@ pub(crate) fn figures<'a>(
             (name, analysis::samples(design, records.iter().copied(), &response.name))
         })
         .collect();
-    let material = Material { design, estimates, samples };
-    let mut figures: Vec<Figure<'a>> = Vec::new();
-    for (response, treatments) in sets {
-        let responses = if figures.is_empty() { twins.as_slice() } else { &[] };
-        if let Some(mut figure) = material.figure(response, responses, &treatments) {
-            let treatments: Vec<Treatment> = treatments.into_iter().collect();
-            let measured = Measured { design, records, profile };
-            figure.absent = missing::of_treatments(measured, &treatments);
-            if let Body::Rows { absent, .. } = &mut figure.body {
-                *absent = absent_rows(measured, &treatments);
-            }
-            let name = |figure: &Figure<'_>| figure.response().map(|r| r.name.clone());
-            if !figures.iter().any(|other| name(other) == name(&figure)) {
-                figure.definition = figure.response().and_then(definition);
-            }
-            figures.push(figure);
+    let measured = Measured { design, records, profile };
+    let material = Material { design, measured, environment, estimates, samples };
+    let mut figures = material.of_grids(&sets, &twins);
+    let slopes = slopes::choose(&material, main);
+    figures.extend(distributions::choose(&material, main, sets.first().map(|(_, set)| set)));
+    figures.splice(figures.len().min(1)..figures.len().min(1), slopes);
+    let mut defined: BTreeSet<&str> = BTreeSet::new();
+    for figure in &mut figures {
+        if let Some(response) = figure.response()
+            && defined.insert(&response.name)
+        {
+            figure.definition = definition(response);
         }
     }
-    // One row beside nothing says no more than the table.
-    let compares = |figure: &Figure<'_>| figure.cells().len() > 1 || figure.absent.is_some();
-    if figures.iter().any(compares) {
-        figures.retain(compares);
-    }
-    figures.truncate(FIGURES_MAX);
     figures
 }
 
-impl<'a> Material<'a> {
+impl<'a> Material<'a, '_> {
+    /// One figure per set of treatments that belong beside one another.
+    fn of_grids(
+        &self,
+        sets: &[(&'a Response, BTreeSet<Treatment>)],
+        twins: &[&'a Response],
+    ) -> Vec<Figure<'a>> {
+        let mut figures: Vec<Figure<'a>> = Vec::new();
+        let witnesses = missing::witnesses(self.measured.records);
+        let measured = Measured { records: &witnesses, ..self.measured };
+        for (response, treatments) in sets {
+            let responses = if figures.is_empty() { twins } else { &[] };
+            if let Some(mut figure) = self.figure(response, responses, treatments) {
+                let treatments: Vec<Treatment> = treatments.iter().cloned().collect();
+                figure.absent = missing::of_treatments(measured, &treatments);
+                if let Body::Rows { absent, .. } = &mut figure.body {
+                    *absent = absent_rows(measured, &treatments);
+                }
+                figures.push(figure);
+            }
+        }
+        // One row beside nothing says no more than the table.
+        let compares = |figure: &Figure<'_>| figure.cells().len() > 1 || figure.absent.is_some();
+        if figures.iter().any(compares) {
+            figures.retain(compares);
+        }
+        figures.truncate(FIGURES_MAX);
+        figures
+    }
+
     fn figure(
         &self,
         main: &'a Response,
@@ -235,15 +142,122 @@ impl<'a> Material<'a> {
             .iter()
             .filter(|factor| levels_of(factor, &measured).len() > 1)
             .collect();
-        let axis = varying.iter().copied().find(|factor| {
-            let levels = levels_of(factor, &measured);
-            levels.len() >= AXIS_LEVELS_MIN && levels.iter().all(|level| level.value.is_some())
-        });
-        let held = self.held(&measured, &varying);
-        match axis {
-            Some(axis) => Some(self.lines(axis, &varying, main, twins, &measured, held)),
-            None => Some(self.rows(&varying, main, &measured, held)),
+        let axis = varying
+            .iter()
+            .find_map(|factor| Values::of(factor, self.design, &self.estimates, &measured));
+        if let Some((across, down)) = self.fields(axis.as_ref(), &varying, &measured) {
+            return Some(self.heat([across, down], &varying, main, treatments));
         }
+        match axis {
+            Some(axis) => Some(self.lines(&axis, &varying, main, twins, &measured)),
+            None => Some(self.rows(&varying, main, &measured)),
+        }
+    }
+
+    /// The two factors of a heat map, where it is easier to read than lines or rows.
+    fn fields(
+        &self,
+        axis: Option<&Values<'a>>,
+        varying: &[&'a Factor],
+        measured: &[&Treatment],
+    ) -> Option<(&'a Factor, &'a Factor)> {
+        let levels = |factor: &Factor| levels_of(factor, measured).len();
+        let Some(axis) = axis else {
+            let &[one, other] = varying else {
+                return None;
+            };
+            let least = levels(one).min(levels(other));
+            let fits = least >= FIELD_LEVELS_MIN && measured.len() >= FIELDS_MIN;
+            let across = if levels(one) <= levels(other) { (one, other) } else { (other, one) };
+            return fits.then_some(across);
+        };
+        let others = || varying.iter().copied().filter(|f| f.name != axis.factor.name);
+        if others().any(is_twin) {
+            return None;
+        }
+        let second =
+            |factor: &&Factor| Values::of(factor, self.design, &self.estimates, measured).is_some();
+        let many = others().next().filter(|factor| levels(factor) > LINES_MAX);
+        others().find(second).or(many).map(|down| (axis.factor, down))
+    }
+
+    fn heat(
+        &self,
+        [across, down]: [&'a Factor; 2],
+        varying: &[&'a Factor],
+        main: &'a Response,
+        treatments: &BTreeSet<Treatment>,
+    ) -> Figure<'a> {
+        let all: Vec<&Treatment> = treatments.iter().collect();
+        let own = [across, down];
+        let facets: Vec<&Factor> = varying
+            .iter()
+            .copied()
+            .filter(|factor| own.iter().all(|other| other.name != factor.name))
+            .collect();
+        let mut by_facet: BTreeMap<Vec<usize>, Vec<&Treatment>> = BTreeMap::new();
+        for treatment in &all {
+            by_facet.entry(order(&facets, treatment)).or_default().push(treatment);
+        }
+        let (columns, rows) = (levels_of(across, &all), levels_of(down, &all));
+        let mut grids = Vec::new();
+        for members in by_facet.values() {
+            let field = |column: &Level, row: &Level| {
+                let here = members.iter().find(|t| {
+                    t.level(&across.name) == Some(&column.name)
+                        && t.level(&down.name) == Some(&row.name)
+                });
+                here.map_or(Field::None, |treatment| self.field(main, treatment, varying))
+            };
+            let rows = rows.iter().map(|row| {
+                let fields = columns.iter().map(|column| field(column, row)).collect();
+                (words::plain(&row.name), fields)
+            });
+            grids.push(Grid {
+                heading: facet_heading(&facets, members[0]),
+                columns: columns.iter().map(|level| words::plain(&level.name)).collect(),
+                rows: rows.collect(),
+            });
+        }
+        let left_out = grids.len().saturating_sub(PANELS_MAX);
+        grids.truncate(PANELS_MAX);
+        let names: Vec<String> = varying.iter().map(|f| words::plain(&f.name)).collect();
+        let title = format!("{} by {}", words::label(main), listed(&names));
+        let body = Body::Heat {
+            response: main,
+            across: words::plain(&across.name),
+            down: words::plain(&down.name),
+            grids,
+        };
+        Figure { left_out, ..self.bare(title, self.held(&all, varying), body) }
+    }
+
+    fn field(&self, main: &Response, treatment: &Treatment, varying: &[&Factor]) -> Field {
+        let mut cell = self.cell(main, treatment, varying);
+        cell.dots.clear();
+        if cell.estimate.is_some() {
+            return Field::Measured(cell);
+        }
+        let missing = missing::of_treatments(self.measured, std::slice::from_ref(treatment));
+        Field::Absent(cell.label, missing.map_or("too few trials".into(), |missing| missing.word))
+    }
+
+    /// A figure with nothing around it yet.
+    pub(super) fn bare(&self, title: String, held: String, body: Body<'a>) -> Figure<'a> {
+        Figure {
+            title,
+            held,
+            body,
+            lines_of: String::new(),
+            left_out: 0,
+            definition: None,
+            absent: None,
+        }
+    }
+
+    /// Block and value of each trial of a response that is shown, by treatment.
+    pub(super) fn samples(&self, response: &Response) -> Option<&Samples> {
+        self.samples.get(response.name.as_str())
     }
 
     fn has(&self, response: &Response, treatment: &Treatment) -> bool {
@@ -252,7 +266,7 @@ impl<'a> Material<'a> {
     }
 
     /// Factors that stand still in this figure but have other levels elsewhere.
-    fn held(&self, measured: &[&Treatment], varying: &[&Factor]) -> String {
+    pub(super) fn held(&self, measured: &[&Treatment], varying: &[&Factor]) -> String {
         let still = self.design.factors.iter().filter(|factor| {
             factor.levels.len() > 1 && !varying.iter().any(|other| other.name == factor.name)
         });
@@ -276,7 +290,12 @@ impl<'a> Material<'a> {
         found.unwrap_or(levels.len())
     }
 
-    fn cell(&self, response: &Response, treatment: &Treatment, varying: &[&Factor]) -> Cell {
+    pub(super) fn cell(
+        &self,
+        response: &Response,
+        treatment: &Treatment,
+        varying: &[&Factor],
+    ) -> Cell {
         let names: Vec<String> = varying.iter().map(|factor| factor.name.clone()).collect();
         let dots = self
             .samples
@@ -301,7 +320,6 @@ impl<'a> Material<'a> {
         varying: &[&'a Factor],
         main: &'a Response,
         measured: &[&Treatment],
-        held: String,
     ) -> Figure<'a> {
         let color = varying.iter().copied().find(|factor| is_twin(factor));
         let mut rows: Vec<(Vec<usize>, usize, Cell)> = measured
@@ -317,32 +335,28 @@ impl<'a> Material<'a> {
         rows.truncate(ROWS_MAX);
         let names: Vec<String> = varying.iter().map(|f| words::plain(&f.name)).collect();
         let by = if names.is_empty() { String::new() } else { format!(" by {}", listed(&names)) };
+        let body = Body::Rows {
+            response: main,
+            rows: rows.into_iter().map(|(_, style, cell)| (style, cell)).collect(),
+            absent: Vec::new(),
+        };
         Figure {
-            title: format!("{}{by}", words::label(main)),
-            held,
             lines_of: color.map(|factor| words::plain(&factor.name)).unwrap_or_default(),
-            body: Body::Rows {
-                response: main,
-                rows: rows.into_iter().map(|(_, style, cell)| (style, cell)).collect(),
-                absent: Vec::new(),
-            },
             left_out,
-            absent: None,
-            definition: None,
+            ..self.bare(format!("{}{by}", words::label(main)), self.held(measured, varying), body)
         }
     }
 
     fn lines(
         &self,
-        axis: &'a Factor,
+        axis: &Values<'a>,
         varying: &[&'a Factor],
         main: &'a Response,
         twins: &[&'a Response],
         measured: &[&Treatment],
-        held: String,
     ) -> Figure<'a> {
         let others: Vec<&'a Factor> =
-            varying.iter().copied().filter(|factor| factor.name != axis.name).collect();
+            varying.iter().copied().filter(|factor| factor.name != axis.factor.name).collect();
         let line = others
             .iter()
             .copied()
@@ -353,7 +367,7 @@ impl<'a> Material<'a> {
             .copied()
             .filter(|factor| line.is_none_or(|line| line.name != factor.name))
             .collect();
-        let twin = axis.name == "count" && line.is_some_and(is_twin) && twins.len() > 1;
+        let twin = axis.factor.name == "count" && line.is_some_and(is_twin) && twins.len() > 1;
         let responses = if twin { twins } else { &[main][..] };
         let mut by_facet: BTreeMap<Vec<usize>, Vec<&Treatment>> = BTreeMap::new();
         for treatment in measured {
@@ -377,20 +391,18 @@ impl<'a> Material<'a> {
             let panels = groups.into_iter().flat_map(|group| group.panels).collect();
             groups = vec![Group { heading: String::new(), panels }];
         }
+        let title = lines_title(if twin { None } else { Some(main) }, axis.factor, line, &facets);
+        let body = Body::Lines { axis: axis.axis(self.environment), groups, shared: !twin };
         Figure {
-            title: lines_title(if twin { None } else { Some(main) }, axis, line, &facets),
-            held,
             lines_of: line.map(|factor| words::plain(&factor.name)).unwrap_or_default(),
-            body: Body::Lines { axis, levels: axis_levels(axis, measured), groups, shared: !twin },
             left_out,
-            absent: None,
-            definition: None,
+            ..self.bare(title, self.held(measured, varying), body)
         }
     }
 
     fn panel_lines(
         &self,
-        axis: &Factor,
+        axis: &Values<'_>,
         line: Option<&Factor>,
         response: &Response,
         members: &[&Treatment],
@@ -398,14 +410,16 @@ impl<'a> Material<'a> {
     ) -> Vec<Line> {
         let mut lines: BTreeMap<usize, Line> = BTreeMap::new();
         for treatment in members.iter().filter(|t| self.has(response, t)) {
-            let level = treatment.level(&axis.name).and_then(|name| axis.level(name));
-            let Some(x) = level.and_then(|level| level.value) else {
+            let Some(x) = axis.at(treatment) else {
                 continue;
             };
             let style = line.map_or(0, |factor| self.style(factor, treatment));
-            let name = line.and_then(|factor| treatment.level(&factor.name)).unwrap_or_default();
+            let name = line.and_then(|factor| {
+                let control = if is_control(response, treatment) { CONTROL } else { "" };
+                Some(words::level(&factor.name, treatment.level(&factor.name)?) + control)
+            });
             let entry = lines.entry(style).or_insert_with(|| Line {
-                name: words::plain(name),
+                name: name.unwrap_or_default(),
                 style,
                 points: Vec::new(),
             });
@@ -461,7 +475,7 @@ fn lines_title(
 }
 
 /// "a", "a and b", "a, b and c".
-fn listed(names: &[String]) -> String {
+pub(super) fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),
@@ -469,7 +483,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-fn facet_heading(facets: &[&Factor], treatment: &Treatment) -> String {
+pub(super) fn facet_heading(facets: &[&Factor], treatment: &Treatment) -> String {
     let words: Vec<String> = facets
         .iter()
         .filter_map(|factor| {
@@ -482,10 +496,10 @@ fn facet_heading(facets: &[&Factor], treatment: &Treatment) -> String {
 
 /// Whether a factor's levels are the same work done with threads and with processes.
 fn is_twin(factor: &Factor) -> bool {
-    factor.name == "model" && factor.level("thread").is_some() && factor.level("process").is_some()
+    factor.levels.len() == 2 && slopes::twins(factor).is_some()
 }
 
-fn levels_of<'f>(factor: &'f Factor, measured: &[&Treatment]) -> Vec<&'f Level> {
+pub(super) fn levels_of<'f>(factor: &'f Factor, measured: &[&Treatment]) -> Vec<&'f Level> {
     factor
         .levels
         .iter()
@@ -493,18 +507,9 @@ fn levels_of<'f>(factor: &'f Factor, measured: &[&Treatment]) -> Vec<&'f Level> 
         .collect()
 }
 
-fn axis_levels(axis: &Factor, measured: &[&Treatment]) -> Vec<(f64, String)> {
-    let mut levels: Vec<(f64, String)> = levels_of(axis, measured)
-        .into_iter()
-        .filter_map(|level| Some((level.value?, words::short(&level.name, 16))))
-        .collect();
-    levels.sort_by(|a, b| a.0.total_cmp(&b.0));
-    levels
-}
-
 /// Whether a treatment is the control of a response: it is shown whole among numbers from which it
 /// was subtracted.
-fn is_control(response: &Response, treatment: &Treatment) -> bool {
+pub(super) fn is_control(response: &Response, treatment: &Treatment) -> bool {
     response.subtract.as_ref().is_some_and(|control| treatment.matches(control))
 }
 
@@ -513,6 +518,6 @@ fn level_index(factor: &Factor, treatment: &Treatment) -> usize {
     factor.levels.iter().position(|l| l.name == level).unwrap_or(factor.levels.len())
 }
 
-fn order(factors: &[&Factor], treatment: &Treatment) -> Vec<usize> {
+pub(super) fn order(factors: &[&Factor], treatment: &Treatment) -> Vec<usize> {
     factors.iter().map(|factor| level_index(factor, treatment)).collect()
 }

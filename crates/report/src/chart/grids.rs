@@ -22,8 +22,9 @@ pub(super) fn main_response<'a>(
         .or(design.responses.first())
 }
 
-/// The main response where it was measured in a set of treatments, at two of them at least; else
-/// the first that was, failing that one that was measured at one.
+/// The main response where it was measured in a set of treatments, at two of them at least, and
+/// is not the same at all of them, which no chart need show; else the first of which that is true,
+/// failing that one that was measured at two, or at one.
 pub(super) fn response_for<'a>(
     design: &'a Design,
     estimates: &Estimates<'_>,
@@ -33,9 +34,20 @@ pub(super) fn response_for<'a>(
     let here = |response: &Response| {
         treatments.iter().filter(|t| estimates.contains_key(&(response.name.as_str(), t))).count()
     };
+    let differs = |response: &Response| {
+        let mut points = treatments
+            .iter()
+            .filter_map(|t| estimates.get(&(response.name.as_str(), t)))
+            .map(|estimate| estimate.point.to_bits());
+        let first = points.next();
+        points.any(|other| Some(other) != first)
+    };
     let all = || std::iter::once(main).chain(&design.responses);
     let best = |least: usize| all().find(|response| here(response) >= least);
-    best(2).or_else(|| best(1)).unwrap_or(main)
+    // A response that is missing at some treatments is no substitute for one that is not.
+    let most = here(main).max(2);
+    let telling = all().find(|response| here(response) >= most && differs(response));
+    telling.or_else(|| best(2)).or_else(|| best(1)).unwrap_or(main)
 }
 
 fn is_measured(response: &Response, estimates: &Estimates<'_>) -> bool {

@@ -1,17 +1,20 @@
 //! Lines over a numeric factor, in small coordinate systems that flow with the window.
 
-use super::choose::{Group, Line, Panel};
+use super::axis::Axis;
+use super::body::{Group, Line, Panel};
 use super::scale::{Scale, Zero};
 use super::{dots, mark_of, off_center, percent, px, style_class, tip};
 use crate::format::{Terms, axis_unit, tick};
 use crate::words;
 use maud::{Markup, html};
-use model::Factor;
 
 /// Height of the drawing, of the space above it, and of the row of labels below it, in pixels.
-const HEIGHT: f64 = 196.0;
-const ABOVE: f64 = 8.0;
-const BELOW: f64 = 24.0;
+pub(super) const HEIGHT: f64 = 196.0;
+pub(super) const ABOVE: f64 = 8.0;
+pub(super) const BELOW: f64 = 24.0;
+
+/// Height of a line of landmarks' names, in pixels; they take turns in two.
+const LANDMARK_PX: f64 = 14.0;
 
 /// Share of the width left free at each side, so that no mark is cut.
 const SIDE: f64 = 0.04;
@@ -26,18 +29,26 @@ const DODGE_PX: f64 = 5.0;
 /// told apart.
 const DOT_SPREAD: f64 = 0.009;
 
-/// Least distance between labels of the horizontal axis, as a share of the width.
-const LABEL_DISTANCE: f64 = 0.11;
+/// A character of a label of the horizontal axis and the gap between two labels, as shares of the
+/// width that a chart has in a narrow window.
+const CHARACTER_WIDTH: f64 = 0.021;
+const LABEL_GAP: f64 = 0.03;
+
+/// Landmarks nearer to one another than this share of the width have their names in two lines.
+const LANDMARK_DISTANCE: f64 = 0.3;
 
 /// What the lines are.
 pub(crate) fn legend(groups: &[Group<'_>], lines_of: &str) -> Markup {
-    let mut known: Vec<(usize, &str)> = Vec::new();
-    for line in groups.iter().flat_map(|g| &g.panels).flat_map(|p| &p.lines) {
-        if !known.iter().any(|(style, _)| *style == line.style) {
-            known.push((line.style, &line.name));
-        }
-    }
-    known.sort_unstable();
+    let lines = groups.iter().flat_map(|g| &g.panels).flat_map(|p| &p.lines);
+    legend_of(lines.map(|line| (line.style, line.name.as_str())), lines_of)
+}
+
+/// Which style is what, each once.
+pub(super) fn legend_of<'n>(
+    lines: impl Iterator<Item = (usize, &'n str)>,
+    lines_of: &str,
+) -> Markup {
+    let known: std::collections::BTreeSet<(usize, &str)> = lines.collect();
     html! {
         @if known.len() > 1 {
             ul.legend aria-label=(lines_of) {
@@ -56,21 +67,18 @@ pub(crate) fn legend(groups: &[Group<'_>], lines_of: &str) -> Markup {
 }
 
 /// All panels of a figure.
-pub(crate) fn draw(
-    axis: &Factor,
-    levels: &[(f64, String)],
-    groups: &[Group<'_>],
-    shared: bool,
-) -> Markup {
+pub(crate) fn draw(axis: &Axis, groups: &[Group<'_>], shared: bool) -> Markup {
+    // Groups with the same responses stand in the same columns, whatever some of them lack.
+    let four = !shared && groups.iter().any(|group| group.panels.len() == 4);
     let all: Vec<&Panel<'_>> = groups.iter().flat_map(|group| &group.panels).collect();
     let common = if shared { scale_of(&all) } else { None };
     html! {
         @for group in groups {
             @if !group.heading.is_empty() { h5 { (words::capital(&group.heading)) } }
-            div.panels.four[group.panels.len() == 4] {
+            div.panels.four[four] {
                 @for panel in &group.panels {
                     @if let Some(y) = common.or_else(|| scale_of(&[panel])) {
-                        (draw_panel(axis, levels, panel, &y))
+                        (draw_panel(axis, panel, &y))
                     }
                 }
             }
@@ -87,34 +95,38 @@ fn scale_of(panels: &[&Panel<'_>]) -> Option<Scale> {
     Scale::over(values, Zero::Always)
 }
 
-fn draw_panel(axis: &Factor, levels: &[(f64, String)], panel: &Panel<'_>, y: &Scale) -> Markup {
-    let values: Vec<f64> = levels.iter().map(|(value, _)| *value).collect();
-    let x = Scale::over_levels(&values).unwrap_or(Scale::Linear { low: 0.0, high: 1.0 });
+fn draw_panel(axis: &Axis, panel: &Panel<'_>, y: &Scale) -> Markup {
+    let x = axis.scale;
     let terms = Terms::In(&panel.response.unit);
     let ticks = y.ticks(4);
     let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
     let points: usize = panel.lines.iter().map(|line| line.points.len()).sum();
     let unit = if y.is_log() { "log scale".to_string() } else { axis_unit(largest, terms) };
+    let title = match panel.heading.as_str() {
+        "" => words::label(panel.response),
+        heading => heading.to_string(),
+    };
     let about = format!(
         "Chart: {} over {}. {points} estimates with intervals in {} lines. Arrow keys step \
          through them; the table below holds the same numbers.",
         words::label(panel.response),
-        words::plain(&axis.name),
+        axis.name,
         panel.lines.len()
     );
     html! {
         div.panel {
             p.panel-title {
-                b { @if panel.heading.is_empty() { (words::label(panel.response)) } @else { (panel.heading) } }
-                @if !unit.is_empty() { " " span.unit { (unit) } }
+                b { (title) }
+                @if !unit.is_empty() && !title.contains(&unit) { " " span.unit { (unit) } }
             }
             div.plot role="img" tabindex="0" aria-label=(about) {
                 (value_axis(y, &ticks, terms))
                 svg.canvas width="100%" height=(px(ABOVE + HEIGHT + BELOW)) {
                     (grid(y, &ticks))
-                    (level_axis(&x, levels))
+                    (level_axis(&x, &axis.levels))
+                    (landmarks(axis))
                     svg.stretched width="100%" height=(px(ABOVE + HEIGHT))
-                        viewBox=(format!("0 0 {STRETCHED} {}", ABOVE + HEIGHT))
+                        viewBox=(stretched())
                         preserveAspectRatio="none" {
                         @for line in &panel.lines { (band_and_line(line, &x, y)) }
                     }
@@ -124,7 +136,46 @@ fn draw_panel(axis: &Factor, levels: &[(f64, String)], panel: &Panel<'_>, y: &Sc
                     }
                 }
             }
-            p.axis-title { (words::plain(&axis.name)) @if x.is_log() { span.unit { " log scale" } } }
+            p.axis-title {
+                (axis.name) @if !axis.unit.is_empty() { ", in " (axis.unit) }
+                @if x.is_log() { ", log scale" }
+            }
+        }
+    }
+}
+
+/// The coordinates of what is stretched to whatever width there is.
+pub(super) fn stretched() -> String {
+    format!("0 0 {STRETCHED} {}", ABOVE + HEIGHT)
+}
+
+/// A place in them.
+pub(super) fn stretched_at(x: &Scale, value: f64, height: f64) -> String {
+    format!("{} {}", px(across(x, value) * STRETCHED), px(height))
+}
+
+/// What of this machine lies among the levels: an upright line with its name each.
+fn landmarks(axis: &Axis) -> Markup {
+    let mut last = f64::NEG_INFINITY;
+    let mut low = false;
+    let mut placed = Vec::new();
+    for (value, name) in &axis.landmarks {
+        let at = across(&axis.scale, *value);
+        low = at - last < LANDMARK_DISTANCE && !low;
+        last = at;
+        placed.push((at, name, ABOVE + LANDMARK_PX * if low { 2.0 } else { 1.0 } - 4.0));
+    }
+    html! {
+        @if !placed.is_empty() {
+            g.landmarks {
+                @for (at, name, height) in placed {
+                    line x1=(percent(at)) x2=(percent(at)) y1="0" y2=(px(ABOVE + HEIGHT)) {}
+                    @let early = at > 0.75;
+                    svg x=(percent(at)) y=(px(height)) overflow="visible" {
+                        text x=(if early { "-4" } else { "4" }) text-anchor=[early.then_some("end")] { (name) }
+                    }
+                }
+            }
         }
     }
 }
@@ -134,15 +185,15 @@ fn dodge(index: usize, lines: usize) -> f64 {
     (index as f64 - (lines as f64 - 1.0) / 2.0) * step
 }
 
-fn across(x: &Scale, value: f64) -> f64 {
+pub(super) fn across(x: &Scale, value: f64) -> f64 {
     SIDE + (1.0 - 2.0 * SIDE) * x.place(value)
 }
 
-fn down(y: &Scale, value: f64) -> f64 {
+pub(super) fn down(y: &Scale, value: f64) -> f64 {
     ABOVE + (1.0 - y.place(value)) * HEIGHT
 }
 
-fn value_axis(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
+pub(super) fn value_axis(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
     let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
     let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
     html! {
@@ -157,7 +208,7 @@ fn value_axis(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
     }
 }
 
-fn grid(y: &Scale, ticks: &[f64]) -> Markup {
+pub(super) fn grid(y: &Scale, ticks: &[f64]) -> Markup {
     html! {
         g.grid {
             @for value in ticks {
@@ -199,12 +250,15 @@ fn level_axis(x: &Scale, levels: &[(f64, String)]) -> Markup {
     }
 }
 
-/// Labels from left to right, without those that would touch the one before.
-fn labels_that_fit<'l>(x: &Scale, levels: &'l [(f64, String)]) -> Vec<(f64, &'l str)> {
+/// Labels from left to right, without those that would touch the one before in a narrow window.
+pub(super) fn labels_that_fit<'l>(x: &Scale, levels: &'l [(f64, String)]) -> Vec<(f64, &'l str)> {
     let mut fitting: Vec<(f64, &str)> = Vec::new();
+    let half = |name: &str| name.chars().count() as f64 * CHARACTER_WIDTH / 2.0;
     for (value, name) in levels {
         let at = across(x, *value);
-        if fitting.last().is_none_or(|(last, _)| at - last >= LABEL_DISTANCE) {
+        let clear =
+            |(last, before): &(f64, &str)| at - last >= half(before) + half(name) + LABEL_GAP;
+        if fitting.last().is_none_or(clear) {
             fitting.push((at, name));
         }
     }
@@ -217,9 +271,7 @@ fn band_and_line(line: &Line, x: &Scale, y: &Scale) -> Markup {
         .iter()
         .filter_map(|(value, cell)| cell.estimate.map(|estimate| (*value, estimate)))
         .collect();
-    let at = |value: f64, height: f64| {
-        format!("{:.1} {:.1}", across(x, value) * STRETCHED, down(y, height))
-    };
+    let at = |value: f64, height: f64| stretched_at(x, value, down(y, height));
     let upper = known.iter().map(|(value, e)| at(*value, e.high));
     let lower = known.iter().rev().map(|(value, e)| at(*value, e.low));
     let band: Vec<String> = upper.chain(lower).collect();

@@ -398,7 +398,7 @@ mod tests {
         assert_eq!(seen, [true, true, false, true]);
         assert!((meter.over_all[1].1 - 0.3).abs() < 1e-12);
         let path = steps(&meter, 1, |pair| pair.1, |x| x * 10.0);
-        assert_eq!(path, "M0 0.0V0.0H1V0.0H2V0.0ZM3 0.0V3.0H4V0.0Z");
+        assert_eq!(path, "M0 0V0H1V0H2V0ZM3 0V3H4V0Z");
     }
 
     #[test]

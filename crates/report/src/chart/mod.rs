@@ -4,19 +4,26 @@
 //! width it is given while its text and its marks keep their size: it stays legible in a narrow
 //! window, where a scaled picture would not.
 
+mod axis;
+mod body;
 mod choose;
+mod distributions;
 mod grids;
+mod heat;
 mod lines;
 mod meter;
 mod region;
 mod rows;
 mod scale;
+mod slopes;
 mod stack;
+mod table;
 
 #[cfg(test)]
 mod tests;
 
-pub(crate) use choose::{Figure, figures};
+pub(crate) use body::Figure;
+pub(crate) use choose::figures;
 pub(crate) use meter::{
     Kind as MeterKind, Meter, draw as draw_meter, meter, time as meter_time, told as meter_told,
 };
@@ -24,10 +31,11 @@ pub(crate) use region::strip;
 pub(crate) use stack::{Piece, key, shares, stack};
 
 use crate::format::{Parts, Terms, count, parts, value_in};
-use crate::words::{self, capital, counted};
-use choose::{Body, Cell};
-use maud::{Markup, html};
+use crate::words::{capital, counted};
+use body::{Body, Cell};
+use maud::{Markup, PreEscaped, html};
 use model::Unit;
+use std::fmt::Write as _;
 
 /// Different colours, marks and dashes; a ninth line begins again.
 pub(crate) const STYLES: usize = 8;
@@ -73,27 +81,29 @@ pub(crate) fn definitions() -> Markup {
 pub(crate) fn figure(figure: &Figure<'_>) -> Markup {
     let cells = figure.cells();
     let drawn: usize = cells.iter().map(|cell| cell.dots.len()).sum();
-    let trials: usize = cells.iter().map(|cell| cell.trials).sum();
     html! {
         figure.figure data-dots=(drawn) {
             h4 { (capital(&figure.title)) }
             @match &figure.body {
-                Body::Lines { axis, levels, groups, shared } => {
+                Body::Lines { axis, groups, shared } => {
                     (lines::legend(groups, &figure.lines_of))
-                    (lines::draw(axis, levels, groups, *shared))
+                    (lines::draw(axis, groups, *shared))
                 }
                 Body::Rows { response, rows, absent } => {
                     (rows::draw(response, rows, absent, &figure.title))
                 }
+                Body::Heat { response, across, down, grids } => {
+                    (heat::draw(response, across, down, grids))
+                }
+                Body::Slopes { response, ends, panels } => {
+                    (slopes::draw(response, ends, panels, &figure.lines_of))
+                }
+                Body::Distributions { response, curves } => {
+                    (distributions::draw(response, curves, &figure.lines_of))
+                }
             }
             figcaption {
-                @if drawn == trials {
-                    "Each small dot is one trial (" (count(trials as u64)) "); "
-                } @else {
-                    "Each small dot is one trial (" (count(drawn as u64)) " of "
-                    (count(trials as u64)) " drawn, evenly by rank); "
-                }
-                "each large mark is the estimate with its 95 % confidence interval."
+                (explained(figure, drawn))
                 @if !figure.held.is_empty() { " Held still: " (figure.held) "." }
                 @if figure.left_out > 0 {
                     " " (figure.left_out) " more are in the table of estimates alone."
@@ -103,56 +113,35 @@ pub(crate) fn figure(figure: &Figure<'_>) -> Markup {
                     br; b { (capital(&absent.lead)) ":" } " " (absent.why) "."
                 }
             }
-            (table(figure))
+            (table::table(figure))
         }
     }
 }
 
-/// The numbers of a figure as a table, for those who do not see it.
-fn table(figure: &Figure<'_>) -> Markup {
+/// What the marks of a figure mean.
+fn explained(figure: &Figure<'_>, drawn: usize) -> Markup {
+    let trials: usize = figure.cells().iter().map(|cell| cell.trials).sum();
     html! {
-        details.behind {
-            summary { "The numbers behind this chart" }
-            div.scroll {
-                table {
-                    thead {
-                        tr {
-                            th scope="col" { "treatment" }
-                            th scope="col" { "response" }
-                            th.number scope="col" { "estimate" }
-                            th.number scope="col" { "95 % interval" }
-                            th.number scope="col" { "trials" }
-                        }
-                    }
-                    tbody {
-                        @match &figure.body {
-                            Body::Lines { groups, .. } => {
-                                @for panel in groups.iter().flat_map(|group| &group.panels) {
-                                    @for (_, cell) in panel.lines.iter().flat_map(|l| &l.points) {
-                                        (table_row(cell, panel.response))
-                                    }
-                                }
-                            }
-                            Body::Rows { response, rows, .. } => {
-                                @for (_, cell) in rows { (table_row(cell, response)) }
-                            }
-                        }
-                    }
+        @match &figure.body {
+            Body::Lines { .. } | Body::Rows { .. } => {
+                @if drawn == trials {
+                    "Each small dot is one trial (" (count(trials as u64)) "); "
+                } @else {
+                    "Each small dot is one trial (" (count(drawn as u64)) " of "
+                    (count(trials as u64)) " drawn, evenly by rank); "
                 }
+                "each large mark is the estimate with its 95 % confidence interval."
             }
-        }
-    }
-}
-
-fn table_row(cell: &Cell, response: &model::Response) -> Markup {
-    let parts = numbers(cell, &response.unit);
-    html! {
-        tr {
-            th scope="row" { (cell.label) }
-            td { (words::label(response)) }
-            td { (parts.point) }
-            td { (parts.interval) }
-            td { (cell.trials) }
+            Body::Heat { .. } => {
+                "Each field is the estimate of one treatment, from " (counted(trials as u64, "trial"))
+                " in all; its 95 % confidence interval shows when pointed at, and in the table."
+            }
+            Body::Slopes { ends, .. } => {
+                "Each end is an estimate with its 95 % confidence interval, from "
+                (counted(trials as u64, "trial")) " in all, of the blocks that hold both ends; equal slopes are equal ratios. Beside a \
+                 slope: " (ends[1]) " ÷ " (ends[0]) ", paired by block, with its 95 % interval."
+            }
+            Body::Distributions { response, .. } => { (distributions::caption(response)) }
         }
     }
 }
@@ -173,15 +162,17 @@ fn tip(cell: &Cell, unit: &Unit) -> String {
 }
 
 /// The trials of a cell. What a dot says when pointed at lies in its data attributes.
+///
+/// There may be thousands, so that each is written as shortly as a parser of HTML understands it:
+/// an element of SVG may close itself, and a number needs no quotes.
 fn dots(cell: &Cell, unit: &Unit, place: impl Fn(usize, f64) -> (String, String)) -> Markup {
-    html! {
-        g.dots data-name=(cell.label) {
-            @for (index, (block, value)) in cell.dots.iter().enumerate() {
-                @let (x, y) = place(index, *value);
-                circle cx=(x) cy=(y) data-b=(block) data-v=(value_in(*value, Terms::In(unit))) {}
-            }
-        }
+    let mut circles = String::new();
+    for (index, (block, value)) in cell.dots.iter().enumerate() {
+        let (x, y) = place(index, *value);
+        let shown = html! { (value_in(*value, Terms::In(unit))) }.into_string();
+        let _ = write!(circles, "<circle cx={x} cy={y} data-b={block} data-v=\"{shown}\"/>");
     }
+    html! { g.dots data-name=(cell.label) { (PreEscaped(circles)) } }
 }
 
 /// Where a dot stands off its middle, from -1 to 1. Multiples of the golden ratio's fraction
@@ -193,12 +184,19 @@ fn off_center(index: usize) -> f64 {
 
 /// A share of the width, as SVG reads it.
 fn percent(share: f64) -> String {
-    format!("{:.2}%", share * 100.0)
+    format!("{}%", shortest(share * 100.0, 2))
 }
 
 /// A length in pixels, as SVG reads it.
 fn px(length: f64) -> String {
-    format!("{length:.1}")
+    shortest(length, 1)
+}
+
+/// A number with at most so many digits after the point, and no zeros at the end of them.
+fn shortest(number: f64, decimals: usize) -> String {
+    let text = format!("{number:.decimals$}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.into() }
 }
 
 /// The classes of a style: its colour and its dash.

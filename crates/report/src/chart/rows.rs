@@ -1,6 +1,6 @@
 //! One row per treatment: the trials' dots, the interval over them, the number beside them.
 
-use super::choose::Cell;
+use super::body::Cell;
 use super::scale::{Scale, Zero};
 use super::{dots, mark_of, numbers, off_center, percent, px, style_class, tip};
 use crate::format::{Terms, axis_unit, rounded, tick};
@@ -27,7 +27,9 @@ pub(crate) fn draw(
         let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
         cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
     });
-    let Some(scale) = Scale::over(values, Zero::IfNear) else {
+    // Things are counted from 0; places on a scale are not.
+    let zero = if response.unit == Unit::Count { Zero::Always } else { Zero::IfNear };
+    let Some(scale) = Scale::over(values, zero) else {
         return html! { p.quiet { "No trial gave a number." } };
     };
     let ticks = scale.ticks(5);
@@ -54,10 +56,9 @@ pub(crate) fn draw(
 }
 
 fn draw_row(style: usize, cell: &Cell, scale: &Scale, ticks: &[f64], unit: &Unit) -> Markup {
-    let middle = HEIGHT / 2.0;
     let numbers = numbers(cell, unit);
     let place = |index: usize, value: f64| {
-        (percent(across(scale, value)), px(middle + off_center(index) * SPREAD_PX))
+        (percent(across(scale, value)), px(off_center(index) * SPREAD_PX))
     };
     html! {
         div.row {
@@ -66,18 +67,17 @@ fn draw_row(style: usize, cell: &Cell, scale: &Scale, ticks: &[f64], unit: &Unit
                 g.grid {
                     @for value in ticks {
                         @let at = percent(across(scale, *value));
-                        line x1=(at) x2=(at) y1="0" y2=(px(HEIGHT)) {}
+                        line x1=(at) x2=(at) y2="100%" {}
                     }
                 }
-                g class=(style_class(style)) {
+                // A label of two lines makes the row higher: the marks stay in its middle.
+                svg.(style_class(style)) y="50%" overflow="visible" {
                     (dots(cell, unit, place))
                     @if let Some(estimate) = &cell.estimate {
                         g.mark data-tip=(tip(cell, unit)) {
                             line.whisker x1=(percent(across(scale, estimate.low)))
-                                x2=(percent(across(scale, estimate.high)))
-                                y1=(px(middle)) y2=(px(middle)) {}
-                            use.point href=(mark_of(style)) x=(percent(across(scale, estimate.point)))
-                                y=(px(middle)) {}
+                                x2=(percent(across(scale, estimate.high))) {}
+                            use.point href=(mark_of(style)) x=(percent(across(scale, estimate.point))) {}
                         }
                     }
                 }

@@ -3,6 +3,9 @@
 /// Values that span more than this take a logarithmic axis.
 pub(crate) const LOG_SPAN: f64 = 20.0;
 
+/// An axis with fewer ticks tells nothing between them.
+const TICKS_MIN: usize = 3;
+
 /// The part of a logarithmic axis that is kept for 0, where 0 was measured.
 const ZERO_ROOM: f64 = 0.12;
 
@@ -53,16 +56,31 @@ impl Scale {
 
     /// An axis over measured levels: not widened, logarithmic where they span much.
     pub(crate) fn over_levels(levels: &[f64]) -> Option<Scale> {
+        Scale::over_levels_beyond(levels, LOG_SPAN)
+    }
+
+    /// The same, logarithmic where they span more than so much.
+    pub(crate) fn over_levels_beyond(levels: &[f64], span: f64) -> Option<Scale> {
         let levels: Vec<f64> = levels.iter().copied().filter_map(drawable).collect();
         let low = levels.iter().copied().reduce(f64::min)?;
         let high = levels.iter().copied().reduce(f64::max)?;
         let positive = levels.iter().copied().filter(|x| *x > 0.0).reduce(f64::min);
         match positive {
-            Some(least) if low >= 0.0 && high / least > LOG_SPAN => {
+            Some(least) if low >= 0.0 && high / least > span => {
                 Some(Scale::Log { low: least, high, zero: low == 0.0 })
             }
             _ => Some(Scale::Linear { low, high }),
         }
+    }
+
+    /// A logarithmic axis with a little room at both ends, on which equal slopes are equal ratios.
+    /// None if no value is finite or one is not above 0.
+    pub(crate) fn ratios(values: impl Iterator<Item = f64>) -> Option<Scale> {
+        let values: Vec<f64> = values.filter_map(drawable).collect();
+        let low = values.iter().copied().reduce(f64::min)?;
+        let high = values.iter().copied().reduce(f64::max)?;
+        let room = (high / low).powf(0.05).max(1.05);
+        (low > 0.0).then_some(Scale::Log { low: low / room, high: high * room, zero: false })
     }
 
     /// Where a value lies: 0 to 1, clamped, since an interval may be infinite.
@@ -88,7 +106,10 @@ impl Scale {
             Scale::Linear { low, high } => linear_ticks(low, high, about),
             Scale::Log { low, high, zero } => {
                 let mut ticks = if zero { vec![0.0] } else { Vec::new() };
-                ticks.extend(log_ticks(low, high, about));
+                let round = log_ticks(low, high, about);
+                // Within a decade there are too few of these to read between.
+                let few = round.len() < TICKS_MIN && high / low < 10.0;
+                ticks.extend(if few { linear_ticks(low, high, about) } else { round });
                 ticks
             }
         }
@@ -223,5 +244,30 @@ mod tests {
         let scale = Scale::over_levels(&[0.0, 64.0, 4096.0]).unwrap();
         assert!(scale.has_break());
         assert_eq!(scale.place(4096.0), 1.0);
+    }
+
+    #[test]
+    fn equal_slopes_are_equal_ratios() {
+        let scale = Scale::ratios([2.0, 8.0, 64.0].into_iter()).unwrap();
+        let rise = |from: f64, to: f64| scale.place(to) - scale.place(from);
+        assert!((rise(2.0, 8.0) - rise(16.0, 64.0)).abs() < 1e-9, "{scale:?}");
+        assert!(scale.place(2.0) > 0.0 && scale.place(64.0) < 1.0);
+        assert_eq!(Scale::ratios([0.0, 1.0].into_iter()), None);
+        assert_eq!(Scale::ratios([].into_iter()), None);
+    }
+
+    #[test]
+    fn within_a_decade_there_are_ticks_to_read_between() {
+        let scale = Scale::ratios([1.9, 4.3].into_iter()).unwrap();
+        assert!(scale.ticks(4).len() >= 3, "{:?}", scale.ticks(4));
+        let one = Scale::ratios([5.0].into_iter()).unwrap();
+        assert!((1..10).contains(&one.ticks(4).len()), "{:?}", one.ticks(4));
+    }
+
+    #[test]
+    fn sizes_take_ratios_sooner_than_counts() {
+        let levels = [8.0, 64.0, 128.0];
+        assert!(!Scale::over_levels(&levels).unwrap().is_log());
+        assert!(Scale::over_levels_beyond(&levels, 8.0).unwrap().is_log());
     }
 }

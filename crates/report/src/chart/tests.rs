@@ -1,4 +1,7 @@
-use super::choose::{Body, Figure, figures};
+#![expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
+
+use super::body::{Body, Field, Figure};
+use super::choose::figures;
 use crate::fixture;
 use model::{Profile, Record};
 
@@ -6,7 +9,8 @@ fn figures_of(fixture: &fixture::Fixture, index: usize) -> Vec<Figure<'_>> {
     let design = &fixture.manifest.designs[index];
     let records: Vec<&Record> =
         fixture.records.iter().filter(|record| record.experiment == design.id).collect();
-    figures(design, &fixture.summary.experiments[index], &records, Profile::Quick)
+    let environment = &fixture.manifest.environment;
+    figures(design, &fixture.summary.experiments[index], &records, Profile::Quick, environment)
 }
 
 #[test]
@@ -18,6 +22,7 @@ fn every_grid_of_its_own_gets_a_figure() {
         titles,
         [
             "time to create and wait by mechanism",
+            "time to create and wait from pthread to fork, by memory and pages",
             "time to create and wait over memory, by mechanism",
             "time to create and wait by mechanism and pages"
         ]
@@ -29,10 +34,10 @@ fn every_grid_of_its_own_gets_a_figure() {
 fn twins_over_a_count_get_the_panels_that_people_draw() {
     let fixture = fixture::session(3);
     let workers = figures_of(&fixture, 1);
-    let Body::Lines { groups, levels, shared, .. } = &workers[0].body else {
+    let Body::Lines { groups, axis, shared } = &workers[0].body else {
         panic!("{:?}", workers[0].title);
     };
-    assert_eq!(levels.len(), 8);
+    assert_eq!(axis.levels.len(), 8);
     assert!(!shared);
     let headings: Vec<&str> = groups.iter().map(|group| group.heading.as_str()).collect();
     assert_eq!(headings, ["worker cpu", "worker mem", "worker io"]);
@@ -91,9 +96,9 @@ fn a_grid_without_its_baseline_is_shown_beside_it() {
         vary: vec![vary("mechanism", "fork"), vary("memory", "64")],
     });
     let figures = figures_of(&fixture, 0);
-    let labels: Vec<&str> = figures[1].cells().iter().map(|cell| cell.label.as_str()).collect();
+    let labels: Vec<&str> = figures[2].cells().iter().map(|cell| cell.label.as_str()).collect();
     assert_eq!(labels, ["memory 0", "memory 64"]);
-    assert_eq!(figures[1].held, "mechanism fork, pages small");
+    assert_eq!(figures[2].held, "mechanism fork, pages small");
 }
 
 #[test]
@@ -107,8 +112,90 @@ fn a_figure_shows_a_response_that_was_measured_there() {
         }
     }
     let workers = figures_of(&fixture, 1);
-    let Body::Rows { response, .. } = &workers[1].body else {
-        panic!("{:?}", workers[1].title);
+    let Body::Rows { response, .. } = &workers[2].body else {
+        panic!("{:?}", workers[2].title);
     };
     assert_eq!(response.name, "cpu_ppm");
+}
+
+/// A design of two factors with a number of levels each, the second a quantity, and its session.
+fn crossed(kinds: usize, sizes: usize) -> fixture::Fixture {
+    let mut fixture = fixture::session(3);
+    let create = &mut fixture.manifest.designs[0];
+    let level = |name: String, value: Option<f64>| model::Level {
+        name,
+        value,
+        about: String::new(),
+        from: Profile::Smoke,
+    };
+    create.grids.clear();
+    create.factors.truncate(2);
+    create.factors[0].levels = (0..kinds).map(|k| level(format!("kind {k}"), None)).collect();
+    create.factors[0].baseline = "kind 0".into();
+    create.factors[1].levels = (1..=sizes).map(|s| level(s.to_string(), Some(s as f64))).collect();
+    create.factors[1].baseline = "1".into();
+    let response = create.responses[0].name.clone();
+    create.findings.clear();
+    let design = create.clone();
+    let summary = &mut fixture.summary.experiments[0];
+    let row = summary.estimates[0].clone();
+    summary.estimates = design
+        .treatments(Profile::Quick)
+        .into_iter()
+        .enumerate()
+        .map(|(index, treatment)| {
+            let point = 10.0 + index as f64;
+            let estimate = model::Estimate {
+                point,
+                low: point - 1.0,
+                high: point + 1.0,
+                standard_error: None,
+                level: 0.95,
+                samples: 3,
+            };
+            let (response, estimate) = (response.clone(), Some(estimate));
+            model::EstimateRow { treatment, response, estimate, ..row.clone() }
+        })
+        .collect();
+    fixture.records.retain(|record| record.experiment != design.id);
+    fixture
+}
+
+#[test]
+fn many_lines_become_fields_and_few_stay_lines() {
+    let few = crossed(6, 3);
+    assert!(matches!(figures_of(&few, 0)[0].body, Body::Lines { .. }));
+    let mut many = crossed(7, 3);
+    // One treatment has no number: it is a field that says so.
+    many.summary.experiments[0].estimates[4].estimate = None;
+    let figures = figures_of(&many, 0);
+    let Body::Heat { grids, across, down, .. } = &figures[0].body else {
+        panic!("{:?}", figures[0].title);
+    };
+    assert_eq!((across.as_str(), down.as_str()), ("memory", "mechanism"));
+    assert_eq!((grids[0].columns.len(), grids[0].rows.len()), (3, 7));
+    let fields = || grids[0].rows.iter().flat_map(|(_, fields)| fields);
+    let measured = fields().filter(|field| matches!(field, Field::Measured(_))).count();
+    let absent = fields().filter(|field| matches!(field, Field::Absent(..))).count();
+    assert_eq!((measured, absent), (20, 1));
+    let drawn = super::figure(&figures[0]).into_string();
+    assert_eq!(drawn.matches("data-tip=").count(), 21);
+    assert!(drawn.contains("field mark hit absent"), "{drawn}");
+}
+
+#[test]
+fn a_slope_joins_a_thread_and_a_process_of_the_same_setting() {
+    let fixture = fixture::session(5);
+    let workers = figures_of(&fixture, 1);
+    let Body::Slopes { ends, panels, .. } = &workers[1].body else {
+        panic!("{:?}", workers[1].title);
+    };
+    assert_eq!(ends, &["thread", "process"]);
+    for slope in panels.iter().flat_map(|panel| &panel.slopes) {
+        assert_eq!(slope.from.label.replace("thread", "process"), slope.to.label);
+        let (from, to) = (slope.from.estimate.unwrap(), slope.to.estimate.unwrap());
+        let ratio = slope.ratio.unwrap();
+        assert!((ratio.point.ln() - (to.point / from.point).ln()).abs() < 0.1, "{slope:?}");
+        assert!(ratio.low <= ratio.point && ratio.point <= ratio.high);
+    }
 }

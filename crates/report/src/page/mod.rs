@@ -25,8 +25,12 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Treatment};
 
 /// The look. Colours are variables, so that the dark scheme changes them in one place.
-const STYLES: [&str; 3] =
-    [include_str!("../page.css"), include_str!("raw.css"), include_str!("rail.css")];
+const STYLES: [&str; 4] = [
+    include_str!("../page.css"),
+    include_str!("charts.css"),
+    include_str!("raw.css"),
+    include_str!("rail.css"),
+];
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
 /// never markup.
@@ -193,12 +197,14 @@ fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
         chapter.figures = chapter
             .design
             .map(|design| {
-                chart::figures(design, chapter.summary, &chapter.records, chapter.profile)
+                let environment = &session.manifest.environment;
+                let records = &chapter.records;
+                chart::figures(design, chapter.summary, records, chapter.profile, environment)
             })
             .unwrap_or_default();
     }
     let figures = chapters.iter().flat_map(|chapter| &chapter.figures);
-    let cells = figures.map(|figure| figure.cells().len()).sum();
+    let cells = figures.map(Figure::dotted).sum();
     let most = chart::dots_per_cell(cells);
     for figure in chapters.iter_mut().flat_map(|chapter| &mut chapter.figures) {
         figure.thin(most);

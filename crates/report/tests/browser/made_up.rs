@@ -280,7 +280,7 @@ fn charts_are_drawn(looked: &Looked, fixture: &fixture::Fixture) {
     };
     let dots = |id: &str, figure: usize| {
         looked.number(&format!(
-            "document.querySelectorAll('#experiment-{id} .figure')[{figure}]\
+            "document.querySelectorAll('#experiment-{id} .figure:has(.dots)')[{figure}]\
              .querySelectorAll('.dots circle').length"
         ))
     };
@@ -292,8 +292,8 @@ fn charts_are_drawn(looked: &Looked, fixture: &fixture::Fixture) {
     assert_eq!(dots("workers", 1), f64::from(2 * 2 * blocks));
     assert_eq!(dots("create", 0), f64::from(6 * blocks));
     assert_eq!(dots("create", 1), f64::from(3 * 4 * blocks));
-    let marks =
-        looked.number("document.querySelectorAll('#experiment-workers .panel .mark').length");
+    let marks = looked
+        .number("document.querySelectorAll('#experiment-workers .panel .dots ~ .mark').length");
     assert_eq!(marks, f64::from(4 * main_grid));
     let stray = looked.number(
         "Array.from(document.querySelectorAll('.canvas .mark .point, .canvas .dots circle'))\

@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test should stop where it fails")]
 
+mod charts;
 mod eyes;
 #[path = "../fixture/mod.rs"]
 mod fixture;

@@ -34,6 +34,7 @@ pub(crate) fn design() -> Design {
         about: "what runs".into(),
         levels: vec![level("thread"), level("process")],
         baseline: "thread".into(),
+        unit: None,
     };
     Design { id: "create".into(), factors: vec![model], ..Design::default() }
 }

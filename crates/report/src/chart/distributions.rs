@@ -1,0 +1,383 @@
+//! How single observations are distributed: the empirical distribution function of a response
+//! whose trials kept many.
+//!
+//! Each trial has the same weight, however many observations it holds: the curve is the mean of the
+//! trials' own distribution functions, and a quantile is read from that mean. (Quantiles of trials
+//! are never averaged: the mean of 99th percentiles is the 99th percentile of nothing.)
+
+use super::body::{Body, Curve, Figure, Quantile};
+use super::choose::{Material, levels_of};
+use super::lines::{self, ABOVE, BELOW, HEIGHT};
+use super::scale::Scale;
+use super::{STYLES, mark_of, percent, px, style_class};
+use crate::format::{Terms, axis_unit, count, tick, value_in};
+use crate::words::{self, counted};
+use maud::{Markup, html};
+use model::{Factor, Outcome, Record, Response, Treatment, Unit};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Observations that a typical trial of a treatment must hold.
+const OBSERVATIONS_MIN: usize = 20;
+
+/// Curves in one coordinate system.
+const CURVES_MAX: usize = 6;
+
+/// Trials that a curve is made of at most, evenly among all.
+const TRIALS_MAX: usize = 200;
+
+/// Observations that must lie beyond a quantile for it to be marked.
+const BEYOND_MIN: f64 = 5.0;
+
+/// Values that span more than this take a logarithmic axis.
+const LOG_SPAN: f64 = 3.0;
+
+/// The quantiles that are marked.
+const MARKED: [(&str, f64); 4] = [("median", 0.5), ("p90", 0.9), ("p99", 0.99), ("largest", 1.0)];
+
+/// Quantiles of which a curve is drawn below the tail, and those of the tail.
+const BODY_STEPS: u32 = 38;
+const BODY_END: f64 = 0.95;
+const TAIL: [f64; 6] = [0.96, 0.97, 0.98, 0.99, 0.995, 1.0];
+
+/// The distribution of the main response, or failing that of the first that has one.
+/// It is drawn for the treatments of the first question where they have one, else for all.
+pub(super) fn choose<'a>(
+    material: &Material<'a, '_>,
+    main: &'a Response,
+    first: Option<&BTreeSet<Treatment>>,
+) -> Option<Figure<'a>> {
+    let design = material.design;
+    let all = std::iter::once(main).chain(design.responses.iter().filter(|r| r.name != main.name));
+    let is_cpu = |response: &Response| {
+        design.responses.iter().any(|other| other.cpu_twin.as_deref() == Some(&response.name))
+    };
+    let (response, by_treatment) = all
+        .filter(|response| response.unit == Unit::Ns && !is_cpu(response))
+        .find_map(|response| Some((response, observed(material.measured.records, response)?)))?;
+    let asked = |treatment: &&Treatment| first.is_some_and(|first| first.contains(treatment));
+    let mut chosen: Vec<&Treatment> = by_treatment.keys().copied().filter(asked).collect();
+    if chosen.len() < 2 {
+        chosen = by_treatment.keys().copied().collect();
+    }
+    chosen.sort_by_cached_key(|treatment| importance(material, treatment));
+    let left_out = chosen.len().saturating_sub(CURVES_MAX);
+    chosen.truncate(CURVES_MAX);
+    chosen.sort_by_cached_key(|treatment| words::place(design, treatment));
+    let varying: Vec<&Factor> =
+        design.factors.iter().filter(|factor| levels_of(factor, &chosen).len() > 1).collect();
+    let names: Vec<String> = varying.iter().map(|factor| factor.name.clone()).collect();
+    let curves = chosen.iter().enumerate().filter_map(|(style, treatment)| {
+        let name = words::treatment(design, treatment, &names);
+        curve(name, style, &by_treatment[treatment])
+    });
+    let body = Body::Distributions { response, curves: curves.collect() };
+    let title = format!("{}: how single observations are distributed", words::label(response));
+    let held = material.held(&chosen, &varying);
+    Some(Figure { left_out, lines_of: "treatment".into(), ..material.bare(title, held, body) })
+}
+
+/// The observations of each completed trial by treatment, those that hold enough; `None` if there
+/// are none, or if any number is the total of several operations: a mean of a batch has lost the
+/// very tail that the chart is about.
+fn observed<'r>(
+    records: &[&'r Record],
+    response: &Response,
+) -> Option<BTreeMap<&'r Treatment, Vec<Vec<f64>>>> {
+    let mut found: BTreeMap<&Treatment, Vec<Vec<f64>>> = BTreeMap::new();
+    for record in records {
+        let (Outcome::Completed { .. }, Some(measured)) = (&record.outcome, &record.measured)
+        else {
+            continue;
+        };
+        for series in measured.series.iter().filter(|series| series.response == response.name) {
+            if series.per != 1 {
+                return None;
+            }
+            let values: Vec<f64> = series.values.iter().map(|value| *value as f64).collect();
+            found.entry(&record.treatment).or_default().push(values);
+        }
+    }
+    found.retain(|_, trials| {
+        let counts: Vec<f64> = trials.iter().map(|values| values.len() as f64).collect();
+        analysis::median(&counts).is_some_and(|typical| typical >= OBSERVATIONS_MIN as f64)
+    });
+    (!found.is_empty()).then_some(found)
+}
+
+/// What findings speak of comes first, then what claims do, then the rest as the design names it.
+fn importance(material: &Material<'_, '_>, treatment: &Treatment) -> (usize, Vec<usize>) {
+    let design = material.design;
+    let findings = design.findings.iter().map(|finding| &finding.quantity);
+    let quantities = findings.chain(design.claims.iter().map(|claim| &claim.quantity));
+    let place = quantities
+        .flat_map(|quantity| quantity.cells())
+        .position(|cell| design.complete(cell) == *treatment);
+    (place.unwrap_or(usize::MAX), words::place(design, treatment))
+}
+
+fn curve(name: String, style: usize, trials: &[Vec<f64>]) -> Option<Curve> {
+    let kept = trials.len().min(TRIALS_MAX);
+    let own: Vec<Vec<f64>> = (0..kept)
+        .map(|index| analysis::sorted(&trials[index * trials.len() / kept]))
+        .filter(|values| !values.is_empty())
+        .collect();
+    let observations: usize = own.iter().map(Vec::len).sum();
+    let pooled = pooled(&own);
+    let body = (0..=BODY_STEPS).map(|step| BODY_END * f64::from(step) / f64::from(BODY_STEPS));
+    let at = |share: f64| quantile(share, &pooled, &own);
+    let points: Option<Vec<Quantile>> = body.chain(TAIL).map(at).collect();
+    let marked = MARKED
+        .iter()
+        .filter(|(_, share)| *share == 1.0 || observations as f64 * (1.0 - share) >= BEYOND_MIN)
+        .filter_map(|(name, share)| Some((*name, at(*share)?)))
+        .collect();
+    Some(Curve { name, style, trials: own.len(), observations, points: points?, marked })
+}
+
+/// All observations, ascending, each with the share of the weight that is not above it.
+fn pooled(trials: &[Vec<f64>]) -> Vec<(f64, f64)> {
+    let mut all: Vec<(f64, f64)> = trials
+        .iter()
+        .flat_map(|values| {
+            let weight = 1.0 / (values.len() * trials.len()) as f64;
+            values.iter().map(move |value| (*value, weight))
+        })
+        .collect();
+    all.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
+    let mut sum = 0.0;
+    for (_, weight) in &mut all {
+        sum += *weight;
+        *weight = sum;
+    }
+    all
+}
+
+/// The least observation that so large a share is not above, over all trials and in each.
+fn quantile(share: f64, pooled: &[(f64, f64)], trials: &[Vec<f64>]) -> Option<Quantile> {
+    // A sum of many weights misses a share by its last digits.
+    const ROUNDING: f64 = 1e-9;
+    let index = pooled
+        .partition_point(|(_, sum)| *sum < share - ROUNDING)
+        .min(pooled.len().checked_sub(1)?);
+    let of_trial = |values: &Vec<f64>| {
+        let rank = (share * values.len() as f64 - ROUNDING).ceil().max(1.0) as usize;
+        values[rank.min(values.len()) - 1]
+    };
+    let own = || trials.iter().map(of_trial);
+    Some(Quantile {
+        share,
+        value: pooled[index].0,
+        low: own().fold(f64::INFINITY, f64::min),
+        high: own().fold(f64::NEG_INFINITY, f64::max),
+    })
+}
+
+/// All curves in one coordinate system.
+pub(super) fn draw(response: &Response, curves: &[Curve], lines_of: &str) -> Markup {
+    let ends = curves.iter().flat_map(|curve| &curve.points).flat_map(|q| [q.low, q.high]);
+    let ends: Vec<f64> = ends.collect();
+    let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let Some(x) = Scale::over_levels_beyond(&[low, high], LOG_SPAN) else {
+        return html! {};
+    };
+    let y = Scale::Linear { low: 0.0, high: 1.0 };
+    let shares = [0.0, 0.25, 0.5, 0.75, 1.0];
+    let about = format!(
+        "Chart: distribution of {} in {}. Arrow keys step through the marked quantiles; the table \
+         below holds the same numbers.",
+        words::label(response),
+        counted(curves.len() as u64, "treatment")
+    );
+    html! {
+        (lines::legend_of(curves.iter().map(|curve| (curve.style, curve.name.as_str())), lines_of))
+        div.panels {
+            div.panel {
+                p.panel-title { b { "share of observations" } span.unit { " at or below a time, %" } }
+                div.plot.distributions role="img" tabindex="0" aria-label=(about) {
+                    (lines::value_axis(&y, &shares, Terms::Share))
+                    svg.canvas width="100%" height=(px(ABOVE + HEIGHT + BELOW)) {
+                        (lines::grid(&y, &shares))
+                        (time_axis(&x, response))
+                        svg.stretched width="100%" height=(px(ABOVE + HEIGHT))
+                            viewBox=(lines::stretched()) preserveAspectRatio="none" {
+                            @for curve in curves { (band_and_curve(curve, &x, &y)) }
+                        }
+                        @for curve in curves { (marks(curve, &x, &y, response)) }
+                    }
+                }
+                p.axis-title { (words::label(response)) @if x.is_log() { ", log scale" } }
+            }
+        }
+    }
+}
+
+fn time_axis(x: &Scale, response: &Response) -> Markup {
+    let terms = Terms::In(&response.unit);
+    let ticks = x.ticks(5);
+    let largest = ticks.iter().copied().fold(0.0, f64::max);
+    let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let base = ABOVE + HEIGHT;
+    let name = |value: f64| {
+        if x.is_log() {
+            super::rows::log_tick(value, terms)
+        } else {
+            format!("{} {}", tick(value, step, largest, terms), axis_unit(largest, terms))
+        }
+    };
+    let names = ticks.iter().map(|value| (*value, name(*value))).collect::<Vec<_>>();
+    html! {
+        g.levels {
+            line.base x1="0" x2="100%" y1=(px(base)) y2=(px(base)) {}
+            @for (value, name) in lines::labels_that_fit(x, &names) {
+                @let at = percent(value);
+                line x1=(at) x2=(at) y1=(px(base)) y2=(px(base + 4.0)) {}
+                text x=(at) y=(px(base + 17.0)) text-anchor="middle" { (name) }
+            }
+        }
+    }
+}
+
+fn band_and_curve(curve: &Curve, x: &Scale, y: &Scale) -> Markup {
+    let at = |value: f64, share: f64| lines::stretched_at(x, value, lines::down(y, share));
+    let path: Vec<String> = curve.points.iter().map(|q| at(q.value, q.share)).collect();
+    let late = curve.points.iter().map(|q| at(q.high, q.share));
+    let early = curve.points.iter().rev().map(|q| at(q.low, q.share));
+    let band: Vec<String> = late.chain(early).collect();
+    html! {
+        g class=(style_class(curve.style)) {
+            @if curve.trials > 1 { path.band d={ "M" (band.join("L")) "Z" } {} }
+            path.line d={ "M" (path.join("L")) } {}
+        }
+    }
+}
+
+fn marks(curve: &Curve, x: &Scale, y: &Scale, response: &Response) -> Markup {
+    html! {
+        g class=(style_class(curve.style)) {
+            @for (name, quantile) in &curve.marked {
+                g.mark data-tip=(told(curve, name, quantile, response)) {
+                    use.point href=(mark_of(curve.style % STYLES)) x=(percent(lines::across(x, quantile.value)))
+                        y=(px(lines::down(y, quantile.share))) {}
+                }
+            }
+        }
+    }
+}
+
+fn told(curve: &Curve, name: &str, quantile: &Quantile, response: &Response) -> String {
+    let shown = |value: f64| value_in(value, Terms::In(&response.unit));
+    format!(
+        "{}\n{name} of the observations: {}\n{}, in each from {} to {}",
+        curve.name,
+        shown(quantile.value),
+        counted(curve.trials as u64, "trial"),
+        shown(quantile.low),
+        shown(quantile.high)
+    )
+}
+
+/// What is to be known of the curves before they are believed.
+pub(super) fn caption(response: &Response) -> Markup {
+    html! {
+        "Every trial has the same weight; the shade runs from the lowest to the highest trial, \
+         and the marks are median, p90, p99 and the largest. Observations of one trial are not \
+         independent of one another: this chart shows their spread, and intervals come from trials \
+         alone."
+        @if response.subtract.is_some() {
+            " Nothing is subtracted from an observation: the control is part of it."
+        }
+    }
+}
+
+/// The numbers of the curves as a table.
+pub(super) fn table(response: &Response, curves: &[Curve]) -> Markup {
+    let shown = |curve: &Curve, wanted: &str| {
+        let found = curve.marked.iter().find(|(name, _)| *name == wanted);
+        found.map_or("–".into(), |(_, q)| value_in(q.value, Terms::In(&response.unit)))
+    };
+    html! {
+        thead {
+            tr {
+                th scope="col" { "treatment" }
+                th.number scope="col" { "trials" }
+                th.number scope="col" { "observations" }
+                @for (name, _) in MARKED { th.number scope="col" { (name) } }
+            }
+        }
+        tbody {
+            @for curve in curves {
+                tr {
+                    th scope="row" { (curve.name) }
+                    td { (count(curve.trials as u64)) }
+                    td { (count(curve.observations as u64)) }
+                    @for (name, _) in MARKED { td { (shown(curve, name)) } }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn of(trials: &[Vec<f64>]) -> Curve {
+        curve("a".into(), 0, trials).unwrap()
+    }
+
+    #[test]
+    fn trials_weigh_the_same_however_much_they_hold() {
+        // Ninety observations of 1 in one trial, ten of 100 in the other: half of the weight each.
+        let curve = of(&[vec![1.0; 90], vec![100.0; 10]]);
+        let at = |share: f64| {
+            let found = curve.points.iter().find(|q| q.share >= share - 1e-9).unwrap();
+            (found.value, found.low, found.high)
+        };
+        assert_eq!(at(0.475), (1.0, 1.0, 100.0));
+        assert_eq!(at(0.55), (100.0, 1.0, 100.0));
+        assert_eq!(curve.observations, 100);
+    }
+
+    #[test]
+    fn a_quantile_with_too_little_beyond_it_is_not_marked() {
+        let named = |n: usize| -> Vec<&'static str> {
+            let values = (0..n).map(|value| value as f64).collect();
+            of(&[values]).marked.iter().map(|(name, _)| *name).collect()
+        };
+        assert_eq!(named(40), ["median", "largest"]);
+        assert_eq!(named(60), ["median", "p90", "largest"]);
+        assert_eq!(named(500), ["median", "p90", "p99", "largest"]);
+    }
+
+    #[test]
+    fn known_ranks_are_found() {
+        let values: Vec<f64> = (1..=1000).map(f64::from).collect();
+        let marked = of(&[values]).marked;
+        let values: Vec<f64> = marked.iter().map(|(_, quantile)| quantile.value).collect();
+        assert_eq!(values, [500.0, 900.0, 990.0, 1000.0]);
+    }
+
+    proptest! {
+        #[test]
+        fn a_curve_rises_from_the_least_to_the_largest_within_its_trials(
+            trials in prop::collection::vec(prop::collection::vec(0.0f64..1e9, 1..60), 1..12)
+        ) {
+            let curve = of(&trials);
+            let all = analysis::sorted(&trials.concat());
+            prop_assert_eq!(curve.points[0].value, all[0]);
+            prop_assert_eq!(curve.points.last().unwrap().value, all[all.len() - 1]);
+            prop_assert_eq!(curve.points[0].share, 0.0);
+            prop_assert_eq!(curve.points.last().unwrap().share, 1.0);
+            for pair in curve.points.windows(2) {
+                prop_assert!(pair[0].share < pair[1].share);
+                prop_assert!(pair[0].value <= pair[1].value);
+            }
+            for point in &curve.points {
+                prop_assert!(point.low <= point.value && point.value <= point.high, "{:?}", point);
+            }
+        }
+    }
+}
