@@ -19,7 +19,7 @@ enum Step {
 }
 
 /// What is done, in this order; the first failure ends it.
-const STEPS: [Step; 6] = [
+const STEPS: [Step; 7] = [
     Step::Component("format", "rustfmt", &["fmt", "--all", "--check"]),
     Step::Component(
         "lints",
@@ -29,6 +29,8 @@ const STEPS: [Step; 6] = [
     // Before the tests: one of them reads the machine code of the loops out of this binary.
     Step::Cargo("release build", &["build", "--release"]),
     Step::Cargo("tests", &["test", "--workspace"]),
+    // The one room that the feature changes; the library behind it is not built otherwise.
+    Step::Cargo("tests with Parquet", &["test", "--package", "export", "--features", "parquet"]),
     Step::Cargo("release binary", &["run", "--release", "--quiet", "--", "--version"]),
     Step::IfThere(
         "the face, release build",
@@ -129,5 +131,6 @@ mod tests {
         let lines: Vec<String> = lines.collect();
         assert!(lines.contains(&"clippy --workspace --all-targets -- -D warnings".to_string()));
         assert!(lines.contains(&"test --workspace".to_string()));
+        assert!(lines.contains(&"test --package export --features parquet".to_string()));
     }
 }

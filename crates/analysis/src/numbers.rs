@@ -32,12 +32,15 @@ pub struct Observation {
     pub operations: u64,
 }
 
+/// What is subtracted from a response at a treatment, by block; `None` where nothing is.
+type Controls = HashMap<(String, Treatment), Option<Rc<ByBlock>>>;
+
 /// The numbers of one experiment's trials.
 ///
 /// [`crate::samples`] gives the same numbers by treatment; here a trial can be asked for its own.
 pub struct Numbers<'a> {
     table: Table<'a>,
-    controls: RefCell<HashMap<(String, Treatment), Option<Rc<ByBlock>>>>,
+    controls: RefCell<Controls>,
 }
 
 impl<'a> Numbers<'a> {

@@ -10,7 +10,7 @@ use destination::Destination;
 use export::{Choice, LeftOut, Rows, Session};
 use std::path::Path;
 
-/// What a format that takes no file but this one is called in examples.
+/// What a build without Parquet answers to who asks for it.
 const WITHOUT_PARQUET: &str = "this scruple was built without Parquet; \
 `cargo build --release --features parquet` makes one that has it, or turn the CSV into Parquet: \
 `duckdb -c \"COPY (FROM 'session.csv') TO 'session.parquet'\"`";
@@ -136,7 +136,7 @@ fn say(told: &Told) {
     }
     if it.without_number > 0 {
         ui::note(&format!(
-            "left out: {} pairs of a response and a treatment that has no number of it",
+            "left out: {} pairs of response and treatment without a number",
             it.without_number
         ));
     }

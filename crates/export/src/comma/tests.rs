@@ -45,6 +45,22 @@ fn a_part_has_the_columns_of_its_own_factors() {
 }
 
 #[test]
+fn a_part_has_the_tags_that_the_whole_session_tells() {
+    let mut made = made();
+    for record in &mut made.records {
+        // The clock of one trial of `whole` is slow beside all others, most of them of `calls`.
+        let ns = if record.trial == 5 { 30_000 } else { 20_000 };
+        if let Some(measured) = &mut record.measured {
+            measured.calibration = Some(model::Calibration { before_ns: ns, after_ns: ns });
+        }
+    }
+    let choice = Choice { experiments: vec!["whole".into()], responses: Vec::new() };
+    let tags: Vec<String> =
+        read(&text(&made, &choice, Rows::Trials).1).iter().map(|row| row["tags"].clone()).collect();
+    assert_eq!(tags, ["", "slow clock", "", ""]);
+}
+
+#[test]
 fn a_name_that_is_not_there_is_told_with_those_that_are() {
     let made = made();
     let unknown = |choice: Choice| {

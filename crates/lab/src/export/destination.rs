@@ -200,6 +200,7 @@ impl<W: Write> Write for Harmless<W> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
 
