@@ -57,6 +57,7 @@ pub(super) fn printing(tree: &Tree) -> Vec<Fault> {
 fn may_print(path: &str) -> bool {
     PRINTING_ROOMS.iter().any(|room| path.starts_with(room))
         || path.contains("/tests/")
+        || path.contains("/benches/")
         || path.ends_with("/tests.rs")
         || path.ends_with("/build.rs")
 }
