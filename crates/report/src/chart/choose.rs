@@ -101,13 +101,15 @@ impl<'a> Material<'a, '_> {
         twins: &[&'a Response],
     ) -> Vec<Figure<'a>> {
         let mut figures: Vec<Figure<'a>> = Vec::new();
+        let witnesses = missing::witnesses(self.measured.records);
+        let measured = Measured { records: &witnesses, ..self.measured };
         for (response, treatments) in sets {
             let responses = if figures.is_empty() { twins } else { &[] };
             if let Some(mut figure) = self.figure(response, responses, treatments) {
                 let treatments: Vec<Treatment> = treatments.iter().cloned().collect();
-                figure.absent = missing::of_treatments(self.measured, &treatments);
+                figure.absent = missing::of_treatments(measured, &treatments);
                 if let Body::Rows { absent, .. } = &mut figure.body {
-                    *absent = absent_rows(self.measured, &treatments);
+                    *absent = absent_rows(measured, &treatments);
                 }
                 figures.push(figure);
             }
