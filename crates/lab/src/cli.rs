@@ -92,7 +92,7 @@ pub(crate) enum Command {
     /// They are as wide as the terminal. Where the locale (LC_ALL, LC_CTYPE or LANG) is not UTF-8,
     /// they are drawn in ASCII.
     Report(ReportArgs),
-    /// Compare sessions: of other machines, kernels, versions, settings
+    /// Compare sessions: of different machines, kernels, versions, settings
     ///
     /// The first is the base; every effect is another side divided by it, with its 95 % interval. A
     /// side is a session's folder, or a folder that holds several sessions of one setting: with two
@@ -314,11 +314,11 @@ pub(crate) struct CompareArgs {
     /// The sessions, or folders of sessions, that are held against it
     #[arg(value_name = "SIDE", required = true)]
     pub(crate) sides: Vec<PathBuf>,
-    /// Compare this experiment alone; may be given several times
-    #[arg(short, long, value_name = "EXPERIMENT")]
+    /// Compare these experiments alone, by name; may be repeated
+    #[arg(short, long, value_name = "EXPERIMENT", value_delimiter = ',')]
     pub(crate) experiment: Vec<String>,
     /// End with exit code 1 if this change is found, and with 3 if it cannot be told; such as
-    /// 'create > +5%'; may be given several times
+    /// 'create > +5%'; may be repeated
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_if: Vec<analysis::Condition>,
     /// Print the comparison as JSON (docs/comparison.schema.json)
@@ -349,7 +349,7 @@ pub(crate) enum ExportFormat {
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// The session's folder
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "SESSION")]
     pub(crate) session: PathBuf,
     /// The format [default: what the file's name ends in, else csv]
     #[arg(short, long, value_enum)]
@@ -358,10 +358,10 @@ pub(crate) struct ExportArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Only these experiments, by name; may be repeated
-    #[arg(long = "experiment", value_name = "NAME", value_delimiter = ',')]
+    #[arg(short, long = "experiment", value_name = "EXPERIMENT", value_delimiter = ',')]
     pub(crate) experiments: Vec<String>,
     /// Only these responses, by name; may be repeated
-    #[arg(long = "response", value_name = "NAME", value_delimiter = ',')]
+    #[arg(long = "response", value_name = "RESPONSE", value_delimiter = ',')]
     pub(crate) responses: Vec<String>,
     /// One row per observation instead of one per trial (csv and parquet)
     #[arg(long)]

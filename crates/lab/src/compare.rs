@@ -24,7 +24,7 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
         ui::result(&serde_json::to_string_pretty(&comparison)?)?;
     } else {
         let height = (!args.all).then(ui::height);
-        ui::result(&report::comparison_text(&comparison, ui::width(), height))?;
+        ui::people(&report::comparison_text(&comparison, ui::width(), height))?;
     }
     Ok(exit(&comparison))
 }

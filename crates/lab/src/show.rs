@@ -24,23 +24,21 @@ pub(crate) fn all_designs() -> Vec<Design> {
 
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let designs = designs();
-    let text = if args.json {
-        serde_json::to_string_pretty(&designs)?
+    if args.json {
+        ui::result(&serde_json::to_string_pretty(&designs)?)?;
     } else {
-        report::catalog::list(&designs, args.profile.into(), ui::width())
-    };
-    ui::result(&text)?;
+        ui::people(&report::catalog::list(&designs, args.profile.into(), ui::width()))?;
+    }
     Ok(Exit::Done)
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let design = find(&all_designs(), &args.experiment)?;
-    let text = if args.json {
-        serde_json::to_string_pretty(&design)?
+    if args.json {
+        ui::result(&serde_json::to_string_pretty(&design)?)?;
     } else {
-        report::catalog::explain(&design, args.profile.into(), ui::width())
-    };
-    ui::result(&text)?;
+        ui::people(&report::catalog::explain(&design, args.profile.into(), ui::width()))?;
+    }
     Ok(Exit::Done)
 }
 
@@ -136,6 +134,9 @@ pub(crate) fn with_experiments() -> clap::Command {
         .mut_subcommand("report", |report| many(report, all.clone()))
         .mut_subcommand("selftest", |selftest| many(selftest, names(experiments::PLANTED)))
         .mut_subcommand("export", |export| many(export, all.clone()))
+        .mut_subcommand("compare", |compare| {
+            compare.mut_arg("experiment", |arg| arg.value_parser(known(all.clone())))
+        })
         .mut_subcommand("explain", |explain| {
             explain.mut_arg("experiment", |arg| arg.value_parser(known(all)))
         })

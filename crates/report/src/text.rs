@@ -153,6 +153,9 @@ pub(crate) fn ascii(text: &str) -> String {
         match c {
             c if c.is_ascii() => out.push(c),
             '∞' => out.push_str("inf"),
+            '≤' => out.push_str("<="),
+            '≥' => out.push_str(">="),
+            '→' => out.push_str("->"),
             c if columns_of(c) == 0 => {}
             c => out.extend(std::iter::repeat_n(likeness(c), columns_of(c))),
         }
@@ -173,8 +176,9 @@ fn likeness(c: char) -> char {
         '│' | '├' | '┤' => '|',
         '“' | '”' => '"',
         '‘' | '’' => '\'',
-        '≤' | '←' => '<',
-        '≥' | '→' => '>',
+        '←' => '<',
+        '↑' => '^',
+        '↓' => 'v',
         '●' => '*',
         '■' => '#',
         '◆' => '@',
@@ -227,7 +231,9 @@ mod tests {
 
     #[test]
     fn ascii_keeps_the_columns_and_reads_alike() {
-        assert_eq!(ascii("✗ 12.3 µs [−1, 4] ≥ 2× “a” …"), "x 12.3 us [-1, 4] > 2x \"a\" ~");
+        assert_eq!(ascii("✗ 12.3 µs [−1, 4] ≥ 2× “a” …"), "x 12.3 us [-1, 4] >= 2x \"a\" ~");
+        // Neither a bound nor a change may read like a comparison that was not meant.
+        assert_eq!(ascii("≤ 1, 0.8 → 2.5, ↓ ↑"), "<= 1, 0.8 -> 2.5, v ^");
         assert_eq!(ascii("名e\u{301}"), "??e");
         assert_eq!(ascii("[1, ∞]"), "[1, inf]");
     }

@@ -100,12 +100,10 @@ pub(super) fn facts(comparison: &Comparison) -> Markup {
             h2 #facts { "What else is not the same" }
             @if !comparison.alike.is_empty() {
                 p {
-                    "The same on all sides: "
                     @for (index, alike) in comparison.alike.iter().take(FACTS_MAX).enumerate() {
-                        @if index > 0 { "; " }
-                        (short(alike.trim_end_matches('.'), 300))
+                        @if index > 0 { " " }
+                        (sentence(alike))
                     }
-                    "."
                 }
             }
             @if facts.is_empty() {

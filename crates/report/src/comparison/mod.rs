@@ -21,9 +21,6 @@ use model::Comparison;
 /// What this page looks like beyond the report.
 const STYLE: &str = include_str!("comparison.css");
 
-/// What this page does beyond the report: sorting its tables.
-const SCRIPT: &str = include_str!("comparison.js");
-
 /// A comparison with what is drawn of it.
 struct Page<'a> {
     comparison: &'a Comparison,
@@ -64,7 +61,7 @@ pub(crate) fn page(comparison: &Comparison) -> String {
         (footer(comparison))
         div #tip role="status" aria-live="polite" hidden {}
     };
-    page::document_of(&comparison.scruple, &title, &body, (STYLE, SCRIPT))
+    page::document_of(&comparison.scruple, &title, &body, STYLE)
 }
 
 fn footer(comparison: &Comparison) -> Markup {

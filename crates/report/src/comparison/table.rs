@@ -13,7 +13,7 @@ pub(super) fn table(items: &[Item<'_>], sides: usize) -> Markup {
         details.behind {
             summary { "The numbers behind these charts: " (counted(items.len() as u64, "row")) }
             div.scroll tabindex="0" role="region" aria-label="all numbers that are compared" {
-                table.wide.sortable {
+                table.wide {
                     thead {
                         tr {
                             th scope="col" { "number" }
