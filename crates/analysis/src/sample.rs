@@ -157,7 +157,10 @@ pub fn from_counters(counters: &Counters, response: &str) -> Option<f64> {
 
 /// Whether a trial completed and measured this.
 pub(crate) fn has_value(record: &Record, response: &str) -> bool {
-    !observations(record, response).is_empty()
+    let Some(measured) = completed(record) else { return false };
+    let mut series = measured.series.iter();
+    series.any(|one| one.response == response && !one.values.is_empty())
+        || from_record(record, response).is_some()
 }
 
 /// The value of a response that no series holds: a counter of the trial, or one of its tags.

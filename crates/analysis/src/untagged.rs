@@ -23,14 +23,14 @@ pub(crate) fn fill(
     records: &[Record],
     tagger: &Tagger,
 ) {
-    if !records.iter().any(|record| tagger.is_tagged(record)) {
+    let left: Vec<&Record> = records.iter().filter(|record| !tagger.is_tagged(record)).collect();
+    if left.len() == records.len() {
         return;
     }
-    let left = || records.iter().filter(|record| !tagger.is_tagged(record));
     let without: Vec<Table<'_>> =
-        tables.iter().map(|table| Table::new(table.design, left())).collect();
+        tables.iter().map(|table| Table::new(table.design, left.iter().copied())).collect();
     for ((summary, table), without) in experiments.iter_mut().zip(tables).zip(&without) {
-        let pair = Pair { table, without, tagger };
+        let pair = Pair { table, without };
         for row in &mut summary.estimates {
             pair.fill_row(row);
         }
@@ -50,7 +50,6 @@ pub(crate) fn fill(
 struct Pair<'a> {
     table: &'a Table<'a>,
     without: &'a Table<'a>,
-    tagger: &'a Tagger,
 }
 
 impl Pair<'_> {
@@ -81,10 +80,17 @@ impl Pair<'_> {
         treatments: impl IntoIterator<Item = &'t Treatment>,
         response: &str,
     ) -> u32 {
-        let records = treatments.into_iter().flat_map(|treatment| self.table.records(treatment));
-        let tagged = records
-            .filter(|record| self.tagger.is_tagged(record) && has_value(record, response))
-            .count();
+        // Whoever is missing from the one table and in the other has a tag: looking at the tags of
+        // every trial again for each number took a fifth of the whole analysis.
+        let with_value = |table: &Table<'_>, treatment: &Treatment| {
+            table.records(treatment).iter().filter(|record| has_value(record, response)).count()
+        };
+        let tagged: usize = treatments
+            .into_iter()
+            .map(|treatment| {
+                with_value(self.table, treatment) - with_value(self.without, treatment)
+            })
+            .sum();
         u32::try_from(tagged).unwrap_or(u32::MAX)
     }
 }

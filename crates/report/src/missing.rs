@@ -2,7 +2,8 @@
 
 use crate::words::{self, counted, short};
 use model::{Design, Outcome, Profile, Quantity, Record, Treatment};
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 
 /// The profiles, each holding the levels of the ones before.
 const PROFILES: [Profile; 4] =
@@ -43,8 +44,33 @@ enum Fate {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured<'a> {
     pub(crate) design: &'a Design,
+    /// Its trials, or their [`witnesses`].
     pub(crate) records: &'a [&'a Record],
     pub(crate) profile: Profile,
+}
+
+/// Of each treatment at most three trials, which tell what became of it: the first that measured,
+/// the first that was refused, and the first of all. Who asks about many treatments asks these: a
+/// large session has hundreds of trials of each.
+pub(crate) fn witnesses<'a>(records: &[&'a Record]) -> Vec<&'a Record> {
+    let mut known: HashMap<&Treatment, [bool; 2]> = HashMap::new();
+    let mut tells = |record: &&'a Record| {
+        let kinds =
+            [record.measured.is_some(), matches!(record.outcome, Outcome::Unsupported { .. })];
+        match known.entry(&record.treatment) {
+            Entry::Vacant(first) => {
+                first.insert(kinds);
+                true
+            }
+            Entry::Occupied(mut seen) => {
+                let seen = seen.get_mut();
+                let new = kinds.iter().zip(*seen).any(|(kind, seen)| *kind && !seen);
+                *seen = [seen[0] || kinds[0], seen[1] || kinds[1]];
+                new
+            }
+        }
+    };
+    records.iter().copied().filter(|record| tells(record)).collect()
 }
 
 /// Why a quantity has no number: from what became of the treatments it needs, or else in the words

@@ -65,7 +65,7 @@
   // Paper cannot be unfolded: what is closed is opened for the printer and closed again.
   let unfolded = [];
   addEventListener("beforeprint", () => {
-    unfolded = Array.from(document.querySelectorAll("details:not([open]):not(.raw)"));
+    unfolded = Array.from(document.querySelectorAll("details:not([open]):not(.raw, .behind)"));
     for (const details of unfolded) details.open = true;
   });
   addEventListener("afterprint", () => {

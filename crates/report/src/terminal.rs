@@ -173,6 +173,8 @@ struct Own<'a> {
     summary: &'a ExperimentSummary,
     design: Option<&'a Design>,
     records: Vec<&'a Record>,
+    /// Those that tell what became of each treatment: [`missing::witnesses`].
+    witnesses: Vec<&'a Record>,
     profile: Profile,
     /// What is said once of all claims: [`evidence::raises_most`].
     raises_most: Option<&'a str>,
@@ -180,10 +182,12 @@ struct Own<'a> {
 
 impl<'a> Own<'a> {
     fn of(session: &Session<'a>, summary: &'a ExperimentSummary) -> Self {
+        let records = session.records_of(&summary.id);
         Own {
             summary,
             design: session.design(&summary.id),
-            records: session.records_of(&summary.id),
+            witnesses: missing::witnesses(&records),
+            records,
             profile: session.manifest.options.profile,
             raises_most: evidence::raises_most(session),
         }
@@ -191,7 +195,7 @@ impl<'a> Own<'a> {
 
     fn measured(&self) -> Option<Measured<'_>> {
         let design = self.design?;
-        Some(Measured { design, records: &self.records, profile: self.profile })
+        Some(Measured { design, records: &self.witnesses, profile: self.profile })
     }
 
     fn missing(&self, result: &QuantityResult) -> Missing {

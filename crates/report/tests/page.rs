@@ -1,9 +1,11 @@
 //! The page as text: well formed, light, complete, and safe from what others wrote.
 
-#![expect(clippy::expect_used, reason = "a test should stop where it fails")]
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test should stop where it fails")]
 
 mod fixture;
+mod grown;
 mod hostile;
+mod recorded;
 
 use fixture::Fixture;
 use report::Session;
@@ -505,4 +507,25 @@ fn a_session_without_anything_still_renders() {
     tags(&page);
     assert!(page.contains("not complete"));
     assert!(page.contains("how far this machine can be trusted is not known"));
+}
+
+/// The whole catalog as the profile `standard` measures it, in 12 blocks.
+#[test]
+fn a_standard_session_makes_a_page_of_two_million_bytes() {
+    let fixture = grown::session(model::Profile::Standard, 9_000, 8);
+    assert!(fixture.records.len() >= 9_000);
+    let page = page_of(&fixture);
+    tags(&page);
+    assert!(page.len() <= 2_000_000, "{} bytes", page.len());
+    // Each experiment has its trials on the page, and says so where they are not all of them.
+    let embedded = page.matches("<script type=\"application/json\"").count();
+    assert_eq!(embedded, fixture.summary.experiments.len());
+}
+
+#[test]
+fn a_hundred_thousand_trials_make_a_page_of_five_million_bytes() {
+    let fixture = grown::session(model::Profile::Standard, 100_000, 1);
+    let page = page_of(&fixture);
+    assert!(page.len() <= 5_000_000, "{} bytes", page.len());
+    assert!(page.contains("\"stored\":"));
 }

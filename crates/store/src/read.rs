@@ -122,8 +122,13 @@ pub(crate) fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Trial
 
 /// The record of one line, or what is wrong with it.
 fn parse(line: &[u8], plan: &Plan) -> Result<Record, String> {
-    let record: Record = serde_json::from_slice(line)
+    let mut record: Record = serde_json::from_slice(line)
         .map_err(|error| in_words(&format!("this is not a record: {}", explain(&error))))?;
+    // A list that was read grew by doubling; most of what is held is observations.
+    if let Some(measured) = &mut record.measured {
+        measured.series.shrink_to_fit();
+        measured.series.iter_mut().for_each(|series| series.values.shrink_to_fit());
+    }
     plan.check(&record).map_err(|what| in_words(&what))?;
     Ok(record)
 }

@@ -56,6 +56,8 @@ pub(crate) struct Chapter<'a> {
     /// Absent where the manifest lost it: the numbers are shown all the same.
     pub(crate) design: Option<&'a Design>,
     pub(crate) records: Vec<&'a Record>,
+    /// Those that tell what became of each treatment: [`missing::witnesses`].
+    pub(crate) witnesses: Vec<&'a Record>,
     pub(crate) figures: Vec<Figure<'a>>,
     pub(crate) profile: Profile,
     /// What is said once of all claims: [`evidence::raises_most`].
@@ -65,7 +67,7 @@ pub(crate) struct Chapter<'a> {
 impl Chapter<'_> {
     fn measured(&self) -> Option<Measured<'_>> {
         let design = self.design?;
-        Some(Measured { design, records: &self.records, profile: self.profile })
+        Some(Measured { design, records: &self.witnesses, profile: self.profile })
     }
 
     /// Why a quantity has no number.
@@ -80,7 +82,7 @@ impl Chapter<'_> {
 
     /// What tells its treatments apart.
     fn varying(&self) -> Vec<String> {
-        self.design.map(|design| words::varying(design, &self.records)).unwrap_or_default()
+        self.design.map(|design| words::varying(design, &self.witnesses)).unwrap_or_default()
     }
 
     /// A treatment as a row's name.
@@ -226,13 +228,17 @@ fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
 
 fn chapters_without_figures<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
     let raises_most = evidence::raises_most(session);
-    let chapter = |summary: &'a ExperimentSummary| Chapter {
-        raises_most,
-        summary,
-        design: session.design(&summary.id),
-        records: session.records_of(&summary.id),
-        figures: Vec::new(),
-        profile: session.manifest.options.profile,
+    let chapter = |summary: &'a ExperimentSummary| {
+        let records = session.records_of(&summary.id);
+        Chapter {
+            raises_most,
+            summary,
+            design: session.design(&summary.id),
+            witnesses: missing::witnesses(&records),
+            records,
+            figures: Vec::new(),
+            profile: session.manifest.options.profile,
+        }
     };
     session.experiments().map(chapter).collect()
 }

@@ -6,11 +6,14 @@ use crate::format::{Terms, count, parts, rounded};
 use crate::missing;
 use crate::words::{self, short};
 use maud::{Markup, html};
-use model::{Design, EstimateRow, Quantity, Response, Treatment, Unit};
-use std::collections::{BTreeMap, BTreeSet};
+use model::{Design, EstimateRow, Quantity, Record, Response, Treatment, Unit};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// A table of at most so many rows is open from the start.
 const OPEN_ROWS_MAX: usize = 12;
+
+/// The trials of each treatment.
+type Trials<'a> = HashMap<&'a Treatment, Vec<&'a Record>>;
 
 type Cells<'a> = BTreeMap<(&'a Treatment, &'a str), &'a EstimateRow>;
 
@@ -69,7 +72,7 @@ fn asked(design: &Design) -> impl Iterator<Item = &Quantity> {
 fn treatments<'a>(chapter: &Chapter<'a>, cells: &Cells<'a>) -> Vec<Treatment> {
     let mut all: BTreeSet<Treatment> =
         cells.keys().map(|(treatment, _)| (*treatment).clone()).collect();
-    all.extend(chapter.records.iter().map(|record| record.treatment.clone()));
+    all.extend(chapter.witnesses.iter().map(|record| record.treatment.clone()));
     let Some(design) = chapter.design else {
         return all.into_iter().collect();
     };
@@ -86,6 +89,10 @@ fn table(
     cells: &Cells<'_>,
 ) -> Markup {
     let varying = chapter.varying();
+    let mut trials = Trials::new();
+    for record in &chapter.records {
+        trials.entry(&record.treatment).or_default().push(record);
+    }
     html! {
         table.wide {
             thead {
@@ -99,7 +106,7 @@ fn table(
                 @for treatment in treatments {
                     tr {
                         th scope="row" { (chapter.name(treatment, &varying)) }
-                        (row(chapter, treatment, columns, cells))
+                        (row(chapter, treatment, columns, cells, &trials))
                     }
                 }
             }
@@ -123,6 +130,7 @@ fn row(
     treatment: &Treatment,
     columns: &[&str],
     cells: &Cells<'_>,
+    all: &Trials<'_>,
 ) -> Markup {
     let own: Vec<Option<&EstimateRow>> =
         columns.iter().map(|name| cells.get(&(treatment, *name)).copied()).collect();
@@ -141,7 +149,7 @@ fn row(
     let trials = own.iter().flatten().filter_map(|row| Some(row.estimate?.samples)).max();
     html! {
         @for (name, row) in columns.iter().zip(&own) {
-            @match counted(chapter, treatment, name) {
+            @match counted(chapter, all.get(treatment), name) {
                 Some(tally) => (counts(tally)),
                 None => (cell(*row)),
             }
@@ -151,13 +159,16 @@ fn row(
 }
 
 /// The exact counts of a response that findings or claims ask for by how often it happens.
-fn counted(chapter: &Chapter<'_>, treatment: &Treatment, response: &str) -> Option<(u64, u64)> {
+fn counted(
+    chapter: &Chapter<'_>,
+    trials: Option<&Vec<&Record>>,
+    response: &str,
+) -> Option<(u64, u64)> {
     let rate = |quantity: &Quantity| matches!(quantity, Quantity::Frequency { response: name, .. } if name == response);
     if !asked(chapter.design?).any(rate) {
         return None;
     }
-    let own = chapter.records.iter().copied().filter(|record| record.treatment == *treatment);
-    analysis::events_among(own, response)
+    analysis::events_among(trials?.iter().copied(), response)
 }
 
 /// What went wrong, exactly, with its rate below.

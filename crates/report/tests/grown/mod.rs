@@ -21,10 +21,15 @@ impl Noise {
 }
 
 /// The recorded catalog with all treatments of a profile, in this many trials at the least: whole
-/// blocks, the experiments one after the other in each.
-pub(crate) fn session(profile: Profile, trials: usize) -> Fixture {
+/// blocks, the experiments one after the other in each. Of the observations of a trial this many
+/// are kept.
+pub(crate) fn session(profile: Profile, trials: usize, observations: usize) -> Fixture {
     let mut fixture = recorded::session("base");
-    let patterns = std::mem::take(&mut fixture.records);
+    let mut patterns = std::mem::take(&mut fixture.records);
+    let measured = patterns.iter_mut().filter_map(|record| record.measured.as_mut());
+    for series in measured.flat_map(|measured| &mut measured.series) {
+        series.values.truncate(observations);
+    }
     fixture.manifest.options.profile = profile;
     fixture.manifest.options.blocks = None;
     let mut noise = Noise(20_261_122);
