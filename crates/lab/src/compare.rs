@@ -4,7 +4,7 @@ mod sides;
 
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
-use crate::{session, ui};
+use crate::{destination, session, ui};
 use analysis::{CompareInput, CompareSession, CompareSide, Condition};
 use anyhow::{Context, bail};
 use model::{Comparison, Design, GateOutcome};
@@ -39,8 +39,7 @@ fn page(args: &CompareArgs, comparison: &Comparison) -> anyhow::Result<bool> {
         ui::result(&report::comparison_html(comparison))?;
         return Ok(true);
     }
-    std::fs::write(path, report::comparison_html(comparison))
-        .with_context(|| format!("--html: cannot write {}", path.display()))?;
+    destination::write(path, &report::comparison_html(comparison)).context("--html")?;
     Ok(false)
 }
 

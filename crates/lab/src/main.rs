@@ -4,6 +4,7 @@
 mod cli;
 mod compare;
 mod conduct;
+mod destination;
 mod doctor;
 mod environment;
 mod exit;

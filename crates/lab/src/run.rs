@@ -4,7 +4,7 @@ use crate::cli::RunArgs;
 use crate::conduct::{self, Ending};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{session, ui};
+use crate::{destination, session, ui};
 use anyhow::Context;
 use model::{Profile, Summary, Verdict};
 
@@ -53,8 +53,7 @@ fn verdict_exit(args: &RunArgs, summary: &Summary) -> Exit {
 fn export(args: &RunArgs, json: &str) -> anyhow::Result<()> {
     match &args.export_json {
         Some(path) if path.as_os_str() == "-" => ui::result(json),
-        Some(path) => std::fs::write(path, json)
-            .with_context(|| format!("--export-json: cannot write {}", path.display())),
+        Some(path) => destination::write(path, json).context("--export-json"),
         None => Ok(()),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::cli::{Cli, ExplainArgs, ListArgs, ReportArgs};
 use crate::exit::Exit;
-use crate::{session, ui};
+use crate::{destination, session, ui};
 use anyhow::{Context, bail};
 use clap::CommandFactory;
 use model::Design;
@@ -65,8 +65,7 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
             ui::result(&report::html_alone(&whole))?;
             return Ok(Exit::Done);
         }
-        Some(path) => std::fs::write(path, report::html_alone(&whole))
-            .with_context(|| format!("cannot write the report to {}", path.display()))?,
+        Some(path) => destination::write(path, &report::html_alone(&whole)).context("--output")?,
         None => session::rewrite(&args.session, &whole)?,
     }
     if args.json {

@@ -49,13 +49,13 @@ fn letters_of(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> report::
 
 /// Says something about the way on standard error. If nobody can hear it, the work goes on.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{}", report::harmless(text));
 }
 
 /// Says that something should be known before the numbers are used.
 pub(crate) fn warn(text: &str) {
     let style = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
-    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {text}");
+    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {}", report::harmless(text));
 }
 
 /// Says why the program ends without having done what was asked.
@@ -69,7 +69,7 @@ pub(crate) fn complain(error: &anyhow::Error) {
             text.push_str(&format!("{colon}{cause}"));
         }
     }
-    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {text}");
+    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", report::harmless(&text));
 }
 
 /// The width to write results for: the terminal's, or 100 columns where there is none.

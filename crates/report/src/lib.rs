@@ -81,6 +81,11 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     text::wrapped(text, width)
 }
 
+/// Text from outside in one line, without what a terminal would obey.
+pub fn harmless(text: &str) -> String {
+    words::cleaned(text)
+}
+
 /// What the two pages of a session are called where they link to each other.
 pub const REPORT_PAGE: &str = "report.html";
 /// See [`REPORT_PAGE`].

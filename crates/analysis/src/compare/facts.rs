@@ -286,6 +286,9 @@ fn of_side(side: &CompareSide<'_>) -> Vec<String> {
     warnings
 }
 
+/// The most sides that are named in a sentence.
+const NAMES_MAX: usize = 4;
+
 /// What intervals by trial do not hold.
 fn by_trials(sides: &[CompareSide<'_>], comparison: &Comparison) -> Option<String> {
     let effects = comparison.experiments.iter().flat_map(|it| {
@@ -296,14 +299,17 @@ fn by_trials(sides: &[CompareSide<'_>], comparison: &Comparison) -> Option<Strin
     if !intervals.any(|it| it.unit_of_replication == Replication::Trials) {
         return None;
     }
-    let single: Vec<&str> =
+    let mut single: Vec<&str> =
         sides.iter().filter(|it| it.sessions.len() < 2).map(|side| side.name).collect();
+    let more = single.len().saturating_sub(NAMES_MAX);
+    single.truncate(NAMES_MAX);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
     let which = match single.join(", ") {
         none if none.is_empty() => {
             "Some intervals are of trials, since one session alone of a side gives the number"
                 .into()
         }
-        single => format!("The intervals are of trials of one session a side ({single})"),
+        single => format!("The intervals are of trials of one session a side ({single}{more})"),
     };
     Some(format!(
         "{which}. They do not hold what changes from \

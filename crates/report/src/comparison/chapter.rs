@@ -1,11 +1,11 @@
 //! One experiment: what differs, in which doubt, its charts, its verdicts, its table.
 
-use super::item::{ANSWERS, Chapter, Found, Item, Size, letter};
+use super::item::{ANSWERS, Chapter, Found, Item, Size};
 use super::opening::{against, badge, begin, directions, rests_on, value};
 use super::{Page, ratios, sentence, slopes, table};
 use crate::format::count;
 use crate::page::note;
-use crate::words::{self, counted, short};
+use crate::words::{self, counted, letter, short};
 use maud::{Markup, html};
 use model::{ComparedVerdict, Replication};
 

@@ -1,12 +1,11 @@
 //! What stands around the numbers: gates, facts that differ, and the control across sessions.
 
-use super::item::letter;
 use super::opening::{badge, rests_on};
 use super::sentence;
 use super::table::probability;
 use crate::format::{Terms, parts, ratio, rounded};
 use crate::page::note;
-use crate::words::{LABEL_CHARACTERS_MAX, short};
+use crate::words::{LABEL_CHARACTERS_MAX, letter, short};
 use maud::{Markup, html};
 use model::{Comparison, FactRow, GateLook, GateOutcome, GateResult, Replication, Weight};
 

@@ -288,15 +288,6 @@ pub(super) fn treatment(treatment: &Treatment, varying: &[&str]) -> String {
     short(&text, LABEL_CHARACTERS_MAX)
 }
 
-/// The letter of a side: A is the base. After Z comes AA.
-pub(super) fn letter(side: usize) -> String {
-    let digit = char::from(b'A' + (side % 26) as u8);
-    match side / 26 {
-        0 => digit.to_string(),
-        more => format!("{}{digit}", letter(more - 1)),
-    }
-}
-
 /// The colour and mark of a side; the base has none of the others'.
 pub(super) fn style(side: usize) -> usize {
     // The seventh is the palette's grey.

@@ -13,8 +13,8 @@ mod table;
 mod tests;
 
 use crate::page;
-use crate::words::{self, short};
-use item::{Chapter, Tally, letter};
+use crate::words::{self, letter, short};
+use item::{Chapter, Tally};
 use maud::{Markup, html};
 use model::Comparison;
 

@@ -1,12 +1,12 @@
 //! The first screen: what is held against what, what makes it doubtful, what differs.
 
 use super::item::Chapter;
-use super::item::{Found, Item, Size, Tally, letter, style};
+use super::item::{Found, Item, Size, Tally, style};
 use super::{Page, joined, letters_of_others, sentence};
 use crate::chart::{mark_of, style_class};
 use crate::format::{Parts, Terms, count, parts, rounded};
 use crate::page::note;
-use crate::words::{self, counted, short};
+use crate::words::{self, counted, letter, short};
 use maud::{Markup, html};
 use model::{Comparison, Estimate, Replication, Side, Weight};
 

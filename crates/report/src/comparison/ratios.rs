@@ -1,9 +1,9 @@
 //! The chart of ratios: one row per number, one mark per side, a logarithmic axis about 1.
 
-use super::item::{Item, letter, style};
+use super::item::{Item, style};
 use crate::chart::{Scale, mark_of, percent, px, style_class};
 use crate::format::{Terms, parts, rounded};
-use crate::words::counted;
+use crate::words::{counted, letter};
 use maud::{Markup, html};
 use model::{Estimate, SessionEffect};
 

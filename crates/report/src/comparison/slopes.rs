@@ -1,8 +1,9 @@
 //! Slope charts: the values themselves from side to side, one panel per response.
 
-use super::item::{Item, letter};
+use super::item::Item;
 use crate::chart::{STYLES, Scale, Zero, log_tick, mark_of, percent, px, style_class};
 use crate::format::{self, Terms, axis_unit, parts, tick};
+use crate::words::letter;
 use maud::{Markup, html};
 use model::Estimate;
 

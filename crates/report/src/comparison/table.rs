@@ -1,9 +1,9 @@
 //! The numbers behind a chapter's charts, for those who do not see them or want to sort them.
 
-use super::item::{Found, Item, Size, letter};
+use super::item::{Found, Item, Size};
 use super::opening::{self, size};
 use crate::format::{Parts, Terms, parts, rounded};
-use crate::words::{counted, short};
+use crate::words::{counted, letter, short};
 use maud::{Markup, html};
 use model::Estimate;
 

@@ -1,4 +1,4 @@
-use super::item::letter;
+use crate::words::letter;
 
 #[test]
 fn sides_have_letters_like_the_columns_of_a_sheet() {

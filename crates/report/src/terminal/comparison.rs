@@ -1,12 +1,12 @@
 //! What sessions say of each other, for a terminal: what differs first, the largest first.
 
-use crate::format::{self, Terms};
+use crate::format::{self, Terms, terms_of};
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, wrapped};
-use crate::words::{self, counted, short};
+use crate::words::{self, counted, letter, short};
 use anstyle::Style;
 use model::{
     ComparedExperiment, ComparedQuantity, ComparedRow, Comparison, Estimate, GateOutcome,
-    GateResult, Quantity, Replication, SessionEffect, Treatment, Unit, Weight,
+    GateResult, Replication, SessionEffect, Treatment, Weight,
 };
 use std::collections::BTreeSet;
 
@@ -79,17 +79,8 @@ impl Told<'_> {
     fn terms(&self) -> Terms<'_> {
         match self.what {
             What::Row(row) => Terms::In(&row.unit),
-            What::Finding(finding) => terms(&finding.quantity, finding.unit.as_ref()),
+            What::Finding(finding) => terms_of(&finding.quantity, finding.unit.as_ref()),
         }
-    }
-}
-
-fn terms<'a>(quantity: &Quantity, unit: Option<&'a Unit>) -> Terms<'a> {
-    match (quantity, unit) {
-        (Quantity::Ratio { .. } | Quantity::Proportion { .. }, _) => Terms::Times,
-        (Quantity::Share { .. } | Quantity::Frequency { .. }, _) => Terms::Share,
-        (Quantity::Value { .. } | Quantity::Difference { .. }, Some(unit)) => Terms::In(unit),
-        _ => Terms::Plain,
     }
 }
 
@@ -100,14 +91,6 @@ struct Face<'a> {
 }
 
 impl<'a> Face<'a> {
-    /// The letter of a side; beyond Z its number.
-    fn letter(at: usize) -> String {
-        match u8::try_from(at).ok().filter(|at| *at < 26) {
-            Some(at) => char::from(b'A' + at).to_string(),
-            None => (at + 1).to_string(),
-        }
-    }
-
     fn sides(&self) -> Vec<String> {
         let sides = self.comparison.sides.iter().enumerate();
         let told = sides.map(|(at, side)| {
@@ -123,7 +106,7 @@ impl<'a> Face<'a> {
             );
             let base = if at == 0 { " (base)" } else { "" };
             let trusted = if side.trusted { "" } else { "not trusted by its A/A control · " };
-            let head = format!("{} {}{base}", Self::letter(at), short(&side.name, self.width / 2));
+            let head = format!("{} {}{base}", letter(at), short(&side.name, self.width / 2));
             let room = self.width.saturating_sub(columns(&head) + 2);
             let rest = short(&format!("{trusted}{rest}"), room);
             format!("{}  {}", paint(BOLD, &head), paint(DIM, &rest))
@@ -159,7 +142,7 @@ impl<'a> Face<'a> {
             let ratio = look.ratio.map_or("no number".to_string(), |ratio| format::ratio(&ratio));
             let side = match self.comparison.sides.len() {
                 2 => String::new(),
-                _ => format!("{}: ", Self::letter(look.side)),
+                _ => format!("{}: ", letter(look.side)),
             };
             let line = format!("    {side}{ratio}  {}", treatment(&look.treatment, None));
             lines.push(short(&line, self.width));
@@ -284,7 +267,7 @@ impl<'a> Face<'a> {
         let effect = told.effect;
         let side = match self.comparison.sides.len() {
             2 => String::new(),
-            _ => format!("{} ", Self::letter(told.side)),
+            _ => format!("{} ", letter(told.side)),
         };
         let (arrow, style) = match (effect.differs, direction(effect)) {
             (false, _) => (" ", DIM),
@@ -395,8 +378,8 @@ impl<'a> Face<'a> {
             };
             let text = format!(
                 "The same computation in {} and {}: {}, {word}{what}.",
-                Self::letter(0),
-                Self::letter(at + 1),
+                letter(0),
+                letter(at + 1),
                 format::ratio(&ratio),
             );
             Some(self.marked(style, mark, &text))
