@@ -228,7 +228,8 @@ impl<'a> Face<'a> {
         if differing.is_empty() {
             let text =
                 format!("No difference was found in {}.", counted(compared as u64, "comparison"));
-            let mut lines = vec![paint(GOOD, &text)];
+            let said = wrapped(&text, self.width);
+            let mut lines: Vec<String> = said.iter().map(|line| paint(GOOD, line)).collect();
             lines.extend(self.floor());
             return lines;
         }
