@@ -6,8 +6,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark should stop where it fails")]
 
-#[path = "../tests/fixture/mod.rs"]
-mod fixture;
+/// What the recorded sessions are read into.
+mod fixture {
+    /// A session that owns its parts.
+    pub(crate) struct Fixture {
+        pub(crate) manifest: model::Manifest,
+        pub(crate) records: Vec<model::Record>,
+        pub(crate) summary: model::Summary,
+    }
+}
 #[path = "../tests/grown/mod.rs"]
 mod grown;
 #[path = "../tests/recorded/mod.rs"]
