@@ -150,7 +150,7 @@ fn by_hand(manager: &Manager, tool: &Tool) -> String {
 
 /// A program that starts: a name on the path is not enough, since some distributions put a script
 /// there that only says how to install it.
-fn find(tool: &Tool) -> Option<PathBuf> {
+pub(crate) fn find(tool: &Tool) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let named = tool.variable.and_then(std::env::var_os).map(PathBuf::from);
     let found = tool.names.iter().filter_map(|name| on_path(name, &path));
@@ -165,7 +165,7 @@ fn answers(program: &Path) -> bool {
         .is_ok_and(|output| output.status.success())
 }
 
-fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
+pub(crate) fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
 }
 

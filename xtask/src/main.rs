@@ -1,10 +1,15 @@
 //! The project's own chores: `cargo xtask test` is the one test command, `cargo xtask tidy` the
-//! part of it that reads the sources, `cargo xtask calibrate` the comparison with other tools.
+//! part of it that reads the sources, `cargo xtask calibrate` the comparison with other tools,
+//! `cargo xtask book` the documents as a site, `cargo xtask pictures` what is shown there,
+//! `cargo xtask record` measures the recorded sessions anew.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
+mod book;
 mod calibrate;
 mod machine;
+mod pictures;
+mod record;
 mod steps;
 mod tidy;
 
@@ -18,15 +23,23 @@ The project's own chores.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test [--no-install]  check everything: tools, format, lints, tests, release build
+  test [--no-install]  check everything: tools, format, lints, tests, release build, book
   tidy                 only the rules that are read off the sources
   calibrate [--no-install] [--rounds N]
                        hold scruple's numbers against those of perf, stress-ng and hyperfine;
                        ends with code 3 if they differ and docs/calibration.md does not say why
+  book [--no-install]  make a site of the documents in target/book, with mdBook
+  pictures [--no-install]
+                       take the pictures of the documents anew, from recorded/
+  record [--into DIR] [--binary FILE]
+                       measure the sessions under recorded/ anew, by the commands in their
+                       manifests; leave the machine alone meanwhile
 
 Options:
   --no-install         do not install what is missing; say how to
   --rounds N           measure each number N times, 6 or more [20]
+  --into DIR           put them there instead
+  --binary FILE        measure by this scruple instead of a release build
   -h, --help           print this
 ";
 
@@ -38,6 +51,9 @@ const ROUNDS_MIN: u32 = 6;
 enum Chore {
     Test { install: bool },
     Calibrate { install: bool, rounds: Option<String> },
+    Book { install: bool },
+    Pictures { install: bool },
+    Record { into: Option<PathBuf>, binary: Option<PathBuf> },
     Tidy,
     Help,
 }
@@ -72,7 +88,14 @@ fn parse(words: &[String]) -> Result<Chore, String> {
         ["test"] => Ok(Chore::Test { install: true }),
         ["test", "--no-install"] => Ok(Chore::Test { install: false }),
         ["calibrate", more @ ..] => parse_calibrate(more),
-        ["test" | "tidy" | "help", more, ..] => Err(format!("I do not know what {more} means")),
+        ["book"] => Ok(Chore::Book { install: true }),
+        ["book", "--no-install"] => Ok(Chore::Book { install: false }),
+        ["pictures"] => Ok(Chore::Pictures { install: true }),
+        ["pictures", "--no-install"] => Ok(Chore::Pictures { install: false }),
+        ["test" | "tidy" | "book" | "pictures" | "help", more, ..] => {
+            Err(format!("I do not know what {more} means"))
+        }
+        ["record", more @ ..] => parse_record(more),
         [unknown, ..] => Err(format!("there is no chore called {unknown}")),
     }
 }
@@ -99,14 +122,38 @@ fn parse_calibrate(mut words: &[&str]) -> Result<Chore, String> {
     }
 }
 
+fn parse_record(mut words: &[&str]) -> Result<Chore, String> {
+    let (mut into, mut binary) = (None, None);
+    loop {
+        words = match words {
+            [] => return Ok(Chore::Record { into, binary }),
+            ["--into", folder, more @ ..] => {
+                into = Some(PathBuf::from(folder));
+                more
+            }
+            ["--binary", file, more @ ..] => {
+                binary = Some(PathBuf::from(file));
+                more
+            }
+            [option @ ("--into" | "--binary")] => return Err(format!("{option} wants a path")),
+            [more, ..] => return Err(format!("I do not know what {more} means")),
+        }
+    }
+}
+
 /// Returns the exit code.
 fn perform(chore: &Chore) -> Result<u8> {
     match chore {
         Chore::Help => print!("{USAGE}"),
         Chore::Tidy => tidy(&root()?)?,
         Chore::Test { install } => steps::test(&root()?, *install)?,
+        Chore::Book { install } => book::book(&root()?, *install)?,
+        Chore::Pictures { install } => pictures::pictures(&root()?, *install)?,
         Chore::Calibrate { install, rounds } => {
             return calibrate::calibrate(&root()?, *install, rounds.as_deref());
+        }
+        Chore::Record { into, binary } => {
+            record::record(&root()?, into.as_deref(), binary.as_deref())?;
         }
     }
     Ok(0)
@@ -145,6 +192,9 @@ mod tests {
         assert_eq!(words("test"), Ok(Chore::Test { install: true }));
         assert_eq!(words("test --no-install"), Ok(Chore::Test { install: false }));
         assert_eq!(words("tidy"), Ok(Chore::Tidy));
+        assert_eq!(words("book"), Ok(Chore::Book { install: true }));
+        assert_eq!(words("pictures --no-install"), Ok(Chore::Pictures { install: false }));
+        assert!(words("book --install").is_err());
         assert_eq!(words("test --help"), Ok(Chore::Help));
         assert_eq!(words("tests"), Err("there is no chore called tests".into()));
         assert_eq!(words("tidy now"), Err("I do not know what now means".into()));
@@ -155,6 +205,14 @@ mod tests {
         assert_eq!(words("calibrate"), calibrate(true, None));
         let both = calibrate(false, Some("40"));
         assert_eq!(words("calibrate --rounds 40 --no-install"), both);
+        let record = |into: Option<&str>, binary: Option<&str>| {
+            let [into, binary] = [into, binary].map(|path| path.map(Into::into));
+            Ok(Chore::Record { into, binary })
+        };
+        assert_eq!(words("record"), record(None, None));
+        assert_eq!(words("record --binary b --into i"), record(Some("i"), Some("b")));
+        assert_eq!(words("record --into"), Err("--into wants a path".into()));
+        assert!(words("record base").is_err());
         for wrong in ["--rounds", "--rounds 5", "--rounds many", "--round 6", "now"] {
             assert!(words(&format!("calibrate {wrong}")).is_err(), "{wrong}");
         }

@@ -1,10 +1,10 @@
 //! The one test command, step by step.
 
-use crate::machine;
+use crate::{book, machine};
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -45,7 +45,7 @@ const STEPS: [Step; 7] = [
 /// Names the first step that failed.
 pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let begin = Instant::now();
-    let count = STEPS.len() + 1;
+    let count = STEPS.len() + 2;
     say(&format!("== 1/{count} tools"))?;
     machine::provide(&machine::BROWSER, install).context("step \"tools\" failed")?;
     for (index, step) in STEPS.iter().enumerate() {
@@ -67,6 +67,13 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
             .context("cannot start cargo")?;
         ensure!(status.success(), "step \"{title}\" failed: cargo {}: {status}", words.join(" "));
         say(&format!("-- {title}: passed in {:.1} s", start.elapsed().as_secs_f64()))?;
+    }
+    say(&format!("\n== {count}/{count} book"))?;
+    match (book::installed(root), install) {
+        (None, false) => {
+            say("-- book: SKIPPED, there is no mdBook and nothing is to be installed")?
+        }
+        _ => book::book(root, install).context("step \"book\" failed")?,
     }
     say(&format!("\nall steps passed in {:.0} s", begin.elapsed().as_secs_f64()))
 }
@@ -90,6 +97,14 @@ fn reason_to_skip(step: &Step, root: &Path) -> Option<String> {
 /// The cargo that started us, so that both use one toolchain.
 pub(crate) fn cargo() -> OsString {
     std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// The folder for what is built.
+pub(crate) fn target(root: &Path) -> PathBuf {
+    // Cargo reads the variable relative to the folder that it was started in.
+    let named = std::env::var_os("CARGO_TARGET_DIR").filter(|name| !name.is_empty());
+    let named = named.and_then(|name| std::path::absolute(name).ok());
+    named.unwrap_or_else(|| root.join("target"))
 }
 
 /// Prints a line now, before a tool that we start prints its own.

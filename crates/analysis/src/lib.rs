@@ -12,6 +12,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+mod compare;
 mod costs;
 mod diagnosis;
 pub mod disturbance;
@@ -47,6 +48,7 @@ mod fixture;
 #[cfg(test)]
 mod simulation;
 
+pub use compare::{CompareInput, CompareSession, CompareSide, Condition, Direction, compare};
 pub use estimate::{mean_estimate, median_estimate};
 pub use floor::minimum_detectable;
 pub use frequency::proportion;

@@ -14,6 +14,7 @@ mod neighbour;
 mod rates;
 mod session;
 mod sources;
+mod unpaired;
 
 /// The counts of blocks at which everything is tried.
 const BLOCKS: [usize; 5] = [6, 8, 12, 20, 40];

@@ -18,7 +18,7 @@ use crate::untagged;
 use crate::variance::variances;
 use crate::verdict::{Leaning, lean};
 use model::{
-    Claim, ClaimResult, ControlResult, Design, Environment, EstimateRow, ExperimentSummary,
+    Cell, Claim, ClaimResult, ControlResult, Design, Environment, EstimateRow, ExperimentSummary,
     FindingResult, Quantity, Record, SUMMARY_FORMAT, ShieldReport, Summary, Trust, Verdict,
 };
 use std::collections::BTreeSet;
@@ -241,6 +241,7 @@ fn trust(tables: &[Table<'_>]) -> Trust {
             controls.push(ControlResult {
                 experiment: table.design.id.clone(),
                 response: control.response.clone(),
+                at: common(&control.a, &control.b),
                 ratio,
                 differs: false,
             });
@@ -251,6 +252,12 @@ fn trust(tables: &[Table<'_>]) -> Trust {
     }
     let holds = !controls.is_empty() && controls.iter().all(|control| !control.differs);
     Trust { controls, holds, floor, floor_in_ten_times }
+}
+
+/// The levels on which two cells agree: which of several pairs of twins this is.
+fn common(a: &Cell, b: &Cell) -> Cell {
+    let agreed = a.0.iter().filter(|(factor, level)| b.0.get(*factor) == Some(*level));
+    Cell(agreed.map(|(factor, level)| (factor.clone(), level.clone())).collect())
 }
 
 #[cfg(test)]

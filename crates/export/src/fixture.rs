@@ -28,6 +28,7 @@ pub(crate) fn factor(name: &str, levels: &[&str]) -> Factor {
     Factor {
         name: name.into(),
         about: String::new(),
+        unit: None,
         levels: levels.iter().map(level).collect(),
         baseline: levels[0].into(),
     }

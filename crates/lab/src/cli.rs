@@ -16,9 +16,15 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
-const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted); \
-2 usage or environment error; 3 interrupted, inconclusive (with --fail-if-inconclusive), or not \
-to be trusted (selftest).";
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted) or a \
+number changed as it must not (compare --fail-if); 2 usage or environment error; 3 interrupted, \
+inconclusive (with --fail-if-inconclusive or --fail-if), or not to be trusted (selftest).";
+
+const COMPARE_EXIT_CODES: &str = "Exit codes: 0 no condition was given, or every interval ends before \
+its edge; 1 regression: a number lies beyond the edge of a condition, after Holm's correction over \
+all that the condition looks at; 2 usage or environment error, such as a condition that names what \
+no session has; 3 cannot tell: an interval reaches over an edge, or there is nothing to compare \
+(refused, not measured on a side). Of several conditions the worst decides: 1 before 3 before 0.";
 
 const SELFTEST_EXIT_CODES: &str = "Exit codes: 0 this machine can be trusted (grade A); 2 usage or \
 environment error; 3 it cannot be trusted, and the result says for which size of effect; or \
@@ -79,7 +85,29 @@ pub(crate) enum Command {
     #[command(after_help = SYSCALLS_EXIT_CODES)]
     Syscalls(SyscallsArgs),
     /// Analyse a stored session again: summary.json, report.html and the summary on screen
+    ///
+    /// With the names of experiments, or --terminal, the charts of the report are drawn in the
+    /// terminal instead, and nothing is written: the folder may be read-only.
+    ///
+    /// They are as wide as the terminal. Where the locale (LC_ALL, LC_CTYPE or LANG) is not UTF-8,
+    /// they are drawn in ASCII.
     Report(ReportArgs),
+    /// Compare sessions: of different machines, kernels, versions, settings
+    ///
+    /// The first is the base; every effect is another side divided by it, with its 95 % interval. A
+    /// side is a session's folder, or a folder that holds several sessions of one setting: with two
+    /// or more on every side, the session is what the intervals are made of, and they hold what
+    /// changes from one session to the next where nothing was changed. Of one session a side they
+    /// are made of trials and do not hold that, which is said.
+    ///
+    /// Facts that differ (machine, kernel, settings, shield, build) are listed. An experiment whose
+    /// definition is not the same on all sides is refused. Nothing is written but what --html asks
+    /// for, so that a base may lie in a repository, with manifest.json and trials.ndjson alone.
+    ///
+    /// A condition for --fail-if is EXPERIMENT[.RESPONSE][{FACTOR=LEVEL,…}] > +N% or < -N%. Without
+    /// a response it means that of the experiment's first finding; without levels, every treatment.
+    #[command(after_help = COMPARE_EXIT_CODES)]
+    Compare(CompareArgs),
     /// Export a stored session for other tools: CSV, Parquet, hyperfine, google/benchmark, Bencher
     ///
     /// The session is read and not changed. CSV and Parquet hold one row per trial and response;
@@ -264,12 +292,44 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct ReportArgs {
     /// The session's folder
     pub(crate) session: PathBuf,
+    /// Draw these experiments of the session in the terminal
+    #[arg(value_name = "EXPERIMENT", conflicts_with_all = ["output", "json"])]
+    pub(crate) experiments: Vec<String>,
+    /// Draw all experiments of the session in the terminal
+    #[arg(long, conflicts_with_all = ["output", "json"])]
+    pub(crate) terminal: bool,
     /// Write report.html there instead of into the session's folder; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Print summary.json on standard output
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArgs {
+    /// The session, or the folder of sessions, that the others are held against
+    #[arg(value_name = "BASE")]
+    pub(crate) base: PathBuf,
+    /// The sessions, or folders of sessions, that are held against it
+    #[arg(value_name = "SIDE", required = true)]
+    pub(crate) sides: Vec<PathBuf>,
+    /// Compare these experiments alone, by name; may be repeated
+    #[arg(short, long, value_name = "EXPERIMENT", value_delimiter = ',')]
+    pub(crate) experiment: Vec<String>,
+    /// End with exit code 1 if this change is found, and with 3 if it cannot be told; such as
+    /// 'create > +5%'; may be repeated
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_if: Vec<analysis::Condition>,
+    /// Print the comparison as JSON (docs/comparison.schema.json)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write the comparison as a page, one file that works offline; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) html: Option<PathBuf>,
+    /// Print all that was compared, not only what differs
+    #[arg(short, long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -289,7 +349,7 @@ pub(crate) enum ExportFormat {
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
     /// The session's folder
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "SESSION")]
     pub(crate) session: PathBuf,
     /// The format [default: what the file's name ends in, else csv]
     #[arg(short, long, value_enum)]
@@ -298,10 +358,10 @@ pub(crate) struct ExportArgs {
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// Only these experiments, by name; may be repeated
-    #[arg(long = "experiment", value_name = "NAME", value_delimiter = ',')]
+    #[arg(short, long = "experiment", value_name = "EXPERIMENT", value_delimiter = ',')]
     pub(crate) experiments: Vec<String>,
     /// Only these responses, by name; may be repeated
-    #[arg(long = "response", value_name = "NAME", value_delimiter = ',')]
+    #[arg(long = "response", value_name = "RESPONSE", value_delimiter = ',')]
     pub(crate) responses: Vec<String>,
     /// One row per observation instead of one per trial (csv and parquet)
     #[arg(long)]
@@ -325,6 +385,9 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
         _ => Err("expected a time from 1s to one week".into()),
     }
 }
+
+#[cfg(test)]
+mod papers;
 
 #[cfg(test)]
 mod tests {

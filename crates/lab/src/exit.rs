@@ -5,7 +5,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// A claim was refuted, and a flag asked to be told so.
+    /// A claim was refuted, or a number has changed as it must not, and a flag asked to be told so.
     Refuted = 1,
     /// The command line or the machine does not allow it.
     Error = 2,

@@ -1,14 +1,11 @@
 //! `scruple export`: a stored session in the layouts of other tools.
 
-mod destination;
-
 use crate::cli::{ExportArgs, ExportFormat};
+use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::{session, ui};
 use anyhow::{Context, bail};
-use destination::Destination;
 use export::{Choice, LeftOut, Rows, Session};
-use std::path::Path;
 
 /// What a build without Parquet answers to who asks for it.
 const WITHOUT_PARQUET: &str = "this scruple was built without Parquet; \
@@ -33,7 +30,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
         Choice { experiments: args.experiments.clone(), responses: args.responses.clone() };
     let session = Session { manifest: &stored.manifest, records: &stored.records };
     let binary = format == ExportFormat::Parquet;
-    let mut destination = Destination::open(args.output.as_deref(), &args.session, binary)?;
+    let mut destination = Destination::open(args.output.as_deref(), binary)?;
     session::say_what_is_odd(&stored);
     let written = write(&session, format, &choice, rows, &mut destination);
     match (written, destination.is_stdout()) {
@@ -49,7 +46,7 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
         (Err(export::Error::Io(error)), _) => {
             Err(error).with_context(|| format!("cannot write to {destination}"))
         }
-        (Err(other), _) => bail!("{}", harmless(&other.to_string())),
+        (Err(other), _) => Err(other.into()),
     }
 }
 
@@ -95,23 +92,14 @@ fn format(args: &ExportArgs) -> anyhow::Result<ExportFormat> {
         Some("csv") => Ok(ExportFormat::Csv),
         Some("parquet") => Ok(ExportFormat::Parquet),
         Some("json") => {
-            bail!("{}: which JSON? --format hyperfine, google-benchmark or bencher", shown(path))
+            bail!("{}: which JSON? --format hyperfine, google-benchmark or bencher", path.display())
         }
         _ => bail!(
             "{}: its ending does not tell the format; say --format csv, parquet, hyperfine, \
              google-benchmark or bencher",
-            shown(path)
+            path.display()
         ),
     }
-}
-
-fn shown(path: &Path) -> String {
-    harmless(&path.display().to_string())
-}
-
-/// A text from outside without what a terminal would obey.
-fn harmless(text: &str) -> String {
-    report::wrapped(text, usize::MAX).join(" ")
 }
 
 /// Says what the layout has no place for.
@@ -151,5 +139,5 @@ fn responses(names: &[String], many: &str, one: &str) -> String {
     };
     let noun = if names.len() == 1 { "response" } else { "responses" };
     let which = if names.len() == 1 { one } else { many };
-    harmless(&format!("{} {noun} {which} ({}{more})", names.len(), told.join(", ")))
+    format!("{} {noun} {which} ({}{more})", names.len(), told.join(", "))
 }

@@ -2,7 +2,9 @@
 //! and ends the process.
 
 mod cli;
+mod compare;
 mod conduct;
+mod destination;
 mod doctor;
 mod environment;
 mod exit;
@@ -55,6 +57,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Selftest(args) => selftest::selftest(args),
         cli::Command::Syscalls(args) => syscalls::syscalls(args),
         cli::Command::Report(args) => show::report(args),
+        cli::Command::Compare(args) => compare::compare(args),
         cli::Command::Export(args) => export::export(args),
         cli::Command::Completions { shell } => show::completions(*shell),
         cli::Command::Man => show::man(),

@@ -4,7 +4,7 @@ use crate::cli::RunArgs;
 use crate::conduct::{self, Ending};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{session, ui};
+use crate::{destination, session, ui};
 use anyhow::Context;
 use model::{Profile, Summary, Verdict};
 
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
         ui::result(&json)?;
     } else {
         let stored = session.stored(&summary);
-        ui::result(&report::terminal(&stored, ui::width(), Some(ui::height())))?;
+        ui::people(&report::terminal(&stored, ui::width(), Some(ui::height())))?;
         session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;
     }
     session.say_how_it_ended(ending);
@@ -53,8 +53,7 @@ fn verdict_exit(args: &RunArgs, summary: &Summary) -> Exit {
 fn export(args: &RunArgs, json: &str) -> anyhow::Result<()> {
     match &args.export_json {
         Some(path) if path.as_os_str() == "-" => ui::result(json),
-        Some(path) => std::fs::write(path, json)
-            .with_context(|| format!("--export-json: cannot write {}", path.display())),
+        Some(path) => destination::write(path, json).context("--export-json"),
         None => Ok(()),
     }
 }

@@ -30,7 +30,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> anyhow::Result<Exit> {
         let stored = session.stored(&summary);
         let table = report::selftest_text(&stored, ui::width());
         let grade = report::grade_text(&told, ui::width());
-        ui::result(format!("{table}\n{grade}").trim_start())?;
+        ui::people(format!("{table}\n{grade}").trim_start())?;
         session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;
     }
     session.say_how_it_ended(ending);

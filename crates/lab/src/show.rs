@@ -2,7 +2,7 @@
 
 use crate::cli::{Cli, ExplainArgs, ListArgs, ReportArgs};
 use crate::exit::Exit;
-use crate::{session, ui};
+use crate::{destination, session, ui};
 use anyhow::{Context, bail};
 use clap::CommandFactory;
 use model::Design;
@@ -24,23 +24,21 @@ pub(crate) fn all_designs() -> Vec<Design> {
 
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let designs = designs();
-    let text = if args.json {
-        serde_json::to_string_pretty(&designs)?
+    if args.json {
+        ui::result(&serde_json::to_string_pretty(&designs)?)?;
     } else {
-        report::catalog::list(&designs, args.profile.into(), ui::width())
-    };
-    ui::result(&text)?;
+        ui::people(&report::catalog::list(&designs, args.profile.into(), ui::width()))?;
+    }
     Ok(Exit::Done)
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let design = find(&all_designs(), &args.experiment)?;
-    let text = if args.json {
-        serde_json::to_string_pretty(&design)?
+    if args.json {
+        ui::result(&serde_json::to_string_pretty(&design)?)?;
     } else {
-        report::catalog::explain(&design, args.profile.into(), ui::width())
-    };
-    ui::result(&text)?;
+        ui::people(&report::catalog::explain(&design, args.profile.into(), ui::width()))?;
+    }
     Ok(Exit::Done)
 }
 
@@ -59,27 +57,40 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     let summary = session::summarise(&stored.manifest, &stored.records, &stored.manifest.designs);
     let whole =
         report::Session { manifest: &stored.manifest, records: &stored.records, summary: &summary };
+    if args.terminal || !args.experiments.is_empty() {
+        return draw(&whole, &args.experiments);
+    }
     match &args.output {
         Some(path) if path.as_os_str() == "-" => {
             ui::result(&report::html_alone(&whole))?;
             return Ok(Exit::Done);
         }
-        Some(path) => std::fs::write(path, report::html_alone(&whole))
-            .with_context(|| format!("cannot write the report to {}", path.display()))?,
+        Some(path) => destination::write(path, &report::html_alone(&whole)).context("--output")?,
         None => session::rewrite(&args.session, &whole)?,
     }
     if args.json {
         ui::result(&serde_json::to_string_pretty(&summary)?)?;
     } else {
-        ui::result(&report::terminal(&whole, ui::width(), None))?;
+        ui::people(&report::terminal(&whole, ui::width(), None))?;
         if stored.manifest.options.selftest {
             let grade = report::grade_text(&analysis::selftest(&summary), ui::width());
-            ui::result(&format!("\n{grade}"))?;
+            ui::people(&format!("\n{grade}"))?;
         }
         let beside = args.output.is_none();
         let path = args.output.clone().unwrap_or_else(|| args.session.join(report::REPORT_PAGE));
         session::say_where(&path, &summary, beside)?;
     }
+    Ok(Exit::Done)
+}
+
+/// Draws experiments of a session, or all of them, and leaves its folder alone.
+fn draw(session: &report::Session<'_>, experiments: &[String]) -> anyhow::Result<Exit> {
+    let known: Vec<&str> =
+        session.summary.experiments.iter().map(|experiment| experiment.id.as_str()).collect();
+    if let Some(unknown) = experiments.iter().find(|name| !known.contains(&name.as_str())) {
+        bail!("the session has no experiment named {unknown:?}; it has: {}", known.join(", "));
+    }
+    ui::result(&report::charts(session, experiments, ui::width(), ui::letters()))?;
     Ok(Exit::Done)
 }
 
@@ -111,7 +122,7 @@ fn names(catalog: &[kit::Experiment]) -> Vec<&'static str> {
 
 /// The command line with the catalogs' names as the values an experiment may have, so that a
 /// shell completes them.
-fn with_experiments() -> clap::Command {
+pub(crate) fn with_experiments() -> clap::Command {
     let known = clap::builder::PossibleValuesParser::new;
     let all = [names(experiments::CATALOG), names(experiments::PLANTED)].concat();
     let many = |command: clap::Command, names: Vec<&'static str>| {
@@ -119,8 +130,12 @@ fn with_experiments() -> clap::Command {
     };
     Cli::command()
         .mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
+        .mut_subcommand("report", |report| many(report, all.clone()))
         .mut_subcommand("selftest", |selftest| many(selftest, names(experiments::PLANTED)))
         .mut_subcommand("export", |export| many(export, all.clone()))
+        .mut_subcommand("compare", |compare| {
+            compare.mut_arg("experiment", |arg| arg.value_parser(known(all.clone())))
+        })
         .mut_subcommand("explain", |explain| {
             explain.mut_arg("experiment", |arg| arg.value_parser(known(all)))
         })

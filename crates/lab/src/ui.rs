@@ -24,15 +24,38 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
     }
 }
 
+/// Writes a result for people to standard output, in the letters that the terminal understands.
+pub(crate) fn people(text: &str) -> anyhow::Result<()> {
+    result(&report::in_letters(text, width(), letters()))
+}
+
+/// The letters of the locale in force.
+pub(crate) fn letters() -> report::Letters {
+    letters_of(|name| std::env::var_os(name))
+}
+
+/// The letters of the first of these variables that says something, as POSIX has it: a locale that
+/// does not name UTF-8 gets ASCII. Where none is set, which POSIX reads as "C", it is nearly always
+/// a container or a service whose reader knows UTF-8 (the same guess as Python's, PEP 538).
+fn letters_of(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> report::Letters {
+    let set = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(variable);
+    let locale = set.into_iter().find(|value| !value.is_empty());
+    let names_utf8 = |locale: std::ffi::OsString| {
+        let codeset = locale.to_string_lossy().to_ascii_lowercase();
+        codeset.contains("utf-8") || codeset.contains("utf8")
+    };
+    if locale.is_none_or(names_utf8) { report::Letters::Unicode } else { report::Letters::Ascii }
+}
+
 /// Says something about the way on standard error. If nobody can hear it, the work goes on.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{text}");
+    let _ = writeln!(anstream::stderr(), "{}", report::harmless(text));
 }
 
 /// Says that something should be known before the numbers are used.
 pub(crate) fn warn(text: &str) {
     let style = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
-    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {text}");
+    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {}", report::harmless(text));
 }
 
 /// Says why the program ends without having done what was asked.
@@ -46,7 +69,7 @@ pub(crate) fn complain(error: &anyhow::Error) {
             text.push_str(&format!("{colon}{cause}"));
         }
     }
-    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {text}");
+    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", report::harmless(&text));
 }
 
 /// The width to write results for: the terminal's, or 100 columns where there is none.
@@ -73,5 +96,31 @@ pub(crate) fn seconds(seconds: u64) -> String {
         0..60 => format!("{seconds} s"),
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::letters_of;
+    use report::Letters;
+
+    #[test]
+    fn the_first_variable_that_says_something_decides() {
+        let letters = |set: &[(&str, &str)]| {
+            letters_of(|name| {
+                let found = set.iter().find(|(known, _)| *known == name);
+                found.map(|(_, value)| (*value).into())
+            })
+        };
+        assert_eq!(letters(&[]), Letters::Unicode);
+        for utf8 in ["C.UTF-8", "de_AT.utf8", "en_GB.UTF-8@euro"] {
+            assert_eq!(letters(&[("LANG", utf8)]), Letters::Unicode, "{utf8}");
+        }
+        for other in ["C", "POSIX", "de_DE.ISO-8859-15", "ja_JP.eucJP"] {
+            assert_eq!(letters(&[("LANG", other)]), Letters::Ascii, "{other}");
+        }
+        let all = [("LANG", "en_GB.UTF-8"), ("LC_CTYPE", ""), ("LC_ALL", "C")];
+        assert_eq!(letters(&all), Letters::Ascii);
+        assert_eq!(letters(&all[..2]), Letters::Unicode);
     }
 }

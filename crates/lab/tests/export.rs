@@ -86,6 +86,37 @@ fn the_table_has_a_row_for_every_trial_and_response() {
 }
 
 #[test]
+fn the_table_gives_every_estimate_of_the_summary() {
+    let csv = exported(&[]);
+    let head: Vec<&str> = csv.lines().next().unwrap().split(',').collect();
+    let place = |name: &str| head.iter().position(|one| *one == name).unwrap();
+    let columns = ["experiment", "treatment", "response", "value", "unit"].map(place);
+    let mut values: BTreeMap<[String; 4], Vec<f64>> = BTreeMap::new();
+    for row in rows(&csv) {
+        let [experiment, treatment, response, value, unit] = columns.map(|at| row[at].to_string());
+        if !value.is_empty() {
+            let of = values.entry([experiment, treatment, response, unit]).or_default();
+            of.push(value.parse().unwrap());
+        }
+    }
+    let summary = summary(&store::open(&recorded("base")).unwrap());
+    for experiment in &summary.experiments {
+        for row in &experiment.estimates {
+            let Some(estimate) = row.estimate else { continue };
+            let (treatment, unit) = (row.treatment.to_string(), serde_json::json!(row.unit));
+            let unit = unit.as_str().unwrap();
+            let key = [experiment.id.clone(), treatment, row.response.clone(), unit.to_string()];
+            let mut of = values.remove(&key).unwrap_or_default();
+            of.sort_by(f64::total_cmp);
+            let middle = (of[(of.len() - 1) / 2] + of[of.len() / 2]) / 2.0;
+            assert!((middle - estimate.point).abs() <= 1e-9 * middle.abs(), "{key:?}: {middle}");
+            assert_eq!(of.len(), estimate.samples as usize, "{key:?}");
+        }
+    }
+    assert!(values.is_empty(), "in the table alone: {:?}", values.keys());
+}
+
+#[test]
 fn the_observations_are_all_there() {
     let csv = exported(&["--observations", "--experiment", "clock"]);
     let stored = store::open(&recorded("base")).unwrap();
@@ -246,7 +277,7 @@ fn an_export_never_replaces_the_session() {
     for name in ["manifest.json", "trials.ndjson", "summary.json"] {
         let path = dir.join(name).display().to_string();
         let wrong = refused(dir, &["--format", "csv", "--output", &path]);
-        assert!(wrong.contains("a file of the session itself"), "{wrong}");
+        assert!(wrong.contains("a file of a session"), "{wrong}");
     }
     assert_eq!(contents(dir), before);
 }

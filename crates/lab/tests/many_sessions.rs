@@ -30,6 +30,8 @@ fn the_words_are_understood_wherever_cargo_puts_its_own() {
         time_budget: "30s".into(),
         seed: 3,
         keep: None,
+        experiment: "create".into(),
+        from: None,
     };
     assert_eq!(null, expected);
     assert_eq!(asked("--bench null").unwrap().sessions, 200);
@@ -37,13 +39,17 @@ fn the_words_are_understood_wherever_cargo_puts_its_own() {
     assert_eq!((planted.what, planted.bursts), (What::Planted, true));
     assert_eq!(planted.time_budget, "10s");
     assert_eq!(planted.keep.as_deref(), Some(std::path::Path::new("/tmp/k")));
+    let between = asked("between --experiment clock --from here --bench").unwrap();
+    assert_eq!((between.what, between.bursts, between.sessions), (What::Between, false, 12));
+    assert_eq!(between.experiment, "clock");
+    assert_eq!(between.from.as_deref(), Some(std::path::Path::new("here")));
 }
 
 #[test]
 fn a_wrong_word_is_named() {
     for (line, named) in [
-        ("", "null or planted?"),
-        ("nul", "nul is neither"),
+        ("", "null, planted or between?"),
+        ("nul", "nul is none of"),
         ("null --sessions", "--sessions wants a value"),
         ("null --sessions -3", "--sessions -3"),
         ("null --sessions 99999999999", "out of range"),

@@ -17,6 +17,8 @@ pub struct Comparison {
     pub sides: Vec<Side>,
     /// Facts that are not the same on all sides.
     pub facts: Vec<FactRow>,
+    /// What is known to be the same on all sides: the machine, the boot; in sentences.
+    pub alike: Vec<String>,
     /// What makes the whole comparison doubtful, in sentences, the worst first.
     pub warnings: Vec<String>,
     /// What the same computation (the A/A control `null`) says of the machines themselves: one per
@@ -88,6 +90,8 @@ pub struct ComparedExperiment {
     pub findings: Vec<ComparedQuantity>,
     /// One row per response and treatment that the base and another side measured.
     pub rows: Vec<ComparedRow>,
+    /// Treatments that were measured on the base or another side, but not on both.
+    pub treatments_left_out: u64,
     /// Claims whose verdict is not the same on all sides.
     pub verdicts: Vec<ComparedVerdict>,
 }
@@ -120,7 +124,7 @@ pub struct ComparedRow {
     pub label: String,
     /// In which unit.
     pub unit: Unit,
-    /// The median over trials on each side.
+    /// The median over trials on each side; of several sessions the centre of their centres.
     pub values: Vec<Option<Estimate>>,
     /// The other sides against the base.
     pub effects: Vec<Option<SessionEffect>>,
@@ -130,14 +134,23 @@ pub struct ComparedRow {
 /// in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionEffect {
-    /// Side over base; null where it cannot be formed (numbers not above 0, fewer than 2 on a side).
+    /// Side over base; null where it cannot be formed (a base that is not told from 0, fewer than 2
+    /// numbers on a side), and where `difference` says it better.
     pub ratio: Option<Estimate>,
+    /// Side less base, in the number's own terms: for findings that are no multiples of anything
+    /// (shares, exponents, R², frequencies), and where a base that is not told from 0 leaves no
+    /// ratio.
+    pub difference: Option<Estimate>,
     /// What the interval is made of.
     pub unit_of_replication: Replication,
-    /// The smallest relative difference that is found with 80 % power, at the 5 % level for this one
-    /// comparison.
+    /// The smallest difference that is found with 80 % power, at the 5 % level for this one
+    /// comparison: relative for a ratio, in the number's own terms for a `difference`.
     pub floor: Option<f64>,
-    /// Two-sided p-value of "no difference" before the correction; null without an interval.
+    /// The same where the error is shared with all that is compared (Holm) and nothing else
+    /// differs: what `differs` needs.
+    pub floor_of_verdict: Option<f64>,
+    /// Two-sided p-value of "no difference" before the correction; null where neither side nor base
+    /// gives an interval. 0 for counts that are the same in all trials of a side.
     pub p_value: Option<f64>,
     /// Whether a difference stands after Holm's correction over all that is compared.
     pub differs: bool,
@@ -162,7 +175,8 @@ pub struct ComparedVerdict {
     pub id: String,
     /// The statement.
     pub text: String,
-    /// The verdict on each side; null where the claim was not judged.
+    /// The verdict on each side; null where the claim was not judged, inconclusive where the
+    /// sessions of a side do not agree.
     pub verdicts: Vec<Option<Verdict>>,
 }
 
@@ -192,6 +206,9 @@ pub struct GateLook {
     pub side: usize,
     /// The ratio.
     pub ratio: Option<Estimate>,
+    /// Two-sided p-value against the condition's edge, before Holm's correction over the gate's
+    /// looks; null without a number.
+    pub p_value: Option<f64>,
     /// What it says by itself.
     pub outcome: GateOutcome,
 }

@@ -1,4 +1,4 @@
-use crate::{Quantity, Region, Treatment, Unit};
+use crate::{Cell, Quantity, Region, Treatment, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +69,9 @@ pub struct ControlResult {
     pub experiment: String,
     /// The response.
     pub response: String,
+    /// The levels that both treatments have in common, where their design names them.
+    #[serde(default)]
+    pub at: Cell,
     /// The ratio of the two.
     pub ratio: Estimate,
     /// Whether a difference was found where there is none (after Holm over the controls).

@@ -6,15 +6,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark should stop where it fails")]
 
-/// What the recorded sessions are read into.
-mod fixture {
-    /// A session that owns its parts.
-    pub(crate) struct Fixture {
-        pub(crate) manifest: model::Manifest,
-        pub(crate) records: Vec<model::Record>,
-        pub(crate) summary: model::Summary,
-    }
-}
+#[path = "../tests/fixture/owned.rs"]
+mod fixture;
 #[path = "../tests/grown/mod.rs"]
 mod grown;
 #[path = "../tests/recorded/mod.rs"]

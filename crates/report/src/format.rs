@@ -176,7 +176,12 @@ pub(crate) fn sentence_parts<'a>(
 
 /// The terms in which a quantity is read.
 pub(crate) fn terms(result: &QuantityResult) -> Terms<'_> {
-    match (&result.quantity, &result.unit) {
+    terms_of(&result.quantity, result.unit.as_ref())
+}
+
+/// The terms in which a quantity of such a unit is read.
+pub(crate) fn terms_of<'a>(quantity: &Quantity, unit: Option<&'a Unit>) -> Terms<'a> {
+    match (quantity, unit) {
         (Quantity::Ratio { .. } | Quantity::Proportion { .. }, _) => Terms::Times,
         (Quantity::Share { .. }, _) => Terms::Share,
         (Quantity::Frequency { .. }, _) => Terms::Frequency,

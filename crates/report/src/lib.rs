@@ -6,6 +6,7 @@
 
 pub mod catalog;
 mod chart;
+mod comparison;
 mod evidence;
 mod exhibits;
 pub mod format;
@@ -23,7 +24,9 @@ mod words;
 #[path = "../tests/fixture/mod.rs"]
 mod fixture;
 
-use model::{Design, ExperimentSummary, Manifest, Record, Selftest, Summary};
+pub use text::Letters;
+
+use model::{Comparison, Design, ExperimentSummary, Manifest, Record, Selftest, Summary};
 
 /// A stored session: all that a report is made from.
 #[derive(Clone, Copy, Debug)]
@@ -65,10 +68,22 @@ pub fn html_alone(session: &Session<'_>) -> String {
     page::page(session, page::Neighbour::Elsewhere)
 }
 
+/// What two or more sessions say of each other as one self-contained page, in the look of the
+/// report: what makes the comparison doubtful first, then what differs, the facts behind it, and
+/// each experiment with a chart of ratios. What others wrote is escaped, as in the report.
+pub fn comparison_html(comparison: &Comparison) -> String {
+    comparison::page(comparison)
+}
+
 /// Text broken at spaces into lines of at most `width` columns, made harmless to a terminal; a
 /// longer word is cut.
 pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     text::wrapped(text, width)
+}
+
+/// Text from outside in one line, without what a terminal would obey.
+pub fn harmless(text: &str) -> String {
+    words::cleaned(text)
 }
 
 /// What the two pages of a session are called where they link to each other.
@@ -99,8 +114,34 @@ pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> S
     terminal::terminal(session, width, height)
 }
 
+/// Experiments of a session drawn for a terminal of `width` columns (40 to 160), with ANSI colours:
+/// each of those named, or all where none is, with its question, answers, the figures that the page
+/// draws, accounts, claims and floors. A name that the session does not hold draws nothing.
+pub fn charts(
+    session: &Session<'_>,
+    experiments: &[String],
+    width: usize,
+    letters: Letters,
+) -> String {
+    terminal::charts(session, experiments, width, letters)
+}
+
+/// Text for a terminal in the letters that it understands. In ASCII "µ" is "u" and "×" is "x"; a
+/// letter of a name that has no likeness is "?". Colours stay. A line that becomes longer than
+/// `width` columns is broken.
+pub fn in_letters(text: &str, width: usize, letters: Letters) -> String {
+    letters.of_lines(text, width)
+}
+
 /// The grade of a self-test for a terminal likewise: for which size of effect the machine can be
 /// trusted, what was missed, wrong or not tested, and what the words of the table mean.
 pub fn grade_text(selftest: &Selftest, width: usize) -> String {
     grade::grade_text(selftest, width)
+}
+
+/// What sessions say of each other, for a terminal of `width` columns, with ANSI colours: the gates,
+/// what makes the comparison doubtful, the facts that differ, then what differs, the largest first.
+/// With a `height` so many effects are told as fit into it, without one every comparison is.
+pub fn comparison_text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
+    terminal::comparison::text(comparison, width, height)
 }

@@ -62,7 +62,8 @@
     return best;
   };
 
-  // Paper cannot be unfolded: what is closed is opened for the printer and closed again.
+  // Paper cannot be unfolded: what is closed is opened for the printer and closed again. The table
+  // behind a chart stays as it is: the chart is on the paper, and the sheets would be twice as many.
   let unfolded = [];
   addEventListener("beforeprint", () => {
     unfolded = Array.from(document.querySelectorAll("details:not([open]):not(.raw, .behind)"));

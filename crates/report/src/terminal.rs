@@ -1,15 +1,21 @@
 //! The final summary of `scruple run`: it fits a screen.
 
 mod brief;
+mod charts;
+pub(crate) mod comparison;
 mod inventory;
+
+pub(crate) use charts::charts;
 
 use crate::Session;
 use crate::evidence::{self, FLOOR_MEANING};
 use crate::format::{self, Terms};
 use crate::missing::{self, Measured, Missing};
-use crate::text::{self, BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, wrapped};
+use crate::text::{
+    self, BAD, BOLD, CARE, DIM, GOOD, bounded, columns, cut, padded, paint, wrapped,
+};
 use crate::trust::{Alarm, alarm, control_sentence, floor_sentence};
-use crate::words::{self, counted, short};
+use crate::words::{self, counted};
 use anstyle::Style;
 use model::{
     ClaimResult, Design, ExperimentSummary, FindingResult, Profile, QuantityResult, Record, Unit,
@@ -35,9 +41,15 @@ enum Detail {
     Refuted,
 }
 
+/// The most lines of an answer: no honest one needs as many.
+const ANSWER_LINES_MAX: usize = 6;
+
 /// The most warnings printed where the summary is to fit a screen, and the most lines of one.
 const WARNINGS_MAX: usize = 4;
 const WARNING_LINES_MAX: usize = 2;
+
+/// The same where answers would be cut for them.
+const BRIEF_WARNINGS_MAX: usize = 2;
 
 /// Columns of "✗ inconclusive" with the space after it.
 const VERDICT_COLUMNS: usize = 16;
@@ -65,25 +77,34 @@ pub(crate) fn terminal(session: &Session<'_>, width: usize, height: Option<usize
         (Detail::Refuted, 0),
     ];
     let fitting = steps.into_iter().map(|(detail, blank)| (said(detail), blank));
-    // Where not even the refuted claims fit: each answer in two lines, or else in one.
-    let brief = [(2, 1), (2, 0), (1, 1)];
-    let brief = brief.into_iter().map(|(most, blank)| (self::brief(session, most, width), blank));
     let (blocks, blank) = fitting
-        .chain(brief)
+        .into_iter()
         .find(|(blocks, blank)| fits(blocks, *blank))
-        .unwrap_or_else(|| (self::brief(session, 1, width), 0));
+        .unwrap_or_else(|| self::brief(session, width, height));
     laid_out(&blocks, blank)
 }
 
-/// The briefest that tells of every experiment.
-fn brief(session: &Session<'_>, most: usize, width: usize) -> Vec<Vec<String>> {
-    let blocks = vec![
-        header(session, width),
-        brief::experiments(session, most, width),
-        brief::claims(session, width),
-        trust_lines(session, width, WARNINGS_MAX),
-    ];
-    blocks.into_iter().filter(|lines| !lines.is_empty()).collect()
+/// The briefest that tells of every experiment, and how many blank lines stand between its blocks.
+/// Answers come first: for those that would be cut, blank lines go, then what the harness cost and
+/// all but the worst warnings.
+fn brief(session: &Session<'_>, width: usize, height: usize) -> (Vec<Vec<String>>, usize) {
+    let (head, claims) = (header(session, width), brief::claims(session, width));
+    let steps = [(1, WARNINGS_MAX, true), (0, WARNINGS_MAX, true), (0, BRIEF_WARNINGS_MAX, false)];
+    let steps = steps.map(|(blank, warnings, harness)| {
+        let trust = trust_lines(session, width, warnings, harness);
+        let around = [&head, &claims, &trust];
+        let blocks = 1 + around.iter().filter(|lines| !lines.is_empty()).count();
+        let taken = around.iter().map(|lines| lines.len()).sum::<usize>() + blank * blocks;
+        let told = brief::experiments(session, height.saturating_sub(taken), width);
+        let fits = taken + told.lines.len() <= height;
+        (told, trust, blank, fits)
+    });
+    let best = steps.iter().position(|(told, _, _, fits)| told.cut == 0 && *fits);
+    let chosen = steps.into_iter().nth(best.unwrap_or(2));
+    let (experiments, trust, blank) =
+        chosen.map_or_else(Default::default, |(told, trust, blank, _)| (told.lines, trust, blank));
+    let blocks = [head, experiments, claims, trust].into_iter();
+    (blocks.filter(|lines| !lines.is_empty()).collect(), blank)
 }
 
 fn laid_out(blocks: &[Vec<String>], blank: usize) -> String {
@@ -106,7 +127,7 @@ fn blocks(session: &Session<'_>, columns: &Columns, width: usize) -> Vec<Vec<Str
         lines
     }));
     let most = if full { usize::MAX } else { WARNINGS_MAX };
-    blocks.push(trust_lines(session, width, most));
+    blocks.push(trust_lines(session, width, most, true));
     blocks
 }
 
@@ -121,7 +142,7 @@ fn header(session: &Session<'_>, width: usize) -> Vec<String> {
         counted(environment.cpus_allowed.len() as u64, "CPU"),
         environment.kernel
     );
-    let mut lines = vec![paint(DIM, &short(&text, width))];
+    let mut lines = vec![paint(DIM, &cut(&text, width))];
     lines.extend(alarm_lines(session, width));
     if !session.summary.complete {
         lines.push(paint(CARE, "! not complete: some planned trials have no record"));
@@ -185,9 +206,9 @@ impl<'a> Own<'a> {
 fn experiment_lines(own: &Own<'_>, columns: &Columns, width: usize) -> Vec<String> {
     let experiment = own.summary;
     let room = width.saturating_sub(text::columns(&experiment.id) + 2);
-    let question = short(&experiment.question, room);
+    let question = cut(&experiment.question, room);
     let mut lines =
-        vec![format!("{}  {}", paint(BOLD, &question), paint(DIM, &short(&experiment.id, width)))];
+        vec![format!("{}  {}", paint(BOLD, &question), paint(DIM, &cut(&experiment.id, width)))];
     if let Some(finding) = experiment.findings.first() {
         lines.extend(answer_lines(own, finding, width));
         if columns.detail == Detail::Full {
@@ -230,11 +251,14 @@ fn named_lines(experiment: &ExperimentSummary, verdict: Verdict, width: usize) -
 fn answer_lines(own: &Own<'_>, finding: &FindingResult, width: usize) -> Vec<String> {
     let inner = width.saturating_sub(2);
     if finding.result.estimate.is_none() {
-        let lines = wrapped(&short(&answer_sentence(own, finding), 2 * inner), inner);
+        let lines = wrapped(&cut(&answer_sentence(own, finding), ANSWER_LINES_MAX * inner), inner);
         return lines.iter().map(|line| format!("  {}", paint(CARE, line))).collect();
     }
     let sentence = answer_sentence(own, finding);
-    wrapped(&short(&sentence, 3 * inner), inner).iter().map(|line| format!("  {line}")).collect()
+    wrapped(&cut(&sentence, ANSWER_LINES_MAX * inner), inner)
+        .iter()
+        .map(|line| format!("  {line}"))
+        .collect()
 }
 
 /// A finding as a sentence, or why there is none.
@@ -297,10 +321,10 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
     if columns.text == 0 {
         let inner = width.saturating_sub(4);
         let text = format!("{} ({})", claim.text, claim.source);
-        let number = short(&number, width.saturating_sub(2 + VERDICT_COLUMNS));
+        let number = cut(&number, width.saturating_sub(2 + VERDICT_COLUMNS));
         let mut lines = vec![format!("  {verdict}{number}")];
         lines.extend(wrapped(&text, inner).iter().map(|line| format!("    {line}")));
-        let why = why.map(|why| wrapped(&short(&why, 2 * inner), inner)).unwrap_or_default();
+        let why = why.map(|why| wrapped(&cut(&why, 2 * inner), inner)).unwrap_or_default();
         lines.extend(why.iter().map(|line| paint(DIM, &format!("    {line}"))));
         lines.extend(worth(4).unwrap_or_default());
         return lines;
@@ -309,12 +333,12 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
         Detail::Full | Detail::Whole => format!("{} ({})", claim.text, claim.source),
         _ => {
             // Who says it is part of the line; it is the claim that is cut.
-            let source = short(&claim.source, columns.text * 2 / 5);
+            let source = cut(&claim.source, columns.text * 2 / 5);
             let room = columns.text.saturating_sub(text::columns(&source) + 3);
-            format!("{} ({source})", short(&claim.text, room))
+            format!("{} ({source})", cut(&claim.text, room))
         }
     };
-    let number = padded(&short(&number, columns.number), columns.number);
+    let number = padded(&cut(&number, columns.number), columns.number);
     let indent = 2 + VERDICT_COLUMNS + columns.number + 2;
     let mut lines = Vec::new();
     for (index, line) in wrapped(&text, columns.text).iter().enumerate() {
@@ -323,7 +347,7 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
             _ => format!("{}{line}", " ".repeat(indent)),
         });
     }
-    let why = why.map(|why| short(&why, 2 * columns.text));
+    let why = why.map(|why| cut(&why, 2 * columns.text));
     for line in why.map(|why| wrapped(&why, columns.text)).unwrap_or_default() {
         lines.push(format!("{}{}", " ".repeat(indent), paint(DIM, &line)));
     }
@@ -347,7 +371,7 @@ fn worth_lines(
         let (mark, word) = (evidence::grade_mark(claim.grade), evidence::grade(claim.grade));
         match evidence::raise(claim, own.raises_most) {
             None => format!("evidence {mark} {word}"),
-            Some(raise) => format!("evidence {mark} {word} (higher with: {})", short(raise, 200)),
+            Some(raise) => format!("evidence {mark} {word} (higher with: {})", cut(raise, 200)),
         }
     });
     let parts = [evidence::floors(result), evidence::moved_by_tags(result), grade];
@@ -364,7 +388,8 @@ fn style(verdict: Verdict) -> Style {
     }
 }
 
-fn trust_lines(session: &Session<'_>, width: usize, most: usize) -> Vec<String> {
+/// Controls, floor, what the harness cost where that is wanted, and at most so many warnings.
+fn trust_lines(session: &Session<'_>, width: usize, most: usize, harness: bool) -> Vec<String> {
     let mut lines = Vec::new();
     let floor = floor_sentence(session);
     // What is said at the top is not said again.
@@ -383,13 +408,13 @@ fn trust_lines(session: &Session<'_>, width: usize, most: usize) -> Vec<String> 
         let mark = if index == 0 { mark } else { " " };
         lines.push(format!("{} {line}", paint(GOOD, mark)));
     }
-    if let Some(text) = harness_sentence(session) {
+    if let Some(text) = harness_sentence(session).filter(|_| harness) {
         lines
             .extend(wrapped(&text, width.saturating_sub(2)).iter().map(|line| format!("  {line}")));
     }
     let warnings = warnings(session);
     for warning in warnings.iter().take(most) {
-        let text = short(warning, WARNING_LINES_MAX * (width - 2));
+        let text = cut(warning, WARNING_LINES_MAX * (width - 2));
         for (index, line) in wrapped(&text, width - 2).iter().enumerate() {
             let mark = if index == 0 { "! " } else { "  " };
             lines.push(paint(CARE, &format!("{mark}{line}")));

@@ -2,6 +2,7 @@
 
 use crate::words;
 use anstyle::{AnsiColor, Style};
+use unicode_width::UnicodeWidthChar;
 
 /// Headings.
 pub(crate) const BOLD: Style = Style::new().bold();
@@ -30,9 +31,35 @@ pub(crate) fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// How many columns a text takes: its characters, for want of a font.
+/// How many columns a text takes at the most: a wide character takes two, one that joins the
+/// character before it none.
 pub(crate) fn columns(text: &str) -> usize {
-    text.chars().count()
+    text.chars().map(columns_of).sum()
+}
+
+/// The columns of one character. The selector that asks for a picture (U+FE0F) makes the character
+/// before it wide; its width is counted here, since that one has been counted already.
+fn columns_of(c: char) -> usize {
+    if c == '\u{fe0f}' { 1 } else { c.width().unwrap_or(0) }
+}
+
+/// Text made harmless and cut to so many columns; what is cut ends in "…".
+pub(crate) fn cut(text: &str, most: usize) -> String {
+    let text = words::cleaned(text);
+    if columns(&text) <= most {
+        return text;
+    }
+    let mut kept = String::new();
+    let mut room = most.saturating_sub(1);
+    for c in text.chars() {
+        let Some(left) = room.checked_sub(columns_of(c)) else { break };
+        room = left;
+        kept.push(c);
+    }
+    if most > 0 {
+        kept.push('…');
+    }
+    kept
 }
 
 /// Text filled with spaces on the right up to a width.
@@ -46,17 +73,18 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in words::cleaned(text).split_whitespace() {
-        let mut word: Vec<char> = word.chars().collect();
-        if !line.is_empty() && columns(&line) + 1 + word.len() > width {
+        if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
             lines.push(std::mem::take(&mut line));
         }
         if !line.is_empty() {
             line.push(' ');
         }
-        while word.len() > width {
-            lines.push(word.drain(..width).collect());
+        for c in word.chars() {
+            if columns(&line) + columns_of(c) > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            line.push(c);
         }
-        line.extend(word);
     }
     if !line.is_empty() {
         lines.push(line);
@@ -74,4 +102,139 @@ pub(crate) fn paragraph(text: &str, first: &str, indent: &str, width: usize) -> 
         out.push('\n');
     }
     out
+}
+
+/// The letters that a terminal understands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Letters {
+    /// All of them: its locale is UTF-8.
+    Unicode,
+    /// Those of ASCII alone.
+    Ascii,
+}
+
+impl Letters {
+    /// Text in these letters.
+    pub(crate) fn of(self, text: &str) -> String {
+        match self {
+            Letters::Unicode => words::cleaned(text),
+            Letters::Ascii => ascii(&words::cleaned(text)),
+        }
+    }
+
+    /// Lines with their colours in these letters. Where that makes one longer than `width` columns,
+    /// it loses its colours and is broken.
+    pub(crate) fn of_lines(self, text: &str, width: usize) -> String {
+        if self == Letters::Unicode {
+            return text.to_string();
+        }
+        let lines = ascii(text).lines().map(|line| line.to_string()).collect::<Vec<_>>();
+        let fitting = lines.into_iter().flat_map(|line| {
+            let plain = without_colours(&line);
+            if columns(&plain) <= width { vec![line] } else { wrapped(&plain, width) }
+        });
+        fitting.map(|line| line + "\n").collect()
+    }
+}
+
+/// Text without the colours of [`paint`].
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split('\u{1b}');
+    let first = parts.next().unwrap_or_default().to_string();
+    let rest = parts.filter_map(|part| part.split_once('m'));
+    rest.fold(first, |plain, (_, after)| plain + after)
+}
+
+/// Text of ASCII letters alone, for a terminal whose locale is not UTF-8, with as many columns as
+/// before as far as that can be. What has no likeness becomes "?"; it is a name from outside.
+pub(crate) fn ascii(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            c if c.is_ascii() => out.push(c),
+            '∞' => out.push_str("inf"),
+            '≤' => out.push_str("<="),
+            '≥' => out.push_str(">="),
+            '→' => out.push_str("->"),
+            c if columns_of(c) == 0 => {}
+            c => out.extend(std::iter::repeat_n(likeness(c), columns_of(c))),
+        }
+    }
+    out
+}
+
+/// The ASCII letter that reads like a letter of ours.
+fn likeness(c: char) -> char {
+    match c {
+        '−' | '–' | '—' | '─' | '┄' => '-',
+        '…' => '~',
+        '×' | '✗' => 'x',
+        '÷' => '/',
+        'µ' => 'u',
+        '·' | '░' => '.',
+        '✓' | '┬' | '└' => '+',
+        '│' | '├' | '┤' => '|',
+        '“' | '”' => '"',
+        '‘' | '’' => '\'',
+        '←' => '<',
+        '↑' => '^',
+        '↓' => 'v',
+        '●' => '*',
+        '■' => '#',
+        '◆' => '@',
+        '▲' => 'A',
+        '▼' => 'V',
+        '○' => 'o',
+        '□' => '=',
+        '◇' => '%',
+        '²' => '2',
+        '³' => '3',
+        'ᵇ' => 'b',
+        '∝' | '≈' => '~',
+        '╱' => '/',
+        '\u{a0}' | '\u{202f}' | '\u{2009}' => ' ',
+        _ => '?',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn wide_and_joining_characters_take_the_columns_they_take() {
+        for text in
+            ["plain", "日本語", "e\u{301}", "☎\u{fe0f} 1", "a\u{200b}b", "👩\u{200d}👩\u{200d}👧"]
+        {
+            assert!(columns(text) >= text.width(), "{text}");
+        }
+        assert_eq!((columns("日本"), columns("e\u{301}"), columns("µ±")), (4, 1, 2));
+        assert_eq!(padded("日本", 6), "日本  ");
+    }
+
+    #[test]
+    fn text_is_cut_and_broken_by_columns() {
+        assert_eq!(cut("日本語の名前", 7), "日本語…");
+        assert_eq!(cut("日本語", 6), "日本語");
+        assert_eq!(cut("a\u{1b}[2J", 9), "a\u{fffd}[2J");
+        assert_eq!(cut("abc", 0), "");
+        for width in [8, 9, 13] {
+            let lines = wrapped("日本語の名前は 二桁 ずつ and then some words of one", width);
+            assert!(lines.iter().all(|line| line.width() <= width), "{lines:?}");
+            assert_eq!(
+                lines.concat().replace(' ', ""),
+                "日本語の名前は二桁ずつandthensomewordsofone"
+            );
+        }
+    }
+
+    #[test]
+    fn ascii_keeps_the_columns_and_reads_alike() {
+        assert_eq!(ascii("✗ 12.3 µs [−1, 4] ≥ 2× “a” …"), "x 12.3 us [-1, 4] >= 2x \"a\" ~");
+        // Neither a bound nor a change may read like a comparison that was not meant.
+        assert_eq!(ascii("≤ 1, 0.8 → 2.5, ↓ ↑"), "<= 1, 0.8 -> 2.5, v ^");
+        assert_eq!(ascii("名e\u{301}"), "??e");
+        assert_eq!(ascii("[1, ∞]"), "[1, inf]");
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::Session;
 use crate::format::{self, Terms, ratio};
-use crate::words::{counted, short};
+use crate::words::{self, counted, short};
 use model::{ControlResult, Estimate};
 
 /// Controls that are named one by one.
@@ -49,10 +49,12 @@ pub(crate) fn alarm(session: &Session<'_>) -> Option<Alarm> {
         let name = |of: &ControlResult| (of.experiment.clone(), of.response.clone());
         let again = index > 0 && name(different[index - 1]) == name(control);
         let (experiment, response) = (short(&control.experiment, 80), short(&control.response, 80));
-        match again {
-            true => ratio(&control.ratio),
-            false => format!("{experiment} ({response}) by {}", ratio(&control.ratio)),
-        }
+        let whose = if again { String::new() } else { format!("{experiment} ({response})") };
+        let at = if control.at.0.is_empty() { String::new() } else { words::cell(&control.at) };
+        let name = [whose, at].into_iter().filter(|part| !part.is_empty());
+        let name = name.collect::<Vec<_>>().join(", ");
+        let by = if name.is_empty() { "" } else { " by " };
+        format!("{name}{by}{}", ratio(&control.ratio))
     });
     let named: Vec<String> = named.collect();
     let more = match different.len().saturating_sub(NAMED_MAX) {
@@ -104,6 +106,7 @@ pub(crate) fn floor_sentence(session: &Session<'_>) -> String {
 mod tests {
     use super::*;
     use crate::fixture;
+    use model::Cell;
 
     fn ratio_of(point: f64, low: f64, high: f64) -> Estimate {
         Estimate { point, low, high, standard_error: None, level: 0.95, samples: 9 }
@@ -117,6 +120,7 @@ mod tests {
             .map(|ratio| ControlResult {
                 experiment: "null".into(),
                 response: "wall_ns".into(),
+                at: Cell::default(),
                 ratio: *ratio,
                 differs: ratio.low > 1.0 || ratio.high < 1.0,
             })
@@ -139,6 +143,25 @@ mod tests {
         assert!(text.contains("by 0.95× [0.80, 0.98]; 1.020×"), "{text}");
         // 0.8 is a quarter too little: the other of the two is a quarter more.
         assert!(text.ends_with("differences of up to 25 % in this session."), "{text}");
+    }
+
+    #[test]
+    fn pairs_of_one_experiment_are_told_apart_by_their_treatments() {
+        let mut fixture = fixture::session(3);
+        let pair = |work: &str, point| ControlResult {
+            experiment: "null".into(),
+            response: "pass_ns".into(),
+            at: Cell::new([("work", work)]),
+            ratio: ratio_of(point, point - 0.01, point + 0.01),
+            differs: true,
+        };
+        fixture.summary.trust.controls = vec![pair("cpu", 1.1), pair("memory", 1.2)];
+        fixture.summary.trust.holds = false;
+        let fixture::Fixture { manifest, records, summary } = &fixture;
+        let text = alarm(&Session { manifest, records, summary }).map(|alarm| alarm.text());
+        let text = text.unwrap_or_default();
+        assert!(text.contains("null (pass_ns), work memory by 1.20"), "{text}");
+        assert!(text.contains("; work cpu by 1.10"), "{text}");
     }
 
     #[test]

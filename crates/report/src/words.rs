@@ -185,6 +185,15 @@ fn harmless(c: char) -> char {
     }
 }
 
+/// The letter of a side of a comparison: A is the base. After Z comes AA.
+pub(crate) fn letter(side: usize) -> String {
+    let digit = char::from(b'A' + (side % 26) as u8);
+    match side / 26 {
+        0 => digit.to_string(),
+        more => format!("{}{digit}", letter(more - 1)),
+    }
+}
+
 /// A sentence begins with a capital.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();

@@ -11,11 +11,12 @@ mod scale;
 use model::{Manifest, Record, Summary};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
-use report::Session;
+use report::{Letters, Session};
 use serde_json::Value;
+use unicode_width::UnicodeWidthStr;
 
 /// JSON that no honest session holds: as text, so that numbers at the edge of a type stay exact.
-const VALUES: [&str; 16] = [
+const VALUES: [&str; 17] = [
     "0",
     "-1",
     "1",
@@ -31,6 +32,7 @@ const VALUES: [&str; 16] = [
     "\"\"",
     "\"{} {} }{ \\u0000\\u001b]0;owned\\u0007\\u009b31m\\u202e\\u2066\"",
     "\"<script>alert(1)</script> \\\" ' & </style>\"",
+    "\"名前の長い実験 e\\u0301 ☎\\ufe0f 👩‍👩‍👧 \\u200b幅\"",
     "true",
 ];
 
@@ -76,7 +78,16 @@ fn render(manifest: &Manifest, records: &[Record], summary: &Summary) {
         report::terminal(&session, 80, Some(45)),
         report::selftest_text(&session, 80),
     ];
-    for text in texts {
+    let charts = [(40, Letters::Unicode), (80, Letters::Ascii), (121, Letters::Unicode)];
+    let charts = charts.map(|(width, letters)| {
+        let text = report::charts(&session, &[], width, letters);
+        let plain = anstream_free(&text);
+        let wide = plain.lines().find(|line| line.width() > width);
+        assert_eq!(wide, None, "wider than {width} columns");
+        assert!(letters == Letters::Unicode || plain.is_ascii(), "{plain}");
+        text
+    });
+    for text in texts.into_iter().chain(charts) {
         let plain = anstream_free(&text);
         let bad = |c: &char| {
             (c.is_control() && *c != '\n')

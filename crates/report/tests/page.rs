@@ -34,6 +34,9 @@ type Tag = (String, Vec<String>);
 /// ends.
 const IMPLIED: [&str; 4] = ["td", "th", "tr", "li"];
 
+/// Elements of drawings that may close themselves.
+const SHAPES: [&str; 5] = ["circle", "line", "path", "rect", "use"];
+
 /// Ends what the start of `name` ends.
 fn imply(open: &mut Vec<String>, name: &str) {
     let ended: &[&str] = match name {
@@ -48,8 +51,8 @@ fn imply(open: &mut Vec<String>, name: &str) {
 }
 
 /// All start tags of a page whose tags are balanced; panics where they are not. It reads what
-/// maud writes, no more: attributes in double quotes, raw text in `style` and `script` alone. Dots,
-/// of which there are thousands, may close themselves and leave numbers without quotes.
+/// maud writes, no more: attributes in double quotes, raw text in `style` and `script` alone.
+/// Shapes, of which there are thousands, may close themselves and leave numbers without quotes.
 fn tags(page: &str) -> Vec<Tag> {
     let mut found = Vec::new();
     let mut open: Vec<String> = Vec::new();
@@ -94,8 +97,7 @@ fn start_tag(text: &str) -> (Tag, bool, &str) {
             return ((name.to_string(), attributes), false, after);
         }
         if let Some(after) = rest.strip_prefix("/>") {
-            let empty = ["circle", "line", "rect", "use", "path"];
-            assert!(empty.contains(&name), "{name} closes itself before {after:.80}");
+            assert!(SHAPES.contains(&name), "{name} closes itself before {after:.80}");
             return ((name.to_string(), attributes), true, after);
         }
         let end = rest.find(['=', ' ', '>']).expect("an attribute");

@@ -1,6 +1,9 @@
 //! What people read in a terminal and in the docs, as reviewed snapshots.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
 mod fixture;
+mod recorded;
 
 use fixture::Fixture;
 use model::{ClaimResult, Profile, Verdict};
@@ -83,6 +86,22 @@ fn a_catalog_of_any_size_tells_each_answer_on_one_screen() {
         assert!(line.is_some_and(|line| line.chars().count() <= 100), "{text}");
     }
     insta::assert_snapshot!("terminal_brief", text);
+}
+
+#[test]
+fn the_whole_recorded_catalog_on_one_screen() {
+    let base = recorded::session("base");
+    let Fixture { manifest, records, summary } = &base;
+    let session = Session { manifest, records, summary };
+    let at = |width, height| plain(&report::terminal(&session, width, Some(height)));
+    insta::assert_snapshot!("recorded_brief_100", at(100, 47));
+    insta::assert_snapshot!("recorded_brief_80", at(80, 47));
+    // No line is left empty while an answer is cut, and with more lines none is.
+    let cut = |text: &str| text.lines().skip(1).filter(|line| line.ends_with('…')).count();
+    let counts = [37, 47, 57, 67].map(|height| cut(&at(80, height)));
+    assert!(counts.is_sorted_by(|a, b| a >= b) && counts[2..] == [0, 0], "{counts:?}");
+    assert_eq!(cut(&at(100, 47)), 0);
+    assert!(at(80, 47).lines().count() <= 47);
 }
 
 #[test]

@@ -24,8 +24,11 @@ fn text(schema: Schema) -> String {
 }
 
 #[cfg(test)]
+mod page;
+
+#[cfg(test)]
 mod tests {
-    use super::{comparison_schema, selftest_schema, summary_schema};
+    use super::{comparison_schema, page, selftest_schema, summary_schema};
 
     /// The documented schemas are those of the types.
     ///
@@ -50,6 +53,28 @@ mod tests {
                 "docs/{name}.schema.json is out of date: \
                  SCRUPLE_UPDATE=1 cargo test -p store schema"
             );
+        }
+    }
+
+    /// docs/schemas.md holds the same for people.
+    #[test]
+    fn the_page_of_schemas_is_made_of_them() {
+        let page = page::page(&[
+            ("summary", "`summary.json`, and `scruple run --json`", summary_schema()),
+            ("selftest", "`scruple selftest --json`", selftest_schema()),
+            ("comparison", "`scruple compare --json`", comparison_schema()),
+        ]);
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas.md");
+        if std::env::var_os("SCRUPLE_UPDATE").is_some() {
+            std::fs::write(path, &page).unwrap();
+        }
+        let written = std::fs::read_to_string(path).unwrap_or_default();
+        assert!(
+            written == page,
+            "docs/schemas.md is out of date: SCRUPLE_UPDATE=1 cargo test -p store schema"
+        );
+        for part in ["| `standard_error` |", "`\"supported\"`", "[Estimate](#summary-estimate)"] {
+            assert!(page.contains(part), "{part}");
         }
     }
 

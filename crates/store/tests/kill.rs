@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -22,7 +22,8 @@ fn append_until_killed(dir: &Path) {
     for trial in stored.records.len() as u64.. {
         let long = model::Record { log: "x".repeat(40_000), ..record(trial) };
         writer.append(&long).unwrap();
-        eprintln!("stored {trial}");
+        // In one piece: `eprintln!` writes it in several, between which a kill leaves half a line.
+        std::io::stderr().write_all(format!("stored {trial}\n").as_bytes()).unwrap();
     }
 }
 

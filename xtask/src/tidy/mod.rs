@@ -4,6 +4,7 @@
 //! in the catalog, that functions fit on a screen. A rule is a function from the tree to its
 //! faults, so each is tested with a tree that breaks it.
 
+mod book;
 mod catalog;
 mod imports;
 mod lexer;
@@ -47,7 +48,7 @@ impl fmt::Display for Fault {
 }
 
 /// Every rule.
-const RULES: [fn(&Tree) -> Vec<Fault>; 14] = [
+const RULES: [fn(&Tree) -> Vec<Fault>; 17] = [
     imports::edges,
     imports::drawing,
     imports::lints,
@@ -62,6 +63,9 @@ const RULES: [fn(&Tree) -> Vec<Fault>; 14] = [
     papers::reasons,
     papers::changelog,
     papers::links,
+    book::pages,
+    book::parts,
+    book::chores,
 ];
 
 /// All faults of a tree, rule by rule.

@@ -118,6 +118,7 @@ fn summary(planted: Vec<PlantedResult>, diagnoses: Vec<DiagnosisResult>) -> Summ
     summary.trust.controls = vec![ControlResult {
         experiment: "null".into(),
         response: "pass_ns".into(),
+        at: Cell::default(),
         ratio: estimate(1.0),
         differs: false,
     }];

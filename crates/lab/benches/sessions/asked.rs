@@ -9,10 +9,14 @@ cargo bench -p lab --bench sessions -- <WHAT> [OPTIONS]
 
   null     sessions in which nothing is to be found: how often is something found?
   planted  sessions with planted delays: how often are they found and sized?
+  between  sessions of one setting, compared with each other: how often is a difference found?
 
-  --sessions N           how many [200; planted: 20]
-  --neighbour KIND       none, or bursts: processes that take the CPUs in bursts [bursts]
-  --blocks N             blocks of a null session [6]
+  --sessions N           how many [200; planted: 20; between: 12]
+  --neighbour KIND       none, or bursts: processes that take the CPUs in bursts
+                         [bursts; between: none]
+  --experiment NAME      what a session between others measures [create]
+  --from DIR             compare the sessions that are there, and measure none
+  --blocks N             blocks of a session that is not planted [6]
   --time-budget TIME     time of a planted session, as scruple takes it [30s]
   --seed N               where the neighbour's bursts come from [1]
   --keep DIR             keep the sessions there";
@@ -24,6 +28,8 @@ pub(crate) enum What {
     Null,
     /// Sessions with planted delays.
     Planted,
+    /// Sessions of one setting against each other.
+    Between,
 }
 
 /// One call of the benchmark.
@@ -37,6 +43,10 @@ pub(crate) struct Asked {
     pub(crate) time_budget: String,
     pub(crate) seed: u64,
     pub(crate) keep: Option<PathBuf>,
+    /// What sessions of one setting measure.
+    pub(crate) experiment: String,
+    /// Where sessions of one setting are already.
+    pub(crate) from: Option<PathBuf>,
 }
 
 impl Asked {
@@ -49,17 +59,24 @@ impl Asked {
         let what = match words.next() {
             Some("null") => What::Null,
             Some("planted") => What::Planted,
-            Some(other) => bail!("{other} is neither null nor planted\n\n{USAGE}"),
-            None => bail!("null or planted?\n\n{USAGE}"),
+            Some("between") => What::Between,
+            Some(other) => bail!("{other} is none of null, planted and between\n\n{USAGE}"),
+            None => bail!("null, planted or between?\n\n{USAGE}"),
         };
         let mut asked = Asked {
             what,
-            sessions: if what == What::Null { 200 } else { 20 },
-            bursts: true,
+            sessions: match what {
+                What::Null => 200,
+                What::Planted => 20,
+                What::Between => 12,
+            },
+            bursts: what != What::Between,
             blocks: 6,
             time_budget: "30s".into(),
             seed: 1,
             keep: None,
+            experiment: "create".into(),
+            from: None,
         };
         while let Some(flag) = words.next() {
             let value = words.next().with_context(|| format!("{flag} wants a value\n\n{USAGE}"))?;
@@ -70,6 +87,8 @@ impl Asked {
                 "--seed" => asked.seed = number()?,
                 "--time-budget" => asked.time_budget = value.into(),
                 "--keep" => asked.keep = Some(value.into()),
+                "--experiment" => asked.experiment = value.into(),
+                "--from" => asked.from = Some(value.into()),
                 "--neighbour" => {
                     asked.bursts = match value {
                         "bursts" => true,

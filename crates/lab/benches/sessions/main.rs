@@ -3,11 +3,13 @@
 //!
 //! `cargo bench -p lab --bench sessions -- null --sessions 200 --neighbour bursts`
 //! `cargo bench -p lab --bench sessions -- planted --sessions 20 --neighbour bursts`
+//! `cargo bench -p lab --bench sessions -- between --sessions 12`
 //!
 //! Each session is a whole one, through the command line of the built product; what it says is read
 //! from its summary. Ends with code 3 where the bar is missed.
 
 mod asked;
+mod between;
 mod neighbour;
 mod tally;
 
@@ -58,6 +60,7 @@ fn main() -> anyhow::Result<ExitCode> {
     let held = match asked.what {
         What::Null => nulls(&asked, neighbour.as_mut())?,
         What::Planted => planted(&asked, neighbour.as_mut())?,
+        What::Between => between::between(&asked)?,
     };
     let each_s = begun.elapsed().as_secs_f64() / f64::from(asked.sessions);
     println!("time per session: {each_s:.1} s");

@@ -22,7 +22,7 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    fn add(&mut self, event: bool) {
+    pub(crate) fn add(&mut self, event: bool) {
         self.events += u64::from(event);
         self.sessions += 1;
     }
@@ -31,11 +31,16 @@ impl Count {
         self.events as f64 / self.sessions as f64
     }
 
+    /// Whether there is any, and it happened in no more of them.
+    pub(crate) fn share_is_at_most(self, most: f64) -> bool {
+        self.sessions > 0 && self.share() <= most
+    }
+
     /// "3 of 200, 1.5 % [0.3, 4.3]".
     pub(crate) fn text(self) -> String {
         let Count { events, sessions } = self;
         match analysis::proportion(events, sessions) {
-            None => "no session".into(),
+            None => "none".into(),
             Some(Estimate { point, low, high, .. }) => format!(
                 "{events} of {sessions}, {:.1} % [{:.1}, {:.1}]",
                 100.0 * point,
@@ -84,7 +89,7 @@ impl Nulls {
 
     /// Whether at most one session in twenty erred.
     pub(crate) fn holds(&self) -> bool {
-        self.wrong.sessions > 0 && self.wrong.share() <= FALSE_SHARE_MAX
+        self.wrong.share_is_at_most(FALSE_SHARE_MAX)
     }
 
     /// The table.

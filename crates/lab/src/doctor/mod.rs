@@ -35,7 +35,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
     if args.json {
         ui::result(&serde_json::to_string_pretty(&findings.json())?)?;
     } else {
-        ui::result(&findings.text())?;
+        ui::people(&findings.text())?;
     }
     // What was not measured for somebody's Ctrl-C was asked for, and is not there.
     let interrupted = sys::interrupt::requested().is_some();

@@ -47,7 +47,8 @@ pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
     match (file, &args.output) {
         (Some(mut file), Some(path)) => writeln!(file, "{}", plain(&result))
             .with_context(|| format!("--output: cannot write {}", path.display()))?,
-        _ => ui::result(&result)?,
+        _ if args.json => ui::result(&result)?,
+        _ => ui::people(&result)?,
     }
     Ok(if tally.is_complete() { Exit::Done } else { Exit::Incomplete })
 }

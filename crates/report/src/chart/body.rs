@@ -150,9 +150,13 @@ pub(crate) struct Figure<'a> {
 }
 
 impl<'a> Figure<'a> {
-    /// The response that all of it shows, if it is one.
-    pub(super) fn response(&self) -> Option<&'a Response> {
-        let responses: Vec<&'a Response> = match &self.body {
+    /// The names of the responses that it shows.
+    pub(crate) fn responses(&self) -> Vec<&'a str> {
+        self.all_responses().into_iter().map(|response| response.name.as_str()).collect()
+    }
+
+    fn all_responses(&self) -> Vec<&'a Response> {
+        match &self.body {
             Body::Rows { response, .. }
             | Body::Heat { response, .. }
             | Body::Slopes { response, .. }
@@ -160,7 +164,12 @@ impl<'a> Figure<'a> {
             Body::Lines { groups, .. } => {
                 groups.iter().flat_map(|group| &group.panels).map(|panel| panel.response).collect()
             }
-        };
+        }
+    }
+
+    /// The response that all of it shows, if it is one.
+    pub(super) fn response(&self) -> Option<&'a Response> {
+        let responses = self.all_responses();
         let first = *responses.first()?;
         responses.iter().all(|response| response.name == first.name).then_some(first)
     }

@@ -86,7 +86,8 @@ pub(crate) fn draw(axis: &Axis, groups: &[Group<'_>], shared: bool) -> Markup {
     }
 }
 
-fn scale_of(panels: &[&Panel<'_>]) -> Option<Scale> {
+/// The vertical axis that some panels share; `None` where none has a finite number.
+pub(crate) fn scale_of(panels: &[&Panel<'_>]) -> Option<Scale> {
     let cells = panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points).map(|(_, cell)| cell);
     let values = cells.flat_map(|cell| {
         let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);

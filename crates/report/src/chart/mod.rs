@@ -22,17 +22,19 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use body::Figure;
+pub(crate) use axis::Axis as LevelAxis;
+pub(crate) use body::{Body, Cell, Curve, Field, Figure, Grid, Group, Line, Panel, Slopes};
 pub(crate) use choose::figures;
 pub(crate) use meter::{
     Kind as MeterKind, Meter, draw as draw_meter, meter, time as meter_time, told as meter_told,
 };
 pub(crate) use region::strip;
+pub(crate) use scale::{Scale, Zero};
 pub(crate) use stack::{Piece, key, shares, stack};
+pub(crate) use {lines::scale_of, rows::log_tick, rows::scale_of as scale_of_rows};
 
 use crate::format::{Parts, Terms, count, parts, value_in};
 use crate::words::{capital, counted};
-use body::{Body, Cell};
 use maud::{Markup, PreEscaped, html};
 use model::Unit;
 use std::fmt::Write as _;
@@ -183,12 +185,12 @@ fn off_center(index: usize) -> f64 {
 }
 
 /// A share of the width, as SVG reads it.
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     format!("{}%", shortest(share * 100.0, 2))
 }
 
 /// A length in pixels, as SVG reads it.
-fn px(length: f64) -> String {
+pub(crate) fn px(length: f64) -> String {
     shortest(length, 1)
 }
 
@@ -200,11 +202,11 @@ fn shortest(number: f64, decimals: usize) -> String {
 }
 
 /// The classes of a style: its colour and its dash.
-fn style_class(style: usize) -> String {
+pub(crate) fn style_class(style: usize) -> String {
     format!("s{}", style % STYLES)
 }
 
 /// The mark of a style.
-fn mark_of(style: usize) -> String {
+pub(crate) fn mark_of(style: usize) -> String {
     format!("#mark{}", style % STYLES)
 }

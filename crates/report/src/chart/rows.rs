@@ -23,13 +23,7 @@ pub(crate) fn draw(
     absent: &[(String, String)],
     title: &str,
 ) -> Markup {
-    let values = rows.iter().flat_map(|(_, cell)| {
-        let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
-        cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
-    });
-    // Things are counted from 0; places on a scale are not.
-    let zero = if response.unit == Unit::Count { Zero::Always } else { Zero::IfNear };
-    let Some(scale) = Scale::over(values, zero) else {
+    let Some(scale) = scale_of(response, rows) else {
         return html! { p.quiet { "No trial gave a number." } };
     };
     let ticks = scale.ticks(5);
@@ -53,6 +47,17 @@ pub(crate) fn draw(
             (axis(&scale, &ticks, &response.unit))
         }
     }
+}
+
+/// The axis that all rows share; `None` where none has a finite number.
+pub(crate) fn scale_of(response: &Response, rows: &[(usize, Cell)]) -> Option<Scale> {
+    let values = rows.iter().flat_map(|(_, cell)| {
+        let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
+        cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
+    });
+    // Things are counted from 0; places on a scale are not.
+    let zero = if response.unit == Unit::Count { Zero::Always } else { Zero::IfNear };
+    Scale::over(values, zero)
 }
 
 fn draw_row(style: usize, cell: &Cell, scale: &Scale, ticks: &[f64], unit: &Unit) -> Markup {

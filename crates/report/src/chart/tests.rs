@@ -81,7 +81,7 @@ fn a_refused_treatment_leaves_no_dot_and_no_line() {
 #[test]
 fn more_treatments_get_fewer_dots_each() {
     assert_eq!(super::dots_per_cell(10), super::DOTS_MAX);
-    assert_eq!(super::dots_per_cell(800), 10);
+    assert_eq!(super::dots_per_cell(400), 10);
     assert_eq!(super::dots_per_cell(1_000_000), super::DOTS_MIN);
 }
 

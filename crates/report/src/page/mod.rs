@@ -25,25 +25,23 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Treatment};
 
 /// The look. Colours are variables, so that the dark scheme changes them in one place.
-const STYLES: [&str; 4] = [
-    include_str!("../page.css"),
-    include_str!("charts.css"),
-    include_str!("raw.css"),
-    include_str!("rail.css"),
-];
+const STYLE: &str =
+    concat!(include_str!("../page.css"), include_str!("charts.css"), include_str!("sort.css"));
+
+/// What the chapters around the charts add to it.
+const CHAPTERS: &str = concat!(include_str!("raw.css"), include_str!("rail.css"));
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
 /// never markup.
-const SCRIPTS: [&str; 4] = [
-    include_str!("../page.js"),
-    include_str!("rail.js"),
-    include_str!("sort.js"),
-    include_str!("raw.js"),
-];
+const SCRIPTS: [&str; 4] =
+    [include_str!("../page.js"), include_str!("rail.js"), SORT, include_str!("raw.js")];
 
 /// What is read and the trials are to have at most so many bytes together, so that a page with its
 /// style and script stays under two million; the trials take what the rest leaves.
 const PAGE_BYTES: usize = 1_930_000;
+
+/// Sorts the tables that are on a page, of a report as of a comparison.
+const SORT: &str = include_str!("sort.js");
 
 /// So many bytes of trials a page carries however large the rest of it is.
 const TRIALS_BYTES: usize = 250_000;
@@ -131,8 +129,19 @@ pub(crate) enum Neighbour {
     Elsewhere,
 }
 
-/// A page that needs nothing but itself.
+/// A page of a session that needs nothing but itself.
 fn document(session: &Session<'_>, title: &str, body: &Markup, scripts: &[&str]) -> String {
+    sheet(&session.summary.scruple, title, body, &[STYLE, CHAPTERS], scripts)
+}
+
+/// A page in the look of the report that is not of one session alone: with style and script of
+/// its own beside the report's.
+pub(crate) fn document_of(scruple: &str, title: &str, body: &Markup, style: &str) -> String {
+    sheet(scruple, title, body, &[STYLE, style], &[SCRIPTS[0], SORT])
+}
+
+/// A page that needs nothing but itself.
+fn sheet(scruple: &str, title: &str, body: &Markup, styles: &[&str], scripts: &[&str]) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -141,10 +150,10 @@ fn document(session: &Session<'_>, title: &str, body: &Markup, scripts: &[&str])
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                meta name="generator" content={ "scruple " (session.summary.scruple) };
+                meta name="generator" content={ "scruple " (words::short(scruple, 40)) };
                 link rel="icon" href="data:,";
                 title { (title) }
-                style { @for style in STYLES { (PreEscaped(style)) } }
+                style { @for style in styles { (PreEscaped(style)) } }
             }
             body {
                 (chart::definitions())
@@ -242,12 +251,12 @@ fn footer(session: &Session<'_>) -> Markup {
 }
 
 /// The anchor of an experiment.
-fn anchor(id: &str) -> String {
+pub(crate) fn anchor(id: &str) -> String {
     format!("experiment-{}", words::short(id, 64))
 }
 
 /// A box whose kind is said by a word and a mark, not by its colour alone.
-fn note(kind: &str, mark: &str, word: &str, content: &Markup) -> Markup {
+pub(crate) fn note(kind: &str, mark: &str, word: &str, content: &Markup) -> Markup {
     html! {
         div.note.(kind) {
             span.note-word { (mark) " " (word) }

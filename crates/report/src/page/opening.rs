@@ -210,7 +210,10 @@ fn controls(session: &Session<'_>) -> Markup {
             tbody {
                 @for control in &session.summary.trust.controls {
                     tr {
-                        th scope="row" { (short(&control.experiment, 80)) }
+                        th scope="row" {
+                            (short(&control.experiment, 80))
+                            @if !control.at.0.is_empty() { ", " (words::cell(&control.at)) }
+                        }
                         td { (short(&control.response, 80)) }
                         td.number { (ratio(&control.ratio)) }
                         td { @if control.differs { "✗ a difference" } @else { "✓ no difference" } }

@@ -1,6 +1,7 @@
 "use strict";
 // Tables that are on the page already are sorted by their heads: upwards, downwards, and back to
-// the order in which they were written. A cell's number is read from what stands in it.
+// the order in which they were written. A cell's number is its data-v where it has one (empty: none)
+// and else read from what stands in it.
 (() => {
   const ROWS_MIN = 3;
   // The units of report::format, each in its smallest.
@@ -19,14 +20,22 @@
     const found = /^(?:≠\s*)?(?:at (?:most|least)\s+)?(-?[\d.]+(?:e-?\d+)?)\s*(per million|[^\s\d[(]*)/.exec(plain);
     return found ? Number(found[1]) * (UNITS[found[2]] ?? 1) : NaN;
   };
+  const valueOf = (cell) => {
+    const given = cell?.dataset.v;
+    if (given === undefined) return amount(cell?.textContent ?? "");
+    return given === "" ? NaN : Number(given);
+  };
   const collator = new Intl.Collator("en", { numeric: true });
 
   // Rows without a number stand last, whichever way the others go.
   const compare = (column, number, down) => (a, b) => {
     const sign = down ? -1 : 1;
-    const [x, y] = [a, b].map((row) => row.cells[column]?.textContent ?? "");
-    if (!number) return sign * collator.compare(x.trim(), y.trim());
-    const [p, q] = [amount(x), amount(y)];
+    const cells = [a, b].map((row) => row.cells[column]);
+    if (!number) {
+      const [x, y] = cells.map((cell) => cell?.textContent.trim() ?? "");
+      return sign * collator.compare(x, y);
+    }
+    const [p, q] = cells.map(valueOf);
     if (Number.isNaN(p) || Number.isNaN(q)) return Number.isNaN(p) - Number.isNaN(q);
     return sign * (p - q);
   };

@@ -96,7 +96,8 @@ fn named(headline: &Headline<'_>, chapter: &Chapter<'_>) -> Option<Markup> {
         .filter_map(|diagnosis| {
             let named = diagnosis.named.as_ref()?;
             let blame = diagnosis.suspects.iter().find(|blame| blame.suspect == *named)?;
-            headline.is_told_by(&blame.share.quantity)?;
+            // "The gap" is that of the headline, and of nothing else that begins at its treatment.
+            headline.is_told_by(&blame.share.quantity).filter(|same| *same)?;
             Some((named, blame.share.estimate.filter(most)?))
         })
         .next()?;

@@ -6,12 +6,13 @@ use crate::evidence;
 use crate::exhibits::{Shown, shown};
 use crate::format::{self, Terms, joined, parts};
 use crate::missing;
-use crate::text::{CARE, DIM, columns, padded, paint, wrapped};
-use crate::words::{self, counted, short};
+use crate::text::{CARE, DIM, columns, cut, padded, paint, wrapped};
+use crate::words::{self, counted};
 use model::{AccountResult, Estimate, Exhibit, ResponseFloor};
 
-/// Columns of a part's name, and of one cell of an exhibit, at most.
+/// Columns of a response's name, of a part's, and of one cell of an exhibit, at most.
 const LABEL_COLUMNS_MAX: usize = 32;
+const PART_COLUMNS_MAX: usize = 120;
 const CELL_COLUMNS_MAX: usize = 40;
 
 /// Rows of one exhibit, exhibits of one experiment that are printed.
@@ -26,19 +27,22 @@ pub(super) fn pointer(own: &Own<'_>, width: usize) -> Vec<String> {
         if let (Some(total), Some(rest)) = (&account.total, &account.residual_share) {
             let total = format::rounded(total.point, Terms::In(&account.unit));
             let text = format!("Account: {}, {total}, {}", account.title, left(rest));
-            lines.push(format!("  {}", short(&text, inner)));
+            lines.push(format!("  {}", cut(&text, inner)));
         }
     }
-    let seen = shown(own.design, &own.records);
-    if let Some(first) = seen.first() {
-        let more = match seen.len() {
-            1 => String::new(),
-            n => format!(" and {} more", n - 1),
-        };
-        let text = format!("In the report: {}{more}", first.exhibit.title);
-        lines.push(format!("  {}", paint(DIM, &short(&text, inner))));
-    }
+    lines.extend(exhibits_pointer(own, inner));
     lines
+}
+
+/// A line of so many columns that counts the exhibits; none where there are none.
+pub(super) fn exhibits_pointer(own: &Own<'_>, inner: usize) -> Option<String> {
+    let seen = shown(own.design, &own.records);
+    let more = match seen.len() {
+        0 | 1 => String::new(),
+        n => format!(" and {} more", n - 1),
+    };
+    let text = format!("In the report: {}{more}", seen.first()?.exhibit.title);
+    Some(format!("  {}", paint(DIM, &cut(&text, inner))))
 }
 
 /// How much of a total its parts do not explain, or how much more they are.
@@ -64,7 +68,7 @@ pub(super) fn whole(own: &Own<'_>, width: usize) -> Vec<String> {
             Some(design) => {
                 words::treatment(design, one.treatment, &words::varying(design, &own.records))
             }
-            None => short(&one.treatment.to_string(), words::LABEL_CHARACTERS_MAX),
+            None => cut(&one.treatment.to_string(), words::LABEL_CHARACTERS_MAX),
         };
         lines.extend(exhibit_lines(one, &place, width));
     }
@@ -76,7 +80,7 @@ pub(super) fn whole(own: &Own<'_>, width: usize) -> Vec<String> {
 }
 
 /// How small a difference each response shows, and where its scatter comes from.
-fn floor_lines(own: &Own<'_>, width: usize) -> Vec<String> {
+pub(super) fn floor_lines(own: &Own<'_>, width: usize) -> Vec<String> {
     let inner = width.saturating_sub(6);
     let share = |x: Option<f64>| x.map_or("–".to_string(), |x| format::rounded(x, Terms::Share));
     let mut lines = Vec::new();
@@ -86,7 +90,7 @@ fn floor_lines(own: &Own<'_>, width: usize) -> Vec<String> {
         let variance = own.summary.variances.iter().find(|v| v.response == floor.response);
         let mut text = format!(
             "{}: {} now, {} in ten times the time",
-            short(&floor.response, LABEL_COLUMNS_MAX),
+            cut(&floor.response, LABEL_COLUMNS_MAX),
             share(floor.now),
             share(floor.in_ten_times)
         );
@@ -97,7 +101,7 @@ fn floor_lines(own: &Own<'_>, width: usize) -> Vec<String> {
                 evidence::source(variance.largest)
             ));
             if !variance.remedy.is_empty() {
-                text.push_str(&format!(". {}", short(variance.remedy.trim_end_matches('.'), 200)));
+                text.push_str(&format!(". {}", cut(variance.remedy.trim_end_matches('.'), 200)));
             }
         }
         for (index, line) in wrapped(&text, inner).iter().enumerate() {
@@ -112,10 +116,25 @@ fn floor_lines(own: &Own<'_>, width: usize) -> Vec<String> {
 
 fn account_lines(own: &Own<'_>, account: &AccountResult, width: usize) -> Vec<String> {
     let inner = width.saturating_sub(4);
-    let mut lines = vec![format!("  {}", short(&format!("Account: {}", account.title), inner))];
+    let title = cut(&format!("Account: {}", account.title), inner);
+    let mut lines = vec![format!("  {title}")];
+    lines.extend(account_table(own, account, false, width));
+    lines
+}
+
+/// The parts of an account with the rest and the total, or why there is none. With `keyed` each
+/// part begins with the number that it has in the bar.
+pub(super) fn account_table(
+    own: &Own<'_>,
+    account: &AccountResult,
+    keyed: bool,
+    width: usize,
+) -> Vec<String> {
+    let inner = width.saturating_sub(4);
+    let mut lines = Vec::new();
     let Some(total) = &account.total else {
         let missing = missing::of_account(own.measured(), &account.id, &account.remark);
-        let text = short(&missing.whole(), 3 * inner);
+        let text = cut(&missing.whole(), 3 * inner);
         lines.extend(wrapped(&text, inner).iter().map(|line| format!("    {}", paint(CARE, line))));
         return lines;
     };
@@ -126,12 +145,14 @@ fn account_lines(own: &Own<'_>, account: &AccountResult, width: usize) -> Vec<St
     let mut rows: Vec<[String; 3]> = account
         .parts
         .iter()
-        .map(|part| {
+        .enumerate()
+        .map(|(index, part)| {
             let (count, each) =
                 (told(part.count.as_ref(), Terms::Plain), told(part.each.as_ref(), unit));
             let product = format!("{count} × {each} = {}", told(part.amount.as_ref(), unit));
+            let key = if keyed { format!("{} ", index + 1) } else { String::new() };
             [
-                short(&part.label, LABEL_COLUMNS_MAX),
+                key + &cut(&part.label, PART_COLUMNS_MAX),
                 told(part.share.as_ref(), Terms::Share),
                 product,
             ]
@@ -156,7 +177,7 @@ fn account_rows(rows: &[[String; 3]], width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for [name, share, amount] in rows {
         if under {
-            let name = format!("{name}  {share}");
+            let name = format!("{name}: {share}");
             lines.extend(wrapped(&name, width));
             let amount = wrapped(amount, width.saturating_sub(2));
             lines.extend(amount.iter().map(|line| format!("  {line}")));
@@ -171,7 +192,7 @@ fn exhibit_lines(one: &Shown<'_>, place: &str, width: usize) -> Vec<String> {
     let inner = width.saturating_sub(4);
     let title = format!("{} ({place})", one.exhibit.title);
     let mut lines: Vec<String> =
-        wrapped(&short(&title, 2 * inner), inner).iter().map(|line| format!("  {line}")).collect();
+        wrapped(&cut(&title, 2 * inner), inner).iter().map(|line| format!("  {line}")).collect();
     let origin = wrapped(&one.origin(), inner);
     lines.extend(origin.iter().map(|line| format!("    {}", paint(DIM, line))));
     lines.extend(exhibit_rows(one.exhibit, inner).iter().map(|line| format!("    {line}")));
@@ -193,12 +214,9 @@ fn exhibit_rows(exhibit: &Exhibit, width: usize) -> Vec<String> {
         })
         .collect();
     let line = |row: &Vec<String>| {
-        let cells: Vec<String> = row
-            .iter()
-            .zip(&widths)
-            .map(|(cell, most)| padded(&short(cell, *most), *most))
-            .collect();
-        short(cells.join("  ").trim_end(), width)
+        let cells: Vec<String> =
+            row.iter().zip(&widths).map(|(cell, most)| padded(&cut(cell, *most), *most)).collect();
+        cut(cells.join("  ").trim_end(), width)
     };
     all()
         .enumerate()

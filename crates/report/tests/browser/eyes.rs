@@ -179,10 +179,10 @@ impl Looked {
     }
 }
 
-/// Whether an address is that of one of a session's two pages.
+/// Whether an address is that of one of a session's two pages, or of a comparison.
 fn is_page(url: &str) -> bool {
     let page = url.split('#').next().unwrap_or_default();
-    [report::REPORT_PAGE, report::CLAIMS_PAGE]
+    [report::REPORT_PAGE, report::CLAIMS_PAGE, crate::comparison::PAGE]
         .iter()
         .any(|name| page.ends_with(&format!("/{name}")))
 }

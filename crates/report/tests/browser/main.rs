@@ -5,6 +5,9 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test should stop where it fails")]
 
 mod charts;
+#[path = "../compared/mod.rs"]
+mod compared;
+mod comparison;
 mod eyes;
 #[path = "../fixture/mod.rs"]
 mod fixture;

@@ -1,4 +1,4 @@
-//! Where an export goes.
+//! Where a file that was asked for goes, without harm to any session.
 
 use anyhow::{Context, bail};
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-/// Files of a session that no export may replace: what cannot be computed again, what everybody
+/// Files of a session that nothing else may replace: what cannot be measured again, what everybody
 /// reads from there, and the lock.
 const OF_A_SESSION: [&str; 6] = [
     store::MANIFEST_FILE,
@@ -22,7 +22,7 @@ const OF_A_SESSION: [&str; 6] = [
 ///
 /// A file appears, or is replaced, when all of it is there: half a table looks like a whole one to
 /// whoever reads it. What is no ordinary file (a pipe, a device) is written to as it is.
-pub(super) struct Destination {
+pub(crate) struct Destination {
     /// What is told of it in errors.
     name: String,
     out: Out,
@@ -53,13 +53,8 @@ impl Drop for Partial {
 }
 
 impl Destination {
-    /// Opens it for an export of the session in the folder `session`; `None` and `-` are standard
-    /// output.
-    pub(super) fn open(
-        output: Option<&Path>,
-        session: &Path,
-        binary: bool,
-    ) -> anyhow::Result<Self> {
+    /// Opens it; `None` and `-` are standard output.
+    pub(crate) fn open(output: Option<&Path>, binary: bool) -> anyhow::Result<Self> {
         let Some(path) = output.filter(|path| path.as_os_str() != "-") else {
             let terminal = io::stdout().is_terminal();
             if terminal && binary {
@@ -73,16 +68,16 @@ impl Destination {
             return Ok(Destination { name: "standard output".into(), out });
         };
         let name = path.display().to_string();
-        let out = open_file(path, session).with_context(|| format!("cannot write to {name}"))?;
+        let out = open_file(path).with_context(|| format!("cannot write to {name}"))?;
         Ok(Destination { name, out })
     }
 
-    pub(super) fn is_stdout(&self) -> bool {
+    pub(crate) fn is_stdout(&self) -> bool {
         matches!(self.out, Out::Terminal(_) | Out::Stdout(_))
     }
 
     /// Gives the file its place, now that it is whole.
-    pub(super) fn finish(mut self) -> anyhow::Result<()> {
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         let in_place = self.flush().and_then(|()| match &mut self.out {
             Out::Beside { partial, path, .. } => match &partial.0 {
                 Some(from) => std::fs::rename(from, path).map(|()| partial.0 = None),
@@ -100,13 +95,21 @@ impl fmt::Display for Destination {
     }
 }
 
-fn open_file(path: &Path, session: &Path) -> anyhow::Result<Out> {
+/// Writes a whole file of text there; see [`Destination`].
+pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    let mut destination = Destination::open(Some(path), false)?;
+    let written = destination.write_all(text.as_bytes());
+    written.with_context(|| format!("cannot write to {destination}"))?;
+    destination.finish()
+}
+
+fn open_file(path: &Path) -> anyhow::Result<Out> {
     // Through links, so that the file itself is replaced and not the link to it.
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if path.is_dir() {
         bail!("it is a folder");
     }
-    refuse_session_files(&path, session)?;
+    refuse_session_files(&path)?;
     if path.exists() && !path.is_file() {
         return Ok(Out::Direct(BufWriter::new(File::options().write(true).open(&path)?)));
     }
@@ -121,14 +124,17 @@ fn open_file(path: &Path, session: &Path) -> anyhow::Result<Out> {
     Ok(Out::Beside { file, partial: Partial(Some(partial)), path })
 }
 
-fn refuse_session_files(path: &Path, session: &Path) -> anyhow::Result<()> {
+fn refuse_session_files(path: &Path) -> anyhow::Result<()> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    let own = path.file_name().is_some_and(|name| OF_A_SESSION.iter().any(|it| name == *it));
-    if own && std::fs::canonicalize(folder).ok() == std::fs::canonicalize(session).ok() {
-        bail!("that is a file of the session itself");
+    // Other programs have a manifest.json, too.
+    let session = [store::MANIFEST_FILE, store::TRIALS_FILE];
+    let in_session = session.iter().all(|file| folder.join(file).exists());
+    if in_session && path.file_name().is_some_and(|name| OF_A_SESSION.iter().any(|it| name == *it))
+    {
+        bail!("that is a file of a session");
     }
     Ok(())
 }
@@ -218,17 +224,20 @@ mod tests {
     fn the_files_of_a_session_are_not_replaced() {
         let session = tempfile::tempdir().unwrap();
         let dir = session.path();
-        for name in OF_A_SESSION {
-            let refused = open_file(&dir.join(name), dir).err().map(|error| error.to_string());
-            assert_eq!(refused.as_deref(), Some("that is a file of the session itself"), "{name}");
-        }
+        std::fs::write(dir.join(store::MANIFEST_FILE), "another program's").unwrap();
+        assert!(write(&dir.join(store::REPORT_FILE), "").is_ok());
+        std::fs::remove_file(dir.join(store::REPORT_FILE)).unwrap();
         std::fs::write(dir.join(store::TRIALS_FILE), "precious").unwrap();
+        for name in OF_A_SESSION {
+            let refused = open_file(&dir.join(name)).err().map(|error| error.to_string());
+            assert_eq!(refused.as_deref(), Some("that is a file of a session"), "{name}");
+        }
         let link = dir.join("link.csv");
         std::os::unix::fs::symlink(dir.join(store::TRIALS_FILE), &link).unwrap();
-        assert!(open_file(&link, dir).is_err());
-        assert!(open_file(&dir.join("own.csv"), dir).is_ok());
+        assert!(open_file(&link).is_err());
+        assert!(open_file(&dir.join("own.csv")).is_ok());
         // Nothing is left of a file that was not finished.
         let left: Vec<_> = std::fs::read_dir(dir).unwrap().flatten().collect();
-        assert_eq!(left.len(), 2, "{left:?}");
+        assert_eq!(left.len(), 3, "{left:?}");
     }
 }

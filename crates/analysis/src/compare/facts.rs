@@ -1,0 +1,321 @@
+//! What is known of the machines and settings that were measured on.
+
+use super::{CompareSession, CompareSide};
+use model::{Comparison, CpuCache, FactRow, Manifest, Replication, Trust, Weight};
+use std::collections::BTreeSet;
+
+/// Load averages that lie no further apart than this are said to be the same: half a CPU.
+const LOAD_APART: f64 = 0.5;
+
+const LOAD: &str = "load when it began";
+
+/// A neighbour that used less of a CPU than this is not named.
+const NEIGHBOUR_SHARE: f64 = 0.1;
+
+type Fact = (&'static str, Weight, fn(&Manifest) -> String);
+
+/// What is looked at beside the settings, the gravest first.
+const FACTS: [Fact; 24] = [
+    // Another build of the instrument has other costs around and inside every timed region.
+    ("build", Weight::Invalid, |it| it.environment.build.clone()),
+    ("scruple", Weight::Nuisance, |it| it.scruple.clone()),
+    ("compiler", Weight::Nuisance, |it| it.environment.rustc.clone()),
+    ("shield", Weight::Nuisance, shield),
+    // The profile sets how long a trial measures.
+    ("profile", Weight::Nuisance, |it| it.options.profile.name().to_string()),
+    ("busy neighbours", Weight::Nuisance, neighbours),
+    ("rights", Weight::Nuisance, |it| it.environment.rights.clone()),
+    ("machine", Weight::Subject, machine),
+    ("kernel", Weight::Subject, |it| it.environment.kernel.clone()),
+    ("processor", Weight::Subject, |it| it.environment.cpu_model.clone()),
+    ("CPUs online", Weight::Subject, |it| number(u64::from(it.environment.cpus_online))),
+    ("CPUs allowed", Weight::Subject, |it| cpus(&it.environment.cpus_allowed)),
+    ("CPUs of the trials", Weight::Subject, trial_cpus),
+    ("threads per core", Weight::Subject, |it| number(u64::from(it.environment.threads_per_core))),
+    ("caches", Weight::Subject, |it| caches(&it.environment.caches)),
+    ("memory", Weight::Subject, |it| gigabytes(it.environment.memory_bytes)),
+    ("page size", Weight::Subject, |it| number(it.environment.page_bytes)),
+    ("hypervisor", Weight::Subject, |it| it.environment.hypervisor.clone()),
+    ("C library", Weight::Subject, |it| it.environment.libc.clone()),
+    ("self-test", Weight::Invalid, |it| yes(it.options.selftest)),
+    ("format of the session", Weight::Nuisance, |it| number(u64::from(it.format))),
+    ("boot", Weight::Nuisance, |it| it.environment.boot.chars().take(8).collect()),
+    ("shield asked for", Weight::Nuisance, |it| yes(it.options.shield)),
+    (LOAD, Weight::Nuisance, |it| format!("{:.2}", it.environment.load)),
+];
+
+fn yes(answer: bool) -> String {
+    if answer { "yes" } else { "no" }.to_string()
+}
+
+fn number(n: u64) -> String {
+    if n == 0 { String::new() } else { n.to_string() }
+}
+
+fn gigabytes(bytes: u64) -> String {
+    if bytes == 0 { String::new() } else { format!("{:.1} GB", bytes as f64 / 1e9) }
+}
+
+/// The host's name, and the beginning of what tells machines of one name apart.
+fn machine(it: &Manifest) -> String {
+    let hash: String = it.environment.machine.chars().take(8).collect();
+    format!("{} {hash}", it.environment.host).trim().to_string()
+}
+
+fn shield(it: &Manifest) -> String {
+    if it.shield.means.is_empty() { "none".into() } else { it.shield.means.join(", ") }
+}
+
+fn trial_cpus(it: &Manifest) -> String {
+    let own = &it.options.cpus;
+    cpus(if own.is_empty() { &it.environment.cpus_allowed } else { own })
+}
+
+/// "0-3,8".
+fn cpus(cpus: &[u32]) -> String {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for &cpu in cpus {
+        match runs.last_mut() {
+            Some((_, last)) if last.checked_add(1) == Some(cpu) => *last = cpu,
+            _ => runs.push((cpu, cpu)),
+        }
+    }
+    let told = runs.iter().map(|(first, last)| match first == last {
+        true => first.to_string(),
+        false => format!("{first}-{last}"),
+    });
+    told.collect::<Vec<_>>().join(",")
+}
+
+fn caches(caches: &[CpuCache]) -> String {
+    let told = caches.iter().map(|cache| {
+        let kind = match cache.kind.as_str() {
+            "Data" => "d",
+            "Instruction" => "i",
+            _ => "",
+        };
+        format!("L{}{kind} {} KiB", cache.level, cache.size_bytes >> 10)
+    });
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// Their names alone: how busy they were changes from minute to minute.
+fn neighbours(it: &Manifest) -> String {
+    let busy = it.environment.neighbours.iter().filter(|it| it.cpu_share >= NEIGHBOUR_SHARE);
+    let names: BTreeSet<&str> = busy.map(|it| it.name.as_str()).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// The facts that are not the same on all sides, the gravest first.
+pub(crate) fn facts(sides: &[CompareSide<'_>]) -> Vec<FactRow> {
+    let mut rows: Vec<FactRow> = Vec::new();
+    for (name, weight, of) in FACTS {
+        rows.extend(row(name, weight, sides, of));
+    }
+    rows.extend(settings(sides));
+    if loads_are_near(sides) {
+        rows.retain(|row| row.name != LOAD);
+    }
+    let machines: BTreeSet<String> = all(sides).map(|it| machine(it.manifest)).collect();
+    if machines.len() > 1 {
+        // Of course: another machine was started at another time.
+        rows.retain(|row| row.name != "boot");
+    }
+    if rows.iter().any(|row| row.name == "shield") {
+        rows.retain(|row| row.name != "shield asked for");
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse(row.weight));
+    rows
+}
+
+fn settings(sides: &[CompareSide<'_>]) -> Vec<FactRow> {
+    let names = all(sides).flat_map(|it| it.manifest.environment.settings.keys());
+    let names: BTreeSet<&String> = names.collect();
+    let rows = names.into_iter().filter_map(|name| {
+        let of = |it: &Manifest| it.environment.settings.get(name).cloned().unwrap_or_default();
+        row(&format!("setting {name}"), Weight::Subject, sides, of)
+    });
+    rows.collect()
+}
+
+fn row(
+    name: &str,
+    weight: Weight,
+    sides: &[CompareSide<'_>],
+    of: impl Fn(&Manifest) -> String,
+) -> Option<FactRow> {
+    let value = |side: &CompareSide<'_>| {
+        let own: BTreeSet<String> = side.sessions.iter().map(|it| of(it.manifest)).collect();
+        let own: Vec<String> = own.into_iter().collect();
+        match own.as_slice() {
+            [first, .., last] if name == LOAD => format!("{first} to {last}"),
+            _ => own.join(" / "),
+        }
+    };
+    let values: Vec<String> = sides.iter().map(value).collect();
+    let differ = values.iter().any(|value| *value != values[0]);
+    differ.then(|| FactRow { name: name.to_string(), values, weight })
+}
+
+fn all<'a>(sides: &'a [CompareSide<'a>]) -> impl Iterator<Item = &'a CompareSession<'a>> {
+    sides.iter().flat_map(|side| side.sessions)
+}
+
+fn loads_are_near(sides: &[CompareSide<'_>]) -> bool {
+    let loads = || all(sides).map(|it| it.manifest.environment.load);
+    let (low, high) = (loads().fold(f64::MAX, f64::min), loads().fold(f64::MIN, f64::max));
+    high - low <= LOAD_APART
+}
+
+/// What is good to know that does not differ.
+pub(crate) fn alike(sides: &[CompareSide<'_>]) -> Vec<String> {
+    let one = |of: fn(&CompareSession<'_>) -> String| {
+        let values: BTreeSet<String> = all(sides).map(of).collect();
+        values.len() == 1 && values.iter().all(|value| !value.is_empty())
+    };
+    let machine = one(|it| it.manifest.environment.machine.clone());
+    let boot = one(|it| it.manifest.environment.boot.clone());
+    match (machine, boot) {
+        (true, true) => {
+            let told = "All sides were measured on the same machine, and without a restart between \
+                        them.";
+            vec![told.to_string()]
+        }
+        (true, false) => vec!["All sides were measured on the same machine.".to_string()],
+        _ => Vec::new(),
+    }
+}
+
+/// What makes the whole comparison doubtful, the worst first.
+pub(crate) fn warnings(sides: &[CompareSide<'_>], comparison: &Comparison) -> Vec<String> {
+    let mut warnings = same_sessions(sides);
+    for row in comparison.facts.iter().filter(|row| row.weight == Weight::Invalid) {
+        let values = row.values.join(" against ");
+        warnings.push(format!(
+            "{}: {values}. What was measured is not the same thing; no gate passes or fails on it",
+            row.name
+        ));
+    }
+    if comparison.experiments.iter().all(|it| it.refused.is_some()) {
+        warnings.push("Nothing can be compared: see why for each experiment".into());
+    }
+    for (effect, side) in comparison.controls.iter().zip(sides.iter().skip(1)) {
+        let ratio = effect.as_ref().filter(|it| it.differs).and_then(|it| it.ratio);
+        warnings.extend(ratio.map(|ratio| {
+            format!(
+                "The same computation, which no treatment moves, took {:.3} [{:.3}, {:.3}] times as \
+                 long in {}: other differences of that size may come from the machine alone",
+                ratio.point, ratio.low, ratio.high, side.name
+            )
+        }));
+    }
+    if comparison.controls.iter().any(Option::is_none) && !comparison.controls.is_empty() {
+        warnings.push(
+            "A side lacks the experiment null, the same computation on any machine: what the machine \
+             itself changed is not known"
+                .into(),
+        );
+    }
+    for side in sides {
+        warnings.extend(of_side(side));
+    }
+    warnings.extend(by_trials(sides, comparison));
+    warnings
+}
+
+/// A session that stands on two sides is compared with itself.
+fn same_sessions(sides: &[CompareSide<'_>]) -> Vec<String> {
+    let identity = |it: &CompareSession<'_>| {
+        let manifest = it.manifest;
+        let machine = manifest.environment.machine.clone();
+        (manifest.session.clone(), manifest.started_unix_ms, manifest.seed, machine)
+    };
+    let mut seen = BTreeSet::new();
+    let mut twice = BTreeSet::new();
+    for session in all(sides) {
+        if !seen.insert(identity(session)) {
+            twice.insert(&session.manifest.session);
+        }
+    }
+    let told = twice.into_iter().map(|name| {
+        format!(
+            "The session {name} stands here more than once: what is compared with itself cannot \
+             differ, and what is counted twice looks more certain than it is"
+        )
+    });
+    told.collect()
+}
+
+fn of_side(side: &CompareSide<'_>) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let name = side.name;
+    let of = |count: usize| match side.sessions.len() {
+        1 => name.to_string(),
+        all => format!("{count} of {all} sessions of {name}"),
+    };
+    let distrusted = side.sessions.iter().map(|it| &it.summary.trust).filter(|it| !it.holds);
+    let (unknown, differ): (Vec<&Trust>, Vec<&Trust>) =
+        distrusted.partition(|trust| trust.controls.is_empty());
+    if !differ.is_empty() {
+        warnings.push(format!(
+            "{}: identical treatments were told apart there, within the session",
+            of(differ.len())
+        ));
+    }
+    if !unknown.is_empty() {
+        warnings.push(format!("{}: it has no A/A control of its own", of(unknown.len())));
+    }
+    let incomplete = side.sessions.iter().filter(|it| !it.summary.complete).count();
+    if incomplete > 0 {
+        warnings
+            .push(format!("{}: not complete, some planned trials have no record", of(incomplete)));
+    }
+    let alone: Vec<CompareSide<'_>> =
+        side.sessions.chunks(1).map(|sessions| CompareSide { name, sessions }).collect();
+    let mixed: Vec<String> = facts(&alone)
+        .into_iter()
+        .filter(|row| row.weight != Weight::Nuisance || row.name == "shield")
+        .map(|row| row.name)
+        .collect();
+    if !mixed.is_empty() {
+        warnings.push(format!(
+            "The sessions of {name} are not of one setting: {} differ among them",
+            mixed.join(", ")
+        ));
+    }
+    warnings
+}
+
+/// The most sides that are named in a sentence.
+const NAMES_MAX: usize = 4;
+
+/// What intervals by trial do not hold.
+fn by_trials(sides: &[CompareSide<'_>], comparison: &Comparison) -> Option<String> {
+    let effects = comparison.experiments.iter().flat_map(|it| {
+        let findings = it.findings.iter().flat_map(|it| &it.effects);
+        findings.chain(it.rows.iter().flat_map(|it| &it.effects))
+    });
+    let mut intervals = effects.flatten().filter(|it| it.floor.is_some());
+    if !intervals.any(|it| it.unit_of_replication == Replication::Trials) {
+        return None;
+    }
+    let mut single: Vec<&str> =
+        sides.iter().filter(|it| it.sessions.len() < 2).map(|side| side.name).collect();
+    let more = single.len().saturating_sub(NAMES_MAX);
+    single.truncate(NAMES_MAX);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let which = match single.join(", ") {
+        none if none.is_empty() => {
+            "Some intervals are of trials, since one session alone of a side gives the number"
+                .into()
+        }
+        single => format!("The intervals are of trials of one session a side ({single}{more})"),
+    };
+    Some(format!(
+        "{which}. They do not hold what changes from \
+         one session to the next where nothing was changed (where things lie in memory, the clock, \
+         the host's other guests), so that small differences are found which another session would \
+         not find again. Measure each side three times or more, put the sessions of a side into one \
+         folder, and compare the folders"
+    ))
+}

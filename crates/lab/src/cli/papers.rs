@@ -1,0 +1,276 @@
+//! What the documents say of the command line, held against it.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use super::Cli;
+use clap::{Arg, ArgAction, Command, CommandFactory};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
+
+/// docs/commands.md is what the declaration says.
+#[test]
+fn docs_commands_are_those_of_the_declaration() {
+    let path = Path::new(DOCS).join("commands.md");
+    let generated = reference();
+    if std::env::var_os("SCRUPLE_UPDATE").is_some() {
+        std::fs::write(&path, &generated).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == generated,
+        "docs/commands.md is stale: SCRUPLE_UPDATE=1 cargo test -p lab docs"
+    );
+    for command in Cli::command().get_subcommands() {
+        assert!(generated.contains(&format!("\n## {}\n", command.get_name())));
+    }
+}
+
+/// Every `scruple …` that a document tells people to type is understood, and its experiments are
+/// in the catalog.
+#[test]
+fn docs_tell_people_to_type_what_is_understood() {
+    let mut seen = 0;
+    let root = Path::new(DOCS).join("..");
+    let pages = pages(Path::new(DOCS)).into_iter();
+    for page in pages.chain(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name))) {
+        let text = std::fs::read_to_string(&page).unwrap();
+        for words in typed(&text) {
+            let shown = words.join(" ");
+            if let Err(why) = crate::show::with_experiments().try_get_matches_from(&words) {
+                assert!(!why.use_stderr(), "{}: {shown}\n{why}", page.display());
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "only {seen} commands were found");
+}
+
+#[test]
+fn what_is_typed_is_found_and_taken_apart() {
+    let text = "```sh\n$ scruple run --seed 7 \\\n  clock   # why\nFOO=1 cargo run --release -- list\n\
+        scruple report 'a b' > out.txt && scruple compare a b --fail-if \"create > +5%\"\n\
+        jq . x | scruple man\n\
+        cargo xtask tidy\n```\n```text\nscruple nothing\n```\nscruple no\n";
+    let expected = [
+        vec!["scruple", "run", "--seed", "7", "clock"],
+        vec!["scruple", "list"],
+        vec!["scruple", "report", "a b"],
+        vec!["scruple", "compare", "a", "b", "--fail-if", "create > +5%"],
+        vec!["scruple", "man"],
+    ];
+    assert_eq!(typed(text), expected);
+    let parse = |words: &[&str]| crate::show::with_experiments().try_get_matches_from(words);
+    assert!(parse(&["scruple", "run", "clock"]).is_ok());
+    assert!(parse(&["scruple", "run", "nothing"]).is_err());
+    assert!(parse(&["scruple", "run", "--sede", "7"]).is_err());
+}
+
+/// All documents below a folder.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(pages(&path));
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            found.push(path);
+        }
+    }
+    found
+}
+
+/// The calls of scruple in the blocks of a page that are marked as `sh`.
+fn typed(page: &str) -> Vec<Vec<String>> {
+    let mut calls = Vec::new();
+    let mut line = String::new();
+    let mut inside = None;
+    for text in page.lines() {
+        if let Some(kind) = text.trim().strip_prefix("```") {
+            inside = inside.is_none().then(|| kind.trim().to_string());
+        } else if inside.as_deref() == Some("sh") {
+            line.push_str(text.trim_end_matches('\\'));
+            if !text.ends_with('\\') {
+                calls.extend(commands(&std::mem::take(&mut line)));
+            }
+        }
+    }
+    calls
+}
+
+/// The calls of scruple in one line, which may have several, with their words.
+fn commands(line: &str) -> Vec<Vec<String>> {
+    let mut all = vec![Vec::new()];
+    for word in words(line) {
+        match word.as_str() {
+            "&&" | "||" | "|" | ";" | "&" => all.push(Vec::new()),
+            _ => all.last_mut().unwrap().push(word),
+        }
+    }
+    all.into_iter().filter_map(call).collect()
+}
+
+/// A command as scruple's own arguments, if it is scruple that is called.
+fn call(words: Vec<String>) -> Option<Vec<String>> {
+    let variable = |word: &String| word.contains('=') && !word.starts_with('-');
+    let prompt = |word: &String| word == "$" || word == "sudo" || variable(word);
+    let mut words: Vec<String> = words.into_iter().skip_while(prompt).collect();
+    if let Some(at) = words.iter().position(|word| matches!(word.as_str(), ">" | "2>" | ">>")) {
+        words.truncate(at);
+    }
+    let program = words.first()?.rsplit('/').next()?.to_string();
+    if program == "cargo" && words.get(1).is_some_and(|word| word == "run") {
+        let at = words.iter().position(|word| word == "--")?;
+        words.drain(..at);
+        words[0] = "scruple".into();
+        return Some(words);
+    }
+    words[0].clone_from(&program);
+    (program == "scruple").then_some(words)
+}
+
+/// The words of a line as a shell would see them, without its comment.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for character in line.chars() {
+        match (quote, character) {
+            (Some(open), _) if character == open => quote = None,
+            (None, '\'' | '"') => {
+                quote = Some(character);
+                word.get_or_insert_default();
+            }
+            (None, ' ') => words.extend(word.take()),
+            (None, '#') if word.is_none() => break,
+            _ => word.get_or_insert_default().push(character),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+/// The whole command line as a page.
+fn reference() -> String {
+    let mut cli = Cli::command();
+    cli.build();
+    let mut page = String::from(
+        "# Commands\n\nGenerated from the declaration of the command line; change \
+         crates/lab/src/cli.rs, not this file.\nThe same stands in `scruple help COMMAND` and in \
+         `scruple man`.\n",
+    );
+    let named = |command: &Command| format!("[{0}](#{0})", command.get_name());
+    let all: Vec<String> = subcommands(&cli).map(named).collect();
+    write!(page, "\n{}\n", all.join(" · ")).unwrap();
+    page.push_str("\n## For every command\n");
+    arguments(&mut page, cli.get_arguments().filter(|arg| is_for_all(arg)));
+    if let Some(text) = cli.get_after_help() {
+        write!(page, "\n{}\n", escaped(&text.to_string())).unwrap();
+    }
+    page.push_str(
+        "\n`NO_COLOR` in the environment, `TERM=dumb` and a pipe switch colours off. Results go to \
+         standard\noutput, progress and warnings to standard error.\n",
+    );
+    for command in subcommands(&cli) {
+        section(&mut page, command);
+    }
+    page
+}
+
+fn subcommands(cli: &Command) -> impl Iterator<Item = &Command> {
+    let helps = |command: &&Command| command.get_name() == "help" || command.is_hide_set();
+    cli.get_subcommands().filter(move |command| !helps(command))
+}
+
+/// Whether an option is the same for all commands, so that one table has it.
+fn is_for_all(arg: &Arg) -> bool {
+    arg.is_global_set() || matches!(arg.get_action(), ArgAction::Help | ArgAction::Version)
+}
+
+fn section(page: &mut String, command: &Command) {
+    write!(page, "\n## {}\n", command.get_name()).unwrap();
+    let about = command.get_long_about().or(command.get_about());
+    write!(page, "\n{}\n", escaped(&about.map(ToString::to_string).unwrap_or_default())).unwrap();
+    let usage = command.clone().render_usage().to_string();
+    let usage = usage.trim_start_matches("Usage:").trim();
+    write!(page, "\n```text\n{usage}\n```\n").unwrap();
+    let own = command.get_arguments().filter(|arg| !is_for_all(arg) && !arg.is_hide_set());
+    arguments(page, own);
+    if let Some(text) = command.get_after_help() {
+        write!(page, "\n{}\n", escaped(&text.to_string())).unwrap();
+    }
+}
+
+fn arguments<'a>(page: &mut String, all: impl Iterator<Item = &'a Arg>) {
+    let mut all: Vec<&Arg> = all.collect();
+    if all.is_empty() {
+        return;
+    }
+    all.sort_by_key(|arg| !arg.is_positional());
+    page.push_str("\n| argument | meaning |\n|---|---|\n");
+    for arg in all {
+        writeln!(page, "| {} | {} |", name(arg), cell(&meaning(arg))).unwrap();
+    }
+}
+
+/// How an argument is written: `-o`, `--output DIR`.
+fn name(arg: &Arg) -> String {
+    let value = || {
+        let names = arg.get_value_names().unwrap_or_default();
+        names.iter().map(|name| name.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    if arg.is_positional() {
+        let many = matches!(arg.get_action(), ArgAction::Append);
+        return format!("`{}{}`", value(), if many { "…" } else { "" });
+    }
+    let value =
+        if arg.get_action().takes_values() { format!(" {}", value()) } else { String::new() };
+    let short = arg.get_short().map(|short| format!("`-{short}`"));
+    let long = arg.get_long().map(|long| format!("`--{long}{value}`"));
+    [short, long].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// What an argument means, with the values that it may have and the one that it has by itself.
+fn meaning(arg: &Arg) -> String {
+    let help = arg.get_long_help().or(arg.get_help());
+    let mut text = escaped(&help.map(ToString::to_string).unwrap_or_default());
+    let defaults: Vec<String> = arg
+        .get_default_values()
+        .iter()
+        .map(|value| format!("`{}`", value.to_string_lossy()))
+        .collect();
+    if !defaults.is_empty() && arg.get_action().takes_values() {
+        write!(text, "\n\nIf not given: {}.", defaults.join(", ")).unwrap();
+    }
+    // The shells are known to the library alone, and no reader wants a table of them.
+    let values = arg.get_possible_values();
+    if arg.get_action().takes_values() && values.len() > 1 {
+        let each = values.iter().filter(|value| !value.is_hide_set()).map(|value| {
+            let help = value.get_help().map(|help| format!(": {}", escaped(&help.to_string())));
+            format!("`{}`{}", value.get_name(), help.unwrap_or_default())
+        });
+        write!(text, "\n\n{}", each.collect::<Vec<_>>().join("; ")).unwrap();
+    }
+    text
+}
+
+/// The text of a cell, whose paragraphs cannot be such.
+fn cell(text: &str) -> String {
+    let parts: Vec<String> = text.split("\n\n").map(|part| part.replace('\n', " ")).collect();
+    parts.iter().map(|part| part.trim()).collect::<Vec<_>>().join("<br>").replace('|', "\\|")
+}
+
+/// A help text as Markdown: its words, whatever marks are in it. Code stays code.
+fn escaped(text: &str) -> String {
+    let mut code = false;
+    let mut out = String::new();
+    for character in text.chars() {
+        code ^= character == '`';
+        if !code && matches!(character, '*' | '_' | '<' | '[' | '\\') {
+            out.push('\\');
+        }
+        out.push(character);
+    }
+    out
+}

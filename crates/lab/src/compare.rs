@@ -1,0 +1,97 @@
+//! Sessions against each other. Nothing is written into any of them.
+
+mod sides;
+
+use crate::cli::CompareArgs;
+use crate::exit::Exit;
+use crate::{destination, session, ui};
+use analysis::{CompareInput, CompareSession, CompareSide, Condition};
+use anyhow::{Context, bail};
+use model::{Comparison, Design, GateOutcome};
+use sides::Opened;
+
+pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
+    let paths = std::iter::once(&args.base).chain(&args.sides);
+    let opened = sides::open(&paths.map(std::path::PathBuf::as_path).collect::<Vec<_>>())?;
+    let designs: Vec<&Design> = opened.iter().flat_map(Opened::designs).collect();
+    known(&args.experiment, &args.fail_if, &designs)?;
+    let comparison = compared(&opened, args);
+    let alone = page(args, &comparison)?;
+    if alone {
+        return Ok(exit(&comparison));
+    }
+    if args.json {
+        ui::result(&serde_json::to_string_pretty(&comparison)?)?;
+    } else {
+        let height = (!args.all).then(ui::height);
+        ui::people(&report::comparison_text(&comparison, ui::width(), height))?;
+    }
+    Ok(exit(&comparison))
+}
+
+/// Writes the page where it was asked for; whether it took standard output.
+fn page(args: &CompareArgs, comparison: &Comparison) -> anyhow::Result<bool> {
+    let Some(path) = &args.html else { return Ok(false) };
+    if path.as_os_str() == "-" {
+        if args.json {
+            bail!("--html - and --json both want standard output: give --html a file");
+        }
+        ui::result(&report::comparison_html(comparison))?;
+        return Ok(true);
+    }
+    destination::write(path, &report::comparison_html(comparison)).context("--html")?;
+    Ok(false)
+}
+
+fn compared(opened: &[Opened], args: &CompareArgs) -> Comparison {
+    let sessions: Vec<Vec<CompareSession<'_>>> = opened.iter().map(Opened::sessions).collect();
+    let sides: Vec<CompareSide<'_>> = opened
+        .iter()
+        .zip(&sessions)
+        .map(|(side, sessions)| CompareSide { name: &side.name, sessions })
+        .collect();
+    analysis::compare(&CompareInput {
+        scruple: session::VERSION,
+        sides: &sides,
+        only: &args.experiment,
+        conditions: &args.fail_if,
+    })
+}
+
+/// Whether what was named is there to be compared.
+fn known(
+    experiments: &[String],
+    conditions: &[Condition],
+    designs: &[&Design],
+) -> anyhow::Result<()> {
+    for name in experiments {
+        if !designs.iter().any(|design| design.id == *name) {
+            let mut names: Vec<&str> = designs.iter().map(|design| design.id.as_str()).collect();
+            names.sort_unstable();
+            names.dedup();
+            bail!("--experiment: no session has {name:?}; there are: {}", names.join(", "));
+        }
+    }
+    for condition in conditions {
+        if let Err(why) = condition.check(designs) {
+            bail!("--fail-if '{}': {why}", condition.text);
+        }
+        if !experiments.is_empty() && !experiments.contains(&condition.experiment) {
+            bail!(
+                "--fail-if '{}': {} is not among what --experiment asks for",
+                condition.text,
+                condition.experiment
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Of several conditions the worst decides.
+fn exit(comparison: &Comparison) -> Exit {
+    match comparison.gates.iter().map(|gate| gate.outcome).max() {
+        None | Some(GateOutcome::Fine) => Exit::Done,
+        Some(GateOutcome::CannotTell) => Exit::Incomplete,
+        Some(GateOutcome::Regression) => Exit::Refuted,
+    }
+}

@@ -1,0 +1,121 @@
+//! The sessions behind the paths of the command line.
+
+use crate::{session, ui};
+use analysis::CompareSession;
+use anyhow::{Context, bail};
+use model::{Design, Summary};
+use std::path::{Path, PathBuf};
+use store::Stored;
+
+/// The most sessions of a side: the width of an interval over sessions hardly shrinks beyond.
+const SESSIONS_MAX: usize = 64;
+
+/// The most bytes of all trials together, since all of them are held.
+const BYTES_MAX: u64 = 2 * store::TRIALS_BYTES_MAX;
+
+/// One side, read whole.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// The path, as it was given.
+    pub(crate) name: String,
+    sessions: Vec<(Stored, Summary)>,
+}
+
+impl Opened {
+    pub(crate) fn designs(&self) -> impl Iterator<Item = &Design> {
+        self.sessions.iter().flat_map(|(stored, _)| &stored.manifest.designs)
+    }
+
+    pub(crate) fn sessions(&self) -> Vec<CompareSession<'_>> {
+        self.sessions.iter().map(session_of).collect()
+    }
+}
+
+fn session_of((stored, summary): &(Stored, Summary)) -> CompareSession<'_> {
+    CompareSession { manifest: &stored.manifest, records: &stored.records, summary }
+}
+
+/// Reads all sides.
+///
+/// # Errors
+/// Names the folder that is no session and holds none, or the file that is damaged.
+pub(crate) fn open(paths: &[&Path]) -> anyhow::Result<Vec<Opened>> {
+    let folders: Vec<Vec<PathBuf>> =
+        paths.iter().map(|path| folders(path)).collect::<anyhow::Result<_>>()?;
+    let bytes: u64 = folders.iter().flatten().map(|dir| trial_bytes(dir)).sum();
+    if bytes > BYTES_MAX {
+        bail!(
+            "the sessions have {bytes} bytes of trials together, and at most {BYTES_MAX} are \
+             compared at once: give fewer sessions"
+        );
+    }
+    let sides = paths.iter().zip(folders).map(|(path, folders)| {
+        let sessions = folders.iter().map(|dir| read(dir)).collect::<anyhow::Result<Vec<_>>>()?;
+        Ok(Opened { name: path.display().to_string(), sessions })
+    });
+    sides.collect()
+}
+
+/// The session that a path is, or those that it holds, by name.
+fn folders(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let is_session = |dir: &Path| dir.join(store::MANIFEST_FILE).exists();
+    if is_session(path) {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let entries = std::fs::read_dir(path).with_context(|| {
+        format!("cannot read {} as a session or a folder of sessions", path.display())
+    })?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let dir = entry.with_context(|| format!("cannot read {}", path.display()))?.path();
+        if is_session(&dir) {
+            found.push(dir);
+        }
+        if found.len() > SESSIONS_MAX {
+            bail!(
+                "{} holds more than {SESSIONS_MAX} sessions: a side has at most so many",
+                path.display()
+            );
+        }
+    }
+    if found.is_empty() {
+        bail!(
+            "{} is not a session, and holds none: a session's folder has a {}",
+            path.display(),
+            store::MANIFEST_FILE
+        );
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn trial_bytes(dir: &Path) -> u64 {
+    std::fs::metadata(dir.join(store::TRIALS_FILE)).map_or(0, |file| file.len())
+}
+
+/// A session with what its trials say, which is computed anew: the folder may hold no summary, or
+/// that of an earlier scruple.
+fn read(dir: &Path) -> anyhow::Result<(Stored, Summary)> {
+    let mut stored = store::open(dir)?;
+    if let Some(torn) = &stored.torn {
+        ui::warn(&format!(
+            "{}: line {} of trials.ndjson is torn; the trial it belonged to is not counted",
+            dir.display(),
+            torn.line
+        ));
+    }
+    let doubles = stored.duplicates().len();
+    if doubles > 0 {
+        ui::warn(&format!("{}: {doubles} trials are stored twice", dir.display()));
+    }
+    // What no number is taken from need not be held.
+    for record in &mut stored.records {
+        record.log = String::new();
+        if let Some(measured) = &mut record.measured {
+            measured.exhibits = Vec::new();
+        }
+    }
+    let designs = &stored.manifest.designs;
+    let summary = session::summarise(&stored.manifest, &stored.records, designs);
+    Ok((stored, summary))
+}

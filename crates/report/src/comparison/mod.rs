@@ -1,0 +1,101 @@
+//! Two or more sessions held against each other as one page: what makes it doubtful first, then
+//! what differs, then the facts, the gates, and each experiment.
+
+mod chapter;
+mod circumstances;
+mod item;
+mod opening;
+mod ratios;
+mod slopes;
+mod table;
+
+#[cfg(test)]
+mod tests;
+
+use crate::page;
+use crate::words::{self, letter, short};
+use item::{Chapter, Tally};
+use maud::{Markup, html};
+use model::Comparison;
+
+/// What this page looks like beyond the report.
+const STYLE: &str = include_str!("comparison.css");
+
+/// A comparison with what is drawn of it.
+struct Page<'a> {
+    comparison: &'a Comparison,
+    chapters: Vec<Chapter<'a>>,
+}
+
+impl Page<'_> {
+    /// How many sides are held against the base.
+    fn others(&self) -> usize {
+        self.comparison.sides.len().saturating_sub(1)
+    }
+
+    /// What all numbers together say of one side against the base.
+    fn tally(&self, other: usize) -> Tally {
+        self.chapters.iter().map(|chapter| chapter.tally(other)).sum()
+    }
+}
+
+/// See [`crate::comparison_html`].
+pub(crate) fn page(comparison: &Comparison) -> String {
+    let page = Page { comparison, chapters: item::chapters(comparison) };
+    let names: Vec<String> =
+        comparison.sides.iter().map(|side| short(&side.name, 60)).rev().collect();
+    let title = format!("scruple · {}", names.join(" against "));
+    let body = html! {
+        a.skip href="#contents" { "To the contents" }
+        main.comparison {
+            (opening::opening(&page))
+            (circumstances::gates(comparison))
+            (circumstances::facts(comparison))
+            (circumstances::controls(comparison))
+            (opening::contents(&page))
+            @for chapter in page.chapters.iter().filter(|chapter| !chapter.is_bare()) {
+                (chapter::chapter(&page, chapter))
+            }
+            (chapter::bare(&page))
+        }
+        (footer(comparison))
+        div #tip role="status" aria-live="polite" hidden {}
+    };
+    page::document_of(&comparison.scruple, &title, &body, STYLE)
+}
+
+fn footer(comparison: &Comparison) -> Markup {
+    html! {
+        footer {
+            p {
+                "Compared by scruple " (short(&comparison.scruple, 40)) ". Every number on this "
+                "page can be computed again from the sessions' own folders; this file needs no "
+                "network."
+            }
+        }
+    }
+}
+
+/// "B", or "B and C" for all sides that are held against the base.
+fn letters_of_others(comparison: &Comparison) -> String {
+    let letters: Vec<String> = (1..comparison.sides.len()).map(letter).collect();
+    joined(&letters)
+}
+
+/// "a, b and c".
+fn joined(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// A sentence from outside, bounded; it begins and ends as one.
+fn sentence(text: &str) -> String {
+    let mut text = words::capital(&short(text, 600));
+    if text.ends_with(|last: char| last.is_alphanumeric() || last == ']' || last == ')') {
+        text.push('.');
+    }
+    text
+}

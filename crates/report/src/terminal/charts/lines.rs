@@ -1,0 +1,291 @@
+//! Lines over a numeric factor: a small coordinate system for each panel, two of them side by side
+//! where there is room.
+
+use super::Sheet;
+use super::axis::{Axis, break_after_zero, labels};
+use super::strip::{Strip, colour, mark};
+use crate::chart::{Cell, Group, LevelAxis, Line, Panel, Scale, scale_of};
+use crate::format::{Terms, joined, parts_within};
+use crate::text::{BOLD, DIM, columns, cut, padded, paint};
+use crate::words::{self, capital};
+use model::Unit;
+
+/// Lines of a coordinate system: of one that stands alone, and of several.
+const HEIGHT_ALONE: usize = 12;
+const HEIGHT: usize = 9;
+
+/// The widest panel, the narrowest that has a neighbour, and the space between two.
+const PANEL_MAX: usize = 88;
+const PANEL_MIN: usize = 46;
+const BETWEEN: usize = 3;
+
+/// Free columns at each side, so that marks that are moved apart keep their place.
+const SIDE: usize = 3;
+
+/// Columns of a number in the key.
+const NUMBER_MAX: usize = 24;
+
+/// A panel's lines, each with the columns that it takes.
+type Drawn = Vec<(String, usize)>;
+
+/// All panels of a figure.
+pub(super) fn draw(
+    axis: &LevelAxis,
+    groups: &[Group<'_>],
+    shared: bool,
+    sheet: Sheet,
+) -> Vec<String> {
+    let all: Vec<&Panel<'_>> = groups.iter().flat_map(|group| &group.panels).collect();
+    let common = if shared { scale_of(&all) } else { None };
+    let inner = sheet.width.saturating_sub(2);
+    let pair = all.len() > 1 && inner >= 2 * PANEL_MIN + BETWEEN;
+    let width = if pair { (inner - BETWEEN) / 2 } else { inner };
+    let size = Size {
+        width: width.min(PANEL_MAX),
+        height: if all.len() > 1 { HEIGHT } else { HEIGHT_ALONE },
+        alone: all.len() == 1,
+    };
+    let mut lines = Vec::new();
+    for group in groups {
+        if !lines.is_empty() {
+            lines.push(String::new());
+        }
+        if !group.heading.is_empty() {
+            lines.push(format!("  {}", paint(BOLD, &cut(&capital(&group.heading), inner))));
+        }
+        let drawn = group.panels.iter().filter_map(|panel| {
+            let y = common.or_else(|| scale_of(&[panel]))?;
+            Some(draw_panel(axis, panel, y, size, sheet))
+        });
+        let drawn: Vec<Drawn> = drawn.collect();
+        for (index, row) in drawn.chunks(if pair { 2 } else { 1 }).enumerate() {
+            if index > 0 {
+                lines.push(String::new());
+            }
+            lines.extend(side_by_side(row, size.width).iter().map(|line| format!("  {line}")));
+        }
+    }
+    lines
+}
+
+#[derive(Clone, Copy)]
+struct Size {
+    width: usize,
+    height: usize,
+    /// Whether it is the only one of its figure.
+    alone: bool,
+}
+
+/// One panel, or two with their lines beside one another.
+fn side_by_side(panels: &[Drawn], width: usize) -> Vec<String> {
+    let most = panels.iter().map(Vec::len).max().unwrap_or(0);
+    let empty = (String::new(), 0);
+    let line = |index: usize| {
+        let mut text = String::new();
+        for (place, panel) in panels.iter().enumerate() {
+            let (own, long) = panel.get(index).unwrap_or(&empty);
+            text.push_str(own);
+            if place + 1 < panels.len() {
+                text.push_str(&" ".repeat(width.saturating_sub(*long) + BETWEEN));
+            }
+        }
+        text.trim_end().to_string()
+    };
+    (0..most).map(line).collect()
+}
+
+fn draw_panel(axis: &LevelAxis, panel: &Panel<'_>, y: Scale, size: Size, sheet: Sheet) -> Drawn {
+    let terms = Terms::In(&panel.response.unit);
+    let y = Axis::new(y, size.height, 4, terms);
+    let words: Vec<String> = y.ticks.iter().map(|(_, word)| sheet.letters.of(word)).collect();
+    let before = words.iter().map(|word| columns(word)).max().unwrap_or(0).min(size.width / 3);
+    let across = Across::over(axis, panel.lines.len(), size.width.saturating_sub(before + 2));
+    let mut canvas = vec![Strip::new(across.cells); size.height];
+    // Marks last, so that nothing hides them.
+    for draw in [connections, intervals, marks] {
+        for (index, line) in panel.lines.iter().enumerate() {
+            draw(line, &across.moved(index, panel.lines.len()), &y, &mut canvas);
+        }
+    }
+    let title = title(panel, &y.unit, size);
+    let mut lines = vec![(paint(BOLD, &title), columns(&title))];
+    for (index, strip) in canvas.iter().enumerate() {
+        let value = size.height - 1 - index;
+        let tick = y.ticks.iter().position(|(at, _)| y.cell(*at) == value);
+        let word = tick.map_or("", |tick| words[tick].as_str());
+        let word = cut(word, before);
+        let edge = match tick {
+            Some(_) => '┤',
+            None if y.has_break() && value == 1 => '╱',
+            None => '│',
+        };
+        let lead = format!("{}{word} {edge}", " ".repeat(before.saturating_sub(columns(&word))));
+        lines.push((format!("{}{}", paint(DIM, &lead), strip.painted()), size.width));
+    }
+    let indent = " ".repeat(before + 1);
+    let [line, names] = across.drawn(&axis.levels);
+    lines.push((format!("{indent}{}{}", paint(DIM, "└"), line.painted()), size.width));
+    lines.push((format!("{indent} {}", names.painted()), size.width));
+    let log = if across.scale.is_log() { ", log scale" } else { "" };
+    let unit = if axis.unit.is_empty() { String::new() } else { format!(", {}", axis.unit) };
+    let title = cut(&format!("{}{unit}{log}", axis.name), size.width - before - 2);
+    lines.push((format!("{indent} {}", paint(DIM, &title)), before + 2 + columns(&title)));
+    lines.extend(
+        panel
+            .lines
+            .iter()
+            .map(|line| key(line, &axis.levels, &panel.response.unit, size.width, sheet)),
+    );
+    lines
+}
+
+/// What stands over a panel: what tells it from its neighbours, and its unit. The response of the
+/// only panel stands in the title of its figure.
+fn title(panel: &Panel<'_>, unit: &str, size: Size) -> String {
+    let name = match (panel.heading.is_empty(), size.alone) {
+        (false, _) => panel.heading.clone(),
+        (true, true) => String::new(),
+        (true, false) => words::label(panel.response),
+    };
+    let comma = if name.is_empty() || unit.is_empty() { "" } else { ", " };
+    let room = size.width.saturating_sub(columns(unit) + comma.len());
+    format!("{}{comma}{unit}", cut(&capital(&name), room))
+}
+
+/// The horizontal axis: the measured levels.
+struct Across {
+    scale: Scale,
+    cells: usize,
+    side: usize,
+    /// Whether lines have room to stand beside one another.
+    apart: bool,
+}
+
+impl Across {
+    fn over(axis: &LevelAxis, lines: usize, cells: usize) -> Across {
+        let values: Vec<f64> = axis.levels.iter().map(|(value, _)| *value).collect();
+        let scale = axis.scale;
+        let side = SIDE.max(lines / 2).min(cells / 4);
+        let across = Across { scale, cells, side, apart: false };
+        let places: Vec<usize> = values.iter().map(|value| across.cell(*value)).collect();
+        let nearest = places.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).min();
+        let apart = nearest.is_none_or(|nearest| nearest > lines) && lines / 2 <= side;
+        Across { apart, ..across }
+    }
+
+    fn cell(&self, value: f64) -> usize {
+        let room = self.cells.saturating_sub(2 * self.side + 1);
+        self.side + (self.scale.place(value) * room as f64).round() as usize
+    }
+
+    /// Where the values of one line of several stand: beside those of the others, so that equal
+    /// values do not hide one another.
+    fn moved(&self, index: usize, lines: usize) -> impl Fn(f64) -> usize {
+        let shift = if self.apart { index as isize - (lines as isize - 1) / 2 } else { 0 };
+        move |value| self.cell(value).saturating_add_signed(shift)
+    }
+
+    fn drawn(&self, levels: &[(f64, String)]) -> [Strip; 2] {
+        let mut line = Strip::new(self.cells);
+        for at in 0..self.cells {
+            line.put(at, '─', DIM);
+        }
+        let places: Vec<(usize, &str)> =
+            levels.iter().map(|(value, name)| (self.cell(*value), name.as_str())).collect();
+        for (at, _) in &places {
+            line.put(*at, '┬', DIM);
+        }
+        if self.scale.has_break() {
+            break_after_zero(&mut line, &places);
+        }
+        [line, labels(&places, self.cells)]
+    }
+}
+
+/// The estimates of a line that can be drawn: column and line of each, and its interval.
+fn places<'a>(
+    line: &'a Line,
+    across: &'a dyn Fn(f64) -> usize,
+    y: &'a Axis,
+    height: usize,
+) -> impl Iterator<Item = (usize, usize, [usize; 2])> + 'a {
+    let down = move |value: f64| height - 1 - y.cell(value);
+    line.points.iter().filter_map(move |(x, cell)| {
+        let estimate = cell.estimate.filter(|estimate| estimate.point.is_finite())?;
+        let ends = [estimate.high, estimate.low].map(down);
+        Some((across(*x), down(estimate.point), ends))
+    })
+}
+
+fn connections(line: &Line, across: &dyn Fn(f64) -> usize, y: &Axis, canvas: &mut [Strip]) {
+    let known: Vec<_> = places(line, across, y, canvas.len()).collect();
+    for pair in known.windows(2) {
+        let ((x0, y0, _), (x1, y1, _)) = (pair[0], pair[1]);
+        let steps = x0.abs_diff(x1).max(y0.abs_diff(y1));
+        for step in 1..steps {
+            let along = step as f64 / steps as f64;
+            let between =
+                |a: usize, b: usize| (a as f64 + (b as f64 - a as f64) * along).round() as usize;
+            canvas[between(y0, y1)].put_under(between(x0, x1), '┄', colour(line.style));
+        }
+    }
+}
+
+fn intervals(line: &Line, across: &dyn Fn(f64) -> usize, y: &Axis, canvas: &mut [Strip]) {
+    let known: Vec<_> = places(line, across, y, canvas.len()).collect();
+    for (at, _, [top, bottom]) in known {
+        for strip in canvas.iter_mut().take(bottom + 1).skip(top) {
+            strip.put(at, '│', colour(line.style));
+        }
+    }
+}
+
+fn marks(line: &Line, across: &dyn Fn(f64) -> usize, y: &Axis, canvas: &mut [Strip]) {
+    let known: Vec<_> = places(line, across, y, canvas.len()).collect();
+    for (at, row, _) in known {
+        canvas[row].put(at, mark(line.style), colour(line.style).bold());
+    }
+}
+
+/// A line's mark and name with its first and its last number; their intervals where there is room.
+fn key(
+    line: &Line,
+    levels: &[(f64, String)],
+    unit: &Unit,
+    width: usize,
+    sheet: Sheet,
+) -> (String, usize) {
+    let sign = mark(line.style);
+    let told = |(x, cell): &(f64, Cell), whole: bool| {
+        let estimate = cell.estimate.as_ref()?;
+        let number = parts_within(estimate, Terms::In(unit), NUMBER_MAX);
+        let number = if whole { joined(&number) } else { number.point };
+        let level = levels.iter().find(|(value, _)| value == x).map(|(_, name)| name.as_str());
+        Some(sheet.letters.of(&format!("{}: {number}", level.unwrap_or_default())))
+    };
+    let ends = [line.points.first(), line.points.last().filter(|_| line.points.len() > 1)];
+    let with = |whole: bool| {
+        let ends: Vec<String> =
+            ends.iter().flatten().filter_map(|point| told(point, whole)).collect();
+        ends.join("  ")
+    };
+    let name = sheet.letters.of(&line.name);
+    let before = columns(&name) + 2 + if name.is_empty() { 0 } else { 2 };
+    let numbers = [with(true), with(false)];
+    let fitting = numbers.iter().find(|text| before + columns(text) <= width);
+    let (name, numbers) = match fitting {
+        Some(numbers) => (name, numbers.clone()),
+        None => {
+            let name = cut(&name, (width / 2).saturating_sub(4));
+            let room = width.saturating_sub(columns(&name) + 4);
+            (name, cut(&numbers[1], room))
+        }
+    };
+    let text = format!(
+        "{}{}{numbers}",
+        padded(&name, columns(&name)),
+        if name.is_empty() { "" } else { "  " }
+    );
+    let long = columns(&text) + 2;
+    (format!("{} {text}", paint(colour(line.style).bold(), &sign.to_string())), long)
+}

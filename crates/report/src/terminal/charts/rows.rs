@@ -1,0 +1,143 @@
+//! One row per treatment: its trials, the interval over them, the number beside them.
+
+use super::Sheet;
+use super::axis::Axis;
+use super::strip::{Strip, colour, mark};
+use crate::chart::{Cell, Scale, scale_of_rows};
+use crate::format::{Terms, joined, parts_within};
+use crate::text::{BOLD, CARE, DIM, columns, cut, padded, paint};
+use model::{Estimate, Response};
+
+/// The widest and the narrowest strip; where less is left, a row takes two lines.
+const STRIP_MAX: usize = 88;
+const STRIP_MIN: usize = 24;
+
+/// Columns of a name and of a number at most.
+const NAME_MAX: usize = 44;
+const NUMBER_MAX: usize = 28;
+
+/// How the columns are shared out.
+struct Layout {
+    name: usize,
+    strip: usize,
+    /// Of all.
+    width: usize,
+    /// Whether the strip stands under the name and the number.
+    under: bool,
+}
+
+/// All rows over their common axis, then those without a number.
+pub(super) fn draw(
+    response: &Response,
+    rows: &[(usize, Cell)],
+    absent: &[(String, String)],
+    sheet: Sheet,
+) -> Vec<String> {
+    draw_in(Terms::In(&response.unit), scale_of_rows(response, rows), rows, absent, sheet)
+}
+
+/// The same in any terms, over any axis.
+pub(super) fn draw_in(
+    terms: Terms<'_>,
+    scale: Option<Scale>,
+    rows: &[(usize, Cell)],
+    absent: &[(String, String)],
+    sheet: Sheet,
+) -> Vec<String> {
+    let Some(scale) = scale else {
+        return vec![format!("  {}", paint(DIM, "no trial gave a number"))];
+    };
+    let numbers: Vec<String> = rows.iter().map(|(_, cell)| number(cell, terms, sheet)).collect();
+    let names = rows.iter().map(|(_, cell)| &cell.label).chain(absent.iter().map(|(name, _)| name));
+    let names: Vec<String> = names.map(|name| sheet.letters.of(name)).collect();
+    let layout = Layout::over(&names, &numbers, sheet.width);
+    let axis = Axis::across(scale, layout.strip, terms);
+    let mut lines = Vec::new();
+    for (((style, cell), name), number) in rows.iter().zip(&names).zip(&numbers) {
+        lines.extend(layout.row(name, &strip(*style, cell, &axis).painted(), number));
+    }
+    for (name, (_, word)) in names[rows.len()..].iter().zip(absent) {
+        lines.extend(layout.absent(name, word));
+    }
+    let [line, labels] = axis.drawn();
+    let indent = " ".repeat(if layout.under { 4 } else { layout.name + 4 });
+    // The unit stands beside the axis; where there is no room, at the end of its labels.
+    lines.push(format!("{indent}{}  {}", line.painted(), paint(DIM, &axis.unit)));
+    lines.push(format!("{indent}{}", labels.painted()));
+    lines
+}
+
+impl Layout {
+    fn over(names: &[String], numbers: &[String], width: usize) -> Layout {
+        let longest = |texts: &[String], most: usize| {
+            texts.iter().map(|text| columns(text)).max().unwrap_or(0).min(most)
+        };
+        let name = longest(names, NAME_MAX.min(width * 2 / 5));
+        let number = longest(numbers, NUMBER_MAX).max("log scale".len());
+        let beside = width.saturating_sub(name + number + 6);
+        if beside >= STRIP_MIN {
+            return Layout { name, strip: beside.min(STRIP_MAX), width, under: false };
+        }
+        let name = longest(names, width.saturating_sub(4));
+        let strip = width.saturating_sub(4 + 2 + "log scale".len());
+        Layout { name, strip, width, under: true }
+    }
+
+    fn row(&self, name: &str, strip: &str, number: &str) -> Vec<String> {
+        let (point, interval) = number.split_once(" [").unwrap_or((number, ""));
+        let interval = if interval.is_empty() { String::new() } else { format!(" [{interval}") };
+        let painted = format!("{}{}", paint(BOLD, point), paint(DIM, &interval));
+        let name = cut(name, self.name);
+        if !self.under {
+            return vec![format!("  {}  {strip}  {painted}", padded(&name, self.name))];
+        }
+        let room = self.width.saturating_sub(columns(number) + 4);
+        if columns(&name) <= room {
+            vec![format!("  {}  {painted}", padded(&name, room)), format!("    {strip}")]
+        } else {
+            let indent = " ".repeat(room + 4);
+            vec![format!("  {name}"), format!("{indent}{painted}"), format!("    {strip}")]
+        }
+    }
+
+    /// A treatment without a number, with a word that says why.
+    fn absent(&self, name: &str, word: &str) -> Vec<String> {
+        let name = cut(name, self.name);
+        let word = cut(word, self.width / 2);
+        let painted = paint(CARE, &word);
+        if !self.under || self.name + columns(&word) + 4 <= self.width {
+            return vec![format!("  {}  {painted}", padded(&name, self.name))];
+        }
+        vec![format!("  {name}"), format!("    {painted}")]
+    }
+}
+
+/// "12.3 µs [12.1, 12.6]", with fewer digits where it is long.
+fn number(cell: &Cell, terms: Terms<'_>, sheet: Sheet) -> String {
+    let number = cell.estimate.as_ref().map(|e| joined(&parts_within(e, terms, NUMBER_MAX)));
+    cut(&sheet.letters.of(&number.unwrap_or("–".into())), NUMBER_MAX)
+}
+
+fn strip(style: usize, cell: &Cell, axis: &Axis) -> Strip {
+    let mut strip = Strip::new(axis.cells());
+    for (_, value) in cell.dots.iter().filter(|(_, value)| value.is_finite()) {
+        strip.put(axis.cell(*value), '·', DIM);
+    }
+    if let Some(Estimate { point, low, high, .. }) = cell.estimate {
+        let (begin, end) = (axis.cell(low), axis.cell(high));
+        for at in begin..=end {
+            strip.put(at, '─', colour(style));
+        }
+        // An interval without an end has none drawn.
+        if low.is_finite() {
+            strip.put(begin, '├', colour(style));
+        }
+        if high.is_finite() {
+            strip.put(end, '┤', colour(style));
+        }
+        if point.is_finite() {
+            strip.put(axis.cell(point), mark(style), colour(style).bold());
+        }
+    }
+    strip
+}
