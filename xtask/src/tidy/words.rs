@@ -159,7 +159,13 @@ mod tests {
             places(&printing(&tree([("crates/kit/src/a.rs", text)]))),
             ["crates/kit/src/a.rs:2", "crates/kit/src/a.rs:3"]
         );
-        for path in ["crates/lab/src/a.rs", "xtask/src/a.rs", "crates/kit/tests/a.rs"] {
+        let fine = [
+            "crates/lab/src/a.rs",
+            "xtask/src/a.rs",
+            "crates/kit/tests/a.rs",
+            "crates/kit/benches/a.rs",
+        ];
+        for path in fine {
             assert_eq!(printing(&tree([(path, text)])), [], "{path}");
         }
         let fine = "// println!\nconst A: &str = \"println!\";\nmacro_rules! pretty_print { () => {} }\n\
