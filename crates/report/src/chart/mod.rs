@@ -49,7 +49,7 @@ pub(crate) const DOTS_MAX: usize = 60;
 const DOTS_ON_PAGE: usize = 4_000;
 
 /// Dots drawn per treatment at least, however many treatments there are.
-const DOTS_MIN: usize = 4;
+const DOTS_MIN: usize = 2;
 
 /// How many dots each treatment of a page may have, given how many there are.
 pub(crate) fn dots_per_cell(cells: usize) -> usize {
@@ -79,8 +79,9 @@ pub(crate) fn definitions() -> Markup {
     }
 }
 
-/// A figure with its title, legend, chart, caption and the table behind it.
-pub(crate) fn figure(figure: &Figure<'_>) -> Markup {
+/// A figure with its title, legend, chart, caption and the table behind it. `place` is its address on
+/// the page.
+pub(crate) fn figure(figure: &Figure<'_>, place: &str) -> Markup {
     let cells = figure.cells();
     let drawn: usize = cells.iter().map(|cell| cell.dots.len()).sum();
     html! {
@@ -92,7 +93,7 @@ pub(crate) fn figure(figure: &Figure<'_>) -> Markup {
                     (lines::draw(axis, groups, *shared))
                 }
                 Body::Rows { response, rows, absent } => {
-                    (rows::draw(response, rows, absent, &figure.title))
+                    (rows::draw(response, rows, absent, (&figure.title, place)))
                 }
                 Body::Heat { response, across, down, grids } => {
                     (heat::draw(response, across, down, grids))

@@ -16,12 +16,13 @@ const SPREAD_PX: f64 = 8.0;
 /// Share of the width left free at each side.
 const SIDE: f64 = 0.03;
 
-/// All rows with their common axis, and those that have no number.
+/// All rows with their common axis, and those that have no number; under a title, at an address of the
+/// page that is its own.
 pub(crate) fn draw(
     response: &Response,
     rows: &[(usize, Cell)],
     absent: &[(String, String)],
-    title: &str,
+    (title, place): (&str, &str),
 ) -> Markup {
     let Some(scale) = scale_of(response, rows) else {
         return html! { p.quiet { "No trial gave a number." } };
@@ -34,8 +35,8 @@ pub(crate) fn draw(
     );
     html! {
         div.rows role="img" tabindex="0" aria-label=(about) {
-            @for (style, cell) in rows {
-                (draw_row(*style, cell, &scale, &ticks, &response.unit))
+            @for (index, (style, cell)) in rows.iter().enumerate() {
+                (draw_row(*style, cell, &scale, &response.unit, &grid(&scale, &ticks, place, index)))
             }
             @for (label, word) in absent {
                 div.row {
@@ -60,7 +61,23 @@ pub(crate) fn scale_of(response: &Response, rows: &[(usize, Cell)]) -> Option<Sc
     Scale::over(values, zero)
 }
 
-fn draw_row(style: usize, cell: &Cell, scale: &Scale, ticks: &[f64], unit: &Unit) -> Markup {
+/// The lines of the axis behind a row: drawn once, and taken from there by the rows below.
+fn grid(scale: &Scale, ticks: &[f64], place: &str, row: usize) -> Markup {
+    html! {
+        @if row == 0 {
+            g.grid id={ (place) "-grid" } {
+                @for value in ticks {
+                    @let at = percent(across(scale, *value));
+                    line x1=(at) x2=(at) y2="100%" {}
+                }
+            }
+        } @else {
+            use href={ "#" (place) "-grid" } {}
+        }
+    }
+}
+
+fn draw_row(style: usize, cell: &Cell, scale: &Scale, unit: &Unit, grid: &Markup) -> Markup {
     let numbers = numbers(cell, unit);
     let place = |index: usize, value: f64| {
         (percent(across(scale, value)), px(off_center(index) * SPREAD_PX))
@@ -69,12 +86,7 @@ fn draw_row(style: usize, cell: &Cell, scale: &Scale, ticks: &[f64], unit: &Unit
         div.row {
             div.row-label { (cell.label) }
             svg.strip width="100%" height=(px(HEIGHT)) {
-                g.grid {
-                    @for value in ticks {
-                        @let at = percent(across(scale, *value));
-                        line x1=(at) x2=(at) y2="100%" {}
-                    }
-                }
+                (grid)
                 // A label of two lines makes the row higher: the marks stay in its middle.
                 svg.(style_class(style)) y="50%" overflow="visible" {
                     (dots(cell, unit, place))

@@ -178,7 +178,7 @@ fn many_lines_become_fields_and_few_stay_lines() {
     let measured = fields().filter(|field| matches!(field, Field::Measured(_))).count();
     let absent = fields().filter(|field| matches!(field, Field::Absent(..))).count();
     assert_eq!((measured, absent), (20, 1));
-    let drawn = super::figure(&figures[0]).into_string();
+    let drawn = super::figure(&figures[0], "here").into_string();
     assert_eq!(drawn.matches("data-tip=").count(), 21);
     assert!(drawn.contains("field mark hit absent"), "{drawn}");
 }

@@ -68,7 +68,7 @@ fn figures(chapter: &Chapter<'_>, own: &str) -> Markup {
                 @let place = format!("{own}-chart-{}", index + 1);
                 div.anchored.picture id=(place) {
                     a.anchor href={ "#" (place) } aria-label="Link to this chart" { "#" }
-                    (chart::figure(figure))
+                    (chart::figure(figure, &place))
                 }
             }
         }

@@ -44,7 +44,7 @@ const PAGE_BYTES: usize = 1_930_000;
 const SORT: &str = include_str!("sort.js");
 
 /// So many bytes of trials a page carries however large the rest of it is.
-const TRIALS_BYTES: usize = 250_000;
+const TRIALS_BYTES: usize = 100_000;
 
 /// Nothing is fetched from anywhere, even if something on the page asked for it.
 const POLICY: &str =
