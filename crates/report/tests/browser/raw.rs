@@ -189,11 +189,21 @@ fn downloaded(looked: &Looked, id: &str, folder: &Path) -> String {
         if let Some(file) =
             files.into_iter().find(|file| file.extension().is_some_and(|e| e == "csv"))
         {
-            return std::fs::read_to_string(file).unwrap();
+            // The browser may make the file before it fills it; the last row ends its line.
+            let text = std::fs::read_to_string(file).unwrap_or_default();
+            if text.ends_with('\n') && !is_partial(folder) {
+                return text;
+            }
         }
         assert!(since.elapsed() < DOWNLOAD_WAIT, "nothing was downloaded");
         std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Whether a download is still under way.
+fn is_partial(folder: &Path) -> bool {
+    let mut files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files.any(|file| file.extension().is_some_and(|e| e == "crdownload"))
 }
 
 #[test]
