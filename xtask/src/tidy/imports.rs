@@ -4,22 +4,33 @@ use super::{Fault, SourceFile, Tree};
 
 /// The import table of ARCHITECTURE.md: a room, and the rooms that it may import. `lab` may
 /// import all.
-const TABLE: [(&str, &[&str]); 11] = [
+const TABLE: [(&str, &[&str]); 12] = [
     ("model", &[]),
     ("sys", &[]),
-    ("analysis", &["model"]),
+    ("laws", &[]),
+    ("analysis", &["model", "laws"]),
     ("kit", &["model", "sys"]),
     ("experiments", &["kit", "sys"]),
     ("store", &["model"]),
     ("runner", &["model", "sys", "kit"]),
-    ("report", &["model", "analysis"]),
+    ("report", &["model", "analysis", "laws"]),
     ("export", &["model", "analysis"]),
     ("lab", ALL),
     ("xtask", &[]),
 ];
 
-const ALL: &[&str] =
-    &["model", "sys", "analysis", "kit", "experiments", "store", "runner", "report", "export"];
+const ALL: &[&str] = &[
+    "model",
+    "sys",
+    "laws",
+    "analysis",
+    "kit",
+    "experiments",
+    "store",
+    "runner",
+    "report",
+    "export",
+];
 
 /// The only room with `unsafe` code.
 const UNSAFE_ROOM: &str = "sys";
@@ -179,9 +190,10 @@ mod tests {
 
     #[test]
     fn a_drawing_that_is_not_the_table_is_a_fault() {
-        let rooms = "| `model` | – | nouns |\n| `sys` | – | |\n| `analysis` | model | |\n\
+        let rooms = "| `model` | – | nouns |\n| `sys` | – | |\n| `laws` | – | |\n\
+            | `analysis` | model, laws | |\n\
             | `kit` | model, sys | |\n| `experiments` | kit, sys | |\n| `store` | model | |\n\
-            | `runner` | model, sys, kit | |\n| `report` | model, analysis | |\n\
+            | `runner` | model, sys, kit | |\n| `report` | model, analysis, laws | |\n\
             | `export` | model, analysis | |\n| `lab` | all | |\n";
         let with = |text: &str| drawing(&tree([("ARCHITECTURE.md", text)]));
         assert_eq!(with(rooms), []);
