@@ -96,6 +96,22 @@ fn hostile_numbers_are_errors() {
 }
 
 #[test]
+fn quantiles_of_the_response_add_up_to_its_mean() {
+    // The mean is the integral of the quantile over all probabilities, by the midpoint rule.
+    for (busy, servers) in [(0.3, 1), (0.8, 4), (0.75, 4), (0.95, 16)] {
+        let arrivals = busy * f64::from(servers);
+        let parts = 20_000;
+        let mean: f64 = (0..parts)
+            .map(|i| (f64::from(i) + 0.5) / f64::from(parts))
+            .map(|p| mmc_response_quantile(arrivals, 1.0, servers, p).unwrap())
+            .sum::<f64>()
+            / f64::from(parts);
+        let exact = mmc(arrivals, 1.0, servers).unwrap().response;
+        assert!(near(mean, exact, 1e-3), "{busy} {servers}: {mean} {exact}");
+    }
+}
+
+#[test]
 fn a_repairman_is_erlangs_telephone() {
     // One server: it is idle with Erlang's B(N, Z/S) (Kleinrock 1975, 3.8).
     for (n, think, service) in [(1, 1.0, 1.0), (5, 3.0, 1.0), (40, 20.0, 0.7), (200, 50.0, 1.0)] {

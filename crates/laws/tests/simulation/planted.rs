@@ -7,24 +7,24 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// A source of draws.
-pub struct Draws {
+pub(crate) struct Draws {
     bits: ChaCha8Rng,
     spare: Option<f64>,
 }
 
 impl Draws {
     /// The same draws for the same seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Draws { bits: ChaCha8Rng::seed_from_u64(seed), spare: None }
     }
 
     /// Between 0 and 1, never either.
-    pub fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         ((self.bits.next_u64() >> 12) as f64 + 0.5) / (1u64 << 52) as f64
     }
 
     /// Standard normal (Box and Muller 1958).
-    pub fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
         }
@@ -37,7 +37,7 @@ impl Draws {
 
 /// How trials scatter.
 #[derive(Clone, Copy, Debug)]
-pub enum Noise {
+pub(crate) enum Noise {
     /// By the same amount at each n, a part of the greatest throughput.
     Same(f64),
     /// By the same part of the throughput at each n.
@@ -48,22 +48,22 @@ pub enum Noise {
 
 /// A law with its coefficients, and how it is measured.
 #[derive(Clone, Debug)]
-pub struct Plant {
+pub(crate) struct Plant {
     /// The law.
-    pub law: Law,
+    pub(crate) law: Law,
     /// Its coefficients, in the order of the fit.
-    pub truth: Vec<f64>,
+    pub(crate) truth: Vec<f64>,
     /// The levels of n.
-    pub ns: Vec<f64>,
+    pub(crate) ns: Vec<f64>,
     /// Trials at each.
-    pub trials: u32,
+    pub(crate) trials: u32,
     /// How they scatter.
-    pub noise: Noise,
+    pub(crate) noise: Noise,
 }
 
 impl Plant {
     /// Throughput without noise, by the forward formulas and not by those of the fit.
-    pub fn throughput(&self, n: f64) -> f64 {
+    pub(crate) fn throughput(&self, n: f64) -> f64 {
         let t = &self.truth;
         match self.law {
             Law::Linear => Some(t[0] * n),
@@ -79,7 +79,7 @@ impl Plant {
     }
 
     /// One session's trials.
-    pub fn points(&self, draws: &mut Draws) -> Vec<Point> {
+    pub(crate) fn points(&self, draws: &mut Draws) -> Vec<Point> {
         let most = self.ns.iter().map(|&n| self.throughput(n)).fold(0.0, f64::max);
         let last = self.ns[self.ns.len() - 1];
         let mut points = Vec::new();
