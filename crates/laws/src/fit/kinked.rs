@@ -71,7 +71,7 @@ pub(super) fn solve(problem: &Problem, region: Region) -> Option<Minimum> {
     for (low, high) in segments(problem) {
         // A hair below the end, where the last point of the segment is still past the kink: its
         // slope by c vanishes on the end itself, and a search that stepped there could not return.
-        let bounds = bounds(problem, region, (low, high * (1.0 - 1e-13)));
+        let bounds = bounds(problem, region, (low, (high * (1.0 - 1e-13)).max(low)));
         for alpha in [0.02, 0.4] {
             let middle = f64::midpoint(low, high);
             let start: Values = match problem.law {

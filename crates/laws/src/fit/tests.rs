@@ -285,4 +285,29 @@ proptest! {
             prop_assert!((one.aicc.unwrap() - two.aicc.unwrap()).abs() < 1e-4);
         }
     }
+
+    #[test]
+    fn points_of_any_size_neither_stop_it_nor_give_a_nan(
+        points in prop::collection::vec((any::<f64>(), any::<f64>(), any::<f64>()), 0..12),
+        near in prop::collection::vec(1.0..1.0000001_f64, 0..8)
+    ) {
+        let any = points.into_iter().map(|(n, x, weight)| Point {
+            n: n.abs().max(1.0),
+            throughput: x.abs().max(f64::MIN_POSITIVE),
+            weight: weight.abs().max(f64::MIN_POSITIVE),
+        });
+        let close = near.into_iter().map(|n| Point::new(n, 10.0));
+        let points: Vec<Point> = any.chain(close).collect();
+        for law in Law::ALL {
+            for region in [Region::Physical, Region::Free] {
+                let Ok(fit) = fit(law, &points, region) else { continue };
+                for p in &fit.parameters {
+                    prop_assert!(p.value.is_finite() && p.low <= p.value && p.value <= p.high, "{p:?}");
+                }
+                if let Ok(lack) = lack_of_fit(&fit, &points) {
+                    prop_assert!((0.0..=1.0).contains(&lack.p_value), "{lack:?}");
+                }
+            }
+        }
+    }
 }
