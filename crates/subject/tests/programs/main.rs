@@ -8,6 +8,7 @@
 mod bench;
 mod output;
 mod starting;
+mod student;
 
 use libtest_mimic::{Arguments, Trial as Test};
 
@@ -17,6 +18,6 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // The runner adopts all orphans of this process, so its tests cannot stand side by side.
     arguments.test_threads = Some(1);
-    let tests: Vec<Test> = [starting::tests(), output::tests()].into_iter().flatten().collect();
+    let tests: Vec<Test> = [starting::tests(), output::tests(), student::tests()].into_iter().flatten().collect();
     libtest_mimic::run(&arguments, tests).exit();
 }
