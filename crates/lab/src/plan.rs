@@ -111,6 +111,7 @@ impl Plan {
                 Purpose::Ask(inquiry) => Some(inquiry),
                 Purpose::Run | Purpose::Selftest => None,
             },
+            study: None,
         };
         Ok(Plan { purpose, designs, options, seed: args.seed, output: args.output.clone() })
     }

@@ -36,17 +36,13 @@ pub fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 }
 
 fn command(subject: &Subject, spec: &Spec, scratch: &str) -> Result<Command, Stop> {
-    let fill = |text: &String| {
-        subject
-            .fill(text, &spec.treatment, scratch)
-            .map_err(|error| Stop::failed(error.to_string()))
-    };
-    let mut words = subject.command.iter().map(fill);
-    let program = words.next().ok_or_else(|| Stop::failed("the command has no program"))??;
+    let words = subject
+        .arguments(&subject.command, &spec.treatment, scratch)
+        .map_err(|error| Stop::failed(error.to_string()))?;
+    let (program, words) =
+        words.split_first().ok_or_else(|| Stop::failed("the command has no program"))?;
     let mut command = Command::new(program);
-    for word in words {
-        command.arg(word?);
-    }
+    command.args(words);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     Ok(command)
 }
