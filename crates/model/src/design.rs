@@ -187,6 +187,16 @@ impl Design {
         })
     }
 
+    /// A treatment as its author names it: without the factor that [`Design::repetition`] tells,
+    /// where that is at its baseline.
+    pub fn as_named(&self, treatment: &crate::Treatment) -> crate::Treatment {
+        let mut named = treatment.clone();
+        if let Some(factor) = self.repetition().filter(|_| !self.repeats(treatment)) {
+            named.0.remove(&factor.name);
+        }
+        named
+    }
+
     /// The response of that name.
     pub fn response(&self, name: &str) -> Option<&Response> {
         self.responses.iter().find(|response| response.name == name)

@@ -9,14 +9,24 @@ use model::{Cell, Factor, Finding, Level, Quantity, Response};
 /// table has them all.
 const LEVELS_OF_OTHERS: usize = 3;
 
-/// The findings for the responses in front, those of the first one first: it alone decides how long
-/// is measured.
+/// The findings for the responses in front, those of the first one first. How long is measured is
+/// decided by the first answer about each factor: dozens of numbers, each to be precise, would take
+/// a session for themselves, and they share its blocks anyway.
 pub(crate) fn derive(factors: &[&Factor], responses: &[Response]) -> Vec<Finding> {
-    let mut all = Vec::new();
+    let mut all: Vec<Finding> = Vec::new();
     for (index, response) in responses.iter().enumerate() {
-        let make = if index == 0 { finding } else { remark };
         let most = if index == 0 { usize::MAX } else { LEVELS_OF_OTHERS };
+        let mut waiting: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
         for (id, sentence, quantity) in of_response(factors, response, most) {
+            let about = match &quantity {
+                Quantity::Ratio { of, to, .. } => {
+                    waiting.iter().position(|name| of.0.get(*name) != to.0.get(*name))
+                }
+                _ => None,
+            };
+            let first = about.is_some() || factors.is_empty();
+            about.map(|place| waiting.remove(place));
+            let make = if index == 0 && first { finding } else { remark };
             all.push(make(&id, &sentence, quantity));
         }
     }

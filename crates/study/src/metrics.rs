@@ -66,12 +66,7 @@ fn metric(value: &Value<'_>) -> Result<(Metric, Response), Error> {
     let corrected = if scale == 1.0 { String::new() } else { format!("multiplied by {scale}") };
     let response = kit::declare::response(&name, &label, unit)
         .center(Center::Median)
-        .card(
-            "as the program itself measures it",
-            "as the program itself measures it",
-            &corrected,
-            &source,
-        )
+        .card("where the program itself begins to count", "where it ends", &corrected, &source)
         .build();
     Ok((Metric { response: name, from, pick, scale: scale * factor, per }, response))
 }
