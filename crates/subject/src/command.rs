@@ -39,7 +39,9 @@ impl Filled {
                 .map_err(|error| Stop::failed(error.to_string()))
         };
         let filled = |words: &Vec<String>| -> Result<Vec<String>, Stop> {
-            words.iter().map(|word| fill(word)).collect()
+            subject
+                .arguments(words, &spec.treatment, scratch)
+                .map_err(|error| Stop::failed(error.to_string()))
         };
         let all = |commands: &Vec<Vec<String>>| -> Result<Vec<_>, Stop> {
             commands.iter().map(filled).collect()

@@ -4,7 +4,7 @@ use super::{Fault, SourceFile, Tree};
 
 /// The import table of ARCHITECTURE.md: a room, and the rooms that it may import. `lab` may
 /// import all.
-const TABLE: [(&str, &[&str]); 12] = [
+const TABLE: [(&str, &[&str]); 13] = [
     ("model", &[]),
     ("sys", &[]),
     ("laws", &[]),
@@ -12,6 +12,7 @@ const TABLE: [(&str, &[&str]); 12] = [
     ("kit", &["model", "sys"]),
     ("experiments", &["kit", "sys"]),
     ("subject", &["model", "sys", "kit"]),
+    ("study", &["model", "kit"]),
     ("store", &["model"]),
     ("runner", &["model", "sys", "kit"]),
     ("report", &["model", "analysis", "laws"]),
@@ -28,6 +29,7 @@ const ALL: &[&str] = &[
     "kit",
     "experiments",
     "subject",
+    "study",
     "store",
     "runner",
     "report",

@@ -13,6 +13,7 @@ mod opening;
 mod planted;
 mod raw;
 mod sayings;
+mod subject;
 mod tags;
 mod why;
 
@@ -29,7 +30,8 @@ const STYLE: &str =
     concat!(include_str!("../page.css"), include_str!("charts.css"), include_str!("sort.css"));
 
 /// What the chapters around the charts add to it.
-const CHAPTERS: &str = concat!(include_str!("raw.css"), include_str!("rail.css"));
+const CHAPTERS: &str =
+    concat!(include_str!("raw.css"), include_str!("rail.css"), include_str!("subject.css"));
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
 /// never markup.
