@@ -40,6 +40,8 @@ pub const QUEUE_WAIT: &str = "queue_wait_ns";
 pub const BLOCKED: &str = "blocked_ns";
 /// Time in which there were fewer workers than it was told to use.
 pub const ABSENT: &str = "absent_ns";
+/// Time for which a quota of its own held it back, over all CPUs.
+pub const THROTTLED: &str = "throttled_ns";
 /// The most processes at once.
 pub const PROCESSES: &str = "processes_count";
 /// The most threads at once.
@@ -114,6 +116,8 @@ pub fn responses() -> Vec<Response> {
         of(BLOCKED, "blocked", Unit::Ns, "over its workers, its busiest threads", tasks)
             .center(Center::Sum),
         of(ABSENT, "without a worker", Unit::Ns, "over the workers it was told to use", tasks)
+            .center(Center::Sum),
+        of(THROTTLED, "held back by a quota", Unit::Ns, "over all CPUs; of a quota of its own", "cpu.stat of its cgroup")
             .center(Center::Sum),
         of(PROCESSES, "processes at once", Unit::Count, LOOKS, "/proc/PID/task/TID/children")
             .center(Center::Max),
