@@ -23,7 +23,7 @@ pub use words::{cause as cause_words, loss as loss_words};
 use crate::mean_estimate;
 use crate::tail::student_quantile;
 use laws::fit::Law;
-use model::{Design, Estimate, Record, SCALING_FORMAT, ScaleCurve, ScaleLevel, ScaleWork, Scaling};
+use model::{Design, Estimate, Record, SCALING_FORMAT, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit};
 
 /// The factor that says how many workers there are.
 pub const WORKERS: &str = "n";
@@ -35,7 +35,7 @@ pub const COPIES: &str = "copies";
 const AGAIN: &str = "again";
 
 /// The response in which a program tells how much work it did.
-pub const WORK: &str = "work_count";
+pub const WORK: &str = "work";
 
 /// The work grows with n if at the largest n it is so many times that of the smallest: halfway, on a
 /// logarithmic scale, between none and twice.
@@ -77,7 +77,10 @@ impl<'a> ScaleInput<'a> {
             session: Some(session),
             source: words.join(" "),
             cpus: u32::try_from(cpus).ok().filter(|cpus| *cpus > 0),
-            unit: work.map(|response| response.label.clone()),
+            unit: work.map(|response| match &response.unit {
+                Unit::Other(unit) => unit.clone(),
+                _ => response.label.clone(),
+            }),
             trials: trials(records, work.is_some()),
         }
     }

@@ -156,7 +156,7 @@ pub(super) fn stretched_at(x: &Scale, value: f64, height: f64) -> String {
 }
 
 /// What of this machine lies among the levels: an upright line with its name each.
-fn landmarks(axis: &Axis) -> Markup {
+pub(super) fn landmarks(axis: &Axis) -> Markup {
     let mut last = f64::NEG_INFINITY;
     let mut low = false;
     let mut placed = Vec::new();
@@ -230,7 +230,7 @@ fn break_mark(x: &str, y: &str) -> Markup {
     }
 }
 
-fn level_axis(x: &Scale, levels: &[(f64, String)]) -> Markup {
+pub(super) fn level_axis(x: &Scale, levels: &[(f64, String)]) -> Markup {
     let base = ABOVE + HEIGHT;
     let labels = labels_that_fit(x, levels);
     html! {
@@ -266,7 +266,7 @@ pub(super) fn labels_that_fit<'l>(x: &Scale, levels: &'l [(f64, String)]) -> Vec
     fitting
 }
 
-fn band_and_line(line: &Line, x: &Scale, y: &Scale) -> Markup {
+pub(super) fn band_and_line(line: &Line, x: &Scale, y: &Scale) -> Markup {
     let known: Vec<_> = line
         .points
         .iter()
@@ -287,7 +287,7 @@ fn band_and_line(line: &Line, x: &Scale, y: &Scale) -> Markup {
     }
 }
 
-fn points_of(line: &Line, x: &Scale, y: &Scale, shift: f64, unit: &model::Unit) -> Markup {
+pub(super) fn points_of(line: &Line, x: &Scale, y: &Scale, shift: f64, unit: &model::Unit) -> Markup {
     html! {
         g class=(style_class(line.style)) transform=(format!("translate({shift:.1} 0)")) {
             @for (value, cell) in &line.points {

@@ -31,7 +31,7 @@ const STYLE: &str =
 
 /// What the chapters around the charts add to it.
 const CHAPTERS: &str =
-    concat!(include_str!("raw.css"), include_str!("rail.css"), include_str!("subject.css"));
+    concat!(include_str!("raw.css"), include_str!("rail.css"), include_str!("subject.css"), include_str!("scaling.css"));
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
 /// never markup.
