@@ -52,7 +52,7 @@ pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
 }
 
 /// How wide the curve is, in precisions, and the n to measure next.
-fn widest(
+pub(super) fn widest(
     points: &[(f64, f64)],
     allowed: &[f64],
     trials: &[&ScaleTrial],
