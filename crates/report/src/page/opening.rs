@@ -304,7 +304,7 @@ pub(super) fn rail(chapters: &[Chapter<'_>]) -> Markup {
                 @for chapter in chapters {
                     li {
                         a href={ "#" (anchor(&chapter.summary.id)) } {
-                            (words::plain(&chapter.summary.id))
+                            (short(&chapter.summary.id, 64))
                         }
                     }
                 }

@@ -2,7 +2,7 @@
 
 use crate::eyes::{Looked, browser};
 use crate::fixture::Fixture;
-use crate::made_up::written;
+use crate::made_up::{row_said, written};
 use crate::recorded;
 use model::{Outcome, Treatment};
 use serde_json::Value;
@@ -165,8 +165,13 @@ fn distributions_rise_from_none_to_all(looked: &Looked, fixture: &Fixture) {
 fn fields_are_treatments(looked: &Looked, fixture: &Fixture) {
     let fields = looked.ask(
         "Array.from(document.querySelectorAll('#experiment-counters .heat .field')).map((field) => \
-         ({said: field.dataset.tip || '', text: field.textContent, kind: field.className,\
+         ({text: field.textContent, kind: field.className,\
            wide: field.scrollWidth - field.clientWidth}))",
+    );
+    // The table behind has a row for each, in the same order, from which a field's words come.
+    let rows = looked.ask(
+        "Array.from(document.querySelectorAll('#experiment-counters .figure:has(.heat) .behind tbody tr'))\
+         .map((row) => row.cells[1].textContent)",
     );
     let own = fixture.records.iter().filter(|record| record.experiment == "counters");
     let spread: BTreeSet<&Treatment> = own
@@ -190,9 +195,10 @@ fn fields_are_treatments(looked: &Looked, fixture: &Fixture) {
     };
     assert_eq!(measured.len() + blank, levels("kind") * levels("threads"));
     let mut steps: Vec<(f64, u32)> = Vec::new();
-    for field in measured {
+    assert_eq!(list(&rows).len(), measured.len());
+    for (field, row) in measured.into_iter().zip(list(&rows)) {
         let text = field["text"].as_str().unwrap();
-        assert!(field["said"].as_str().unwrap().contains(text), "{field}");
+        assert_eq!(row, text, "{field}");
         assert!(field["wide"].as_f64().unwrap() <= 0.0, "{field}");
         let kind = field["kind"].as_str().unwrap();
         let step = kind.split(" h").find_map(|rest| rest.parse().ok()).unwrap();
@@ -247,13 +253,15 @@ fn marks_speak(looked: &Looked, kind: &str) {
     let said = || looked.text("document.getElementById('tip').textContent");
     let hidden = || looked.ask("document.getElementById('tip').hidden").as_bool().unwrap();
     assert!(!hidden(), "{kind}");
-    let known = |text: &str| {
-        looked.ask(&format!(
-            "Array.from(document.querySelectorAll('{kind} .mark')).some((m) => m.dataset.tip === {})",
-            serde_json::to_string(text).unwrap()
-        ))
+    // A slope and a distribution carry what they say, a field has it from the table.
+    let words = |mark: usize| match kind {
+        ".heat" => row_said(looked, ".figure:has(.heat)", mark),
+        _ => looked.text(&format!(
+            "document.querySelector('{kind}').querySelectorAll('.mark')[{mark}].dataset.tip"
+        )),
     };
-    assert_eq!(known(&said()), Value::Bool(true), "{kind}");
+    let all: Vec<String> = (0..4).map(words).collect();
+    assert!(all.contains(&said()), "{kind}: {} is none of {all:?}", said());
     looked.tab.move_mouse_to_point(point(2.0, 2.0)).unwrap();
     looked.tab.evaluate(shown, true).unwrap();
     looked.ask(&format!("document.querySelector('{kind}').focus()"));
@@ -261,9 +269,7 @@ fn marks_speak(looked: &Looked, kind: &str) {
     assert!(hidden(), "{kind}");
     looked.tab.press_key("ArrowRight").unwrap();
     looked.tab.press_key("ArrowRight").unwrap();
-    let second = looked.text(&format!(
-        "document.querySelector('{kind}').querySelectorAll('.mark')[1].dataset.tip"
-    ));
+    let second = words(1);
     assert!(!second.is_empty() && second.contains('\n'), "{kind}");
     assert_eq!(said(), second);
     looked.ask(&format!("document.querySelector('{kind}').blur()"));
@@ -274,7 +280,7 @@ fn everything_stays_inside(looked: &Looked, width: u32) {
     let stray = looked.ask(
         "Array.from(document.querySelectorAll(\
            '.slopes .mark .point, .slopes .ratio, .distributions .mark .point, .landmarks text,\
-            .heat .field, .heat .heat-name, .row .mark .point'))\
+            .heat .field, .heat .heat-name, .row .mark use'))\
          .filter((mark) => {\
            const a = mark.getBoundingClientRect();\
            const b = mark.closest('.plot, .rows').getBoundingClientRect();\

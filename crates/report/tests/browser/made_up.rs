@@ -280,8 +280,8 @@ fn charts_are_drawn(looked: &Looked, fixture: &fixture::Fixture) {
     };
     let dots = |id: &str, figure: usize| {
         looked.number(&format!(
-            "document.querySelectorAll('#experiment-{id} .figure:has(.dots)')[{figure}]\
-             .querySelectorAll('.dots circle').length"
+            "document.querySelectorAll('#experiment-{id} .figure:has(circle)')[{figure}]\
+             .querySelectorAll('.mark circle').length"
         ))
     };
     assert_eq!(dots("null", 0), measured("null") as f64);
@@ -293,10 +293,10 @@ fn charts_are_drawn(looked: &Looked, fixture: &fixture::Fixture) {
     assert_eq!(dots("create", 0), f64::from(6 * blocks));
     assert_eq!(dots("create", 1), f64::from(3 * 4 * blocks));
     let marks = looked
-        .number("document.querySelectorAll('#experiment-workers .panel .dots ~ .mark').length");
+        .number("document.querySelectorAll('#experiment-workers .panel .mark:has(circle)').length");
     assert_eq!(marks, f64::from(4 * main_grid));
     let stray = looked.number(
-        "Array.from(document.querySelectorAll('.canvas .mark .point, .canvas .dots circle'))\
+        "Array.from(document.querySelectorAll('.canvas .mark use, .canvas .mark circle'))\
          .filter((mark) => {\
            const a = mark.getBoundingClientRect();\
            const b = mark.closest('.canvas').getBoundingClientRect();\
@@ -314,9 +314,9 @@ fn charts_are_drawn(looked: &Looked, fixture: &fixture::Fixture) {
 
 /// Pointing at a mark and stepping with the keyboard both show its numbers.
 fn marks_speak(looked: &Looked) {
-    looked.ask("document.querySelector('.plot .mark').scrollIntoView({block: 'center', behavior: 'instant'})");
+    looked.ask("document.querySelector('.plot:has(circle) .mark').scrollIntoView({block: 'center', behavior: 'instant'})");
     let at = looked.ask(
-        "(() => { const b = document.querySelector('.plot .mark .point').getBoundingClientRect();\
+        "(() => { const b = document.querySelector('.plot:has(circle) .mark use').getBoundingClientRect();\
          return [b.left + b.width / 2, b.top + b.height / 2]; })()",
     );
     let (x, y) = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
@@ -325,8 +325,9 @@ fn marks_speak(looked: &Looked) {
     looked.tab.evaluate(shown, true).unwrap();
     assert!(!looked.ask("document.getElementById('tip').hidden").as_bool().unwrap());
     let said = looked.text("document.getElementById('tip').textContent");
-    assert_eq!(said, looked.text("document.querySelector('.plot .mark').dataset.tip"));
+    assert_eq!(said, row_said(looked, ".figure:has(.plot circle)", 0));
     assert!(said.contains('[') && said.contains("12 trials"), "{said}");
+    dots_speak(looked);
 
     looked
         .tab
@@ -339,12 +340,55 @@ fn marks_speak(looked: &Looked) {
     looked.tab.press_key("ArrowRight").unwrap();
     looked.tab.press_key("ArrowRight").unwrap();
     let said = looked.text("document.getElementById('tip').textContent");
-    let second = looked
-        .text("document.querySelectorAll('.rows')[0].querySelectorAll('.mark')[1].dataset.tip");
-    assert!(!second.is_empty());
-    assert_eq!(said, second);
+    assert_eq!(said, row_said(looked, ".figure:has(.rows:not(.meter))", 1));
     looked.ask("document.querySelector('.rows').blur()");
     assert!(looked.ask("document.getElementById('tip').hidden").as_bool().unwrap());
+}
+
+/// What a row of the table behind the first such figure says: what its mark must say.
+pub(crate) fn row_said(looked: &Looked, figure: &str, row: usize) -> String {
+    looked.text(&format!(
+        "(() => {{ const row = document.querySelector('{figure}')\
+           .querySelectorAll('.behind tbody tr')[{row}];\
+         const cells = Array.from(row.cells, (cell) => cell.textContent);\
+         const [estimate, interval, trials] = cells.slice(-3);\
+         return `${{cells[0]}}\\n${{`${{estimate}} ${{interval}}`.trim()}}\\n${{trials}} trials`; }})()"
+    ))
+}
+
+/// A dot far from its estimate says which trial it is, also when its table has been sorted.
+fn dots_speak(looked: &Looked) {
+    let at = looked.ask(
+        "(() => {\
+         const cell = document.querySelectorAll('.plot:has(circle) .mark')[1];\
+         const middle = (mark) => { const b = mark.getBoundingClientRect();\
+           return [b.left + b.width / 2, b.top + b.height / 2]; };\
+         const [x, y] = middle(cell.querySelector('use'));\
+         const dots = Array.from(cell.querySelectorAll('circle'));\
+         const far = (dot) => Math.hypot(middle(dot)[0] - x, middle(dot)[1] - y);\
+         const index = dots.map(far).indexOf(Math.max(...dots.map(far)));\
+         const table = cell.closest('figure').querySelector('.behind');\
+         table.open = true;\
+         const name = table.querySelectorAll('tbody tr')[1].cells[0].textContent;\
+         return {at: middle(dots[index]), far: far(dots[index]), name,\
+           told: cell.dataset.dots.split('\\n')[index]}; })()",
+    );
+    assert!(at["far"].as_f64().unwrap() > 8.0, "{at}");
+    looked.ask("(document.querySelector('.figure:has(.plot circle) .behind th button')?.click(), 0)");
+    looked.ask("(document.querySelector('.figure:has(.plot circle) .behind th button').click(), 0)");
+    let at_point = headless_chrome::browser::tab::point::Point {
+        x: at["at"][0].as_f64().unwrap(),
+        y: at["at"][1].as_f64().unwrap(),
+    };
+    looked.tab.move_mouse_to_point(at_point).unwrap();
+    looked.tab.evaluate("new Promise((done) => setTimeout(() => done(0), 150))", true).unwrap();
+    let said = looked.text("document.getElementById('tip').textContent");
+    let (block, value) = at["told"].as_str().unwrap().split_once(' ').unwrap();
+    let name = at["name"].as_str().unwrap();
+    assert_eq!(said, format!("{name}\ntrial of block {block}: {value}"));
+    // Back to the order in which it was written.
+    looked.ask("(document.querySelector('.figure:has(.plot circle) .behind th button').click(), 0)");
+    looked.ask("(document.querySelector('.figure:has(.plot circle) .behind').open = false, 0)");
 }
 
 /// Both colour schemes have their own background and readable ink.
