@@ -302,7 +302,10 @@ fn counts_stand_beside_costs() {
         numbers
             .contains("signal2.59 µs\n[2.57, 2.62]8 of 1\u{202f}200\u{202f}000\n6.67 per million")
     );
-    assert!(numbers.contains("futex1.21 µs [1.19, 1.23]0 of 1\u{202f}200\u{202f}000"), "{numbers}");
+    assert!(
+        numbers.contains("futex1.21 µs\n[1.19, 1.23]0 of 1\u{202f}200\u{202f}000"),
+        "{numbers}"
+    );
     let method = between(&page, "How it is measured, and what it needs", "</table>");
     for needle in ["2 CPUs for its trials", "To trace the scheduler (root)", "standard"] {
         assert!(method.contains(needle), "{needle} in {method}");

@@ -243,10 +243,12 @@ fn value_labels(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
     let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
     let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
     html! {
-        @for value in ticks {
-            text x="50" y=(px(down(y, *value) + 4.0)) {
-                @if y.is_log() { (super::rows::log_tick(*value, terms)) }
-                @else { (tick(*value, step, largest, terms)) }
+        g.values {
+            @for value in ticks {
+                text x="50" y=(px(down(y, *value) + 4.0)) {
+                    @if y.is_log() { (super::rows::log_tick(*value, terms)) }
+                    @else { (tick(*value, step, largest, terms)) }
+                }
             }
         }
     }

@@ -7,6 +7,9 @@ use crate::format::{Terms, axis_unit, rounded, tick};
 use maud::{Markup, html};
 use model::{Estimate, Response, Unit};
 
+/// Height of a row of one line, in pixels.
+const HEIGHT: f64 = 30.0;
+
 /// How far dots are moved off the middle, in pixels, so that equal values are told apart.
 const SPREAD_PX: f64 = 8.0;
 
@@ -89,7 +92,7 @@ fn draw_row(style: usize, cell: &Cell, scale: &Scale, unit: &Unit, grid: &Markup
     html! {
         div.row {
             div.row-label { (cell.label) }
-            svg.strip {
+            svg.strip height=(px(HEIGHT)) {
                 (grid)
                 // A label of two lines makes the row higher: the marks stay in its middle.
                 (drawn_cell(cell, unit, &style_class(style), ("y", "50%"), place, mark))
@@ -107,7 +110,7 @@ fn axis(scale: &Scale, ticks: &[f64], unit: &Unit) -> Markup {
     html! {
         div.row.row-axis {
             div.row-label {}
-            svg.strip {
+            svg.strip height="20" {
                 @for value in ticks {
                     text x=(percent(across(scale, *value))) y="14" {
                         @if scale.is_log() { (log_tick(*value, terms)) }

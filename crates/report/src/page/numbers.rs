@@ -192,7 +192,8 @@ fn cell(row: Option<&EstimateRow>) -> Markup {
                 None => "–",
                 Some((e, terms)) => {
                     @let number = parts(&e, terms);
-                    (number.point) "\n" (number.interval)
+                    (number.point)
+                    @if !number.interval.is_empty() { "\n" (number.interval) }
                 }
             }
         }

@@ -20,6 +20,7 @@ fn the_charts_of_the_recorded_session_are_true_to_it() {
     distributions_rise_from_none_to_all(&looked, &fixture);
     fields_are_treatments(&looked, &fixture);
     caches_stand_where_they_belong(&looked, &fixture);
+    panels_share_what_looks_the_same(&looked);
     for kind in [".slopes", ".distributions", ".heat"] {
         marks_speak(&looked, kind);
     }
@@ -233,6 +234,26 @@ fn caches_stand_where_they_belong(looked: &Looked, fixture: &Fixture) {
     // No other axis has them: a number of threads is no size.
     let none = looked.number("document.querySelectorAll('#experiment-workers .landmarks').length");
     assert_eq!(none, 0.0);
+}
+
+/// What a panel takes from the first of its figure looks there as it does in the first: as high, and
+/// in a panel of the same width as wide. (A style that depends on what is around it would not.)
+fn panels_share_what_looks_the_same(looked: &Looked) {
+    let shared = looked.ask(
+        "Array.from(document.querySelectorAll('.plot use')).filter((use) => \
+           !use.getAttribute('href').startsWith('#mark')).map((use) => {\
+           const first = document.querySelector(use.getAttribute('href'));\
+           const wide = (one) => one.closest('svg').getBoundingClientRect().width;\
+           const [a, b] = [use.getBBox(), first.getBBox()];\
+           return [a.height, b.height, a.width / wide(use), b.width / wide(first)]; })",
+    );
+    assert!(list(&shared).len() > 10, "{shared}");
+    for pair in list(&shared) {
+        let [high, first_high, wide, first_wide] =
+            [0, 1, 2, 3].map(|at| pair[at].as_f64().unwrap());
+        assert!((high - first_high).abs() < 0.5 && high > 10.0, "{pair}");
+        assert!((wide - first_wide).abs() < 0.02 && wide > 0.1, "{pair}");
+    }
 }
 
 /// The first mark of a kind of chart speaks when pointed at, and arrow keys walk through all.

@@ -151,7 +151,12 @@ fn the_meter_speaks(looked: &Looked) {
     let shown = "new Promise((done) => setTimeout(() => done(0), 150))";
     looked.tab.evaluate(shown, true).unwrap();
     let said = looked.text("document.getElementById('tip').textContent");
-    assert_eq!(said, looked.text(&format!("{hit}.dataset.tip")));
+    // A lane has a line for each stretch, and so have the times that all lanes share.
+    let line = |what: &str| looked.text(&format!("{what}.split('\\n')[48]"));
+    let first = "document.querySelector('.meter [data-lane]').dataset.lane";
+    let when = "document.querySelector('.meter').dataset.when";
+    assert_eq!(said, format!("CPU time of others: {}\n{}", line(first), line(when)));
+    assert!(line(when).ends_with("after the start"), "{}", line(when));
     assert!(said.starts_with("CPU time of others: median "), "{said}");
     looked
         .tab
@@ -310,6 +315,11 @@ fn charts_are_drawn(looked: &Looked, fixture: &fixture::Fixture) {
          .filter((svg) => svg.getBoundingClientRect().width < 100).length",
     );
     assert_eq!(flat, 0.0);
+    let high = looked.number(
+        "Math.max(...Array.from(document.querySelectorAll('.rows:not(.meter) .row'),\
+         (row) => row.getBoundingClientRect().height))",
+    );
+    assert!((20.0..=60.0).contains(&high), "a row of one or two lines is {high} px high");
 }
 
 /// Pointing at a mark and stepping with the keyboard both show its numbers.
@@ -356,39 +366,51 @@ pub(crate) fn row_said(looked: &Looked, figure: &str, row: usize) -> String {
     ))
 }
 
-/// A dot far from its estimate says which trial it is, also when its table has been sorted.
+/// The dot that lies farthest from its estimate says which trial it is, also when the table behind its
+/// chart has been sorted since.
 fn dots_speak(looked: &Looked) {
-    let at = looked.ask(
+    let dot = looked.ask(
         "(() => {\
-         const cell = document.querySelectorAll('.plot:has(circle) .mark')[1];\
          const middle = (mark) => { const b = mark.getBoundingClientRect();\
            return [b.left + b.width / 2, b.top + b.height / 2]; };\
-         const [x, y] = middle(cell.querySelector('use'));\
-         const dots = Array.from(cell.querySelectorAll('circle'));\
-         const far = (dot) => Math.hypot(middle(dot)[0] - x, middle(dot)[1] - y);\
-         const index = dots.map(far).indexOf(Math.max(...dots.map(far)));\
-         const table = cell.closest('figure').querySelector('.behind');\
-         table.open = true;\
-         const name = table.querySelectorAll('tbody tr')[1].cells[0].textContent;\
-         return {at: middle(dots[index]), far: far(dots[index]), name,\
-           told: cell.dataset.dots.split('\\n')[index]}; })()",
+         const far = (dot) => { const [a, b] = [dot, dot.parentNode.querySelector('use')].map(middle);\
+           return Math.hypot(a[0] - b[0], a[1] - b[1]); };\
+         const all = Array.from(document.querySelectorAll('.plot .mark circle'));\
+         const dot = all.reduce((a, b) => (far(b) > far(a) ? b : a));\
+         const [cell, figure] = [dot.parentNode, dot.closest('figure')];\
+         const row = Array.from(figure.querySelectorAll('.mark')).indexOf(cell);\
+         const name = figure.querySelectorAll('.behind tbody tr')[row].cells[0].textContent;\
+         figure.querySelector('.behind').open = true;\
+         dot.closest('.plot').scrollIntoView({block: 'center', behavior: 'instant'});\
+         const index = Array.from(cell.querySelectorAll('circle')).indexOf(dot);\
+         figure.id = 'speaking';\
+         return {far: far(dot), at: middle(dot), name, told: cell.dataset.dots.split('\\n')[index]};\
+         })()",
     );
-    assert!(at["far"].as_f64().unwrap() > 8.0, "{at}");
-    looked.ask("(document.querySelector('.figure:has(.plot circle) .behind th button')?.click(), 0)");
-    looked.ask("(document.querySelector('.figure:has(.plot circle) .behind th button').click(), 0)");
-    let at_point = headless_chrome::browser::tab::point::Point {
-        x: at["at"][0].as_f64().unwrap(),
-        y: at["at"][1].as_f64().unwrap(),
+    assert!(dot["far"].as_f64().unwrap() > 8.0, "{dot}");
+    looked.tab.wait_for_element("#speaking .behind th button").unwrap();
+    let first = looked.text("document.querySelector('#speaking .behind tbody').textContent");
+    // Twice: downwards.
+    for _ in 0..2 {
+        looked.ask("(document.querySelector('#speaking .behind th button').click(), 0)");
+    }
+    let sorted = looked.text("document.querySelector('#speaking .behind tbody').textContent");
+    assert_ne!(first, sorted);
+    let point = headless_chrome::browser::tab::point::Point {
+        x: dot["at"][0].as_f64().unwrap(),
+        y: dot["at"][1].as_f64().unwrap(),
     };
-    looked.tab.move_mouse_to_point(at_point).unwrap();
+    looked.tab.move_mouse_to_point(point).unwrap();
     looked.tab.evaluate("new Promise((done) => setTimeout(() => done(0), 150))", true).unwrap();
-    let said = looked.text("document.getElementById('tip').textContent");
-    let (block, value) = at["told"].as_str().unwrap().split_once(' ').unwrap();
-    let name = at["name"].as_str().unwrap();
-    assert_eq!(said, format!("{name}\ntrial of block {block}: {value}"));
-    // Back to the order in which it was written.
-    looked.ask("(document.querySelector('.figure:has(.plot circle) .behind th button').click(), 0)");
-    looked.ask("(document.querySelector('.figure:has(.plot circle) .behind').open = false, 0)");
+    let (block, value) = dot["told"].as_str().unwrap().split_once(' ').unwrap();
+    assert_eq!(
+        looked.text("document.getElementById('tip').textContent"),
+        format!("{}\ntrial of block {block}: {value}", dot["name"].as_str().unwrap())
+    );
+    // Back to how it was written.
+    looked.ask("(document.querySelector('#speaking .behind th button').click(), 0)");
+    assert_eq!(looked.text("document.querySelector('#speaking .behind tbody').textContent"), first);
+    looked.ask("(document.querySelector('#speaking .behind').open = false, 0)");
 }
 
 /// Both colour schemes have their own background and readable ink.
