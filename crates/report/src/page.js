@@ -92,11 +92,12 @@
     return best;
   };
 
-  // Paper cannot be unfolded: what is closed is opened for the printer and closed again. The table
-  // behind a chart stays as it is: the chart is on the paper, and the sheets would be twice as many.
+  // Paper cannot be unfolded: answers and what charts mean are opened for the printer and closed
+  // again. Tables stay as they are, closed or opened: with all of them the sheets would be three
+  // times as many.
   let unfolded = [];
   addEventListener("beforeprint", () => {
-    unfolded = Array.from(document.querySelectorAll("details:not([open]):not(.raw, .behind)"));
+    unfolded = Array.from(document.querySelectorAll(".answers-more:not([open]), .chart-key:not([open])"));
     for (const details of unfolded) details.open = true;
   });
   addEventListener("afterprint", () => {

@@ -369,6 +369,23 @@ mod tests {
         assert_eq!(values, [500.0, 900.0, 990.0, 1000.0]);
     }
 
+    #[test]
+    fn trials_that_are_not_drawn_are_told() {
+        let response = crate::fixture::session(1).manifest.designs[0].responses[0].clone();
+        let told = |trials: usize| {
+            let curves = [of(&vec![vec![1.0, 2.0]; trials])];
+            let caption = caption(&response, &curves).into_string();
+            (caption, table(&response, &curves).into_string())
+        };
+        let (caption, table) = told(TRIALS_MAX + 50);
+        assert!(caption.starts_with("Of each treatment at most 200 trials are drawn"), "{caption}");
+        assert!(caption.contains("up to 250."), "{caption}");
+        assert!(table.contains("<td>200 of 250</td>"), "{table}");
+        let (caption, table) = told(TRIALS_MAX);
+        assert!(caption.starts_with("Every trial"), "{caption}");
+        assert!(table.contains("<td>200</td>"), "{table}");
+    }
+
     proptest! {
         #[test]
         fn a_curve_rises_from_the_least_to_the_largest_within_its_trials(
