@@ -215,6 +215,16 @@ pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
     format!("{trimmed}{}", frame.suffix)
 }
 
+/// The smallest difference that could be found, or another number that is itself no better known
+/// than to a tenth: two significant digits, since three would be read as if it were.
+pub(crate) fn rough(x: f64, terms: Terms<'_>) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return rounded(x, terms);
+    }
+    let digits = 10f64.powi(exponent(x) - 1);
+    rounded((x / digits).round() * digits, terms)
+}
+
 /// A number and its interval in given terms.
 pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
     parts_with(estimate, terms, 0)

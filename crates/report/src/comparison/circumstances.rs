@@ -3,7 +3,7 @@
 use super::opening::{badge, rests_on};
 use super::sentence;
 use super::table::probability;
-use crate::format::{Terms, parts, ratio, rounded};
+use crate::format::{Terms, parts, ratio, rough};
 use crate::page::note;
 use crate::words::{LABEL_CHARACTERS_MAX, letter, short};
 use maud::{Markup, html};
@@ -197,7 +197,7 @@ fn control(comparison: &Comparison, other: usize) -> Markup {
                         (side) " against A: " (parts(found, Terms::Times).point) " "
                     span.interval { (parts(found, Terms::Times).interval) }
                         @if let Some(floor) = effect.floor {
-                            ", floor " (rounded(floor, Terms::Share))
+                            ", floor " (rough(floor, Terms::Share))
                         }
                         "."
                     },

@@ -4,7 +4,7 @@ use super::item::Chapter;
 use super::item::{Found, Item, Size, Tally, style};
 use super::{Page, joined, letters_of_others, sentence};
 use crate::chart::{mark_of, style_class};
-use crate::format::{Parts, Terms, count, parts, rounded};
+use crate::format::{Parts, Terms, count, parts, rough, rounded};
 use crate::page::note;
 use crate::words::{self, counted, letter, short};
 use maud::{Markup, html};
@@ -228,7 +228,7 @@ fn finest(page: &Page<'_>, other: usize, none_differs: bool) -> Markup {
     let floors = sorted(ratios().filter_map(|(_, effect)| effect.floor));
     let of_verdict = sorted(ratios().filter_map(|(_, effect)| effect.floor_of_verdict));
     let ends = sorted(ratios().flat_map(|(ratio, _)| [ratio.low, ratio.high]));
-    let share = |floor: f64| rounded(floor, Terms::Share);
+    let share = |floor: f64| rough(floor, Terms::Share);
     html! {
         @if none_differs && let (Some(low), Some(high)) = (ends.first(), ends.last()) {
             "All intervals of ratios lie between " (rounded(*low, Terms::Times)) " and "
@@ -350,8 +350,8 @@ pub(super) fn size(found: &Found<'_>, terms: Terms<'_>) -> Parts {
 /// A floor in the terms of what differs: relative for a ratio.
 pub(super) fn floor(found: &Found<'_>, floor: f64, terms: Terms<'_>) -> String {
     match found.size {
-        Size::Difference(_) => in_points(&rounded(floor, terms)),
-        Size::Ratio(_) | Size::Unformed => rounded(floor, Terms::Share),
+        Size::Difference(_) => in_points(&rough(floor, terms)),
+        Size::Ratio(_) | Size::Unformed => rough(floor, Terms::Share),
     }
 }
 

@@ -352,7 +352,7 @@ impl<'a> Face<'a> {
         else {
             return Vec::new();
         };
-        let share = |x: f64| format::rounded(x, Terms::Share);
+        let share = |x: f64| format::rough(x, Terms::Share);
         let text = format!(
             "A difference that is smaller than these would have been missed more often than in one \
              case of five: {} in the sharpest comparison, {} in the middle one ({} if it had been \
