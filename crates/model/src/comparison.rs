@@ -43,8 +43,9 @@ pub struct Side {
     pub started_unix_ms: u64,
     /// Trials with a record.
     pub trials: u64,
-    /// Whether its A/A controls found no difference where there is none.
-    pub trusted: bool,
+    /// Whether its A/A controls found no difference where there is none; null where none found one
+    /// and some session has no control.
+    pub trusted: Option<bool>,
 }
 
 /// A recorded fact that differs between sides.

@@ -161,8 +161,18 @@ fn side(side: &CompareSide<'_>) -> Side {
         host: first.map_or(String::new(), |it| it.manifest.environment.host.clone()),
         started_unix_ms: first.map_or(0, |it| it.manifest.started_unix_ms),
         trials: side.sessions.iter().map(|it| it.records.len() as u64).sum(),
-        trusted: side.sessions.iter().all(|it| it.summary.trust.holds),
+        trusted: trusted(side),
     }
+}
+
+/// What the A/A controls within its sessions say of a side: what was not looked at is not known.
+fn trusted(side: &CompareSide<'_>) -> Option<bool> {
+    let trusts = || side.sessions.iter().map(|it| &it.summary.trust);
+    let (found, unknown) = (
+        trusts().any(|trust| !trust.holds && !trust.controls.is_empty()),
+        trusts().any(|trust| trust.controls.is_empty()),
+    );
+    if found { Some(false) } else { (!unknown).then_some(true) }
 }
 
 /// The same computation on each side but the base against the base. Its two names mean one

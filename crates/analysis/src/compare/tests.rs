@@ -375,6 +375,27 @@ fn the_same_session_twice_and_doubtful_sessions_are_said() {
 }
 
 #[test]
+fn a_side_without_a_control_is_not_known_and_not_distrusted() {
+    let control = |factor: f64| {
+        let mut design = study();
+        let other = Cell::new([("model", "process"), ("n", "1")]);
+        design.controls = vec![Control { response: "task_ns".into(), a: cell("thread"), b: other }];
+        Made::named("s", vec![design], records(8, 1.0, factor, 1))
+    };
+    let (alike, apart, empty) = (control(1.0), control(4.0), {
+        let made = control(1.0);
+        Made::named("none", made.manifest.designs, Vec::new())
+    });
+    let trusted = |sides: &[&[&Made]]| -> Vec<Option<bool>> {
+        compared_with(sides, &[]).sides.iter().map(|side| side.trusted).collect()
+    };
+    assert_eq!(trusted(&[&[&alike], &[&apart], &[&empty]]), [Some(true), Some(false), None]);
+    assert_eq!(trusted(&[&[&alike, &empty], &[&apart, &empty]]), [None, Some(false)]);
+    let told = of_two(&alike, &empty, &[]).warnings.join("\n");
+    assert!(told.contains("B: it has no A/A control") && !told.contains("told apart"), "{told}");
+}
+
+#[test]
 fn the_same_machine_is_said_to_be_the_same() {
     let at = |machine: &str, boot: &str, seed| {
         let mut made = made(1.0, 4.0, seed);

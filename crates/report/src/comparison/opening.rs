@@ -43,12 +43,16 @@ fn sides(comparison: &Comparison) -> Markup {
                     div {
                         p.side-name { bdi { (short(&side.name, 120)) } }
                         p.small { (told(side)) }
-                        @if !side.trusted {
-                            p.small.distrusted {
+                        @match side.trusted {
+                            Some(true) => {}
+                            Some(false) => p.small.distrusted {
                                 b { "✗ not to be trusted: " }
-                                "its own A/A controls found a difference where there is none, or \
-                                 there were none."
-                            }
+                                "its own A/A controls found a difference where there is none."
+                            },
+                            None => p.small.distrusted {
+                                b { "! not known whether to be trusted: " }
+                                "it has no A/A control of its own."
+                            },
                         }
                     }
                 }

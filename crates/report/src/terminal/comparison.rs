@@ -105,7 +105,11 @@ impl<'a> Face<'a> {
                 counted(side.trials, "trial")
             );
             let base = if at == 0 { " (base)" } else { "" };
-            let trusted = if side.trusted { "" } else { "not trusted by its A/A control · " };
+            let trusted = match side.trusted {
+                Some(true) => "",
+                Some(false) => "not trusted by its A/A control · ",
+                None => "no A/A control · ",
+            };
             let head = format!("{} {}{base}", letter(at), short(&side.name, self.width / 2));
             let room = self.width.saturating_sub(columns(&head) + 2);
             let rest = short(&format!("{trusted}{rest}"), room);
