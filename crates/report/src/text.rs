@@ -177,13 +177,11 @@ fn likeness(c: char) -> char {
         '“' | '”' => '"',
         '‘' | '’' => '\'',
         '←' => '<',
-        '↑' => '^',
-        '↓' => 'v',
+        '↑' | '▲' => '^',
+        '↓' | '▼' => 'v',
         '●' => '*',
         '■' => '#',
         '◆' => '@',
-        '▲' => 'A',
-        '▼' => 'V',
         '○' => 'o',
         '□' => '=',
         '◇' => '%',
@@ -233,7 +231,7 @@ mod tests {
     fn ascii_keeps_the_columns_and_reads_alike() {
         assert_eq!(ascii("✗ 12.3 µs [−1, 4] ≥ 2× “a” …"), "x 12.3 us [-1, 4] >= 2x \"a\" ~");
         // Neither a bound nor a change may read like a comparison that was not meant.
-        assert_eq!(ascii("≤ 1, 0.8 → 2.5, ↓ ↑"), "<= 1, 0.8 -> 2.5, v ^");
+        assert_eq!(ascii("≤ 1, 0.8 → 2.5, ↓ ↑ ▼ ▲"), "<= 1, 0.8 -> 2.5, v ^ v ^");
         assert_eq!(ascii("名e\u{301}"), "??e");
         assert_eq!(ascii("[1, ∞]"), "[1, inf]");
     }
