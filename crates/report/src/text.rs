@@ -74,7 +74,10 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut line = String::new();
     for word in words::cleaned(text).split_whitespace() {
         if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
-            lines.push(std::mem::take(&mut line));
+            // A number takes its per cent sign's line.
+            let number = line.rfind(' ').filter(|_| word.starts_with('%'));
+            let next = number.map_or(String::new(), |at| line.split_off(at)[1..].to_string());
+            lines.push(std::mem::replace(&mut line, next));
         }
         if !line.is_empty() {
             line.push(' ');
@@ -199,6 +202,12 @@ fn likeness(c: char) -> char {
 mod tests {
     use super::*;
     use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn a_number_and_its_per_cent_sign_stand_in_one_line() {
+        assert_eq!(wrapped("a share of 12.5 % (all)", 16), ["a share of", "12.5 % (all)"]);
+        assert_eq!(wrapped("12345678 % left", 8), ["12345678", "% left"]);
+    }
 
     #[test]
     fn wide_and_joining_characters_take_the_columns_they_take() {

@@ -6,7 +6,7 @@ use model::Comparison;
 
 /// What a reader reads of a page, one line per piece of text; charts, style and script aside.
 fn read(comparison: &Comparison) -> Vec<String> {
-    let page = report::comparison_html(comparison);
+    let page = report::comparison_html(comparison).replace('\u{a0}', " ");
     let mut lines = Vec::new();
     let mut rest = page.as_str();
     while let Some(start) = rest.find('<') {
