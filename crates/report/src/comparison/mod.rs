@@ -97,11 +97,7 @@ fn joined(parts: &[String]) -> String {
     }
 }
 
-/// A sentence from outside, bounded; it begins and ends as one.
+/// A sentence from outside.
 fn sentence(text: &str) -> String {
-    let mut text = words::capital(&short(text, 600));
-    if text.ends_with(|last: char| last.is_alphanumeric() || last == ']' || last == ')') {
-        text.push('.');
-    }
-    text
+    words::sentence(text, 600)
 }
