@@ -1,19 +1,12 @@
 //! The comparison of sessions in a terminal.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
 mod compared;
+mod plain;
 
 use model::{Comparison, GateOutcome};
-
-/// Text without its colours.
-fn plain(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\u{1b}') {
-        out.push_str(before);
-        rest = after.split_once('m').map_or("", |(_, rest)| rest);
-    }
-    out + rest
-}
+use plain::plain;
 
 fn text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
     plain(&report::comparison_text(comparison, width, height))
