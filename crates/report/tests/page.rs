@@ -10,12 +10,14 @@ mod recorded;
 use fixture::Fixture;
 use report::Session;
 
+/// With spaces for those that do not break, so that needles are typed as they are read.
 fn page_of(fixture: &Fixture) -> String {
-    report::html(&Session {
+    let page = report::html(&Session {
         manifest: &fixture.manifest,
         records: &fixture.records,
         summary: &fixture.summary,
-    })
+    });
+    page.replace('\u{a0}', " ")
 }
 
 /// Elements that have no end.
@@ -314,7 +316,7 @@ fn counts_stand_beside_costs() {
 
 fn claims_page_of(fixture: &Fixture) -> String {
     let Fixture { manifest, records, summary } = fixture;
-    report::claims_html(&Session { manifest, records, summary })
+    report::claims_html(&Session { manifest, records, summary }).replace('\u{a0}', " ")
 }
 
 #[test]

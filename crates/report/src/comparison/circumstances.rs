@@ -143,7 +143,7 @@ fn fact_row(comparison: &Comparison, fact: &FactRow) -> Markup {
             th scope="row" { (short(&fact.name, 80)) }
             @for side in 0..comparison.sides.len() {
                 @let value = fact.values.get(side).map(String::as_str).unwrap_or_default();
-                td { @if value.is_empty() { span.quiet { "not recorded" } }
+                td data-side=(letter(side)) { @if value.is_empty() { span.quiet { "not recorded" } }
                      @else { bdi { (short(value, 300)) } } }
             }
             td.weight.(kind) { (mark) " " (what) }

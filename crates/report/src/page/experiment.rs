@@ -104,7 +104,7 @@ fn one_answer(chapter: &Chapter<'_>, index: usize) -> Markup {
         @if !findings[..index].iter().any(known) {
             (definitions::of_quantity(chapter, &finding.result.quantity))
         }
-        @if !doubt.is_empty() { p.small { (short(&doubt, 1000)) } }
+        @if !doubt.is_empty() { p.small { (words::sentence(&doubt, 1000)) } }
         @let worth = worth(finding);
         @if !worth.is_empty() { p.small.worth { (worth) } }
     }
@@ -151,13 +151,25 @@ fn doubts(chapter: &Chapter<'_>) -> Markup {
                 }
             }))
         }
-        @for warning in summary.warnings.iter().filter(|warning| !told(warning)) {
-            (note("care", "!", "note", &html! { p { (short(warning, 1000)) } }))
-        }
+        (notes(summary.warnings.iter().filter(|warning| !told(warning)).map(String::as_str)))
         @for (check, trials) in &summary.failed_checks {
             (note("bad", "✗", "check failed", &html! {
                 p { (short(check, 400)) ": in " (counted(*trials, "trial")) " " (blame(chapter, check)) }
             }))
+        }
+    }
+}
+
+/// Warnings as sentences, all of them in one box.
+fn notes<'w>(warnings: impl Iterator<Item = &'w str>) -> Markup {
+    let sentences: Vec<String> = warnings.map(|warning| words::sentence(warning, 1000)).collect();
+    html! {
+        @match sentences.as_slice() {
+            [] => {}
+            [one] => (note("care", "!", "note", &html! { p { (one) } })),
+            many => (note("care", "!", "notes", &html! {
+                ul.notes { @for one in many { li { (one) } } }
+            })),
         }
     }
 }

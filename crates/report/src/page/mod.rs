@@ -1,6 +1,7 @@
 //! The report as one page: chapters in the order in which people read.
 
 mod accounts;
+mod bind;
 mod claims;
 mod definitions;
 mod exhibits;
@@ -119,7 +120,7 @@ pub(crate) fn page(session: &Session<'_>, neighbour: Neighbour) -> String {
         div #tip role="status" aria-live="polite" hidden {}
     };
     // Behind all that is read: a browser shows the page before it comes to them.
-    let body = PreEscaped(slim(&body.0));
+    let body = PreEscaped(slim(&bind::percents(&body.0)));
     let parts = [STYLE, CHAPTERS].into_iter().chain(SCRIPTS);
     let taken = body.0.len() + AROUND_BYTES + parts.map(str::len).sum::<usize>();
     let room = PAGE_BYTES.saturating_sub(taken).max(TRIALS_BYTES);
@@ -144,7 +145,8 @@ fn document(session: &Session<'_>, title: &str, body: &Markup, scripts: &[&str])
 /// A page in the look of the report that is not of one session alone: with style and script of
 /// its own beside the report's.
 pub(crate) fn document_of(scruple: &str, title: &str, body: &Markup, style: &str) -> String {
-    sheet(scruple, title, body, &[STYLE, style], &[SCRIPTS[0], SORT])
+    let body = PreEscaped(bind::percents(&body.0));
+    sheet(scruple, title, &html! { (body) }, &[STYLE, style], &[SCRIPTS[0], SORT])
 }
 
 /// A page that needs nothing but itself.
