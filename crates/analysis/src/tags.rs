@@ -163,7 +163,7 @@ pub(crate) fn calibration(record: &Record) -> Option<Calibration> {
 
 /// The CPUs a trial verified that it was confined to; empty for one that was not.
 fn place(record: &Record) -> &str {
-    record.observed.get("affinity").map_or("", String::as_str)
+    record.observed.get("affinity").map_or("", model::Name::as_str)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What trials a manifest plans.
 
 use model::{Manifest, Record, Treatment};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{HashMap, HashSet};
 
 /// The treatments of each experiment of a session.
 ///
@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// manifest only, whose number is bounded.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Plan {
-    experiments: BTreeMap<String, BTreeSet<Treatment>>,
+    experiments: HashMap<String, HashSet<Treatment>>,
 }
 
 impl Plan {
@@ -23,17 +23,17 @@ impl Plan {
         Plan { experiments: treatments.collect() }
     }
 
-    /// Whether a record can be of a trial of this plan, and is within its bounds.
-    pub(crate) fn check(&self, record: &Record) -> Result<(), String> {
+    /// The treatment of a record, as the plan holds it, if the record can be of a trial of this
+    /// plan and is within its bounds.
+    pub(crate) fn check(&self, record: &Record) -> Result<&Treatment, String> {
         record.check()?;
-        let Some(treatments) = self.experiments.get(&record.experiment) else {
+        let Some(treatments) = self.experiments.get(record.experiment.as_str()) else {
             let name = &record.experiment;
             return Err(format!("experiment {name} is none of its manifest's"));
         };
-        if !treatments.contains(&record.treatment) {
+        treatments.get(&record.treatment).ok_or_else(|| {
             let (name, treatment) = (&record.experiment, &record.treatment);
-            return Err(format!("{treatment} is no treatment of {name} in its manifest"));
-        }
-        Ok(())
+            format!("{treatment} is no treatment of {name} in its manifest")
+        })
     }
 }

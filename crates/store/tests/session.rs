@@ -12,7 +12,6 @@ use model::{
     Series, Surroundings, Treatment,
 };
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use store::{Duplicate, Error, LINE_BYTES_MAX, TRIALS_BYTES_MAX, Torn, Writer, open};
@@ -53,12 +52,15 @@ prop_compose! {
         Measured {
             series: series
                 .into_iter()
-                .map(|(response, per, values)| Series { response, per, values })
+                .map(|(response, per, values)| Series { response: response.into(), per, values })
                 .collect(),
-            counters: Counters { wall_ns, minor_faults, pmu, ..Counters::default() },
+            counters: Counters { wall_ns, minor_faults, pmu: pmu.into(), ..Counters::default() },
             checks: checks
                 .into_iter()
-                .map(|(name, seen, low, high)| Check { name, seen, low, high, wants_cpus: seen < 0.0 })
+                .map(|(name, seen, low, high)| {
+                    let name = name.into();
+                    Check { name, seen, low, high, wants_cpus: seen < 0.0 }
+                })
                 .collect(),
             calibration: minor_faults.map(|ns| model::Calibration { before_ns: ns, after_ns: wall_ns }),
             exhibits: Vec::new(),
@@ -99,9 +101,9 @@ prop_compose! {
     ) -> Record {
         Record {
             block,
-            treatment: Treatment(BTreeMap::from([("model".into(), model.into())])),
+            treatment: Treatment::from_iter([("model".into(), model.into())]),
             outcome,
-            observed,
+            observed: observed.into(),
             measured,
             process: user_ns.map(|user_ns| ProcessUsage { user_ns, ..ProcessUsage::default() }),
             spawn_to_ready_ns,
@@ -349,7 +351,7 @@ fn a_newer_format_is_named() {
 fn a_second_completed_record_of_a_planned_trial_is_found() {
     let failed = Record { outcome: Outcome::Failed { reason: "x".into() }, ..record(0) };
     let other = Record {
-        treatment: Treatment(BTreeMap::from([("model".into(), "process".into())])),
+        treatment: Treatment::from_iter([("model".into(), "process".into())]),
         ..record(0)
     };
     let dir = session(&[failed, record(0), other, record(1), Record { trial: 9, ..record(0) }]);

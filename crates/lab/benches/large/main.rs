@@ -81,7 +81,8 @@ fn measure(folder: &Path) {
     let wall_s = start.elapsed().as_secs_f64();
     assert!(status.unwrap().success());
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap();
-    let seconds = |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
+    let seconds =
+        |time: nix::sys::time::TimeVal| time.tv_sec() as f64 + time.tv_usec() as f64 / 1e6;
     let cpu_s = seconds(usage.user_time()) + seconds(usage.system_time());
     // The kernel counts in KiB.
     let peak_mb = usage.max_rss() as f64 * 1024.0 / 1e6;
