@@ -249,3 +249,18 @@ pub struct Surroundings {
     /// Time for which a CPU quota held this process's cgroup, or one above it, back.
     pub throttled_ns: Option<u64>,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::{Check, Counters, Record, Series};
+
+    /// A reader holds all trials of a session, a hundred thousand of them: what a record has beside
+    /// its observations. Whoever adds a field pays for it in every trial; raise the bound knowingly.
+    #[test]
+    fn a_record_is_small() {
+        assert!(size_of::<Record>() <= 704, "{} bytes", size_of::<Record>());
+        assert!(size_of::<Counters>() <= 240, "{} bytes", size_of::<Counters>());
+        assert!(size_of::<Series>() <= 48, "{} bytes", size_of::<Series>());
+        assert!(size_of::<Check>() <= 48, "{} bytes", size_of::<Check>());
+    }
+}

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+// A clone shares the levels: a session has a thousand treatments and a hundred thousand trials. (What
+// stands in the line below is a description in the schema, too.)
 /// One combination of levels: every factor of the design has one.
-///
-/// A clone shares the levels: a session has a thousand treatments and a hundred thousand trials.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Treatment(pub Arc<BTreeMap<String, String>>);

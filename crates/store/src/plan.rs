@@ -1,6 +1,6 @@
 //! What trials a manifest plans.
 
-use model::{Manifest, Record, Treatment};
+use model::{Design, Manifest, Profile, Record, Treatment};
 use std::collections::{HashMap, HashSet};
 
 /// The treatments of each experiment of a session.
@@ -15,9 +15,12 @@ pub(crate) struct Plan {
 impl Plan {
     /// The plan of a manifest that was checked.
     pub(crate) fn of(manifest: &Manifest) -> Self {
-        let profile = manifest.options.profile;
-        let treatments = manifest
-            .designs
+        Self::with(&manifest.designs, manifest.options.profile)
+    }
+
+    /// The plan of some designs.
+    pub(crate) fn with(designs: &[Design], profile: Profile) -> Self {
+        let treatments = designs
             .iter()
             .map(|design| (design.id.clone(), design.treatments(profile).into_iter().collect()));
         Plan { experiments: treatments.collect() }

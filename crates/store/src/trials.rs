@@ -183,3 +183,6 @@ fn parse(line: &[u8], plan: &Plan) -> Result<Record, String> {
     record.treatment = plan.check(&record).map_err(|what| in_words(&what))?.clone();
     Ok(record)
 }
+
+#[cfg(test)]
+mod tests;
