@@ -14,7 +14,7 @@ use model::{
 use proptest::prelude::*;
 use std::fs;
 use std::path::Path;
-use store::{Duplicate, Error, LINE_BYTES_MAX, TRIALS_BYTES_MAX, Torn, Writer, open};
+use store::{Duplicate, Error, LINE_BYTES_MAX, Pages, TRIALS_BYTES_MAX, Torn, Writer, open};
 use support::{manifest, record};
 use tempfile::TempDir;
 
@@ -362,4 +362,29 @@ fn a_second_completed_record_of_a_planned_trial_is_found() {
 
 fn session_of(records: &[Record]) -> Vec<Duplicate> {
     open(session(records).path()).unwrap().duplicates()
+}
+
+/// Who renders a session anew replaces what is derived from it, and reads no trial for it.
+#[test]
+fn pages_are_replaced_without_touching_the_trials() {
+    let dir = session(&[record(0)]);
+    let trials = dir.path().join("trials.ndjson");
+    let torn = [fs::read(&trials).unwrap(), b"{\"trial\":1,".to_vec()].concat();
+    fs::write(&trials, &torn).unwrap();
+    let pages = Pages::of(dir.path()).unwrap();
+    pages.write_report("a page").unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("report.html")).unwrap(), "a page");
+    let busy = Writer::resume(dir.path()).unwrap_err().to_string();
+    assert!(busy.contains("is being written by another scruple"), "{busy}");
+    drop(pages);
+    assert_eq!(fs::read(&trials).unwrap(), torn);
+    let (writer, _) = Writer::resume(dir.path()).unwrap();
+    let busy = Pages::of(dir.path()).unwrap_err().to_string();
+    assert!(busy.contains("is being written by another scruple"), "{busy}");
+    drop(writer);
+
+    let empty = tempfile::tempdir().unwrap();
+    let error = Pages::of(empty.path()).unwrap_err().to_string();
+    assert!(error.contains("it has no manifest.json"), "{error}");
+    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0);
 }
