@@ -14,6 +14,7 @@ pub mod declare;
 mod measure;
 mod pmu;
 mod serve;
+pub mod subject;
 mod trial;
 pub mod workers;
 
@@ -34,5 +35,8 @@ pub struct Experiment {
     /// The declaration: factors, levels, responses, findings, claims.
     pub design: fn() -> Design,
     /// Realises one treatment once.
-    pub trial: fn(&mut Trial) -> Result<(), Stop>,
+    pub trial: Procedure,
 }
+
+/// What realises one treatment once.
+pub type Procedure = fn(&mut Trial<'_>) -> Result<(), Stop>;

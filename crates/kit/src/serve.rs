@@ -1,5 +1,5 @@
 use crate::channel::{Channel, ChannelError};
-use crate::{Experiment, Stop, Trial};
+use crate::{Experiment, Procedure, Stop, Trial};
 use model::{FromTrial, PROTOCOL_VERSION, Spec, ToTrial};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,26 +12,27 @@ pub const NOOP: &str = "__noop";
 /// Turns this process into a trial if its first argument says so, and never returns then.
 ///
 /// Call it as the first statement of `main`: no argument parser, logger or thread may exist in a
-/// process that will fork.
-pub fn serve_if_asked(catalogs: &[&[Experiment]]) {
+/// process that will fork. `catalogs` are the experiments it can be; `subject` is what it does
+/// where the order names a program of the user's instead.
+pub fn serve_if_asked(catalogs: &[&[Experiment]], subject: Option<Procedure>) {
     let Some(role) = std::env::args_os().nth(1) else { return };
     if role == NOOP {
         sys::task::exit_now(0);
     }
     if role == TRIAL {
-        sys::task::exit_now(serve(catalogs));
+        sys::task::exit_now(serve(catalogs, subject));
     }
 }
 
 /// Serves one trial. Returns the exit code: 0 if an answer was given, 70 (EX_SOFTWARE) if not.
-fn serve(catalogs: &[&[Experiment]]) -> i32 {
-    match answer(catalogs) {
+fn serve(catalogs: &[&[Experiment]], subject: Option<Procedure>) -> i32 {
+    match answer(catalogs, subject) {
         Ok(()) => 0,
         Err(_) => 70,
     }
 }
 
-fn answer(catalogs: &[&[Experiment]]) -> Result<(), ChannelError> {
+fn answer(catalogs: &[&[Experiment]], subject: Option<Procedure>) -> Result<(), ChannelError> {
     let mut channel = Channel::open()?;
     let parent = sys::process::parent_pid();
     if sys::process::die_with_parent(parent).is_err() {
@@ -55,12 +56,16 @@ fn answer(catalogs: &[&[Experiment]]) -> Result<(), ChannelError> {
             return channel.say(&FromTrial::Failed { reason });
         }
     };
-    let Some(experiment) = find(catalogs, &spec.experiment) else {
+    let procedure = match &spec.subject {
+        Some(_) => subject,
+        None => find(catalogs, &spec.experiment).map(|experiment| experiment.trial),
+    };
+    let Some(procedure) = procedure else {
         let reason = format!("no experiment named {}", spec.experiment);
         return channel.say(&FromTrial::Failed { reason });
     };
     let trial = Trial::new(spec, &mut channel, read_ns, again);
-    let message = conduct(experiment, trial);
+    let message = conduct(procedure, trial);
     channel.say(&message)
 }
 
@@ -78,9 +83,9 @@ fn order_of_an_earlier_program() -> Result<Option<(Spec, u64)>, ChannelError> {
     Ok(Some((serde_json::from_str(&spec)?, serde_json::from_str(&read_ns)?)))
 }
 
-fn conduct(experiment: &Experiment, mut trial: Trial<'_>) -> FromTrial {
+fn conduct(procedure: Procedure, mut trial: Trial<'_>) -> FromTrial {
     trial.observe("nice", sys::process::nice());
-    let ended = catch_unwind(AssertUnwindSafe(|| (experiment.trial)(&mut trial)));
+    let ended = catch_unwind(AssertUnwindSafe(|| procedure(&mut trial)));
     match ended {
         Ok(Ok(())) => match trial.finish() {
             Ok((measured, observed)) => {

@@ -165,7 +165,8 @@ fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
 /// Its experiments must be those of this scruple.
 fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     let known = show::all_designs();
-    for design in &manifest.designs {
+    // What was made for the session stands in its manifest alone.
+    for design in manifest.designs.iter().filter(|design| design.subject.is_none()) {
         let now = show::find(&known, &design.id)?;
         if now != *design {
             bail!(

@@ -26,7 +26,7 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     // Nothing may come before these two: a process that will fork has no argument parser, no
     // logger and no second thread.
-    kit::serve_if_asked(&[experiments::CATALOG, experiments::PLANTED]);
+    kit::serve_if_asked(&[experiments::CATALOG, experiments::PLANTED], Some(subject::trial));
     runner::serve_if_asked();
 
     let cli = match cli::Cli::try_parse() {

@@ -3,7 +3,7 @@
 use crate::cli::PlanArgs;
 use crate::show;
 use anyhow::bail;
-use model::{Design, Options, Profile};
+use model::{Design, Inquiry, Options, Profile};
 use std::path::PathBuf;
 
 /// The A/A control that every session measures.
@@ -16,12 +16,18 @@ pub(crate) enum Purpose {
     Run,
     /// To find known answers.
     Selftest,
+    /// To ask something of a program of the user's.
+    Ask(Inquiry),
 }
 
 impl Purpose {
     /// What a stored session was begun for.
     pub(crate) fn of(options: &Options) -> Self {
-        if options.selftest { Purpose::Selftest } else { Purpose::Run }
+        match options.inquiry {
+            Some(inquiry) => Purpose::Ask(inquiry),
+            None if options.selftest => Purpose::Selftest,
+            None => Purpose::Run,
+        }
     }
 
     /// The command that begins such a session, and goes on with it.
@@ -29,6 +35,7 @@ impl Purpose {
         match self {
             Purpose::Run => "run",
             Purpose::Selftest => "selftest",
+            Purpose::Ask(inquiry) => inquiry.command(),
         }
     }
 
@@ -37,13 +44,18 @@ impl Purpose {
         match self {
             Purpose::Run => "",
             Purpose::Selftest => "-selftest",
+            Purpose::Ask(Inquiry::Study) => "-study",
+            Purpose::Ask(Inquiry::Scale) => "-scale",
+            Purpose::Ask(Inquiry::Why) => "-why",
         }
     }
 
-    /// The experiments of such a session, the control among them.
+    /// The experiments of such a session, the control among them. Those of a user's program are
+    /// made for the session and stand in no catalog.
     fn catalog(self) -> Vec<Design> {
         match self {
             Purpose::Run => show::designs(),
+            Purpose::Ask(_) => Vec::new(),
             Purpose::Selftest => {
                 let control = show::designs().into_iter().filter(|it| it.id == CONTROL);
                 show::planted().into_iter().chain(control).collect()
@@ -72,7 +84,17 @@ impl Plan {
         args: &PlanArgs,
         budget_s: u64,
     ) -> anyhow::Result<Plan> {
-        let designs = choose(purpose, names)?;
+        Self::of_designs(purpose, choose(purpose, names)?, profile, args, budget_s)
+    }
+
+    /// The plan for designs that were made for this session.
+    pub(crate) fn of_designs(
+        purpose: Purpose,
+        designs: Vec<Design>,
+        profile: Profile,
+        args: &PlanArgs,
+        budget_s: u64,
+    ) -> anyhow::Result<Plan> {
         let options = Options {
             profile,
             experiments: designs.iter().map(|design| design.id.clone()).collect(),
@@ -85,6 +107,10 @@ impl Plan {
             cpus: cpus(args.affinity.as_deref())?,
             shield: !args.no_shield,
             selftest: purpose == Purpose::Selftest,
+            inquiry: match purpose {
+                Purpose::Ask(inquiry) => Some(inquiry),
+                Purpose::Run | Purpose::Selftest => None,
+            },
         };
         Ok(Plan { purpose, designs, options, seed: args.seed, output: args.output.clone() })
     }
@@ -96,8 +122,8 @@ fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<Design>> {
     for name in names {
         if let Err(error) = show::find(&catalog, name) {
             let other = match purpose {
-                Purpose::Run => Purpose::Selftest,
                 Purpose::Selftest => Purpose::Run,
+                Purpose::Run | Purpose::Ask(_) => Purpose::Selftest,
             };
             if show::find(&other.catalog(), name).is_ok() {
                 bail!("{name} belongs to another command: scruple {} {name}", other.command());

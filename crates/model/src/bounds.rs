@@ -5,7 +5,7 @@
 //! treatments in one kilobyte of text. Each bound is an order of magnitude above what the catalog
 //! needs (its figures stand beside it), so that nobody who measures will meet it.
 
-use crate::{Cell, Design, DesignError, Factor, Manifest, Outcome, Profile, Record, Unit};
+use crate::{Cell, Design, DesignError, Factor, Manifest, Outcome, Profile, Record, Subject, Unit};
 
 /// The most blocks of an experiment, counted from 0.
 ///
@@ -25,6 +25,9 @@ pub const FACTORS_MAX: usize = 32;
 /// The most entries of any other list in a design: levels, responses, claims… (catalog: 26); and of
 /// those in a record but the observations, of which a short text could make many (catalog: 64).
 pub const ENTRIES_MAX: usize = 256;
+
+/// The most arguments and other texts of a program of the user's, all its commands together.
+pub const SUBJECT_TEXTS_MAX: usize = 4_096;
 
 /// The most quantities of a session's designs together: findings, claims, controls, known answers,
 /// suspects, and the numbers of accounts (catalog: about 400). Each may look at all trials.
@@ -158,6 +161,16 @@ impl Design {
         for diagnosis in &self.diagnoses {
             count("suspects", diagnosis.suspects.len(), ENTRIES_MAX)?;
         }
+        if let Some(subject) = &self.subject {
+            count(
+                "commands before and after",
+                subject.prepare.len() + subject.cleanup.len(),
+                ENTRIES_MAX,
+            )?;
+            count("metrics", subject.metrics.len(), ENTRIES_MAX)?;
+            count("variables", subject.environment.len(), ENTRIES_MAX)?;
+            count("texts of a command", subject.texts().count(), SUBJECT_TEXTS_MAX)?;
+        }
         self.names().try_for_each(|it| bytes("a name", it, NAME_BYTES_MAX))?;
         self.texts().try_for_each(|it| text("a text", it))?;
         self.cells().try_for_each(|cell| count("factors of a cell", cell.0.len(), FACTORS_MAX))?;
@@ -214,6 +227,7 @@ impl Design {
             .flat_map(|claim| [&claim.text, &claim.source, &claim.mechanism, &claim.note]);
         let planted = self.planted.iter().map(|planted| &planted.what);
         let diagnoses = self.diagnoses.iter().map(|diagnosis| &diagnosis.what);
+        let subject = self.subject.iter().flat_map(Subject::texts);
         [&self.chapter, &self.question, &self.method]
             .into_iter()
             .chain(&self.needs.privileges)
@@ -221,6 +235,7 @@ impl Design {
             .chain(responses)
             .chain(findings.chain(accounts).chain(claims).chain(planted).chain(diagnoses))
             .map(String::as_str)
+            .chain(subject)
     }
 
     /// Every cell that something names.

@@ -1,4 +1,4 @@
-use crate::{Account, Claim, Control, Diagnosis, Finding, Planted, Profile, Unit};
+use crate::{Account, Claim, Control, Diagnosis, Finding, Planted, Profile, Subject, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,9 @@ pub struct Design {
     /// Gaps whose cause is looked for among suspects.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnoses: Vec<Diagnosis>,
+    /// The program of the user's that its trials start; none for an experiment of the catalog.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Subject>,
     /// What a machine must have for this experiment to mean anything.
     pub needs: Needs,
     /// The relative half-width of the intervals at which measuring may stop.

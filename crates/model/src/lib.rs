@@ -20,6 +20,7 @@ mod profile;
 mod protocol;
 mod record;
 mod selftest;
+mod subject;
 mod summary;
 mod treatment;
 mod unit;
@@ -27,7 +28,7 @@ mod unit;
 pub use account::{Account, Part, Term};
 pub use bounds::{
     BLOCKS_MAX, DESIGNS_MAX, ENTRIES_MAX, FACTORS_MAX, NAME_BYTES_MAX, SESSION_QUANTITIES_MAX,
-    SESSION_TREATMENTS_MAX, TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX, TREATMENTS_MAX,
+    SESSION_TREATMENTS_MAX, SUBJECT_TEXTS_MAX, TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX, TREATMENTS_MAX,
 };
 pub use calendar::Moment;
 pub use claim::{Cell, Claim, Control, Finding, Quantity, Region};
@@ -36,7 +37,7 @@ pub use comparison::{
     GateLook, GateOutcome, GateResult, Replication, SessionEffect, Side, Weight,
 };
 pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
-pub use manifest::{CpuCache, Environment, Manifest, Neighbour, Options, ShieldReport};
+pub use manifest::{CpuCache, Environment, Inquiry, Manifest, Neighbour, Options, ShieldReport};
 pub use name::{Name, share_names};
 pub use named::Named;
 pub use planted::{Diagnosis, Planted, Suspect};
@@ -47,6 +48,7 @@ pub use record::{
     Surroundings,
 };
 pub use selftest::{AnswerStanding, CauseStanding, Selftest, Standing, TrustGrade};
+pub use subject::{Metric, Pick, SCRATCH, Stream, Subject, SubjectLimits, UnknownPlaceholder};
 pub use summary::{
     AccountResult, Blame, ClaimResult, ControlResult, DiagnosisResult, Estimate, EstimateRow,
     ExperimentSummary, FindingResult, Grade, Harness, Meter, OutcomeCount, PartResult,

@@ -47,6 +47,32 @@ pub struct Options {
     /// Whether it is a self-test: planted answers instead of questions.
     #[serde(default)]
     pub selftest: bool,
+    /// What is asked of a program of the user's; none where the catalog is measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inquiry: Option<Inquiry>,
+}
+
+/// What is asked of a program of the user's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Inquiry {
+    /// Whatever the study's file asks.
+    Study,
+    /// How its throughput follows the number of its workers.
+    Scale,
+    /// Which resource it lives on.
+    Why,
+}
+
+impl Inquiry {
+    /// The command that asks it.
+    pub fn command(self) -> &'static str {
+        match self {
+            Inquiry::Study => "study",
+            Inquiry::Scale => "scale",
+            Inquiry::Why => "why",
+        }
+    }
 }
 
 /// Recorded facts of the machine.

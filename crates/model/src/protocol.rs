@@ -1,4 +1,4 @@
-use crate::{Measured, Profile, Treatment};
+use crate::{Measured, Profile, Subject, Treatment};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -76,4 +76,8 @@ pub struct Spec {
     /// The memory cgroup the runner made for this trial, if it could make one: a folder in which
     /// the trial may make children of its own.
     pub memory_cgroup: Option<String>,
+    /// The program of the user's that is to be started, where the design has one: the trial is
+    /// not of the catalog then, whatever the experiment's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<Box<Subject>>,
 }

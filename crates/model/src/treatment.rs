@@ -180,6 +180,9 @@ impl Design {
                 return fail(what);
             }
         }
+        if let Some(Err(what)) = self.subject.as_ref().map(|subject| subject.check(self)) {
+            return fail(what);
+        }
         self.check_quantities().or_else(fail)
     }
 

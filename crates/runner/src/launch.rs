@@ -127,7 +127,7 @@ impl Runner {
         let limit = Duration::from_millis(order.design.time_limit_ms);
         let deadline = Instant::now() + limit;
 
-        let (pid, mut talk) = spawn(padding_bytes(seed), &folder, &order.design.id)?;
+        let (pid, mut talk) = spawn(padding_bytes(seed), &folder, order.design)?;
         self.guard.watch(Some(pid));
         let mut known = Known::default();
         let talked = self.talk(order, seed, &mut talk, &mut known, begun_ns, deadline);
@@ -205,6 +205,7 @@ impl Runner {
             memory_bytes: self.settings.memory_bytes,
             disk_bytes: self.settings.disk_bytes,
             memory_cgroup: self.shield.memory_cgroup(),
+            subject: order.design.subject.clone().map(Box::new),
         };
         // A trial that is gone already cannot be told; what became of it is seen below.
         let _ = talk.say(&ToTrial::Run { version: PROTOCOL_VERSION, spec });
@@ -306,18 +307,18 @@ fn alive(pids: &[Pid]) -> u32 {
     pids.iter().filter(|pid| matches!(sys::process::peek_exited(**pid), Ok(false))).count() as u32
 }
 
-fn spawn(
-    padding_bytes: u32,
-    folder: &Path,
-    experiment: &str,
-) -> Result<(Pid, Conversation), Error> {
+fn spawn(padding_bytes: u32, folder: &Path, design: &Design) -> Result<(Pid, Conversation), Error> {
     let start = |cause| Error::Start { what: "trial", cause };
     let (ours, theirs) = UnixStream::pair().map_err(start)?;
     let (log, printed) = std::io::pipe().map_err(start)?;
-    let child = Command::new("/proc/self/exe")
+    let mut command = Command::new("/proc/self/exe");
+    if design.subject.is_none() {
+        command.env_clear();
+    }
+    // A program of the user's gets the user's environment; it passes through and is not stored.
+    let child = command
         .arg(kit::TRIAL)
-        .arg(experiment)
-        .env_clear()
+        .arg(&design.id)
         .env("SCRUPLE_PADDING", "x".repeat(padding_bytes as usize))
         .stdin(Stdio::from(OwnedFd::from(theirs)))
         .stdout(Stdio::from(printed.try_clone().map_err(start)?))

@@ -378,7 +378,7 @@ fn tests() -> Vec<Test> {
 }
 
 fn main() {
-    kit::serve_if_asked(&[&[EXPERIMENT]]);
+    kit::serve_if_asked(&[&[EXPERIMENT]], None);
     runner::serve_if_asked();
     let mut arguments = Arguments::from_args();
     // The runner adopts all orphans of this process, so its tests cannot stand side by side.

@@ -4,12 +4,13 @@ use super::{Fault, SourceFile, Tree};
 
 /// The import table of ARCHITECTURE.md: a room, and the rooms that it may import. `lab` may
 /// import all.
-const TABLE: [(&str, &[&str]); 11] = [
+const TABLE: [(&str, &[&str]); 12] = [
     ("model", &[]),
     ("sys", &[]),
     ("analysis", &["model"]),
     ("kit", &["model", "sys"]),
     ("experiments", &["kit", "sys"]),
+    ("subject", &["model", "sys", "kit"]),
     ("store", &["model"]),
     ("runner", &["model", "sys", "kit"]),
     ("report", &["model", "analysis"]),
@@ -18,8 +19,18 @@ const TABLE: [(&str, &[&str]); 11] = [
     ("xtask", &[]),
 ];
 
-const ALL: &[&str] =
-    &["model", "sys", "analysis", "kit", "experiments", "store", "runner", "report", "export"];
+const ALL: &[&str] = &[
+    "model",
+    "sys",
+    "analysis",
+    "kit",
+    "experiments",
+    "subject",
+    "store",
+    "runner",
+    "report",
+    "export",
+];
 
 /// The only room with `unsafe` code.
 const UNSAFE_ROOM: &str = "sys";

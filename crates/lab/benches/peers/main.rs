@@ -48,7 +48,7 @@ struct Stop {
 
 fn main() -> anyhow::Result<ExitCode> {
     // A process that will fork has no second thread, so these come first.
-    kit::serve_if_asked(&[experiments::CATALOG, ours::OWN]);
+    kit::serve_if_asked(&[experiments::CATALOG, ours::OWN], None);
     runner::serve_if_asked();
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     if arguments.first().is_some_and(|role| role == lat_ctx::ROLE) {

@@ -1,0 +1,98 @@
+//! What is measured of a program of the user's, whatever it is: the responses that every trial of a
+//! [`model::Subject`] records, with their definition cards.
+//!
+//! Whoever makes such a design chooses among them; the trial records them all.
+
+use crate::declare::response;
+use model::{Center, Response, Unit};
+
+/// From just before the program is started until it has ended.
+pub const WALL: &str = "wall_ns";
+/// CPU time of the program and all that came of it.
+pub const CPU: &str = "cpu_ns";
+/// CPU time by elapsed time.
+pub const CPU_SHARE: &str = "cpu_share_ppm";
+/// Peak of the memory of all its processes, shared pages counted once (PSS).
+pub const PEAK_PSS: &str = "peak_pss_bytes";
+/// The same as tools show it, shared pages counted in each process (RSS).
+pub const PEAK_RSS: &str = "peak_rss_bytes";
+/// Peak of the memory that its cgroup was charged, cached files included.
+pub const PEAK_CGROUP: &str = "peak_cgroup_bytes";
+/// Bytes it read by system calls.
+pub const READ: &str = "read_bytes";
+/// Bytes it wrote by system calls.
+pub const WRITTEN: &str = "written_bytes";
+/// Bytes fetched from storage for it.
+pub const STORAGE_READ: &str = "storage_read_bytes";
+/// Bytes it caused to be sent to storage.
+pub const STORAGE_WRITTEN: &str = "storage_written_bytes";
+/// Page faults without I/O.
+pub const MINOR_FAULTS: &str = "minor_faults_count";
+/// Page faults with I/O.
+pub const MAJOR_FAULTS: &str = "major_faults_count";
+/// Switches because it waited.
+pub const VOLUNTARY: &str = "voluntary_switches_count";
+/// Switches because another was to run.
+pub const INVOLUNTARY: &str = "involuntary_switches_count";
+/// Time its threads were ready to run and waited for a CPU.
+pub const QUEUE_WAIT: &str = "queue_wait_ns";
+/// Time its workers lived and neither ran nor waited for a CPU.
+pub const BLOCKED: &str = "blocked_ns";
+/// Time in which there were fewer workers than it was told to use.
+pub const ABSENT: &str = "absent_ns";
+/// The most processes at once.
+pub const PROCESSES: &str = "processes_count";
+/// The most threads at once.
+pub const THREADS: &str = "threads_count";
+/// CPU time that looking at it took.
+pub const LOOKING: &str = "looking_cpu_ns";
+
+const TREE: &str = "of the program and all its descendants, those included that outlived it";
+const LOOKS: &str = "at looks some milliseconds apart: what rises and falls between two is missed";
+
+/// All of them, in the order in which people read them.
+pub fn responses() -> Vec<Response> {
+    let of = |name: &str, label: &str, unit: Unit, corrected: &str, source: &str| {
+        response(name, label, unit).card(
+            "just before the program is started",
+            "when it has ended",
+            corrected,
+            source,
+        )
+    };
+    let usage = "getrusage(RUSAGE_CHILDREN), when all were waited for";
+    let io = "/proc/self/io of the trial, to which the kernel adds its children's";
+    let rollup = "/proc/PID/smaps_rollup of each process";
+    let tasks = "/proc/PID/task/TID/schedstat of each thread";
+    [
+        of(WALL, "elapsed time", Unit::Ns, "", "clock_gettime(CLOCK_MONOTONIC)"),
+        of(CPU, "CPU time", Unit::Ns, TREE, usage),
+        of(CPU_SHARE, "CPU use", Unit::Ppm, "CPU time by elapsed time: 100 % is one CPU", usage),
+        of(PEAK_PSS, "peak memory (PSS)", Unit::Bytes, LOOKS, rollup).center(Center::Max),
+        of(PEAK_RSS, "peak memory (RSS)", Unit::Bytes, LOOKS, rollup).center(Center::Max),
+        of(PEAK_CGROUP, "peak memory (cgroup)", Unit::Bytes, TREE, "the memory cgroup's peak")
+            .center(Center::Max),
+        of(READ, "bytes read", Unit::Bytes, TREE, io).center(Center::Sum),
+        of(WRITTEN, "bytes written", Unit::Bytes, TREE, io).center(Center::Sum),
+        of(STORAGE_READ, "bytes read from storage", Unit::Bytes, TREE, io).center(Center::Sum),
+        of(STORAGE_WRITTEN, "bytes written to storage", Unit::Bytes, TREE, io).center(Center::Sum),
+        of(MINOR_FAULTS, "minor faults", Unit::Count, TREE, usage).center(Center::Sum),
+        of(MAJOR_FAULTS, "major faults", Unit::Count, TREE, usage).center(Center::Sum),
+        of(VOLUNTARY, "voluntary switches", Unit::Count, TREE, usage).center(Center::Sum),
+        of(INVOLUNTARY, "involuntary switches", Unit::Count, TREE, usage).center(Center::Sum),
+        of(QUEUE_WAIT, "wait for a CPU", Unit::Ns, "over all threads, as last seen alive", tasks)
+            .center(Center::Sum),
+        of(BLOCKED, "blocked", Unit::Ns, "over its workers, its busiest threads", tasks)
+            .center(Center::Sum),
+        of(ABSENT, "without a worker", Unit::Ns, "over the workers it was told to use", tasks)
+            .center(Center::Sum),
+        of(PROCESSES, "processes at once", Unit::Count, LOOKS, "/proc/PID/task/TID/children")
+            .center(Center::Max),
+        of(THREADS, "threads at once", Unit::Count, LOOKS, "/proc/PID/task").center(Center::Max),
+        of(LOOKING, "CPU time of looking", Unit::Ns, "", "CLOCK_THREAD_CPUTIME_ID of the looker")
+            .center(Center::Sum),
+    ]
+    .into_iter()
+    .map(crate::declare::ResponseBuilder::build)
+    .collect()
+}

@@ -1,0 +1,268 @@
+use crate::{Design, Treatment};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A program of the user's that every trial of a design starts, once.
+///
+/// Wherever a text may hold a placeholder, `{factor}` stands for the word of the factor's level;
+/// `{scratch}` for a folder of the trial's own that is removed after it. Braces around anything
+/// that is no word of a-z, 0-9 and `_` are left as they are, so that `awk '{ print $1 }'` needs no
+/// care; `{{word}}` is the text `{word}`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Subject {
+    /// The program and its arguments, with placeholders; one element only where `shell` is set.
+    pub command: Vec<String>,
+    /// Whether `command` is a text for `/bin/sh -c`. Placeholders are put into it as they are.
+    pub shell: bool,
+    /// Commands before each trial, one after the other; not timed. With placeholders.
+    pub prepare: Vec<Vec<String>>,
+    /// Commands after each trial, whatever became of it; not timed. With placeholders.
+    pub cleanup: Vec<Vec<String>>,
+    /// The folder it is started in: absolute, or empty for the trial's own. With placeholders.
+    pub folder: String,
+    /// Variables that are set or replaced in its environment. With placeholders.
+    pub environment: BTreeMap<String, String>,
+    /// Whether its environment holds those and nothing else.
+    pub clear_environment: bool,
+    /// The file that is its standard input; empty means none. With placeholders.
+    pub stdin: String,
+    /// The CPUs it may use, as a list such as `0,2-3`, or `one` for the last of the session's;
+    /// empty means all of the session's. With placeholders.
+    pub cpus: String,
+    /// Limits on it.
+    pub limits: SubjectLimits,
+    /// The exit codes that mean success; empty means 0 alone.
+    pub exit_codes: Vec<i32>,
+    /// Numbers that are picked from what it prints.
+    pub metrics: Vec<Metric>,
+    /// The words that stand for levels where they differ from the levels' names, by factor and
+    /// level.
+    pub words: BTreeMap<String, BTreeMap<String, String>>,
+    /// How many workers it is told to use, mostly `{n}`; empty where that is not known. With
+    /// placeholders. So many of its threads, the busiest, are asked what kept them waiting.
+    pub workers: String,
+    /// How often its processes are looked at for their memory and their waiting, in milliseconds;
+    /// none means as often as costs little, 0 never.
+    pub look_every_ms: Option<u32>,
+    /// How long processes that it leaves behind may go on before they are killed, in milliseconds.
+    /// What they use meanwhile is counted.
+    pub linger_ms: u32,
+    /// The factor whose levels say which resource is taken from it, and how much of it: the
+    /// level's name is `none`, or a resource with the part that is taken in percent, `cpu-25`.
+    pub squeeze: Option<String>,
+}
+
+/// Limits on a subject. Texts with placeholders that must become a number of bytes; empty means
+/// none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct SubjectLimits {
+    /// Address space of each process (`RLIMIT_AS`), in bytes.
+    pub address_space_bytes: String,
+    /// Memory of all its processes together (a memory cgroup), in bytes.
+    pub memory_bytes: String,
+    /// CPU time of all its processes together per time, in CPUs (a CPU cgroup): `0.5`.
+    pub cpus_quota: String,
+}
+
+/// A number picked from what a subject prints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Metric {
+    /// The response it is an observation of.
+    pub response: String,
+    /// Where it is printed.
+    pub from: Stream,
+    /// How it is found.
+    pub pick: Pick,
+    /// What the number found is multiplied by, before it is rounded to the integer that is stored:
+    /// 1e9 for seconds of a response in nanoseconds.
+    pub scale: f64,
+}
+
+/// Where a subject prints.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stream {
+    /// Its standard output.
+    #[default]
+    Stdout,
+    /// Its standard error.
+    Stderr,
+}
+
+/// How a number is found in a text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pick {
+    /// By the first group of a regular expression, at its last match.
+    Regex(String),
+    /// By a JSON pointer (RFC 6901), the text being one JSON value.
+    Pointer(String),
+}
+
+/// The placeholder of the trial's own folder.
+pub const SCRATCH: &str = "scratch";
+
+/// A placeholder that nothing stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownPlaceholder(pub String);
+
+impl std::fmt::Display for UnknownPlaceholder {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{{{}}} is no factor, and not {{{SCRATCH}}}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownPlaceholder {}
+
+impl Subject {
+    /// A text with the words of a treatment in the place of its placeholders.
+    ///
+    /// # Errors
+    /// The first placeholder that is neither a factor of the treatment nor `{scratch}`.
+    pub fn fill(
+        &self,
+        text: &str,
+        treatment: &Treatment,
+        scratch: &str,
+    ) -> Result<String, UnknownPlaceholder> {
+        let mut filled = String::with_capacity(text.len());
+        for piece in pieces(text) {
+            match piece {
+                Piece::Text(text) => filled.push_str(text),
+                Piece::Placeholder(SCRATCH) => filled.push_str(scratch),
+                Piece::Placeholder(factor) => {
+                    let Some(level) = treatment.level(factor) else {
+                        return Err(UnknownPlaceholder(factor.into()));
+                    };
+                    let word = self.words.get(factor).and_then(|words| words.get(level));
+                    filled.push_str(word.map_or(level, String::as_str));
+                }
+            }
+        }
+        Ok(filled)
+    }
+
+    /// Every text that may hold placeholders.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        let commands = std::iter::once(&self.command).chain(&self.prepare).chain(&self.cleanup);
+        let limits = &self.limits;
+        [&self.folder, &self.stdin, &self.cpus, &self.workers]
+            .into_iter()
+            .chain([&limits.address_space_bytes, &limits.memory_bytes, &limits.cpus_quota])
+            .chain(commands.flatten())
+            .chain(self.environment.values())
+            .map(String::as_str)
+    }
+
+    /// The names of its placeholders, `{scratch}` among them.
+    pub fn placeholders(&self) -> impl Iterator<Item = &str> {
+        self.texts().flat_map(pieces).filter_map(|piece| match piece {
+            Piece::Placeholder(name) => Some(name),
+            Piece::Text(_) => None,
+        })
+    }
+
+    /// Whether it fits its design.
+    ///
+    /// # Errors
+    /// A sentence that names what is wrong and says what would be right.
+    pub(crate) fn check(&self, design: &Design) -> Result<(), String> {
+        let blank = |command: &Vec<String>| command.first().is_none_or(String::is_empty);
+        if blank(&self.command) || self.prepare.iter().chain(&self.cleanup).any(blank) {
+            return Err("a command of it has no program".into());
+        }
+        if self.shell && self.command.len() != 1 {
+            return Err("a command for the shell must be one text".into());
+        }
+        let known = |name: &str| name == SCRATCH || design.factor(name).is_some();
+        if let Some(name) = self.placeholders().find(|name| !known(name)) {
+            return Err(UnknownPlaceholder(name.into()).to_string());
+        }
+        if let Some(name) = self.squeeze.as_ref().filter(|name| design.factor(name).is_none()) {
+            return Err(format!("{name}, which is to be squeezed, is no factor of it"));
+        }
+        for metric in &self.metrics {
+            if design.response(&metric.response).is_none() {
+                return Err(format!("{} is picked, but is no response of it", metric.response));
+            }
+            if !metric.scale.is_finite() || metric.scale == 0.0 {
+                return Err(format!("the scale of {} must be a number but 0", metric.response));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A part of a text with placeholders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece<'a> {
+    Text(&'a str),
+    Placeholder(&'a str),
+}
+
+/// The parts of a text, in their order.
+fn pieces(text: &str) -> Vec<Piece<'_>> {
+    let mut found = Vec::new();
+    let (mut from, mut at) = (0, 0);
+    while let Some(open) = text[at..].find('{').map(|offset| at + offset) {
+        at = open + 1;
+        let doubled = text[at..].starts_with('{');
+        let inner = &text[at + usize::from(doubled)..];
+        let length = inner.find(|c| !is_word_character(c)).unwrap_or(inner.len());
+        let closing = if doubled { "}}" } else { "}" };
+        if length == 0 || !inner[length..].starts_with(closing) {
+            continue;
+        }
+        found.push(Piece::Text(&text[from..open]));
+        at += usize::from(doubled) + length + closing.len();
+        from = at;
+        found.push(if doubled {
+            // Without the outer braces.
+            Piece::Text(&text[open + 1..at - 1])
+        } else {
+            Piece::Placeholder(&inner[..length])
+        });
+    }
+    found.push(Piece::Text(&text[from..]));
+    found
+}
+
+fn is_word_character(c: char) -> bool {
+    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fill(text: &str) -> Result<String, UnknownPlaceholder> {
+        let words = [("n".to_string(), [("two".to_string(), "2".to_string())].into())].into();
+        let levels = [("n", "two"), ("size_mb", "100")];
+        let levels = levels.map(|(factor, level)| (factor.to_string(), level.to_string()));
+        Subject { words, ..Subject::default() }.fill(text, &Treatment::from_iter(levels), "/tmp/x")
+    }
+
+    #[test]
+    fn placeholders_become_the_words_of_levels() {
+        assert_eq!(fill("-T{n} {size_mb}M").as_deref(), Ok("-T2 100M"));
+        assert_eq!(fill("{scratch}/out{n}{n}").as_deref(), Ok("/tmp/x/out22"));
+        assert_eq!(fill("").as_deref(), Ok(""));
+    }
+
+    #[test]
+    fn other_braces_are_left_as_they_are() {
+        for text in ["{ print $1 }", "{}", "a{1,3}", "{", "}", "{n", "x{{", "${HOME}", "é{"] {
+            assert_eq!(fill(text).as_deref(), Ok(text));
+        }
+        assert_eq!(fill("{{n}} and {n}").as_deref(), Ok("{n} and 2"));
+        assert_eq!(fill("{{n}").as_deref(), Ok("{2"));
+    }
+
+    #[test]
+    fn what_nothing_stands_for_is_named() {
+        assert_eq!(fill("-j{jobs}"), Err(UnknownPlaceholder("jobs".into())));
+    }
+}
