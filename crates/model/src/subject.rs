@@ -242,7 +242,7 @@ mod tests {
         let words = [("n".to_string(), [("two".to_string(), "2".to_string())].into())].into();
         let levels = [("n", "two"), ("size_mb", "100")];
         let levels = levels.map(|(factor, level)| (factor.to_string(), level.to_string()));
-        Subject { words, ..Subject::default() }.fill(text, &Treatment(levels.into()), "/tmp/x")
+        Subject { words, ..Subject::default() }.fill(text, &Treatment::from_iter(levels), "/tmp/x")
     }
 
     #[test]

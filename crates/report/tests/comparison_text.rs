@@ -99,7 +99,7 @@ fn text_from_outside_is_made_harmless() {
         for row in &mut experiment.rows {
             spoil(&mut row.label);
             row.unit = model::Unit::Other(EVIL.into());
-            let levels = row.treatment.0.values_mut();
+            let levels = row.treatment.levels_mut().values_mut();
             levels.for_each(spoil);
         }
         for claim in &mut experiment.verdicts {

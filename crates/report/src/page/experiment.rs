@@ -188,8 +188,11 @@ fn blame(chapter: &Chapter<'_>, name: &str) -> &'static str {
 }
 
 fn treatments(treatments: &[Treatment]) -> String {
-    let names: Vec<String> =
-        treatments.iter().take(8).map(|t| words::cell(&model::Cell(t.0.clone()))).collect();
+    let names: Vec<String> = treatments
+        .iter()
+        .take(8)
+        .map(|t| words::cell(&model::Cell(t.0.as_ref().clone())))
+        .collect();
     names.join("; ")
 }
 

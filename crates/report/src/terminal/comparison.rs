@@ -501,7 +501,7 @@ fn what(told: &Told<'_>) -> String {
 fn varying(experiment: &ComparedExperiment) -> BTreeSet<&str> {
     let mut known = std::collections::BTreeMap::new();
     let mut varying = BTreeSet::new();
-    for (factor, level) in experiment.rows.iter().flat_map(|row| &row.treatment.0) {
+    for (factor, level) in experiment.rows.iter().flat_map(|row| row.treatment.0.iter()) {
         if *known.entry(factor.as_str()).or_insert(level) != level {
             varying.insert(factor.as_str());
         }

@@ -140,7 +140,7 @@ fn difference(by: f64, width: f64, differs: bool) -> SessionEffect {
 }
 
 fn treatment(levels: &[(&str, String)]) -> Treatment {
-    Treatment(levels.iter().map(|(f, l)| (f.to_string(), l.clone())).collect())
+    levels.iter().map(|(f, l)| (f.to_string(), l.clone())).collect()
 }
 
 fn row(
