@@ -124,8 +124,7 @@ fn compare(root: &Path, folder: &Path) -> Result<()> {
 fn scruple(root: &Path, with: impl FnOnce(&mut Command) -> &mut Command) -> Result<()> {
     let mut command = Command::new(steps::cargo());
     command.args(["run", "--release", "--quiet", "--"]).current_dir(root);
-    let status =
-        with(&mut command).stdout(Stdio::null()).status().context("cannot start cargo")?;
+    let status = with(&mut command).stdout(Stdio::null()).status().context("cannot start cargo")?;
     ensure!(status.success(), "it ended with {status}");
     Ok(())
 }

@@ -181,7 +181,11 @@ fn the_findings_share_their_error_among_themselves_alone() {
             let measured = record.measured.as_mut().unwrap();
             for (n, response) in more.iter().enumerate() {
                 let values = vec![10_000 + 10 * noise(record.block, (place + n) as u32, seed)];
-                measured.series.push(Series { response: response.name.clone(), per: 1, values });
+                measured.series.push(Series {
+                    response: response.name.as_str().into(),
+                    per: 1,
+                    values,
+                });
             }
         }
         design.responses.extend(more);
