@@ -210,9 +210,13 @@ pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
     let frame = frame(terms, x);
     let shown = x / frame.divisor;
     let text = number(shown, decimals_plain(shown));
-    let trimmed =
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{trimmed}{}", frame.suffix)
+    // The zeros at the end of an exponent are no zeros behind a point.
+    let (digits, power) = text.split_at(text.find('e').unwrap_or(text.len()));
+    let trimmed = match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits,
+    };
+    format!("{trimmed}{power}{}", frame.suffix)
 }
 
 /// The smallest difference that could be found, or another number that is itself no better known
