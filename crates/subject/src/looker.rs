@@ -6,7 +6,7 @@
 //! either no more than a fixed part of the time that has passed, so that the interval between two
 //! looks follows from what a look costs.
 
-use crate::memory::MemoryLooks;
+use crate::memory::{Member, MemoryLooks};
 use crate::slots::Slots;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -134,15 +134,15 @@ fn watch(heard: &Receiver<Order>) -> Looked {
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        let pids = looks.spend(|| {
-            let pids = look(&mut looked, spared, None);
-            looked.memory.count(&pids);
-            pids
+        let members = looks.spend(|| {
+            let members = look(&mut looked, spared, None);
+            looked.memory.count(&members);
+            members
         });
         let walk_ns = looked.memory.walk_would_take_ns();
         let passed_ns = sys::clock::now_ns().saturating_sub(began_ns);
         if looked.looks == 1 || every.is_some() || walks.allows(walk_ns, passed_ns) {
-            walks.spend(|| looked.memory.walk(&pids));
+            walks.spend(|| looked.memory.walk(&members));
         }
         let now_ns = sys::clock::now_ns();
         due_ns = match every {
@@ -155,7 +155,7 @@ fn watch(heard: &Receiver<Order>) -> Looked {
 }
 
 /// Looks once at processes and threads, and returns the processes that live.
-fn look(looked: &mut Looked, spared: &[Pid], ended: Option<Ended>) -> Vec<Pid> {
+fn look(looked: &mut Looked, spared: &[Pid], ended: Option<Ended>) -> Vec<Member> {
     let family = sys::process::family(sys::process::pid(), spared);
     let mut living = Vec::with_capacity(family.len());
     let mut threads = 0;
@@ -171,7 +171,7 @@ fn look(looked: &mut Looked, spared: &[Pid], ended: Option<Ended>) -> Vec<Pid> {
             looked.slots.see(pid, &thread, at_some_time && thread.tid == pid);
         }
         if !is_zombie {
-            living.push(pid);
+            living.push(Member { pid, parent: stat.parent });
         }
     }
     looked.slots.end();
