@@ -95,26 +95,25 @@ impl MemoryLooks {
             self.marks.insert(member.pid, mark);
         }
         if self.walks > 0 {
-            self.pss_bytes = self.pss_bytes.max(u64::try_from(sum).unwrap_or(0));
+            // The counters of one look are not of one moment: shared memory is part of the
+            // resident at least.
+            let sum = u64::try_from(sum).unwrap_or(0).min(self.now_rss_bytes);
+            self.pss_bytes = self.pss_bytes.max(sum);
         }
     }
 
-    /// Walks through the page tables of these processes.
-    pub(crate) fn walk(&mut self, members: &[Member]) {
+    /// Walks through the page tables of these processes. `again` says which there are afterwards:
+    /// where others have come meanwhile, shared pages were divided by a number that changed, and
+    /// the shares are no ground to add to.
+    pub(crate) fn walk(&mut self, members: &[Member], again: impl FnOnce() -> Vec<Member>) {
         if self.refused.is_some() {
             return;
         }
         let before_ns = sys::clock::thread_cpu_ns();
-        let (mut pss_bytes, mut rss_bytes) = (0, 0);
+        let mut found = Vec::with_capacity(members.len());
         for Member { pid, .. } in members {
-            let Some(counters) = counters(*pid) else { continue };
             match sys::proc::memory(*pid) {
-                Ok(memory) => {
-                    pss_bytes += memory.pss_bytes;
-                    rss_bytes += memory.rss_bytes;
-                    let anonymous_bytes = counters.anonymous_bytes;
-                    self.marks.insert(*pid, Mark { pss_bytes: memory.pss_bytes, anonymous_bytes });
-                }
+                Ok(memory) => found.push((*pid, memory)),
                 Err(error) if error.is_unsupported() => {
                     self.refused = Some(error.to_string());
                     return;
@@ -123,12 +122,22 @@ impl MemoryLooks {
                 Err(_) => {}
             }
         }
-        if pss_bytes == 0 {
+        if found.is_empty() {
             return;
         }
+        let rss_bytes = found.iter().map(|(_, memory)| memory.rss_bytes).sum();
+        let pss_bytes = found.iter().map(|(_, memory)| memory.pss_bytes).sum();
         self.walks += 1;
-        self.pss_bytes = self.pss_bytes.max(pss_bytes);
         self.rss_bytes = self.rss_bytes.max(rss_bytes);
+        self.pss_bytes = self.pss_bytes.max(pss_bytes);
+        if again() == members {
+            // Of the walk itself, since a counter would be of another moment.
+            let mark = |memory: &sys::proc::Memory| Mark {
+                pss_bytes: memory.pss_bytes,
+                anonymous_bytes: memory.anonymous_bytes,
+            };
+            self.marks = found.iter().map(|(pid, memory)| (*pid, mark(memory))).collect();
+        }
         let took_ns = sys::clock::thread_cpu_ns() - before_ns;
         self.last_walk = Some(Walk { took_ns, rss_bytes, processes: members.len() });
     }

@@ -48,7 +48,8 @@ fn a_child_that_outlives_it_is_counted() {
     for words in [&["200"][..], &["200", "outlive"]] {
         let record = measured(programs.subject("burn", words));
         let cpu_ms = value(&record, responses::CPU) / 1_000_000;
-        assert!((200..250).contains(&cpu_ms), "{cpu_ms}");
+        // By its own account it began when its process was forked, a moment earlier.
+        assert!((190..250).contains(&cpu_ms), "{cpu_ms}");
         assert_eq!(observed(&record, "outlived"), (words.len() - 1).to_string());
         assert_eq!(observed(&record, "killed"), "0");
     }
