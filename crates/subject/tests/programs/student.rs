@@ -105,22 +105,36 @@ fn files_are_written_to_the_byte() {
     assert!(value(&record, responses::READ) >= 2_000_000);
 }
 
-fn eight_workers_on_one_cpu() {
-    let programs = Programs::with(&["-DROUNDS=20000000UL"]);
-    for name in ["fork", "pthread"] {
+/// What eight workers on one CPU do, for as long as it takes to see nearly all of it: on a machine
+/// that others keep busy, a thread may do much between two looks.
+fn eight_on_one_cpu(name: &str) -> Record {
+    for rounds in [20, 40, 80, 160, 320] {
+        let programs = Programs::with(&[&format!("-DROUNDS={rounds}000000UL")]);
         let subject = Subject { cpus: "one".into(), ..programs.workers(name, "cpu", "8") };
         let record = measured(subject);
         tell(name, &record);
+        let share: f64 = observed(&record, "seen_cpu").parse().expect("a number");
+        let is_told = crate::bench::seen(&record, responses::QUEUE_WAIT).is_some();
+        assert!(is_told == (share >= 0.9) || share == 0.9, "{share}");
+        if is_told {
+            return record;
+        }
+    }
+    panic!("{name}: too little of it is ever seen");
+}
+
+fn eight_workers_on_one_cpu() {
+    for name in ["fork", "pthread"] {
+        let record = eight_on_one_cpu(name);
         let last = sys::affinity::allowed().expect("affinity").pop().expect("a CPU");
         assert_eq!(observed(&record, "affinity"), last.to_string());
         assert!(value(&record, responses::CPU_SHARE) <= 1_020_000);
         // Seven of eight wait at any time, as long as all are there: the first to end leaves early.
-        let wait = value(&record, responses::QUEUE_WAIT) as f64;
-        let cpu = value(&record, responses::CPU) as f64;
-        assert!(wait > 4.0 * cpu && wait < 8.0 * cpu.max(value(&record, responses::WALL) as f64));
+        let wait = value(&record, responses::QUEUE_WAIT);
+        let (cpu, wall) = (value(&record, responses::CPU), value(&record, responses::WALL));
+        assert!(wait > 4 * cpu && wait < 8 * wall, "{name}: {wait} beside {cpu} of {wall}");
         let parts = [responses::QUEUE_WAIT, responses::BLOCKED, responses::ABSENT];
         let sum: i64 = parts.iter().map(|part| value(&record, part)).sum();
-        let whole = 8 * value(&record, responses::WALL);
-        assert!(within(sum + cpu as i64, whole, 0.03), "{name}: {sum} + {cpu} of {whole}");
+        assert!(within(sum + cpu, 8 * wall, 0.03), "{name}: {sum} + {cpu} of 8 * {wall}");
     }
 }
