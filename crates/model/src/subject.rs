@@ -57,8 +57,8 @@ pub struct Subject {
     pub squeeze: Option<String>,
 }
 
-/// Limits on a subject. Texts with placeholders that must become a number of bytes; empty means
-/// none.
+/// Limits on a subject. Texts with placeholders that must become a size, in bytes or with a unit as
+/// `512MiB`; empty means none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SubjectLimits {
