@@ -209,6 +209,7 @@ impl Runner {
             memory_bytes: self.settings.memory_bytes,
             disk_bytes: self.settings.disk_bytes,
             memory_cgroup: self.shield.memory_cgroup(),
+            cpu_cgroup: self.shield.cpu_cgroup(),
             subject: order.design.subject.clone().map(Box::new),
         };
         // A trial that is gone already cannot be told; what became of it is seen below.

@@ -3,23 +3,38 @@
 //!
 //! This room is what an experiment's function is for the catalog: it realises the treatment of a
 //! [`model::Subject`]. It knows nothing of plans, statistics or the study's file.
+//!
+//! The elapsed time begins right before the program's exec, when all that prepares its process is
+//! done, and ends when its own process has ended. What it leaves running is awaited for a while, so
+//! that it is counted, and then killed. What the kernel adds up when a process is waited for (CPU
+//! time, faults, switches, I/O) is exact; the rest is looked at while it runs ([`looker`]).
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
 mod aside;
 mod command;
 mod family;
+mod limits;
+mod looker;
+mod memory;
 mod metrics;
 mod output;
+mod record;
+mod slots;
 mod text;
 
 use command::Filled;
 use family::Outlived;
-use kit::{Stop, Trial, subject as responses};
+use kit::{Stop, Trial};
+use limits::Groups;
+use looker::{Looked, Looker};
+use model::Subject;
 use output::{Printed, Reading};
 use std::io::Write;
 use std::time::Duration;
-use sys::task::Ended;
+use sys::launch::Began;
+use sys::proc::Io;
+use sys::task::{Ended, Pid};
 use sys::usage::Usage;
 
 pub use metrics::check_pick;
@@ -54,18 +69,17 @@ pub fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 
 fn prepare_and_measure(
     trial: &mut Trial<'_>,
-    subject: &model::Subject,
+    subject: &Subject,
     filled: &Filled,
 ) -> Result<(), Stop> {
     for words in &filled.prepare {
         aside::run(filled, words, "prepare", Duration::ZERO)?;
     }
     let seen = measure(trial, subject, filled)?;
-    let end_of_stderr = seen.stderr.end(LOG_BYTES);
     // The log is for people; that nobody reads it is no fault of the program's.
-    let _ = std::io::stderr().write_all(&end_of_stderr);
+    let _ = std::io::stderr().write_all(&seen.stderr.end(LOG_BYTES));
     expect_success(subject, filled, &seen)?;
-    record(trial, &seen);
+    record::all(trial, &seen);
     for metric in &subject.metrics {
         let value = metrics::picked(metric, &seen.stdout, &seen.stderr)?;
         trial.record(&metric.response, metric.per.max(1), vec![value]);
@@ -75,54 +89,89 @@ fn prepare_and_measure(
 
 /// What is known of a program that has ended, with all that came of it.
 struct Seen {
+    began: Began,
     ended: Ended,
-    wall_ns: u64,
+    ended_ns: u64,
+    /// What all of it used, by the kernel's account.
     usage: Usage,
+    io: Option<Io>,
+    looked: Looked,
     outlived: Outlived,
+    memory_peak_bytes: Option<u64>,
+    broken_limit_bytes: Option<u64>,
     stdout: Printed,
     stderr: Printed,
 }
 
-fn measure(trial: &mut Trial<'_>, subject: &model::Subject, filled: &Filled) -> Result<Seen, Stop> {
+fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<Seen, Stop> {
+    let groups = Groups::make(trial, filled)?;
+    let launch = limits::launch(trial, filled, &groups)?;
     let mut command = filled.command()?;
     let (stdout, reading_stdout) = Reading::start()?;
     let (stderr, reading_stderr) = Reading::start()?;
+    let looker = Looker::start()?;
     command.stdout(stdout).stderr(stderr);
-    let launch = sys::launch::Launch {
-        cpus: filled.cpus.clone().unwrap_or_default(),
-        address_space_bytes: filled.address_space_bytes,
-        groups: Vec::new(),
-    };
     let start = sys::launch::arrange(&mut command, &launch)?;
-    // What the prepare commands left running, a server perhaps, is no part of the program.
-    let spared = sys::process::adopted_children(&[]);
     trial.begin()?;
-    // Here co-runners begin.
+    // Co-runners begin here: who is a child of this process by now is no part of the program.
+    let spared = sys::process::adopted_children(&[]);
     let usage_before = Usage::of_children();
+    let io_before = sys::proc::io_of_children();
     let child = command.spawn().map_err(|error| cannot_start(filled, &error))?;
     // Our ends of the pipes: the readers wait until nobody can print any more.
     drop(command);
-    let pid = child.id() as sys::task::Pid;
+    let began = start.began().ok_or_else(|| Stop::failed("the program never began"))?;
+    looker.look(looker::Began {
+        at_ns: began.at_ns,
+        spared: spared.clone(),
+        workers: filled.workers,
+        every: subject.look_every_ms.map(|ms| Duration::from_millis(ms.into())),
+    });
+    let pid = child.id() as Pid;
     aside::until_ended(pid, Duration::ZERO)?;
     let ended_ns = sys::clock::now_ns();
+    let (looked, looker_parked) = looker.finish(looker::Ended { pid, at_ns: ended_ns })?;
     let ended = sys::task::wait(pid)?;
     let linger = Duration::from_millis(subject.linger_ms.into());
     let outlived = family::see_off(&spared, linger, aside::still_wanted)?;
-    // Here co-runners end.
-    let began = start.began().ok_or_else(|| Stop::failed("the program never began"))?;
     let usage = Usage::of_children().since(usage_before).since(began.usage);
-    let stdout = reading_stdout.finish()?;
-    let stderr = reading_stderr.finish()?;
+    let (stdout, stdout_parked) = reading_stdout.finish()?;
+    let (stderr, stderr_parked) = reading_stderr.finish()?;
+    let io = less(sys::proc::io_of_children(), io_before);
+    // Co-runners end here: all of the program is counted.
     trial.end()?;
-    let wall_ns = ended_ns.saturating_sub(began.at_ns);
-    Ok(Seen { ended, wall_ns, usage, outlived, stdout, stderr })
+    drop((looker_parked, stdout_parked, stderr_parked));
+    Ok(Seen {
+        began,
+        ended,
+        ended_ns,
+        usage,
+        io,
+        looked,
+        outlived,
+        memory_peak_bytes: groups.memory_peak_bytes(),
+        broken_limit_bytes: groups.broken_limit_bytes(),
+        stdout,
+        stderr,
+    })
+}
+
+fn less(now: Option<Io>, then: Option<Io>) -> Option<Io> {
+    Some(now?.since(then?))
 }
 
 fn cannot_start(filled: &Filled, error: &std::io::Error) -> Stop {
     Stop::failed(format!("{} cannot be started: {error}", filled.name()))
 }
 
-fn expect_success(subject: &model::Subject, filled: &Filled, seen: &Seen) -> Result<(), Stop> {
+fn expect_success(subject: &Subject, filled: &Filled, seen: &Seen) -> Result<(), Stop> {
+    if let Some(bytes) = seen.broken_limit_bytes {
+        let name = filled.name();
+        return Err(Stop::failed(format!(
+            "{name} went beyond its limit of {bytes} bytes of memory, and the kernel killed a \
+             process of it"
+        )));
+    }
     let expected = match subject.exit_codes[..] {
         [] => seen.ended.code == Some(0),
         ref codes => seen.ended.code.is_some_and(|code| codes.contains(&code)),
@@ -133,25 +182,4 @@ fn expect_success(subject: &model::Subject, filled: &Filled, seen: &Seen) -> Res
     let how = aside::how_it_ended(&seen.ended);
     let said = aside::last_words(&seen.stderr.end(LOG_BYTES));
     Err(Stop::failed(format!("{} {how}{said}", filled.name())))
-}
-
-fn record(trial: &mut Trial<'_>, seen: &Seen) {
-    let usage = &seen.usage;
-    trial.observe("exit_code", seen.ended.code.unwrap_or_default());
-    trial.observe("outlived", seen.outlived.processes);
-    trial.observe("killed", seen.outlived.killed);
-    trial.observe("stdout_bytes", seen.stdout.bytes);
-    trial.observe("stderr_bytes", seen.stderr.bytes);
-    let share_ppm = usage.cpu_ns() as f64 / seen.wall_ns.max(1) as f64 * 1e6;
-    for (response, value) in [
-        (responses::WALL, seen.wall_ns),
-        (responses::CPU, usage.cpu_ns()),
-        (responses::CPU_SHARE, share_ppm.round() as u64),
-        (responses::MINOR_FAULTS, usage.minor_faults),
-        (responses::MAJOR_FAULTS, usage.major_faults),
-        (responses::VOLUNTARY, usage.voluntary_switches),
-        (responses::INVOLUNTARY, usage.involuntary_switches),
-    ] {
-        trial.record_one(response, i64::try_from(value).unwrap_or(i64::MAX));
-    }
 }

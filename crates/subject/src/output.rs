@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{ErrorKind, PipeReader, PipeWriter, Read};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::Arc;
-use std::thread::JoinHandle;
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
 /// How much is kept of the beginning, and as much of the end.
@@ -80,8 +80,18 @@ impl Printed {
 /// A thread that reads one stream.
 #[derive(Debug)]
 pub(crate) struct Reading {
-    thread: JoinHandle<std::io::Result<Printed>>,
+    printed: Receiver<std::io::Result<Printed>>,
     stop: Arc<File>,
+    parked: Parked,
+}
+
+/// Keeps a thread that has done its work in the process: what it read counts as the process's own
+/// as long as it lives.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Parked {
+    /// Its end is the sign to go.
+    _stay: Sender<()>,
 }
 
 impl Reading {
@@ -92,21 +102,25 @@ impl Reading {
         let _ = sys::files::widen_pipe(reader.as_fd(), CHUNK_BYTES);
         let stop = Arc::new(sys::eventfd::new()?);
         let heard = Arc::clone(&stop);
-        let thread = std::thread::Builder::new()
-            .name("reader".into())
-            .spawn(move || read(reader, heard.as_fd()))?;
-        Ok((writer, Reading { thread, stop }))
+        let (tell, printed) = channel();
+        let (stay, go) = channel::<()>();
+        std::thread::Builder::new().name("reader".into()).spawn(move || {
+            // Who does not listen any more needs no answer.
+            let _ = tell.send(read(reader, heard.as_fd()));
+            let _ = go.recv();
+        })?;
+        Ok((writer, Reading { printed, stop, parked: Parked { _stay: stay } }))
     }
 
     /// What was printed. Whoever still holds the stream open is not waited for: what they have
     /// printed by now is read, and no more.
-    pub(crate) fn finish(self) -> Result<Printed, kit::Stop> {
+    pub(crate) fn finish(self) -> Result<(Printed, Parked), kit::Stop> {
         use std::io::Write;
         (&*self.stop).write_all(&1_u64.to_ne_bytes())?;
-        let read = self.thread.join();
+        let read = self.printed.recv();
         let printed =
             read.map_err(|_| kit::Stop::failed("the reader of its output panicked"))??;
-        Ok(printed)
+        Ok((printed, self.parked))
     }
 }
 
@@ -174,7 +188,7 @@ mod tests {
     fn a_stream_that_somebody_keeps_open_is_not_waited_for() {
         let (mut writer, reading) = Reading::start().unwrap();
         writer.write_all(b"hello").unwrap();
-        assert_eq!(reading.finish().unwrap().kept(), (b"hello".to_vec(), None));
+        assert_eq!(reading.finish().unwrap().0.kept(), (b"hello".to_vec(), None));
         drop(writer);
     }
 }

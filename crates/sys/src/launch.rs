@@ -36,11 +36,16 @@ pub struct Began {
     pub at_ns: u64,
     /// What the process had used by then: the kernel counts it as the program's.
     pub usage: Usage,
+    /// And what it had written by system calls, in bytes.
+    pub written_bytes: u64,
 }
 
 /// Hears from the new process when its program began.
 #[derive(Debug)]
-pub struct Start(Arc<SharedWords>);
+pub struct Start {
+    words: Arc<SharedWords>,
+    groups: usize,
+}
 
 /// One word for the time, one for each number of [`Usage`] that is told.
 const WORDS: usize = 8;
@@ -48,7 +53,7 @@ const WORDS: usize = 8;
 impl Start {
     /// When the program began; `None` until it has.
     pub fn began(&self) -> Option<Began> {
-        let word = |index: usize| self.0.words()[index].load(Ordering::Acquire);
+        let word = |index: usize| self.words.words()[index].load(Ordering::Acquire);
         let at_ns = Some(word(0)).filter(|at_ns| *at_ns > 0)?;
         let usage = Usage {
             user_ns: word(1),
@@ -60,7 +65,8 @@ impl Start {
             involuntary_switches: word(7),
             ..Usage::default()
         };
-        Some(Began { at_ns, usage })
+        // One byte to enter each group.
+        Some(Began { at_ns, usage, written_bytes: self.groups as u64 })
     }
 }
 
@@ -75,18 +81,17 @@ impl Start {
 /// `ENOMEM`.
 pub fn arrange(command: &mut Command, launch: &Launch) -> Result<Start> {
     let words = Arc::new(shared(WORDS * size_of::<AtomicU64>())?);
-    let prepared = Prepared {
+    let mut prepared = Prepared {
         cpus: launch.cpus.clone(),
         room: vec![0; crate::affinity::words_for(&launch.cpus)],
         address_space_bytes: launch.address_space_bytes,
         groups: launch.groups.iter().filter_map(membership).collect(),
         words: Arc::clone(&words),
     };
-    let mut prepared = prepared;
     // SAFETY: `realise` makes system calls only; all memory it uses was allocated here. It takes no
     // lock and allocates nothing, which is what a child of a process with threads must keep to.
     unsafe { command.pre_exec(move || prepared.realise()) };
-    Ok(Start(words))
+    Ok(Start { words, groups: launch.groups.len() })
 }
 
 fn membership(group: &Cgroup) -> Option<CString> {

@@ -6,8 +6,10 @@
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
 mod bench;
+mod family;
 mod output;
 mod starting;
+mod student;
 
 use libtest_mimic::{Arguments, Trial as Test};
 
@@ -17,6 +19,9 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // The runner adopts all orphans of this process, so its tests cannot stand side by side.
     arguments.test_threads = Some(1);
-    let tests: Vec<Test> = [starting::tests(), output::tests()].into_iter().flatten().collect();
+    let tests: Vec<Test> = [starting::tests(), output::tests(), family::tests(), student::tests()]
+        .into_iter()
+        .flatten()
+        .collect();
     libtest_mimic::run(&arguments, tests).exit();
 }

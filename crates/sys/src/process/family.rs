@@ -25,8 +25,9 @@ fn is_alive(stat: &Stat) -> bool {
     !matches!(stat.state, 'Z' | 'X')
 }
 
-/// All descendants, zombies among them: a zombie may have living children for a moment.
-fn family(root: Pid, spared: &[Pid]) -> Vec<(Pid, Stat)> {
+/// As [`descendants`], each with what /proc says of it, and zombies among them: a zombie may have
+/// living children for a moment.
+pub fn family(root: Pid, spared: &[Pid]) -> Vec<(Pid, Stat)> {
     match listed(root, spared) {
         Some(family) => family,
         None => scanned(root, spared),
