@@ -31,7 +31,7 @@ impl Programs {
                 .arg(sources.join(name).with_extension("c"))
                 .args(settings)
                 .status()
-                .expect("a C compiler: cargo xtask test installs one");
+                .expect("a C compiler: what links Rust is one");
             assert!(status.success());
         }
         Programs { folder }
@@ -81,14 +81,14 @@ fn fill_memory() {
     for name in ["fork", "pthread"] {
         let record = measured(programs.workers(name, "mem", "8"));
         tell(name, &record);
+        let all = 8 * each * 1024 * 1024;
+        let (pss, rss) = (value(&record, responses::PEAK_PSS), value(&record, responses::PEAK_RSS));
+        assert!(pss <= rss && rss <= all + all / 20, "{name}: {pss}, {rss} of {all}");
         // Who is held up by a busy machine may begin when others have ended: what the kernel
         // charged to the group is what there was at once.
-        let all = 8 * each * 1024 * 1024;
-        let expected = crate::bench::seen(&record, responses::PEAK_CGROUP).unwrap_or(all);
-        assert!(expected <= all + all / 20, "{name}: {expected} of {all}");
-        for peak in [responses::PEAK_PSS, responses::PEAK_RSS] {
-            let peak = value(&record, peak);
-            assert!(within(peak, expected, 0.15), "{name}: {peak} of {expected}");
+        if let Some(charged) = crate::bench::seen(&record, responses::PEAK_CGROUP) {
+            assert!(within(pss, charged, 0.15), "{name}: {pss} of {charged}");
+            assert!(within(rss, charged, 0.15), "{name}: {rss} of {charged}");
         }
     }
 }
@@ -105,22 +105,36 @@ fn files_are_written_to_the_byte() {
     assert!(value(&record, responses::READ) >= 2_000_000);
 }
 
-fn eight_workers_on_one_cpu() {
-    let programs = Programs::with(&["-DROUNDS=20000000UL"]);
-    for name in ["fork", "pthread"] {
+/// What eight workers on one CPU do, for as long as it takes to see nearly all of it: on a machine
+/// that others keep busy, a thread may do much between two looks.
+fn eight_on_one_cpu(name: &str) -> Record {
+    for rounds in [20, 40, 80, 160, 320] {
+        let programs = Programs::with(&[&format!("-DROUNDS={rounds}000000UL")]);
         let subject = Subject { cpus: "one".into(), ..programs.workers(name, "cpu", "8") };
         let record = measured(subject);
         tell(name, &record);
+        let share: f64 = observed(&record, "seen_cpu").parse().expect("a number");
+        let is_told = crate::bench::seen(&record, responses::QUEUE_WAIT).is_some();
+        assert!(is_told == (share >= 0.9) || share == 0.9, "{share}");
+        if is_told {
+            return record;
+        }
+    }
+    panic!("{name}: too little of it is ever seen");
+}
+
+fn eight_workers_on_one_cpu() {
+    for name in ["fork", "pthread"] {
+        let record = eight_on_one_cpu(name);
         let last = sys::affinity::allowed().expect("affinity").pop().expect("a CPU");
         assert_eq!(observed(&record, "affinity"), last.to_string());
         assert!(value(&record, responses::CPU_SHARE) <= 1_020_000);
         // Seven of eight wait at any time, as long as all are there: the first to end leaves early.
-        let wait = value(&record, responses::QUEUE_WAIT) as f64;
-        let cpu = value(&record, responses::CPU) as f64;
-        assert!(wait > 4.0 * cpu && wait < 8.0 * cpu.max(value(&record, responses::WALL) as f64));
+        let wait = value(&record, responses::QUEUE_WAIT);
+        let (cpu, wall) = (value(&record, responses::CPU), value(&record, responses::WALL));
+        assert!(wait > 4 * cpu && wait < 8 * wall, "{name}: {wait} beside {cpu} of {wall}");
         let parts = [responses::QUEUE_WAIT, responses::BLOCKED, responses::ABSENT];
         let sum: i64 = parts.iter().map(|part| value(&record, part)).sum();
-        let whole = 8 * value(&record, responses::WALL);
-        assert!(within(sum + cpu as i64, whole, 0.03), "{name}: {sum} + {cpu} of {whole}");
+        assert!(within(sum + cpu, 8 * wall, 0.03), "{name}: {sum} + {cpu} of 8 * {wall}");
     }
 }
