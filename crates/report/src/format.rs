@@ -331,6 +331,7 @@ fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
         Terms::In(Unit::PerSecond) => {
             steps(&[(1.0, " /s"), (1e3, " k/s"), (1e6, " M/s"), (1e9, " G/s")])
         }
+        Terms::In(Unit::Other(name)) if name.is_empty() => fixed(1.0, ""),
         Terms::In(Unit::Other(name)) => fixed(1.0, &format!(" {}", crate::words::short(name, 24))),
     }
 }
