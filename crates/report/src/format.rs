@@ -210,7 +210,7 @@ pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
     let frame = frame(terms, x);
     let shown = x / frame.divisor;
     let text = number(shown, decimals_plain(shown));
-    // The zeros at the end of an exponent are no zeros behind a point.
+    // The zeros to take away stand before an exponent.
     let (digits, power) = text.split_at(text.find('e').unwrap_or(text.len()));
     let trimmed = match digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.'),
