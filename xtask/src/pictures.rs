@@ -1,4 +1,4 @@
-//! `cargo xtask pictures`: the pictures of the documents, from a recorded session.
+//! `cargo xtask pictures`: the pictures of the documents, from the recorded sessions.
 //!
 //! Nobody draws or crops one by hand: they show what the report makes of `recorded/` now.
 
@@ -21,7 +21,7 @@ struct Picture {
     height_px: u32,
 }
 
-const PICTURES: [Picture; 4] = [
+const PICTURES: [Picture; 5] = [
     Picture {
         path: "docs/report.png",
         page: "base/report.html",
@@ -50,7 +50,18 @@ const PICTURES: [Picture; 4] = [
         width_px: 1000,
         height_px: 800,
     },
+    Picture {
+        path: "docs/pictures/compare.png",
+        page: COMPARISON,
+        part: "",
+        width_px: 1000,
+        height_px: 1050,
+    },
 ];
+
+/// The recorded sessions, the base first, and the page that holds one against the other.
+const SESSIONS: [&str; 2] = ["recorded/base", "recorded/later"];
+const COMPARISON: &str = "compare.html";
 
 /// What cannot be computed again of a session.
 const RECORDED: [&str; 2] = ["manifest.json", "trials.ndjson"];
@@ -61,7 +72,7 @@ const SIZE_BYTES_MAX: usize = 200_000;
 /// How long a browser may take for one picture.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Renders the recorded session with the built binary and takes its pictures.
+/// Renders the recorded sessions with the built binary and takes their pictures.
 ///
 /// # Errors
 /// If there is no browser, scruple cannot be built, or a picture is empty or too large.
@@ -71,6 +82,7 @@ pub(crate) fn pictures(root: &Path, install: bool) -> Result<()> {
     let folder = steps::target(root).join("pictures");
     let _ = std::fs::remove_dir_all(&folder);
     render(root, &folder.join("base"))?;
+    compare(root, &folder.join(COMPARISON))?;
     for picture in &PICTURES {
         let bytes = take(&browser, &folder, picture)
             .with_context(|| format!("{}: no picture", picture.path))?;
@@ -85,7 +97,7 @@ pub(crate) fn pictures(root: &Path, install: bool) -> Result<()> {
     Ok(())
 }
 
-/// Makes the pages of a recorded session, beside a copy of it: the record stays as it is.
+/// Copies a recorded session and makes its pages beside the copy: the record stays as it is.
 fn render(root: &Path, session: &Path) -> Result<()> {
     let name = session.file_name().context("a session has a name")?;
     std::fs::create_dir_all(session)?;
@@ -94,14 +106,23 @@ fn render(root: &Path, session: &Path) -> Result<()> {
         std::fs::copy(&from, session.join(file))
             .with_context(|| format!("cannot copy {}", from.display()))?;
     }
-    let status = Command::new(steps::cargo())
-        .args(["run", "--release", "--quiet", "--", "report"])
-        .arg(session)
-        .current_dir(root)
-        .stdout(Stdio::null())
-        .status()
-        .context("cannot start cargo")?;
-    ensure!(status.success(), "the session could not be rendered: {status}");
+    scruple(root, |command| command.arg("report").arg(session))
+        .context("the session could not be rendered")
+}
+
+/// Makes the page that holds the recorded sessions against one another. It names them as they were
+/// called, so that no path of this machine is in the picture; it writes nothing into them.
+fn compare(root: &Path, page: &Path) -> Result<()> {
+    scruple(root, |command| command.arg("compare").args(SESSIONS).arg("--html").arg(page))
+        .context("the sessions could not be compared")
+}
+
+/// Runs the built binary.
+fn scruple(root: &Path, with: impl FnOnce(&mut Command) -> &mut Command) -> Result<()> {
+    let mut command = Command::new(steps::cargo());
+    command.args(["run", "--release", "--quiet", "--"]).current_dir(root);
+    let status = with(&mut command).stdout(Stdio::null()).status().context("cannot start cargo")?;
+    ensure!(status.success(), "it ended with {status}");
     Ok(())
 }
 
@@ -195,7 +216,7 @@ fn address(file: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PICTURES, RECORDED, address, look, part_alone};
+    use super::{PICTURES, RECORDED, SESSIONS, address, look, part_alone};
     use std::path::Path;
 
     fn root() -> &'static Path {
@@ -216,8 +237,10 @@ mod tests {
                 path.display()
             );
         }
-        for file in RECORDED {
-            assert!(root().join("recorded/base").join(file).is_file());
+        for session in SESSIONS {
+            for file in RECORDED {
+                assert!(root().join(session).join(file).is_file());
+            }
         }
     }
 

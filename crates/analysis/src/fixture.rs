@@ -34,7 +34,7 @@ impl Trial {
     }
 
     pub(crate) fn at<const N: usize>(mut self, levels: [(&str, &str); N]) -> Self {
-        self.0.treatment = Treatment(Cell::new(levels).0);
+        self.0.treatment = Treatment(Cell::new(levels).0.into());
         self
     }
 
@@ -102,7 +102,7 @@ impl Trial {
     }
 
     pub(crate) fn observed(mut self, name: &str, value: &str) -> Self {
-        self.0.observed.insert(name.into(), value.into());
+        self.0.observed.insert(name, value);
         self
     }
 

@@ -124,7 +124,7 @@ mod tests {
         // Of the 28 pairs of eight treatments 7 have the loud one.
         let mut records = noisy(9, &["1", "2", "4", "8"]);
         let others = records.clone().into_iter().map(|mut record| {
-            record.treatment.0.insert("model".into(), "process".into());
+            record.treatment.levels_mut().insert("model".into(), "process".into());
             record.measured.as_mut().unwrap().series[0].values[0] += i64::from(record.block) % 2;
             record
         });

@@ -132,12 +132,12 @@ mod tests {
         assert_eq!(of(&all, &seen).0, Grade::Software);
         for record in &mut all {
             let pmu = &mut record.measured.as_mut().unwrap().counters.pmu;
-            pmu.insert("cycles".into(), 5);
+            pmu.insert("cycles", 5_u64);
         }
         assert_eq!(of(&all, &ratio("task_ns")), (Grade::Pmu, String::new()));
         // A counter that never ran counted nothing.
         let pmu = &mut all[0].measured.as_mut().unwrap().counters.pmu;
-        pmu.insert("cycles".into(), 0);
+        pmu.insert("cycles", 0_u64);
         assert_eq!(of(&all, &ratio("task_ns")).0, Grade::Timing);
     }
 }

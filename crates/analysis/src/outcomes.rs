@@ -256,8 +256,13 @@ mod tests {
         assert_eq!(counts.len(), KINDS_TOLD + 1);
         assert_eq!((counts[0].reason.as_str(), counts[0].trials), ("reason 7", 2));
         assert_eq!(counts.iter().map(|count| count.trials).sum::<u64>(), 501);
-        let check =
-            |name: String| Check { name, seen: 1.0, low: 2.0, high: 3.0, wants_cpus: false };
+        let check = |name: String| Check {
+            name: name.into(),
+            seen: 1.0,
+            low: 2.0,
+            high: 3.0,
+            wants_cpus: false,
+        };
         for count in [KINDS_TOLD as u32, 500] {
             let records: Vec<Record> = (0..count)
                 .map(|i| {

@@ -21,7 +21,7 @@ use model::{
     Cell, Claim, ClaimResult, ControlResult, Design, Environment, EstimateRow, ExperimentSummary,
     FindingResult, Quantity, Record, SUMMARY_FORMAT, ShieldReport, Summary, Trust, Verdict,
 };
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 /// A session as the analysis needs it.
 #[derive(Clone, Copy, Debug)]
@@ -48,10 +48,16 @@ pub struct Input<'a> {
 /// answers over all planted answers (Holm).
 pub fn summarise(input: &Input<'_>) -> Summary {
     let tagger = Tagger::over(input.records);
-    let tables: Vec<Table<'_>> =
-        input.designs.iter().map(|design| Table::new(design, input.records.iter())).collect();
+    let by_experiment = by_experiment(input.records);
+    let own =
+        |design: &Design| by_experiment.get(design.id.as_str()).map_or(&[][..], Vec::as_slice);
+    let tables: Vec<Table<'_>> = input
+        .designs
+        .iter()
+        .map(|design| Table::new(design, own(design).iter().copied()))
+        .collect();
     let mut experiments: Vec<ExperimentSummary> =
-        tables.iter().map(|table| experiment(table, input.records, &tagger)).collect();
+        tables.iter().map(|table| experiment(table, own(table.design), &tagger)).collect();
     let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
     let p_values: Vec<f64> =
         judged.iter().flatten().filter_map(|j| j.leaning.map(|leaning| leaning.p_value)).collect();
@@ -64,7 +70,7 @@ pub fn summarise(input: &Input<'_>) -> Summary {
         summary.claims =
             judged.into_iter().map(|judged| judged.result(table, &mut stands, verdicts)).collect();
     }
-    untagged::fill(&mut experiments, &tables, input.records, &tagger);
+    untagged::fill(&mut experiments, &tables, &by_experiment, &tagger);
     Summary {
         format: SUMMARY_FORMAT,
         scruple: input.scruple.to_string(),
@@ -75,6 +81,16 @@ pub fn summarise(input: &Input<'_>) -> Summary {
         meter: meter(input, &tagger),
         experiments,
     }
+}
+
+/// The records of each experiment, in the session's order: each of a dozen experiments looks at
+/// its own several times.
+pub(crate) fn by_experiment(records: &[Record]) -> HashMap<&str, Vec<&Record>> {
+    let mut own: HashMap<&str, Vec<&Record>> = HashMap::new();
+    for record in records {
+        own.entry(&record.experiment).or_default().push(record);
+    }
+    own
 }
 
 /// A claim with what its own data say.
@@ -130,9 +146,8 @@ impl Judged<'_> {
 }
 
 /// All of an experiment but its claims, which wait for the other experiments'.
-fn experiment(table: &Table<'_>, records: &[Record], tagger: &Tagger) -> ExperimentSummary {
+fn experiment(table: &Table<'_>, own: &[&Record], tagger: &Tagger) -> ExperimentSummary {
     let design = table.design;
-    let own: Vec<&Record> = records.iter().filter(|r| r.experiment == design.id).collect();
     let blocks: BTreeSet<u32> = own.iter().map(|record| record.block).collect();
     let findings: Vec<FindingResult> = design
         .findings
@@ -143,14 +158,14 @@ fn experiment(table: &Table<'_>, records: &[Record], tagger: &Tagger) -> Experim
             result: effect(table, &finding.quantity).result(table, &finding.quantity),
         })
         .collect();
-    let mut warnings = warnings(design, &own, blocks.len());
+    let mut warnings = warnings(design, own, blocks.len());
     warnings.extend(imprecise(table, &findings));
     ExperimentSummary {
         id: design.id.clone(),
         version: design.version,
         question: design.question.clone(),
         blocks: blocks.len() as u32,
-        outcomes: outcomes(&own),
+        outcomes: outcomes(own),
         estimates: estimates(table),
         findings,
         accounts: accounts(table),
@@ -159,8 +174,8 @@ fn experiment(table: &Table<'_>, records: &[Record], tagger: &Tagger) -> Experim
         variances: variances(table, tagger),
         planted: Vec::new(),
         diagnoses: diagnoses(table),
-        failed_checks: failed_checks(&own),
-        tags: tag_counts(tagger, own),
+        failed_checks: failed_checks(own),
+        tags: tag_counts(tagger, own.iter().copied()),
         warnings,
     }
 }

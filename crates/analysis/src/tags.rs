@@ -111,6 +111,8 @@ impl Tag {
 #[derive(Clone, Debug, Default)]
 pub struct Tagger {
     references: BTreeMap<String, f64>,
+    /// The shortest of them.
+    shortest: Option<f64>,
 }
 
 impl Tagger {
@@ -125,7 +127,9 @@ impl Tagger {
         }
         loops.retain(|_, loops| loops.len() >= REFERENCE_TRIALS);
         let median = |(place, loops): (String, Vec<f64>)| Some((place, median(&loops)?));
-        Tagger { references: loops.into_iter().filter_map(median).collect() }
+        let references: BTreeMap<String, f64> = loops.into_iter().filter_map(median).collect();
+        let shortest = references.values().copied().filter(|ns| *ns > 0.0).min_by(f64::total_cmp);
+        Tagger { references, shortest }
     }
 
     /// How long the loop took before and after a trial, as multiples of its ordinary time there;
@@ -146,11 +150,21 @@ impl Tagger {
         Tag::ALL.into_iter().any(|tag| self.has(tag, record))
     }
 
+    /// Whether a trial's clock is slow if its reference is the shortest there is.
+    fn may_be_slow(&self, record: &Record, slow: impl Fn(f64) -> bool) -> bool {
+        let longer = calibration(record).map(|own| own.before_ns.max(own.after_ns) as f64);
+        longer.zip(self.shortest).is_some_and(|(longer, shortest)| slow(longer / shortest))
+    }
+
     fn has(&self, tag: Tag, record: &Record) -> bool {
         match tag {
-            Tag::SlowClock => self
-                .clock(record)
-                .is_some_and(|loops| loops.into_iter().any(|times| times >= SLOW_CLOCK)),
+            Tag::SlowClock => {
+                let slow = |times: f64| times >= SLOW_CLOCK;
+                // What is not slow for the fastest CPU is not slow for the trial's, whose name
+                // stands in a list elsewhere: each trial is asked several times.
+                self.may_be_slow(record, slow)
+                    && self.clock(record).is_some_and(|loops| loops.into_iter().any(slow))
+            }
             other => other.of(record) == Some(true),
         }
     }
@@ -163,7 +177,7 @@ pub(crate) fn calibration(record: &Record) -> Option<Calibration> {
 
 /// The CPUs a trial verified that it was confined to; empty for one that was not.
 fn place(record: &Record) -> &str {
-    record.observed.get("affinity").map_or("", String::as_str)
+    record.observed.get("affinity").map_or("", model::Name::as_str)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! Tails of Student's t and of the binomial distribution, by the incomplete beta function
 //! (Abramowitz and Stegun 1964, 26.5.24 and 26.7.1).
 
+use crate::floor::TEN_TIMES;
 use statrs::function::gamma::ln_gamma;
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The 97.5 % quantile of the standard normal distribution.
 pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;
@@ -36,13 +37,13 @@ pub(crate) fn student_quantile(freedom: f64, outside: f64) -> f64 {
 /// The 97.5 % quantile of Student's t with `count − 1` degrees of freedom, looked up because it
 /// is asked for after every round. `count` is at least 2.
 pub(crate) fn student_975(count: usize) -> f64 {
-    static KNOWN: Known = [const { OnceLock::new() }; KNOWN_COUNTS];
+    static KNOWN: Known = [const { AtomicU64::new(0) }; KNOWN_COUNTS];
     look_up(&KNOWN, count, || student_quantile((count - 1) as f64, 0.05))
 }
 
 /// The 80 % quantile of Student's t with `count − 1` degrees of freedom; `count` is at least 2.
 pub(crate) fn student_800(count: usize) -> f64 {
-    static KNOWN: Known = [const { OnceLock::new() }; KNOWN_COUNTS];
+    static KNOWN: Known = [const { AtomicU64::new(0) }; KNOWN_COUNTS];
     look_up(&KNOWN, count, || student_quantile((count - 1) as f64, 0.4))
 }
 
@@ -51,16 +52,31 @@ pub(crate) const THIN: f64 = 0.6;
 
 /// The same with [`THIN`]` (count − 1)` degrees of freedom.
 pub(crate) fn student_975_thin(count: usize) -> f64 {
-    static KNOWN: Known = [const { OnceLock::new() }; KNOWN_COUNTS];
+    static KNOWN: Known = [const { AtomicU64::new(0) }; KNOWN_COUNTS];
     look_up(&KNOWN, count, || student_quantile(THIN * (count - 1) as f64, 0.05))
 }
 
-const KNOWN_COUNTS: usize = 256;
+/// As many blocks as there may be, ten times: a floor is foretold for ten times the time. A quantile
+/// takes 20 microseconds, and a session of a thousand treatments asks for tens of thousands.
+const KNOWN_COUNTS: usize = model::BLOCKS_MAX as usize * TEN_TIMES + 1;
 
-type Known = [OnceLock<f64>; KNOWN_COUNTS];
+/// The bits of each quantile, 0 where it is not known yet (no quantile is 0): all zero, so that
+/// the table takes room in memory where it is used, and none in the binary.
+type Known = [AtomicU64; KNOWN_COUNTS];
 
 fn look_up(known: &Known, count: usize, compute: impl Fn() -> f64) -> f64 {
-    known.get(count).map_or_else(&compute, |known| *known.get_or_init(&compute))
+    let Some(known) = known.get(count) else {
+        return compute();
+    };
+    match known.load(Relaxed) {
+        0 => {
+            // Two threads that both compute it store the same.
+            let value = compute();
+            known.store(value.to_bits(), Relaxed);
+            value
+        }
+        bits => f64::from_bits(bits),
+    }
 }
 
 /// The probability of `events` or more in `trials` draws with chance `chance` each. Neither number

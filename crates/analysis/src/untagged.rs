@@ -12,23 +12,28 @@ use crate::sample::{Table, has_value};
 use crate::tags::{Tag, Tagger};
 use crate::verdict::{Leaning, lean};
 use model::{
-    ClaimResult, EstimateRow, ExperimentSummary, QuantityResult, Record, Treatment, Verdict,
+    ClaimResult, Design, EstimateRow, ExperimentSummary, QuantityResult, Record, Treatment, Verdict,
 };
+use std::collections::HashMap;
 
-/// Fills in what the untagged trials say, experiment by experiment as the tables stand, and notes
+/// Fills in what the untagged trials say, experiment by experiment as the tables stand, given the
+/// records of each, and notes
 /// which verdicts rest on the others.
 pub(crate) fn fill(
     experiments: &mut [ExperimentSummary],
     tables: &[Table<'_>],
-    records: &[Record],
+    records: &HashMap<&str, Vec<&Record>>,
     tagger: &Tagger,
 ) {
-    let left: Vec<&Record> = records.iter().filter(|record| !tagger.is_tagged(record)).collect();
-    if left.len() == records.len() {
+    if !records.values().flatten().any(|record| tagger.is_tagged(record)) {
         return;
     }
+    let left = |design: &Design| {
+        let own = records.get(design.id.as_str()).into_iter().flatten().copied();
+        own.filter(|record| !tagger.is_tagged(record))
+    };
     let without: Vec<Table<'_>> =
-        tables.iter().map(|table| Table::new(table.design, left.iter().copied())).collect();
+        tables.iter().map(|table| Table::new(table.design, left(table.design))).collect();
     for ((summary, table), without) in experiments.iter_mut().zip(tables).zip(&without) {
         let pair = Pair { table, without };
         for row in &mut summary.estimates {

@@ -3,8 +3,7 @@
 use crate::Session;
 use model::{
     Card, Cell, Center, Counters, CpuCache, Design, Environment, Factor, Level, Manifest, Measured,
-    Options, Outcome, Profile, Record, Response, Series, ShieldReport, Surroundings, Treatment,
-    Unit,
+    Options, Outcome, Profile, Record, Response, Series, ShieldReport, Surroundings, Unit,
 };
 
 pub(crate) struct Made {
@@ -84,7 +83,7 @@ pub(crate) fn trial(number: u64, experiment: &str, block: u32, levels: &[(&str, 
         experiment: experiment.into(),
         block,
         position: 0,
-        treatment: Treatment(levels.collect()),
+        treatment: levels.collect(),
         started_unix_ms: 1_795_180_242_000 + number,
         padding_bytes: 0,
         outcome: Outcome::Completed { leaked: 0 },

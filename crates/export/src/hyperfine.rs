@@ -69,7 +69,7 @@ fn outcome(case: &Case<'_, '_>) -> Outcome {
         // The layout's word for "completed", which every trial with a number has.
         exit_codes: vec![0; times.len()],
         times,
-        parameters: case.treatment.0.clone(),
+        parameters: case.treatment.0.as_ref().clone(),
     }
 }
 

@@ -304,7 +304,7 @@ impl<'a> Trial<'a> {
                 io.as_ref().map(|io| io.write_bytes),
                 opened.io.as_ref().map(|io| io.write_bytes),
             ),
-            pmu: opened.pmu.end(),
+            pmu: opened.pmu.end().into(),
         };
         // All is counted by now, so that the loop is in none of the counters.
         self.measured.calibration = Some(calibration::after(opened.calibration_ns));

@@ -314,7 +314,8 @@ pub(crate) struct SyscallsArgs {
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write what was seen to a file instead of to standard output, where the command writes, too
+    /// Write what was seen to a file instead of to standard output (`-`), where the command writes,
+    /// too
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The command with its arguments

@@ -247,7 +247,7 @@ impl Session {
     pub(crate) fn conclude(&self) -> anyhow::Result<Summary> {
         let summary = session::summarise(&self.manifest, &self.records, &self.manifest.designs);
         let whole = self.stored(&summary);
-        session::write(&self.writer, &whole).with_context(|| {
+        session::write(self.writer.pages(), &whole).with_context(|| {
             let (trials, dir) = (self.records.len(), self.dir().display());
             format!(
                 "{trials} trials are kept, but not their analysis (again: scruple report {dir})"

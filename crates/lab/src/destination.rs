@@ -22,10 +22,37 @@ const OF_A_SESSION: [&str; 6] = [
 ///
 /// A file appears, or is replaced, when all of it is there: half a table looks like a whole one to
 /// whoever reads it. What is no ordinary file (a pipe, a device) is written to as it is.
+///
+/// Whoever asks the program to end while a file is being written gets no file, and nothing of it is
+/// left: see [`Stopped`].
 pub(crate) struct Destination {
     /// What is told of it in errors.
     name: String,
     out: Out,
+    /// Whether a request to end stops the writing.
+    heeds: bool,
+}
+
+/// The program was asked to end before a file was whole.
+#[derive(Debug)]
+pub(crate) struct Stopped;
+
+impl fmt::Display for Stopped {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("interrupted, nothing of it is left")
+    }
+}
+
+impl std::error::Error for Stopped {}
+
+impl Stopped {
+    /// Whether that is what an error says.
+    pub(crate) fn is_in(error: &anyhow::Error) -> bool {
+        error.chain().any(|cause| {
+            let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+            inner.is_some_and(|inner| inner.is::<Stopped>())
+        })
+    }
 }
 
 enum Out {
@@ -65,11 +92,17 @@ impl Destination {
             } else {
                 Out::Stdout(BufWriter::with_capacity(1 << 16, io::stdout()))
             };
-            return Ok(Destination { name: "standard output".into(), out });
+            return Ok(Destination { name: "standard output".into(), out, heeds: false });
         };
         let name = path.display().to_string();
         let out = open_file(path).with_context(|| format!("cannot write to {name}"))?;
-        Ok(Destination { name, out })
+        let heeds = matches!(out, Out::Beside { .. });
+        Ok(Destination { name, out, heeds })
+    }
+
+    /// For what cannot be had again: it is written whoever asks the program to end.
+    pub(crate) fn in_any_case(self) -> Self {
+        Destination { heeds: false, ..self }
     }
 
     pub(crate) fn is_stdout(&self) -> bool {
@@ -78,7 +111,8 @@ impl Destination {
 
     /// Gives the file its place, now that it is whole.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
-        let in_place = self.flush().and_then(|()| match &mut self.out {
+        let whole = self.flush().and_then(|()| self.go_on());
+        let in_place = whole.and_then(|()| match &mut self.out {
             Out::Beside { partial, path, .. } => match &partial.0 {
                 Some(from) => std::fs::rename(from, path).map(|()| partial.0 = None),
                 None => Ok(()),
@@ -86,6 +120,13 @@ impl Destination {
             _ => Ok(()),
         });
         in_place.with_context(|| format!("cannot write to {}", self.name))
+    }
+
+    fn go_on(&self) -> io::Result<()> {
+        match self.heeds && sys::interrupt::requested().is_some() {
+            true => Err(io::Error::other(Stopped)),
+            false => Ok(()),
+        }
     }
 }
 
@@ -116,6 +157,8 @@ fn open_file(path: &Path) -> anyhow::Result<Out> {
     let Some(name) = path.file_name() else {
         bail!("it has no name");
     };
+    // Whoever ends this process by a signal would leave what is beside it.
+    sys::interrupt::install()?;
     let mut beside = OsString::from(".");
     beside.push(name);
     beside.push(format!(".{}.partial", std::process::id()));
@@ -141,6 +184,7 @@ fn refuse_session_files(path: &Path) -> anyhow::Result<()> {
 
 impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.go_on()?;
         match &mut self.out {
             Out::Terminal(out) => out.write(bytes),
             Out::Stdout(out) => out.write(bytes),

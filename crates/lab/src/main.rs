@@ -45,7 +45,10 @@ fn main() -> ExitCode {
         Ok(exit) => exit.into(),
         Err(error) => {
             ui::complain(&error);
-            Exit::Error.into()
+            match destination::Stopped::is_in(&error) {
+                true => Exit::Incomplete.into(),
+                false => Exit::Error.into(),
+            }
         }
     }
 }

@@ -182,14 +182,14 @@ mod tests {
     fn record(course: &Course, block: u32, outcome: model::Outcome) -> Record {
         Record {
             trial: 0,
-            experiment: course.design.id.clone(),
+            experiment: course.design.id.as_str().into(),
             block,
             position: 0,
             treatment: course.treatments[0].clone(),
             started_unix_ms: 0,
             padding_bytes: 0,
             outcome,
-            observed: BTreeMap::new(),
+            observed: Default::default(),
             measured: None,
             process: None,
             spawn_to_ready_ns: None,

@@ -66,17 +66,13 @@ pub(crate) fn say_where(report: &Path, summary: &Summary, beside: bool) -> anyho
 /// Puts a new analysis and its pages into a session's folder.
 pub(crate) fn rewrite(dir: &Path, whole: &report::Session<'_>) -> anyhow::Result<()> {
     let hint = "cannot write into the session (--output FILE writes the page elsewhere)";
-    let (writer, _) = store::Writer::resume(dir).context(hint)?;
-    write(&writer, whole)?;
+    write(&store::Pages::of(dir).context(hint)?, whole)?;
     Ok(())
 }
 
-/// Puts an analysis and its pages into the folder that a writer has.
-pub(crate) fn write(
-    writer: &store::Writer,
-    whole: &report::Session<'_>,
-) -> Result<(), store::Error> {
-    writer.write_summary(whole.summary)?;
-    writer.write_report(&report::html(whole))?;
-    writer.write_claims(&report::claims_html(whole))
+/// Puts an analysis and its pages into their folder.
+pub(crate) fn write(pages: &store::Pages, whole: &report::Session<'_>) -> Result<(), store::Error> {
+    pages.write_summary(whole.summary)?;
+    pages.write_report(&report::html(whole))?;
+    pages.write_claims(&report::claims_html(whole))
 }

@@ -150,12 +150,7 @@ fn few_descriptors_cost_the_prediction_at_most() {
 fn ctrl_c_ends_the_measuring_and_shows_the_rest() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
-    let child = doctor(folder.path())
-        .arg("--json")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let child = interruptible(doctor(folder.path()).arg("--json"));
     eventually("it measures", || !is_empty(folder.path()));
     sys::process::kill(child.id() as i32, sys::signal::SIGINT).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -283,6 +283,36 @@ fn an_export_never_replaces_the_session() {
 }
 
 #[test]
+fn interrupted_it_leaves_nothing_of_the_file() {
+    let base = recorded("base");
+    let folder = tempfile::tempdir().unwrap();
+    let entries = || -> Vec<String> {
+        let entries = std::fs::read_dir(folder.path()).unwrap().flatten();
+        entries.map(|entry| entry.file_name().into_string().unwrap()).collect()
+    };
+    let mut interrupted = 0;
+    for _ in 0..30 {
+        let mut command = scruple();
+        command.arg("export").arg(&base).args(["--observations", "--output"]);
+        let mut child = interruptible(command.arg(folder.path().join("all.csv")));
+        while entries().is_empty() && child.try_wait().unwrap().is_none() {}
+        sys::process::kill(child.id() as i32, sys::signal::SIGINT).unwrap();
+        let output = child.wait_with_output().unwrap();
+        match output.status.code() {
+            Some(0) => assert_eq!(entries(), ["all.csv"]),
+            Some(3) => {
+                interrupted += 1;
+                assert!(said(&output).contains("interrupted"), "{}", said(&output));
+                assert!(entries().is_empty(), "{:?} is left", entries());
+            }
+            _ => panic!("{}", said(&output)),
+        }
+        let _ = std::fs::remove_file(folder.path().join("all.csv"));
+    }
+    assert!(interrupted > 0, "no export was interrupted: this has tested nothing");
+}
+
+#[test]
 #[cfg(not(feature = "parquet"))]
 fn without_parquet_it_is_said_how_to_get_it() {
     let told = refused(&recorded("base"), &["--format", "parquet"]);

@@ -167,7 +167,7 @@ fn ctrl_c_keeps_what_is_complete_and_says_how_to_resume() {
     let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path().join("session");
-    let child = small(&dir, 2000).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let child = interruptible(&mut small(&dir, 2000));
     eventually("a few trials are stored", || stored_trials(&dir).len() > 5);
     sys::process::kill(child.id() as i32, sys::signal::SIGINT).unwrap();
     let output = child.wait_with_output().unwrap();

@@ -202,6 +202,33 @@ fn a_file_that_cannot_be_written_is_found_out_before_the_command_runs() {
 }
 
 #[test]
+fn what_was_seen_never_replaces_a_file_of_a_session() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("it-ran");
+    for name in ["manifest.json", "trials.ndjson", "report.html"] {
+        std::fs::write(folder.path().join(name), "precious").unwrap();
+    }
+    let output = |file: &Path| {
+        let mut command = scruple();
+        command.args(["syscalls", "--output"]).arg(file).args(["--", "touch"]).arg(&trace);
+        command.output().unwrap()
+    };
+    for name in ["manifest.json", "trials.ndjson", "report.html"] {
+        let output = output(&folder.path().join(name));
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        assert!(said(&output).contains("a file of a session"), "{}", said(&output));
+        assert_eq!(std::fs::read(folder.path().join(name)).unwrap(), b"precious");
+    }
+    assert!(!trace.exists());
+    if may_trace() {
+        // Standard output by its other name, and no file of that name.
+        let output = output(Path::new("-"));
+        assert!(said(&output).contains("exit_group"), "{}", said(&output));
+        assert!(!Path::new("-").exists());
+    }
+}
+
+#[test]
 fn where_tracing_is_not_possible_it_says_what_would_help() {
     if !may_trace() {
         return;

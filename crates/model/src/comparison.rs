@@ -43,8 +43,9 @@ pub struct Side {
     pub started_unix_ms: u64,
     /// Trials with a record.
     pub trials: u64,
-    /// Whether its A/A controls found no difference where there is none.
-    pub trusted: bool,
+    /// Whether its A/A controls found no difference where there is none; null where none found one
+    /// and some session has no control.
+    pub trusted: Option<bool>,
 }
 
 /// A recorded fact that differs between sides.
@@ -146,13 +147,14 @@ pub struct SessionEffect {
     /// The smallest difference that is found with 80 % power, at the 5 % level for this one
     /// comparison: relative for a ratio, in the number's own terms for a `difference`.
     pub floor: Option<f64>,
-    /// The same where the error is shared with all that is compared (Holm) and nothing else
-    /// differs: what `differs` needs.
+    /// The same where the error is shared with its family (Holm) and nothing else of it differs:
+    /// what `differs` needs. Findings are one family, responses at treatments another.
     pub floor_of_verdict: Option<f64>,
     /// Two-sided p-value of "no difference" before the correction; null where neither side nor base
     /// gives an interval. 0 for counts that are the same in all trials of a side.
     pub p_value: Option<f64>,
-    /// Whether a difference stands after Holm's correction over all that is compared.
+    /// Whether a difference stands after Holm's correction over its family: all findings, or all
+    /// responses at treatments, that are compared.
     pub differs: bool,
     /// Why there is no number, or what is to be doubted about it; may be empty.
     pub remark: String,

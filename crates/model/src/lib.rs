@@ -13,6 +13,8 @@ mod claim;
 mod comparison;
 mod design;
 mod manifest;
+mod name;
+mod named;
 mod planted;
 mod profile;
 mod protocol;
@@ -37,6 +39,8 @@ pub use comparison::{
 };
 pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
 pub use manifest::{CpuCache, Environment, Inquiry, Manifest, Neighbour, Options, ShieldReport};
+pub use name::{Name, share_names};
+pub use named::Named;
 pub use planted::{Diagnosis, Planted, Suspect};
 pub use profile::Profile;
 pub use protocol::{FromTrial, MESSAGE_BYTES_MAX, PROTOCOL_VERSION, Spec, ToTrial};

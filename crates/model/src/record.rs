@@ -1,7 +1,6 @@
-use crate::Treatment;
+use crate::{Name, Named, Treatment};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// All that is kept of one trial: one line of `trials.ndjson`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -9,7 +8,7 @@ pub struct Record {
     /// Its number in the session, from 0.
     pub trial: u64,
     /// The experiment.
-    pub experiment: String,
+    pub experiment: Name,
     /// The block it belongs to, from 0.
     pub block: u32,
     /// Its place in the block's order, from 0.
@@ -23,7 +22,7 @@ pub struct Record {
     /// How it ended.
     pub outcome: Outcome,
     /// What the trial verified of its treatment before it measured.
-    pub observed: BTreeMap<String, String>,
+    pub observed: Named<Name>,
     /// What it measured, if it completed.
     pub measured: Option<Measured>,
     /// What the kernel accounted to the trial's process and its awaited children.
@@ -137,7 +136,7 @@ pub struct Exhibit {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// The response's name.
-    pub response: String,
+    pub response: Name,
     /// Each value is the total over this many operations (1 or more); analysis divides.
     pub per: u64,
     /// The observations, in the order in which they were made.
@@ -158,7 +157,7 @@ pub struct Calibration {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What was looked at.
-    pub name: String,
+    pub name: Name,
     /// What was seen.
     pub seen: f64,
     /// The least that is right.
@@ -212,7 +211,7 @@ pub struct Counters {
     pub write_bytes: Option<u64>,
     /// Counters of the processor for the trial's first thread, by `perf stat`'s names, where there
     /// is a PMU that this user may use.
-    pub pmu: BTreeMap<String, u64>,
+    pub pmu: Named<u64>,
 }
 
 /// What `wait4` says of the whole life of the trial's process and the children it awaited.
@@ -249,4 +248,19 @@ pub struct Surroundings {
     pub memory_pressure_ns: Option<u64>,
     /// Time for which a CPU quota held this process's cgroup, or one above it, back.
     pub throttled_ns: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Check, Counters, Record, Series};
+
+    /// A reader holds all trials of a session, a hundred thousand of them: what a record has beside
+    /// its observations. Whoever adds a field pays for it in every trial; raise the bound knowingly.
+    #[test]
+    fn a_record_is_small() {
+        assert!(size_of::<Record>() <= 704, "{} bytes", size_of::<Record>());
+        assert!(size_of::<Counters>() <= 240, "{} bytes", size_of::<Counters>());
+        assert!(size_of::<Series>() <= 48, "{} bytes", size_of::<Series>());
+        assert!(size_of::<Check>() <= 48, "{} bytes", size_of::<Check>());
+    }
 }

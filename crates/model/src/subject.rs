@@ -57,8 +57,8 @@ pub struct Subject {
     pub squeeze: Option<String>,
 }
 
-/// Limits on a subject. Texts with placeholders that must become a number of bytes; empty means
-/// none.
+/// Limits on a subject. Texts with placeholders that must become a size, in bytes or with a unit as
+/// `512MiB`; empty means none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SubjectLimits {
@@ -295,7 +295,7 @@ mod tests {
         let words = [("n".to_string(), [("two".to_string(), "2".to_string())].into())].into();
         let levels = [("n", "two"), ("size_mb", "100")];
         let levels = levels.map(|(factor, level)| (factor.to_string(), level.to_string()));
-        Subject { words, ..Subject::default() }.fill(text, &Treatment(levels.into()), "/tmp/x")
+        Subject { words, ..Subject::default() }.fill(text, &Treatment::from_iter(levels), "/tmp/x")
     }
 
     #[test]

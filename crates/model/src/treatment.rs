@@ -1,15 +1,30 @@
 use crate::{Cell, Design, Factor, Level, Profile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::sync::Arc;
 
+// A clone shares the levels: a session has a thousand treatments and a hundred thousand trials. (What
+// stands in the line below is a description in the schema, too.)
 /// One combination of levels: every factor of the design has one.
-#[derive(
-    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Treatment(pub BTreeMap<String, String>);
+pub struct Treatment(pub Arc<BTreeMap<String, String>>);
+
+impl Ord for Treatment {
+    fn cmp(&self, other: &Self) -> Ordering {
+        // `Arc` looks at the address before it asks for equality, but not before it orders.
+        if self.is_shared_with(other) { Ordering::Equal } else { self.0.cmp(&other.0) }
+    }
+}
+
+impl PartialOrd for Treatment {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
 
 impl Treatment {
     /// The level of a factor.
@@ -17,9 +32,26 @@ impl Treatment {
         self.0.get(factor).map(String::as_str)
     }
 
+    /// The levels, to be changed: those of this treatment alone, whoever shared them.
+    pub fn levels_mut(&mut self) -> &mut BTreeMap<String, String> {
+        Arc::make_mut(&mut self.0)
+    }
+
+    /// Whether both are one list of levels in memory, not just equal ones.
+    pub fn is_shared_with(&self, other: &Treatment) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Whether the treatment has all the levels that the cell names.
     pub fn matches(&self, cell: &Cell) -> bool {
         cell.0.iter().all(|(factor, level)| self.level(factor) == Some(level))
+    }
+}
+
+impl FromIterator<(String, String)> for Treatment {
+    /// Of factors with their levels.
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(levels: I) -> Self {
+        Treatment(Arc::new(levels.into_iter().collect()))
     }
 }
 
@@ -92,7 +124,7 @@ impl Design {
                 .flat_map(|treatment| {
                     levels.iter().map(|level| {
                         let mut next = treatment.clone();
-                        next.0.insert(name.clone(), level.name.clone());
+                        next.levels_mut().insert(name.clone(), level.name.clone());
                         next
                     })
                 })
@@ -103,15 +135,11 @@ impl Design {
 
     /// The one treatment that a cell means: factors it does not name stand at their baselines.
     pub fn complete(&self, cell: &Cell) -> Treatment {
-        Treatment(
-            self.factors
-                .iter()
-                .map(|factor| {
-                    let level = cell.0.get(&factor.name).unwrap_or(&factor.baseline);
-                    (factor.name.clone(), level.clone())
-                })
-                .collect(),
-        )
+        let level = |factor: &Factor| {
+            let level = cell.0.get(&factor.name).unwrap_or(&factor.baseline);
+            (factor.name.clone(), level.clone())
+        };
+        self.factors.iter().map(level).collect()
     }
 
     /// Whether the design is consistent: names exist, baselines are levels, cells can be met; and
@@ -327,7 +355,8 @@ impl Treatment {
     #[must_use]
     pub fn with(&self, cell: &Cell) -> Treatment {
         let mut moved = self.clone();
-        moved.0.extend(cell.0.iter().map(|(factor, level)| (factor.clone(), level.clone())));
+        let levels = cell.0.iter().map(|(factor, level)| (factor.clone(), level.clone()));
+        moved.levels_mut().extend(levels);
         moved
     }
 }

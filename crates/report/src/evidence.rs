@@ -2,7 +2,7 @@
 //! evidence it is, and whether disturbed trials move it.
 
 use crate::Session;
-use crate::format::{self, Terms, rounded, terms};
+use crate::format::{self, Terms, rough, terms};
 use model::{ClaimResult, Estimate, Grade, QuantityResult, Source};
 use std::collections::BTreeMap;
 
@@ -40,15 +40,15 @@ pub(crate) fn floor_of_verdict(claim: &ClaimResult) -> Option<String> {
 /// percentage points.
 fn size(floor: f64, terms: Terms<'_>) -> String {
     match terms {
-        Terms::Times => rounded(floor, Terms::Share),
+        Terms::Times => rough(floor, Terms::Share),
         Terms::Share | Terms::Frequency => {
-            let text = rounded(floor, terms);
+            let text = rough(floor, terms);
             match text.strip_suffix(" %") {
                 Some(number) => format!("{number} percentage points"),
                 None => text,
             }
         }
-        other => rounded(floor, other),
+        other => rough(floor, other),
     }
 }
 

@@ -210,9 +210,23 @@ pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
     let frame = frame(terms, x);
     let shown = x / frame.divisor;
     let text = number(shown, decimals_plain(shown));
-    let trimmed =
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{trimmed}{}", frame.suffix)
+    // The zeros to take away stand before an exponent.
+    let (digits, power) = text.split_at(text.find('e').unwrap_or(text.len()));
+    let trimmed = match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits,
+    };
+    format!("{trimmed}{power}{}", frame.suffix)
+}
+
+/// The smallest difference that could be found, or another number that is itself no better known
+/// than to a tenth: two significant digits, since three would be read as if it were.
+pub(crate) fn rough(x: f64, terms: Terms<'_>) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return rounded(x, terms);
+    }
+    let digits = 10f64.powi(exponent(x) - 1);
+    rounded((x / digits).round() * digits, terms)
 }
 
 /// A number and its interval in given terms.

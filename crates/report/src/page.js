@@ -6,14 +6,44 @@
   const NEAR_PX = 22;
   let current = null;
 
+  // Each treatment that a chart draws has its row in the table behind it, in the same order; a chart
+  // says which row its first one has. The rows are kept as they were written, however they are sorted.
+  const CELLS = ".mark, .lone";
+  const behind = new Map();
+  for (const figure of document.querySelectorAll("figure")) {
+    behind.set(figure, Array.from(figure.querySelectorAll(".behind tbody tr")));
+  }
+  const cellsOf = (cell) => {
+    const chart = cell.closest("[data-first]");
+    const place = Array.from(chart.querySelectorAll(CELLS)).indexOf(cell);
+    const row = behind.get(chart.closest("figure"))[Number(chart.dataset.first) + place];
+    return Array.from(row.cells, (one) => one.textContent);
+  };
+  const dotsOf = (cell) => Array.from(cell.querySelectorAll("circle"));
+
   const textOf = (mark) => {
     if (mark.dataset.tip) return mark.dataset.tip;
-    const name = mark.parentNode.dataset.name;
-    return `${name}\ntrial of block ${mark.dataset.b}: ${mark.dataset.v}`;
+    if (mark.localName === "circle") {
+      const cell = mark.parentNode;
+      const told = cell.dataset.dots.split("\n")[dotsOf(cell).indexOf(mark)];
+      const [, block, value] = /^(\d+) (.*)$/.exec(told);
+      return `${cellsOf(cell)[0]}\ntrial of block ${block}: ${value}`;
+    }
+    const lane = mark.closest("[data-lane]");
+    if (lane) {
+      const [at, width] = ["x", "width"].map((name) => parseFloat(mark.getAttribute(name)));
+      const line = (text) => text.split("\n")[Math.round(at / width)];
+      const name = lane.closest(".row").querySelector(".row-label").textContent;
+      return `${name}: ${line(lane.dataset.lane)}\n${line(lane.closest(".meter").dataset.when)}`;
+    }
+    const cells = cellsOf(mark);
+    const [estimate, interval, trials] = cells.slice(-3);
+    const counted = `${trials} trial${trials === "1" ? "" : "s"}`;
+    return `${cells[0]}\n${`${estimate} ${interval}`.trim()}\n${counted}`;
   };
 
   const middle = (mark) => {
-    const box = (mark.querySelector(".point") || mark).getBoundingClientRect();
+    const box = (mark.querySelector(".point, use") || mark).getBoundingClientRect();
     return { x: box.left + box.width / 2, y: box.top + box.height / 2 };
   };
 
@@ -44,7 +74,7 @@
   const nearest = (chart, x, y) => {
     let best = null;
     let least = NEAR_PX;
-    for (const mark of chart.querySelectorAll(".mark, .dots circle")) {
+    for (const mark of chart.querySelectorAll(".mark, circle")) {
       // A stretch of time speaks wherever it is pointed at.
       if (mark.classList.contains("hit")) {
         const box = mark.getBoundingClientRect();
@@ -52,7 +82,7 @@
         continue;
       }
       const at = middle(mark);
-      const bonus = mark.dataset.tip ? 4 : 0;
+      const bonus = mark.localName === "circle" ? 0 : 4;
       const distance = Math.hypot(at.x - x, at.y - y) - bonus;
       if (distance < least) {
         least = distance;
@@ -62,11 +92,12 @@
     return best;
   };
 
-  // Paper cannot be unfolded: what is closed is opened for the printer and closed again. The table
-  // behind a chart stays as it is: the chart is on the paper, and the sheets would be twice as many.
+  // Paper cannot be unfolded: answers and what charts mean are opened for the printer and closed
+  // again. Tables stay as they are, closed or opened: with all of them the sheets would be three
+  // times as many.
   let unfolded = [];
   addEventListener("beforeprint", () => {
-    unfolded = Array.from(document.querySelectorAll("details:not([open]):not(.raw, .behind)"));
+    unfolded = Array.from(document.querySelectorAll(".answers-more:not([open]), .chart-key:not([open])"));
     for (const details of unfolded) details.open = true;
   });
   addEventListener("afterprint", () => {

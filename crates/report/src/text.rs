@@ -74,7 +74,10 @@ pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
     let mut line = String::new();
     for word in words::cleaned(text).split_whitespace() {
         if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
-            lines.push(std::mem::take(&mut line));
+            // A number takes its per cent sign's line.
+            let number = line.rfind(' ').filter(|_| word.starts_with('%'));
+            let next = number.map_or(String::new(), |at| line.split_off(at)[1..].to_string());
+            lines.push(std::mem::replace(&mut line, next));
         }
         if !line.is_empty() {
             line.push(' ');
@@ -177,13 +180,11 @@ fn likeness(c: char) -> char {
         '“' | '”' => '"',
         '‘' | '’' => '\'',
         '←' => '<',
-        '↑' => '^',
-        '↓' => 'v',
+        '↑' | '▲' => '^',
+        '↓' | '▼' => 'v',
         '●' => '*',
         '■' => '#',
         '◆' => '@',
-        '▲' => 'A',
-        '▼' => 'V',
         '○' => 'o',
         '□' => '=',
         '◇' => '%',
@@ -201,6 +202,12 @@ fn likeness(c: char) -> char {
 mod tests {
     use super::*;
     use unicode_width::UnicodeWidthStr;
+
+    #[test]
+    fn a_number_and_its_per_cent_sign_stand_in_one_line() {
+        assert_eq!(wrapped("a share of 12.5 % (all)", 16), ["a share of", "12.5 % (all)"]);
+        assert_eq!(wrapped("12345678 % left", 8), ["12345678", "% left"]);
+    }
 
     #[test]
     fn wide_and_joining_characters_take_the_columns_they_take() {
@@ -233,7 +240,7 @@ mod tests {
     fn ascii_keeps_the_columns_and_reads_alike() {
         assert_eq!(ascii("✗ 12.3 µs [−1, 4] ≥ 2× “a” …"), "x 12.3 us [-1, 4] >= 2x \"a\" ~");
         // Neither a bound nor a change may read like a comparison that was not meant.
-        assert_eq!(ascii("≤ 1, 0.8 → 2.5, ↓ ↑"), "<= 1, 0.8 -> 2.5, v ^");
+        assert_eq!(ascii("≤ 1, 0.8 → 2.5, ↓ ↑ ▼ ▲"), "<= 1, 0.8 -> 2.5, v ^ v ^");
         assert_eq!(ascii("名e\u{301}"), "??e");
         assert_eq!(ascii("[1, ∞]"), "[1, inf]");
     }

@@ -92,10 +92,10 @@ pub(crate) fn floor_sentence(session: &Session<'_>) -> String {
     match session.summary.trust.floor {
         Some(floor) => format!(
             "Floor: the noisiest of these controls could have found a difference of {}{}.",
-            format::rounded(floor, Terms::Share),
+            format::rough(floor, Terms::Share),
             session.summary.trust.floor_in_ten_times.map_or_else(String::new, |later| format!(
                 ", or of {} in ten times the time",
-                format::rounded(later, Terms::Share)
+                format::rough(later, Terms::Share)
             ))
         ),
         None => "There were too few blocks to say how small a difference could be found.".into(),

@@ -174,6 +174,15 @@ pub(crate) fn short(text: &str, most: usize) -> String {
     shortened
 }
 
+/// Text from outside, bounded and made harmless; it begins and ends as a sentence does.
+pub(crate) fn sentence(text: &str, most: usize) -> String {
+    let mut text = capital(&short(text, most));
+    if text.ends_with(|last: char| last.is_alphanumeric() || "])%".contains(last)) {
+        text.push('.');
+    }
+    text
+}
+
 /// Text from outside, made harmless likewise, whatever its length.
 pub(crate) fn cleaned(text: &str) -> String {
     text.chars().map(harmless).collect()

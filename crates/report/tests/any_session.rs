@@ -4,11 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod fixture;
+mod plain;
 
 #[path = "../../model/tests/scale/mod.rs"]
 mod scale;
 
 use model::{Manifest, Record, Summary};
+use plain::plain;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use report::{Letters, Session};
@@ -81,32 +83,20 @@ fn render(manifest: &Manifest, records: &[Record], summary: &Summary) {
     let charts = [(40, Letters::Unicode), (80, Letters::Ascii), (121, Letters::Unicode)];
     let charts = charts.map(|(width, letters)| {
         let text = report::charts(&session, &[], width, letters);
-        let plain = anstream_free(&text);
+        let plain = plain(&text);
         let wide = plain.lines().find(|line| line.width() > width);
         assert_eq!(wide, None, "wider than {width} columns");
         assert!(letters == Letters::Unicode || plain.is_ascii(), "{plain}");
         text
     });
     for text in texts.into_iter().chain(charts) {
-        let plain = anstream_free(&text);
+        let plain = plain(&text);
         let bad = |c: &char| {
             (c.is_control() && *c != '\n')
                 || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
         };
         assert_eq!(plain.chars().find(bad), None, "{plain}");
     }
-}
-
-/// Text without the colours that this program itself puts there.
-fn anstream_free(text: &str) -> String {
-    let mut parts = text.split("\u{1b}[");
-    let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |plain, part| {
-        let colour = part
-            .split_once('m')
-            .filter(|(code, _)| code.bytes().all(|byte| byte.is_ascii_digit() || byte == b';'));
-        plain + colour.map_or(part, |(_, rest)| rest)
-    })
 }
 
 proptest! {

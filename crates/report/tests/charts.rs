@@ -3,18 +3,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod fixture;
+mod plain;
 mod recorded;
 
 use fixture::Fixture;
+use plain::plain;
 use report::{Letters, Session};
 use unicode_width::UnicodeWidthStr;
-
-/// Text without its colours.
-fn plain(text: &str) -> String {
-    let mut parts = text.split('\u{1b}');
-    let first = parts.next().unwrap_or_default().to_string();
-    parts.fold(first, |plain, part| plain + part.split_once('m').map_or("", |(_, rest)| rest))
-}
 
 fn drawn(fixture: &Fixture, experiments: &[&str], width: usize, letters: Letters) -> String {
     let Fixture { manifest, records, summary } = fixture;

@@ -6,7 +6,7 @@ use model::Comparison;
 
 /// What a reader reads of a page, one line per piece of text; charts, style and script aside.
 fn read(comparison: &Comparison) -> Vec<String> {
-    let page = report::comparison_html(comparison);
+    let page = report::comparison_html(comparison).replace('\u{a0}', " ");
     let mut lines = Vec::new();
     let mut rest = page.as_str();
     while let Some(start) = rest.find('<') {
@@ -44,10 +44,11 @@ fn the_opening_says_what_differs_and_what_could_have_been_found() {
     let said = said(&compared::two());
     for needle in [
         "B held against A",
-        "15 of 49 numbers differ from A: 11 larger in B, 4 smaller.",
+        "15 of 49 numbers differ from A: 2 of 2 findings and 13 of 47 other numbers; 11 larger in B, \
+         4 smaller.",
         "The largest: cpu, fork · memory 1024: 1.65 [1.58, 1.71] times as long in B as in A.",
         "1 number more could not be compared",
-        "to stand among all that is compared here, the middle number needs 8 %",
+        "to stand among its kind (findings, responses), the middle number needs 8 %",
         "The unit of replication is the trial, of one session a side",
         "What differs and makes numbers incomparable: compiler of scruple",
         "Measured in B alone: false_sharing .",

@@ -1,19 +1,12 @@
 //! The comparison of sessions in a terminal.
 
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
 mod compared;
+mod plain;
 
 use model::{Comparison, GateOutcome};
-
-/// Text without its colours.
-fn plain(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\u{1b}') {
-        out.push_str(before);
-        rest = after.split_once('m').map_or("", |(_, rest)| rest);
-    }
-    out + rest
-}
+use plain::plain;
 
 fn text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
     plain(&report::comparison_text(comparison, width, height))
@@ -28,15 +21,33 @@ fn what_differs_is_told_first_and_the_largest_first() {
 }
 
 #[test]
+fn the_page_and_the_terminal_have_one_order_and_one_set_of_marks() {
+    let mut comparison = compared::two();
+    let rows = &mut comparison.experiments[0].rows;
+    // The point of one lies farthest from 1, the interval of another does.
+    for (row, (point, low, high)) in rows.iter_mut().zip([(3.0, 1.1, 8.0), (2.0, 1.9, 2.1)]) {
+        let effect = row.effects[0].as_mut().unwrap();
+        let ratio = effect.ratio.as_mut().unwrap();
+        (ratio.point, ratio.low, ratio.high, effect.differs) = (point, low, high, true);
+    }
+    for said in [text(&comparison, 120, Some(80)), report::comparison_html(&comparison)] {
+        let list = &said[said.find("Responses at each treatment").unwrap()..];
+        let place = |number: &str| list.find(number).unwrap();
+        assert!(place("▲ 2.0") < place("▲ 3×"), "{list}");
+        assert!(!said.contains('↑') && !said.contains('↓'), "{said}");
+    }
+}
+
+#[test]
 fn nothing_differs_is_said_with_what_could_have_been_found() {
     let said = text(&compared::alike(), 100, Some(40));
-    assert!(said.contains("No difference was found"), "{said}");
+    assert!(said.contains("numbers differs, as far as could be seen"), "{said}");
     assert!(said.contains("No recorded fact differs."), "{said}");
     let mut comparison = compared::two();
-    assert!(!text(&comparison, 100, Some(60)).contains("No difference was found"));
+    assert!(!text(&comparison, 100, Some(60)).contains("numbers differs, as far as could be seen"));
     comparison.experiments.clear();
     // Of nothing nothing is said.
-    assert!(!text(&comparison, 100, Some(60)).contains("No difference was found"));
+    assert!(!text(&comparison, 100, Some(60)).contains("numbers differs, as far as could be seen"));
 }
 
 #[test]
@@ -88,7 +99,7 @@ fn text_from_outside_is_made_harmless() {
         for row in &mut experiment.rows {
             spoil(&mut row.label);
             row.unit = model::Unit::Other(EVIL.into());
-            let levels = row.treatment.0.values_mut();
+            let levels = row.treatment.levels_mut().values_mut();
             levels.for_each(spoil);
         }
         for claim in &mut experiment.verdicts {

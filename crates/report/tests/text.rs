@@ -3,23 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod fixture;
+mod plain;
 mod recorded;
 
 use fixture::Fixture;
 use model::{ClaimResult, Profile, Verdict};
+use plain::plain;
 use report::Session;
 use report::catalog;
-
-/// Text without its colours.
-fn plain(text: &str) -> String {
-    let mut out = String::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\u{1b}') {
-        out.push_str(before);
-        rest = after.split_once('m').map_or("", |(_, rest)| rest);
-    }
-    out + rest
-}
 
 fn terminal(fixture: &fixture::Fixture, width: usize) -> String {
     let session = Session {

@@ -156,14 +156,14 @@ impl Runner {
         let usage = ended.ended.usage;
         let record = Record {
             trial: order.trial,
-            experiment: order.design.id.clone(),
+            experiment: order.design.id.as_str().into(),
             block: order.block,
             position: order.position,
             treatment: order.treatment.clone(),
             started_unix_ms,
             padding_bytes: padding_bytes(seed),
             outcome,
-            observed: known.observed,
+            observed: known.observed.into(),
             measured: known.measured,
             process: Some(process_usage(&usage)),
             spawn_to_ready_ns: known.spawn_to_ready_ns,

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn treatments() -> Vec<Treatment> {
-        (0..20).map(|level| Treatment([("x".to_string(), level.to_string())].into())).collect()
+        (0..20).map(|level| Treatment::from_iter([("x".to_string(), level.to_string())])).collect()
     }
 
     #[test]

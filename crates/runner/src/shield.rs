@@ -39,14 +39,13 @@ impl Shield {
     /// Raises what can be raised. `made` hears of every cgroup, so that it can be removed even if
     /// the runner is killed.
     pub(crate) fn raise(settings: &Settings, made: &mut dyn FnMut(&Path)) -> Result<Self, Error> {
-        let mut shield =
-            Shield {
-                report: ShieldReport::default(),
-                cpu: None,
-                memory: None,
-                quota: None,
-                nice_before: None,
-            };
+        let mut shield = Shield {
+            report: ShieldReport::default(),
+            cpu: None,
+            memory: None,
+            quota: None,
+            nice_before: None,
+        };
         shield.memory = own_cgroup("memory", "memory", made).ok();
         shield.quota = own_cgroup("cpu", "quota", made).ok();
         if !settings.shield {
@@ -140,11 +139,7 @@ impl Drop for Shield {
     }
 }
 
-fn own_cgroup(
-    controller: &str,
-    purpose: &str,
-    made: &mut dyn FnMut(&Path),
-) -> sys::Result<Cgroup> {
+fn own_cgroup(controller: &str, purpose: &str, made: &mut dyn FnMut(&Path)) -> sys::Result<Cgroup> {
     // In version 2 all controllers share one tree, where each of ours needs a name of its own.
     let name = format!("scruple-{purpose}-{}", sys::process::pid());
     let cgroup = Cgroup::create(controller, &name)?;

@@ -18,6 +18,7 @@ mod name;
 mod plan;
 mod read;
 mod schema;
+mod trials;
 mod words;
 mod write;
 
@@ -25,7 +26,7 @@ pub use error::Error;
 pub use name::session_name;
 pub use read::{Duplicate, Stored, Torn, open};
 pub use schema::{comparison_schema, scale_schema, selftest_schema, summary_schema};
-pub use write::Writer;
+pub use write::{Pages, Writer};
 
 /// What is needed to understand the trials, or to go on with them.
 pub const MANIFEST_FILE: &str = "manifest.json";
@@ -57,7 +58,8 @@ pub const MANIFEST_BYTES_MAX: usize = 8 << 20;
 
 /// The most bytes that `trials.ndjson` may have.
 ///
-/// A reader holds all trials, in about as many bytes as their lines have. A line of the catalog has
+/// A reader holds all trials, in about as many bytes as their lines have (1.2 times as many for the
+/// catalog). A line of the catalog has
 /// 3,200 bytes on average, so this is room for 330,000 trials; three hours of the profile
 /// `thorough` make at most 180,000, each of which lasts 60 ms or longer.
 pub const TRIALS_BYTES_MAX: u64 = 1 << 30;

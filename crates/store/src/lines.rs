@@ -94,14 +94,13 @@ pub(crate) enum Line {
     End,
 }
 
-/// Reads one line, its newline included, into `buffer`, which never grows beyond `limit` and one
-/// byte.
+/// Reads one line, its newline included, to the end of `buffer`, which never grows by more than
+/// `limit` and one byte.
 pub(crate) fn read_line(
     input: &mut impl BufRead,
     buffer: &mut Vec<u8>,
     limit: usize,
 ) -> io::Result<Line> {
-    buffer.clear();
     let count = input.by_ref().take(limit as u64 + 1).read_until(b'\n', buffer)?;
     Ok(if count == 0 {
         Line::End
@@ -191,8 +190,9 @@ mod tests {
         assert!(matches!(read_line(&mut input, &mut buffer, 6), Ok(Line::Whole)));
         assert_eq!(buffer, b"12345\n");
         assert!(matches!(read_line(&mut input, &mut buffer, 6), Ok(Line::TooLong)));
+        assert_eq!(buffer, b"12345\n123456\n");
         assert!(matches!(read_line(&mut &b"end"[..], &mut buffer, 6), Ok(Line::Torn)));
-        assert_eq!(buffer, b"end");
+        assert!(buffer.ends_with(b"\nend"));
         assert!(matches!(read_line(&mut &b""[..], &mut buffer, 6), Ok(Line::End)));
     }
 }

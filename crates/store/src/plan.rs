@@ -1,7 +1,7 @@
 //! What trials a manifest plans.
 
-use model::{Manifest, Record, Treatment};
-use std::collections::{BTreeMap, BTreeSet};
+use model::{Design, Manifest, Profile, Record, Treatment};
+use std::collections::{HashMap, HashSet};
 
 /// The treatments of each experiment of a session.
 ///
@@ -9,31 +9,34 @@ use std::collections::{BTreeMap, BTreeSet};
 /// manifest only, whose number is bounded.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Plan {
-    experiments: BTreeMap<String, BTreeSet<Treatment>>,
+    experiments: HashMap<String, HashSet<Treatment>>,
 }
 
 impl Plan {
     /// The plan of a manifest that was checked.
     pub(crate) fn of(manifest: &Manifest) -> Self {
-        let profile = manifest.options.profile;
-        let treatments = manifest
-            .designs
+        Self::with(&manifest.designs, manifest.options.profile)
+    }
+
+    /// The plan of some designs.
+    pub(crate) fn with(designs: &[Design], profile: Profile) -> Self {
+        let treatments = designs
             .iter()
             .map(|design| (design.id.clone(), design.treatments(profile).into_iter().collect()));
         Plan { experiments: treatments.collect() }
     }
 
-    /// Whether a record can be of a trial of this plan, and is within its bounds.
-    pub(crate) fn check(&self, record: &Record) -> Result<(), String> {
+    /// The treatment of a record, as the plan holds it, if the record can be of a trial of this
+    /// plan and is within its bounds.
+    pub(crate) fn check(&self, record: &Record) -> Result<&Treatment, String> {
         record.check()?;
-        let Some(treatments) = self.experiments.get(&record.experiment) else {
+        let Some(treatments) = self.experiments.get(record.experiment.as_str()) else {
             let name = &record.experiment;
             return Err(format!("experiment {name} is none of its manifest's"));
         };
-        if !treatments.contains(&record.treatment) {
+        treatments.get(&record.treatment).ok_or_else(|| {
             let (name, treatment) = (&record.experiment, &record.treatment);
-            return Err(format!("{treatment} is no treatment of {name} in its manifest"));
-        }
-        Ok(())
+            format!("{treatment} is no treatment of {name} in its manifest")
+        })
     }
 }

@@ -1,14 +1,11 @@
-use crate::lines::{Line, read_line};
 use crate::plan::Plan;
+use crate::trials::read_trials;
 use crate::words::in_words;
-use crate::{
-    Error, LINE_BYTES_MAX, MANIFEST_BYTES_MAX, MANIFEST_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
-};
+use crate::{Error, MANIFEST_BYTES_MAX, MANIFEST_FILE, TRIALS_FILE, files};
 use model::{Manifest, Outcome, Record, SESSION_FORMAT};
 use serde::Deserialize;
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A session as it stands on the disk.
@@ -84,57 +81,8 @@ pub fn open(dir: &Path) -> Result<Stored, Error> {
     Ok(Stored { dir, manifest, records: trials.records, torn: trials.torn })
 }
 
-/// What `trials.ndjson` holds.
-pub(crate) struct Trials {
-    pub(crate) records: Vec<Record>,
-    /// The whole lines' bytes.
-    pub(crate) whole_bytes: u64,
-    pub(crate) torn: Option<Torn>,
-}
-
-/// Reads the lines of `file`, which is called `path` in errors.
-pub(crate) fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Trials, Error> {
-    let found = file.metadata().map_err(Error::io("read", path))?.len();
-    if found > TRIALS_BYTES_MAX {
-        return Err(Error::TooLarge { path: path.to_path_buf(), found, limit: TRIALS_BYTES_MAX });
-    }
-    // It may grow while it is read: somebody may be measuring.
-    let mut input = BufReader::with_capacity(1 << 16, file.take(TRIALS_BYTES_MAX));
-    let mut buffer = Vec::new();
-    let mut trials = Trials { records: Vec::new(), whole_bytes: 0, torn: None };
-    for line in 1.. {
-        let broken = |what: String| Error::Broken { path: path.to_path_buf(), line, what };
-        match read_line(&mut input, &mut buffer, LINE_BYTES_MAX).map_err(Error::io("read", path))? {
-            Line::Whole => trials.records.push(parse(&buffer, plan).map_err(broken)?),
-            Line::Torn => trials.torn = Some(Torn { line, bytes: buffer.len() as u64 }),
-            Line::TooLong => {
-                let what = format!("longer than {LINE_BYTES_MAX} bytes, which no record may be");
-                return Err(broken(what));
-            }
-            Line::End => break,
-        }
-        if trials.torn.is_none() {
-            trials.whole_bytes += buffer.len() as u64;
-        }
-    }
-    Ok(trials)
-}
-
-/// The record of one line, or what is wrong with it.
-fn parse(line: &[u8], plan: &Plan) -> Result<Record, String> {
-    let mut record: Record = serde_json::from_slice(line)
-        .map_err(|error| in_words(&format!("this is not a record: {}", explain(&error))))?;
-    // A list that was read grew by doubling; most of what is held is observations.
-    if let Some(measured) = &mut record.measured {
-        measured.series.shrink_to_fit();
-        measured.series.iter_mut().for_each(|series| series.values.shrink_to_fit());
-    }
-    plan.check(&record).map_err(|what| in_words(&what))?;
-    Ok(record)
-}
-
 /// What serde says, without the line number that means nothing inside one line.
-fn explain(error: &serde_json::Error) -> String {
+pub(crate) fn explain(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());
     match text.strip_suffix(&place) {

@@ -1,7 +1,8 @@
 use crate::lines::Lines;
 use crate::lock::Lock;
 use crate::plan::Plan;
-use crate::read::{Stored, check_manifest, read_manifest, read_trials};
+use crate::read::{Stored, check_manifest, read_manifest};
+use crate::trials::read_trials;
 use crate::{
     CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE, REPORT_FILE,
     SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
@@ -19,94 +20,32 @@ use std::path::{Path, PathBuf};
 /// are fixed: nothing that a manifest or a record says becomes part of a path.
 #[derive(Debug)]
 pub struct Writer {
-    dir: PathBuf,
     plan: Plan,
     trials: Lines<File>,
-    // Last, so that it is released when everything else is closed.
+    // Last, so that the lock is released when everything else is closed.
+    pages: Pages,
+}
+
+/// The right to replace what is derived from a session's trials, and nothing else: neither its
+/// manifest nor its trials are touched, or held.
+///
+/// It holds the session's lock until it is dropped, as [`Writer`] does.
+#[derive(Debug)]
+pub struct Pages {
+    dir: PathBuf,
     _lock: Lock,
 }
 
-impl Writer {
-    /// Begins a session in `dir`, which must not exist or be empty; parents are made.
-    ///
-    /// The manifest comes last and whole, so a folder with a manifest is a session.
+impl Pages {
+    /// For a session that exists.
     ///
     /// # Errors
-    /// [`Error::NotEmpty`], or what the operating system refused.
-    pub fn create(dir: &Path, manifest: &Manifest) -> Result<Writer, Error> {
-        let path = dir.join(MANIFEST_FILE);
-        check_manifest(manifest, &path)?;
-        let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
-        files::create_folders(dir).map_err(Error::io("create", dir))?;
-        // Before the lock, so that no file of ours is put into somebody's folder, and again
-        // after it, since another scruple may have come and gone in between.
-        must_hold_nothing_but(dir, None)?;
-        let lock = Lock::create(dir)?;
-        must_hold_nothing_but(dir, Some(LOCK_FILE))?;
-        match begin(dir, &content) {
-            Ok(trials) => {
-                let plan = Plan::of(manifest);
-                Ok(Writer { dir: dir.to_path_buf(), plan, trials, _lock: lock })
-            }
-            Err(error) => {
-                // The folder is as empty as it was, so that the same command can be tried again.
-                let _ = std::fs::remove_file(dir.join(TRIALS_FILE));
-                Err(error)
-            }
-        }
-    }
-
-    /// Goes on with a session: cuts a torn last line off `trials.ndjson` and returns what is
-    /// there. [`Stored::torn`] tells what was cut off. Nothing else in the folder is touched.
-    ///
-    /// # Errors
-    /// [`Error::Busy`] if another process is writing it, and all that [`crate::open`] may say.
-    pub fn resume(dir: &Path) -> Result<(Writer, Stored), Error> {
+    /// [`Error::Busy`] if another process is writing it, [`Error::NotASession`] if it is none, or
+    /// what the operating system refused.
+    pub fn of(dir: &Path) -> Result<Pages, Error> {
         // First, so that no lock file is put into a folder that is not a session.
         read_manifest(dir)?;
-        let lock = Lock::acquire(dir)?;
-        let manifest = read_manifest(dir)?;
-        let path = dir.join(TRIALS_FILE);
-        let file = files::open_to_append(&path).map_err(Error::io("open", &path))?;
-        let plan = Plan::of(&manifest);
-        let trials = read_trials(&file, &path, &plan)?;
-        let lines = Lines::new(file, trials.whole_bytes, trials.torn.is_some())
-            .map_err(Error::io("cut a torn line off", &path))?;
-        let dir = dir.to_path_buf();
-        let writer = Writer { dir: dir.clone(), plan, trials: lines, _lock: lock };
-        Ok((writer, Stored { dir, manifest, records: trials.records, torn: trials.torn }))
-    }
-
-    /// Stores one trial: one write of the whole line, then a wait until it is on the disk.
-    ///
-    /// # Errors
-    /// What the operating system refused (a full disk): then the record is not stored, those
-    /// before it are as they were, and a later append may succeed. [`Error::Unreadable`] if the
-    /// record could not be read again: it is longer than [`LINE_BYTES_MAX`], of no trial that
-    /// the manifest plans, beyond `model`'s bounds, or has a number that JSON does not know. [`Error::TooLarge`] if the session is full.
-    pub fn append(&mut self, record: &Record) -> Result<(), Error> {
-        let path = self.dir.join(TRIALS_FILE);
-        let unreadable = |what| Error::Unreadable { path: path.clone(), what };
-        self.plan.check(record).map_err(unreadable)?;
-        let line = encode::<Record>(record, &path, LINE_BYTES_MAX, Layout::Line)?;
-        must_fit(self.trials.whole_bytes(), line.len(), &path)?;
-        self.trials.append(&line).map_err(Error::io("append to", &path))
-    }
-
-    /// Replaces `manifest.json`, at once or not at all: for what is known only once the folder is
-    /// held, such as how well the shield works.
-    ///
-    /// # Errors
-    /// What the operating system refused; then the file is as it was.
-    pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
-        let path = self.dir.join(MANIFEST_FILE);
-        check_manifest(manifest, &path)?;
-        if Plan::of(manifest) != self.plan {
-            let what = "it plans other trials than the session began with".into();
-            return Err(Error::Unreadable { path, what });
-        }
-        let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
-        files::replace(&self.dir, MANIFEST_FILE, &content)
+        Ok(Pages { dir: dir.to_path_buf(), _lock: Lock::acquire(dir)? })
     }
 
     /// Replaces `summary.json`, at once or not at all.
@@ -134,15 +73,105 @@ impl Writer {
     pub fn write_claims(&self, html: &str) -> Result<(), Error> {
         files::replace(&self.dir, CLAIMS_FILE, html.as_bytes())
     }
+}
+
+impl Writer {
+    /// Begins a session in `dir`, which must not exist or be empty; parents are made.
+    ///
+    /// The manifest comes last and whole, so a folder with a manifest is a session.
+    ///
+    /// # Errors
+    /// [`Error::NotEmpty`], or what the operating system refused.
+    pub fn create(dir: &Path, manifest: &Manifest) -> Result<Writer, Error> {
+        let path = dir.join(MANIFEST_FILE);
+        check_manifest(manifest, &path)?;
+        let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
+        files::create_folders(dir).map_err(Error::io("create", dir))?;
+        // Before the lock, so that no file of ours is put into somebody's folder, and again
+        // after it, since another scruple may have come and gone in between.
+        must_hold_nothing_but(dir, None)?;
+        let lock = Lock::create(dir)?;
+        must_hold_nothing_but(dir, Some(LOCK_FILE))?;
+        match begin(dir, &content) {
+            Ok(trials) => {
+                let pages = Pages { dir: dir.to_path_buf(), _lock: lock };
+                Ok(Writer { plan: Plan::of(manifest), trials, pages })
+            }
+            Err(error) => {
+                // The folder is as empty as it was, so that the same command can be tried again.
+                let _ = std::fs::remove_file(dir.join(TRIALS_FILE));
+                Err(error)
+            }
+        }
+    }
+
+    /// Goes on with a session: cuts a torn last line off `trials.ndjson` and returns what is
+    /// there. [`Stored::torn`] tells what was cut off. Nothing else in the folder is touched.
+    ///
+    /// # Errors
+    /// [`Error::Busy`] if another process is writing it, and all that [`crate::open`] may say.
+    pub fn resume(dir: &Path) -> Result<(Writer, Stored), Error> {
+        // First, so that no lock file is put into a folder that is not a session.
+        read_manifest(dir)?;
+        let lock = Lock::acquire(dir)?;
+        let manifest = read_manifest(dir)?;
+        let path = dir.join(TRIALS_FILE);
+        let file = files::open_to_append(&path).map_err(Error::io("open", &path))?;
+        let plan = Plan::of(&manifest);
+        let trials = read_trials(&file, &path, &plan)?;
+        let lines = Lines::new(file, trials.whole_bytes, trials.torn.is_some())
+            .map_err(Error::io("cut a torn line off", &path))?;
+        let dir = dir.to_path_buf();
+        let pages = Pages { dir: dir.clone(), _lock: lock };
+        let writer = Writer { plan, trials: lines, pages };
+        Ok((writer, Stored { dir, manifest, records: trials.records, torn: trials.torn }))
+    }
+
+    /// Stores one trial: one write of the whole line, then a wait until it is on the disk.
+    ///
+    /// # Errors
+    /// What the operating system refused (a full disk): then the record is not stored, those
+    /// before it are as they were, and a later append may succeed. [`Error::Unreadable`] if the
+    /// record could not be read again: it is longer than [`LINE_BYTES_MAX`], of no trial that
+    /// the manifest plans, beyond `model`'s bounds, or has a number that JSON does not know. [`Error::TooLarge`] if the session is full.
+    pub fn append(&mut self, record: &Record) -> Result<(), Error> {
+        let path = self.pages.dir.join(TRIALS_FILE);
+        let unreadable = |what| Error::Unreadable { path: path.clone(), what };
+        self.plan.check(record).map_err(unreadable)?;
+        let line = encode::<Record>(record, &path, LINE_BYTES_MAX, Layout::Line)?;
+        must_fit(self.trials.whole_bytes(), line.len(), &path)?;
+        self.trials.append(&line).map_err(Error::io("append to", &path))
+    }
+
+    /// Replaces `manifest.json`, at once or not at all: for what is known only once the folder is
+    /// held, such as how well the shield works.
+    ///
+    /// # Errors
+    /// What the operating system refused; then the file is as it was.
+    pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
+        let path = self.pages.dir.join(MANIFEST_FILE);
+        check_manifest(manifest, &path)?;
+        if Plan::of(manifest) != self.plan {
+            let what = "it plans other trials than the session began with".into();
+            return Err(Error::Unreadable { path, what });
+        }
+        let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
+        files::replace(&self.pages.dir, MANIFEST_FILE, &content)
+    }
+
+    /// What is derived from the trials.
+    pub fn pages(&self) -> &Pages {
+        &self.pages
+    }
 
     /// The session's folder, as it was given.
     pub fn dir(&self) -> &Path {
-        &self.dir
+        &self.pages.dir
     }
 
-    /// Where [`Writer::write_report`] puts the page.
+    /// Where [`Pages::write_report`] puts the page.
     pub fn report_path(&self) -> PathBuf {
-        self.dir.join(REPORT_FILE)
+        self.pages.dir.join(REPORT_FILE)
     }
 
     /// The folder for the trials' files, which is made if it is not there: only this user may
@@ -151,7 +180,7 @@ impl Writer {
     /// # Errors
     /// What the operating system refused; also if something else has the folder's name.
     pub fn scratch(&self) -> Result<PathBuf, Error> {
-        let path = self.dir.join(SCRATCH_FOLDER);
+        let path = self.pages.dir.join(SCRATCH_FOLDER);
         files::create_private_folder(&path).map_err(Error::io("create", &path))?;
         Ok(path)
     }
@@ -162,7 +191,7 @@ impl Writer {
     /// # Errors
     /// What the operating system refused.
     pub fn remove_scratch(&self) -> Result<(), Error> {
-        let path = self.dir.join(SCRATCH_FOLDER);
+        let path = self.pages.dir.join(SCRATCH_FOLDER);
         match std::fs::remove_dir_all(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(Error::io("remove", &path)(error))

@@ -115,10 +115,10 @@ fn derived_files_are_replaced_whole() {
     let writer = Writer::create(&dir, &manifest()).unwrap();
     // Left by a process that was killed while it wrote, longer than what comes.
     fs::write(dir.join(".report.html.new"), "x".repeat(1000)).unwrap();
-    writer.write_report("one").unwrap();
-    writer.write_report("two").unwrap();
-    writer.write_claims("three").unwrap();
-    writer.write_summary(&summary()).unwrap();
+    writer.pages().write_report("one").unwrap();
+    writer.pages().write_report("two").unwrap();
+    writer.pages().write_claims("three").unwrap();
+    writer.pages().write_summary(&summary()).unwrap();
     let mut shielded = manifest();
     shielded.shield.means.push("nice -20".into());
     writer.write_manifest(&shielded).unwrap();
@@ -170,7 +170,7 @@ fn links_are_not_written_through() {
     symlink(&victim, dir.join(".report.html.new")).unwrap();
     symlink(&victim, dir.join("report.html")).unwrap();
     let (writer, _) = Writer::resume(&dir).unwrap();
-    writer.write_report("page").unwrap();
+    writer.pages().write_report("page").unwrap();
     assert!(!dir.join("report.html").symlink_metadata().unwrap().is_symlink());
     drop(writer);
     symlink(&victim, dir.join("lock")).unwrap();
@@ -220,8 +220,8 @@ fn names_in_the_manifest_lead_nowhere() {
         assert!(matches!(writer.append(&unplanned), Err(Error::Unreadable { .. })));
         writer.append(&record(0)).unwrap();
         let hostile_summary = model::Summary { session: name.into(), ..summary() };
-        writer.write_summary(&hostile_summary).unwrap();
-        writer.write_report(name).unwrap();
+        writer.pages().write_summary(&hostile_summary).unwrap();
+        writer.pages().write_report(name).unwrap();
         writer.scratch().unwrap();
         writer.remove_scratch().unwrap();
         drop(writer);
@@ -272,7 +272,7 @@ fn a_full_disk_is_an_error_and_harms_nothing() {
     };
     let dir = mount.at.path().join("s");
     let mut writer = Writer::create(&dir, &manifest()).unwrap();
-    writer.write_report("page").unwrap();
+    writer.pages().write_report("page").unwrap();
     let large = |trial| model::Record { log: "x".repeat(3000), ..record(trial) };
     let mut stored = 0;
     let error = loop {
@@ -286,7 +286,7 @@ fn a_full_disk_is_an_error_and_harms_nothing() {
     let after = open(&dir).unwrap();
     assert_eq!((after.records.len() as u64, after.torn), (stored, None));
 
-    let error = writer.write_report(&"y".repeat(100_000)).unwrap_err().to_string();
+    let error = writer.pages().write_report(&"y".repeat(100_000)).unwrap_err().to_string();
     assert!(error.contains("report.html: No space left on device"), "{error}");
     assert_eq!(fs::read_to_string(writer.report_path()).unwrap(), "page");
 

@@ -12,10 +12,9 @@ use model::{
     Series, Surroundings, Treatment,
 };
 use proptest::prelude::*;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use store::{Duplicate, Error, LINE_BYTES_MAX, TRIALS_BYTES_MAX, Torn, Writer, open};
+use store::{Duplicate, Error, LINE_BYTES_MAX, Pages, TRIALS_BYTES_MAX, Torn, Writer, open};
 use support::{manifest, record};
 use tempfile::TempDir;
 
@@ -53,12 +52,15 @@ prop_compose! {
         Measured {
             series: series
                 .into_iter()
-                .map(|(response, per, values)| Series { response, per, values })
+                .map(|(response, per, values)| Series { response: response.into(), per, values })
                 .collect(),
-            counters: Counters { wall_ns, minor_faults, pmu, ..Counters::default() },
+            counters: Counters { wall_ns, minor_faults, pmu: pmu.into(), ..Counters::default() },
             checks: checks
                 .into_iter()
-                .map(|(name, seen, low, high)| Check { name, seen, low, high, wants_cpus: seen < 0.0 })
+                .map(|(name, seen, low, high)| {
+                    let name = name.into();
+                    Check { name, seen, low, high, wants_cpus: seen < 0.0 }
+                })
                 .collect(),
             calibration: minor_faults.map(|ns| model::Calibration { before_ns: ns, after_ns: wall_ns }),
             exhibits: Vec::new(),
@@ -99,9 +101,9 @@ prop_compose! {
     ) -> Record {
         Record {
             block,
-            treatment: Treatment(BTreeMap::from([("model".into(), model.into())])),
+            treatment: Treatment::from_iter([("model".into(), model.into())]),
             outcome,
-            observed,
+            observed: observed.into(),
             measured,
             process: user_ns.map(|user_ns| ProcessUsage { user_ns, ..ProcessUsage::default() }),
             spawn_to_ready_ns,
@@ -349,7 +351,7 @@ fn a_newer_format_is_named() {
 fn a_second_completed_record_of_a_planned_trial_is_found() {
     let failed = Record { outcome: Outcome::Failed { reason: "x".into() }, ..record(0) };
     let other = Record {
-        treatment: Treatment(BTreeMap::from([("model".into(), "process".into())])),
+        treatment: Treatment::from_iter([("model".into(), "process".into())]),
         ..record(0)
     };
     let dir = session(&[failed, record(0), other, record(1), Record { trial: 9, ..record(0) }]);
@@ -360,4 +362,29 @@ fn a_second_completed_record_of_a_planned_trial_is_found() {
 
 fn session_of(records: &[Record]) -> Vec<Duplicate> {
     open(session(records).path()).unwrap().duplicates()
+}
+
+/// Who renders a session anew replaces what is derived from it, and reads no trial for it.
+#[test]
+fn pages_are_replaced_without_touching_the_trials() {
+    let dir = session(&[record(0)]);
+    let trials = dir.path().join("trials.ndjson");
+    let torn = [fs::read(&trials).unwrap(), b"{\"trial\":1,".to_vec()].concat();
+    fs::write(&trials, &torn).unwrap();
+    let pages = Pages::of(dir.path()).unwrap();
+    pages.write_report("a page").unwrap();
+    assert_eq!(fs::read_to_string(dir.path().join("report.html")).unwrap(), "a page");
+    let busy = Writer::resume(dir.path()).unwrap_err().to_string();
+    assert!(busy.contains("is being written by another scruple"), "{busy}");
+    drop(pages);
+    assert_eq!(fs::read(&trials).unwrap(), torn);
+    let (writer, _) = Writer::resume(dir.path()).unwrap();
+    let busy = Pages::of(dir.path()).unwrap_err().to_string();
+    assert!(busy.contains("is being written by another scruple"), "{busy}");
+    drop(writer);
+
+    let empty = tempfile::tempdir().unwrap();
+    let error = Pages::of(empty.path()).unwrap_err().to_string();
+    assert!(error.contains("it has no manifest.json"), "{error}");
+    assert_eq!(fs::read_dir(empty.path()).unwrap().count(), 0);
 }

@@ -9,7 +9,7 @@ use model::Cell;
 pub(crate) fn factor<'f, 's>(
     factors: &'f [Read<'s>],
     name: &str,
-    value: &Value<'_>,
+    wrong: impl FnOnce(String) -> Error,
 ) -> Result<&'f Read<'s>, Error> {
     factors.iter().find(|read| read.factor.name == name).ok_or_else(|| {
         let known = factors.iter().map(|read| read.factor.name.as_str());
@@ -18,7 +18,7 @@ pub(crate) fn factor<'f, 's>(
         } else {
             hint(name, known)
         };
-        value.error(format!("{name:?} is no factor; {hint}"))
+        wrong(format!("{name:?} is no factor; {hint}"))
     })
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn cell(factors: &[Read<'_>], value: &Value<'_>) -> Result<Cell, Erro
     let table = value.table("levels by factor, such as { n = 8 }")?;
     let mut cell = Cell::default();
     for entry in table.entries() {
-        let read = factor(factors, &entry.name, &entry)?;
+        let read = factor(factors, &entry.name, |what| entry.error_at_name(what))?;
         cell = cell.with(&entry.name, &level_of(&read.factor, &entry)?);
     }
     Ok(cell)

@@ -161,7 +161,7 @@ impl<'a> Parts<'a, '_> {
         let value = self.table.get("over").ok_or_else(|| {
             self.kind.error("it has no over; add over = \"the factor that it follows\"")
         })?;
-        factor(self.about.factors, &value.text("the name of a factor")?, &value)
+        factor(self.about.factors, &value.text("the name of a factor")?, |what| value.error(what))
     }
 
     /// That a response is the same at every level of a factor: a ratio to the baseline for each.

@@ -13,11 +13,13 @@ const LEVELS_OF_OTHERS: usize = 3;
 /// decided by the first answer about each factor: dozens of numbers, each to be precise, would take
 /// a session for themselves, and they share its blocks anyway.
 pub(crate) fn derive(factors: &[&Factor], responses: &[Response]) -> Vec<Finding> {
-    let mut all: Vec<Finding> = Vec::new();
+    // The first answer about each response comes before the second about any.
+    let (mut all, mut further) = (Vec::new(), Vec::new());
     for (index, response) in responses.iter().enumerate() {
         let most = if index == 0 { usize::MAX } else { LEVELS_OF_OTHERS };
         let mut waiting: Vec<&str> = factors.iter().map(|factor| factor.name.as_str()).collect();
-        for (id, sentence, quantity) in of_response(factors, response, most) {
+        for (place, draft) in of_response(factors, response, most).into_iter().enumerate() {
+            let (id, sentence, quantity) = draft;
             let about = match &quantity {
                 Quantity::Ratio { of, to, .. } => {
                     waiting.iter().position(|name| of.0.get(*name) != to.0.get(*name))
@@ -27,9 +29,11 @@ pub(crate) fn derive(factors: &[&Factor], responses: &[Response]) -> Vec<Finding
             let first = about.is_some() || factors.is_empty();
             about.map(|place| waiting.remove(place));
             let make = if index == 0 && first { finding } else { remark };
-            all.push(make(&id, &sentence, quantity));
+            let list = if place == 0 { &mut all } else { &mut further };
+            list.push(make(&id, &sentence, quantity));
         }
     }
+    all.append(&mut further);
     all.truncate(model::ENTRIES_MAX);
     all
 }

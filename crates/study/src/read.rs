@@ -349,14 +349,17 @@ fn grids(value: Option<Value<'_>>, read: &[Read<'_>]) -> Result<Vec<Grid>, Error
                 let mut vary: Vec<(String, Vec<String>)> = Vec::new();
                 if item.is_table() {
                     for entry in item.table(like)?.entries() {
-                        let factor = &cells::factor(read, &entry.name, &entry)?.factor;
+                        let factor =
+                            &cells::factor(read, &entry.name, |what| entry.error_at_name(what))?
+                                .factor;
                         let levels = entry.list("a list of levels")?;
                         let levels = levels.iter().map(|level| factors::level_of(factor, level));
                         vary.push((entry.name.clone(), levels.collect::<Result<_, _>>()?));
                     }
                 } else {
                     for name in item.list(like)? {
-                        let factor = cells::factor(read, &name.text("a factor")?, &name)?;
+                        let factor =
+                            cells::factor(read, &name.text("a factor")?, |what| name.error(what))?;
                         vary.push((factor.factor.name.clone(), Vec::new()));
                     }
                 }

@@ -53,10 +53,10 @@ pub(crate) fn read(top: &Table<'_>, around: &Around<'_>) -> Result<Subject, Erro
     };
     Ok(Subject {
         command: match (shell, command.is_text()) {
-            (true, true) => vec![command.text(COMMAND)?],
-            (true, false) => {
+            (true, _) if command.is_list() => {
                 return Err(command.error("with shell = true it must be one text, not a list"));
             }
+            (true, _) => vec![command.text("one text for the shell")?],
             (false, true) => {
                 let what = format!(
                     "a text is for a shell: add shell = true, or write {}",

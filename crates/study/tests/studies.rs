@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use study::{Around, Study};
 
-const AROUND: Around<'static> = Around { file: "a.toml", folder: "/home/me", stem: "My study!" };
+const AROUND: Around<'static> = Around { file: "a.toml", folder: "/study", stem: "My study!" };
 
 fn read(text: &str) -> Result<Study, String> {
     study::read(text, &AROUND).map_err(|error| error.to_string())
@@ -28,7 +28,7 @@ fn a_short_study_is_a_whole_design() {
     assert_eq!(design.id, "my_study");
     assert_eq!(design.question, "What do model and n change?");
     let subject = design.subject.as_ref().unwrap();
-    assert_eq!((subject.folder.as_str(), subject.shell), ("/home/me", false));
+    assert_eq!((subject.folder.as_str(), subject.shell), ("/study", false));
     // Two by four, and the baseline once more.
     let treatments = design.treatments(Profile::Smoke);
     assert_eq!(treatments.len(), 9);
@@ -133,10 +133,7 @@ fn every_key_has_its_place_in_the_design() {
     assert_eq!(subject.command, ["{tool} -T {threads} < data {{literal}}"]);
     assert_eq!(subject.prepare, [["/bin/sh", "-c", "rm -f out"]]);
     assert_eq!(subject.cleanup[1], ["/bin/sh", "-c", "sync"]);
-    assert_eq!(
-        (subject.folder.as_str(), subject.stdin.as_str()),
-        ("/home/me/sub", "/home/me/in.txt")
-    );
+    assert_eq!((subject.folder.as_str(), subject.stdin.as_str()), ("/study/sub", "/study/in.txt"));
     assert_eq!(subject.environment["JOBS"], "{threads}");
     assert!(subject.clear_environment && subject.cpus == "0,2-3");
     let limits = &subject.limits;

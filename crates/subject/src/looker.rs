@@ -6,10 +6,11 @@
 //! either no more than a fixed part of the time that has passed, so that the interval between two
 //! looks follows from what a look costs.
 
-use crate::memory::MemoryLooks;
+use crate::memory::{Member, MemoryLooks};
 use crate::slots::Slots;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
+use sys::proc::Stat;
 use sys::task::Pid;
 
 /// The part of the time that looks at threads and counters may take, of one CPU.
@@ -134,15 +135,15 @@ fn watch(heard: &Receiver<Order>) -> Looked {
             }
             Err(RecvTimeoutError::Disconnected) => break,
         }
-        let pids = looks.spend(|| {
-            let pids = look(&mut looked, spared, None);
-            looked.memory.count(&pids);
-            pids
+        let members = looks.spend(|| {
+            let members = look(&mut looked, spared, None);
+            looked.memory.count(&members);
+            members
         });
         let walk_ns = looked.memory.walk_would_take_ns();
         let passed_ns = sys::clock::now_ns().saturating_sub(began_ns);
         if looked.looks == 1 || every.is_some() || walks.allows(walk_ns, passed_ns) {
-            walks.spend(|| looked.memory.walk(&pids));
+            walks.spend(|| looked.memory.walk(&members, || living(spared)));
         }
         let now_ns = sys::clock::now_ns();
         due_ns = match every {
@@ -155,9 +156,9 @@ fn watch(heard: &Receiver<Order>) -> Looked {
 }
 
 /// Looks once at processes and threads, and returns the processes that live.
-fn look(looked: &mut Looked, spared: &[Pid], ended: Option<Ended>) -> Vec<Pid> {
+fn look(looked: &mut Looked, spared: &[Pid], ended: Option<Ended>) -> Vec<Member> {
     let family = sys::process::family(sys::process::pid(), spared);
-    let mut living = Vec::with_capacity(family.len());
+    let living = members(&family);
     let mut threads = 0;
     looked.slots.begin(ended.map_or_else(sys::clock::now_ns, |ended| ended.at_ns));
     for (pid, stat) in family {
@@ -170,15 +171,22 @@ fn look(looked: &mut Looked, spared: &[Pid], ended: Option<Ended>) -> Vec<Pid> {
         for thread in found {
             looked.slots.see(pid, &thread, at_some_time && thread.tid == pid);
         }
-        if !is_zombie {
-            living.push(pid);
-        }
     }
     looked.slots.end();
     looked.looks += u32::from(ended.is_none());
     looked.processes = looked.processes.max(living.len() + usize::from(ended.is_some()));
     looked.threads = looked.threads.max(threads + usize::from(ended.is_some()));
     living
+}
+
+/// The processes that live now.
+fn living(spared: &[Pid]) -> Vec<Member> {
+    members(&sys::process::family(sys::process::pid(), spared))
+}
+
+fn members(family: &[(Pid, Stat)]) -> Vec<Member> {
+    let living = family.iter().filter(|(_, stat)| !matches!(stat.state, 'Z' | 'X'));
+    living.map(|(pid, stat)| Member { pid: *pid, parent: stat.parent }).collect()
 }
 
 /// What may be spent on a kind of look, and what was.

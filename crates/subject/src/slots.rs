@@ -126,9 +126,7 @@ impl Slots {
     /// The look is over.
     pub(crate) fn end(&mut self) {
         let mut seen = std::mem::take(&mut self.seen);
-        seen.sort_unstable_by_key(|(_, part)| {
-            std::cmp::Reverse((part.wanted_ns(), part.lived_ns))
-        });
+        seen.sort_unstable_by_key(|(_, part)| std::cmp::Reverse((part.wanted_ns(), part.lived_ns)));
         let mut gone = std::mem::take(&mut self.known);
         for (index, (name, part)) in seen.iter().enumerate() {
             gone.remove(name);

@@ -36,6 +36,19 @@ pub fn ignore_requests_to_end() -> Result<()> {
     Ok(())
 }
 
+/// Gives a signal its default action back, in this process and in what it starts. A shell without
+/// job control starts what stands before an `&` with SIGINT ignored, which programs inherit.
+///
+/// # Errors
+/// `EINVAL` for a signal that does not exist or has one action only.
+pub fn heed(signal: i32) -> Result<()> {
+    // SAFETY: sets the default action, which involves no code of ours.
+    if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
+        return Err(Error::new(format!("signal({signal})"), last_errno()));
+    }
+    Ok(())
+}
+
 /// From now on a write beyond the limit on file sizes (`ulimit -f`) fails with
 /// `EFBIG` instead of ending this process. Programs executed later inherit it.
 ///
@@ -54,7 +67,21 @@ mod tests {
     use super::*;
     use crate::limits::{self, Resource};
     use crate::testing::in_child;
+    use crate::{process, task};
     use std::io::Write;
+
+    #[test]
+    fn what_is_heeded_ends_a_process_that_was_told_to_ignore_it() {
+        let child = task::fork_run(|| {
+            let done = ignore_requests_to_end().and_then(|()| heed(SIGINT));
+            let _ = process::kill(process::pid(), SIGTERM);
+            let _ = process::kill(process::pid(), SIGINT);
+            i32::from(done.is_err())
+        })
+        .unwrap();
+        assert_eq!(task::wait(child).unwrap().signal, Some(SIGINT));
+        assert!(heed(SIGKILL).is_err());
+    }
 
     #[test]
     fn a_file_that_may_not_grow_is_an_error_and_not_the_end() {

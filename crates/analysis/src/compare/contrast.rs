@@ -318,8 +318,9 @@ impl Contrast {
     }
 
     /// The side divided by the other, for numbers that have no logarithm: the same idea for a ratio
-    /// (Donner and Zou, *Closed-form confidence intervals for functions of the normal mean and
-    /// standard deviation*, Statistical Methods in Medical Research 21, 2012), as Fieller's for
+    /// (equation 9 of Donner and Zou, *Closed-form confidence intervals for functions of the normal
+    /// mean and standard deviation*, Statistical Methods in Medical Research 21, 2012, 347–359;
+    /// `MOVERR` of R's package pairwiseCI is the same formula), as Fieller's for
     /// normal numbers, with the degrees of freedom of the difference of the side from that multiple
     /// of the other. `None` where the other is not told from 0, or lies below it.
     pub(crate) fn ratio(&self) -> Option<Estimate> {

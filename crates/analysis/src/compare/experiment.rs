@@ -44,8 +44,12 @@ impl Compared {
         self.lost.iter().filter(of).map(|(_, treatment)| treatment)
     }
 
-    pub(crate) fn readings_mut(&mut self) -> impl Iterator<Item = &mut Reading> {
-        self.findings.iter_mut().chain(&mut self.rows).flatten().flatten()
+    pub(crate) fn findings_mut(&mut self) -> impl Iterator<Item = &mut Reading> {
+        self.findings.iter_mut().flatten().flatten()
+    }
+
+    pub(crate) fn rows_mut(&mut self) -> impl Iterator<Item = &mut Reading> {
+        self.rows.iter_mut().flatten().flatten()
     }
 
     pub(crate) fn told(self) -> ComparedExperiment {

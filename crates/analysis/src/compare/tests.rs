@@ -7,7 +7,7 @@ use crate::fixture::{design, response, task};
 use crate::summary::{Input, summarise};
 use model::{
     Cell, Claim, ComparedExperiment, ComparedRow, Estimate, Finding, GateOutcome, Outcome,
-    Quantity, Region, Replication, ShieldReport, Treatment, Unit,
+    Quantity, Region, Replication, Response, Series, ShieldReport, Treatment, Unit,
 };
 
 /// A stored session with its summary.
@@ -168,6 +168,46 @@ fn what_changed_is_found_with_its_size_and_what_did_not_is_not() {
     assert!((finding.values[0].unwrap().point - 4.0).abs() < 0.05);
     let warned = comparison.warnings.iter().any(|text| text.contains("one session a side (A, B)"));
     assert!(warned, "{:?}", comparison.warnings);
+}
+
+#[test]
+fn the_findings_share_their_error_among_themselves_alone() {
+    // One finding among so many responses that none of these stands.
+    let many = |multiple: f64, seed: u32| {
+        let (mut design, mut records) = (study(), records(8, 1.0, multiple, seed));
+        let more: Vec<Response> =
+            (0..200).map(|n| response(&format!("r{n}_ns"), Unit::Ns)).collect();
+        for (place, record) in records.iter_mut().enumerate() {
+            let measured = record.measured.as_mut().unwrap();
+            for (n, response) in more.iter().enumerate() {
+                let values = vec![10_000 + 10 * noise(record.block, (place + n) as u32, seed)];
+                measured.series.push(Series {
+                    response: response.name.as_str().into(),
+                    per: 1,
+                    values,
+                });
+            }
+        }
+        design.responses.extend(more);
+        Made::named(&format!("s{seed}"), vec![design], records)
+    };
+    let base = many(4.0, 1);
+    let finding = |multiple: f64| {
+        let comparison = of_two(&base, &many(multiple, 2), &[]);
+        let rows = experiment(&comparison).rows.clone();
+        let found = experiment(&comparison).findings[0].effects[0].clone().unwrap();
+        (found, rows)
+    };
+    // A little more each time, until chance alone would do it in less than one case of twenty.
+    let (found, rows) = (0..40)
+        .map(|step| finding(4.0 * (1.0 + 0.0005 * f64::from(step))))
+        .find(|(found, _)| found.p_value.unwrap() <= 0.05)
+        .unwrap();
+    assert!(found.differs && found.p_value.unwrap() > 0.05 / rows.len() as f64, "{found:?}");
+    assert_eq!(found.floor, found.floor_of_verdict);
+    for effect in rows.iter().map(effect).filter(|effect| effect.floor.is_some()) {
+        assert!(effect.floor_of_verdict.unwrap() > 1.3 * effect.floor.unwrap(), "{effect:?}");
+    }
 }
 
 #[test]
@@ -372,6 +412,27 @@ fn the_same_session_twice_and_doubtful_sessions_are_said() {
     // Sessions of one side that are not of one setting.
     let mixed = compared_with(&[&[&base], &[&made(1.0, 4.0, 3), &cut]], &[]).warnings.join("\n");
     assert!(mixed.contains("The sessions of B are not of one setting: machine differ"), "{mixed}");
+}
+
+#[test]
+fn a_side_without_a_control_is_not_known_and_not_distrusted() {
+    let control = |factor: f64| {
+        let mut design = study();
+        let other = Cell::new([("model", "process"), ("n", "1")]);
+        design.controls = vec![Control { response: "task_ns".into(), a: cell("thread"), b: other }];
+        Made::named("s", vec![design], records(8, 1.0, factor, 1))
+    };
+    let (alike, apart, empty) = (control(1.0), control(4.0), {
+        let made = control(1.0);
+        Made::named("none", made.manifest.designs, Vec::new())
+    });
+    let trusted = |sides: &[&[&Made]]| -> Vec<Option<bool>> {
+        compared_with(sides, &[]).sides.iter().map(|side| side.trusted).collect()
+    };
+    assert_eq!(trusted(&[&[&alike], &[&apart], &[&empty]]), [Some(true), Some(false), None]);
+    assert_eq!(trusted(&[&[&alike, &empty], &[&apart, &empty]]), [None, Some(false)]);
+    let told = of_two(&alike, &empty, &[]).warnings.join("\n");
+    assert!(told.contains("B: it has no A/A control") && !told.contains("told apart"), "{told}");
 }
 
 #[test]

@@ -18,9 +18,8 @@ const DISTURBED: f64 = 0.1;
 pub(super) fn advice(told: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAdvice {
     let height = |level: &ScaleLevel| level.throughput.map(|it| it.point);
     let cost = |level: &ScaleLevel| level.cpu_throughput.map(|it| it.point);
-    let most = |of: &dyn Fn(&ScaleLevel) -> Option<f64>| {
-        told.iter().filter_map(of).fold(0.0, f64::max)
-    };
+    let most =
+        |of: &dyn Fn(&ScaleLevel) -> Option<f64>| told.iter().filter_map(of).fold(0.0, f64::max);
     let (best, cheapest) = (most(&height), most(&cost));
     let near = |level: &&ScaleLevel| height(level).is_some_and(|x| x >= NEAR_BEST * best);
     let for_throughput = told.iter().find(near);
@@ -118,9 +117,7 @@ pub(super) fn remarks(
         );
     }
     if work.grows {
-        remarks.push(
-            "The work grows with n, so that Gustafson's law is tried, too.".into(),
-        );
+        remarks.push("The work grows with n, so that Gustafson's law is tried, too.".into());
     }
     if input.session.is_some() && !levels.iter().any(|level| level.n == 1.0) {
         remarks.push(

@@ -50,7 +50,12 @@ fn oversubscribed(
     evidence: Vec<String>,
 ) -> ScaleCause {
     let sentence = if falls {
-        let change = Estimate { point: change.point - 1.0, low: change.low - 1.0, high: change.high - 1.0, ..*change };
+        let change = Estimate {
+            point: change.point - 1.0,
+            low: change.low - 1.0,
+            high: change.high - 1.0,
+            ..*change
+        };
         format!(
             "More workers than CPUs cost throughput ({}): they take turns, and meanwhile hold what \
              the others need",

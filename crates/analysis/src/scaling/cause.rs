@@ -114,7 +114,11 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
         figure(at.told.n),
         at.told.speedup.as_ref().map(with_interval).unwrap_or_default(),
     )];
-    evidence.push(format!("{} of it, the largest part: {}", percent(most), super::loss_words(into)));
+    evidence.push(format!(
+        "{} of it, the largest part: {}",
+        percent(most),
+        super::loss_words(into)
+    ));
     let finding = match into {
         ScaleLoss::Throttled => quota(&signs),
         ScaleLoss::Waiting => waiting(&signs),
@@ -156,9 +160,10 @@ fn quota(signs: &Signs) -> Finding {
             "the quota held it back for {} of the elapsed time, summed over CPUs",
             percent(signs.throttled.unwrap_or_default())
         )],
-        remedy: "A larger quota (cpu.max of its cgroup, a container's CPU limit) is the only thing \
+        remedy:
+            "A larger quota (cpu.max of its cgroup, a container's CPU limit) is the only thing \
                  that takes it further; until then, as many workers as the quota has CPUs."
-            .into(),
+                .into(),
     }
 }
 
@@ -224,13 +229,15 @@ fn idle_workers(account: &model::ScaleAccount, signs: &Signs, into: ScaleLoss) -
     }
     Finding {
         cause: Bottleneck::Serial,
-        sentence: "For part of the time fewer workers have work: one does alone what the others wait \
+        sentence:
+            "For part of the time fewer workers have work: one does alone what the others wait \
                    for (reading, merging, writing), shares are unequal, or a lock is held for long"
-            .into(),
+                .into(),
         evidence,
-        remedy: "Shorten what one does alone, or deal out smaller pieces; more workers shorten only \
+        remedy:
+            "Shorten what one does alone, or deal out smaller pieces; more workers shorten only \
                  the rest."
-            .into(),
+                .into(),
     }
 }
 
@@ -254,9 +261,10 @@ fn more_cpu(case: &Case<'_>, one: At<'_>, at: At<'_>, signs: &Signs) -> Finding 
     if signs.system_share.is_some_and(|share| share >= MOST) {
         return Finding {
             cause: Bottleneck::Kernel,
-            sentence: "The kernel does more for each operation, the more workers there are: a lock \
+            sentence:
+                "The kernel does more for each operation, the more workers there are: a lock \
                        of the kernel's, page faults of one address space, wake-ups"
-                .into(),
+                    .into(),
             evidence,
             remedy: "See which calls grow (scruple syscalls, perf); processes in the place of \
                      threads do not share an address space's locks."
@@ -295,8 +303,7 @@ fn by_copies(
         figure(at.told.n),
         percent(growth)
     );
-    let cause =
-        if apart >= MOST * growth { Bottleneck::Hardware } else { Bottleneck::Spinning };
+    let cause = if apart >= MOST * growth { Bottleneck::Hardware } else { Bottleneck::Spinning };
     Some((cause, told))
 }
 
@@ -384,8 +391,17 @@ fn by_law(case: &Case<'_>) -> ScaleCause {
         None => vec![case.curve.reason.clone()],
     };
     let (at, grade) = (last, Grade::Timing);
-    let remedy = "Throughput alone knows shapes, not causes: scruple scale -- COMMAND {n} measures \
+    let remedy =
+        "Throughput alone knows shapes, not causes: scruple scale -- COMMAND {n} measures \
                   where the workers' time goes."
-        .into();
-    ScaleCause { cause, at, lost: case.told.last().and_then(lost), grade, sentence, evidence, remedy }
+            .into();
+    ScaleCause {
+        cause,
+        at,
+        lost: case.told.last().and_then(lost),
+        grade,
+        sentence,
+        evidence,
+        remedy,
+    }
 }

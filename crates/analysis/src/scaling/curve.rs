@@ -238,7 +238,9 @@ fn peak(fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
         Peak::None => {
             let place = fitted.law.coefficients().iter().position(|it| *it == Coefficient::Cores);
             let Some(place) = place else {
-                return open(format!("no peak within {reach} × the measured range (n up to {far})"));
+                return open(format!(
+                    "no peak within {reach} × the measured range (n up to {far})"
+                ));
             };
             let one = &fitted.parameters[place];
             let (low, high) = again.map_or((one.low, one.high), |again| again.intervals()[place]);

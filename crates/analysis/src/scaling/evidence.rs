@@ -68,9 +68,9 @@ impl Signs {
 
 /// Whether CPU time that grew by `growth` within the CPUs grows much further beyond them.
 pub(super) fn by_crowd(case: &Case<'_>, one: At<'_>, growth: f64) -> Option<(Bottleneck, String)> {
-    let most = case.most().filter(|most| {
-        case.within().is_some_and(|within| most.told.n >= 2.0 * within.told.n)
-    })?;
+    let most = case
+        .most()
+        .filter(|most| case.within().is_some_and(|within| most.told.n >= 2.0 * within.told.n))?;
     let of = |level: &Level<'_>| level.values(ScaleTrial::cpu_each_ns);
     let beyond = ratio(&of(most.level), &of(one.level))?.point - 1.0;
     (beyond >= CROWDED * growth).then(|| {

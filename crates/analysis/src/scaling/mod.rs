@@ -23,7 +23,9 @@ pub use words::{cause as cause_words, loss as loss_words};
 use crate::mean_estimate;
 use crate::tail::student_quantile;
 use laws::fit::Law;
-use model::{Design, Estimate, Record, SCALING_FORMAT, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit};
+use model::{
+    Design, Estimate, Record, SCALING_FORMAT, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit,
+};
 
 /// The factor that says how many workers there are.
 pub const WORKERS: &str = "n";

@@ -13,9 +13,8 @@ const FEW: usize = 6;
 /// largest, so that the curve is known everywhere before it is refined where it is least known.
 pub fn coarse(levels: &[u64], cpus: u64) -> Vec<u64> {
     let last = levels.iter().max().copied();
-    let kept = |n: &&u64| {
-        levels.len() <= FEW || n.is_power_of_two() || **n == cpus || Some(**n) == last
-    };
+    let kept =
+        |n: &&u64| levels.len() <= FEW || n.is_power_of_two() || **n == cpus || Some(**n) == last;
     levels.iter().filter(kept).copied().collect()
 }
 

@@ -94,10 +94,12 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
 
 fn session(plant: Plant, seed: u64, copies: bool) -> Vec<ScaleTrial> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut noise = move || 1.0 + 0.02 * (0..4).map(|_| random.random_range(-1.0..1.0)).sum::<f64>();
+    let mut noise =
+        move || 1.0 + 0.02 * (0..4).map(|_| random.random_range(-1.0..1.0)).sum::<f64>();
     let mut trials = Vec::new();
     for block in 0..6 {
-        let mut places: Vec<(f64, f64)> = [1.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0].map(|n| (n, 1.0)).into();
+        let mut places: Vec<(f64, f64)> =
+            [1.0, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0].map(|n| (n, 1.0)).into();
         if copies {
             places.push((1.0, CPUS));
         }
@@ -156,9 +158,8 @@ fn the_planted_cause_is_named() {
         (Plant::CpusAlone, false, B::Cpus),
         (Plant::Falls, false, B::Oversubscribed),
     ] {
-        let found = (0..20).filter(|&seed| {
-            ask(session(plant, seed, copies)).causes[0].cause == cause
-        });
+        let found =
+            (0..20).filter(|&seed| ask(session(plant, seed, copies)).causes[0].cause == cause);
         let found = found.count();
         assert!(found >= 19, "{plant:?}: {cause:?} in {found} of 20 sessions");
     }
@@ -177,7 +178,14 @@ fn what_scales_is_told_so() {
 
 #[test]
 fn accounts_sum_to_the_whole() {
-    for plant in [Plant::Serial(0.1), Plant::Mutex, Plant::Spin, Plant::Memory, Plant::Quota(1.0), Plant::Pinned] {
+    for plant in [
+        Plant::Serial(0.1),
+        Plant::Mutex,
+        Plant::Spin,
+        Plant::Memory,
+        Plant::Quota(1.0),
+        Plant::Pinned,
+    ] {
         for level in ask(session(plant, 3, false)).levels {
             let account = level.account.unwrap();
             let sum: f64 = account.parts.iter().map(|part| part.share.point).sum();
@@ -316,7 +324,9 @@ fn the_base_is_coarse_where_there_are_many_levels() {
 #[test]
 fn the_next_n_is_where_the_curve_is_least_known() {
     let points: Vec<(f64, f64)> = (0..8)
-        .flat_map(|i| [1.0, 2.0, 3.0, 4.0, 6.0].map(|n| (n, 100.0 * n * (1.0 + 0.02 * f64::from(i % 3)))))
+        .flat_map(|i| {
+            [1.0, 2.0, 3.0, 4.0, 6.0].map(|n| (n, 100.0 * n * (1.0 + 0.02 * f64::from(i % 3))))
+        })
         .collect();
     let trials: Vec<ScaleTrial> =
         points.iter().map(|&(n, x)| ScaleTrial::of_throughput(n, x, 0)).collect();

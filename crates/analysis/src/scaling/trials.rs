@@ -86,10 +86,7 @@ fn rate(work: f64, time_ns: f64) -> Option<f64> {
 
 /// The completed trials of a session. `counted` is whether the program tells its work; a trial that
 /// then told none, or not above 0, is left out.
-pub fn trials<'a>(
-    records: impl IntoIterator<Item = &'a Record>,
-    counted: bool,
-) -> Vec<ScaleTrial> {
+pub fn trials<'a>(records: impl IntoIterator<Item = &'a Record>, counted: bool) -> Vec<ScaleTrial> {
     records.into_iter().filter_map(|record| trial(record, counted)).collect()
 }
 

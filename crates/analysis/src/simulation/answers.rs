@@ -112,7 +112,7 @@ fn gap_records(
             let value = 1e6 * level * (drift + noise.draw(draws)).exp();
             let mut record =
                 Trial::new(block).series("task_ns", 1, &[value.round() as i64]).record();
-            record.treatment = Treatment(Cell::new([("name", name)]).0);
+            record.treatment = Treatment(Cell::new([("name", name)]).0.into());
             records.push(record);
         }
     }

@@ -97,7 +97,7 @@ fn graded(design: &Design, noise: Noise, draws: &mut Draws) -> Option<TrustGrade
             let value = 1e6 * level * (drift + noise.draw(draws)).exp();
             let mut record =
                 Trial::new(block).series("task_ns", 1, &[value.round() as i64]).record();
-            record.treatment = model::Treatment(at(name).0);
+            record.treatment = model::Treatment(at(name).0.into());
             records.push(record);
         }
         let enough = block % 3 == 2 && {

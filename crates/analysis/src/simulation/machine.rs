@@ -121,7 +121,7 @@ impl Session {
                     let values = [(); OBSERVATIONS]
                         .map(|()| (1e6 * (level + WITHIN * draws.normal()).exp()).round() as i64);
                     let mut record = Trial::new(block).series("task_ns", 1, &values).record();
-                    record.treatment = Treatment(at(NAMES[name], work).0);
+                    record.treatment = Treatment(at(NAMES[name], work).0.into());
                     record.position = position as u32;
                     records.push(record);
                 }

@@ -96,7 +96,7 @@ fn records(neighbour: Neighbour, blocks: u32, effect: f64, draws: &mut Draws) ->
                 .switches(u64::from(there));
             let mut record = trial.record();
             let name = ["a", "b"][name];
-            record.treatment = model::Treatment(at(name, work).0);
+            record.treatment = model::Treatment(at(name, work).0.into());
             records.push(record);
         }
     }

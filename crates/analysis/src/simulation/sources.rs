@@ -42,7 +42,7 @@ impl Planted {
                     continue;
                 }
                 let mut record = Trial::new(block).series("task_ns", 1, &values).record();
-                record.treatment = Treatment(Cell::new([("n", n)]).0);
+                record.treatment = Treatment(Cell::new([("n", n)]).0.into());
                 records.push(record);
             }
         }

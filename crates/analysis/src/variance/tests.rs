@@ -180,7 +180,7 @@ fn marked(mark: impl Fn(Trial) -> Trial, pinned: bool) -> Vec<Record> {
         let trial = task(block, "thread", n, value as i64).wall(1000).cpu(1000);
         let mut record = if odd { mark(trial) } else { trial }.record();
         if pinned {
-            record.observed.insert("affinity".into(), "1".into());
+            record.observed.insert("affinity", "1");
         }
         record
     };

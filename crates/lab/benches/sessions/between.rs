@@ -134,8 +134,10 @@ fn session((stored, summary): &Session) -> CompareSession<'_> {
 struct Kind {
     /// Each by itself, at the 5 % level.
     before: Count,
-    /// After Holm's correction over the pair's comparisons.
+    /// After Holm's correction over what is of its kind in the pair.
     after: Count,
+    /// Pairs in which any did.
+    pairs: Count,
     /// How far apart those were that differ after the correction, as shares.
     apart: Vec<f64>,
 }
@@ -159,9 +161,10 @@ impl Kind {
             found.map_or("–".into(), |share| format!("{:.1} %", 100.0 * share))
         };
         format!(
-            "p ≤ 0.05 in {}; after Holm {}; those apart by {} (median), {} (largest)",
+            "p ≤ 0.05 in {}; after Holm {}, in pairs {}; those apart by {} (median), {} (largest)",
             self.before.text(),
             self.after.text(),
+            self.pairs.text(),
             percent(0.5),
             percent(1.0)
         )
@@ -180,16 +183,16 @@ struct Tally {
 
 impl Tally {
     fn add(&mut self, comparison: &Comparison) {
-        let mut any = false;
+        let (mut of_findings, mut of_rows) = (false, false);
         for experiment in &comparison.experiments {
             for effect in experiment.findings.iter().flat_map(|it| &it.effects).flatten() {
                 self.findings.add(effect);
-                any |= effect.differs;
+                of_findings |= effect.differs;
             }
             for row in &experiment.rows {
                 for effect in row.effects.iter().flatten() {
                     self.rows.add(effect);
-                    any |= effect.differs;
+                    of_rows |= effect.differs;
                     if let (Some(p_value), Some(_)) = (effect.p_value, effect.floor) {
                         let name = format!("{}.{}", experiment.id, row.response);
                         self.by_response.entry(name).or_default().add(p_value <= 0.05);
@@ -200,7 +203,9 @@ impl Tally {
         for control in comparison.controls.iter().flatten() {
             self.controls.add(control.differs);
         }
-        self.pairs.add(any);
+        self.findings.pairs.add(of_findings);
+        self.rows.pairs.add(of_rows);
+        self.pairs.add(of_findings || of_rows);
     }
 
     fn text(&self) -> String {

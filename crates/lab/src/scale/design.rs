@@ -92,10 +92,8 @@ fn subject(args: &ScaleArgs, copies: Option<u64>) -> anyhow::Result<Subject> {
     if let Some(copies) = copies {
         command.insert(0, format!("{{{COPIES}}}"));
         let shell = ["/bin/sh", "-c", AT_ONCE, "scruple", &copies.to_string()];
-        let levels = [
-            ("1".to_string(), Vec::new()),
-            (copies.to_string(), shell.map(String::from).to_vec()),
-        ];
+        let levels =
+            [("1".to_string(), Vec::new()), (copies.to_string(), shell.map(String::from).to_vec())];
         lists.insert(COPIES.to_string(), levels.into());
     }
     let metrics = args.work.iter().map(|regex| Metric {

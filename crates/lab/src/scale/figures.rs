@@ -16,7 +16,8 @@ const TRIALS_MAX: usize = 10_000;
 
 /// Reads a file and fits it; `-` is standard input.
 pub(super) fn fit(file: &Path) -> anyhow::Result<Scaling> {
-    let name = if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
+    let name =
+        if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
     let text = read(file).with_context(|| format!("--fit: cannot read {name}"))?;
     let trials = match trials(&text) {
         Ok(trials) => trials,
@@ -83,7 +84,9 @@ fn trials(text: &str) -> Result<Vec<ScaleTrial>, String> {
         }
     }
     if trials.is_empty() {
-        return Err("1:1: there are no figures; expected lines of n and throughput, such as 4,392.5".into());
+        return Err(
+            "1:1: there are no figures; expected lines of n and throughput, such as 4,392.5".into(),
+        );
     }
     Ok(trials)
 }
@@ -91,7 +94,9 @@ fn trials(text: &str) -> Result<Vec<ScaleTrial>, String> {
 fn fields(line: &str) -> Vec<&str> {
     let separator = [',', ';', '\t'].into_iter().find(|separator| line.contains(*separator));
     match separator {
-        Some(separator) => line.split(separator).map(|field| field.trim().trim_matches('"')).collect(),
+        Some(separator) => {
+            line.split(separator).map(|field| field.trim().trim_matches('"')).collect()
+        }
         None => line.split_whitespace().map(|field| field.trim_matches('"')).collect(),
     }
 }
@@ -125,11 +130,19 @@ fn head(fields: &[&str], line: usize) -> Result<(Columns, bool), String> {
     Ok((Columns { n, throughput, cpu_s, count: fields.len() }, true))
 }
 
-fn trial(fields: &[&str], columns: &Columns, line: usize, block: usize) -> Result<ScaleTrial, String> {
+fn trial(
+    fields: &[&str],
+    columns: &Columns,
+    line: usize,
+    block: usize,
+) -> Result<ScaleTrial, String> {
     if fields.len() != columns.count || fields.len() < 2 {
         let count = columns.count.max(2);
         let place = fields.len().min(count) + 1;
-        return Err(format!("{line}:{place}: expected {count} columns, and there are {}", fields.len()));
+        return Err(format!(
+            "{line}:{place}: expected {count} columns, and there are {}",
+            fields.len()
+        ));
     }
     let number = |place: usize, what: &str, least: f64| {
         let value: Option<f64> = fields[place].parse().ok().filter(|value: &f64| value.is_finite());

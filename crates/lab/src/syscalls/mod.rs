@@ -4,10 +4,10 @@ mod tally;
 mod text;
 
 use crate::cli::SyscallsArgs;
+use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::ui;
 use anyhow::Context;
-use std::fs::File;
 use std::io::Write;
 use sys::mailbox::{Mailbox, SIGCHLD, SIGHUP, SIGQUIT};
 use sys::signal::{SIGINT, SIGTERM};
@@ -19,13 +19,11 @@ pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
         anyhow::bail!("no command was given: scruple syscalls -- COMMAND");
     };
     // Before the command runs: what it takes hours to find out should have a place.
-    let file = args
-        .output
-        .as_ref()
-        .map(|path| {
-            File::create(path).with_context(|| format!("--output: cannot write {}", path.display()))
-        })
-        .transpose()?;
+    let file = args.output.as_deref().filter(|path| path.as_os_str() != "-");
+    let file = file
+        .map(|path| Destination::open(Some(path), false).map(Destination::in_any_case))
+        .transpose()
+        .context("--output")?;
     let tracer = Tracer::launch(program, arguments).map_err(|error| {
         let known = error.errno().map(std::io::Error::from_raw_os_error);
         match known {
@@ -44,11 +42,14 @@ pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
     } else {
         text::text(&tally, ui::width())
     };
-    match (file, &args.output) {
-        (Some(mut file), Some(path)) => writeln!(file, "{}", plain(&result))
-            .with_context(|| format!("--output: cannot write {}", path.display()))?,
-        _ if args.json => ui::result(&result)?,
-        _ => ui::people(&result)?,
+    match file {
+        Some(mut file) => {
+            let written = writeln!(file, "{}", plain(&result));
+            written.with_context(|| format!("--output: cannot write to {file}"))?;
+            file.finish().context("--output")?;
+        }
+        None if args.json => ui::result(&result)?,
+        None => ui::people(&result)?,
     }
     Ok(if tally.is_complete() { Exit::Done } else { Exit::Incomplete })
 }

@@ -2,7 +2,6 @@
 //! state, and minds where things lie in memory.
 
 use model::{Counters, Measured, Outcome, Record, Series, Surroundings, Treatment};
-use std::collections::BTreeMap;
 
 /// Observations of one trial.
 pub(crate) const OBSERVATIONS: usize = 5;
@@ -136,7 +135,7 @@ pub(crate) fn record(
         started_unix_ms: 0,
         padding_bytes: 0,
         outcome: Outcome::Completed { leaked: 0 },
-        observed: BTreeMap::new(),
+        observed: Default::default(),
         measured: Some(measured),
         process: None,
         spawn_to_ready_ns: None,

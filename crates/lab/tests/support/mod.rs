@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output, Stdio};
 
 /// Keeps tests that look for left-over processes from seeing each other's trials.
 pub(crate) fn alone() -> std::sync::MutexGuard<'static, ()> {
@@ -20,6 +20,13 @@ pub(crate) fn scruple() -> Command {
 /// Its path.
 pub(crate) fn binary() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_scruple"))
+}
+
+/// Starts a command that is going to get SIGINT, its output kept. A shell without job control
+/// starts its background jobs (`cargo test &`) with SIGINT ignored, which is inherited down to here.
+pub(crate) fn interruptible(command: &mut Command) -> Child {
+    sys::signal::heed(sys::signal::SIGINT).unwrap();
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// A small session of the A/A control into `dir`.

@@ -4,7 +4,7 @@
 //!
 //! They need no more than mean demands: the time that one request spends in service at each
 //! station, all visits together. One server each; a station of c servers is entered with its
-//! demand over c as [`Demands::largest`].
+//! demand over c as the largest of [`Demands::new`].
 
 use crate::Error;
 use crate::error::{not_negative, positive, representable, within, workers};

@@ -127,3 +127,40 @@ fn a_bootstrapped_kink_is_covered_or_a_little_more() {
         }
     }
 }
+
+/// How often, of `rounds` sessions, the interval of the curve's height holds it, at some n.
+fn height_coverage(plant: &Plant, by: By, rounds: u32, seed: u64) -> Vec<f64> {
+    let ns = [1.0, 5.0, 24.0];
+    let mut draws = Draws::new(seed);
+    let mut held = [0_u32; 3];
+    for _ in 0..rounds {
+        let points = plant.points(&mut draws);
+        let interval = |n: f64, draws: &mut Draws| match by {
+            By::Bootstrap => {
+                let drawn = bootstrap(plant.law, &points, Region::Free, 200, || draws.uniform());
+                drawn.unwrap().interval_at(n).unwrap()
+            }
+            _ => fit(plant.law, &points, Region::Free).unwrap().interval_at(n).unwrap(),
+        };
+        for (held, n) in held.iter_mut().zip(ns) {
+            let (low, high) = interval(n, &mut draws);
+            *held += u32::from((low..=high).contains(&plant.throughput(n)));
+        }
+    }
+    held.map(|held| 100.0 * f64::from(held) / f64::from(rounds)).to_vec()
+}
+
+#[test]
+fn the_height_of_the_curve_is_covered_within_and_beyond_the_points() {
+    // So few points that the degrees of freedom matter: 2 of 5.
+    let five = [1.0, 2.0, 4.0, 8.0, 16.0];
+    let few = plant(Law::Usl, &[50.0, 0.05, 0.004], &five, 1, Noise::Same(0.02));
+    let many = plant(Law::Amdahl, &[50.0, 0.1], &EIGHT, 5, Noise::Growing(0.02));
+    for (plant, by, rounds) in [(few, By::T, 3000), (many, By::Bootstrap, 600)] {
+        let shares = height_coverage(&plant, by, rounds, 51);
+        println!("{by:?} {plant:?}: {shares:.1?}");
+        for share in shares {
+            assert!((92.5..=97.5).contains(&share), "{by:?} {plant:?}: {share:.1} %");
+        }
+    }
+}

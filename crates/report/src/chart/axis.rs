@@ -248,7 +248,7 @@ mod tests {
         let treatments: Vec<Treatment> = factor
             .levels
             .iter()
-            .map(|level| Treatment([("size".to_string(), level.name.clone())].into()))
+            .map(|level| Treatment::from_iter([("size".to_string(), level.name.clone())]))
             .collect();
         let measured: Vec<&Treatment> = treatments.iter().collect();
         let values = Values::of(factor, &Design::default(), &BTreeMap::new(), &measured).unwrap();
@@ -291,7 +291,7 @@ mod tests {
         design.responses = vec![response];
         let treatments: Vec<Treatment> = ["1", "2", "3"]
             .iter()
-            .map(|name| Treatment([("size".to_string(), (*name).to_string())].into()))
+            .map(|name| Treatment::from_iter([("size".to_string(), (*name).to_string())]))
             .collect();
         let measured: Vec<&Treatment> = treatments.iter().collect();
         let exact = |point: f64| model::Estimate {

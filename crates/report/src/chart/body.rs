@@ -90,8 +90,9 @@ pub(crate) struct Curve {
     /// The treatment in words.
     pub(crate) name: String,
     pub(crate) style: usize,
-    /// Trials that it is made of, and the observations in them.
+    /// Trials that it is made of, of how many, and the observations in them.
     pub(crate) trials: usize,
+    pub(crate) of: usize,
     pub(crate) observations: usize,
     /// By ascending share.
     pub(crate) points: Vec<Quantile>,

@@ -131,7 +131,8 @@ fn curve(name: String, style: usize, trials: &[Vec<f64>]) -> Option<Curve> {
         .filter(|(_, share)| *share == 1.0 || observations as f64 * (1.0 - share) >= BEYOND_MIN)
         .filter_map(|(name, share)| Some((*name, at(*share)?)))
         .collect();
-    Some(Curve { name, style, trials: own.len(), observations, points: points?, marked })
+    let of = trials.iter().filter(|values| !values.is_empty()).count();
+    Some(Curve { name, style, trials: own.len(), of, observations, points: points?, marked })
 }
 
 /// All observations, ascending, each with the share of the weight that is not above it.
@@ -232,7 +233,7 @@ fn time_axis(x: &Scale, response: &Response) -> Markup {
             @for (value, name) in lines::labels_that_fit(x, &names) {
                 @let at = percent(value);
                 line x1=(at) x2=(at) y1=(px(base)) y2=(px(base + 4.0)) {}
-                text x=(at) y=(px(base + 17.0)) text-anchor="middle" { (name) }
+                text x=(at) y=(px(base + 17.0)) { (name) }
             }
         }
     }
@@ -278,8 +279,13 @@ fn told(curve: &Curve, name: &str, quantile: &Quantile, response: &Response) -> 
 }
 
 /// What is to be known of the curves before they are believed.
-pub(super) fn caption(response: &Response) -> Markup {
+pub(super) fn caption(response: &Response, curves: &[Curve]) -> Markup {
+    let thinned = curves.iter().filter(|curve| curve.trials < curve.of).map(|curve| curve.of).max();
     html! {
+        @if let Some(most) = thinned {
+            "Of each treatment at most " (TRIALS_MAX) " trials are drawn, evenly among all: up to "
+            (count(most as u64)) ". "
+        }
         "Every trial has the same weight; the shade runs from the lowest to the highest trial, \
          and the marks are median, p90, p99 and the largest. Observations of one trial are not \
          independent of one another: this chart shows their spread, and intervals come from trials \
@@ -309,7 +315,10 @@ pub(super) fn table(response: &Response, curves: &[Curve]) -> Markup {
             @for curve in curves {
                 tr {
                     th scope="row" { (curve.name) }
-                    td { (count(curve.trials as u64)) }
+                    td {
+                        (count(curve.trials as u64))
+                        @if curve.trials < curve.of { " of " (count(curve.of as u64)) }
+                    }
                     td { (count(curve.observations as u64)) }
                     @for (name, _) in MARKED { td { (shown(curve, name)) } }
                 }
@@ -358,6 +367,23 @@ mod tests {
         let marked = of(&[values]).marked;
         let values: Vec<f64> = marked.iter().map(|(_, quantile)| quantile.value).collect();
         assert_eq!(values, [500.0, 900.0, 990.0, 1000.0]);
+    }
+
+    #[test]
+    fn trials_that_are_not_drawn_are_told() {
+        let response = crate::fixture::session(1).manifest.designs[0].responses[0].clone();
+        let told = |trials: usize| {
+            let curves = [of(&vec![vec![1.0, 2.0]; trials])];
+            let caption = caption(&response, &curves).into_string();
+            (caption, table(&response, &curves).into_string())
+        };
+        let (caption, table) = told(TRIALS_MAX + 50);
+        assert!(caption.starts_with("Of each treatment at most 200 trials are drawn"), "{caption}");
+        assert!(caption.contains("up to 250."), "{caption}");
+        assert!(table.contains("<td>200 of 250</td>"), "{table}");
+        let (caption, table) = told(TRIALS_MAX);
+        assert!(caption.starts_with("Every trial"), "{caption}");
+        assert!(table.contains("<td>200</td>"), "{table}");
     }
 
     proptest! {

@@ -1,7 +1,7 @@
 //! Two factors at once: a field per treatment, coloured by its number, which is written in it.
 
 use super::body::{Cell, Field, Grid};
-use super::{numbers, tip};
+use super::numbers;
 use crate::format::{Terms, rounded};
 use crate::words;
 use maud::{Markup, html};
@@ -72,9 +72,10 @@ pub(super) fn draw(response: &Response, across: &str, down: &str, grids: &[Grid]
     let blank = fields().any(|field| matches!(field, Field::None));
     html! {
         (legend(&colours, response, hatched, blank))
-        @for grid in grids {
+        @for (index, grid) in grids.iter().enumerate() {
             @if !grid.heading.is_empty() { h5 { (words::capital(&grid.heading)) } }
-            (draw_grid(response, across, down, grid, &colours))
+            @let first = grids[..index].iter().map(rows_behind).sum();
+            (draw_grid(response, [across, down], grid, first, &colours))
         }
     }
 }
@@ -96,11 +97,17 @@ fn legend(colours: &Colours, response: &Response, hatched: bool, blank: bool) ->
     }
 }
 
+/// The rows of a grid in the table behind the chart: one for each field that is a treatment.
+fn rows_behind(grid: &Grid) -> usize {
+    let fields = grid.rows.iter().flat_map(|(_, fields)| fields);
+    fields.filter(|field| !matches!(field, Field::None)).count()
+}
+
 fn draw_grid(
     response: &Response,
-    across: &str,
-    down: &str,
+    [across, down]: [&str; 2],
     grid: &Grid,
+    first: usize,
     colours: &Colours,
 ) -> Markup {
     let about = format!(
@@ -112,7 +119,7 @@ fn draw_grid(
     );
     html! {
         div.plot.heat.many[grid.columns.len() > 4] role="img" tabindex="0" aria-label=(about)
-            style={ "--n:" (grid.columns.len()) } {
+            data-first=(first) style={ "--n:" (grid.columns.len()) } {
             @for (name, fields) in &grid.rows {
                 span.heat-name { (name) }
                 @for field in fields { (draw_field(response, field, colours)) }
@@ -130,7 +137,7 @@ fn draw_field(response: &Response, field: &Field, colours: &Colours) -> Markup {
     html! {
         @match field {
             Field::Measured(cell) => {
-                span.field.mark.hit.(hue(cell)) data-tip=(tip(cell, &response.unit)) {
+                span.field.mark.hit.(hue(cell)) {
                     (numbers(cell, &response.unit).point)
                 }
             }

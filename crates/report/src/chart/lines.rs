@@ -3,10 +3,11 @@
 use super::axis::Axis;
 use super::body::{Group, Line, Panel};
 use super::scale::{Scale, Zero};
-use super::{dots, mark_of, off_center, percent, px, style_class, tip};
+use super::{drawn_cell, mark_of, off_center, percent, px, style_class};
 use crate::format::{Terms, axis_unit, tick};
 use crate::words;
 use maud::{Markup, html};
+use model::Estimate;
 
 /// Height of the drawing, of the space above it, and of the row of labels below it, in pixels.
 pub(super) const HEIGHT: f64 = 196.0;
@@ -25,9 +26,8 @@ const STRETCHED: f64 = 1000.0;
 /// Pixels by which lines are moved apart, so that equal values do not hide one another.
 const DODGE_PX: f64 = 5.0;
 
-/// How far dots are moved off their level, as a share of the width, so that equal values are
-/// told apart.
-const DOT_SPREAD: f64 = 0.009;
+/// How far dots are moved off their level, in pixels, so that equal values are told apart.
+const DOT_SPREAD_PX: f64 = 3.0;
 
 /// A character of a label of the horizontal axis and the gap between two labels, as shares of the
 /// width that a chart has in a narrow window.
@@ -66,24 +66,56 @@ pub(super) fn legend_of<'n>(
     }
 }
 
-/// All panels of a figure.
-pub(crate) fn draw(axis: &Axis, groups: &[Group<'_>], shared: bool) -> Markup {
+/// All panels of a figure, which has an address of its own on the page.
+pub(super) fn draw(axis: &Axis, groups: &[Group<'_>], shared: bool, place: &str) -> Markup {
     // Groups with the same responses stand in the same columns, whatever some of them lack.
     let four = !shared && groups.iter().any(|group| group.panels.len() == 4);
     let all: Vec<&Panel<'_>> = groups.iter().flat_map(|group| &group.panels).collect();
     let common = if shared { scale_of(&all) } else { None };
+    let mut frame = Frame { axis, place, first: true, common: common.is_some(), cells: 0 };
     html! {
         @for group in groups {
             @if !group.heading.is_empty() { h5 { (words::capital(&group.heading)) } }
             div.panels.four[four] {
                 @for panel in &group.panels {
                     @if let Some(y) = common.or_else(|| scale_of(&[panel])) {
-                        (draw_panel(axis, panel, &y))
+                        (draw_panel(&frame, panel, &y))
+                        ({ frame.first = false; "" })
                     }
+                    ({ frame.cells += cells_of(panel); "" })
                 }
             }
         }
     }
+}
+
+/// What the panels of a figure have in common: it is drawn in the first of them, and taken from there
+/// by the others.
+struct Frame<'a> {
+    axis: &'a Axis,
+    place: &'a str,
+    first: bool,
+    /// Whether the vertical axis, too, is the same in all.
+    common: bool,
+    /// Cells of the panels before, drawn or not: the rows before in the table behind the chart.
+    cells: usize,
+}
+
+impl Frame<'_> {
+    /// A part of a panel that is drawn once, if it is common to all, under a name of its own.
+    fn once(&self, common: bool, name: &str, part: impl FnOnce() -> Markup) -> Markup {
+        html! {
+            @match (common, self.first) {
+                (false, _) => (part()),
+                (true, true) => g id={ (self.place) "-" (name) } { (part()) },
+                (true, false) => use href={ "#" (self.place) "-" (name) } {},
+            }
+        }
+    }
+}
+
+fn cells_of(panel: &Panel<'_>) -> usize {
+    panel.lines.iter().map(|line| line.points.len()).sum()
 }
 
 /// The vertical axis that some panels share; `None` where none has a finite number.
@@ -96,12 +128,13 @@ pub(crate) fn scale_of(panels: &[&Panel<'_>]) -> Option<Scale> {
     Scale::over(values, Zero::Always)
 }
 
-fn draw_panel(axis: &Axis, panel: &Panel<'_>, y: &Scale) -> Markup {
+fn draw_panel(frame: &Frame<'_>, panel: &Panel<'_>, y: &Scale) -> Markup {
+    let axis = frame.axis;
     let x = axis.scale;
     let terms = Terms::In(&panel.response.unit);
     let ticks = y.ticks(4);
     let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
-    let points: usize = panel.lines.iter().map(|line| line.points.len()).sum();
+    let points = cells_of(panel);
     let unit = if y.is_log() { "log scale".to_string() } else { axis_unit(largest, terms) };
     let title = match panel.heading.as_str() {
         "" => words::label(panel.response),
@@ -120,12 +153,16 @@ fn draw_panel(axis: &Axis, panel: &Panel<'_>, y: &Scale) -> Markup {
                 b { (title) }
                 @if !unit.is_empty() && !title.contains(&unit) { " " span.unit { (unit) } }
             }
-            div.plot role="img" tabindex="0" aria-label=(about) {
-                (value_axis(y, &ticks, terms))
+            div.plot role="img" tabindex="0" aria-label=(about) data-first=(frame.cells) {
+                svg.axis width="58" height=(px(ABOVE + HEIGHT + BELOW)) aria-hidden="true" {
+                    (frame.once(frame.common, "values", || value_labels(y, &ticks, terms)))
+                }
                 svg.canvas width="100%" height=(px(ABOVE + HEIGHT + BELOW)) {
-                    (grid(y, &ticks))
-                    (level_axis(&x, &axis.levels))
-                    (landmarks(axis))
+                    (frame.once(frame.common, "grid", || grid(y, &ticks)))
+                    (frame.once(true, "levels", || html! {
+                        (level_axis(&x, &axis.levels))
+                        (landmarks(axis))
+                    }))
                     svg.stretched width="100%" height=(px(ABOVE + HEIGHT))
                         viewBox=(stretched())
                         preserveAspectRatio="none" {
@@ -195,12 +232,20 @@ pub(super) fn down(y: &Scale, value: f64) -> f64 {
 }
 
 pub(super) fn value_axis(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
+    html! {
+        svg.axis width="58" height=(px(ABOVE + HEIGHT + BELOW)) aria-hidden="true" {
+            (value_labels(y, ticks, terms))
+        }
+    }
+}
+
+fn value_labels(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
     let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
     let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
     html! {
-        svg.axis width="58" height=(px(ABOVE + HEIGHT + BELOW)) aria-hidden="true" {
+        g.values {
             @for value in ticks {
-                text x="50" y=(px(down(y, *value) + 4.0)) text-anchor="end" {
+                text x="50" y=(px(down(y, *value) + 4.0)) {
                     @if y.is_log() { (super::rows::log_tick(*value, terms)) }
                     @else { (tick(*value, step, largest, terms)) }
                 }
@@ -214,7 +259,7 @@ pub(super) fn grid(y: &Scale, ticks: &[f64]) -> Markup {
         g.grid {
             @for value in ticks {
                 @let at = px(down(y, *value));
-                line x1="0" x2="100%" y1=(at) y2=(at) {}
+                line x2="100%" y1=(at) y2=(at) {}
             }
         }
         @if y.has_break() {
@@ -245,7 +290,7 @@ pub(super) fn level_axis(x: &Scale, levels: &[(f64, String)]) -> Markup {
                 line x1=(at) x2=(at) y1=(px(base)) y2=(px(base + 4.0)) {}
             }
             @for (at, name) in labels {
-                text x=(percent(at)) y=(px(base + 17.0)) text-anchor="middle" { (name) }
+                text x=(percent(at)) y=(px(base + 17.0)) { (name) }
             }
         }
     }
@@ -287,25 +332,25 @@ pub(super) fn band_and_line(line: &Line, x: &Scale, y: &Scale) -> Markup {
     }
 }
 
-pub(super) fn points_of(line: &Line, x: &Scale, y: &Scale, shift: f64, unit: &model::Unit) -> Markup {
+pub(super) fn points_of(
+    line: &Line,
+    x: &Scale,
+    y: &Scale,
+    shift: f64,
+    unit: &model::Unit,
+) -> Markup {
+    let at = |height: f64| px(down(y, height));
+    let dot = |index: usize, height: f64| (px(off_center(index) * DOT_SPREAD_PX), at(height));
+    let mark = |estimate: &Estimate| {
+        html! {
+            path d={ "M0 " (at(estimate.low)) "V" (at(estimate.high)) } {}
+            use href=(mark_of(line.style)) y=(at(estimate.point)) {}
+        }
+    };
     html! {
         g class=(style_class(line.style)) transform=(format!("translate({shift:.1} 0)")) {
             @for (value, cell) in &line.points {
-                @let at = across(x, *value);
-                (dots(cell, unit, |index, height| {
-                    (percent(at + off_center(index) * DOT_SPREAD), px(down(y, height)))
-                }))
-            }
-            @for (value, cell) in &line.points {
-                @if let Some(estimate) = &cell.estimate {
-                    @let at = percent(across(x, *value));
-                    g.mark data-tip=(tip(cell, unit)) {
-                        line.whisker x1=(at) x2=(at) y1=(px(down(y, estimate.low)))
-                            y2=(px(down(y, estimate.high))) {}
-                        use.point href=(mark_of(line.style)) x=(at)
-                            y=(px(down(y, estimate.point))) {}
-                    }
-                }
+                (drawn_cell(cell, unit, "", ("x", &percent(across(x, *value))), dot, mark))
             }
         }
     }

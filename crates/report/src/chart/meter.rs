@@ -196,8 +196,9 @@ pub(crate) fn draw(meter: &Meter) -> Markup {
         time(meter.total_ns),
         meter.bins.len()
     );
+    let when: Vec<String> = meter.bins.iter().map(when).collect();
     html! {
-        div.rows.meter role="img" tabindex="0" aria-label=(about) {
+        div.rows.meter role="img" tabindex="0" aria-label=(about) data-when=(when.join("\n")) {
             @for lane in 0..meter.kinds.len() { (draw_lane(meter, lane)) }
             (axis(meter))
         }
@@ -222,10 +223,14 @@ fn draw_lane(meter: &Meter, lane: usize) -> Markup {
     let count = meter.bins.len();
     let (middle, most) = meter.over_all[lane];
     let style = if kind == Kind::Clock { "s0" } else { "s1" };
+    // A line for each stretch, also for one of which nothing is known.
+    let says =
+        meter.bins.iter().map(|bin| bin.lanes[lane].map_or(String::new(), |p| says(kind, bin, p)));
+    let says: Vec<String> = says.collect();
     html! {
         div.row {
             div.row-label { (kind.name()) }
-            svg.strip width="100%" height=(px(HEIGHT)) {
+            svg.strip width="100%" height=(px(HEIGHT)) data-lane=(says.join("\n")) {
                 g class=(style) {
                     svg width="100%" height=(px(HEIGHT)) viewBox=(format!("0 0 {count} {HEIGHT}"))
                         preserveAspectRatio="none" {
@@ -235,10 +240,9 @@ fn draw_lane(meter: &Meter, lane: usize) -> Markup {
                     line.base x1="0" x2="100%" y1=(px(down(0.0))) y2=(px(down(0.0))) {}
                 }
                 @for (index, bin) in meter.bins.iter().enumerate() {
-                    @if let Some(pair) = bin.lanes[lane] {
-                        rect.mark.hit x=(percent(index as f64 / count as f64)) y="0"
-                            width=(percent(1.0 / count as f64)) height=(px(HEIGHT))
-                            data-tip=(tip(kind, bin, pair)) {}
+                    @if bin.lanes[lane].is_some() {
+                        rect.mark.hit x=(percent(index as f64 / count as f64))
+                            width=(percent(1.0 / count as f64)) height=(px(HEIGHT)) {}
                     }
                 }
             }
@@ -288,13 +292,17 @@ pub(crate) fn told(kind: Kind, x: f64) -> String {
     if kind == Kind::Clock && x > 0.0 { format!("+{text}") } else { text }
 }
 
-fn tip(kind: Kind, bin: &Bin, (middle, most): (f64, f64)) -> String {
-    let trials = counted(bin.trials as u64, "trial");
-    let numbers = match bin.trials {
+/// What a stretch of time says of a lane when it is pointed at; the script puts the lane's name before
+/// it and under it [`when`] it was.
+fn says(kind: Kind, bin: &Bin, (middle, most): (f64, f64)) -> String {
+    match bin.trials {
         1 => told(kind, most),
         _ => format!("median {}, most {}", told(kind, middle), told(kind, most)),
-    };
-    format!("{}: {numbers}\n{trials}, {} after the start", kind.name(), time(bin.from_ns))
+    }
+}
+
+fn when(bin: &Bin) -> String {
+    format!("{}, {} after the start", counted(bin.trials as u64, "trial"), time(bin.from_ns))
 }
 
 /// A length of time for people.

@@ -38,7 +38,7 @@ pub(crate) use {lines::scale_of, rows::log_tick, rows::scale_of as scale_of_rows
 use crate::format::{Parts, Terms, count, parts, value_in};
 use crate::words::{capital, counted};
 use maud::{Markup, PreEscaped, html};
-use model::Unit;
+use model::{Estimate, Unit};
 use std::fmt::Write as _;
 
 /// Different colours, marks and dashes; a ninth line begins again.
@@ -92,7 +92,7 @@ pub(crate) fn figure(figure: &Figure<'_>, place: &str) -> Markup {
             @match &figure.body {
                 Body::Lines { axis, groups, shared } => {
                     (lines::legend(groups, &figure.lines_of))
-                    (lines::draw(axis, groups, *shared))
+                    (lines::draw(axis, groups, *shared, place))
                 }
                 Body::Rows { response, rows, absent } => {
                     (rows::draw(response, rows, absent, (&figure.title, place)))
@@ -146,7 +146,7 @@ fn explained(figure: &Figure<'_>, drawn: usize) -> Markup {
                 (counted(trials as u64, "trial")) " in all, of the blocks that hold both ends; equal slopes are equal ratios. Beside a \
                  slope: " (ends[1]) " ÷ " (ends[0]) ", paired by block, with its 95 % interval."
             }
-            Body::Distributions { response, .. } => { (distributions::caption(response)) }
+            Body::Distributions { response, curves } => { (distributions::caption(response, curves)) }
         }
     }
 }
@@ -166,18 +166,34 @@ fn tip(cell: &Cell, unit: &Unit) -> String {
     format!("{}\n{} {}\n{trials}", cell.label, parts.point, parts.interval)
 }
 
-/// The trials of a cell. What a dot says when pointed at lies in its data attributes.
+/// A cell as it is drawn: its trials, and over them its estimate, at a place of the drawing.
 ///
-/// There may be thousands, so that each is written as shortly as a parser of HTML understands it:
-/// an element of SVG may close itself, and a number needs no quotes.
-fn dots(cell: &Cell, unit: &Unit, place: impl Fn(usize, f64) -> (String, String)) -> Markup {
-    let mut circles = String::new();
+/// What they say when pointed at stands in the table behind the chart, where each cell has its row:
+/// the script reads it there. A dot's own block and number are a line each of what the cell carries.
+/// There may be thousands of both, so that each is written as shortly as can be.
+fn drawn_cell(
+    cell: &Cell,
+    unit: &Unit,
+    class: &str,
+    (axis, at): (&str, &str),
+    dot: impl Fn(usize, f64) -> (String, String),
+    estimate: impl Fn(&Estimate) -> Markup,
+) -> Markup {
+    let (mut circles, mut told) = (String::new(), Vec::new());
     for (index, (block, value)) in cell.dots.iter().enumerate() {
-        let (x, y) = place(index, *value);
-        let shown = html! { (value_in(*value, Terms::In(unit))) }.into_string();
-        let _ = write!(circles, "<circle cx={x} cy={y} data-b={block} data-v=\"{shown}\"/>");
+        let (x, y) = dot(index, *value);
+        let _ = write!(circles, "<circle cx=\"{x}\" cy=\"{y}\"></circle>");
+        told.push(format!("{block} {}", value_in(*value, Terms::In(unit))));
     }
-    html! { g.dots data-name=(cell.label) { (PreEscaped(circles)) } }
+    let kind = if cell.estimate.is_some() { "mark" } else { "lone" };
+    let class = format!("{kind} {class}");
+    let (x, y) = if axis == "x" { (Some(at), None) } else { (None, Some(at)) };
+    html! {
+        svg x=[x] y=[y] class=(class.trim_end()) data-dots=[(!told.is_empty()).then(|| told.join("\n"))] {
+            (PreEscaped(circles))
+            @if let Some(known) = &cell.estimate { (estimate(known)) }
+        }
+    }
 }
 
 /// Where a dot stands off its middle, from -1 to 1. Multiples of the golden ratio's fraction

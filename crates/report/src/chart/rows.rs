@@ -2,12 +2,12 @@
 
 use super::body::Cell;
 use super::scale::{Scale, Zero};
-use super::{dots, mark_of, numbers, off_center, percent, px, style_class, tip};
+use super::{drawn_cell, mark_of, numbers, off_center, percent, px, style_class};
 use crate::format::{Terms, axis_unit, rounded, tick};
 use maud::{Markup, html};
-use model::{Response, Unit};
+use model::{Estimate, Response, Unit};
 
-/// Height of a row, in pixels.
+/// Height of a row of one line, in pixels.
 const HEIGHT: f64 = 30.0;
 
 /// How far dots are moved off the middle, in pixels, so that equal values are told apart.
@@ -34,7 +34,7 @@ pub(crate) fn draw(
         rows.len()
     );
     html! {
-        div.rows role="img" tabindex="0" aria-label=(about) {
+        div.rows role="img" tabindex="0" aria-label=(about) data-first="0" {
             @for (index, (style, cell)) in rows.iter().enumerate() {
                 (draw_row(*style, cell, &scale, &response.unit, &grid(&scale, &ticks, place, index)))
             }
@@ -82,22 +82,20 @@ fn draw_row(style: usize, cell: &Cell, scale: &Scale, unit: &Unit, grid: &Markup
     let place = |index: usize, value: f64| {
         (percent(across(scale, value)), px(off_center(index) * SPREAD_PX))
     };
+    let mark = |estimate: &Estimate| {
+        let at = |value: f64| percent(across(scale, value));
+        html! {
+            line x1=(at(estimate.low)) x2=(at(estimate.high)) {}
+            use href=(mark_of(style)) x=(at(estimate.point)) {}
+        }
+    };
     html! {
         div.row {
             div.row-label { (cell.label) }
-            svg.strip width="100%" height=(px(HEIGHT)) {
+            svg.strip height=(px(HEIGHT)) {
                 (grid)
                 // A label of two lines makes the row higher: the marks stay in its middle.
-                svg.(style_class(style)) y="50%" overflow="visible" {
-                    (dots(cell, unit, place))
-                    @if let Some(estimate) = &cell.estimate {
-                        g.mark data-tip=(tip(cell, unit)) {
-                            line.whisker x1=(percent(across(scale, estimate.low)))
-                                x2=(percent(across(scale, estimate.high))) {}
-                            use.point href=(mark_of(style)) x=(percent(across(scale, estimate.point))) {}
-                        }
-                    }
-                }
+                (drawn_cell(cell, unit, &style_class(style), ("y", "50%"), place, mark))
             }
             div.row-value { b { (numbers.point) } " " span.interval { (numbers.interval) } }
         }
@@ -112,9 +110,9 @@ fn axis(scale: &Scale, ticks: &[f64], unit: &Unit) -> Markup {
     html! {
         div.row.row-axis {
             div.row-label {}
-            svg.strip width="100%" height="20" {
+            svg.strip height="20" {
                 @for value in ticks {
-                    text x=(percent(across(scale, *value))) y="14" text-anchor="middle" {
+                    text x=(percent(across(scale, *value))) y="14" {
                         @if scale.is_log() { (log_tick(*value, terms)) }
                         @else { (tick(*value, step, largest, terms)) }
                     }

@@ -252,7 +252,7 @@ fn draw_panel(response: &Response, ends: &[String; 2], panel: &Slopes, y: &Scale
                     g.levels {
                         @for (at, name) in [FROM, TO].into_iter().zip(ends) {
                             line x1=(percent(at)) x2=(percent(at)) y1=(px(ABOVE)) y2=(base) {}
-                            text x=(percent(at)) y=(px(ABOVE + HEIGHT + 17.0)) text-anchor="middle" { (name) }
+                            text x=(percent(at)) y=(px(ABOVE + HEIGHT + 17.0)) { (name) }
                         }
                     }
                     @for (slope, place) in panel.slopes.iter().zip(places) {

@@ -16,7 +16,7 @@ pub(super) fn table(figure: &Figure<'_>) -> Markup {
                     @match &figure.body {
                         Body::Slopes { response, ends, panels } => { (slopes::table(response, ends, panels)) }
                         Body::Distributions { response, curves } => { (distributions::table(response, curves)) }
-                        _ => { (head()) tbody { (cells(figure)) } }
+                        _ => { (head(figure.response())) tbody { (cells(figure)) } }
                     }
                 }
             }
@@ -24,13 +24,14 @@ pub(super) fn table(figure: &Figure<'_>) -> Markup {
     }
 }
 
-fn head() -> Markup {
+/// A response that is the same in all rows is said once, over its numbers.
+fn head(same: Option<&Response>) -> Markup {
     html! {
         thead {
             tr {
                 th scope="col" { "treatment" }
-                th scope="col" { "response" }
-                th.number scope="col" { "estimate" }
+                @if same.is_none() { th scope="col" { "response" } }
+                th.number scope="col" { (same.map_or("estimate".into(), words::label)) }
                 th.number scope="col" { "95 % interval" }
                 th.number scope="col" { "trials" }
             }
@@ -39,6 +40,8 @@ fn head() -> Markup {
 }
 
 fn cells(figure: &Figure<'_>) -> Markup {
+    let several = figure.response().is_none();
+    let row = |cell: &Cell, response: &Response| row(cell, response, several);
     html! {
         @match &figure.body {
             Body::Lines { groups, .. } => {
@@ -59,7 +62,6 @@ fn cells(figure: &Figure<'_>) -> Markup {
                             Field::Absent(name, why) => {
                                 tr {
                                     th scope="row" { (name) }
-                                    td { (words::label(response)) }
                                     td { (why) }
                                     td { "–" }
                                     td { "0" }
@@ -75,12 +77,12 @@ fn cells(figure: &Figure<'_>) -> Markup {
     }
 }
 
-fn row(cell: &Cell, response: &Response) -> Markup {
+fn row(cell: &Cell, response: &Response, named: bool) -> Markup {
     let parts = numbers(cell, &response.unit);
     html! {
         tr {
             th scope="row" { (cell.label) }
-            td { (words::label(response)) }
+            @if named { td.what { (words::label(response)) } }
             td { (parts.point) }
             td { (parts.interval) }
             td { (cell.trials) }

@@ -179,7 +179,9 @@ fn many_lines_become_fields_and_few_stay_lines() {
     let absent = fields().filter(|field| matches!(field, Field::Absent(..))).count();
     assert_eq!((measured, absent), (20, 1));
     let drawn = super::figure(&figures[0], "here").into_string();
-    assert_eq!(drawn.matches("data-tip=").count(), 21);
+    assert_eq!(drawn.matches("field mark hit").count(), 21);
+    // The table behind has a row for each, from which the script reads what a field says.
+    assert_eq!(drawn.matches("<th scope=\"row\">").count(), 21);
     assert!(drawn.contains("field mark hit absent"), "{drawn}");
 }
 

@@ -69,9 +69,7 @@ fn cell_of(at: &model::ScaleDrawn) -> Cell {
 
 /// Where the CPUs end, if that lies among the levels.
 fn landmark(cpus: Option<u32>, ns: &[f64]) -> Vec<(f64, String)> {
-    let among = |cpus: &f64| {
-        ns.iter().any(|n| n <= cpus) && ns.iter().any(|n| n >= cpus)
-    };
+    let among = |cpus: &f64| ns.iter().any(|n| n <= cpus) && ns.iter().any(|n| n >= cpus);
     let name = |cpus: f64| format!("{cpus} CPU{}", if cpus == 1.0 { "" } else { "s" });
     cpus.map(f64::from).filter(among).map(|cpus| (cpus, name(cpus))).into_iter().collect()
 }

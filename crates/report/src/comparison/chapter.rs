@@ -1,6 +1,7 @@
 //! One experiment: what differs, in which doubt, its charts, its verdicts, its table.
 
-use super::item::{ANSWERS, Chapter, Found, Item, Size};
+use super::found::{Found, Size};
+use super::item::{Chapter, FINDINGS, Item};
 use super::opening::{against, badge, begin, directions, rests_on, value};
 use super::{Page, ratios, sentence, slopes, table};
 use crate::format::count;
@@ -196,9 +197,9 @@ pub(super) fn split<'i, 'a>(items: &'i [Item<'a>]) -> (Vec<&'i Item<'a>>, Vec<&'
         (0..drawable.len()).filter(|index| drawable[*index].differs()).collect();
     differing.sort_by(|a, b| drawable[*b].surest().total_cmp(&drawable[*a].surest()));
     differing.truncate(DIFFERING_MAX);
-    let main = items.iter().find(|item| item.group == ANSWERS).map(|item| item.response);
+    let main = items.iter().find(|item| item.group == FINDINGS).map(|item| item.response);
     let importance = |item: &Item<'_>| match () {
-        () if item.is_answer() => 0,
+        () if item.is_finding() => 0,
         () if Some(item.response) == main => 1,
         () => 2,
     };

@@ -3,7 +3,7 @@
 use super::opening::{badge, rests_on};
 use super::sentence;
 use super::table::probability;
-use crate::format::{Terms, parts, ratio, rounded};
+use crate::format::{Terms, parts, ratio, rough};
 use crate::page::note;
 use crate::words::{LABEL_CHARACTERS_MAX, letter, short};
 use maud::{Markup, html};
@@ -143,7 +143,7 @@ fn fact_row(comparison: &Comparison, fact: &FactRow) -> Markup {
             th scope="row" { (short(&fact.name, 80)) }
             @for side in 0..comparison.sides.len() {
                 @let value = fact.values.get(side).map(String::as_str).unwrap_or_default();
-                td { @if value.is_empty() { span.quiet { "not recorded" } }
+                td data-side=(letter(side)) { @if value.is_empty() { span.quiet { "not recorded" } }
                      @else { bdi { (short(value, 300)) } } }
             }
             td.weight.(kind) { (mark) " " (what) }
@@ -197,7 +197,7 @@ fn control(comparison: &Comparison, other: usize) -> Markup {
                         (side) " against A: " (parts(found, Terms::Times).point) " "
                     span.interval { (parts(found, Terms::Times).interval) }
                         @if let Some(floor) = effect.floor {
-                            ", floor " (rounded(floor, Terms::Share))
+                            ", floor " (rough(floor, Terms::Share))
                         }
                         "."
                     },

@@ -1,5 +1,6 @@
 //! What a comparison holds, as the page shows it: one item per number that is compared.
 
+use super::found::Found;
 use crate::format::{self, Terms};
 use crate::page;
 use crate::words::{self, LABEL_CHARACTERS_MAX, short};
@@ -10,7 +11,7 @@ use model::{
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the numbers of findings stand under.
-pub(super) const ANSWERS: &str = "The answers";
+pub(super) const FINDINGS: &str = "Findings";
 
 /// The most characters shown of a finding's sentence.
 const SENTENCE_CHARACTERS_MAX: usize = 120;
@@ -18,7 +19,7 @@ const SENTENCE_CHARACTERS_MAX: usize = 120;
 /// A number that is compared: a finding's, or one response at one treatment.
 #[derive(Clone, Debug)]
 pub(super) struct Item<'a> {
-    /// What it belongs to: its response in words, or [`ANSWERS`].
+    /// What it belongs to: its response in words, or [`FINDINGS`].
     pub(super) group: String,
     /// What it is within its group: the treatment, or the finding.
     pub(super) name: String,
@@ -38,7 +39,7 @@ impl<'a> Item<'a> {
     }
 
     /// Whether it is the number of a finding.
-    pub(super) fn is_answer(&self) -> bool {
+    pub(super) fn is_finding(&self) -> bool {
         self.finding.is_some()
     }
 
@@ -51,20 +52,7 @@ impl<'a> Item<'a> {
     /// What one side is against the base, whether or not that is a ratio; `None` where nothing
     /// could be compared.
     pub(super) fn found(&self, other: usize) -> Option<Found<'a>> {
-        let effect = self.effects.get(other)?.as_ref()?;
-        let size = match (&effect.ratio, &effect.difference) {
-            (Some(ratio), _) => Size::Ratio(ratio),
-            (None, Some(difference)) => Size::Difference(difference),
-            (None, None) if effect.differs || effect.p_value.is_some() => Size::Unformed,
-            (None, None) => return None,
-        };
-        let point = |side: usize| self.values.get(side).copied().flatten().map(|v| v.point);
-        let larger = match size {
-            Size::Ratio(ratio) => ratio.point > 1.0,
-            Size::Difference(difference) => difference.point > 0.0,
-            Size::Unformed => point(other + 1) > point(0),
-        };
-        Some(Found { effect, size, larger })
+        Found::of(self.values, self.effects, other)
     }
 
     /// All sides that could be compared, by their place among the others.
@@ -101,7 +89,7 @@ impl<'a> Item<'a> {
 
     /// Response and treatment in one phrase.
     pub(super) fn full_name(&self) -> String {
-        match self.is_answer() {
+        match self.is_finding() {
             true => self.name.clone(),
             false => format!("{}, {}", self.group, self.name),
         }
@@ -114,44 +102,6 @@ impl<'a> Item<'a> {
             Some(Unit::Count) => "as many",
             Some(Unit::PerSecond) => "as fast",
             _ => "as large",
-        }
-    }
-}
-
-/// One side against the base.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Found<'a> {
-    pub(super) effect: &'a SessionEffect,
-    pub(super) size: Size<'a>,
-    /// Whether the side is larger than the base.
-    pub(super) larger: bool,
-}
-
-/// In which terms one side is told against the base.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Size<'a> {
-    /// A multiple of it.
-    Ratio(&'a Estimate),
-    /// Less it, in the number's own terms: there is no multiple of an exponent.
-    Difference(&'a Estimate),
-    /// In none: the base is 0.
-    Unformed,
-}
-
-impl Found<'_> {
-    /// The mark of a difference.
-    pub(super) fn direction(&self) -> &'static str {
-        if self.larger { "▲" } else { "▼" }
-    }
-
-    /// How far the side surely lies from the base, as the logarithm of a ratio: the end of its
-    /// interval that is nearer to 1. Least where it holds 1 and where there is no ratio, but not 0,
-    /// since the verdict comes from elsewhere.
-    pub(super) fn sure(&self) -> f64 {
-        match self.size {
-            Size::Ratio(ratio) if ratio.low > 1.0 => ratio.low.ln(),
-            Size::Ratio(ratio) if ratio.high < 1.0 && ratio.high > 0.0 => -ratio.high.ln(),
-            _ => f64::MIN_POSITIVE,
         }
     }
 }
@@ -173,16 +123,13 @@ impl Chapter<'_> {
 
     /// What its numbers say of one side against the base.
     pub(super) fn tally(&self, other: usize) -> Tally {
-        let found = self.items.iter().map(|item| item.found(other));
-        found.fold(Tally::default(), |tally, found| match found {
-            None => Tally { without: tally.without + 1, ..tally },
-            Some(Found { effect, larger, .. }) => Tally {
-                compared: tally.compared + 1,
-                larger: tally.larger + usize::from(effect.differs && larger),
-                smaller: tally.smaller + usize::from(effect.differs && !larger),
-                ..tally
-            },
-        })
+        self.items.iter().map(|item| Tally::of(item.found(other))).sum()
+    }
+
+    /// What its findings alone say.
+    pub(super) fn tally_of_findings(&self, other: usize) -> Tally {
+        let findings = self.items.iter().filter(|item| item.is_finding());
+        findings.map(|item| Tally::of(item.found(other))).sum()
     }
 }
 
@@ -200,6 +147,19 @@ pub(super) struct Tally {
 }
 
 impl Tally {
+    /// What one number says.
+    fn of(found: Option<Found<'_>>) -> Self {
+        match found {
+            None => Tally { without: 1, ..Tally::default() },
+            Some(Found { effect, larger, .. }) => Tally {
+                compared: 1,
+                larger: usize::from(effect.differs && larger),
+                smaller: usize::from(effect.differs && !larger),
+                without: 0,
+            },
+        }
+    }
+
     pub(super) fn differ(self) -> usize {
         self.larger + self.smaller
     }
@@ -255,7 +215,7 @@ fn items(experiment: &ComparedExperiment) -> Vec<Item<'_>> {
 fn answer(finding: &ComparedQuantity) -> Item<'_> {
     let said = finding.sentence.replace("{}", "…").replace("….", "…");
     Item {
-        group: ANSWERS.into(),
+        group: FINDINGS.into(),
         name: words::capital(&short(&said, SENTENCE_CHARACTERS_MAX)),
         response: finding.quantity.response(),
         values: &finding.values,

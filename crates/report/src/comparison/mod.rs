@@ -3,6 +3,7 @@
 
 mod chapter;
 mod circumstances;
+pub(crate) mod found;
 mod item;
 mod opening;
 mod ratios;
@@ -36,6 +37,11 @@ impl Page<'_> {
     /// What all numbers together say of one side against the base.
     fn tally(&self, other: usize) -> Tally {
         self.chapters.iter().map(|chapter| chapter.tally(other)).sum()
+    }
+
+    /// What all findings together say of it.
+    fn tally_of_findings(&self, other: usize) -> Tally {
+        self.chapters.iter().map(|chapter| chapter.tally_of_findings(other)).sum()
     }
 }
 
@@ -91,11 +97,7 @@ fn joined(parts: &[String]) -> String {
     }
 }
 
-/// A sentence from outside, bounded; it begins and ends as one.
+/// A sentence from outside.
 fn sentence(text: &str) -> String {
-    let mut text = words::capital(&short(text, 600));
-    if text.ends_with(|last: char| last.is_alphanumeric() || last == ']' || last == ')') {
-        text.push('.');
-    }
-    text
+    words::sentence(text, 600)
 }

@@ -1,10 +1,10 @@
 //! The first screen: what is held against what, what makes it doubtful, what differs.
 
-use super::item::Chapter;
-use super::item::{Found, Item, Size, Tally, style};
+use super::found::{Found, Size, by_sureness, for_findings};
+use super::item::{Chapter, Item, Tally, style};
 use super::{Page, joined, letters_of_others, sentence};
 use crate::chart::{mark_of, style_class};
-use crate::format::{Parts, Terms, count, parts, rounded};
+use crate::format::{Parts, Terms, count, parts, rough, rounded};
 use crate::page::note;
 use crate::words::{self, counted, letter, short};
 use maud::{Markup, html};
@@ -43,12 +43,16 @@ fn sides(comparison: &Comparison) -> Markup {
                     div {
                         p.side-name { bdi { (short(&side.name, 120)) } }
                         p.small { (told(side)) }
-                        @if !side.trusted {
-                            p.small.distrusted {
+                        @match side.trusted {
+                            Some(true) => {}
+                            Some(false) => p.small.distrusted {
                                 b { "✗ not to be trusted: " }
-                                "its own A/A controls found a difference where there is none, or \
-                                 there were none."
-                            }
+                                "its own A/A controls found a difference where there is none."
+                            },
+                            None => p.small.distrusted {
+                                b { "! not known whether to be trusted: " }
+                                "it has no A/A control of its own."
+                            },
                         }
                     }
                 }
@@ -161,6 +165,17 @@ pub(super) fn directions(tally: Tally, side: &str) -> String {
     }
 }
 
+/// "2 of 37 findings and 6 of 433 other numbers": each shares its error with its kind alone.
+fn by_family(all: Tally, findings: Tally) -> String {
+    format!(
+        "{} of {} and {} of {}",
+        findings.differ(),
+        counted(findings.compared as u64, "finding"),
+        all.differ() - findings.differ(),
+        counted((all.compared - findings.compared) as u64, "other number"),
+    )
+}
+
 /// What all numbers say of one side, in sentences.
 fn answer(page: &Page<'_>, other: usize) -> Markup {
     let tally = page.tally(other);
@@ -180,7 +195,8 @@ fn answer(page: &Page<'_>, other: usize) -> Markup {
             } @else {
                 b { (count(tally.differ() as u64)) } " of " (numbers(tally.compared))
                 @if tally.differ() == 1 { " differs" } @else { " differ" }
-                " from A: " (directions(tally, &side)) "."
+                " from A: " (by_family(tally, page.tally_of_findings(other))) "; "
+                (directions(tally, &side)) "."
                 @if let Some((item, ratio)) = surest(page, other) {
                     " The largest: " (in_words(item, ratio, &side))
                 }
@@ -228,7 +244,7 @@ fn finest(page: &Page<'_>, other: usize, none_differs: bool) -> Markup {
     let floors = sorted(ratios().filter_map(|(_, effect)| effect.floor));
     let of_verdict = sorted(ratios().filter_map(|(_, effect)| effect.floor_of_verdict));
     let ends = sorted(ratios().flat_map(|(ratio, _)| [ratio.low, ratio.high]));
-    let share = |floor: f64| rounded(floor, Terms::Share);
+    let share = |floor: f64| rough(floor, Terms::Share);
     html! {
         @if none_differs && let (Some(low), Some(high)) = (ends.first(), ends.last()) {
             "All intervals of ratios lie between " (rounded(*low, Terms::Times)) " and "
@@ -241,7 +257,7 @@ fn finest(page: &Page<'_>, other: usize, none_differs: bool) -> Markup {
             b { (share(middle)) } " in the middle number; in the finest quarter " (share(fine))
             " or less, in the coarsest " (share(coarse)) " or more, each for itself"
             @if let Some(middle) = quartile(&of_verdict, 2) {
-                "; to stand among all that is compared here, the middle number needs "
+                "; to stand among its kind (findings, responses), the middle number needs "
                 (share(middle))
             }
             "."
@@ -276,8 +292,13 @@ fn largest(page: &Page<'_>) -> Markup {
     if found.is_empty() {
         return html! {};
     }
-    found.sort_by(|a, b| b.3.sure().total_cmp(&a.3.sure()));
+    found.sort_by(|a, b| by_sureness(&a.3, &b.3));
     let more = found.len().saturating_sub(LARGEST_MAX);
+    let (mut findings, mut responses): (Vec<_>, Vec<_>) =
+        found.into_iter().partition(|(_, item, ..)| item.is_finding());
+    findings.truncate(for_findings(findings.len(), responses.len(), LARGEST_MAX));
+    responses.truncate(LARGEST_MAX - findings.len());
+    let families = [("Findings", findings), ("Responses at each treatment", responses)];
     html! {
         h2.largest-title { "The largest differences" }
         table.largest {
@@ -289,25 +310,29 @@ fn largest(page: &Page<'_>) -> Markup {
                     th.number scope="col" { "against A" }
                 }
             }
-            tbody {
-                @for (chapter, item, other, found) in found.iter().take(LARGEST_MAX) {
-                    tr {
-                        th scope="row" {
-                            a href={ "#" (chapter.anchor) } {
-                                (short(&chapter.experiment.id, 64))
+            @for (family, found) in families.iter().filter(|(_, found)| !found.is_empty()) {
+                tbody {
+                    tr { th.family colspan="4" scope="rowgroup" { (family) } }
+                    @for (chapter, item, other, found) in found {
+                        tr {
+                            th scope="row" {
+                                a href={ "#" (chapter.anchor) } {
+                                    (short(&chapter.experiment.id, 64))
+                                }
+                                " "
+                                bdi { (item.full_name()) }
                             }
-                            " "
-                            bdi { (item.full_name()) }
+                            td.number { (value(item, 0)) }
+                            td.number { span.side-letter { (letter(other + 1)) } " " (value(item, other + 1)) }
+                            td.number { (against(found, item.terms())) }
                         }
-                        td.number { (value(item, 0)) }
-                        td.number { span.side-letter { (letter(other + 1)) } " " (value(item, other + 1)) }
-                        td.number { (against(found, item.terms())) }
                     }
                 }
             }
         }
         p.small {
-            "In the order of the end of the interval that is nearer to 1: of what is sure of them."
+            "Findings first, since they are what the experiments ask; each in the order of the end of \
+             the interval that is nearer to 1: of what is sure of them."
             @if more > 0 { " " (counted(more as u64, "more difference")) " in the chapters below." }
         }
     }
@@ -350,8 +375,8 @@ pub(super) fn size(found: &Found<'_>, terms: Terms<'_>) -> Parts {
 /// A floor in the terms of what differs: relative for a ratio.
 pub(super) fn floor(found: &Found<'_>, floor: f64, terms: Terms<'_>) -> String {
     match found.size {
-        Size::Difference(_) => in_points(&rounded(floor, terms)),
-        Size::Ratio(_) | Size::Unformed => rounded(floor, Terms::Share),
+        Size::Difference(_) => in_points(&rough(floor, terms)),
+        Size::Ratio(_) | Size::Unformed => rough(floor, Terms::Share),
     }
 }
 
@@ -443,8 +468,9 @@ fn key(comparison: &Comparison) -> Markup {
             }
             p.small {
                 "Each mark is the ratio of a side to A, with its 95 % interval, on a logarithmic axis \
-                 about 1. A difference stands after Holm's correction over everything that is \
-                 compared here, so that an interval may lie beside 1 and its difference not stand. \
+                 about 1. A difference stands after Holm's correction over all findings, or over all \
+                 responses, that are compared here, so that an interval may lie beside 1 and its \
+                 difference not stand. \
                  The dark band about 1 is the floor, the light one that of the verdict: a difference \
                  within it would have been missed more often than once in five, by itself or after \
                  that correction. Larger is not worse: what is better \

@@ -2,7 +2,7 @@
 
 use super::item::{Item, style};
 use crate::chart::{Scale, mark_of, percent, px, style_class};
-use crate::format::{Terms, parts, rounded};
+use crate::format::{Terms, parts, rough, rounded};
 use crate::words::{counted, letter};
 use maud::{Markup, html};
 use model::{Estimate, SessionEffect};
@@ -200,7 +200,7 @@ fn tip(item: &Item<'_>, other: usize, ratio: &Estimate, effect: &SessionEffect) 
         (true, false) => "▼ smaller: a difference",
         (false, _) => "no difference found",
     };
-    let share = |floor: f64| rounded(floor, Terms::Share);
+    let share = |floor: f64| rough(floor, Terms::Share);
     let floor = match (effect.floor, effect.floor_of_verdict) {
         (Some(own), Some(verdict)) => {
             format!("; floor {}, of the verdict {}", share(own), share(verdict))

@@ -94,7 +94,7 @@ fn figure(panels: &[Panel<'_, '_>], sides: usize) -> Markup {
 /// treatments that differ come first into the drawing.
 fn panels<'i, 'a>(items: &'i [Item<'a>]) -> Vec<Panel<'i, 'a>> {
     let mut panels: Vec<Panel<'i, 'a>> = Vec::new();
-    for item in items.iter().filter(|item| !item.is_answer()) {
+    for item in items.iter().filter(|item| !item.is_finding()) {
         if item.values.iter().flatten().filter(|value| value.point.is_finite()).count() < 2 {
             continue;
         }

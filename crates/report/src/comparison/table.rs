@@ -1,6 +1,7 @@
 //! The numbers behind a chapter's charts, for those who do not see them or want to sort them.
 
-use super::item::{Found, Item, Size};
+use super::found::{Found, Size};
+use super::item::Item;
 use super::opening::{self, size};
 use crate::format::{Parts, Terms, parts, rounded};
 use crate::words::{counted, letter, short};

@@ -179,3 +179,22 @@ fn digits_give_way_where_room_is_short() {
     assert_eq!(joined(&parts_within(&narrow, Terms::Times, 22)), "1.003× [1.003, 1.003]");
     assert_eq!(joined(&parts_within(&narrow, Terms::Times, 0)), "1× [1, 1]");
 }
+
+#[test]
+fn a_floor_has_two_digits() {
+    let told = |x: f64| rough(x, Terms::Share);
+    assert_eq!(told(0.0894), "8.9 %");
+    assert_eq!(told(0.153), "15 %");
+    assert_eq!(told(0.000_583), "0.058 %");
+    assert_eq!(told(1.234), "120 %");
+    assert_eq!(told(0.1), "10 %");
+    assert_eq!(told(6.901e-7), "6.9e−5 %");
+    assert_eq!(
+        (told(0.0), told(f64::NAN), told(f64::INFINITY)),
+        ("0 %".into(), "–".into(), "∞ %".into())
+    );
+    assert_eq!(rough(1_723.0, Terms::In(&Unit::Ns)), "1.7 µs");
+    // What is rounded up takes the next unit.
+    assert_eq!(rough(999.0, Terms::In(&Unit::Ns)), "1 µs");
+    assert_eq!(rough(-445.0, Terms::In(&Unit::Ns)), "−450 ns");
+}

@@ -106,7 +106,7 @@ fn one_answer(chapter: &Chapter<'_>, index: usize) -> Markup {
         @if !findings[..index].iter().any(known) {
             (definitions::of_quantity(chapter, &finding.result.quantity))
         }
-        @if !doubt.is_empty() { p.small { (short(&doubt, 1000)) } }
+        @if !doubt.is_empty() { p.small { (words::sentence(&doubt, 1000)) } }
         @let worth = worth(finding);
         @if !worth.is_empty() { p.small.worth { (worth) } }
     }
@@ -153,13 +153,25 @@ fn doubts(chapter: &Chapter<'_>) -> Markup {
                 }
             }))
         }
-        @for warning in summary.warnings.iter().filter(|warning| !told(warning)) {
-            (note("care", "!", "note", &html! { p { (short(warning, 1000)) } }))
-        }
+        (notes(summary.warnings.iter().filter(|warning| !told(warning)).map(String::as_str)))
         @for (check, trials) in &summary.failed_checks {
             (note("bad", "✗", "check failed", &html! {
                 p { (short(check, 400)) ": in " (counted(*trials, "trial")) " " (blame(chapter, check)) }
             }))
+        }
+    }
+}
+
+/// Warnings as sentences, all of them in one box.
+fn notes<'w>(warnings: impl Iterator<Item = &'w str>) -> Markup {
+    let sentences: Vec<String> = warnings.map(|warning| words::sentence(warning, 1000)).collect();
+    html! {
+        @match sentences.as_slice() {
+            [] => {}
+            [one] => (note("care", "!", "note", &html! { p { (one) } })),
+            many => (note("care", "!", "notes", &html! {
+                ul.notes { @for one in many { li { (one) } } }
+            })),
         }
     }
 }
@@ -186,7 +198,7 @@ fn named(chapter: &Chapter<'_>, treatment: &Treatment) -> String {
 fn treatments(chapter: &Chapter<'_>, treatments: &[Treatment]) -> String {
     let named = |treatment: &Treatment| {
         let named = chapter.design.map(|design| design.as_named(treatment));
-        words::cell(&model::Cell(named.unwrap_or_else(|| treatment.clone()).0))
+        words::cell(&model::Cell(named.unwrap_or_else(|| treatment.clone()).0.as_ref().clone()))
     };
     treatments.iter().take(8).map(named).collect::<Vec<_>>().join("; ")
 }

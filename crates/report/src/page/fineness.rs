@@ -3,7 +3,7 @@
 use super::Chapter;
 use crate::chart;
 use crate::evidence;
-use crate::format::{Terms, rounded};
+use crate::format::{Terms, rough, rounded};
 use crate::words::{self, capital, short};
 use maud::{Markup, html};
 use model::{ResponseFloor, Variance};
@@ -63,6 +63,10 @@ fn label(chapter: &Chapter<'_>, name: &str) -> String {
     response.map_or_else(|| words::plain(name), words::label)
 }
 
+fn floor(x: f64) -> String {
+    rough(x, Terms::Share)
+}
+
 fn share(x: f64) -> String {
     rounded(x, Terms::Share)
 }
@@ -73,12 +77,12 @@ fn sentence(chapter: &Chapter<'_>, row: &Row<'_>) -> String {
     let mut text = match row.floor.map(|floor| (floor.now, floor.in_ten_times)) {
         Some((Some(now), later)) => {
             let later = later.map_or(String::new(), |later| {
-                format!(", in ten times the time one of {}", share(later))
+                format!(", in ten times the time one of {}", floor(later))
             });
             format!(
                 "{}: a difference of {} between two treatments would be found{later}.",
                 capital(&name),
-                share(now)
+                floor(now)
             )
         }
         Some((None, _)) => {
@@ -142,15 +146,11 @@ fn table(chapter: &Chapter<'_>, rows: &[Row<'_>]) -> Markup {
                             (capital(&label(chapter, row.response))) br;
                             code { (short(row.response, 80)) }
                         }
-                        @let told = |x: Option<f64>| x.map_or("–".to_string(), share);
+                        @let told = |x: Option<f64>| x.map_or("–".to_string(), floor);
+                        td.number { (told(row.floor.and_then(|floor| floor.now))) }
+                        td.number { (told(row.floor.and_then(|floor| floor.in_ten_times))) }
                         td.number {
-                            (told(row.floor.and_then(|floor| floor.now)))
-                        }
-                        td.number {
-                            (told(row.floor.and_then(|floor| floor.in_ten_times)))
-                        }
-                        td.number {
-                            (told(row.variance.map(|variance| variance.total)))
+                            (row.variance.map_or("–".into(), |variance| share(variance.total)))
                         }
                         td.from {
                             @if let Some(variance) = row.variance { (sources(variance)) } @else { "–" }

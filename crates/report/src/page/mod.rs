@@ -1,6 +1,7 @@
 //! The report as one page: chapters in the order in which people read.
 
 mod accounts;
+mod bind;
 mod claims;
 mod definitions;
 mod exhibits;
@@ -13,6 +14,7 @@ mod opening;
 mod planted;
 mod raw;
 mod sayings;
+mod slim;
 mod subject;
 mod tags;
 mod why;
@@ -24,23 +26,31 @@ use crate::missing::{self, Measured, Missing};
 use crate::{Session, evidence, words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Treatment};
+use slim::slim;
 
 /// The look. Colours are variables, so that the dark scheme changes them in one place.
 const STYLE: &str =
     concat!(include_str!("../page.css"), include_str!("charts.css"), include_str!("sort.css"));
 
 /// What the chapters around the charts add to it.
-const CHAPTERS: &str =
-    concat!(include_str!("raw.css"), include_str!("rail.css"), include_str!("subject.css"), include_str!("scaling.css"));
+const CHAPTERS: &str = concat!(
+    include_str!("raw.css"),
+    include_str!("rail.css"),
+    include_str!("subject.css"),
+    include_str!("scaling.css"),
+    include_str!("print.css")
+);
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
 /// never markup.
 const SCRIPTS: [&str; 4] =
     [include_str!("../page.js"), include_str!("rail.js"), SORT, include_str!("raw.js")];
 
-/// What is read and the trials are to have at most so many bytes together, so that a page with its
-/// style and script stays under two million; the trials take what the rest leaves.
-const PAGE_BYTES: usize = 1_930_000;
+/// A page is to have at most so many bytes; the trials take what the rest leaves.
+const PAGE_BYTES: usize = 2_000_000;
+
+/// What stands around the style, the body, the trials and the scripts takes less.
+const AROUND_BYTES: usize = 10_000;
 
 /// Sorts the tables that are on a page, of a report as of a comparison.
 const SORT: &str = include_str!("sort.js");
@@ -116,8 +126,10 @@ pub(crate) fn page(session: &Session<'_>, neighbour: Neighbour) -> String {
         div #tip role="status" aria-live="polite" hidden {}
     };
     // Behind all that is read: a browser shows the page before it comes to them.
-    let body = PreEscaped(slim(&body.0));
-    let room = PAGE_BYTES.saturating_sub(body.0.len()).max(TRIALS_BYTES);
+    let body = PreEscaped(slim(&bind::percents(&body.0)));
+    let parts = [STYLE, CHAPTERS].into_iter().chain(SCRIPTS);
+    let taken = body.0.len() + AROUND_BYTES + parts.map(str::len).sum::<usize>();
+    let room = PAGE_BYTES.saturating_sub(taken).max(TRIALS_BYTES);
     let trials = raw::embed(&raw::Reader::new(session), &chapters, room);
     document(session, &title, &html! { (body) (trials) }, &SCRIPTS)
 }
@@ -139,7 +151,8 @@ fn document(session: &Session<'_>, title: &str, body: &Markup, scripts: &[&str])
 /// A page in the look of the report that is not of one session alone: with style and script of
 /// its own beside the report's.
 pub(crate) fn document_of(scruple: &str, title: &str, body: &Markup, style: &str) -> String {
-    sheet(scruple, title, body, &[STYLE, style], &[SCRIPTS[0], SORT])
+    let body = PreEscaped(bind::percents(&body.0));
+    sheet(scruple, title, &html! { (body) }, &[STYLE, style], &[SCRIPTS[0], SORT])
 }
 
 /// A page that needs nothing but itself.
@@ -165,41 +178,6 @@ fn sheet(scruple: &str, title: &str, body: &Markup, styles: &[&str], scripts: &[
         }
     };
     slim(&page.into_string())
-}
-
-/// The same page without the ends that HTML lets one leave out (HTML standard, 13.1.2.4) and with
-/// empty SVG elements closed in themselves: a tenth of the bytes of a page of tables and dots.
-///
-/// It looks at no text: whatever comes from outside has its `<` escaped, in scripts' data too.
-fn slim(page: &str) -> String {
-    const ENDS: [&str; 4] = ["</td>", "</th>", "</tr>", "</li>"];
-    const EMPTY: [&str; 5] = ["></circle>", "></line>", "></rect>", "></use>", "></path>"];
-    let mut slim = String::with_capacity(page.len());
-    let mut rest = page;
-    while let Some(at) = rest.find("</") {
-        let (before, end) = rest.split_at(at);
-        let left_out = ENDS.iter().find(|long| end.starts_with(**long));
-        let closed = EMPTY.iter().find(|long| before.ends_with('>') && end.starts_with(&long[1..]));
-        let taken = match (left_out, closed) {
-            (Some(long), _) => {
-                slim.push_str(before);
-                long.len()
-            }
-            (None, Some(long)) => {
-                slim.push_str(&before[..before.len() - 1]);
-                slim.push_str("/>");
-                long.len() - 1
-            }
-            (None, None) => {
-                slim.push_str(before);
-                slim.push_str("</");
-                2
-            }
-        };
-        rest = &end[taken..];
-    }
-    slim.push_str(rest);
-    slim
 }
 
 fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {

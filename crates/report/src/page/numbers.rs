@@ -177,7 +177,7 @@ fn counts((events, chances): (u64, u64)) -> Markup {
         td {
             (count(events)) " of " (count(chances))
             @if events > 0 {
-                " " i { (rounded(events as f64 / chances as f64, Terms::Frequency)) }
+                "\n" (rounded(events as f64 / chances as f64, Terms::Frequency))
             }
         }
     }
@@ -192,7 +192,8 @@ fn cell(row: Option<&EstimateRow>) -> Markup {
                 None => "–",
                 Some((e, terms)) => {
                     @let number = parts(&e, terms);
-                    (number.point) " " i { (number.interval) }
+                    (number.point)
+                    @if !number.interval.is_empty() { "\n" (number.interval) }
                 }
             }
         }

@@ -43,6 +43,9 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                 "In brackets: the 95 % confidence interval, from trials; a number without was the \
                  same in every block. A trial is a fresh process that measures one thing once."
             }
+            p.small.on-paper {
+                "What is folded away on the screen is not on paper: unfold it there before printing."
+            }
             ol.answers {
                 @for chapter in chapters {
                     li {
@@ -305,7 +308,7 @@ pub(super) fn rail(chapters: &[Chapter<'_>]) -> Markup {
                 @for chapter in chapters {
                     li {
                         a href={ "#" (anchor(&chapter.summary.id)) } {
-                            (words::plain(&chapter.summary.id))
+                            (short(&chapter.summary.id, 64))
                         }
                     }
                 }

@@ -1,11 +1,11 @@
 //! What people say, what this machine says: all claims of a session on a page of their own.
 
 use super::opening::{tally, warning};
-use super::{Chapter, anchor, chapters_without_figures, claims, document, footer};
+use super::{Chapter, anchor, bind, chapters_without_figures, claims, document, footer};
 use crate::evidence::{self, FLOOR_MEANING};
 use crate::words::{self, counted, short};
 use crate::{REPORT_PAGE, Session};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 use model::{ClaimResult, Verdict};
 
 /// What the page does by itself: hiding the verdicts that are not asked for. Without it all of
@@ -33,7 +33,8 @@ pub(crate) fn sayings(session: &Session<'_>) -> String {
         }
         (footer(session))
     };
-    document(session, &title, &body, &[SCRIPT])
+    let body = PreEscaped(bind::percents(&body.0));
+    document(session, &title, &html! { (body) }, &[SCRIPT])
 }
 
 /// The claims of one verdict with the experiments they belong to.

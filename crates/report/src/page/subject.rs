@@ -126,3 +126,59 @@ fn around(subject: &Subject) -> Vec<String> {
     }
     told
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{self, Fixture};
+    use crate::{Session, html};
+    use model::{Cell, Control, Inquiry, Subject};
+
+    fn page(subject: Subject) -> String {
+        let mut fixture = fixture::session(3);
+        fixture.manifest.designs[0].subject = Some(subject);
+        fixture.manifest.options.inquiry = Some(Inquiry::Study);
+        let Fixture { manifest, records, summary } = &fixture;
+        html(&Session { manifest, records, summary })
+    }
+
+    #[test]
+    fn the_command_is_shown_with_its_placeholders_and_as_it_ran() {
+        let list = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let subject = Subject {
+            command: list(&["./<b>", "{mechanism}", "a b"]),
+            folder: "/x\u{1b}[31m".into(),
+            prepare: vec![list(&["sync"])],
+            ..Subject::default()
+        };
+        let page = page(subject.clone());
+        assert!(page.contains("<code>'./&lt;b&gt;' {mechanism} 'a b'</code>"), "not the command");
+        assert!(page.contains("<code>'./&lt;b&gt;' fork 'a b'</code>"), "not as it ran");
+        assert!(page.contains("Before each trial, not timed: sync."));
+        assert!(page.contains("In the folder /x\u{fffd}[31m."));
+        assert!(page.contains("What your programs cost on"));
+        let shell = Subject { command: list(&["ls | {mechanism}"]), shell: true, ..subject };
+        assert!(self::page(shell).contains("<code>ls | fork</code>"));
+    }
+
+    #[test]
+    fn the_second_of_two_identical_treatments_is_called_so() {
+        let mut design = fixture::create();
+        let at = |level| Cell::new([("memory", level)]);
+        let [first, second] = [0, 1].map(|index| design.factors[1].levels[index].name.clone());
+        let other = design.factors[0].levels[1].name.clone();
+        assert_eq!(design.factors[1].name, "memory");
+        design.findings.clear();
+        design.claims.clear();
+        design.controls =
+            vec![Control { response: "create_ns".into(), a: at(&first), b: at(&second) }];
+        let told = |design: &model::Design, memory: &str| {
+            let cell = Cell::new([("mechanism", other.as_str()), ("memory", memory)]);
+            crate::treatment(design, &design.complete(&cell))
+        };
+        // An experiment of the catalog means what its factors say.
+        assert!(told(&design, &first).contains("memory"), "{}", told(&design, &first));
+        design.subject = Some(Subject::default());
+        assert!(!told(&design, &first).contains("memory"), "{}", told(&design, &first));
+        assert!(told(&design, &second).ends_with(" · again"), "{}", told(&design, &second));
+    }
+}

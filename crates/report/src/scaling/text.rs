@@ -20,7 +20,11 @@ pub(crate) fn text(scaling: &Scaling, width: usize) -> String {
     out.push('\n');
     for (index, sentence) in scaling.answer.iter().enumerate() {
         let told = paragraph(&short(sentence, 1000), "  ", "  ", width);
-        out.push_str(&if index == 0 { format!("{}\n", paint(BOLD, told.trim_end())) } else { told });
+        out.push_str(&if index == 0 {
+            format!("{}\n", paint(BOLD, told.trim_end()))
+        } else {
+            told
+        });
     }
     section(&mut out, "What to do");
     for sentence in &scaling.advice.sentences {
@@ -49,7 +53,10 @@ fn curve(out: &mut String, scaling: &Scaling, width: usize) {
         return;
     }
     let unit = short(&scaling.work.unit, 24);
-    section(out, &format!("Throughput over n, in {unit} (o trials with interval, x the fitted curve)"));
+    section(
+        out,
+        &format!("Throughput over n, in {unit} (o trials with interval, x the fitted curve)"),
+    );
     let room = width.saturating_sub(NAME + NUMBER + 2).max(10);
     let place = |x: f64| ((x / top).clamp(0.0, 1.0) * (room - 1) as f64).round() as usize;
     let mut crossed = scaling.cpus.is_none();
@@ -164,7 +171,12 @@ fn laws(out: &mut String, scaling: &Scaling, width: usize) {
             out.push('\n');
         }
         out.push_str(&paragraph(&format!("Chosen: {}.", curve.reason), "  ", "    ", width));
-        out.push_str(&paragraph(&format!("{}.", capital(&curve.peak.sentence)), "  ", "    ", width));
+        out.push_str(&paragraph(
+            &format!("{}.", capital(&curve.peak.sentence)),
+            "  ",
+            "    ",
+            width,
+        ));
     }
 }
 

@@ -1,5 +1,6 @@
 //! What sessions say of each other, for a terminal: what differs first, the largest first.
 
+use crate::comparison::found::{Found, Size, by_sureness, for_findings};
 use crate::format::{self, Terms, terms_of};
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, wrapped};
 use crate::words::{self, counted, letter, short};
@@ -49,6 +50,8 @@ struct Told<'a> {
     /// Place among the sides.
     side: usize,
     effect: &'a SessionEffect,
+    /// `None` where nothing could be compared.
+    found: Option<Found<'a>>,
 }
 
 #[derive(Clone, Copy)]
@@ -58,15 +61,6 @@ enum What<'a> {
 }
 
 impl Told<'_> {
-    /// How far from "no difference", to sort by; differences without a ratio come last.
-    fn size(&self) -> f64 {
-        match (self.effect.ratio, self.effect.p_value) {
-            (Some(ratio), _) if ratio.point > 0.0 => ratio.point.ln().abs(),
-            (Some(_), _) => f64::INFINITY,
-            (None, _) => 0.0,
-        }
-    }
-
     fn values(&self) -> (Option<Estimate>, Option<Estimate>) {
         let values = match self.what {
             What::Finding(finding) => &finding.values,
@@ -105,7 +99,11 @@ impl<'a> Face<'a> {
                 counted(side.trials, "trial")
             );
             let base = if at == 0 { " (base)" } else { "" };
-            let trusted = if side.trusted { "" } else { "not trusted by its A/A control · " };
+            let trusted = match side.trusted {
+                Some(true) => "",
+                Some(false) => "not trusted by its A/A control · ",
+                None => "no A/A control · ",
+            };
             let head = format!("{} {}{base}", letter(at), short(&side.name, self.width / 2));
             let room = self.width.saturating_sub(columns(&head) + 2);
             let rest = short(&format!("{trusted}{rest}"), room);
@@ -203,12 +201,15 @@ impl<'a> Face<'a> {
     fn told(&self) -> impl Iterator<Item = Told<'a>> {
         let comparison = self.comparison;
         comparison.experiments.iter().flat_map(|experiment| {
-            let findings = experiment.findings.iter().map(|it| (What::Finding(it), &it.effects));
-            let rows = experiment.rows.iter().map(|it| (What::Row(it), &it.effects));
-            findings.chain(rows).flat_map(move |(what, effects)| {
+            let findings = experiment.findings.iter();
+            let findings = findings.map(|it| (What::Finding(it), &it.values, &it.effects));
+            let rows = experiment.rows.iter();
+            let rows = rows.map(|it| (What::Row(it), &it.values, &it.effects));
+            findings.chain(rows).flat_map(move |(what, values, effects)| {
                 effects.iter().enumerate().filter_map(move |(at, effect)| {
                     let effect = effect.as_ref()?;
-                    Some(Told { experiment, what, side: at + 1, effect })
+                    let found = Found::of(values, effects, at);
+                    Some(Told { experiment, what, side: at + 1, effect, found })
                 })
             })
         })
@@ -219,32 +220,41 @@ impl<'a> Face<'a> {
         if self.whole {
             return self.everything();
         }
-        let compared = self.told().filter(|told| told.effect.p_value.is_some()).count();
+        let (findings, rows): (Vec<Told<'_>>, Vec<Told<'_>>) = self
+            .told()
+            .filter(|told| told.found.is_some())
+            .partition(|told| matches!(told.what, What::Finding(_)));
+        let compared = findings.len() + rows.len();
         if compared == 0 {
             return Vec::new();
         }
-        let mut differing: Vec<Told<'_>> = self.told().filter(|told| told.effect.differs).collect();
-        differing.sort_by(|a, b| b.size().total_cmp(&a.size()));
-        if differing.is_empty() {
-            let text =
-                format!("No difference was found in {}.", counted(compared as u64, "comparison"));
+        let (of_findings, of_rows) = (findings.len(), rows.len());
+        let (findings, rows) = (differing(findings), differing(rows));
+        let numbers = counted(compared as u64, "number");
+        if findings.len() + rows.len() == 0 {
+            let text = format!(
+                "None of {numbers} differs, as far as could be seen ({} among them).",
+                counted(of_findings as u64, "finding")
+            );
             let said = wrapped(&text, self.width);
             let mut lines: Vec<String> = said.iter().map(|line| paint(GOOD, line)).collect();
             lines.extend(self.floor());
             return lines;
         }
-        let (findings, rows): (Vec<Told<'_>>, Vec<Told<'_>>) =
-            differing.into_iter().partition(|told| matches!(told.what, What::Finding(_)));
-        let of = counted(compared as u64, "comparison");
-        let head = format!("{} of {of} differ, the largest first", findings.len() + rows.len());
-        let mut lines = vec![paint(BOLD, &short(&head, self.width))];
-        // Half of the room at least is for what the experiments ask.
-        let per = self.effect_lines();
-        let room = room.saturating_sub(4) / per;
-        let for_findings = room.saturating_sub(rows.len()).max(room / 2).max(EFFECTS_MIN / 2);
-        lines.extend(self.list("Findings", &findings, for_findings));
-        let left = room.saturating_sub(for_findings.min(findings.len())).max(EFFECTS_MIN / 2);
-        lines.extend(self.list("Responses", &rows, left));
+        let verb = if findings.len() + rows.len() == 1 { "differs" } else { "differ" };
+        let head = format!(
+            "{} of {numbers} {verb}, the largest first (by the end of the interval that is nearer to \
+             1)",
+            findings.len() + rows.len()
+        );
+        let head = wrapped(&head, self.width);
+        let mut lines: Vec<String> = head.iter().map(|line| paint(BOLD, line)).collect();
+        let room = (room.saturating_sub(4) / self.effect_lines()).max(EFFECTS_MIN);
+        let most = for_findings(findings.len(), rows.len(), room);
+        let head = format!("Findings: {} of {of_findings}", findings.len());
+        lines.extend(self.list(&head, &findings, most));
+        let head = format!("Responses at each treatment: {} of {of_rows}", rows.len());
+        lines.extend(self.list(&head, &rows, room - most));
         lines.extend(self.floor());
         lines
     }
@@ -270,11 +280,9 @@ impl<'a> Face<'a> {
             2 => String::new(),
             _ => format!("{} ", letter(told.side)),
         };
-        let (arrow, style) = match (effect.differs, direction(effect)) {
-            (false, _) => (" ", DIM),
-            (true, Some(true)) => ("↑", BOLD),
-            (true, Some(false)) => ("↓", BOLD),
-            (true, None) => ("≠", BOLD),
+        let (arrow, style) = match told.found.filter(|_| effect.differs) {
+            Some(found) => (found.direction(), BOLD),
+            None => (" ", DIM),
         };
         let number = padded(&number(told), EFFECT_COLUMNS);
         let number = paint(style, &format!("{side}{arrow} {number}"));
@@ -352,7 +360,7 @@ impl<'a> Face<'a> {
         else {
             return Vec::new();
         };
-        let share = |x: f64| format::rounded(x, Terms::Share);
+        let share = |x: f64| format::rough(x, Terms::Share);
         let text = format!(
             "A difference that is smaller than these would have been missed more often than in one \
              case of five: {} in the sharpest comparison, {} in the middle one ({} if it had been \
@@ -439,13 +447,13 @@ fn outcome(outcome: GateOutcome) -> (Style, &'static str, &'static str) {
     }
 }
 
-/// Whether it has grown.
-fn direction(effect: &SessionEffect) -> Option<bool> {
-    match (effect.ratio, effect.difference) {
-        (Some(ratio), _) => Some(ratio.point > 1.0),
-        (None, Some(difference)) => Some(difference.point > 0.0),
-        _ => None,
-    }
+/// What stands as a difference, the most that is sure first.
+fn differing(told: Vec<Told<'_>>) -> Vec<Told<'_>> {
+    let mut differing: Vec<(Found<'_>, Told<'_>)> =
+        told.into_iter().filter_map(|told| Some((told.found?, told))).collect();
+    differing.retain(|(found, _)| found.effect.differs);
+    differing.sort_by(|(a, _), (b, _)| by_sureness(a, b));
+    differing.into_iter().map(|(_, told)| told).collect()
 }
 
 fn number(told: &Told<'_>) -> String {
@@ -453,9 +461,9 @@ fn number(told: &Told<'_>) -> String {
     let within = |estimate: &Estimate, terms| {
         format::joined(&format::parts_within(estimate, terms, EFFECT_COLUMNS))
     };
-    match (&effect.ratio, &effect.difference) {
-        (Some(ratio), _) => within(ratio, Terms::Times),
-        (None, Some(difference)) => {
+    match told.found.map(|found| found.size) {
+        Some(Size::Ratio(ratio)) => within(ratio, Terms::Times),
+        Some(Size::Difference(difference)) => {
             let sign = if difference.point > 0.0 { "+" } else { "" };
             format!("{sign}{}", within(difference, told.terms()))
         }
@@ -493,7 +501,7 @@ fn what(told: &Told<'_>) -> String {
 fn varying(experiment: &ComparedExperiment) -> BTreeSet<&str> {
     let mut known = std::collections::BTreeMap::new();
     let mut varying = BTreeSet::new();
-    for (factor, level) in experiment.rows.iter().flat_map(|row| &row.treatment.0) {
+    for (factor, level) in experiment.rows.iter().flat_map(|row| row.treatment.0.iter()) {
         if *known.entry(factor.as_str()).or_insert(level) != level {
             varying.insert(factor.as_str());
         }

@@ -83,6 +83,7 @@ pub(super) fn whole(own: &Own<'_>, width: usize) -> Vec<String> {
 pub(super) fn floor_lines(own: &Own<'_>, width: usize) -> Vec<String> {
     let inner = width.saturating_sub(6);
     let share = |x: Option<f64>| x.map_or("–".to_string(), |x| format::rounded(x, Terms::Share));
+    let least = |x: Option<f64>| x.map_or("–".to_string(), |x| format::rough(x, Terms::Share));
     let mut lines = Vec::new();
     // Of what was the same in every trial there is nothing to say.
     let known = |floor: &&ResponseFloor| floor.now.is_some() || floor.in_ten_times.is_some();
@@ -91,8 +92,8 @@ pub(super) fn floor_lines(own: &Own<'_>, width: usize) -> Vec<String> {
         let mut text = format!(
             "{}: {} now, {} in ten times the time",
             cut(&floor.response, LABEL_COLUMNS_MAX),
-            share(floor.now),
-            share(floor.in_ten_times)
+            least(floor.now),
+            least(floor.in_ten_times)
         );
         if let Some(variance) = variance {
             text.push_str(&format!(

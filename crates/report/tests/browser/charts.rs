@@ -2,7 +2,7 @@
 
 use crate::eyes::{Looked, browser};
 use crate::fixture::Fixture;
-use crate::made_up::written;
+use crate::made_up::{row_said, written};
 use crate::recorded;
 use model::{Outcome, Treatment};
 use serde_json::Value;
@@ -20,6 +20,7 @@ fn the_charts_of_the_recorded_session_are_true_to_it() {
     distributions_rise_from_none_to_all(&looked, &fixture);
     fields_are_treatments(&looked, &fixture);
     caches_stand_where_they_belong(&looked, &fixture);
+    panels_share_what_looks_the_same(&looked);
     for kind in [".slopes", ".distributions", ".heat"] {
         marks_speak(&looked, kind);
     }
@@ -31,7 +32,25 @@ fn the_charts_of_the_recorded_session_are_true_to_it() {
         looked.assert_no_overflow(width);
     }
     fields_are_readable(&looked);
+    it_prints_to_few_sheets(&looked);
     looked.assert_quiet();
+}
+
+/// On paper what is folded away stays so, charts stand beside one another, and a chapter begins where
+/// the last one ended: unfolded, and with a sheet for each chapter, it was 162 sheets.
+fn it_prints_to_few_sheets(looked: &Looked) {
+    looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = false; })");
+    let folded = "document.querySelectorAll('details:not([open])').length";
+    let before = looked.number(folded);
+    let pdf = looked.tab.print_to_pdf(None).unwrap();
+    let page = b"/Type /Page";
+    let after = |at: usize| pdf.get(at + page.len()).copied();
+    let sheets = (0..pdf.len())
+        .filter(|at| pdf[*at..].starts_with(page) && after(*at) != Some(b's'))
+        .count();
+    assert!((20..=80).contains(&sheets), "{sheets} sheets");
+    // What was unfolded for the paper is folded again.
+    assert_eq!(looked.number(folded), before);
 }
 
 fn list(value: &Value) -> &Vec<Value> {
@@ -165,8 +184,13 @@ fn distributions_rise_from_none_to_all(looked: &Looked, fixture: &Fixture) {
 fn fields_are_treatments(looked: &Looked, fixture: &Fixture) {
     let fields = looked.ask(
         "Array.from(document.querySelectorAll('#experiment-counters .heat .field')).map((field) => \
-         ({said: field.dataset.tip || '', text: field.textContent, kind: field.className,\
+         ({text: field.textContent, kind: field.className,\
            wide: field.scrollWidth - field.clientWidth}))",
+    );
+    // The table behind has a row for each, in the same order, from which a field's words come.
+    let rows = looked.ask(
+        "Array.from(document.querySelectorAll('#experiment-counters .figure:has(.heat) .behind tbody tr'))\
+         .map((row) => row.cells[1].textContent)",
     );
     let own = fixture.records.iter().filter(|record| record.experiment == "counters");
     let spread: BTreeSet<&Treatment> = own
@@ -190,9 +214,10 @@ fn fields_are_treatments(looked: &Looked, fixture: &Fixture) {
     };
     assert_eq!(measured.len() + blank, levels("kind") * levels("threads"));
     let mut steps: Vec<(f64, u32)> = Vec::new();
-    for field in measured {
+    assert_eq!(list(&rows).len(), measured.len());
+    for (field, row) in measured.into_iter().zip(list(&rows)) {
         let text = field["text"].as_str().unwrap();
-        assert!(field["said"].as_str().unwrap().contains(text), "{field}");
+        assert_eq!(row, text, "{field}");
         assert!(field["wide"].as_f64().unwrap() <= 0.0, "{field}");
         let kind = field["kind"].as_str().unwrap();
         let step = kind.split(" h").find_map(|rest| rest.parse().ok()).unwrap();
@@ -229,6 +254,26 @@ fn caches_stand_where_they_belong(looked: &Looked, fixture: &Fixture) {
     assert_eq!(none, 0.0);
 }
 
+/// What a panel takes from the first of its figure looks there as it does in the first: as high, and
+/// in a panel of the same width as wide. (A style that depends on what is around it would not.)
+fn panels_share_what_looks_the_same(looked: &Looked) {
+    let shared = looked.ask(
+        "Array.from(document.querySelectorAll('.plot use')).filter((use) => \
+           !use.getAttribute('href').startsWith('#mark')).map((use) => {\
+           const first = document.querySelector(use.getAttribute('href'));\
+           const wide = (one) => one.closest('svg').getBoundingClientRect().width;\
+           const [a, b] = [use.getBBox(), first.getBBox()];\
+           return [a.height, b.height, a.width / wide(use), b.width / wide(first)]; })",
+    );
+    assert!(list(&shared).len() > 10, "{shared}");
+    for pair in list(&shared) {
+        let [high, first_high, wide, first_wide] =
+            [0, 1, 2, 3].map(|at| pair[at].as_f64().unwrap());
+        assert!((high - first_high).abs() < 0.5 && high > 10.0, "{pair}");
+        assert!((wide - first_wide).abs() < 0.02 && wide > 0.1, "{pair}");
+    }
+}
+
 /// The first mark of a kind of chart speaks when pointed at, and arrow keys walk through all.
 fn marks_speak(looked: &Looked, kind: &str) {
     looked.ask(&format!(
@@ -247,13 +292,15 @@ fn marks_speak(looked: &Looked, kind: &str) {
     let said = || looked.text("document.getElementById('tip').textContent");
     let hidden = || looked.ask("document.getElementById('tip').hidden").as_bool().unwrap();
     assert!(!hidden(), "{kind}");
-    let known = |text: &str| {
-        looked.ask(&format!(
-            "Array.from(document.querySelectorAll('{kind} .mark')).some((m) => m.dataset.tip === {})",
-            serde_json::to_string(text).unwrap()
-        ))
+    // A slope and a distribution carry what they say, a field has it from the table.
+    let words = |mark: usize| match kind {
+        ".heat" => row_said(looked, ".figure:has(.heat)", mark),
+        _ => looked.text(&format!(
+            "document.querySelector('{kind}').querySelectorAll('.mark')[{mark}].dataset.tip"
+        )),
     };
-    assert_eq!(known(&said()), Value::Bool(true), "{kind}");
+    let all: Vec<String> = (0..4).map(words).collect();
+    assert!(all.contains(&said()), "{kind}: {} is none of {all:?}", said());
     looked.tab.move_mouse_to_point(point(2.0, 2.0)).unwrap();
     looked.tab.evaluate(shown, true).unwrap();
     looked.ask(&format!("document.querySelector('{kind}').focus()"));
@@ -261,9 +308,7 @@ fn marks_speak(looked: &Looked, kind: &str) {
     assert!(hidden(), "{kind}");
     looked.tab.press_key("ArrowRight").unwrap();
     looked.tab.press_key("ArrowRight").unwrap();
-    let second = looked.text(&format!(
-        "document.querySelector('{kind}').querySelectorAll('.mark')[1].dataset.tip"
-    ));
+    let second = words(1);
     assert!(!second.is_empty() && second.contains('\n'), "{kind}");
     assert_eq!(said(), second);
     looked.ask(&format!("document.querySelector('{kind}').blur()"));
@@ -274,7 +319,7 @@ fn everything_stays_inside(looked: &Looked, width: u32) {
     let stray = looked.ask(
         "Array.from(document.querySelectorAll(\
            '.slopes .mark .point, .slopes .ratio, .distributions .mark .point, .landmarks text,\
-            .heat .field, .heat .heat-name, .row .mark .point'))\
+            .heat .field, .heat .heat-name, .row .mark use'))\
          .filter((mark) => {\
            const a = mark.getBoundingClientRect();\
            const b = mark.closest('.plot, .rows').getBoundingClientRect();\

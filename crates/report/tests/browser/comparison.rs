@@ -235,7 +235,7 @@ trait IntoTreatment {
 
 impl IntoTreatment for Vec<(String, String)> {
     fn into_treatment(self) -> Treatment {
-        Treatment(self.into_iter().collect())
+        self.into_iter().collect()
     }
 }
 

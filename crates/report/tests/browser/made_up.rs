@@ -151,7 +151,12 @@ fn the_meter_speaks(looked: &Looked) {
     let shown = "new Promise((done) => setTimeout(() => done(0), 150))";
     looked.tab.evaluate(shown, true).unwrap();
     let said = looked.text("document.getElementById('tip').textContent");
-    assert_eq!(said, looked.text(&format!("{hit}.dataset.tip")));
+    // A lane has a line for each stretch, and so have the times that all lanes share.
+    let line = |what: &str| looked.text(&format!("{what}.split('\\n')[48]"));
+    let first = "document.querySelector('.meter [data-lane]').dataset.lane";
+    let when = "document.querySelector('.meter').dataset.when";
+    assert_eq!(said, format!("CPU time of others: {}\n{}", line(first), line(when)));
+    assert!(line(when).ends_with("after the start"), "{}", line(when));
     assert!(said.starts_with("CPU time of others: median "), "{said}");
     looked
         .tab
@@ -280,8 +285,8 @@ fn charts_are_drawn(looked: &Looked, fixture: &fixture::Fixture) {
     };
     let dots = |id: &str, figure: usize| {
         looked.number(&format!(
-            "document.querySelectorAll('#experiment-{id} .figure:has(.dots)')[{figure}]\
-             .querySelectorAll('.dots circle').length"
+            "document.querySelectorAll('#experiment-{id} .figure:has(circle)')[{figure}]\
+             .querySelectorAll('.mark circle').length"
         ))
     };
     assert_eq!(dots("null", 0), measured("null") as f64);
@@ -293,10 +298,10 @@ fn charts_are_drawn(looked: &Looked, fixture: &fixture::Fixture) {
     assert_eq!(dots("create", 0), f64::from(6 * blocks));
     assert_eq!(dots("create", 1), f64::from(3 * 4 * blocks));
     let marks = looked
-        .number("document.querySelectorAll('#experiment-workers .panel .dots ~ .mark').length");
+        .number("document.querySelectorAll('#experiment-workers .panel .mark:has(circle)').length");
     assert_eq!(marks, f64::from(4 * main_grid));
     let stray = looked.number(
-        "Array.from(document.querySelectorAll('.canvas .mark .point, .canvas .dots circle'))\
+        "Array.from(document.querySelectorAll('.canvas .mark use, .canvas .mark circle'))\
          .filter((mark) => {\
            const a = mark.getBoundingClientRect();\
            const b = mark.closest('.canvas').getBoundingClientRect();\
@@ -310,13 +315,18 @@ fn charts_are_drawn(looked: &Looked, fixture: &fixture::Fixture) {
          .filter((svg) => svg.getBoundingClientRect().width < 100).length",
     );
     assert_eq!(flat, 0.0);
+    let high = looked.number(
+        "Math.max(...Array.from(document.querySelectorAll('.rows:not(.meter) .row'),\
+         (row) => row.getBoundingClientRect().height))",
+    );
+    assert!((20.0..=60.0).contains(&high), "a row of one or two lines is {high} px high");
 }
 
 /// Pointing at a mark and stepping with the keyboard both show its numbers.
 fn marks_speak(looked: &Looked) {
-    looked.ask("document.querySelector('.plot .mark').scrollIntoView({block: 'center', behavior: 'instant'})");
+    looked.ask("document.querySelector('.plot:has(circle) .mark').scrollIntoView({block: 'center', behavior: 'instant'})");
     let at = looked.ask(
-        "(() => { const b = document.querySelector('.plot .mark .point').getBoundingClientRect();\
+        "(() => { const b = document.querySelector('.plot:has(circle) .mark use').getBoundingClientRect();\
          return [b.left + b.width / 2, b.top + b.height / 2]; })()",
     );
     let (x, y) = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
@@ -325,8 +335,9 @@ fn marks_speak(looked: &Looked) {
     looked.tab.evaluate(shown, true).unwrap();
     assert!(!looked.ask("document.getElementById('tip').hidden").as_bool().unwrap());
     let said = looked.text("document.getElementById('tip').textContent");
-    assert_eq!(said, looked.text("document.querySelector('.plot .mark').dataset.tip"));
+    assert_eq!(said, row_said(looked, ".figure:has(.plot circle)", 0));
     assert!(said.contains('[') && said.contains("12 trials"), "{said}");
+    dots_speak(looked);
 
     looked
         .tab
@@ -339,12 +350,67 @@ fn marks_speak(looked: &Looked) {
     looked.tab.press_key("ArrowRight").unwrap();
     looked.tab.press_key("ArrowRight").unwrap();
     let said = looked.text("document.getElementById('tip').textContent");
-    let second = looked
-        .text("document.querySelectorAll('.rows')[0].querySelectorAll('.mark')[1].dataset.tip");
-    assert!(!second.is_empty());
-    assert_eq!(said, second);
+    assert_eq!(said, row_said(looked, ".figure:has(.rows:not(.meter))", 1));
     looked.ask("document.querySelector('.rows').blur()");
     assert!(looked.ask("document.getElementById('tip').hidden").as_bool().unwrap());
+}
+
+/// What a row of the table behind the first such figure says: what its mark must say.
+pub(crate) fn row_said(looked: &Looked, figure: &str, row: usize) -> String {
+    looked.text(&format!(
+        "(() => {{ const row = document.querySelector('{figure}')\
+           .querySelectorAll('.behind tbody tr')[{row}];\
+         const cells = Array.from(row.cells, (cell) => cell.textContent);\
+         const [estimate, interval, trials] = cells.slice(-3);\
+         return `${{cells[0]}}\\n${{`${{estimate}} ${{interval}}`.trim()}}\\n${{trials}} trials`; }})()"
+    ))
+}
+
+/// The dot that lies farthest from its estimate says which trial it is, also when the table behind its
+/// chart has been sorted since.
+fn dots_speak(looked: &Looked) {
+    let dot = looked.ask(
+        "(() => {\
+         const middle = (mark) => { const b = mark.getBoundingClientRect();\
+           return [b.left + b.width / 2, b.top + b.height / 2]; };\
+         const far = (dot) => { const [a, b] = [dot, dot.parentNode.querySelector('use')].map(middle);\
+           return Math.hypot(a[0] - b[0], a[1] - b[1]); };\
+         const all = Array.from(document.querySelectorAll('.plot .mark circle'));\
+         const dot = all.reduce((a, b) => (far(b) > far(a) ? b : a));\
+         const [cell, figure] = [dot.parentNode, dot.closest('figure')];\
+         const row = Array.from(figure.querySelectorAll('.mark')).indexOf(cell);\
+         const name = figure.querySelectorAll('.behind tbody tr')[row].cells[0].textContent;\
+         figure.querySelector('.behind').open = true;\
+         dot.closest('.plot').scrollIntoView({block: 'center', behavior: 'instant'});\
+         const index = Array.from(cell.querySelectorAll('circle')).indexOf(dot);\
+         figure.id = 'speaking';\
+         return {far: far(dot), at: middle(dot), name, told: cell.dataset.dots.split('\\n')[index]};\
+         })()",
+    );
+    assert!(dot["far"].as_f64().unwrap() > 8.0, "{dot}");
+    looked.tab.wait_for_element("#speaking .behind th button").unwrap();
+    let first = looked.text("document.querySelector('#speaking .behind tbody').textContent");
+    // Twice: downwards.
+    for _ in 0..2 {
+        looked.ask("(document.querySelector('#speaking .behind th button').click(), 0)");
+    }
+    let sorted = looked.text("document.querySelector('#speaking .behind tbody').textContent");
+    assert_ne!(first, sorted);
+    let point = headless_chrome::browser::tab::point::Point {
+        x: dot["at"][0].as_f64().unwrap(),
+        y: dot["at"][1].as_f64().unwrap(),
+    };
+    looked.tab.move_mouse_to_point(point).unwrap();
+    looked.tab.evaluate("new Promise((done) => setTimeout(() => done(0), 150))", true).unwrap();
+    let (block, value) = dot["told"].as_str().unwrap().split_once(' ').unwrap();
+    assert_eq!(
+        looked.text("document.getElementById('tip').textContent"),
+        format!("{}\ntrial of block {block}: {value}", dot["name"].as_str().unwrap())
+    );
+    // Back to how it was written.
+    looked.ask("(document.querySelector('#speaking .behind th button').click(), 0)");
+    assert_eq!(looked.text("document.querySelector('#speaking .behind tbody').textContent"), first);
+    looked.ask("(document.querySelector('#speaking .behind').open = false, 0)");
 }
 
 /// Both colour schemes have their own background and readable ink.

@@ -346,7 +346,8 @@ fn the_table_of_estimates_sorts_across_units() {
         serde_json::from_value(cells).unwrap()
     };
     let written = names(&looked);
-    let units: BTreeSet<&str> = written.iter().filter_map(|cell| cell.split(' ').nth(1)).collect();
+    let units: BTreeSet<&str> =
+        written.iter().filter_map(|cell| cell.split_whitespace().nth(1)).collect();
     assert!(units.len() > 1, "{units:?}");
     let press = format!("{table}.tHead.rows[0].cells[1].querySelector('button').click()");
     looked.ask(&press);
@@ -361,7 +362,7 @@ fn the_table_of_estimates_sorts_across_units() {
     points.sort_by(f64::total_cmp);
     let scale = |cell: &str| {
         let (number, unit) = cell.split_once(' ').unwrap();
-        let unit = unit.split([' ', '[']).next().unwrap();
+        let unit = unit.split_whitespace().next().unwrap();
         let factor = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
         let factor = factor.iter().find(|(name, _)| *name == unit).unwrap().1;
         number.replace('\u{202f}', "").replace('−', "-").parse::<f64>().unwrap() * factor

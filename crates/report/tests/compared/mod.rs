@@ -74,7 +74,7 @@ fn bare(sides: usize) -> Comparison {
                 host: ["quiet-host", "busy-host", "other-host"][index].into(),
                 started_unix_ms: 1_795_000_000_000 + 86_400_000 * index as u64,
                 trials: 1929 / (index as u64 + 1),
-                trusted: index != 1,
+                trusted: [Some(true), Some(false), None][index],
             })
             .collect(),
         facts: Vec::new(),
@@ -140,7 +140,7 @@ fn difference(by: f64, width: f64, differs: bool) -> SessionEffect {
 }
 
 fn treatment(levels: &[(&str, String)]) -> Treatment {
-    Treatment(levels.iter().map(|(f, l)| (f.to_string(), l.clone())).collect())
+    levels.iter().map(|(f, l)| (f.to_string(), l.clone())).collect()
 }
 
 fn row(

@@ -123,7 +123,9 @@ fn rename_levels(fixture: &mut Fixture, next: &mut impl FnMut() -> String) {
     let design = &mut fixture.manifest.designs[0];
     let (old, new) = ("fork".to_string(), format!("{} 1", next()));
     let swap = |treatment: &mut Treatment| {
-        if let Some(level) = treatment.0.get_mut("mechanism").filter(|level| **level == old) {
+        if let Some(level) =
+            treatment.levels_mut().get_mut("mechanism").filter(|level| **level == old)
+        {
             level.clone_from(&new);
         }
     };

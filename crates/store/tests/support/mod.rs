@@ -4,7 +4,6 @@ use model::{
     Check, Counters, Design, Environment, Factor, Level, Manifest, Measured, Options, Outcome,
     Profile, Record, SESSION_FORMAT, Series, ShieldReport, Surroundings, Treatment,
 };
-use std::collections::BTreeMap;
 
 pub(crate) fn manifest() -> Manifest {
     Manifest {
@@ -45,11 +44,11 @@ pub(crate) fn record(trial: u64) -> Record {
         experiment: "create".into(),
         block: trial as u32,
         position: 0,
-        treatment: Treatment(BTreeMap::from([("model".into(), "thread".into())])),
+        treatment: Treatment::from_iter([("model".into(), "thread".into())]),
         started_unix_ms: 1,
         padding_bytes: 17,
         outcome: Outcome::Completed { leaked: 0 },
-        observed: BTreeMap::new(),
+        observed: Default::default(),
         measured: Some(Measured {
             series: vec![Series { response: "create_ns".into(), per: 1, values: vec![1, -2, 3] }],
             counters: Counters { wall_ns: 7, ..Counters::default() },

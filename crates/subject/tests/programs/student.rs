@@ -15,36 +15,44 @@ pub(crate) fn tests() -> Vec<Test> {
     ]
 }
 
-/// The two programs, compiled with these settings.
-struct Programs {
+/// The programs, compiled with these settings.
+pub(crate) struct Programs {
     folder: tempfile::TempDir,
 }
 
 impl Programs {
-    fn with(settings: &[&str]) -> Self {
+    pub(crate) fn with(settings: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
-        for name in ["fork", "pthread"] {
+        for name in ["fork", "pthread", "hold", "burn"] {
             let status = Command::new("cc")
                 .args(["-pthread", "-o"])
                 .arg(folder.path().join(name))
                 .arg(sources.join(name).with_extension("c"))
                 .args(settings)
                 .status()
-                .expect("a C compiler: cargo xtask test installs one");
+                .expect("a C compiler: what links Rust is one");
             assert!(status.success());
         }
         Programs { folder }
     }
 
-    fn subject(&self, name: &str, kind: &str, workers: &str) -> Subject {
+    /// A program with its arguments.
+    pub(crate) fn subject(&self, name: &str, arguments: &[&str]) -> Subject {
         let path = self.folder.path().join(name).display().to_string();
-        Subject { workers: workers.into(), ..program(&[&path, kind, workers]) }
+        let mut subject = program(&[&path]);
+        subject.command.extend(arguments.iter().map(|word| word.to_string()));
+        subject
+    }
+
+    /// One of the two, which is told how many workers to use.
+    fn workers(&self, name: &str, kind: &str, workers: &str) -> Subject {
+        Subject { workers: workers.into(), ..self.subject(name, &[kind, workers]) }
     }
 }
 
 /// Prints all that is recorded, for whoever reads along.
-fn tell(name: &str, record: &Record) {
+pub(crate) fn tell(name: &str, record: &Record) {
     let Some(measured) = &record.measured else { return };
     let seen: Vec<String> = measured
         .series
@@ -54,7 +62,7 @@ fn tell(name: &str, record: &Record) {
     println!("{name}: {}; {:?}", seen.join(", "), record.observed);
 }
 
-fn within(seen: i64, expected: i64, part: f64) -> bool {
+pub(crate) fn within(seen: i64, expected: i64, part: f64) -> bool {
     ((seen - expected) as f64).abs() <= part * expected as f64
 }
 
@@ -71,15 +79,16 @@ fn fill_memory() {
     let each = megabytes();
     let programs = Programs::with(&[&format!("-DMB={each}")]);
     for name in ["fork", "pthread"] {
-        let record = measured(programs.subject(name, "mem", "8"));
+        let record = measured(programs.workers(name, "mem", "8"));
         tell(name, &record);
-        let expected = 8 * each * 1024 * 1024;
-        let pss = value(&record, responses::PEAK_PSS);
-        assert!(within(pss, expected, 0.1), "{name}: {pss} of {expected}");
-        let rss = value(&record, responses::PEAK_RSS);
-        assert!(within(rss, expected, 0.1), "{name}: {rss} of {expected}");
+        let all = 8 * each * 1024 * 1024;
+        let (pss, rss) = (value(&record, responses::PEAK_PSS), value(&record, responses::PEAK_RSS));
+        assert!(pss <= rss && rss <= all + all / 20, "{name}: {pss}, {rss} of {all}");
+        // Who is held up by a busy machine may begin when others have ended: what the kernel
+        // charged to the group is what there was at once.
         if let Some(charged) = crate::bench::seen(&record, responses::PEAK_CGROUP) {
-            assert!(within(charged, expected, 0.1), "{name}: {charged} of {expected}");
+            assert!(within(pss, charged, 0.15), "{name}: {pss} of {charged}");
+            assert!(within(rss, charged, 0.15), "{name}: {rss} of {charged}");
         }
     }
 }
@@ -87,7 +96,7 @@ fn fill_memory() {
 fn files_are_written_to_the_byte() {
     let programs = Programs::with(&[]);
     for (name, word) in [("fork", "processes"), ("pthread", "threads")] {
-        let record = measured(programs.subject(name, "io", "3"));
+        let record = measured(programs.workers(name, "io", "3"));
         let printed = format!("done: 3 {word}\n").len() as i64;
         assert_eq!(value(&record, responses::WRITTEN), 3 * 4096 * 1024 + printed, "{name}");
     }
@@ -96,22 +105,36 @@ fn files_are_written_to_the_byte() {
     assert!(value(&record, responses::READ) >= 2_000_000);
 }
 
-fn eight_workers_on_one_cpu() {
-    let programs = Programs::with(&["-DROUNDS=20000000UL"]);
-    for name in ["fork", "pthread"] {
-        let subject = Subject { cpus: "one".into(), ..programs.subject(name, "cpu", "8") };
+/// What eight workers on one CPU do, for as long as it takes to see nearly all of it: on a machine
+/// that others keep busy, a thread may do much between two looks.
+fn eight_on_one_cpu(name: &str) -> Record {
+    for rounds in [20, 40, 80, 160, 320] {
+        let programs = Programs::with(&[&format!("-DROUNDS={rounds}000000UL")]);
+        let subject = Subject { cpus: "one".into(), ..programs.workers(name, "cpu", "8") };
         let record = measured(subject);
         tell(name, &record);
+        let share: f64 = observed(&record, "seen_cpu").parse().expect("a number");
+        let is_told = crate::bench::seen(&record, responses::QUEUE_WAIT).is_some();
+        assert!(is_told == (share >= 0.9) || share == 0.9, "{share}");
+        if is_told {
+            return record;
+        }
+    }
+    panic!("{name}: too little of it is ever seen");
+}
+
+fn eight_workers_on_one_cpu() {
+    for name in ["fork", "pthread"] {
+        let record = eight_on_one_cpu(name);
         let last = sys::affinity::allowed().expect("affinity").pop().expect("a CPU");
         assert_eq!(observed(&record, "affinity"), last.to_string());
         assert!(value(&record, responses::CPU_SHARE) <= 1_020_000);
         // Seven of eight wait at any time, as long as all are there: the first to end leaves early.
-        let wait = value(&record, responses::QUEUE_WAIT) as f64;
-        let cpu = value(&record, responses::CPU) as f64;
-        assert!(wait > 4.0 * cpu && wait < 8.0 * cpu.max(value(&record, responses::WALL) as f64));
+        let wait = value(&record, responses::QUEUE_WAIT);
+        let (cpu, wall) = (value(&record, responses::CPU), value(&record, responses::WALL));
+        assert!(wait > 4 * cpu && wait < 8 * wall, "{name}: {wait} beside {cpu} of {wall}");
         let parts = [responses::QUEUE_WAIT, responses::BLOCKED, responses::ABSENT];
         let sum: i64 = parts.iter().map(|part| value(&record, part)).sum();
-        let whole = 8 * value(&record, responses::WALL);
-        assert!(within(sum + cpu as i64, whole, 0.03), "{name}: {sum} + {cpu} of {whole}");
+        assert!(within(sum + cpu, 8 * wall, 0.03), "{name}: {sum} + {cpu} of 8 * {wall}");
     }
 }

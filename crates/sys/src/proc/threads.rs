@@ -33,8 +33,7 @@ pub fn threads(pid: Pid) -> Vec<Thread> {
             // A thread may end between the listing and the reading.
             let stat = parse_stat(&text::read(task.path().join("stat")).ok()?)?;
             let account = parse_schedstat(&text::read(task.path().join("schedstat")).ok()?)?;
-            let began_ns =
-                stat.start_ticks.saturating_mul(tick_ns).saturating_sub(suspended_ns);
+            let began_ns = stat.start_ticks.saturating_mul(tick_ns).saturating_sub(suspended_ns);
             Some(Thread { tid, state: stat.state, began_ns, account })
         })
         .collect()

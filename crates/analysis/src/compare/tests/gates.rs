@@ -77,7 +77,7 @@ fn gate_session(works: usize, shift: f64, noise: f64, seed: u64, session: u32) -
             let normal: f64 = (0..12).map(|_| uniform()).sum::<f64>() - 6.0;
             let value = 1e6 * (shift + noise * normal).exp();
             let mut record = task(block, "w0", "1", value as i64).record();
-            record.treatment = Treatment(Cell::new([("model", name.as_str())]).0);
+            record.treatment = Treatment(Cell::new([("model", name.as_str())]).0.into());
             records.push(record);
         }
     }

@@ -1,0 +1,188 @@
+//! Reading `trials.ndjson`: in order, on all CPUs, and in as little memory as the trials need.
+
+use crate::lines::{Line, read_line};
+use crate::plan::Plan;
+use crate::read::{Torn, explain};
+use crate::words::in_words;
+use crate::{Error, LINE_BYTES_MAX, TRIALS_BYTES_MAX};
+use model::{Record, share_names};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+
+/// So many bytes of whole lines are read before they are parsed: some thousand trials, which share
+/// their names, against a few tens of microseconds for the start of a thread.
+const CHUNK_BYTES: usize = 4 << 20;
+
+/// The most threads that parse. Each holds a chunk, and beyond a few the reading itself is what
+/// takes the time.
+const THREADS_MAX: usize = 8;
+
+/// What `trials.ndjson` holds.
+pub(crate) struct Trials {
+    pub(crate) records: Vec<Record>,
+    /// The whole lines' bytes.
+    pub(crate) whole_bytes: u64,
+    pub(crate) torn: Option<Torn>,
+}
+
+/// Reads the lines of `file`, which is called `path` in errors.
+pub(crate) fn read_trials(file: &File, path: &Path, plan: &Plan) -> Result<Trials, Error> {
+    let found = file.metadata().map_err(Error::io("read", path))?.len();
+    if found > TRIALS_BYTES_MAX {
+        return Err(Error::TooLarge { path: path.to_path_buf(), found, limit: TRIALS_BYTES_MAX });
+    }
+    // It may grow while it is read: somebody may be measuring.
+    let input = BufReader::with_capacity(1 << 16, file.take(TRIALS_BYTES_MAX));
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    read_all(input, path, plan, Shares { threads, bytes: CHUNK_BYTES })
+}
+
+/// How the lines are shared out.
+#[derive(Clone, Copy, Debug)]
+struct Shares {
+    threads: usize,
+    bytes: usize,
+}
+
+fn read_all(
+    mut input: impl BufRead,
+    path: &Path,
+    plan: &Plan,
+    shares: Shares,
+) -> Result<Trials, Error> {
+    let mut chunks: Vec<Chunk> = (0..shares.threads).map(|_| Chunk::default()).collect();
+    let mut trials = Trials { records: Vec::new(), whole_bytes: 0, torn: None };
+    let mut line = 1;
+    loop {
+        let mut end = Ok(None);
+        for chunk in &mut chunks {
+            chunk.clear(line);
+            if matches!(end, Ok(None)) {
+                end = chunk.fill(&mut input, shares.bytes);
+            }
+            line += chunk.ends.len() as u64;
+            trials.whole_bytes += chunk.ends.last().copied().unwrap_or(0) as u64;
+        }
+        // What was read before an error may hold an earlier one.
+        for records in parse_all(&chunks, plan) {
+            let broken = |(line, what)| Error::Broken { path: path.to_path_buf(), line, what };
+            trials.records.append(&mut records.map_err(broken)?);
+        }
+        match end.map_err(Error::io("read", path))? {
+            None => {}
+            Some(End::Clean) => break,
+            Some(End::Torn(bytes)) => {
+                trials.torn = Some(Torn { line, bytes });
+                break;
+            }
+            Some(End::TooLong) => {
+                let what = format!("longer than {LINE_BYTES_MAX} bytes, which no record may be");
+                return Err(Error::Broken { path: path.to_path_buf(), line, what });
+            }
+        }
+    }
+    trials.records.shrink_to_fit();
+    Ok(trials)
+}
+
+/// Why there are no more lines.
+#[derive(Clone, Copy, Debug)]
+enum End {
+    /// There is nothing more.
+    Clean,
+    /// So many bytes without a newline.
+    Torn(u64),
+    /// A line beyond all bounds.
+    TooLong,
+}
+
+/// Some whole lines, one after the other.
+#[derive(Debug, Default)]
+struct Chunk {
+    /// The number of the first.
+    first: u64,
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Chunk {
+    fn clear(&mut self, first: u64) {
+        self.first = first;
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// Reads lines until there are so many bytes of them, or no more.
+    fn fill(&mut self, input: &mut impl BufRead, bytes: usize) -> std::io::Result<Option<End>> {
+        while self.bytes.len() < bytes {
+            let start = self.bytes.len();
+            match read_line(input, &mut self.bytes, LINE_BYTES_MAX)? {
+                Line::Whole => self.ends.push(self.bytes.len()),
+                Line::Torn => return Ok(Some(End::Torn((self.bytes.len() - start) as u64))),
+                Line::TooLong => return Ok(Some(End::TooLong)),
+                Line::End => return Ok(Some(End::Clean)),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The records of its lines, or the first line that holds none and what is wrong with it.
+    fn parse(&self, plan: &Plan) -> Parsed {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        let lines = (self.first..).zip(starts.zip(&self.ends));
+        let one = |(line, (start, &end))| {
+            parse(&self.bytes[start..end], plan).map_err(|what| (line, what))
+        };
+        share_names(|| lines.map(one).collect())
+    }
+}
+
+type Parsed = Result<Vec<Record>, (u64, String)>;
+
+/// What each chunk holds, in order; the first is parsed on this thread.
+fn parse_all(chunks: &[Chunk], plan: &Plan) -> Vec<Parsed> {
+    let Some((first, rest)) = chunks.split_first() else {
+        return Vec::new();
+    };
+    std::thread::scope(|scope| {
+        let others: Vec<_> = rest
+            .iter()
+            .map(|chunk| {
+                // Where no thread can be had, this one does it.
+                let thread = (!chunk.ends.is_empty())
+                    .then(|| std::thread::Builder::new().spawn_scoped(scope, || chunk.parse(plan)));
+                (chunk, thread.and_then(Result::ok))
+            })
+            .collect();
+        let own = first.parse(plan);
+        let join =
+            |(chunk, thread): (&Chunk, Option<std::thread::ScopedJoinHandle<'_, Parsed>>)| {
+                match thread.map(std::thread::ScopedJoinHandle::join) {
+                    None => chunk.parse(plan),
+                    Some(Ok(parsed)) => parsed,
+                    Some(Err(panic)) => std::panic::resume_unwind(panic),
+                }
+            };
+        std::iter::once(own).chain(others.into_iter().map(join)).collect()
+    })
+}
+
+/// The record of one line, or what is wrong with it.
+fn parse(line: &[u8], plan: &Plan) -> Result<Record, String> {
+    let mut record: Record = serde_json::from_slice(line)
+        .map_err(|error| in_words(&format!("this is not a record: {}", explain(&error))))?;
+    // A list that was read grew by doubling; most of what is held is observations.
+    if let Some(measured) = &mut record.measured {
+        measured.series.shrink_to_fit();
+        measured.series.iter_mut().for_each(|series| series.values.shrink_to_fit());
+        measured.checks.shrink_to_fit();
+    }
+    // The plan's own, which all trials of a treatment share.
+    record.treatment = plan.check(&record).map_err(|what| in_words(&what))?.clone();
+    Ok(record)
+}
+
+#[cfg(test)]
+mod tests;
