@@ -52,10 +52,13 @@ pub(super) fn curve(points: &[(f64, f64)], laws: &[Law]) -> ScaleCurve {
     }
 }
 
-/// The points weighted for noise that is the same part of the throughput at each n.
+/// The points weighted for noise that is the same part of the throughput at each n. Where no n has
+/// two, nothing is known of the noise, and all weigh alike: so published fits were made.
 pub(super) fn weighted(points: &[(f64, f64)]) -> Result<Vec<Point>, Error> {
-    let points: Vec<Point> = points.iter().map(|&(n, x)| Point::new(n, x)).collect();
-    fit::weighted_by_level(&points)
+    let alike: Vec<Point> = points.iter().map(|&(n, x)| Point::new(n, x)).collect();
+    let weighted = fit::weighted_by_level(&alike)?;
+    let replicated = by_level(points).iter().any(|(_, values)| values.len() > 1);
+    Ok(if replicated { weighted } else { alike })
 }
 
 /// The throughputs of each n.

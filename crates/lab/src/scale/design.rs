@@ -53,7 +53,7 @@ pub(super) fn design(args: &ScaleArgs, cpus: usize) -> anyhow::Result<Design> {
         method: method(args),
         factors: factors(&levels, copies),
         grids: grids(&levels, copies),
-        findings: levels.iter().rev().filter(|n| **n > 1).map(|n| finding(*n)).collect(),
+        findings: findings(&levels, cpus, args.work.is_some()),
         controls: [WALL, CPU].map(control).into(),
         responses,
         needs: Needs { cpus: 1, ..Needs::default() },
@@ -176,10 +176,23 @@ fn grids(levels: &[u64], copies: Option<u64>) -> Vec<Grid> {
     grids
 }
 
-fn finding(n: u64) -> model::Finding {
+/// The speedups, that of as many workers as there are CPUs first.
+fn findings(levels: &[u64], cpus: u64, counted: bool) -> Vec<model::Finding> {
+    let mut order: Vec<u64> = levels.iter().copied().filter(|n| *n > 1).collect();
+    order.sort_by_key(|n| (*n > cpus, n.abs_diff(cpus)));
+    order.into_iter().map(|n| finding(n, counted)).collect()
+}
+
+/// How much faster n workers are; where the work is counted they may do another amount of it, and
+/// the elapsed time alone is no speedup.
+fn finding(n: u64, counted: bool) -> model::Finding {
     let at = |n: u64| Cell::new([(WORKERS, n.to_string().as_str())]);
-    let sentence = format!("With n {n}: {{}} times the elapsed time of n 1.");
-    remark(&format!("wall_{n}"), &sentence, ratio(WALL, at(n), at(1)))
+    let (sentence, quantity) = if counted {
+        (format!("With n {n}: {{}} times the elapsed time of n 1."), ratio(WALL, at(n), at(1)))
+    } else {
+        (format!("With n {n}: {{}} times as fast as with n 1."), ratio(WALL, at(1), at(n)))
+    };
+    remark(&format!("wall_{n}"), &sentence, quantity)
 }
 
 fn control(response: &str) -> Control {
