@@ -104,9 +104,6 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
         (ScaleLoss::OffCpu, beyond_one(ScaleLoss::OffCpu)),
         (ScaleLoss::Rest, beyond_one(ScaleLoss::Rest)),
     ];
-    let Some((into, most)) = parts.into_iter().max_by(|a, b| a.1.total_cmp(&b.1)) else {
-        return unknown(at, lost, Vec::new());
-    };
     let signs = Signs::of(one.level, at.level, case.cpus);
     let mut evidence = vec![format!(
         "{} of the time of {} workers is lost: the speedup is {}",
@@ -114,31 +111,72 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
         figure(at.told.n),
         at.told.speedup.as_ref().map(with_interval).unwrap_or_default(),
     )];
-    evidence.push(format!(
-        "{} of it, the largest part: {}",
-        percent(most),
-        super::loss_words(into)
-    ));
-    let finding = match into {
-        ScaleLoss::Throttled => quota(&signs),
-        ScaleLoss::Waiting => waiting(&signs),
-        ScaleLoss::MoreCpu => more_cpu(case, one, at, &signs),
-        ScaleLoss::Blocked | ScaleLoss::OffCpu => idle_workers(account, &signs, into),
-        _ => return unknown(at, lost, evidence),
+    let Some((into, found)) = decide(case, one, at, &signs, parts, &mut evidence) else {
+        return unknown(at, lost, evidence);
     };
-    evidence.extend(finding.evidence);
-    let grade = match into {
-        ScaleLoss::OffCpu => Grade::Timing,
-        _ => Grade::Software,
-    };
+    evidence.extend(found.evidence);
+    let unsplit = into == ScaleLoss::OffCpu;
     ScaleCause {
-        cause: finding.cause,
+        cause: found.cause,
         at: at.told.n,
         lost: Some(lost),
-        grade,
-        sentence: finding.sentence,
+        grade: if unsplit { Grade::Timing } else { Grade::Software },
+        sentence: found.sentence,
         evidence,
-        remedy: finding.remedy,
+        remedy: found.remedy,
+    }
+}
+
+/// The rule of the largest part. What neighbours took says nothing of the program: where it lost
+/// something else as well, that is its cause.
+fn decide(
+    case: &Case<'_>,
+    one: At<'_>,
+    at: At<'_>,
+    signs: &Signs,
+    mut parts: [(ScaleLoss, f64); 6],
+    evidence: &mut Vec<String>,
+) -> Option<(ScaleLoss, Finding)> {
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut of_others = None;
+    for (into, share) in parts {
+        if of_others.is_some() && share < NOTABLE {
+            break;
+        }
+        evidence.push(format!("{} of it: {}", percent(share), super::loss_words(into)));
+        let account = at.told.account.as_ref()?;
+        let found = match into {
+            ScaleLoss::Throttled => quota(signs),
+            _ if signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX) => sleeping(signs),
+            ScaleLoss::Waiting => waiting(signs, at.told.n),
+            ScaleLoss::MoreCpu => more_cpu(case, one, at, signs),
+            ScaleLoss::Blocked | ScaleLoss::OffCpu => idle_workers(account, signs, into),
+            _ => return of_others,
+        };
+        if into != ScaleLoss::Waiting || found.cause != Bottleneck::Neighbour {
+            return Some((into, found));
+        }
+        evidence.extend(found.evidence.iter().cloned());
+        of_others = Some((into, Finding { evidence: Vec::new(), ..found }));
+    }
+    of_others
+}
+
+/// Every so little that is lost, a worker went to sleep: whether the time is that of sleeping, of
+/// waiting for a CPU after it was woken, or of the kernel's work for both.
+fn sleeping(signs: &Signs) -> Finding {
+    let evidence = vec![format!(
+        "workers go to sleep {} times more than one does, once for each {} that is lost",
+        figure(signs.more_switches.unwrap_or_default()),
+        time(signs.lost_each_ns.unwrap_or_default())
+    )];
+    Finding {
+        cause: Bottleneck::Mutex,
+        sentence: "Workers wait for one another's lock, asleep: many short waits".into(),
+        evidence,
+        remedy: "Hold the lock for less of the work, or give each worker a part of what it \
+                 protects; more workers only queue for it."
+            .into(),
     }
 }
 
@@ -167,14 +205,15 @@ fn quota(signs: &Signs) -> Finding {
     }
 }
 
-fn waiting(signs: &Signs) -> Finding {
+fn waiting(signs: &Signs, n: f64) -> Finding {
     let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
     let told = format!(
         "others used {} of the CPUs meanwhile, and {} of the elapsed time a worker waited",
         percent(others),
         percent(signs.waiting.unwrap_or_default())
     );
-    if others >= MOST * signs.waiting.unwrap_or(f64::INFINITY) {
+    let kept = signs.kept_to(n);
+    if kept.is_none() && others >= MOST * signs.waiting.unwrap_or(f64::INFINITY) {
         return Finding {
             cause: Bottleneck::Neighbour,
             sentence: "Others have the CPUs that the workers wait for: this says more about the \
@@ -184,12 +223,16 @@ fn waiting(signs: &Signs) -> Finding {
             remedy: "Measure again when the machine is left alone.".into(),
         };
     }
+    let whole = kept.map(|kept| {
+        let (kept, n) = (figure(kept), figure(n));
+        format!("{n} workers use {kept} CPU in all, to the percent: they are kept to so many")
+    });
     Finding {
         cause: Bottleneck::Oversubscribed,
         sentence: "More threads are ready to run than the program has CPUs, though there is a CPU \
                    for each worker"
             .into(),
-        evidence: vec![told],
+        evidence: [told].into_iter().chain(whole).collect(),
         remedy: "See whether the program pins its threads to the same CPU, or starts more threads \
                  than it is told to (a library with a pool of its own, once in each worker)."
             .into(),
@@ -215,17 +258,6 @@ fn idle_workers(account: &model::ScaleAccount, signs: &Signs, into: ScaleLoss) -
              CPU are one part"
                 .into(),
         );
-    }
-    let short = signs.blocked_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX);
-    if short && !absent {
-        return Finding {
-            cause: Bottleneck::Mutex,
-            sentence: "Workers wait for one another's lock, asleep: many short waits".into(),
-            evidence,
-            remedy: "Hold the lock for less of the work, or give each worker a part of what it \
-                     protects; more workers only queue for it."
-                .into(),
-        };
     }
     Finding {
         cause: Bottleneck::Serial,

@@ -10,6 +10,9 @@ use model::Bottleneck;
 /// as much above one worker's when there are more workers than CPUs speaks for spinning.
 const CROWDED: f64 = 2.0;
 
+/// So near to a whole number of CPUs a program is kept to them: what starting and ending takes.
+const WHOLE_CPU: f64 = 0.03;
+
 /// What is known of the trials at one n beside those with one worker: means over trials.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signs {
@@ -19,6 +22,8 @@ pub(super) struct Signs {
     pub(super) system_share: Option<f64>,
     /// How long a worker is blocked each time, beyond what one worker is.
     pub(super) blocked_each_ns: Option<f64>,
+    /// What n workers lost beyond one, by those switches.
+    pub(super) lost_each_ns: Option<f64>,
     /// Switches because it waited, per trial, beyond those of one worker.
     pub(super) more_switches: Option<f64>,
     /// CPU time of others, as a share of the elapsed time of all CPUs.
@@ -27,11 +32,21 @@ pub(super) struct Signs {
     pub(super) steal: Option<f64>,
     /// Time waited for a CPU, over all workers, likewise.
     pub(super) waiting: Option<f64>,
+    /// CPUs used on average: CPU time by elapsed time.
+    pub(super) used: Option<f64>,
     /// Time for which a quota held the program back, as a share of the elapsed time.
     pub(super) throttled: Option<f64>,
 }
 
 impl Signs {
+    /// The whole number of CPUs that the program is kept to, fewer than its workers: neighbours take
+    /// some of each and never all but a whole one, to the percent.
+    pub(super) fn kept_to(&self, n: f64) -> Option<f64> {
+        let whole = self.used?.round();
+        let near = (self.used? / whole - 1.0).abs() <= WHOLE_CPU;
+        (whole >= 1.0 && whole < n && near).then_some(whole)
+    }
+
     pub(super) fn of(one: &Level<'_>, at: &Level<'_>, cpus: Option<u32>) -> Self {
         let each = |level: &Level<'_>, of: fn(&ScaleTrial) -> Option<f64>| {
             level.mean(|trial| trial.each(of(trial)))
@@ -57,10 +72,15 @@ impl Signs {
                 .zip(switches)
                 .filter(|(_, switches)| *switches > 0.0)
                 .map(|(blocked, switches)| blocked / switches),
+            lost_each_ns: more(|trial| Some(trial.n * trial.wall_ns))
+                .zip(switches)
+                .filter(|(lost, switches)| *lost > 0.0 && *switches > 0.0)
+                .map(|(lost, switches)| lost / switches),
             more_switches: switches,
             foreign: of_wall(|trial| trial.foreign_ns, cpus),
             steal: of_wall(|trial| trial.steal_ns, cpus),
             waiting: of_wall(|trial| trial.waiting_ns, cpus),
+            used: of_wall(|trial| trial.cpu_ns, 1.0),
             throttled: of_wall(|trial| trial.throttled_ns, 1.0),
         }
     }

@@ -14,6 +14,8 @@ enum Plant {
     Memory,
     Quota(f64),
     Pinned,
+    /// The same while others use all the CPUs that it leaves.
+    PinnedInCompany,
     Neighbour,
     Kernel,
     CpusAlone,
@@ -67,8 +69,12 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
             fate.throttled = (fate.wall - 1.0 / ran).max(0.0) * ran;
         }
         Plant::Pinned => fate.wall = 1.0,
+        Plant::PinnedInCompany => {
+            fate.wall = 1.0;
+            fate.foreign = 3.0;
+        }
         Plant::Neighbour => {
-            fate.wall = 1.0 / ran.min(2.0);
+            fate.wall = 1.0 / ran.min(2.4);
             fate.foreign = 2.0 * fate.wall;
         }
         Plant::Kernel => {
@@ -164,13 +170,14 @@ fn the_planted_cause_is_named() {
         (Plant::Quota(1.0), false, B::Quota),
         (Plant::Quota(0.5), false, B::Quota),
         (Plant::Pinned, false, B::Oversubscribed),
+        (Plant::PinnedInCompany, false, B::Oversubscribed),
         (Plant::Neighbour, false, B::Neighbour),
         (Plant::Kernel, false, B::Kernel),
         (Plant::CpusAlone, false, B::Cpus),
         (Plant::Falls, false, B::Oversubscribed),
     ] {
         let found =
-            (0..20).filter(|&seed| ask(session(plant, seed, copies)).causes[0].cause == cause);
+            (0..20).filter(|&seed| self::cause(&session(plant, seed, copies)) == cause);
         let found = found.count();
         assert!(found >= 19, "{plant:?}: {cause:?} in {found} of 20 sessions");
     }
