@@ -147,8 +147,8 @@ pub(super) fn remarks(
     }
     if curve.intervals == "t" && curve.chosen.is_some() {
         remarks.push(
-            "With fewer than 4 trials at an n, the intervals of the laws are Student's t and take \
-             the scatter to be the same part of the throughput everywhere."
+            "With fewer than 4 trials at an n, the intervals of the laws are Student's t, which \
+             takes the scatter to be alike everywhere."
                 .into(),
         );
     }

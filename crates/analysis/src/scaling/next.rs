@@ -9,6 +9,9 @@ use model::{Design, Record, Treatment};
 /// So many levels or fewer are all measured in the base.
 const FEW: usize = 6;
 
+/// What failed so often is not tried again.
+const ATTEMPTS: usize = 3;
+
 /// The n of the base: all where there are few, else 1, the powers of two, the number of CPUs and the
 /// largest, so that the curve is known everywhere before it is refined where it is least known.
 pub fn coarse(levels: &[u64], cpus: u64) -> Vec<u64> {
@@ -39,7 +42,8 @@ pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
         let is = |factor: &str, plain: &str| treatment.level(factor).is_none_or(|it| it == plain);
         is(AGAIN, "no") && is(COPIES, "1")
     };
-    let plain: Vec<&Treatment> = treatments.iter().filter(is_plain).collect();
+    let plain = treatments.iter().filter(is_plain);
+    let plain: Vec<&Treatment> = plain.filter(|it| !given_up(records, it)).collect();
     let allowed: Vec<f64> = plain.iter().filter_map(|treatment| of(treatment)).collect();
     let (ratio, n) = widest(&points, &allowed, &alone, design.precision);
     let wanted = |treatment: &&Treatment| {
@@ -48,6 +52,12 @@ pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
     };
     let treatments = plain.into_iter().filter(wanted).cloned().collect();
     Need { ratio, treatments, headline: None }
+}
+
+/// Whether a treatment never completed, as often as it was tried.
+fn given_up(records: &[&Record], treatment: &Treatment) -> bool {
+    let own = || records.iter().filter(|record| record.treatment == *treatment);
+    own().count() >= ATTEMPTS && !own().any(|record| record.measured.is_some())
 }
 
 /// How wide the curve is, in precisions, and the n to measure next.
@@ -89,5 +99,6 @@ fn by_own_width(points: &[(f64, f64)], allowed: &[f64], precision: f64) -> (f64,
         estimate.map_or(f64::INFINITY, |it| (it.high - it.low) / 2.0 / it.point.abs())
     };
     let widest = allowed.iter().copied().max_by(|a, b| width(*a).total_cmp(&width(*b)));
+    // Nothing that can be measured needs nothing.
     (widest.map_or(0.0, width) / precision, widest)
 }

@@ -26,7 +26,7 @@ pub(crate) struct ScaleArgs {
     #[arg(long, value_name = "LEVELS", value_parser = parse_levels)]
     pub(crate) levels: Option<Levels>,
     /// Pick the work that was done from what the command prints: the first group of this regular
-    /// expression, at its last match
+    /// expression (or all of it, if it has none), at its last match
     ///
     /// Without it each trial is taken to do the same work, whatever n is.
     #[arg(long, value_name = "REGEX")]
