@@ -13,7 +13,13 @@ const RAYTRACER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../laws/tests/data
 
 fn scale(words: &[&str]) -> Output {
     // What is refused leaves no session, and what is not must not leave one among the sources.
-    scruple().current_dir(std::env::temp_dir()).arg("scale").args(words).stdin(Stdio::null()).output().unwrap()
+    scruple()
+        .current_dir(std::env::temp_dir())
+        .arg("scale")
+        .args(words)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
 }
 
 fn json(output: &Output) -> Value {

@@ -176,8 +176,7 @@ fn the_planted_cause_is_named() {
         (Plant::CpusAlone, false, B::Cpus),
         (Plant::Falls, false, B::Oversubscribed),
     ] {
-        let found =
-            (0..20).filter(|&seed| self::cause(&session(plant, seed, copies)) == cause);
+        let found = (0..20).filter(|&seed| self::cause(&session(plant, seed, copies)) == cause);
         let found = found.count();
         assert!(found >= 19, "{plant:?}: {cause:?} in {found} of 20 sessions");
     }
