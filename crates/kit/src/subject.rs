@@ -6,7 +6,7 @@
 use crate::declare::response;
 use model::{Center, Response, Unit};
 
-/// From just before the program is started until it has ended.
+/// From the last moment before the program's exec until its own process has ended.
 pub const WALL: &str = "wall_ns";
 /// CPU time of the program and all that came of it.
 pub const CPU: &str = "cpu_ns";
@@ -24,7 +24,7 @@ pub const READ: &str = "read_bytes";
 pub const WRITTEN: &str = "written_bytes";
 /// Bytes fetched from storage for it.
 pub const STORAGE_READ: &str = "storage_read_bytes";
-/// Bytes it caused to be sent to storage.
+/// Bytes that it caused to be written to storage, if they are written before they are replaced.
 pub const STORAGE_WRITTEN: &str = "storage_written_bytes";
 /// Page faults without I/O.
 pub const MINOR_FAULTS: &str = "minor_faults_count";
@@ -34,42 +34,47 @@ pub const MAJOR_FAULTS: &str = "major_faults_count";
 pub const VOLUNTARY: &str = "voluntary_switches_count";
 /// Switches because another was to run.
 pub const INVOLUNTARY: &str = "involuntary_switches_count";
-/// Time its threads were ready to run and waited for a CPU.
+/// Time its threads were ready to run and waited for a CPU. Not recorded, as the next two, where too
+/// little of the CPU time was seen by looking.
 pub const QUEUE_WAIT: &str = "queue_wait_ns";
 /// Time its workers lived and neither ran nor waited for a CPU.
 pub const BLOCKED: &str = "blocked_ns";
 /// Time in which there were fewer workers than it was told to use.
 pub const ABSENT: &str = "absent_ns";
-/// The most processes at once.
+/// The most processes at once. Not recorded, as the threads and the memory, where the program was
+/// too short for three looks.
 pub const PROCESSES: &str = "processes_count";
 /// The most threads at once.
 pub const THREADS: &str = "threads_count";
 /// CPU time that looking at it took.
 pub const LOOKING: &str = "looking_cpu_ns";
 
-const TREE: &str = "of the program and all its descendants, those included that outlived it";
+const TREE: &str = "of the program and all its descendants, those included that outlived it, as \
+                    soon as somebody waited for them";
 const LOOKS: &str = "at looks some milliseconds apart: what rises and falls between two is missed";
 
 /// All of them, in the order in which people read them.
 pub fn responses() -> Vec<Response> {
     let of = |name: &str, label: &str, unit: Unit, corrected: &str, source: &str| {
         response(name, label, unit).card(
-            "just before the program is started",
-            "when it has ended",
+            "right before the program's exec",
+            "when its own process has ended; what is summed goes on to the end of what outlives it",
             corrected,
             source,
         )
     };
     let usage = "getrusage(RUSAGE_CHILDREN), when all were waited for";
-    let io = "/proc/self/io of the trial, to which the kernel adds its children's";
-    let rollup = "/proc/PID/smaps_rollup of each process";
-    let tasks = "/proc/PID/task/TID/schedstat of each thread";
+    let io = "/proc/self/io of the trial, to which the kernel adds its children's, less its own";
+    let shares = "/proc/PID/smaps_rollup, and what RssAnon of /proc/PID/status grew by since";
+    let resident = "VmRSS of /proc/PID/status of each process, and ru_maxrss of the largest";
+    let tasks = "/proc/PID/task/TID/schedstat of each thread, where 90 % of the CPU time was seen";
+    let busiest = "over as many slots as workers, filled by the threads that want most";
     [
         of(WALL, "elapsed time", Unit::Ns, "", "clock_gettime(CLOCK_MONOTONIC)"),
         of(CPU, "CPU time", Unit::Ns, TREE, usage),
         of(CPU_SHARE, "CPU use", Unit::Ppm, "CPU time by elapsed time: 100 % is one CPU", usage),
-        of(PEAK_PSS, "peak memory (PSS)", Unit::Bytes, LOOKS, rollup).center(Center::Max),
-        of(PEAK_RSS, "peak memory (RSS)", Unit::Bytes, LOOKS, rollup).center(Center::Max),
+        of(PEAK_PSS, "peak memory (PSS)", Unit::Bytes, LOOKS, shares).center(Center::Max),
+        of(PEAK_RSS, "peak memory (RSS)", Unit::Bytes, LOOKS, resident).center(Center::Max),
         of(PEAK_CGROUP, "peak memory (cgroup)", Unit::Bytes, TREE, "the memory cgroup's peak")
             .center(Center::Max),
         of(READ, "bytes read", Unit::Bytes, TREE, io).center(Center::Sum),
@@ -80,12 +85,10 @@ pub fn responses() -> Vec<Response> {
         of(MAJOR_FAULTS, "major faults", Unit::Count, TREE, usage).center(Center::Sum),
         of(VOLUNTARY, "voluntary switches", Unit::Count, TREE, usage).center(Center::Sum),
         of(INVOLUNTARY, "involuntary switches", Unit::Count, TREE, usage).center(Center::Sum),
-        of(QUEUE_WAIT, "wait for a CPU", Unit::Ns, "over all threads, as last seen alive", tasks)
+        of(QUEUE_WAIT, "wait for a CPU", Unit::Ns, "over all its threads", tasks)
             .center(Center::Sum),
-        of(BLOCKED, "blocked", Unit::Ns, "over its workers, its busiest threads", tasks)
-            .center(Center::Sum),
-        of(ABSENT, "without a worker", Unit::Ns, "over the workers it was told to use", tasks)
-            .center(Center::Sum),
+        of(BLOCKED, "blocked", Unit::Ns, busiest, tasks).center(Center::Sum),
+        of(ABSENT, "without a worker", Unit::Ns, busiest, tasks).center(Center::Sum),
         of(PROCESSES, "processes at once", Unit::Count, LOOKS, "/proc/PID/task/TID/children")
             .center(Center::Max),
         of(THREADS, "threads at once", Unit::Count, LOOKS, "/proc/PID/task").center(Center::Max),

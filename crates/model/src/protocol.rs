@@ -76,6 +76,9 @@ pub struct Spec {
     /// The memory cgroup the runner made for this trial, if it could make one: a folder in which
     /// the trial may make children of its own.
     pub memory_cgroup: Option<String>,
+    /// The same for CPU time: a group that the runner is not in, with the shield's weight.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_cgroup: Option<String>,
     /// The program of the user's that is to be started, where the design has one: the trial is
     /// not of the catalog then, whatever the experiment's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -125,6 +125,13 @@ impl Conversation {
         }
     }
 
+    /// Says nothing more and hears nothing more: a trial of a program of the user's then ends all
+    /// that it has started.
+    pub(crate) fn hang_up(&mut self) {
+        // A socket that is closed already has been heard of.
+        let _ = self.stream.shutdown(std::net::Shutdown::Both);
+    }
+
     /// Waits until the process has ended; false if it has not by the deadline.
     pub(crate) fn process_ends(&mut self, deadline: Instant) -> bool {
         loop {

@@ -3,10 +3,12 @@
 //! scratch files behind, for nobody gets to run then.
 
 use crate::Error;
+use crate::launch::UNWINDING;
 use crate::rival::RIVAL;
 use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, PipeWriter, Write};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -72,10 +74,21 @@ fn serve() {
     charge.remove();
 }
 
+/// Ends what a trial has started, whichever group it is in, before the trial. One that started a
+/// program of the user's outlives the runner for a moment, to do so itself and to clean up.
+fn end_trial(pid: Pid) {
+    let Ok(trial) = sys::pidfd::open(pid) else { return };
+    // As long as it lives its number is its own.
+    if let Ok(false) = sys::poll::readable(trial.as_fd(), UNWINDING) {
+        let _ = sys::process::kill_descendants(pid, &[], UNWINDING);
+    }
+}
+
 impl Charge {
     fn remove(&self) {
         // Nobody is left to hear of a failure here; each step stands for itself.
         if let Some(group) = self.group {
+            end_trial(group);
             let _ = sys::process::kill_group(group, sys::signal::SIGKILL);
         }
         for path in &self.cgroups {

@@ -24,6 +24,10 @@ const ENDING: Duration = Duration::from_secs(5);
 /// How long processes that a trial left behind get to die of SIGKILL.
 const DYING: Duration = Duration::from_secs(5);
 
+/// How long the trial of a program of the user's gets to end that program, to clean up after it and
+/// to end itself, when it is told to.
+pub(crate) const UNWINDING: Duration = Duration::from_secs(10);
+
 /// The most generations of left-behind processes that are hunted down.
 const GENERATIONS_MAX: u32 = 1000;
 
@@ -131,7 +135,7 @@ impl Runner {
         self.guard.watch(Some(pid));
         let mut known = Known::default();
         let talked = self.talk(order, seed, &mut talk, &mut known, begun_ns, deadline);
-        let (ended, leaked) = self.bury(pid, &mut talk, &talked, &order.design.id)?;
+        let (ended, leaked) = self.bury(pid, &mut talk, &talked, order.design)?;
         let total_ns = sys::clock::now_ns() - begun_ns;
         self.guard.watch(None);
 
@@ -205,6 +209,7 @@ impl Runner {
             memory_bytes: self.settings.memory_bytes,
             disk_bytes: self.settings.disk_bytes,
             memory_cgroup: self.shield.memory_cgroup(),
+            cpu_cgroup: self.shield.cpu_cgroup(),
             subject: order.design.subject.clone().map(Box::new),
         };
         // A trial that is gone already cannot be told; what became of it is seen below.
@@ -243,12 +248,15 @@ impl Runner {
         pid: Pid,
         talk: &mut Conversation,
         talked: &Talk,
-        experiment: &str,
+        design: &Design,
     ) -> Result<(Buried, u32), Error> {
         let in_time = match talked {
             Talk::Kill(_) | Talk::Interrupted => false,
             _ => talk.process_ends(Instant::now() + ENDING),
         };
+        if !in_time && design.subject.is_some() {
+            unwind(pid, talk);
+        }
         let mut known = self.foreign.clone();
         known.extend([pid, self.guard.pid()]);
         let mut leaked = 0;
@@ -273,7 +281,7 @@ impl Runner {
                     if Instant::now() > give_up {
                         return Err(Error::Unkillable {
                             pid: orphan,
-                            experiment: experiment.into(),
+                            experiment: design.id.clone(),
                         });
                     }
                     std::thread::sleep(Duration::from_micros(200));
@@ -301,6 +309,17 @@ struct Buried {
     ended: Ended,
     /// It ended by itself, before it was killed.
     in_time: bool,
+}
+
+/// Has the trial of a program of the user's end that program, and does it in its place if it does
+/// not. The program is in no group of ours, but all that comes of it is below the trial, which
+/// adopts orphans, as long as the trial lives.
+fn unwind(pid: Pid, talk: &mut Conversation) {
+    talk.hang_up();
+    if !talk.process_ends(Instant::now() + UNWINDING) {
+        // Who cannot be killed is found again below, as an orphan of ours, and then named.
+        let _ = sys::process::kill_descendants(pid, &[], DYING);
+    }
 }
 
 fn alive(pids: &[Pid]) -> u32 {

@@ -22,6 +22,9 @@ pub struct Shield {
     report: ShieldReport,
     cpu: Option<Moved>,
     memory: Option<Cgroup>,
+    /// In which trials may limit CPU time. Not the shield's own group: a group of version 2 that
+    /// holds processes, the runner, hands no controller down.
+    quota: Option<Cgroup>,
     nice_before: Option<i32>,
 }
 
@@ -36,9 +39,15 @@ impl Shield {
     /// Raises what can be raised. `made` hears of every cgroup, so that it can be removed even if
     /// the runner is killed.
     pub(crate) fn raise(settings: &Settings, made: &mut dyn FnMut(&Path)) -> Result<Self, Error> {
-        let mut shield =
-            Shield { report: ShieldReport::default(), cpu: None, memory: None, nice_before: None };
-        shield.memory = own_cgroup("memory", made).ok();
+        let mut shield = Shield {
+            report: ShieldReport::default(),
+            cpu: None,
+            memory: None,
+            quota: None,
+            nice_before: None,
+        };
+        shield.memory = own_cgroup("memory", "memory", made).ok();
+        shield.quota = own_cgroup("cpu", "quota", made).ok();
         if !settings.shield {
             shield.report.missing.push("switched off by --no-shield".into());
             return Ok(shield);
@@ -54,9 +63,13 @@ impl Shield {
     }
 
     fn raise_cpu_weight(&mut self, made: &mut dyn FnMut(&Path)) {
-        let entered = own_cgroup("cpu", made).and_then(|to| {
+        let entered = own_cgroup("cpu", "cpu", made).and_then(|to| {
             let entered = Cgroup::own("cpu").and_then(|from| {
                 to.set_cpu_weight_max()?;
+                // What a trial moves from the shield into a group of its own is to keep the weight.
+                if let Some(quota) = &self.quota {
+                    quota.set_cpu_weight_max()?;
+                }
                 to.add(sys::process::pid())?;
                 Ok(from)
             });
@@ -97,10 +110,15 @@ impl Shield {
         self.memory.as_ref().map(|cgroup| cgroup.path().display().to_string())
     }
 
+    /// The folder of the cgroup in which trials may limit CPU time.
+    pub(crate) fn cpu_cgroup(&self) -> Option<String> {
+        self.quota.as_ref().map(|cgroup| cgroup.path().display().to_string())
+    }
+
     /// Removes the cgroups that a trial made, if it died before it could.
     pub(crate) fn tidy(&self) {
-        if let Some(memory) = &self.memory {
-            let _ = memory.remove_children();
+        for cgroup in [&self.memory, &self.quota].into_iter().flatten() {
+            let _ = cgroup.remove_children();
         }
     }
 }
@@ -115,15 +133,15 @@ impl Drop for Shield {
             let _ = moved.from.add(sys::process::pid());
             let _ = moved.to.remove();
         }
-        if let Some(memory) = &self.memory {
-            let _ = memory.remove();
+        for cgroup in [&self.memory, &self.quota].into_iter().flatten() {
+            let _ = cgroup.remove();
         }
     }
 }
 
-fn own_cgroup(controller: &str, made: &mut dyn FnMut(&Path)) -> sys::Result<Cgroup> {
+fn own_cgroup(controller: &str, purpose: &str, made: &mut dyn FnMut(&Path)) -> sys::Result<Cgroup> {
     // In version 2 all controllers share one tree, where each of ours needs a name of its own.
-    let name = format!("scruple-{controller}-{}", sys::process::pid());
+    let name = format!("scruple-{purpose}-{}", sys::process::pid());
     let cgroup = Cgroup::create(controller, &name)?;
     made(cgroup.path());
     Ok(cgroup)

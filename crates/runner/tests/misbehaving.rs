@@ -276,11 +276,11 @@ fn outcome_of(manner: &'static str) -> Outcome {
 }
 
 fn cgroups() -> Vec<PathBuf> {
-    ["cpu", "memory"]
+    [("cpu", "cpu"), ("cpu", "quota"), ("memory", "memory")]
         .iter()
-        .filter_map(|controller| {
+        .filter_map(|(controller, purpose)| {
             let own = sys::cgroup::Cgroup::own(controller).ok()?;
-            Some(own.path().join(format!("scruple-{controller}-{}", sys::process::pid())))
+            Some(own.path().join(format!("scruple-{purpose}-{}", sys::process::pid())))
         })
         .filter(|path| path.exists())
         .collect()

@@ -3,50 +3,183 @@
 //!
 //! This room is what an experiment's function is for the catalog: it realises the treatment of a
 //! [`model::Subject`]. It knows nothing of plans, statistics or the study's file.
+//!
+//! The elapsed time begins right before the program's exec, when all that prepares its process is
+//! done, and ends when its own process has ended. What it leaves running is awaited for a while, so
+//! that it is counted, and then killed. What the kernel adds up when a process is waited for (CPU
+//! time, faults, switches, I/O) is exact; the rest is looked at while it runs ([`looker`]).
 
-use kit::{Stop, Trial, subject as responses};
-use model::{Spec, Subject};
-use std::process::{Command, Stdio};
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+mod aside;
+mod command;
+mod family;
+mod limits;
+mod looker;
+mod memory;
+mod metrics;
+mod output;
+mod record;
+mod slots;
+mod text;
+
+use command::Filled;
+use family::Outlived;
+use kit::{Stop, Trial};
+use limits::Groups;
+use looker::{Looked, Looker};
+use model::Subject;
+use output::{Printed, Reading};
+use std::io::Write;
+use std::time::Duration;
+use sys::launch::Began;
+use sys::proc::Io;
+use sys::task::{Ended, Pid};
+use sys::usage::Usage;
+
+pub use metrics::check_pick;
+
+/// How much of the end of its standard error goes to the trial's log.
+const LOG_BYTES: usize = 2048;
+
+/// How long a cleanup command may take when the runner has gone: less than it waits.
+const CLEANING: Duration = Duration::from_secs(3);
 
 /// Realises one treatment of a subject once.
 ///
 /// # Errors
-/// The program cannot be started, or ended in another way than its design expects.
+/// The program cannot be started or limited as its design says, ended in another way than it
+/// expects, or did not print what is to be picked from it.
 pub fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let spec = trial.spec().clone();
     let subject =
         spec.subject.as_deref().ok_or_else(|| Stop::failed("the order has no subject"))?;
     let scratch = std::env::current_dir()?;
-    let scratch = scratch.to_string_lossy();
-    let mut command = command(subject, &spec, &scratch)?;
+    let filled = Filled::of(subject, &spec, &scratch.to_string_lossy())?;
     sys::process::become_subreaper()?;
-    trial.begin()?;
-    let begun_ns = sys::clock::now_ns();
-    let mut child = command.spawn()?;
-    let ended = child.wait()?;
-    let wall_ns = sys::clock::now_ns() - begun_ns;
-    let counters = trial.end()?;
-    let cpu_ns = counters.user_ns.unwrap_or_default() + counters.system_ns.unwrap_or_default();
-    if !subject.exit_codes.contains(&ended.code().unwrap_or(-1)) && !ended.success() {
-        return Err(Stop::failed(format!("the program ended with {ended}")));
+    // This process ends by itself when its runner does, after all that it has started.
+    sys::process::outlive_parent()?;
+    let measured = prepare_and_measure(trial, subject, &filled);
+    // What it prepared is still there, and what was left behind is not to be cleaned up around.
+    let cleanup = |words: &Vec<String>| aside::run(&filled, words, "cleanup", CLEANING);
+    let cleaned = filled.cleanup.iter().try_for_each(cleanup);
+    family::end_all()?;
+    measured.and(cleaned)
+}
+
+fn prepare_and_measure(
+    trial: &mut Trial<'_>,
+    subject: &Subject,
+    filled: &Filled,
+) -> Result<(), Stop> {
+    for words in &filled.prepare {
+        aside::run(filled, words, "prepare", Duration::ZERO)?;
     }
-    trial.record_one(responses::WALL, wall_ns as i64);
-    trial.record_one(responses::CPU, cpu_ns as i64);
+    let seen = measure(trial, subject, filled)?;
+    // The log is for people; that nobody reads it is no fault of the program's.
+    let _ = std::io::stderr().write_all(&seen.stderr.end(LOG_BYTES));
+    expect_success(subject, filled, &seen)?;
+    record::all(trial, &seen);
+    for metric in &subject.metrics {
+        let value = metrics::picked(metric, &seen.stdout, &seen.stderr)?;
+        trial.record_one(&metric.response, value);
+    }
     Ok(())
 }
 
-fn command(subject: &Subject, spec: &Spec, scratch: &str) -> Result<Command, Stop> {
-    let fill = |text: &String| {
-        subject
-            .fill(text, &spec.treatment, scratch)
-            .map_err(|error| Stop::failed(error.to_string()))
-    };
-    let mut words = subject.command.iter().map(fill);
-    let program = words.next().ok_or_else(|| Stop::failed("the command has no program"))??;
-    let mut command = Command::new(program);
-    for word in words {
-        command.arg(word?);
+/// What is known of a program that has ended, with all that came of it.
+struct Seen {
+    began: Began,
+    ended: Ended,
+    ended_ns: u64,
+    /// What all of it used, by the kernel's account.
+    usage: Usage,
+    io: Option<Io>,
+    looked: Looked,
+    outlived: Outlived,
+    memory_peak_bytes: Option<u64>,
+    broken_limit_bytes: Option<u64>,
+    stdout: Printed,
+    stderr: Printed,
+}
+
+fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<Seen, Stop> {
+    let groups = Groups::make(trial, filled)?;
+    let launch = limits::launch(trial, filled, &groups)?;
+    let mut command = filled.command()?;
+    let (stdout, reading_stdout) = Reading::start()?;
+    let (stderr, reading_stderr) = Reading::start()?;
+    let looker = Looker::start()?;
+    command.stdout(stdout).stderr(stderr);
+    let start = sys::launch::arrange(&mut command, &launch)?;
+    trial.begin()?;
+    // Co-runners begin here: who is a child of this process by now is no part of the program.
+    let spared = sys::process::adopted_children(&[]);
+    let usage_before = Usage::of_children();
+    let io_before = sys::proc::io_of_children();
+    let child = command.spawn().map_err(|error| cannot_start(filled, &error))?;
+    // Our ends of the pipes: the readers wait until nobody can print any more.
+    drop(command);
+    let began = start.began().ok_or_else(|| Stop::failed("the program never began"))?;
+    looker.look(looker::Began {
+        at_ns: began.at_ns,
+        spared: spared.clone(),
+        workers: filled.workers,
+        every: subject.look_every_ms.map(|ms| Duration::from_millis(ms.into())),
+    });
+    let pid = child.id() as Pid;
+    aside::until_ended(pid, Duration::ZERO)?;
+    let ended_ns = sys::clock::now_ns();
+    let (looked, looker_parked) = looker.finish(looker::Ended { pid, at_ns: ended_ns })?;
+    let ended = sys::task::wait(pid)?;
+    let linger = Duration::from_millis(subject.linger_ms.into());
+    let outlived = family::see_off(&spared, linger, aside::still_wanted)?;
+    let usage = Usage::of_children().since(usage_before).since(began.usage);
+    let (stdout, stdout_parked) = reading_stdout.finish()?;
+    let (stderr, stderr_parked) = reading_stderr.finish()?;
+    let io = less(sys::proc::io_of_children(), io_before);
+    // Co-runners end here: all of the program is counted.
+    trial.end()?;
+    drop((looker_parked, stdout_parked, stderr_parked));
+    Ok(Seen {
+        began,
+        ended,
+        ended_ns,
+        usage,
+        io,
+        looked,
+        outlived,
+        memory_peak_bytes: groups.memory_peak_bytes(),
+        broken_limit_bytes: groups.broken_limit_bytes(),
+        stdout,
+        stderr,
+    })
+}
+
+fn less(now: Option<Io>, then: Option<Io>) -> Option<Io> {
+    Some(now?.since(then?))
+}
+
+fn cannot_start(filled: &Filled, error: &std::io::Error) -> Stop {
+    Stop::failed(format!("{} cannot be started: {error}", filled.name()))
+}
+
+fn expect_success(subject: &Subject, filled: &Filled, seen: &Seen) -> Result<(), Stop> {
+    if let Some(bytes) = seen.broken_limit_bytes {
+        let name = filled.name();
+        return Err(Stop::failed(format!(
+            "{name} went beyond its limit of {bytes} bytes of memory, and the kernel killed a \
+             process of it"
+        )));
     }
-    command.stdin(Stdio::null()).stdout(Stdio::null());
-    Ok(command)
+    let expected = match subject.exit_codes[..] {
+        [] => seen.ended.code == Some(0),
+        ref codes => seen.ended.code.is_some_and(|code| codes.contains(&code)),
+    };
+    if expected {
+        return Ok(());
+    }
+    let how = aside::how_it_ended(&seen.ended);
+    let said = aside::last_words(&seen.stderr.end(LOG_BYTES));
+    Err(Stop::failed(format!("{} {how}{said}", filled.name())))
 }

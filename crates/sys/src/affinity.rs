@@ -80,6 +80,44 @@ fn set(cpus: &[u32], highest: u32, call: impl Fn() -> String) -> Result<()> {
     check(result.into(), call).map(|_| ())
 }
 
+/// The words of a mask that can hold these CPUs, and whatever the kernel says of this machine.
+pub(crate) fn words_for(cpus: &[u32]) -> usize {
+    let highest = cpus.iter().copied().max().unwrap_or(0).min(HIGHEST_CPU);
+    // The kernel refuses to tell a mask that is shorter than its own, and tells no length.
+    (highest as usize / WORD_BITS + 1).max(HIGHEST_CPU as usize / WORD_BITS + 1)
+}
+
+/// As [`pin`], for a process that may not allocate: `room` has as many words as [`words_for`]
+/// says.
+///
+/// # Errors
+/// The kernel's error number; `EINVAL` where it kept another mask than asked for.
+pub(crate) fn set_and_verify(
+    cpus: &[u32],
+    room: &mut [libc::c_ulong],
+) -> std::result::Result<(), i32> {
+    room.fill(0);
+    for cpu in cpus {
+        let word = room.get_mut(*cpu as usize / WORD_BITS).ok_or(libc::EINVAL)?;
+        *word |= 1 << (*cpu as usize % WORD_BITS);
+    }
+    // SAFETY: the pointer and the size in bytes describe `room`, which the kernel only reads.
+    let set = unsafe { libc::sched_setaffinity(0, size_of_val(room), room.as_ptr().cast()) };
+    if set == -1 {
+        return Err(last_errno());
+    }
+    room.fill(0);
+    // SAFETY: as above; the kernel writes at most that many bytes.
+    let got = unsafe { libc::sched_getaffinity(0, size_of_val(room), room.as_mut_ptr().cast()) };
+    if got == -1 {
+        return Err(last_errno());
+    }
+    let is_set = |cpu: u32| room[cpu as usize / WORD_BITS] >> (cpu as usize % WORD_BITS) & 1 == 1;
+    let count: u32 = room.iter().map(|word| word.count_ones()).sum();
+    let all = cpus.iter().all(|cpu| is_set(*cpu));
+    if all && count as usize == cpus.len() { Ok(()) } else { Err(libc::EINVAL) }
+}
+
 /// The CPU the calling thread is on at this moment.
 pub fn current_cpu() -> u32 {
     // SAFETY: takes no argument and touches no memory of ours. It fails only

@@ -115,14 +115,7 @@ impl Cgroup {
     /// was not given it.
     pub fn create(controller: &str, name: &str) -> Result<Self> {
         let own = Self::own(controller)?;
-        if own.version == Version::V2 && !find::is_core_of_v2(controller) {
-            let handed_down =
-                text::read(own.path.join("cgroup.subtree_control")).unwrap_or_default();
-            if !handed_down.split_whitespace().any(|one| one == find::v2_name(controller)) {
-                own.write("cgroup.subtree_control", &format!("+{}", find::v2_name(controller)))?;
-            }
-        }
-        own.child(name)
+        own.child_for(controller, name)
     }
 
     /// Makes the group `name` below this one.
@@ -137,6 +130,30 @@ impl Cgroup {
         }
         std::fs::create_dir(&path).map_err(|error| Error::io(call(), &error))?;
         Ok(Self { path, version: self.version })
+    }
+
+    /// Makes the group `name` below this one, with `controller` in it: in version 2 a group hands
+    /// its controllers down only when it is told to.
+    ///
+    /// # Errors
+    /// As [`Cgroup::child`] and [`Cgroup::create`].
+    pub fn child_for(&self, controller: &str, name: &str) -> Result<Self> {
+        if self.version == Version::V2 {
+            self.hand_down(controller)?;
+        }
+        self.child(name)
+    }
+
+    fn hand_down(&self, controller: &str) -> Result<()> {
+        if find::is_core_of_v2(controller) {
+            return Ok(());
+        }
+        let name = find::v2_name(controller);
+        let handed_down = text::read(self.path.join("cgroup.subtree_control")).unwrap_or_default();
+        if handed_down.split_whitespace().any(|one| one == name) {
+            return Ok(());
+        }
+        self.write("cgroup.subtree_control", &format!("+{name}"))
     }
 
     /// The group's folder.

@@ -119,6 +119,15 @@ pub fn now_ns() -> u64 {
     read_id(libc::CLOCK_MONOTONIC)
 }
 
+/// For how long the machine has been suspended since its boot, in ns: `CLOCK_BOOTTIME` goes on
+/// then, `CLOCK_MONOTONIC` does not.
+pub fn suspended_ns() -> u64 {
+    // In this order, so that what passes between the two readings is not taken for a suspension
+    // that began in the future.
+    let monotonic_ns = now_ns();
+    read_id(libc::CLOCK_BOOTTIME).saturating_sub(monotonic_ns)
+}
+
 /// CPU time of the calling thread, in ns.
 #[inline]
 pub fn thread_cpu_ns() -> u64 {

@@ -6,7 +6,7 @@ use crate::pages::{FileMapping, Share};
 use crate::{Error, Result};
 use std::ffi::CString;
 use std::fs::{File, OpenOptions};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
@@ -154,6 +154,18 @@ fn filesystem_name(magic: u32) -> String {
         _ => return format!("0x{magic:x}"),
     };
     name.to_string()
+}
+
+/// Gives a pipe room for so many bytes, so that its writer has to wait less often.
+///
+/// # Errors
+/// `EPERM` above /proc/sys/fs/pipe-max-size, or where the user's pipes have too much room already;
+/// `EBADF` for what is no pipe.
+pub fn widen_pipe(pipe: BorrowedFd<'_>, bytes: usize) -> Result<()> {
+    let size = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
+    // SAFETY: integers only.
+    let result = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, size) };
+    check(result.into(), || format!("fcntl(F_SETPIPE_SZ, {bytes})")).map(|_| ())
 }
 
 #[cfg(test)]

@@ -34,6 +34,7 @@ mod hostile;
 pub mod increment;
 pub mod interrupt;
 pub mod kworker;
+pub mod launch;
 pub mod limits;
 pub mod machine;
 pub mod mailbox;

@@ -6,6 +6,7 @@
 mod load;
 mod memory;
 mod task;
+mod threads;
 
 pub use load::{
     MachineCpu, MemInfo, load, machine_cpu, machine_switches, meminfo, neighbours, oom_kills,
@@ -16,6 +17,7 @@ pub use task::{
     Io, SchedStat, Stat, Status, io, migrations_thread, parse_io, parse_schedstat, parse_stat,
     parse_status, schedstat_process, schedstat_thread, status,
 };
+pub use threads::{Thread, io_of_children, threads};
 
 /// The file or folder `name` of the process `pid`.
 fn path(pid: crate::Pid, name: &str) -> String {

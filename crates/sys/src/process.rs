@@ -1,8 +1,11 @@
 //! Processes as a family: groups, signals, priorities, orphans.
 
+mod family;
+
 use crate::error::{check, last_errno};
 use crate::proc::parse_stat;
 use crate::{Error, Pid, Result, text};
+pub use family::{descendants, family, kill_descendants};
 
 /// Sends `signal` to all processes of the group `pgid`. A group that has no
 /// member any more is fine.
@@ -62,6 +65,17 @@ pub fn die_with_parent(parent: Pid) -> Result<()> {
     } else {
         Err(Error::new(format!("prctl(PR_SET_PDEATHSIG, parent {parent})"), libc::ESRCH))
     }
+}
+
+/// Undoes [`die_with_parent`]: for a process that ends by itself when its parent does, after it has
+/// put things in order.
+///
+/// # Errors
+/// None is known.
+pub fn outlive_parent() -> Result<()> {
+    // SAFETY: prctl with integers only.
+    let result = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0, 0, 0, 0) };
+    check(result.into(), || "prctl(PR_SET_PDEATHSIG, none)".to_string()).map(|_| ())
 }
 
 /// Sets the niceness (-20 first, 19 last) of the calling thread; new threads

@@ -17,6 +17,11 @@ pub fn highest() -> i32 {
     libc::SIGRTMAX()
 }
 
+/// The name of a signal; `None` for a real-time signal and for what is none.
+pub fn name(signal: i32) -> Option<&'static str> {
+    nix::sys::signal::Signal::try_from(signal).ok().map(nix::sys::signal::Signal::as_str)
+}
+
 /// From now on SIGHUP, SIGINT and SIGTERM do nothing to this process.
 ///
 /// # Errors

@@ -89,6 +89,24 @@ pub struct Io {
     pub syscw: u64,
 }
 
+impl Io {
+    /// What was added since an `earlier` reading.
+    #[must_use]
+    pub fn since(self, earlier: Self) -> Self {
+        Self {
+            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
+            write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
+            cancelled_write_bytes: self
+                .cancelled_write_bytes
+                .saturating_sub(earlier.cancelled_write_bytes),
+            rchar: self.rchar.saturating_sub(earlier.rchar),
+            wchar: self.wchar.saturating_sub(earlier.wchar),
+            syscr: self.syscr.saturating_sub(earlier.syscr),
+            syscw: self.syscw.saturating_sub(earlier.syscw),
+        }
+    }
+}
+
 /// The I/O of process `pid` and of its children that were reaped; `None` where
 /// there is no account or it belongs to somebody else.
 pub fn io(pid: Pid) -> Option<Io> {

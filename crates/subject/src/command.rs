@@ -1,0 +1,233 @@
+//! What is to be started, with the words of the treatment in the place of the placeholders.
+
+use crate::text::shown;
+use kit::Stop;
+use model::{Spec, Subject};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+/// A subject of which every text is filled in and read.
+#[derive(Debug)]
+pub(crate) struct Filled {
+    words: Vec<String>,
+    pub(crate) prepare: Vec<Vec<String>>,
+    pub(crate) cleanup: Vec<Vec<String>>,
+    folder: PathBuf,
+    environment: BTreeMap<String, String>,
+    clear_environment: bool,
+    stdin: Option<PathBuf>,
+    /// The CPUs it is confined to; none where it may use all of the session's.
+    pub(crate) cpus: Option<Vec<u32>>,
+    pub(crate) address_space_bytes: Option<u64>,
+    pub(crate) memory_bytes: Option<u64>,
+    pub(crate) cpus_quota: Option<f64>,
+    /// How many workers it was told to use.
+    pub(crate) workers: Option<u32>,
+}
+
+impl Filled {
+    /// Fills everything in. `scratch` is the trial's own folder.
+    ///
+    /// # Errors
+    /// A placeholder that nothing stands for, or a text that is no number where one is needed.
+    pub(crate) fn of(subject: &Subject, spec: &Spec, scratch: &str) -> Result<Self, Stop> {
+        let fill = |text: &str| {
+            subject
+                .fill(text, &spec.treatment, scratch)
+                .map_err(|error| Stop::failed(error.to_string()))
+        };
+        let filled = |words: &Vec<String>| -> Result<Vec<String>, Stop> {
+            words.iter().map(|word| fill(word)).collect()
+        };
+        let all = |commands: &Vec<Vec<String>>| -> Result<Vec<_>, Stop> {
+            commands.iter().map(filled).collect()
+        };
+        let mut words: Vec<String> = filled(&subject.command)?;
+        if subject.shell {
+            words.splice(0..0, ["/bin/sh".to_string(), "-c".to_string()]);
+        }
+        let folder = fill(&subject.folder)?;
+        let stdin = fill(&subject.stdin)?;
+        let number = |what: &str, text: &str| -> Result<Option<u64>, Stop> {
+            number(what, fill(text)?.trim(), "a whole number of bytes")
+        };
+        let quota: Option<f64> = self::number(
+            "the quota of CPU time",
+            fill(&subject.limits.cpus_quota)?.trim(),
+            "a number of CPUs, such as 0.5",
+        )?;
+        if quota.is_some_and(|cpus| !cpus.is_finite() || cpus < 0.1) {
+            return Err(Stop::failed("the quota of CPU time must be at least 0.1 CPUs"));
+        }
+        Ok(Filled {
+            words,
+            prepare: all(&subject.prepare)?,
+            cleanup: all(&subject.cleanup)?,
+            folder: PathBuf::from(if folder.is_empty() { scratch } else { &folder }),
+            environment: subject
+                .environment
+                .iter()
+                .map(|(name, value)| Ok((name.clone(), fill(value)?)))
+                .collect::<Result<_, Stop>>()?,
+            clear_environment: subject.clear_environment,
+            stdin: (!stdin.is_empty()).then(|| PathBuf::from(stdin)),
+            cpus: cpus(fill(&subject.cpus)?.trim(), spec)?,
+            address_space_bytes: number(
+                "the limit on address space",
+                &subject.limits.address_space_bytes,
+            )?,
+            memory_bytes: number("the limit on memory", &subject.limits.memory_bytes)?,
+            cpus_quota: quota,
+            workers: self::number(
+                "the number of workers",
+                fill(&subject.workers)?.trim(),
+                "a whole number",
+            )?
+            .filter(|workers| *workers > 0),
+        })
+    }
+
+    /// The program, with its environment, folder and standard input. Its standard output and
+    /// error are the caller's to give.
+    ///
+    /// # Errors
+    /// A folder or a file for its standard input that is not there.
+    pub(crate) fn command(&self) -> Result<Command, Stop> {
+        let mut command = self.bare(&self.words)?;
+        if let Some(stdin) = &self.stdin {
+            // As for a shell that stands in that folder.
+            let path = self.folder.join(stdin);
+            let file = File::open(&path).map_err(|error| {
+                Stop::failed(format!("its standard input, {}: {error}", path.display()))
+            })?;
+            command.stdin(file);
+        }
+        Ok(command)
+    }
+
+    /// A command beside the program: in the same folder and environment, without input.
+    ///
+    /// # Errors
+    /// A folder that is not there.
+    pub(crate) fn bare(&self, words: &[String]) -> Result<Command, Stop> {
+        // Else the kernel's "not found" would be taken for the program's.
+        if !self.folder.is_dir() {
+            let folder = self.folder.display();
+            return Err(Stop::failed(format!("its folder, {folder}, is no folder here")));
+        }
+        let Some((program, arguments)) = words.split_first() else {
+            return Err(Stop::failed("a command has no program"));
+        };
+        let mut command = Command::new(program);
+        command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
+        if self.clear_environment {
+            command.env_clear();
+        }
+        command.envs(&self.environment);
+        Ok(command)
+    }
+
+    /// The program's name, for people.
+    pub(crate) fn name(&self) -> String {
+        shown(self.words.first().map_or("", String::as_str).as_bytes(), 200)
+    }
+}
+
+/// A command line for people: its words with blanks between them.
+pub(crate) fn line(words: &[String]) -> String {
+    shown(words.join(" ").as_bytes(), 200)
+}
+
+/// The number in a filled text; an empty one holds none.
+fn number<T: std::str::FromStr>(what: &str, text: &str, right: &str) -> Result<Option<T>, Stop> {
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let no_number = |_| {
+        let text = shown(text.as_bytes(), 80);
+        Stop::failed(format!("{what} is “{text}”: it must be {right}"))
+    };
+    text.parse().map(Some).map_err(no_number)
+}
+
+fn cpus(text: &str, spec: &Spec) -> Result<Option<Vec<u32>>, Stop> {
+    match text {
+        "" => Ok(None),
+        "one" => match spec.cpus.last() {
+            Some(last) => Ok(Some(vec![*last])),
+            None => Err(Stop::failed("the plan gives no CPU")),
+        },
+        list => sys::affinity::parse_list(list)
+            .map(Some)
+            .map_err(|error| Stop::failed(format!("its CPUs: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::{SubjectLimits, Treatment};
+
+    fn spec() -> Spec {
+        let treatment = Treatment([("n".to_string(), "4".to_string())].into());
+        Spec { treatment, cpus: vec![0, 1, 5], ..Spec::default() }
+    }
+
+    fn filled(subject: Subject) -> Result<Filled, Stop> {
+        Filled::of(&subject, &spec(), "/scratch")
+    }
+
+    fn program() -> Subject {
+        Subject { command: vec!["work".into(), "-j{n}".into()], ..Subject::default() }
+    }
+
+    #[test]
+    fn every_text_is_filled_in() {
+        let limits = SubjectLimits {
+            address_space_bytes: "{n}000".into(),
+            memory_bytes: String::new(),
+            cpus_quota: "0.{n}".into(),
+        };
+        let subject = Subject {
+            prepare: vec![vec!["touch".into(), "{scratch}/{n}".into()]],
+            environment: [("JOBS".to_string(), "{n}".to_string())].into(),
+            workers: "{n}".into(),
+            cpus: "one".into(),
+            limits,
+            ..program()
+        };
+        let filled = filled(subject).unwrap();
+        assert_eq!(filled.words, ["work", "-j4"]);
+        assert_eq!(filled.prepare, [["touch", "/scratch/4"]]);
+        assert_eq!(filled.environment["JOBS"], "4");
+        assert_eq!(filled.folder, PathBuf::from("/scratch"));
+        assert_eq!((filled.workers, filled.cpus), (Some(4), Some(vec![5])));
+        assert_eq!(filled.address_space_bytes, Some(4000));
+        assert_eq!((filled.memory_bytes, filled.cpus_quota), (None, Some(0.4)));
+    }
+
+    #[test]
+    fn a_shell_gets_one_text() {
+        let subject =
+            Subject { command: vec!["a {n} | b".into()], shell: true, ..Subject::default() };
+        assert_eq!(filled(subject).unwrap().words, ["/bin/sh", "-c", "a 4 | b"]);
+    }
+
+    #[test]
+    fn what_is_no_number_is_said_with_its_text() {
+        let wrong = |subject: Subject| match filled(subject) {
+            Err(Stop::Failed(reason)) => reason,
+            other => panic!("{other:?}"),
+        };
+        let limits = |text: &str| SubjectLimits { memory_bytes: text.into(), ..Default::default() };
+        let reason = wrong(Subject { limits: limits("4G\u{1b}[2J"), ..program() });
+        assert!(reason.contains("a whole number of bytes"), "{reason}");
+        assert!(!reason.contains('\u{1b}'), "{reason}");
+        assert!(wrong(Subject { cpus: "0-".into(), ..program() }).starts_with("its CPUs: "));
+        assert!(wrong(Subject { workers: "many".into(), ..program() }).contains("many"));
+        let quota = SubjectLimits { cpus_quota: "0".into(), ..Default::default() };
+        assert!(wrong(Subject { limits: quota, ..program() }).contains("at least 0.1"));
+    }
+}

@@ -1,0 +1,236 @@
+//! Looking at the program and all that came of it while they run: for what the kernel does not add
+//! up itself when a process ends.
+//!
+//! A thread of the trial looks: at threads and at the counters of memory, which is cheap, and now
+//! and then at page tables (`smaps_rollup`), which takes 3 ms for a process of 1 GB. It spends on
+//! either no more than a fixed part of the time that has passed, so that the interval between two
+//! looks follows from what a look costs.
+
+use crate::memory::{Member, MemoryLooks};
+use crate::slots::Slots;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use sys::proc::Stat;
+use sys::task::Pid;
+
+/// The part of the time that looks at threads and counters may take, of one CPU.
+const LOOKS_SHARE: f64 = 0.005;
+
+/// The part of the time that walks through page tables may take, of one CPU.
+const WALKS_SHARE: f64 = 0.005;
+
+/// When the first look is due, whatever it costs: most programs have begun to work by then.
+const FIRST_LOOK_NS: u64 = 1_000_000;
+
+/// No look comes sooner after another: below this a look finds little that is new.
+const SHORTEST_NS: u64 = 1_000_000;
+
+/// What all looks together have seen.
+#[derive(Debug, Default)]
+pub(crate) struct Looked {
+    /// How many looks there were while the program ran.
+    pub(crate) looks: u32,
+    /// CPU time that they took, in ns.
+    pub(crate) cpu_ns: u64,
+    /// The most processes at once.
+    pub(crate) processes: usize,
+    /// The most threads at once.
+    pub(crate) threads: usize,
+    pub(crate) slots: Slots,
+    pub(crate) memory: MemoryLooks,
+}
+
+/// The looker, before and while it looks.
+#[derive(Debug)]
+pub(crate) struct Looker {
+    orders: Sender<Order>,
+    seen: Receiver<Looked>,
+}
+
+#[derive(Debug)]
+enum Order {
+    /// The program began.
+    Look(Began),
+    /// The program, which is a zombie now, ended.
+    End(Ended),
+}
+
+/// The beginning of the program.
+#[derive(Clone, Debug)]
+pub(crate) struct Began {
+    pub(crate) at_ns: u64,
+    /// Children of this process that are no part of it.
+    pub(crate) spared: Vec<Pid>,
+    /// How many workers it was told to use.
+    pub(crate) workers: Option<u32>,
+    /// The user's interval; none follows the cost, zero never looks but at the end.
+    pub(crate) every: Option<Duration>,
+}
+
+/// The end of the program itself.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    pub(crate) pid: Pid,
+    pub(crate) at_ns: u64,
+}
+
+/// Keeps the thread in the process when it has done its work: what it read counts as the process's
+/// own as long as it lives.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Parked {
+    /// Its end is the sign to go.
+    _orders: Sender<Order>,
+}
+
+impl Looker {
+    /// A thread that waits to be told to look.
+    pub(crate) fn start() -> Result<Self, kit::Stop> {
+        let (orders, heard) = channel();
+        let (tell, seen) = channel();
+        std::thread::Builder::new().name("looker".into()).spawn(move || {
+            // Who does not listen any more needs no answer.
+            let _ = tell.send(watch(&heard));
+            while heard.recv().is_ok() {}
+        })?;
+        Ok(Looker { orders, seen })
+    }
+
+    /// The program has begun.
+    pub(crate) fn look(&self, began: Began) {
+        // A thread that died is heard of at the end.
+        let _ = self.orders.send(Order::Look(began));
+    }
+
+    /// Looks a last time, at a program that has ended and was not waited for yet.
+    ///
+    /// # Errors
+    /// The thread has died.
+    pub(crate) fn finish(self, ended: Ended) -> Result<(Looked, Parked), kit::Stop> {
+        let _ = self.orders.send(Order::End(ended));
+        let looked = self.seen.recv().map_err(|_| kit::Stop::failed("the looker panicked"))?;
+        Ok((looked, Parked { _orders: self.orders }))
+    }
+}
+
+fn watch(heard: &Receiver<Order>) -> Looked {
+    let Ok(Order::Look(began)) = heard.recv() else { return Looked::default() };
+    let (began_ns, every, spared) = (began.at_ns, began.every, &began.spared[..]);
+    let mut looked = Looked { slots: Slots::new(began.workers, began_ns), ..Looked::default() };
+    let cpu_before_ns = sys::clock::thread_cpu_ns();
+    let (mut looks, mut walks) = (Budget::new(LOOKS_SHARE), Budget::new(WALKS_SHARE));
+    let mut due_ns = match every {
+        Some(Duration::ZERO) => u64::MAX,
+        Some(every) => began_ns + every.as_nanos() as u64,
+        None => began_ns + FIRST_LOOK_NS,
+    };
+    loop {
+        let left_ns = due_ns.saturating_sub(sys::clock::now_ns());
+        match heard.recv_timeout(Duration::from_nanos(left_ns)) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Ok(Order::Look(_)) => continue,
+            Ok(Order::End(ended)) => {
+                look(&mut looked, spared, Some(ended));
+                break;
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+        }
+        let members = looks.spend(|| {
+            let members = look(&mut looked, spared, None);
+            looked.memory.count(&members);
+            members
+        });
+        let walk_ns = looked.memory.walk_would_take_ns();
+        let passed_ns = sys::clock::now_ns().saturating_sub(began_ns);
+        if looked.looks == 1 || every.is_some() || walks.allows(walk_ns, passed_ns) {
+            walks.spend(|| looked.memory.walk(&members, || living(spared)));
+        }
+        let now_ns = sys::clock::now_ns();
+        due_ns = match every {
+            Some(every) => now_ns + every.as_nanos() as u64,
+            None => (began_ns + looks.next_ns()).max(now_ns + SHORTEST_NS),
+        };
+    }
+    looked.cpu_ns = sys::clock::thread_cpu_ns() - cpu_before_ns;
+    looked
+}
+
+/// Looks once at processes and threads, and returns the processes that live.
+fn look(looked: &mut Looked, spared: &[Pid], ended: Option<Ended>) -> Vec<Member> {
+    let family = sys::process::family(sys::process::pid(), spared);
+    let living = members(&family);
+    let mut threads = 0;
+    looked.slots.begin(ended.map_or_else(sys::clock::now_ns, |ended| ended.at_ns));
+    for (pid, stat) in family {
+        let is_zombie = matches!(stat.state, 'Z' | 'X');
+        let found = sys::proc::threads(pid);
+        // A zombie's main thread is no thread any more, but its account is there to be read.
+        threads += found.len() - usize::from(is_zombie && !found.is_empty());
+        // When the program itself ended is known.
+        let at_some_time = is_zombie && ended.is_none_or(|ended| ended.pid != pid);
+        for thread in found {
+            looked.slots.see(pid, &thread, at_some_time && thread.tid == pid);
+        }
+    }
+    looked.slots.end();
+    looked.looks += u32::from(ended.is_none());
+    looked.processes = looked.processes.max(living.len() + usize::from(ended.is_some()));
+    looked.threads = looked.threads.max(threads + usize::from(ended.is_some()));
+    living
+}
+
+/// The processes that live now.
+fn living(spared: &[Pid]) -> Vec<Member> {
+    members(&sys::process::family(sys::process::pid(), spared))
+}
+
+fn members(family: &[(Pid, Stat)]) -> Vec<Member> {
+    let living = family.iter().filter(|(_, stat)| !matches!(stat.state, 'Z' | 'X'));
+    living.map(|(pid, stat)| Member { pid: *pid, parent: stat.parent }).collect()
+}
+
+/// What may be spent on a kind of look, and what was.
+#[derive(Debug)]
+struct Budget {
+    share: f64,
+    spent_ns: u64,
+    last_ns: u64,
+}
+
+impl Budget {
+    fn new(share: f64) -> Self {
+        Budget { share, spent_ns: 0, last_ns: 0 }
+    }
+
+    fn spend<T>(&mut self, work: impl FnOnce() -> T) -> T {
+        let before_ns = sys::clock::thread_cpu_ns();
+        let made = work();
+        self.last_ns = sys::clock::thread_cpu_ns() - before_ns;
+        self.spent_ns += self.last_ns;
+        made
+    }
+
+    /// Whether so much more would still be within the share of the time that has passed.
+    fn allows(&self, more_ns: u64, passed_ns: u64) -> bool {
+        (self.spent_ns + more_ns) as f64 <= self.share * passed_ns as f64
+    }
+
+    /// How long after the beginning another like the last one is within the share.
+    fn next_ns(&self) -> u64 {
+        ((self.spent_ns + self.last_ns) as f64 / self.share) as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_look_waits_until_its_cost_is_within_the_share() {
+        let budget = Budget { share: 0.005, spent_ns: 300_000, last_ns: 100_000 };
+        assert_eq!(budget.next_ns(), 80_000_000);
+        assert!(budget.allows(100_000, 80_000_000));
+        assert!(!budget.allows(100_001, 80_000_000));
+        assert!(!budget.allows(0, 59_000_000));
+    }
+}

@@ -1,0 +1,79 @@
+//! The threads of a process, and what only the sum over all its threads tells.
+
+use super::path;
+use super::task::{Io, SchedStat, parse_io, parse_schedstat, parse_stat};
+use crate::{Pid, clock, text};
+
+/// A thread, as it was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Thread {
+    /// Its number.
+    pub tid: Pid,
+    /// Its state: `R`, `S`, `D`, `Z`…
+    pub state: char,
+    /// When it began, on the clock of [`clock::now_ns`], to a tick of user space (mostly 10 ms)
+    /// from below.
+    pub began_ns: u64,
+    /// The scheduler's account of it. `on_cpu_ns` of a running thread may be a tick old, and a wait
+    /// for a CPU is added when it is over.
+    pub account: SchedStat,
+}
+
+/// The threads of process `pid`; empty where it does not exist or the kernel keeps no account. The
+/// main thread of a zombie is still there.
+pub fn threads(pid: Pid) -> Vec<Thread> {
+    let Ok(tasks) = std::fs::read_dir(path(pid, "task")) else { return Vec::new() };
+    // The kernel counts from the boot, the time in which the machine was suspended included.
+    let suspended_ns = clock::suspended_ns();
+    let tick_ns = super::load::tick_ns();
+    tasks
+        .flatten()
+        .filter_map(|task| {
+            let tid = task.file_name().to_str()?.parse().ok()?;
+            // A thread may end between the listing and the reading.
+            let stat = parse_stat(&text::read(task.path().join("stat")).ok()?)?;
+            let account = parse_schedstat(&text::read(task.path().join("schedstat")).ok()?)?;
+            let began_ns = stat.start_ticks.saturating_mul(tick_ns).saturating_sub(suspended_ns);
+            Some(Thread { tid, state: stat.state, began_ns, account })
+        })
+        .collect()
+}
+
+/// What the children of this process have read and written that have ended and been waited for,
+/// with all that they had waited for themselves, since this process began.
+///
+/// /proc/self/io counts it together with what this process does itself; the latter is subtracted,
+/// thread by thread. So no other thread of this process may do any I/O meanwhile, and what a thread
+/// did that has ended counts with the children's: two readings are compared with the same threads
+/// alive. `None` where the kernel keeps no account.
+pub fn io_of_children() -> Option<Io> {
+    let mut own: Vec<Io> = Vec::new();
+    // The bytes of this function's own reading, as far as they are not in `own` yet.
+    let (mut read, mut calls) = (0, 0);
+    let this = std::fs::read_link("/proc/thread-self").ok()?;
+    let this = this.file_name()?.to_os_string();
+    let mut tasks: Vec<_> = std::fs::read_dir("/proc/self/task").ok()?.flatten().collect();
+    // The calling thread first: what it reads from then on is known to the byte.
+    tasks.sort_by_key(|task| task.file_name() != this);
+    for task in tasks {
+        let text = text::read(task.path().join("io")).ok()?;
+        own.push(parse_io(&text)?);
+        read += text.len() as u64;
+        calls += READS_PER_TEXT;
+    }
+    let whole = parse_io(&text::read("/proc/self/io").ok()?)?;
+    let sum = |of: fn(&Io) -> u64| own.iter().map(of).sum::<u64>();
+    let less = |of: fn(&Io) -> u64| of(&whole).saturating_sub(sum(of));
+    Some(Io {
+        read_bytes: less(|io| io.read_bytes),
+        write_bytes: less(|io| io.write_bytes),
+        cancelled_write_bytes: less(|io| io.cancelled_write_bytes),
+        rchar: less(|io| io.rchar).saturating_sub(read),
+        wchar: less(|io| io.wchar),
+        syscr: less(|io| io.syscr).saturating_sub(calls),
+        syscw: less(|io| io.syscw),
+    })
+}
+
+/// A text is read by one call, and a second one finds its end.
+const READS_PER_TEXT: u64 = 2;
