@@ -31,7 +31,7 @@ impl Programs {
                 .arg(sources.join(name).with_extension("c"))
                 .args(settings)
                 .status()
-                .expect("a C compiler: cargo xtask test installs one");
+                .expect("a C compiler: what links Rust is one");
             assert!(status.success());
         }
         Programs { folder }
@@ -81,14 +81,14 @@ fn fill_memory() {
     for name in ["fork", "pthread"] {
         let record = measured(programs.workers(name, "mem", "8"));
         tell(name, &record);
+        let all = 8 * each * 1024 * 1024;
+        let (pss, rss) = (value(&record, responses::PEAK_PSS), value(&record, responses::PEAK_RSS));
+        assert!(pss <= rss && rss <= all + all / 20, "{name}: {pss}, {rss} of {all}");
         // Who is held up by a busy machine may begin when others have ended: what the kernel
         // charged to the group is what there was at once.
-        let all = 8 * each * 1024 * 1024;
-        let expected = crate::bench::seen(&record, responses::PEAK_CGROUP).unwrap_or(all);
-        assert!(expected <= all + all / 20, "{name}: {expected} of {all}");
-        for peak in [responses::PEAK_PSS, responses::PEAK_RSS] {
-            let peak = value(&record, peak);
-            assert!(within(peak, expected, 0.15), "{name}: {peak} of {expected}");
+        if let Some(charged) = crate::bench::seen(&record, responses::PEAK_CGROUP) {
+            assert!(within(pss, charged, 0.15), "{name}: {pss} of {charged}");
+            assert!(within(rss, charged, 0.15), "{name}: {rss} of {charged}");
         }
     }
 }
