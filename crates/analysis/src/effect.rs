@@ -307,7 +307,8 @@ impl Former<'_> {
         for (treatment, column) in treatments.iter().zip(&columns) {
             if column.is_empty() {
                 let why = self.table.why_not(treatment);
-                self.remarks.push(format!("no completed trial of {treatment}{why}"));
+                let named = self.table.design.as_named(treatment);
+                self.remarks.push(format!("no completed trial of {named}{why}"));
                 return None;
             }
         }

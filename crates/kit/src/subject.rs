@@ -49,6 +49,35 @@ pub const THREADS: &str = "threads_count";
 /// CPU time that looking at it took.
 pub const LOOKING: &str = "looking_cpu_ns";
 
+/// The factor that tells the second of two identical treatments, the A/A control, from the first.
+pub const AGAIN: &str = "again";
+
+/// A number of bytes: `4096`, `512MiB`, `1.5 GB`. Powers of 1000 (kB, MB, GB, TB) and of 1024 (KiB,
+/// MiB, GiB, TiB); none if it is no such text, or more than 2⁶³.
+pub fn bytes(text: &str) -> Option<u64> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(end);
+    let factor = match unit.trim_start() {
+        "" | "B" => 1.0,
+        "kB" | "KB" => 1e3,
+        "MB" => 1e6,
+        "GB" => 1e9,
+        "TB" => 1e12,
+        "KiB" | "K" => 1024.0,
+        "MiB" | "M" => 1_048_576.0,
+        "GiB" | "G" => 1_073_741_824.0,
+        "TiB" | "T" => 1_099_511_627_776.0,
+        _ => return None,
+    };
+    if factor == 1.0 {
+        return number.parse().ok().filter(|bytes| *bytes <= 1 << 63);
+    }
+    let number: f64 = number.parse().ok()?;
+    let bytes = number * factor;
+    (bytes <= (1_u64 << 63) as f64).then_some(bytes as u64)
+}
+
 const TREE: &str = "of the program and all its descendants, those included that outlived it, as \
                     soon as somebody waited for them";
 const LOOKS: &str = "at looks some milliseconds apart: what rises and falls between two is missed";
@@ -98,4 +127,21 @@ pub fn responses() -> Vec<Response> {
     .into_iter()
     .map(crate::declare::ResponseBuilder::build)
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn sizes_have_their_units() {
+        assert_eq!(bytes("4096"), Some(4096));
+        assert_eq!(bytes("512MiB"), Some(512 << 20));
+        assert_eq!(bytes("1.5 GB"), Some(1_500_000_000));
+        assert_eq!(bytes("2G"), Some(2 << 30));
+        assert_eq!(bytes(&u64::MAX.to_string()), None);
+        for text in ["", "MiB", "1.2.3 MB", "-1", "1.5", "5 parsecs", "9999999999 TiB", "é"] {
+            assert_eq!(bytes(text), None, "{text}");
+        }
+    }
 }

@@ -46,6 +46,16 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// Measure, judge, and write a report (the main job)
     Run(RunArgs),
+    /// Measure programs of your own, as a study's file describes them
+    ///
+    /// The file is TOML: a command with placeholders, factors with their levels, what is claimed.
+    /// docs/studies.md describes every key; --init writes one to begin from. Blocks of all treatments
+    /// in random order come first, however long they take unless --time-budget says how long they may;
+    /// then more where intervals are wide. The baseline is measured twice in each block, so that
+    /// the session says how far this very command can be trusted here.
+    ///
+    /// A treatment whose command fails is told with its reason, and the others go on.
+    Study(StudyArgs),
     /// List the experiments
     List(ListArgs),
     /// Explain an experiment: its question, factors, responses and claims
@@ -162,6 +172,46 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
     pub(crate) resume: Option<PathBuf>,
     /// Print summary.json on standard output instead of the summary for people
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write summary.json to a file; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_json: Option<PathBuf>,
+    /// End with exit code 1 if a claim is refuted
+    #[arg(long)]
+    pub(crate) fail_if_refuted: bool,
+    /// End with exit code 3 if a claim stays inconclusive
+    #[arg(long)]
+    pub(crate) fail_if_inconclusive: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StudyArgs {
+    /// The study's file
+    #[arg(value_name = "FILE", required_unless_present_any = ["resume", "from"])]
+    pub(crate) file: Option<PathBuf>,
+    /// With --init: two commands or more that the study is to compare, each one argument
+    #[arg(value_name = "COMMAND", requires = "init")]
+    pub(crate) commands: Vec<String>,
+    /// Write a commented study that compares the commands into FILE, which must not exist
+    #[arg(long, requires = "commands", conflicts_with_all = ["dry_run", "from", "resume"])]
+    pub(crate) init: bool,
+    /// Show the trials of one block as they would run, and measure nothing
+    #[arg(long, conflicts_with = "resume")]
+    pub(crate) dry_run: bool,
+    /// Measure the study of a stored session again, in a new session, without its file
+    #[arg(long, value_name = "SESSION", conflicts_with = "file")]
+    pub(crate) from: Option<PathBuf>,
+    /// How much to measure
+    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
+    pub(crate) profile: ProfileName,
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
+    /// Finish an interrupted session; everything else is as it was begun
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "from", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Print summary.json on standard output instead of the summary for people; with --dry-run,
+    /// the trials as JSON
     #[arg(long)]
     pub(crate) json: bool,
     /// Also write summary.json to a file; `-` is standard output

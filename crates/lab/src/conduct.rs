@@ -1,6 +1,6 @@
 //! The machinery of a session: begin it or take it up again, conduct its blocks, store them.
 //!
-//! `run` and `selftest` differ in what they measure and in what they say of it; everything between
+//! `run`, `study` and `selftest` differ in what they measure and in what they say of it; everything between
 //! is here, once.
 
 use crate::plan::{Plan, Purpose};
@@ -29,9 +29,9 @@ pub(crate) struct Session {
     courses: Vec<Course>,
     /// What each course's intervals still need, as far as it is known since its last trial.
     needs: Vec<Option<analysis::Need>>,
-    /// Whether it was begun earlier. Who resumes a session wants it complete: the time limits
-    /// what comes after that only.
-    resumed: bool,
+    /// Whether the time limits only what comes after the base. Who resumes a session wants it
+    /// complete, and nobody knows beforehand how long a program of the user's takes.
+    base_first: bool,
 }
 
 /// Why measuring ended.
@@ -57,6 +57,7 @@ pub(crate) fn prepare() -> anyhow::Result<()> {
 pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let started_unix_ms = sys::clock::unix_ms();
     let environment = environment::look();
+    let base_first = plan.base_first;
     let name = store::session_name(started_unix_ms, &environment.host) + plan.purpose.suffix();
     let dir = match plan.output {
         Some(dir) => dir,
@@ -85,7 +86,7 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
     let courses = courses(&manifest);
     let needs = vec![None; courses.len()];
-    Ok(Session { courses, needs, manifest, writer, runner, records: Vec::new(), resumed: false })
+    Ok(Session { courses, needs, manifest, writer, runner, records: Vec::new(), base_first })
 }
 
 /// Goes on with a session that was begun by the same command, on the same machine, by the same
@@ -114,7 +115,15 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     }
     ui::note(&format!("{}: {} trials are there already", dir.display(), stored.records.len()));
     let needs = vec![None; courses.len()];
-    Ok(Session { manifest, writer, runner, records: stored.records, courses, needs, resumed: true })
+    Ok(Session {
+        manifest,
+        writer,
+        runner,
+        records: stored.records,
+        courses,
+        needs,
+        base_first: true,
+    })
 }
 
 /// A session goes on as what it was begun as: its end says something else.
@@ -213,6 +222,11 @@ fn courses(manifest: &Manifest) -> Vec<Course> {
 }
 
 impl Session {
+    /// What it measures, and how.
+    pub(crate) fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
     /// Where it is stored.
     pub(crate) fn dir(&self) -> &Path {
         self.writer.dir()
@@ -287,7 +301,7 @@ impl Session {
             let options = &self.manifest.options;
             let base = schedule::base_blocks(options);
             let next = match schedule::next_of_base(&self.courses, options, self.manifest.seed) {
-                Some(_) if !self.resumed && left.is_some_and(|left| left.is_zero()) => {
+                Some(_) if !self.base_first && left.is_some_and(|left| left.is_zero()) => {
                     return Ok(Ending::OutOfTime);
                 }
                 Some(next) => next,

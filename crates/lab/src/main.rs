@@ -16,6 +16,7 @@ mod schedule;
 mod selftest;
 mod session;
 mod show;
+mod study;
 mod syscalls;
 mod ui;
 
@@ -54,6 +55,7 @@ fn main() -> ExitCode {
 fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
     match command {
         cli::Command::Run(args) => run::run(args),
+        cli::Command::Study(args) => study::study(args),
         cli::Command::List(args) => show::list(args),
         cli::Command::Explain(args) => show::explain(args),
         cli::Command::Doctor(args) => doctor::doctor(args),

@@ -72,6 +72,8 @@ pub(crate) struct Plan {
     pub(crate) options: Options,
     pub(crate) seed: Option<u64>,
     pub(crate) output: Option<PathBuf>,
+    /// Whether the base is measured however long it takes.
+    pub(crate) base_first: bool,
 }
 
 impl Plan {
@@ -111,8 +113,11 @@ impl Plan {
                 Purpose::Ask(inquiry) => Some(inquiry),
                 Purpose::Run | Purpose::Selftest => None,
             },
+            study: None,
         };
-        Ok(Plan { purpose, designs, options, seed: args.seed, output: args.output.clone() })
+        let base_first = matches!(purpose, Purpose::Ask(_)) && args.time_budget.is_none();
+        let (seed, output) = (args.seed, args.output.clone());
+        Ok(Plan { purpose, designs, options, seed, output, base_first })
     }
 }
 

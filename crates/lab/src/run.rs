@@ -7,6 +7,7 @@ use crate::plan::{Plan, Purpose};
 use crate::{destination, session, ui};
 use anyhow::Context;
 use model::{Profile, Summary, Verdict};
+use std::path::Path;
 
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     conduct::prepare()?;
@@ -21,7 +22,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let ending = session.measure()?;
     let summary = session.conclude()?;
     let json = serde_json::to_string_pretty(&summary)?;
-    export(args, &json)?;
+    export(args.export_json.as_deref(), &json)?;
     if args.json {
         ui::result(&json)?;
     } else {
@@ -32,26 +33,30 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     session.say_how_it_ended(ending);
     match ending {
         Ending::Interrupted => Ok(Exit::Incomplete),
-        Ending::Complete | Ending::OutOfTime => Ok(verdict_exit(args, &summary)),
+        Ending::Complete | Ending::OutOfTime => {
+            Ok(verdict_exit(args.fail_if_refuted, args.fail_if_inconclusive, &summary))
+        }
     }
 }
 
-fn verdict_exit(args: &RunArgs, summary: &Summary) -> Exit {
+/// How a session ends whose claims may be asked for.
+pub(crate) fn verdict_exit(refuted: bool, inconclusive: bool, summary: &Summary) -> Exit {
     let any = |wanted: Verdict| {
         let mut claims = summary.experiments.iter().flat_map(|experiment| &experiment.claims);
         claims.any(|claim| claim.verdict == wanted)
     };
-    if args.fail_if_refuted && any(Verdict::Refuted) {
+    if refuted && any(Verdict::Refuted) {
         return Exit::Refuted;
     }
-    if args.fail_if_inconclusive && any(Verdict::Inconclusive) {
+    if inconclusive && any(Verdict::Inconclusive) {
         return Exit::Incomplete;
     }
     Exit::Done
 }
 
-fn export(args: &RunArgs, json: &str) -> anyhow::Result<()> {
-    match &args.export_json {
+/// Writes the summary where `--export-json` says.
+pub(crate) fn export(path: Option<&Path>, json: &str) -> anyhow::Result<()> {
+    match path {
         Some(path) if path.as_os_str() == "-" => ui::result(json),
         Some(path) => destination::write(path, json).context("--export-json"),
         None => Ok(()),

@@ -5,7 +5,7 @@
 //! treatments in one kilobyte of text. Each bound is an order of magnitude above what the catalog
 //! needs (its figures stand beside it), so that nobody who measures will meet it.
 
-use crate::{Cell, Design, DesignError, Factor, Manifest, Outcome, Profile, Record, Subject, Unit};
+use crate::{Cell, Design, DesignError, Factor, Manifest, Outcome, Profile, Record, Unit};
 
 /// The most blocks of an experiment, counted from 0.
 ///
@@ -170,6 +170,7 @@ impl Design {
             count("metrics", subject.metrics.len(), ENTRIES_MAX)?;
             count("variables", subject.environment.len(), ENTRIES_MAX)?;
             count("texts of a command", subject.texts().count(), SUBJECT_TEXTS_MAX)?;
+            count("words for levels", subject.stand_ins().count(), SUBJECT_TEXTS_MAX)?;
         }
         self.names().try_for_each(|it| bytes("a name", it, NAME_BYTES_MAX))?;
         self.texts().try_for_each(|it| text("a text", it))?;
@@ -227,7 +228,8 @@ impl Design {
             .flat_map(|claim| [&claim.text, &claim.source, &claim.mechanism, &claim.note]);
         let planted = self.planted.iter().map(|planted| &planted.what);
         let diagnoses = self.diagnoses.iter().map(|diagnosis| &diagnosis.what);
-        let subject = self.subject.iter().flat_map(Subject::texts);
+        let subject =
+            self.subject.iter().flat_map(|subject| subject.texts().chain(subject.stand_ins()));
         [&self.chapter, &self.question, &self.method]
             .into_iter()
             .chain(&self.needs.privileges)

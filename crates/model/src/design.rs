@@ -159,6 +159,44 @@ impl Design {
         self.factors.iter().find(|factor| factor.name == name)
     }
 
+    /// The factor that tells the second of two identical treatments from the first and means nothing
+    /// else: the one in which the pairs of a user's program differ, if nothing asks for it. Tables
+    /// and charts need not name it, and a chart need not show the second.
+    pub fn repetition(&self) -> Option<&Factor> {
+        self.subject.as_ref()?;
+        let mut between = self.controls.iter().map(|pair| {
+            let moved = |(factor, level): (&String, &String)| {
+                (pair.a.0.get(factor) != Some(level)).then(|| factor.clone())
+            };
+            pair.b.0.iter().filter_map(moved).collect::<Vec<_>>()
+        });
+        let name = between.next().filter(|names| names.len() == 1)?.pop()?;
+        let findings = self.findings.iter().map(|finding| &finding.quantity);
+        let mut asked = findings
+            .chain(self.claims.iter().map(|claim| &claim.quantity))
+            .flat_map(crate::Quantity::cells);
+        let alone = between.all(|names| names.iter().all(|other| *other == name));
+        let unasked = !asked.any(|cell| cell.0.contains_key(&name));
+        if alone && unasked { self.factor(&name) } else { None }
+    }
+
+    /// Whether a treatment is another's again, as [`Design::repetition`] tells.
+    pub fn repeats(&self, treatment: &crate::Treatment) -> bool {
+        self.repetition().is_some_and(|factor| {
+            treatment.level(&factor.name).is_some_and(|level| level != factor.baseline)
+        })
+    }
+
+    /// A treatment as its author names it: without the factor that [`Design::repetition`] tells,
+    /// where that is at its baseline.
+    pub fn as_named(&self, treatment: &crate::Treatment) -> crate::Treatment {
+        let mut named = treatment.clone();
+        if let Some(factor) = self.repetition().filter(|_| !self.repeats(treatment)) {
+            named.0.remove(&factor.name);
+        }
+        named
+    }
+
     /// The response of that name.
     pub fn response(&self, name: &str) -> Option<&Response> {
         self.responses.iter().find(|response| response.name == name)

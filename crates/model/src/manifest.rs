@@ -50,6 +50,9 @@ pub struct Options {
     /// What is asked of a program of the user's; none where the catalog is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inquiry: Option<Inquiry>,
+    /// The file that a study was read from, as an absolute path; none for all else.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub study: Option<String>,
 }
 
 /// What is asked of a program of the user's.

@@ -40,6 +40,9 @@ pub struct Subject {
     /// The words that stand for levels where they differ from the levels' names, by factor and
     /// level.
     pub words: BTreeMap<String, BTreeMap<String, String>>,
+    /// The levels that stand for several arguments, or for none, by factor and level. Where their
+    /// placeholder is a whole argument of a command, these take its place.
+    pub lists: BTreeMap<String, BTreeMap<String, Vec<String>>>,
     /// How many workers it is told to use, mostly `{n}`; empty where that is not known. With
     /// placeholders. So many of its threads, the busiest, are asked what kept them waiting.
     pub workers: String,
@@ -54,8 +57,8 @@ pub struct Subject {
     pub squeeze: Option<String>,
 }
 
-/// Limits on a subject. Texts with placeholders that must become a number of bytes; empty means
-/// none.
+/// Limits on a subject. Texts with placeholders that must become a size, in bytes or with a unit as
+/// `512MiB`; empty means none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct SubjectLimits {
@@ -76,9 +79,19 @@ pub struct Metric {
     pub from: Stream,
     /// How it is found.
     pub pick: Pick,
-    /// What the number found is multiplied by, before it is rounded to the integer that is stored:
-    /// 1e9 for seconds of a response in nanoseconds.
+    /// What the number found is multiplied by to be in the response's unit: 1e9 for seconds of a
+    /// response in nanoseconds.
     pub scale: f64,
+    /// Into how many parts the unit is divided in the integer that is stored, which is the number
+    /// found times `scale` times this, rounded, as an observation over so many operations
+    /// ([`crate::Series::per`]): 1 where parts mean nothing, as of nanoseconds, and 1,000,000 keeps
+    /// six places of a ratio. At least 1.
+    #[serde(default = "whole")]
+    pub per: u64,
+}
+
+fn whole() -> u64 {
+    1
 }
 
 /// Where a subject prints.
@@ -138,11 +151,41 @@ impl Subject {
                         return Err(UnknownPlaceholder(factor.into()));
                     };
                     let word = self.words.get(factor).and_then(|words| words.get(level));
-                    filled.push_str(word.map_or(level, String::as_str));
+                    match self.list(factor, level) {
+                        Some(list) => filled.push_str(&list.join(" ")),
+                        None => filled.push_str(word.map_or(level, String::as_str)),
+                    }
                 }
             }
         }
         Ok(filled)
+    }
+
+    /// A command with the words of a treatment in the place of its placeholders. An argument that
+    /// is nothing but a placeholder becomes as many as its level stands for.
+    ///
+    /// # Errors
+    /// As [`Subject::fill`].
+    pub fn arguments(
+        &self,
+        command: &[String],
+        treatment: &Treatment,
+        scratch: &str,
+    ) -> Result<Vec<String>, UnknownPlaceholder> {
+        let mut filled = Vec::with_capacity(command.len());
+        for argument in command {
+            let factor = argument.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+            let list = factor.and_then(|factor| self.list(factor, treatment.level(factor)?));
+            match list {
+                Some(list) => filled.extend(list.iter().cloned()),
+                None => filled.push(self.fill(argument, treatment, scratch)?),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn list(&self, factor: &str, level: &str) -> Option<&Vec<String>> {
+        self.lists.get(factor)?.get(level)
     }
 
     /// Every text that may hold placeholders.
@@ -155,6 +198,13 @@ impl Subject {
             .chain(commands.flatten())
             .chain(self.environment.values())
             .map(String::as_str)
+    }
+
+    /// Every text that stands for a level.
+    pub(crate) fn stand_ins(&self) -> impl Iterator<Item = &str> {
+        let words = self.words.values().flat_map(BTreeMap::values);
+        let lists = self.lists.values().flat_map(BTreeMap::values).flatten();
+        words.chain(lists).map(String::as_str)
     }
 
     /// The names of its placeholders, `{scratch}` among them.
@@ -190,6 +240,9 @@ impl Subject {
             }
             if !metric.scale.is_finite() || metric.scale == 0.0 {
                 return Err(format!("the scale of {} must be a number but 0", metric.response));
+            }
+            if metric.per == 0 {
+                return Err(format!("the parts of {} must be one at least", metric.response));
             }
         }
         Ok(())
@@ -259,6 +312,24 @@ mod tests {
         }
         assert_eq!(fill("{{n}} and {n}").as_deref(), Ok("{n} and 2"));
         assert_eq!(fill("{{n}").as_deref(), Ok("{2"));
+    }
+
+    #[test]
+    fn a_level_may_stand_for_several_arguments_or_for_none() {
+        let list = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let levels = [("none".to_string(), list(&[])), ("two".to_string(), list(&["-T", "2"]))];
+        let lists = [("threads".to_string(), levels.into())].into();
+        let subject = Subject { lists, ..Subject::default() };
+        let command = list(&["xz", "{threads}", "a{threads}b", "{scratch}", "{}"]);
+        let told = |level: &str| {
+            let treatment = Treatment([("threads".to_string(), level.to_string())].into());
+            subject.arguments(&command, &treatment, "/tmp/x")
+        };
+        assert_eq!(told("none"), Ok(list(&["xz", "ab", "/tmp/x", "{}"])));
+        assert_eq!(told("two"), Ok(list(&["xz", "-T", "2", "a-T 2b", "/tmp/x", "{}"])));
+        assert_eq!(told("one"), Ok(list(&["xz", "one", "aoneb", "/tmp/x", "{}"])));
+        let unknown = subject.arguments(&list(&["{jobs}"]), &Treatment::default(), "");
+        assert_eq!(unknown, Err(UnknownPlaceholder("jobs".into())));
     }
 
     #[test]

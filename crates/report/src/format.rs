@@ -210,9 +210,13 @@ pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
     let frame = frame(terms, x);
     let shown = x / frame.divisor;
     let text = number(shown, decimals_plain(shown));
-    let trimmed =
-        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{trimmed}{}", frame.suffix)
+    // The zeros to take away stand before an exponent.
+    let (digits, power) = text.split_at(text.find('e').unwrap_or(text.len()));
+    let trimmed = match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits,
+    };
+    format!("{trimmed}{power}{}", frame.suffix)
 }
 
 /// The smallest difference that could be found, or another number that is itself no better known
@@ -327,6 +331,7 @@ fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
         Terms::In(Unit::PerSecond) => {
             steps(&[(1.0, " /s"), (1e3, " k/s"), (1e6, " M/s"), (1e9, " G/s")])
         }
+        Terms::In(Unit::Other(name)) if name.is_empty() => fixed(1.0, ""),
         Terms::In(Unit::Other(name)) => fixed(1.0, &format!(" {}", crate::words::short(name, 24))),
     }
 }

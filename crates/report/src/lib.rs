@@ -26,7 +26,9 @@ mod fixture;
 
 pub use text::Letters;
 
-use model::{Comparison, Design, ExperimentSummary, Manifest, Record, Selftest, Summary};
+use model::{
+    Comparison, Design, ExperimentSummary, Manifest, Record, Selftest, Summary, Treatment,
+};
 
 /// A stored session: all that a report is made from.
 #[derive(Clone, Copy, Debug)]
@@ -84,6 +86,18 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
 /// Text from outside in one line, without what a terminal would obey.
 pub fn harmless(text: &str) -> String {
     words::cleaned(text)
+}
+
+/// A treatment in the words of the factors that have several levels, as tables name it.
+pub fn treatment(design: &Design, treatment: &Treatment) -> String {
+    let varying = design.factors.iter().filter(|factor| factor.levels.len() > 1);
+    let varying: Vec<String> = varying.map(|factor| factor.name.clone()).collect();
+    words::treatment(design, treatment, &varying)
+}
+
+/// A command line as a shell would take it.
+pub fn command_line(words: &[String]) -> String {
+    words::command_line(words)
 }
 
 /// What the two pages of a session are called where they link to each other.

@@ -2,8 +2,8 @@
 
 use crate::format::{self, Terms};
 use model::{
-    Cell, Design, Manifest, Moment, Outcome, Phase, Quantity, Record, Region, Response, Term,
-    Treatment, Verdict,
+    Cell, Design, Inquiry, Manifest, Moment, Outcome, Phase, Quantity, Record, Region, Response,
+    Term, Treatment, Verdict,
 };
 
 #[cfg(test)]
@@ -116,10 +116,18 @@ pub(crate) fn plain(name: &str) -> String {
 /// with a digit is meaningless without its factor's name.
 pub(crate) fn treatment(design: &Design, treatment: &Treatment, varying: &[String]) -> String {
     let known = design.factors.iter().map(|factor| factor.name.as_str());
-    let words: Vec<_> = known
+    let repetition = design.repetition();
+    let mut words: Vec<_> = known
         .filter(|name| varying.iter().any(|other| other == name))
+        .filter(|name| repetition.is_none_or(|factor| factor.name != **name))
         .filter_map(|name| Some(level(name, treatment.level(name)?)))
         .collect();
+    if repetition.is_some() && words.is_empty() {
+        words.push("the command".into());
+    }
+    if design.repeats(treatment) {
+        words.push("again".into());
+    }
     let text = if words.is_empty() { "all trials".to_string() } else { words.join(" · ") };
     short(&text, LABEL_CHARACTERS_MAX)
 }
@@ -251,9 +259,18 @@ pub(crate) fn counted(n: u64, noun: &str) -> String {
 /// profile, and the options that were not left at their defaults.
 pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> String {
     let options = &manifest.options;
-    let command = if options.selftest { "selftest" } else { "run" };
+    let command = match options.inquiry {
+        Some(inquiry) => inquiry.command(),
+        None if options.selftest => "selftest",
+        None => "run",
+    };
     let mut words = vec!["scruple".to_string(), command.to_string()];
-    words.extend(experiments.iter().map(|id| quoted(id)));
+    match (options.inquiry, &options.study) {
+        (Some(Inquiry::Study), Some(file)) => words.push(quoted(file)),
+        // The session holds all that its file said.
+        (Some(Inquiry::Study), None) => words.push(format!("--from {}", quoted(&manifest.session))),
+        _ => words.extend(experiments.iter().map(|id| quoted(id))),
+    }
     words.push(format!("--seed {}", manifest.seed));
     words.push(format!("--profile {}", options.profile.name()));
     if let Some(blocks) = options.blocks {

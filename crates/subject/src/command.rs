@@ -1,7 +1,7 @@
 //! What is to be started, with the words of the treatment in the place of the placeholders.
 
 use crate::text::shown;
-use kit::Stop;
+use kit::{Stop, subject as responses};
 use model::{Spec, Subject};
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -39,7 +39,9 @@ impl Filled {
                 .map_err(|error| Stop::failed(error.to_string()))
         };
         let filled = |words: &Vec<String>| -> Result<Vec<String>, Stop> {
-            words.iter().map(|word| fill(word)).collect()
+            subject
+                .arguments(words, &spec.treatment, scratch)
+                .map_err(|error| Stop::failed(error.to_string()))
         };
         let all = |commands: &Vec<Vec<String>>| -> Result<Vec<_>, Stop> {
             commands.iter().map(filled).collect()
@@ -51,7 +53,15 @@ impl Filled {
         let folder = fill(&subject.folder)?;
         let stdin = fill(&subject.stdin)?;
         let number = |what: &str, text: &str| -> Result<Option<u64>, Stop> {
-            number(what, fill(text)?.trim(), "a whole number of bytes")
+            let text = fill(text)?;
+            let no_size = || {
+                let text = shown(text.as_bytes(), 80);
+                Stop::failed(format!("{what} is “{text}”: it must be a size, such as 512MiB"))
+            };
+            if text.trim().is_empty() {
+                return Ok(None);
+            }
+            responses::bytes(&text).map(Some).ok_or_else(no_size)
         };
         let quota: Option<f64> = self::number(
             "the quota of CPU time",
@@ -223,7 +233,7 @@ mod tests {
         };
         let limits = |text: &str| SubjectLimits { memory_bytes: text.into(), ..Default::default() };
         let reason = wrong(Subject { limits: limits("4G\u{1b}[2J"), ..program() });
-        assert!(reason.contains("a whole number of bytes"), "{reason}");
+        assert!(reason.contains("a size, such as 512MiB"), "{reason}");
         assert!(!reason.contains('\u{1b}'), "{reason}");
         assert!(wrong(Subject { cpus: "0-".into(), ..program() }).starts_with("its CPUs: "));
         assert!(wrong(Subject { workers: "many".into(), ..program() }).contains("many"));

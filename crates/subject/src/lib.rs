@@ -83,7 +83,7 @@ fn prepare_and_measure(
     record::all(trial, &seen);
     for metric in &subject.metrics {
         let value = metrics::picked(metric, &seen.stdout, &seen.stderr)?;
-        trial.record_one(&metric.response, value);
+        trial.record(&metric.response, metric.per.max(1), vec![value]);
     }
     Ok(())
 }

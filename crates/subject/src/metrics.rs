@@ -26,7 +26,7 @@ pub fn check_pick(pick: &Pick) -> Result<(), String> {
     }
 }
 
-/// The observation of a metric: the number found, times its scale, rounded.
+/// The observation of a metric: the number found, times its scale and its parts, rounded.
 ///
 /// # Errors
 /// Nothing is found, or no number that can be stored.
@@ -40,7 +40,7 @@ pub(crate) fn picked(metric: &Metric, stdout: &Printed, stderr: &Printed) -> Res
         Pick::Pointer(pointer) => by_pointer(pointer, printed, name),
     };
     found
-        .and_then(|text| scaled(&text, metric.scale))
+        .and_then(|text| scaled(&text, metric.scale * metric.per.max(1) as f64))
         .map_err(|why| Stop::failed(format!("metric {}: {why}", metric.response)))
 }
 
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     fn pick(pick: Pick, scale: f64, text: &[u8]) -> Result<i64, String> {
-        let metric = Metric { response: "rate".into(), from: Stream::Stdout, pick, scale };
+        let metric = Metric { response: "rate".into(), from: Stream::Stdout, pick, scale, per: 1 };
         picked(&metric, &Printed::of(text), &Printed::default()).map_err(|stop| match stop {
             Stop::Failed(reason) | Stop::Unsupported(reason) => reason,
         })

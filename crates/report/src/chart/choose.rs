@@ -62,9 +62,12 @@ pub(crate) fn figures<'a>(
         return Vec::new();
     };
     let twins = grids::twin_responses(design, &estimates, main);
-    let sets: Vec<_> = grids::groups(design, profile)
+    let groups = grids::groups(design, profile);
+    let front = grids::in_front(design, &estimates, main);
+    let sets: Vec<_> = front
         .into_iter()
-        .map(|set| (grids::response_for(design, &estimates, main, &set), set))
+        .flat_map(|response| groups.iter().map(move |set| (response, set.clone())))
+        .map(|(response, set)| (grids::response_for(design, &estimates, response, &set), set))
         .collect();
     let shown = twins.iter().copied().chain(sets.iter().map(|(response, _)| *response));
     let samples = shown
@@ -267,8 +270,11 @@ impl<'a> Material<'a, '_> {
 
     /// Factors that stand still in this figure but have other levels elsewhere.
     pub(super) fn held(&self, measured: &[&Treatment], varying: &[&Factor]) -> String {
+        let repetition = self.design.repetition().map(|factor| factor.name.as_str());
         let still = self.design.factors.iter().filter(|factor| {
-            factor.levels.len() > 1 && !varying.iter().any(|other| other.name == factor.name)
+            repetition != Some(&factor.name)
+                && factor.levels.len() > 1
+                && !varying.iter().any(|other| other.name == factor.name)
         });
         let words: Vec<String> = still
             .filter_map(|factor| {

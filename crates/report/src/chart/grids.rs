@@ -94,6 +94,10 @@ pub(super) fn twin_responses<'a>(
 /// those that lie within another.
 pub(super) fn groups(design: &Design, profile: Profile) -> Vec<BTreeSet<Treatment>> {
     let planned: BTreeSet<Treatment> = design.treatments(profile).into_iter().collect();
+    // The second of two identical treatments is for trust, and no chart need show it; unless there
+    // is nothing else.
+    let first = |treatment: &Treatment| !design.repeats(treatment);
+    let only_repetition = planned.iter().filter(|treatment| first(treatment)).count() < 2;
     if design.grids.is_empty() {
         return vec![planned];
     }
@@ -101,7 +105,8 @@ pub(super) fn groups(design: &Design, profile: Profile) -> Vec<BTreeSet<Treatmen
     for grid in design.grids.iter().filter(|grid| grid.from <= profile) {
         let mut names: Vec<&str> = grid.vary.iter().map(|(name, _)| name.as_str()).collect();
         names.sort_unstable();
-        let treatments = with_counterparts(design, grid, profile, &planned);
+        let mut treatments = with_counterparts(design, grid, profile, &planned);
+        treatments.retain(|treatment| only_repetition || first(treatment));
         match by_factors.iter_mut().find(|(known, _)| *known == names) {
             Some((_, set)) => set.extend(treatments),
             None => by_factors.push((names, treatments)),
@@ -139,4 +144,25 @@ fn with_counterparts(
         all.extend(counterparts.filter(|treatment| planned.contains(treatment)));
     }
     all
+}
+
+/// The responses that the findings of a user's program are about, in their order: each is shown, as
+/// its author put it in front. The main one alone where the catalog says what is to be seen.
+pub(super) fn in_front<'a>(
+    design: &'a Design,
+    estimates: &Estimates<'_>,
+    main: &'a Response,
+) -> Vec<&'a Response> {
+    let mut front = vec![main];
+    if design.subject.is_some() {
+        for finding in &design.findings {
+            if let Some(response) = design.response(finding.quantity.response())
+                && is_measured(response, estimates)
+                && front.iter().all(|known| known.name != response.name)
+            {
+                front.push(response);
+            }
+        }
+    }
+    front
 }

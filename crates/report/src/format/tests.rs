@@ -188,6 +188,7 @@ fn a_floor_has_two_digits() {
     assert_eq!(told(0.000_583), "0.058 %");
     assert_eq!(told(1.234), "120 %");
     assert_eq!(told(0.1), "10 %");
+    assert_eq!(told(6.901e-7), "6.9e−5 %");
     assert_eq!(
         (told(0.0), told(f64::NAN), told(f64::INFINITY)),
         ("0 %".into(), "–".into(), "∞ %".into())

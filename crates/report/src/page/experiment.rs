@@ -3,7 +3,7 @@
 use super::opening::{answer, heading};
 use super::{
     Chapter, accounts, anchor, claims, definitions, exhibits, fineness, note, numbers, planted,
-    raw, tags,
+    raw, subject, tags,
 };
 use crate::Session;
 use crate::chart;
@@ -38,6 +38,7 @@ pub(super) fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
                 h2 { (heading(&summary.question)) }
                 a.anchor href={ "#" (own) } aria-label="Link to this chapter" { "#" }
             }
+            (subject::subject(chapter))
             (answers(chapter))
             (doubts(chapter))
             (planted::planted(chapter))
@@ -147,7 +148,7 @@ fn doubts(chapter: &Chapter<'_>) -> Markup {
             (note("care", "–", "not possible here", &html! {
                 p { (short(&outcome.reason, 1000)) }
                 @if !outcome.treatments.is_empty() {
-                    p.small { "Instead of a number for: " (treatments(&outcome.treatments)) "." }
+                    p.small { "Instead of a number for: " (treatments(chapter, &outcome.treatments)) "." }
                 }
             }))
         }
@@ -187,13 +188,18 @@ fn blame(chapter: &Chapter<'_>, name: &str) -> &'static str {
     }
 }
 
-fn treatments(treatments: &[Treatment]) -> String {
-    let names: Vec<String> = treatments
-        .iter()
-        .take(8)
-        .map(|t| words::cell(&model::Cell(t.0.as_ref().clone())))
-        .collect();
-    names.join("; ")
+/// A treatment by all its levels.
+fn named(chapter: &Chapter<'_>, treatment: &Treatment) -> String {
+    let named = chapter.design.map(|design| design.as_named(treatment));
+    named.as_ref().unwrap_or(treatment).to_string()
+}
+
+fn treatments(chapter: &Chapter<'_>, treatments: &[Treatment]) -> String {
+    let named = |treatment: &Treatment| {
+        let named = chapter.design.map(|design| design.as_named(treatment));
+        words::cell(&model::Cell(named.unwrap_or_else(|| treatment.clone()).0.as_ref().clone()))
+    };
+    treatments.iter().take(8).map(named).collect::<Vec<_>>().join("; ")
 }
 
 /// How the trials ended, which were disturbed, and what those that failed said.
@@ -217,7 +223,7 @@ fn trials(chapter: &Chapter<'_>) -> Markup {
                         (words::outcome_name(&short(&outcome.outcome, 80)))
                         @if !outcome.reason.is_empty() { ": " (short(&outcome.reason, 600)) }
                         @if outcome.outcome != "completed" && !outcome.treatments.is_empty() {
-                            span.quiet { " (" (treatments(&outcome.treatments)) ")" }
+                            span.quiet { " (" (treatments(chapter, &outcome.treatments)) ")" }
                         }
                     }
                 }
@@ -228,7 +234,7 @@ fn trials(chapter: &Chapter<'_>) -> Markup {
                     @for record in troubled.iter().take(TROUBLED_TRIALS_MAX) {
                         li {
                             "trial " (record.trial) ", block " (record.block) ", "
-                            (short(&record.treatment.to_string(), words::LABEL_CHARACTERS_MAX)) ": "
+                            (short(&named(chapter, &record.treatment), words::LABEL_CHARACTERS_MAX)) ": "
                             (short(&words::outcome(&record.outcome), 600))
                             @if !record.log.trim().is_empty() {
                                 pre { (words::lines(record.log.trim_end(), LOG_LINE_CHARACTERS)) }

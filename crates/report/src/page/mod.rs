@@ -15,6 +15,7 @@ mod planted;
 mod raw;
 mod sayings;
 mod slim;
+mod subject;
 mod tags;
 mod why;
 
@@ -33,7 +34,12 @@ const STYLE: &str =
 
 /// What the chapters around the charts add to it.
 const CHAPTERS: &str =
-    concat!(include_str!("raw.css"), include_str!("rail.css"), include_str!("print.css"));
+    concat!(
+        include_str!("raw.css"),
+        include_str!("rail.css"),
+        include_str!("subject.css"),
+        include_str!("print.css")
+    );
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
 /// never markup.

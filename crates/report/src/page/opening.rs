@@ -9,7 +9,7 @@ use crate::trust::{Alarm, alarm, control_sentence, floor_sentence};
 use crate::words::{self, counted, short};
 use crate::{CLAIMS_PAGE, Session};
 use maud::{Markup, html};
-use model::{FindingResult, Record, TrustGrade, Verdict};
+use model::{FindingResult, Inquiry, Record, TrustGrade, Verdict};
 
 /// Reasons for a grade that are listed at the top.
 const REASONS_MAX: usize = 12;
@@ -66,9 +66,10 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
 
 /// What a session is about; the machine's name follows.
 pub(super) fn title(session: &Session<'_>) -> &'static str {
-    match session.manifest.options.selftest {
-        true => "Self-test: how far to trust",
-        false => "What concurrency costs on",
+    match (session.manifest.options.inquiry, session.manifest.options.selftest) {
+        (Some(Inquiry::Study), _) => "What your programs cost on",
+        (_, true) => "Self-test: how far to trust",
+        (_, false) => "What concurrency costs on",
     }
 }
 

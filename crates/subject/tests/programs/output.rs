@@ -13,7 +13,7 @@ pub(crate) fn tests() -> Vec<Test> {
 }
 
 fn metric(response: &str, from: Stream, pick: Pick, scale: f64) -> Metric {
-    Metric { response: response.into(), from, pick, scale }
+    Metric { response: response.into(), from, pick, scale, per: 1 }
 }
 
 fn numbers_are_picked_from_both_streams() {

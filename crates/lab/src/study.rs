@@ -1,0 +1,188 @@
+//! Programs of the user's, as a study's file describes them.
+
+mod dry;
+mod programs;
+
+use crate::cli::StudyArgs;
+use crate::conduct::{self, Ending, Session};
+use crate::exit::Exit;
+use crate::plan::{Plan, Purpose};
+use crate::{destination, run, session, ui};
+use anyhow::{Context, bail};
+use model::{Design, Inquiry, Profile, Summary};
+use std::path::{Path, PathBuf};
+
+const PURPOSE: Purpose = Purpose::Ask(Inquiry::Study);
+
+/// The outcome of a trial that measured.
+const COMPLETED: &str = "completed";
+
+/// Treatments of one outcome that are named.
+const NAMED_MAX: usize = 6;
+
+/// The largest file that is taken for a study, in bytes; a disk image is none.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
+    if let (true, Some(file)) = (args.init, &args.file) {
+        return init(file, &args.commands);
+    }
+    if args.dry_run {
+        let (designs, _) = designs(args)?;
+        dry::show(&plan(args, designs, None)?, args.json)?;
+        return Ok(Exit::Done);
+    }
+    conduct::prepare()?;
+    let session = match &args.resume {
+        Some(dir) => {
+            let session = conduct::resume(dir, PURPOSE)?;
+            say_what_has_changed(&session);
+            session
+        }
+        None => {
+            let (designs, file) = designs(args)?;
+            conduct::begin(plan(args, designs, file)?)?
+        }
+    };
+    conclude(args, session)
+}
+
+/// Measures, and tells what came of it.
+fn conclude(args: &StudyArgs, mut session: Session) -> anyhow::Result<Exit> {
+    let ending = session.measure()?;
+    let summary = session.conclude()?;
+    let json = serde_json::to_string_pretty(&summary)?;
+    run::export(args.export_json.as_deref(), &json)?;
+    if args.json {
+        ui::result(&json)?;
+    } else {
+        let stored = session.stored(&summary);
+        ui::people(&report::terminal(&stored, ui::width(), Some(ui::height())))?;
+        session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;
+    }
+    session.say_how_it_ended(ending);
+    let succeeded = say_what_failed(&session, &summary);
+    match ending {
+        Ending::Interrupted => Ok(Exit::Incomplete),
+        _ if !succeeded => {
+            bail!("no trial succeeded, so nothing is known of the command; mend what failed first")
+        }
+        Ending::Complete | Ending::OutOfTime => {
+            Ok(run::verdict_exit(args.fail_if_refuted, args.fail_if_inconclusive, &summary))
+        }
+    }
+}
+
+/// Says at which treatments the command failed, and how. False if it never succeeded.
+fn say_what_failed(session: &Session, summary: &Summary) -> bool {
+    let mut succeeded = false;
+    for experiment in &summary.experiments {
+        let designs = &session.manifest().designs;
+        let design = designs.iter().find(|design| design.id == experiment.id);
+        for outcome in &experiment.outcomes {
+            if outcome.outcome == COMPLETED {
+                succeeded = true;
+                continue;
+            }
+            let names = outcome.treatments.iter().take(NAMED_MAX);
+            let names: Vec<String> =
+                names.filter_map(|it| Some(report::treatment(design?, it))).collect();
+            let more = match outcome.treatments.len().saturating_sub(NAMED_MAX) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let how = outcome.outcome.replace('_', " ");
+            let why = if outcome.reason.is_empty() { "" } else { ": " };
+            ui::warn(&format!(
+                "{} of {} trials {how}{why}{} (at: {}{more})",
+                outcome.trials,
+                experiment.outcomes.iter().map(|outcome| outcome.trials).sum::<u64>(),
+                outcome.reason,
+                names.join("; ")
+            ));
+        }
+    }
+    succeeded
+}
+
+fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow::Result<Plan> {
+    let profile = Profile::from(args.profile);
+    let mut plan = Plan::of_designs(PURPOSE, designs, profile, &args.plan, profile.budget_s())?;
+    plan.options.study = file;
+    Ok(plan)
+}
+
+/// What is to be measured, and the file that says so, as an absolute path.
+fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
+    if let Some(dir) = &args.from {
+        let manifest = store::open(dir)?.manifest;
+        if Purpose::of(&manifest.options) != PURPOSE {
+            let command = Purpose::of(&manifest.options).command();
+            bail!("{} holds no study: it was begun by scruple {command}", dir.display());
+        }
+        for design in &manifest.designs {
+            programs::look_for(design).with_context(|| format!("--from {}", dir.display()))?;
+        }
+        return Ok((manifest.designs, manifest.options.study));
+    }
+    let Some(file) = &args.file else {
+        bail!("which study? scruple study FILE (scruple study --init writes one to begin from)");
+    };
+    let study = read(file)?;
+    programs::look_for_all(&study)?;
+    let path = std::path::absolute(file)?.display().to_string();
+    Ok((vec![study.design], Some(path)))
+}
+
+/// Reads a study's file.
+fn read(file: &Path) -> anyhow::Result<study::Study> {
+    let name = file.display().to_string();
+    let length = std::fs::metadata(file).with_context(|| format!("cannot read {name}"))?;
+    if length.is_dir() {
+        bail!("{name} is a folder; a study is a file such as study.toml");
+    }
+    if length.len() > FILE_BYTES_MAX {
+        bail!("{name} has {} bytes, which is no study's file", length.len());
+    }
+    let bytes = std::fs::read(file).with_context(|| format!("cannot read {name}"))?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count();
+        anyhow::anyhow!("{name}:{line}: no text in UTF-8, as a study must be")
+    })?;
+    let whole = std::path::absolute(file)?;
+    let folder = whole.parent().unwrap_or(Path::new("/")).to_string_lossy().into_owned();
+    let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(study::read(&text, &study::Around { file: &name, folder: &folder, stem: &stem })?)
+}
+
+/// Says if the file is not what it was when the session was begun. The session goes on as it was.
+fn say_what_has_changed(session: &Session) {
+    let Some(file) = session.manifest().options.study.as_ref().map(PathBuf::from) else {
+        return;
+    };
+    let now = read(&file).ok().map(|study| study.design);
+    if now.as_ref() != session.manifest().designs.first() {
+        ui::warn(&format!(
+            "{} is not as it was when the session was begun; the session goes on as it was",
+            file.display()
+        ));
+    }
+}
+
+/// Writes a study to begin from.
+fn init(file: &Path, commands: &[String]) -> anyhow::Result<Exit> {
+    let name = file.display();
+    if std::fs::symlink_metadata(file).is_ok() {
+        bail!("{name} is there already, and nothing is overwritten; name another file");
+    }
+    let text = study::example(commands).map_err(|what| anyhow::anyhow!("--init: {what}"))?;
+    destination::write(file, &text)?;
+    ui::result(&format!(
+        "{name} is written. Look at its trials:  scruple study {name} --dry-run\n\
+         Then measure:  scruple study {name}"
+    ))?;
+    Ok(Exit::Done)
+}

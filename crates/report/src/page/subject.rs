@@ -1,0 +1,184 @@
+//! The program of the user's that an experiment is about: the command as it stands in the study,
+//! and as each treatment runs it.
+
+use super::Chapter;
+use crate::words::{self, counted, short};
+use maud::{Markup, html};
+use model::{Design, SCRATCH, Subject, Treatment};
+
+/// Treatments whose command lines are shown.
+const TREATMENTS_MAX: usize = 64;
+
+/// The most characters of a command line.
+const LINE_CHARACTERS: usize = 600;
+
+/// The command with its placeholders, where it runs, and what each treatment makes of it.
+pub(super) fn subject(chapter: &Chapter<'_>) -> Markup {
+    let Some((design, subject)) =
+        chapter.design.and_then(|design| Some((design, design.subject.as_ref()?)))
+    else {
+        return html! {};
+    };
+    let treatments: Vec<Treatment> = design
+        .treatments(chapter.profile)
+        .into_iter()
+        .filter(|treatment| !design.repeats(treatment))
+        .collect();
+    html! {
+        p.command { code { (template(subject)) } }
+        details {
+            summary { "The command as it ran: " (counted(treatments.len() as u64, "treatment")) }
+            @let around = around(subject);
+            ul.small { @for line in &around { li { (short(line, LINE_CHARACTERS)) } } }
+            div.scroll tabindex="0" role="region" aria-label="the command at each treatment" {
+                (lines(chapter, design, subject, &treatments))
+            }
+        }
+    }
+}
+
+/// The command as the study has it.
+fn template(subject: &Subject) -> String {
+    let line = match (subject.shell, subject.command.first()) {
+        (true, Some(text)) => text.clone(),
+        _ => words::command_line(&subject.command),
+    };
+    short(&line, LINE_CHARACTERS)
+}
+
+fn lines(
+    chapter: &Chapter<'_>,
+    design: &Design,
+    subject: &Subject,
+    treatments: &[Treatment],
+) -> Markup {
+    let varying: Vec<String> = design.factors.iter().map(|factor| factor.name.clone()).collect();
+    let mut treatments: Vec<&Treatment> = treatments.iter().collect();
+    treatments.sort_by_cached_key(|treatment| words::place(design, treatment));
+    html! {
+        table {
+            thead { tr { th scope="col" { "treatment" } th scope="col" { "command" } } }
+            tbody {
+                @for treatment in treatments.iter().take(TREATMENTS_MAX) {
+                    tr {
+                        th scope="row" { (chapter.name(treatment, &varying)) }
+                        td.words { code { (line(subject, treatment)) } }
+                    }
+                }
+            }
+        }
+        @if treatments.len() > TREATMENTS_MAX {
+            p.quiet { "and " (treatments.len() - TREATMENTS_MAX) " more." }
+        }
+    }
+}
+
+/// The command line of a treatment, the trial's own folder by its placeholder.
+fn line(subject: &Subject, treatment: &Treatment) -> String {
+    let scratch = format!("{{{SCRATCH}}}");
+    let line = match subject.arguments(&subject.command, treatment, &scratch) {
+        Ok(words) if subject.shell => words.join(" "),
+        Ok(words) => words::command_line(&words),
+        Err(unknown) => unknown.to_string(),
+    };
+    short(&line, LINE_CHARACTERS)
+}
+
+/// What is true of every trial of it, in sentences.
+fn around(subject: &Subject) -> Vec<String> {
+    let mut told = vec![match subject.shell {
+        true => "Started by /bin/sh, whose start is timed with it.".to_string(),
+        false => "Started without a shell.".to_string(),
+    }];
+    if !subject.folder.is_empty() {
+        told.push(format!("In the folder {}.", subject.folder));
+    }
+    for (what, commands) in
+        [("Before each trial", &subject.prepare), ("After each trial", &subject.cleanup)]
+    {
+        for words in commands {
+            told.push(format!("{what}, not timed: {}.", words::command_line(words)));
+        }
+    }
+    let own: Vec<String> =
+        subject.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if subject.clear_environment {
+        told.push("With an environment of its own alone.".into());
+    }
+    if !own.is_empty() {
+        told.push(format!("With {} in its environment.", own.join(" ")));
+    }
+    let limits = &subject.limits;
+    for (what, value) in [
+        ("Its input is", &subject.stdin),
+        ("Its CPUs are", &subject.cpus),
+        ("Its address space, in bytes, is at most", &limits.address_space_bytes),
+        ("Its memory, in bytes, is at most", &limits.memory_bytes),
+        ("Its CPU time per time, in CPUs, is at most", &limits.cpus_quota),
+    ] {
+        if !value.is_empty() {
+            told.push(format!("{what} {value}."));
+        }
+    }
+    if !subject.exit_codes.is_empty() {
+        let codes: Vec<String> = subject.exit_codes.iter().map(i32::to_string).collect();
+        told.push(format!("It succeeds with the exit codes {}.", codes.join(", ")));
+    }
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{self, Fixture};
+    use crate::{Session, html};
+    use model::{Cell, Control, Inquiry, Subject};
+
+    fn page(subject: Subject) -> String {
+        let mut fixture = fixture::session(3);
+        fixture.manifest.designs[0].subject = Some(subject);
+        fixture.manifest.options.inquiry = Some(Inquiry::Study);
+        let Fixture { manifest, records, summary } = &fixture;
+        html(&Session { manifest, records, summary })
+    }
+
+    #[test]
+    fn the_command_is_shown_with_its_placeholders_and_as_it_ran() {
+        let list = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let subject = Subject {
+            command: list(&["./<b>", "{mechanism}", "a b"]),
+            folder: "/x\u{1b}[31m".into(),
+            prepare: vec![list(&["sync"])],
+            ..Subject::default()
+        };
+        let page = page(subject.clone());
+        assert!(page.contains("<code>'./&lt;b&gt;' {mechanism} 'a b'</code>"), "not the command");
+        assert!(page.contains("<code>'./&lt;b&gt;' fork 'a b'</code>"), "not as it ran");
+        assert!(page.contains("Before each trial, not timed: sync."));
+        assert!(page.contains("In the folder /x\u{fffd}[31m."));
+        assert!(page.contains("What your programs cost on"));
+        let shell = Subject { command: list(&["ls | {mechanism}"]), shell: true, ..subject };
+        assert!(self::page(shell).contains("<code>ls | fork</code>"));
+    }
+
+    #[test]
+    fn the_second_of_two_identical_treatments_is_called_so() {
+        let mut design = fixture::create();
+        let at = |level| Cell::new([("memory", level)]);
+        let [first, second] = [0, 1].map(|index| design.factors[1].levels[index].name.clone());
+        let other = design.factors[0].levels[1].name.clone();
+        assert_eq!(design.factors[1].name, "memory");
+        design.findings.clear();
+        design.claims.clear();
+        design.controls =
+            vec![Control { response: "create_ns".into(), a: at(&first), b: at(&second) }];
+        let told = |design: &model::Design, memory: &str| {
+            let cell = Cell::new([("mechanism", other.as_str()), ("memory", memory)]);
+            crate::treatment(design, &design.complete(&cell))
+        };
+        // An experiment of the catalog means what its factors say.
+        assert!(told(&design, &first).contains("memory"), "{}", told(&design, &first));
+        design.subject = Some(Subject::default());
+        assert!(!told(&design, &first).contains("memory"), "{}", told(&design, &first));
+        assert!(told(&design, &second).ends_with(" · again"), "{}", told(&design, &second));
+    }
+}

@@ -1,0 +1,110 @@
+//! A study to begin from, made of two commands or more.
+
+use std::fmt::Write;
+
+/// A commented study that compares some commands, each a line as a shell would take it. It is
+/// understood by [`crate::read`], whatever the commands.
+///
+/// # Errors
+/// What is wrong with a command.
+pub fn example(commands: &[String]) -> Result<String, String> {
+    let split = |command: &String| {
+        let words = shell_words::split(command)
+            .map_err(|_| format!("{command:?}: a quotation mark that opens is never closed"))?;
+        if words.is_empty() { Err("a command has no word in it".to_string()) } else { Ok(words) }
+    };
+    let words: Vec<Vec<String>> = commands.iter().map(split).collect::<Result<_, _>>()?;
+    if words.len() < 2 {
+        return Err("a study to begin from compares two commands at least".into());
+    }
+    // What only a shell understands is left to one.
+    let shell = commands.iter().any(|command| needs_shell(command));
+    let mut levels = String::new();
+    let mut names: Vec<String> = Vec::new();
+    for (command, words) in commands.iter().zip(&words) {
+        let mut name: String = command.split_whitespace().collect::<Vec<_>>().join(" ");
+        if name.chars().count() > 40 {
+            name = name.chars().take(39).chain(['…']).collect();
+        }
+        while names.contains(&name) {
+            name.push_str(" again");
+        }
+        let word = if shell { quoted(command) } else { list(words) };
+        let _ = writeln!(levels, "  {{ name = {}, word = {word} }},", quoted(&name));
+        names.push(name);
+    }
+    let (command, note) = if shell {
+        ("\"{command}\"\nshell = true", "one text for /bin/sh, whose start is timed with it")
+    } else {
+        ("[\"{command}\"]", "a list of words, taken as they are: there is no shell")
+    };
+    let (first, second) = (quoted(&names[0]), quoted(&names[1]));
+    let (base, other) = (plain(&names[0]), plain(&names[1]));
+    Ok(format!(
+        "# A study of your own programs. Try it:  scruple study THIS_FILE --dry-run\n\
+         # Every key is described in docs/studies.md.\n\n\
+         question = {}\n\n\
+         # The command of every trial: {note}.\n\
+         # {{command}} stands for the word of the factor's level.\n\
+         command = {command}\n\n\
+         # What is varied. The first level is the baseline that the others are compared with.\n\
+         # A factor of numbers would be:  n = [1, 2, 4, 8]  or  n = \"1..8\"  with {{n}} in the command.\n\
+         [factors.command]\nlevels = [\n{levels}]\n\n\
+         # What you expect, and what would refute it.\n\
+         [[claims]]\n\
+         text = {}\nsource = \"me\"\n\
+         ratio = {{ of = {{ command = {second} }}, to = {{ command = {first} }}, response = \"wall_ns\" }}\n\
+         holds = \"< 1\"\n\n\
+         # Numbers that the program prints, such as \"speed: 12.5 MB/s\":\n\
+         # [metrics.speed]\n\
+         # regex = 'speed: ([0-9.]+) MB/s'\n\
+         # unit = \"MB/s\"\n",
+        quoted(&format!("Which costs less: {base} or {other}?")),
+        quoted(&format!("{other} takes less time than {base}.")),
+    ))
+}
+
+/// Whether a command holds what is more than words to a shell.
+fn needs_shell(command: &str) -> bool {
+    let mut quote = None;
+    let mut letters = command.chars();
+    while let Some(letter) = letters.next() {
+        match (quote, letter) {
+            (Some(open), letter) if letter == open => quote = None,
+            (Some('\''), _) => {}
+            (_, '\\') => drop(letters.next()),
+            (_, '$' | '`') => return true,
+            (None, '\'' | '"') => quote = Some(letter),
+            (None, '|' | '&' | ';' | '<' | '>' | '(' | ')' | '*' | '?' | '\n') => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// A name within a sentence.
+fn plain(name: &str) -> String {
+    name.replace(['{', '}'], "")
+}
+
+fn list(words: &[String]) -> String {
+    format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
+}
+
+/// A text as TOML writes it.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04X}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,252 @@
+//! Factors, their levels and what these stand for in a command.
+
+use crate::place::Error;
+use crate::table::{Number, Value, hint};
+use crate::units;
+use kit::subject::AGAIN;
+use model::{ENTRIES_MAX, Factor, Level, Profile, SCRATCH};
+use std::collections::BTreeMap;
+
+/// A factor as the file has it.
+#[derive(Clone, Debug)]
+pub(crate) struct Read<'s> {
+    pub(crate) factor: Factor,
+    /// What stands for a level in a command, where that is not its name.
+    pub(crate) words: BTreeMap<String, String>,
+    /// The same for levels that stand for several arguments, or for none.
+    pub(crate) lists: BTreeMap<String, Vec<String>>,
+    pub(crate) value: Value<'s>,
+}
+
+impl Read<'_> {
+    /// Whether its levels lie on an axis: several numbers.
+    pub(crate) fn is_axis(&self) -> bool {
+        is_axis(&self.factor)
+    }
+}
+
+/// Whether a factor's levels lie on an axis that a trend can follow.
+pub(crate) fn is_axis(factor: &Factor) -> bool {
+    factor.levels.len() > 2 && factor.levels.iter().all(|level| level.value.is_some())
+}
+
+const LEVELS: &str =
+    "a list such as [1, 2, 4] or [\"fork\", \"pthread\"], or a range such as \"1..8\"";
+
+/// All factors, in the order of the file.
+pub(crate) fn read<'s>(value: &Value<'s>) -> Result<Vec<Read<'s>>, Error> {
+    let table = value.table("a table of factors, such as [factors] n = [1, 2, 4]")?;
+    table.entries().into_iter().map(factor).collect()
+}
+
+fn factor(value: Value<'_>) -> Result<Read<'_>, Error> {
+    let name = value.name.clone();
+    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if name.is_empty() || !name.chars().all(is_word) {
+        let what = "a factor's name must be a word of a-z, 0-9 and _, since {name} stands for it";
+        return Err(value.error_at_name(what));
+    }
+    if name == SCRATCH || name == AGAIN {
+        let what = format!("{name} has a meaning of its own; give the factor another name");
+        return Err(value.error_at_name(what));
+    }
+    let (levels, about, unit, baseline) = if value.is_table() {
+        let table = value.table("a table")?;
+        table.known(&["levels", "baseline", "unit", "about"])?;
+        let levels = table
+            .get("levels")
+            .ok_or_else(|| table.error(format!("it has no levels; add levels = {LEVELS}")))?;
+        let about = table.get("about").map(|it| it.text("a text")).transpose()?;
+        let unit = table.get("unit").map(|it| it.text("a text such as \"MiB\"")).transpose()?;
+        (levels, about, unit, table.get("baseline"))
+    } else {
+        (value.clone(), None, None, None)
+    };
+    let mut read = Read {
+        factor: Factor {
+            about: about.unwrap_or_else(|| format!("what stands for {{{name}}}")),
+            baseline: String::new(),
+            levels: Vec::new(),
+            name,
+            unit: None,
+        },
+        words: BTreeMap::new(),
+        lists: BTreeMap::new(),
+        value,
+    };
+    all_levels(&levels, &mut read)?;
+    read.factor.baseline = match baseline {
+        None => read.factor.levels[0].name.clone(),
+        Some(value) => level_of(&read.factor, &value)?,
+    };
+    if let Some(unit) = unit {
+        let (unit, factor) = units::unit(&unit);
+        // Levels are numbers of the file's unit; an axis counts in the one that is known.
+        for level in &mut read.factor.levels {
+            level.value = level.value.map(|value| value * factor);
+        }
+        read.factor.unit = Some(unit);
+    }
+    if read.factor.levels.iter().all(|level| level.value.is_some()) {
+        let value = |level: &Level| level.value.unwrap_or_default();
+        read.factor.levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
+    }
+    Ok(read)
+}
+
+/// The name of the level that a value of the file means.
+pub(crate) fn level_of(factor: &Factor, value: &Value<'_>) -> Result<String, Error> {
+    let name = value.word("the name of a level")?;
+    let by_value = || {
+        let number: f64 = name.parse().ok()?;
+        let same = |level: &&Level| level.name.parse() == Ok(number);
+        factor.levels.iter().find(same)
+    };
+    match factor.level(&name).or_else(by_value) {
+        Some(level) => Ok(level.name.clone()),
+        None => {
+            let known = factor.levels.iter().map(|level| level.name.as_str());
+            let hint = hint(&name, known);
+            Err(value.error(format!("{name:?} is no level of {}; {hint}", factor.name)))
+        }
+    }
+}
+
+fn all_levels(levels: &Value<'_>, read: &mut Read<'_>) -> Result<(), Error> {
+    if levels.is_text() {
+        let text = levels.text(LEVELS)?;
+        for value in range(&text).map_err(|what| levels.error(what))? {
+            add(levels, read, number(&Number { text: value.to_string(), value: value as f64 }))?;
+        }
+    } else {
+        for value in levels.list(LEVELS)? {
+            let found = if value.is_table() {
+                named(&value, read)?
+            } else if value.is_text() {
+                plain(&value.text("a word")?)
+            } else {
+                number(&value.number("a word, a number, or a table { name = … }")?)
+            };
+            add(&value, read, found)?;
+        }
+    }
+    match read.factor.levels.len() {
+        0 => Err(levels.error("it has no level; a factor needs one at least")),
+        _ => Ok(()),
+    }
+}
+
+fn add(value: &Value<'_>, read: &mut Read<'_>, level: Level) -> Result<(), Error> {
+    if read.factor.level(&level.name).is_some() {
+        return Err(value.error(format!("the level {:?} stands here twice", level.name)));
+    }
+    if level.name.is_empty() {
+        let what = "a level needs a name; write { name = \"none\", word = \"\" } where nothing is \
+                    to stand in the command";
+        return Err(value.error(what));
+    }
+    if read.factor.levels.len() >= ENTRIES_MAX {
+        return Err(value.error(format!("these are more than {ENTRIES_MAX} levels")));
+    }
+    read.factor.levels.push(level);
+    Ok(())
+}
+
+fn plain(name: &str) -> Level {
+    Level { name: name.into(), value: None, about: String::new(), from: Profile::Smoke }
+}
+
+fn number(number: &Number) -> Level {
+    Level { value: Some(number.value), ..plain(&number.text) }
+}
+
+/// A level that says more than its name.
+fn named(value: &Value<'_>, read: &mut Read<'_>) -> Result<Level, Error> {
+    let table = value.table("a table { name = …, word = … }")?;
+    table.known(&["name", "word", "value", "about"])?;
+    let word = table.get("word");
+    let name = match (table.get("name"), table.get("value"), &word) {
+        (Some(name), _, _) => name.word("a text")?,
+        (None, Some(value), _) => value.number("a number")?.text,
+        (None, None, Some(word)) if !word.is_list() => word.word("a text")?,
+        _ => return Err(value.error("it has no name; add name = \"…\"")),
+    };
+    let mut level = plain(&name);
+    level.value =
+        table.get("value").map(|it| it.number("a number")).transpose()?.map(|it| it.value);
+    if let Some(word) = word {
+        if word.is_list() {
+            read.lists.insert(name.clone(), word.words("a list of arguments")?);
+        } else {
+            read.words.insert(name.clone(), word.word("a text, or a list of arguments")?);
+        }
+    }
+    if let Some(about) = table.get("about") {
+        level.about = about.text("a text")?;
+    }
+    Ok(level)
+}
+
+const RANGE: &str = "expected a range such as \"1..8\", \"0..100 +25\" or \"1..64 x2\" (its end \
+                     belongs to it), or a list of levels in [ ]";
+
+/// The whole numbers of `1..8`, `0..100 +25` or `1..64 x2`.
+fn range(text: &str) -> Result<Vec<i64>, String> {
+    let whole = |text: &str| text.trim().parse::<i64>().map_err(|_| RANGE.to_string());
+    let (ends, step) = match text.find(['+', 'x', '*']) {
+        Some(at) => text.split_at(at),
+        None => (text, "+1"),
+    };
+    let (low, high) = ends.split_once("..").ok_or(RANGE)?;
+    let (low, high) = (whole(low)?, whole(high)?);
+    let (step, by) = (step.chars().next(), whole(&step[1..])?);
+    if low > high {
+        return Err(format!("{low} is beyond {high}: the range is empty"));
+    }
+    let next: Box<dyn Fn(i64) -> Option<i64>> = match step {
+        Some('+') if by > 0 => Box::new(move |at: i64| at.checked_add(by)),
+        Some('x' | '*') if by > 1 && low > 0 => Box::new(move |at: i64| at.checked_mul(by)),
+        _ => {
+            return Err("such a step never gets from one end to the other; +2 counts on, x2 \
+                         doubles what is above 0"
+                .into());
+        }
+    };
+    let values = std::iter::successors(Some(low), |at| next(*at).filter(|at| *at <= high));
+    let values: Vec<i64> = values.take(ENTRIES_MAX + 1).collect();
+    if values.len() > ENTRIES_MAX {
+        return Err(format!("these are more than {ENTRIES_MAX} levels; give a larger step"));
+    }
+    Ok(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::range;
+
+    #[test]
+    fn a_range_holds_its_end() {
+        assert_eq!(range("1..4"), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(range("0 .. 100 +25"), Ok(vec![0, 25, 50, 75, 100]));
+        assert_eq!(range("1..64 x2"), Ok(vec![1, 2, 4, 8, 16, 32, 64]));
+        assert_eq!(range("1..10 x2"), Ok(vec![1, 2, 4, 8]));
+        assert_eq!(range("-2..2 +2"), Ok(vec![-2, 0, 2]));
+        let wrong = [
+            "",
+            "8",
+            "1..",
+            "8..1",
+            "0..8 x2",
+            "1..8 x1",
+            "1..8 +0",
+            "1..9999",
+            "a..b",
+            "1..8 +",
+            "1..8é",
+            "1..9223372036854775807 x9223372036854775807x",
+        ];
+        for text in wrong {
+            assert!(range(text).is_err(), "{text}");
+        }
+    }
+}

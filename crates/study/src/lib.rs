@@ -1,0 +1,66 @@
+//! The study file: how users describe an experiment on programs of their own.
+//!
+//! Text in, [`model::Design`] out, with the program as its [`model::Subject`]; or an [`Error`] that
+//! names the file, the line, the column and the key, and says what would be right. No file is
+//! opened and no program is looked for in this room: what it cannot know it hands on with its place
+//! ([`Study::places`]), so that whoever looks can say where the wrong word stands.
+//!
+//! docs/studies.md describes every key.
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+mod cells;
+mod claims;
+mod example;
+mod factors;
+mod findings;
+mod holds;
+mod metrics;
+mod place;
+mod read;
+mod responses;
+mod subject;
+mod table;
+mod units;
+
+pub use example::example;
+pub use place::{Error, Place};
+pub use read::read;
+
+use model::Design;
+use std::collections::BTreeMap;
+
+/// What stands around a study file.
+#[derive(Clone, Copy, Debug)]
+pub struct Around<'a> {
+    /// What the file is called in errors.
+    pub file: &'a str,
+    /// The folder that it lies in, as an absolute path.
+    pub folder: &'a str,
+    /// The study's name if it gives none: any text, such as the file's name without its ending.
+    pub stem: &'a str,
+}
+
+/// A study that was understood.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Study {
+    /// The experiment; it passes [`Design::check`].
+    pub design: Design,
+    /// What the file is called in errors.
+    pub file: String,
+    /// Where the keys stand that speak of what this room cannot look at: `command`, `folder`,
+    /// `stdin`, `prepare`, `cleanup`.
+    pub places: BTreeMap<String, Place>,
+}
+
+impl Study {
+    /// An error at one of its keys.
+    pub fn error(&self, key: &str, what: impl Into<String>) -> Error {
+        Error {
+            file: self.file.clone(),
+            place: self.places.get(key).copied(),
+            key: key.into(),
+            what: what.into(),
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Numbers that are picked from what a program prints.
+
+use crate::place::Error;
+use crate::table::Value;
+use crate::units;
+use model::{Center, Metric, Pick, Response, Stream, Unit};
+use regex::Regex;
+
+/// The parts into which a unit that nobody knows is divided: a ratio of 2.873 keeps its places.
+const PARTS: u64 = 1_000_000;
+
+/// The most bytes of a compiled expression: a small one, such as `\d{9999}{99}`, can be huge.
+const REGEX_BYTES_MAX: usize = 1 << 20;
+
+/// All metrics with their responses, in the order of the file.
+pub(crate) fn read(value: &Value<'_>) -> Result<Vec<(Metric, Response)>, Error> {
+    let table = value.table("a table of metrics, such as [metrics.speed]")?;
+    table.entries().iter().map(metric).collect()
+}
+
+fn metric(value: &Value<'_>) -> Result<(Metric, Response), Error> {
+    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    if value.name.is_empty() || !value.name.chars().all(is_word) {
+        return Err(value.error_at_name("a metric's name must be a word of a-z, 0-9 and _"));
+    }
+    let table = value.table("a table such as { regex = 'in ([0-9.]+) s', unit = \"s\" }")?;
+    table.known(&["regex", "pointer", "from", "unit", "scale", "label"])?;
+    let pick = pick(value, table.get("regex"), table.get("pointer"))?;
+    let from = match table.get("from") {
+        None => Stream::Stdout,
+        Some(from) => match from.text("\"stdout\" or \"stderr\"")?.as_str() {
+            "stdout" => Stream::Stdout,
+            "stderr" => Stream::Stderr,
+            _ => return Err(from.error("expected \"stdout\" or \"stderr\"")),
+        },
+    };
+    let text = table.get("unit").map(|unit| unit.text("a unit such as \"MB/s\"")).transpose()?;
+    let (unit, factor) = units::unit(&text.unwrap_or_default());
+    let scale = match table.get("scale") {
+        None => 1.0,
+        Some(scale) => {
+            let number = scale.number("a number that what is found is multiplied by")?.value;
+            if number == 0.0 {
+                return Err(scale.error("multiplied by 0 every number is the same"));
+            }
+            number
+        }
+    };
+    let name = match unit.suffix() {
+        Some(suffix) if !value.name.ends_with(suffix) => format!("{}{suffix}", value.name),
+        _ => value.name.clone(),
+    };
+    let label = match table.get("label") {
+        Some(label) => label.text("a text")?,
+        None => value.name.replace('_', " "),
+    };
+    let per = match unit {
+        Unit::Other(_) | Unit::PerSecond | Unit::Ppm => PARTS,
+        Unit::Ns | Unit::Bytes | Unit::Count => 1,
+    };
+    let stream = if from == Stream::Stdout { "standard output" } else { "standard error" };
+    let source = match &pick {
+        Pick::Regex(regex) => format!("{stream}, the last match of {regex}"),
+        Pick::Pointer(pointer) => format!("{stream} as JSON, at {pointer}"),
+    };
+    let corrected = if scale == 1.0 { String::new() } else { format!("multiplied by {scale}") };
+    let response = kit::declare::response(&name, &label, unit)
+        .center(Center::Median)
+        .card("where the program itself begins to count", "where it ends", &corrected, &source)
+        .build();
+    Ok((Metric { response: name, from, pick, scale: scale * factor, per }, response))
+}
+
+fn pick(
+    value: &Value<'_>,
+    regex: Option<Value<'_>>,
+    pointer: Option<Value<'_>>,
+) -> Result<Pick, Error> {
+    match (regex, pointer) {
+        (Some(regex), None) => {
+            let text = regex.text("a regular expression")?;
+            let compiled = regex::RegexBuilder::new(&text).size_limit(REGEX_BYTES_MAX).build();
+            let compiled: Regex = compiled.map_err(|error| {
+                let told = error.to_string();
+                let last = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                regex.error(format!("this is no regular expression: {last}"))
+            })?;
+            if compiled.captures_len() < 2 {
+                let what = "it has no group: put ( ) around the number, as in 'took ([0-9.]+) s'";
+                return Err(regex.error(what));
+            }
+            Ok(Pick::Regex(text))
+        }
+        (None, Some(pointer)) => {
+            let text = pointer.text("a JSON pointer such as \"/results/0/mean\"")?;
+            if !text.is_empty() && !text.starts_with('/') {
+                return Err(pointer.error(format!("a JSON pointer begins with /: \"/{text}\"")));
+            }
+            Ok(Pick::Pointer(text))
+        }
+        (Some(_), Some(both)) => {
+            Err(both.error_at_name("a metric is picked by regex or by pointer, not by both"))
+        }
+        (None, None) => {
+            Err(value
+                .error_at_name("it says not how it is found: add regex = '…' or pointer = '/…'"))
+        }
+    }
+}

@@ -1,0 +1,84 @@
+use std::fmt;
+use std::ops::Range;
+
+/// Where something stands in a file; both are counted from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+impl Place {
+    /// The place of a byte of a text.
+    pub(crate) fn of(text: &str, byte: usize) -> Place {
+        let before: Vec<char> =
+            text.char_indices().take_while(|(at, _)| *at < byte).map(|(_, c)| c).collect();
+        let column = before.iter().rev().take_while(|c| **c != '\n').count() + 1;
+        Place { line: before.iter().filter(|c| **c == '\n').count() + 1, column }
+    }
+}
+
+/// Why a study file is not understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What the file is called.
+    pub file: String,
+    /// Where it is wrong; none if it is as a whole.
+    pub place: Option<Place>,
+    /// The key it is about, as `claims[2].ratio`; empty if there is none.
+    pub key: String,
+    /// What is wrong, and what would be right.
+    pub what: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.file)?;
+        if let Some(Place { line, column }) = self.place {
+            write!(out, ":{line}:{column}")?;
+        }
+        if self.key.is_empty() {
+            write!(out, ": {}", self.what)
+        } else {
+            write!(out, ": {}: {}", self.key, self.what)
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A file's name and text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Source<'s> {
+    pub(crate) file: &'s str,
+    pub(crate) text: &'s str,
+}
+
+impl Source<'_> {
+    pub(crate) fn error(&self, span: &Range<usize>, key: &str, what: impl Into<String>) -> Error {
+        Error {
+            file: self.file.into(),
+            place: Some(Place::of(self.text, span.start)),
+            key: key.into(),
+            what: what.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_and_columns_are_counted_from_one() {
+        let place = |byte| Place::of("ab\né = 1\n", byte);
+        assert_eq!(place(0), Place { line: 1, column: 1 });
+        assert_eq!(place(2), Place { line: 1, column: 3 });
+        assert_eq!(place(3), Place { line: 2, column: 1 });
+        // The second character of its line, the third byte.
+        assert_eq!(place(5), Place { line: 2, column: 2 });
+        assert_eq!(place(99), Place { line: 3, column: 1 });
+    }
+}

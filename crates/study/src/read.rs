@@ -1,0 +1,392 @@
+//! A study's text becomes its design.
+
+use crate::factors::Read;
+use crate::place::{Error, Source};
+use crate::subject::millis;
+use crate::table::{Table, Value, hint};
+use crate::{Around, Study, cells, claims, factors, findings, metrics, responses, subject, units};
+use kit::declare;
+use kit::subject::{AGAIN, CPU, WALL};
+use model::{
+    Cell, Control, Design, Factor, Grid, Metric, Needs, Profile, Quantity, Response, SCRATCH,
+    Subject,
+};
+use toml::de::DeTable;
+
+/// The keys of the file that speak of the experiment; the others stand in [`subject::KEYS`].
+const KEYS: [&str; 8] =
+    ["name", "question", "factors", "grids", "responses", "metrics", "claims", "precision"];
+
+/// How long a trial may take, if the file does not say.
+const TIME_LIMIT_MS: u64 = 60_000;
+
+/// How narrow the intervals are to be, if the file does not say: a program is noisier than a loop.
+const PRECISION: f64 = 0.03;
+
+/// The largest file that is read: texts beyond it are no studies.
+const FILE_BYTES_MAX: usize = 1 << 20;
+
+/// Reads a study.
+///
+/// # Errors
+/// The first thing that is wrong with it, with its place, and what would be right.
+pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
+    let source = Source { file: around.file, text };
+    if text.len() > FILE_BYTES_MAX {
+        let what = format!("{} bytes are no study file: the most is {FILE_BYTES_MAX}", text.len());
+        return Err(Error { file: around.file.into(), place: None, key: String::new(), what });
+    }
+    let table = DeTable::parse(text).map_err(|error| {
+        let what = format!("no valid TOML: {}", error.message().trim().replace('\n', ", "));
+        source.error(&error.span().unwrap_or(0..0), "", what)
+    })?;
+    let top = Table::top(source, &table);
+    let keys: Vec<&str> = KEYS.into_iter().chain(subject::KEYS).collect();
+    let entries = top.known(&keys)?;
+    let places = entries.iter().map(|entry| (entry.name.clone(), entry.place())).collect();
+    let read = match top.get("factors") {
+        Some(value) => factors::read(&value)?,
+        None => Vec::new(),
+    };
+    let mut subject = subject::read(&top, around)?;
+    let picked = match top.get("metrics") {
+        Some(value) => metrics::read(&value)?,
+        None => Vec::new(),
+    };
+    let asked = top.get("responses");
+    let (responses, front) = all_responses(&picked, asked.as_ref(), &top)?;
+    subject.metrics = picked.into_iter().map(|(metric, _)| metric).collect();
+    for factor in &read {
+        let name = &factor.factor.name;
+        if !factor.words.is_empty() {
+            subject.words.insert(name.clone(), factor.words.clone());
+        }
+        if !factor.lists.is_empty() {
+            subject.lists.insert(name.clone(), factor.lists.clone());
+        }
+    }
+    placeholders(&top, &subject, &read)?;
+    let about = claims::About { factors: &read, responses: &responses };
+    let claims = match top.get("claims") {
+        Some(value) => claims::read(&value, about)?,
+        None => Vec::new(),
+    };
+    let grids = grids(top.get("grids"), &read)?;
+    let own: Vec<&Factor> = read.iter().map(|read| &read.factor).collect();
+    let design = Design {
+        id: id(&top, around)?,
+        version: 1,
+        chapter: "your own programs".into(),
+        question: question(&top, &own, &subject)?,
+        method: method(&subject),
+        findings: findings::derive(&own, &responses[..front]),
+        factors: with_levels_told(&read, &subject),
+        grids,
+        controls: [WALL, CPU].map(control).into(),
+        responses,
+        claims,
+        needs: Needs { cpus: 1, ..Needs::default() },
+        precision: precision(&top)?,
+        time_limit_ms: time_limit(&top)?,
+        subject: Some(subject),
+        ..Design::default()
+    };
+    let mut study = Study { design, file: around.file.into(), places };
+    check(&top, &study)?;
+    only_what_is_measured(&top, &mut study.design)?;
+    Ok(study)
+}
+
+/// What the grids leave out has no answer, and must not be claimed.
+fn only_what_is_measured(top: &Table<'_>, design: &mut Design) -> Result<(), Error> {
+    let planned = design.treatments(Profile::Thorough);
+    let own = design.clone();
+    let is_measured = |quantity: &Quantity| match quantity {
+        Quantity::Exponent { .. } | Quantity::Linearity { .. } => {
+            quantity.treatments(&own, &planned).len() > 2
+        }
+        _ => quantity.cells().iter().all(|cell| planned.contains(&own.complete(cell))),
+    };
+    design.findings.retain(|finding| is_measured(&finding.quantity));
+    match design.claims.iter().find(|claim| !is_measured(&claim.quantity)) {
+        None => Ok(()),
+        Some(claim) => {
+            let what = format!(
+                "{:?} is about a treatment that no grid measures; add it to grids, or name \
+                 another",
+                claim.text
+            );
+            Err(top.get("claims").map_or_else(|| top.error(&what), |it| it.error(&what)))
+        }
+    }
+}
+
+/// What the design itself refuses, and what only a treatment completes.
+fn check(top: &Table<'_>, study: &Study) -> Result<(), Error> {
+    let design = &study.design;
+    design.check().map_err(|error| top.error(error.what))?;
+    let Some(subject) = &design.subject else {
+        return Ok(());
+    };
+    let limits = &subject.limits;
+    for treatment in design.treatments(Profile::Thorough) {
+        let look = |key: &str, text: &str, fits: fn(&str) -> bool, like: &str| {
+            // Placeholders were looked at already.
+            let filled = subject.fill(text, &treatment, "").unwrap_or_default();
+            if text.is_empty() || fits(&filled) {
+                return Ok(());
+            }
+            let what = format!("{filled:?} is not {like} (with {})", told(design, &treatment));
+            Err(match top.get(key) {
+                Some(value) => value.error(what),
+                None => top.error(what),
+            })
+        };
+        let size = |text: &str| kit::subject::bytes(text).is_some();
+        let like = "a size such as 512MiB";
+        look("limits", &limits.address_space_bytes, size, like)?;
+        look("limits", &limits.memory_bytes, size, like)?;
+        let cpus = |text: &str| text.parse().is_ok_and(|cpus: f64| cpus.is_finite() && cpus > 0.0);
+        look("limits", &limits.cpus_quota, cpus, "a number of CPUs above 0")?;
+        look("affinity", &subject.cpus, is_cpu_list, "a list of CPUs such as 0,2-3, or one")?;
+        let whole = |text: &str| text.parse().is_ok_and(|n: u32| n > 0);
+        look("workers", &subject.workers, whole, "a number of workers")?;
+    }
+    Ok(())
+}
+
+/// A treatment by the user's factors.
+fn told(design: &Design, treatment: &model::Treatment) -> String {
+    let own = treatment.0.iter().filter(|(factor, _)| factor.as_str() != AGAIN);
+    let told: Vec<String> = own.map(|(factor, level)| format!("{factor} {level}")).collect();
+    if told.is_empty() { design.id.clone() } else { told.join(", ") }
+}
+
+fn is_cpu_list(text: &str) -> bool {
+    let number = |text: &str| text.trim().parse::<u32>().ok();
+    let range = |part: &str| match part.split_once('-') {
+        Some((low, high)) => matches!((number(low), number(high)), (Some(a), Some(b)) if a <= b),
+        None => number(part).is_some(),
+    };
+    text == "one" || text.split(',').all(range)
+}
+
+fn id(top: &Table<'_>, around: &Around<'_>) -> Result<String, Error> {
+    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    match top.get("name") {
+        Some(value) => {
+            let name = value.text("a name")?;
+            if name.is_empty() || !name.chars().all(is_word) || name.len() > model::NAME_BYTES_MAX {
+                return Err(value.error("a study's name must be a word of a-z, 0-9 and _"));
+            }
+            Ok(name)
+        }
+        None => {
+            let stem = around.stem.to_ascii_lowercase();
+            let stem: String = stem.chars().map(|c| if is_word(c) { c } else { '_' }).collect();
+            let stem: String = stem.trim_matches('_').chars().take(64).collect();
+            Ok(if stem.is_empty() { "study".into() } else { stem })
+        }
+    }
+}
+
+fn question(top: &Table<'_>, own: &[&Factor], subject: &Subject) -> Result<String, Error> {
+    if let Some(value) = top.get("question") {
+        let question = value.text("a question")?;
+        let question = question.trim();
+        return Ok(if question.ends_with('?') { question.into() } else { format!("{question}?") });
+    }
+    let program = subject.command.first().map(String::as_str).unwrap_or_default();
+    let program = program.rsplit('/').next().unwrap_or_default();
+    let names: Vec<&str> = own.iter().map(|factor| factor.name.as_str()).collect();
+    Ok(match names.as_slice() {
+        [] => format!("What does {program} cost?"),
+        [one] => format!("What does {one} change?"),
+        [first @ .., last] => format!("What do {} and {last} change?", first.join(", ")),
+    })
+}
+
+fn method(subject: &Subject) -> String {
+    let how = if subject.shell { "by /bin/sh" } else { "without a shell" };
+    let prepared = match (subject.prepare.is_empty(), subject.cleanup.is_empty()) {
+        (true, true) => "",
+        (false, true) => " What prepares it runs before and is not timed.",
+        (true, false) => " What cleans up after it runs later and is not timed.",
+        (false, false) => " What prepares it and what cleans up after it are not timed.",
+    };
+    format!(
+        "Each trial starts the command once, {how}, and waits until it has ended. It is timed from \
+         just before its start to its end; what it used is what the kernel accounted to it and to \
+         all that came of it, whether or not the command waited for them. The program itself is \
+         not changed and knows nothing of it.{prepared} The baseline is measured twice in each \
+         block under two names: how much the two differ is how far this command can be trusted \
+         here."
+    )
+}
+
+/// The factors with what each level puts into the command, and the one of the control.
+fn with_levels_told(read: &[Read<'_>], subject: &Subject) -> Vec<Factor> {
+    let mut all: Vec<Factor> = read.iter().map(|read| read.factor.clone()).collect();
+    for factor in &mut all {
+        let (words, lists) = (subject.words.get(&factor.name), subject.lists.get(&factor.name));
+        for level in factor.levels.iter_mut().filter(|level| level.about.is_empty()) {
+            let word = words.and_then(|words| words.get(&level.name));
+            level.about = match lists.and_then(|lists| lists.get(&level.name)) {
+                Some(list) if list.is_empty() => format!("{{{}}} is left out", factor.name),
+                Some(list) => format!("{{{}}} is {}", factor.name, shell_words::join(list)),
+                None => format!("{{{}}} is {}", factor.name, word.unwrap_or(&level.name)),
+            };
+        }
+    }
+    let again =
+        declare::factor(AGAIN, "whether it is the second of two identical treatments", "no")
+            .level(declare::level("no", "as the other factors say"))
+            .level(declare::level("yes", "the very same once more: the A/A control"));
+    all.push(again.build());
+    all
+}
+
+/// The two identical treatments at the baseline.
+fn control(response: &str) -> Control {
+    let at = |level| Cell::new([(AGAIN, level)]);
+    Control { response: response.into(), a: at("no"), b: at("yes") }
+}
+
+fn all_responses(
+    picked: &[(Metric, Response)],
+    asked: Option<&Value<'_>>,
+    top: &Table<'_>,
+) -> Result<(Vec<Response>, usize), Error> {
+    let mut all = kit::subject::responses();
+    for (_, response) in picked {
+        if all.iter().any(|known| known.name == response.name) {
+            let what =
+                format!("{} is measured already; give the metric another name", response.name);
+            return Err(top
+                .get("metrics")
+                .map_or_else(|| top.error(&what), |it| it.error_at_name(&what)));
+        }
+        all.push(response.clone());
+    }
+    responses::ordered(all, picked.len(), asked)
+}
+
+/// Every placeholder has a factor; every factor a placeholder; and where one stands for several
+/// arguments, it is a whole argument.
+fn placeholders(top: &Table<'_>, subject: &Subject, read: &[Read<'_>]) -> Result<(), Error> {
+    for entry in top.entries().iter().filter(|entry| subject::KEYS.contains(&entry.name.as_str())) {
+        let own = only(subject, &entry.name);
+        let unknown = own
+            .placeholders()
+            .find(|name| *name != SCRATCH && !read.iter().any(|read| read.factor.name == *name));
+        if let Some(name) = unknown {
+            let names = read.iter().map(|read| read.factor.name.as_str());
+            let hint = match names.clone().next() {
+                None => format!("add [factors] {name} = [1, 2, 4], or write {{{{{name}}}}}"),
+                Some(_) => hint(name, names),
+            };
+            return Err(entry.error(format!("{{{name}}} is no factor of the study; {hint}")));
+        }
+        let commands = std::iter::once(&own.command).chain(&own.prepare).chain(&own.cleanup);
+        let whole: Vec<&String> = commands.flatten().collect();
+        for factor in subject.lists.keys() {
+            let placeholder = format!("{{{factor}}}");
+            let is_part = |text: &&str| {
+                let alone = !subject.shell && whole.iter().any(|it| *it == text);
+                text.contains(&placeholder) && !(alone && **text == placeholder)
+            };
+            if own.texts().any(|text| is_part(&text)) {
+                let what = format!(
+                    "{placeholder} stands for a list of arguments, so it must be an argument of \
+                     its own"
+                );
+                return Err(entry.error(what));
+            }
+        }
+    }
+    let used: Vec<&str> = subject.placeholders().collect();
+    match read.iter().find(|read| !used.contains(&read.factor.name.as_str())) {
+        None => Ok(()),
+        Some(idle) => {
+            let name = &idle.factor.name;
+            Err(idle.value.error_at_name(format!(
+                "{{{name}}} stands nowhere, so all its levels would be the same; put it into \
+                 the command, or leave the factor out"
+            )))
+        }
+    }
+}
+
+/// A subject with nothing but what one key says.
+fn only(subject: &Subject, key: &str) -> Subject {
+    let mut own = Subject::default();
+    let from = subject.clone();
+    match key {
+        "command" => own.command = from.command,
+        "prepare" => own.prepare = from.prepare,
+        "cleanup" => own.cleanup = from.cleanup,
+        "folder" => own.folder = from.folder,
+        "env" => own.environment = from.environment,
+        "stdin" => own.stdin = from.stdin,
+        "affinity" => own.cpus = from.cpus,
+        "limits" => own.limits = from.limits,
+        "workers" => own.workers = from.workers,
+        _ => {}
+    }
+    own
+}
+
+/// Which factors are crossed: all, where the file does not say; and the control.
+fn grids(value: Option<Value<'_>>, read: &[Read<'_>]) -> Result<Vec<Grid>, Error> {
+    let like =
+        "a list of lists of factors that are crossed, such as [[\"model\", \"n\"], [\"size\"]]";
+    let mut grids = Vec::new();
+    match value {
+        None if read.is_empty() => {}
+        None => grids.push(read.iter().map(|it| (it.factor.name.clone(), Vec::new())).collect()),
+        Some(value) => {
+            for item in value.list(like)? {
+                let mut vary: Vec<(String, Vec<String>)> = Vec::new();
+                if item.is_table() {
+                    for entry in item.table(like)?.entries() {
+                        let factor =
+                            &cells::factor(read, &entry.name, |what| entry.error_at_name(what))?
+                                .factor;
+                        let levels = entry.list("a list of levels")?;
+                        let levels = levels.iter().map(|level| factors::level_of(factor, level));
+                        vary.push((entry.name.clone(), levels.collect::<Result<_, _>>()?));
+                    }
+                } else {
+                    for name in item.list(like)? {
+                        let factor =
+                            cells::factor(read, &name.text("a factor")?, |what| name.error(what))?;
+                        vary.push((factor.factor.name.clone(), Vec::new()));
+                    }
+                }
+                grids.push(vary);
+            }
+        }
+    }
+    grids.push(vec![(AGAIN.to_string(), Vec::new())]);
+    Ok(grids.into_iter().map(|vary| Grid { from: Profile::Smoke, vary }).collect())
+}
+
+fn precision(top: &Table<'_>) -> Result<f64, Error> {
+    let Some(value) = top.get("precision") else {
+        return Ok(PRECISION);
+    };
+    let share = units::share(&value.text("a share such as \"2%\"")?);
+    share
+        .filter(|share| (0.001..=1.0).contains(share))
+        .ok_or_else(|| value.error("expected a share from \"0.1%\" to \"100%\""))
+}
+
+fn time_limit(top: &Table<'_>) -> Result<u64, Error> {
+    let Some(value) = top.get("time_limit") else {
+        return Ok(TIME_LIMIT_MS);
+    };
+    match millis(&value, "a time such as \"30s\"")? {
+        0 => Err(value.error("no trial can be over in no time; write it as \"30s\"")),
+        ms => Ok(ms.into()),
+    }
+}

@@ -1,0 +1,212 @@
+//! A TOML document whose every value knows its key and its place.
+
+use crate::place::{Error, Place, Source};
+use std::ops::Range;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+/// Words that differ by more than this part of their letters are not meant for one another.
+const LIKENESS_MIN: f64 = 0.7;
+
+/// A table of the file.
+#[derive(Clone, Debug)]
+pub(crate) struct Table<'s> {
+    source: Source<'s>,
+    /// Its path from the top; empty at the top.
+    key: String,
+    span: Range<usize>,
+    table: &'s DeTable<'s>,
+}
+
+/// A value of the file.
+#[derive(Clone, Debug)]
+pub(crate) struct Value<'s> {
+    source: Source<'s>,
+    /// Its path from the top.
+    pub(crate) key: String,
+    /// The key itself, where the value has one.
+    pub(crate) name: String,
+    name_span: Range<usize>,
+    value: &'s Spanned<DeValue<'s>>,
+}
+
+/// A number, and the text that names it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Number {
+    pub(crate) text: String,
+    pub(crate) value: f64,
+}
+
+impl<'s> Table<'s> {
+    pub(crate) fn top(source: Source<'s>, table: &'s Spanned<DeTable<'s>>) -> Table<'s> {
+        Table { source, key: String::new(), span: 0..0, table: table.get_ref() }
+    }
+
+    /// Its entries, in the order of the file.
+    pub(crate) fn entries(&self) -> Vec<Value<'s>> {
+        let mut entries: Vec<Value<'s>> = self
+            .table
+            .iter()
+            .map(|(name, value)| Value {
+                source: self.source,
+                key: self.path(name.get_ref()),
+                name: name.get_ref().to_string(),
+                name_span: name.span(),
+                value,
+            })
+            .collect();
+        entries.sort_by_key(|entry| entry.name_span.start);
+        entries
+    }
+
+    fn path(&self, name: &str) -> String {
+        if self.key.is_empty() { name.to_string() } else { format!("{}.{name}", self.key) }
+    }
+
+    /// Its entries, if all their keys are among those known.
+    pub(crate) fn known(&self, keys: &[&str]) -> Result<Vec<Value<'s>>, Error> {
+        let entries = self.entries();
+        match entries.iter().find(|entry| !keys.contains(&entry.name.as_str())) {
+            None => Ok(entries),
+            Some(unknown) => {
+                let meant = meant(&unknown.name, keys.iter().copied());
+                let known = keys.join(", ");
+                Err(unknown.error_at_name(match meant {
+                    Some(meant) => format!("no such key; did you mean {meant}?"),
+                    None => format!("no such key; there are: {known}"),
+                }))
+            }
+        }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<Value<'s>> {
+        self.entries().into_iter().find(|entry| entry.name == name)
+    }
+
+    /// An error about the table as a whole.
+    pub(crate) fn error(&self, what: impl Into<String>) -> Error {
+        self.source.error(&self.span, &self.key, what)
+    }
+}
+
+impl<'s> Value<'s> {
+    /// An error at the value.
+    pub(crate) fn error(&self, what: impl Into<String>) -> Error {
+        self.source.error(&self.value.span(), &self.key, what)
+    }
+
+    /// An error at the key.
+    pub(crate) fn error_at_name(&self, what: impl Into<String>) -> Error {
+        self.source.error(&self.name_span, &self.key, what)
+    }
+
+    pub(crate) fn place(&self) -> Place {
+        Place::of(self.source.text, self.value.span().start)
+    }
+
+    fn expected(&self, what: &str) -> Error {
+        let found = match self.value.get_ref() {
+            DeValue::String(_) => "a text",
+            DeValue::Integer(_) => "a whole number",
+            DeValue::Float(_) => "a number",
+            DeValue::Boolean(_) => "true or false",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+        };
+        self.error(format!("expected {what}, not {found}"))
+    }
+
+    pub(crate) fn is_text(&self) -> bool {
+        self.value.get_ref().is_str()
+    }
+
+    pub(crate) fn is_list(&self) -> bool {
+        self.value.get_ref().is_array()
+    }
+
+    pub(crate) fn is_table(&self) -> bool {
+        self.value.get_ref().is_table()
+    }
+
+    /// A text; `like` is an example of what would be right.
+    pub(crate) fn text(&self, like: &str) -> Result<String, Error> {
+        let text = self.value.get_ref().as_str().ok_or_else(|| self.expected(like))?;
+        if text.contains('\0') {
+            return Err(self.error("it holds a zero byte, which no program can be given"));
+        }
+        Ok(text.to_string())
+    }
+
+    pub(crate) fn truth(&self) -> Result<bool, Error> {
+        self.value.get_ref().as_bool().ok_or_else(|| self.expected("true or false"))
+    }
+
+    pub(crate) fn list(&self, like: &str) -> Result<Vec<Value<'s>>, Error> {
+        let DeValue::Array(list) = self.value.get_ref() else {
+            return Err(self.expected(like));
+        };
+        let item = |(index, value): (usize, &'s Spanned<DeValue<'s>>)| Value {
+            source: self.source,
+            key: format!("{}[{}]", self.key, index + 1),
+            name: self.name.clone(),
+            name_span: value.span(),
+            value,
+        };
+        Ok(list.iter().enumerate().map(item).collect())
+    }
+
+    pub(crate) fn table(&self, like: &str) -> Result<Table<'s>, Error> {
+        let DeValue::Table(table) = self.value.get_ref() else {
+            return Err(self.expected(like));
+        };
+        let span = self.value.span();
+        Ok(Table { source: self.source, key: self.key.clone(), span, table })
+    }
+
+    /// A number with the text that names it: without `_`, and in tens.
+    pub(crate) fn number(&self, like: &str) -> Result<Number, Error> {
+        let beyond = || self.error("it is beyond what a number can be");
+        match self.value.get_ref() {
+            DeValue::Integer(number) => {
+                let value = i64::from_str_radix(number.as_str(), number.radix());
+                let value = value.map_err(|_| beyond())?;
+                Ok(Number { text: value.to_string(), value: value as f64 })
+            }
+            DeValue::Float(number) => {
+                let text = number.as_str().to_string();
+                let value: f64 = text.parse().map_err(|_| beyond())?;
+                if value.is_finite() { Ok(Number { text, value }) } else { Err(beyond()) }
+            }
+            _ => Err(self.expected(like)),
+        }
+    }
+
+    /// A text, or a number as its text.
+    pub(crate) fn word(&self, like: &str) -> Result<String, Error> {
+        if self.is_text() { self.text(like) } else { Ok(self.number(like)?.text) }
+    }
+
+    /// A list of texts, or of numbers as their texts.
+    pub(crate) fn words(&self, like: &str) -> Result<Vec<String>, Error> {
+        self.list(like)?.iter().map(|item| item.word("a text")).collect()
+    }
+}
+
+/// The known word that was probably meant.
+pub(crate) fn meant<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let likeness = |known: &str| strsim::jaro_winkler(word, known);
+    let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
+    (likeness(best) >= LIKENESS_MIN).then_some(best)
+}
+
+/// "did you mean a?", or what there is.
+pub(crate) fn hint<'k>(word: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
+    match meant(word, known.clone()) {
+        Some(meant) => format!("did you mean {meant}?"),
+        None => format!("there are: {}", known.take(KNOWN_MAX).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// Known words that an error names.
+const KNOWN_MAX: usize = 24;
