@@ -181,7 +181,7 @@ mod tests {
     use model::{SubjectLimits, Treatment};
 
     fn spec() -> Spec {
-        let treatment = Treatment([("n".to_string(), "4".to_string())].into());
+        let treatment = Treatment::from_iter([("n".to_string(), "4".to_string())]);
         Spec { treatment, cpus: vec![0, 1, 5], ..Spec::default() }
     }
 

@@ -3,7 +3,7 @@
 use super::opening::{answer, heading};
 use super::{
     Chapter, accounts, anchor, claims, definitions, exhibits, fineness, note, numbers, planted,
-    raw, subject, tags,
+    raw, squeezes, subject, tags,
 };
 use crate::Session;
 use crate::chart;
@@ -39,7 +39,13 @@ pub(super) fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
                 a.anchor href={ "#" (own) } aria-label="Link to this chapter" { "#" }
             }
             (subject::subject(chapter))
-            (answers(chapter))
+            @match squeezes::of(session, chapter) {
+                Some(why) => {
+                    (squeezes::squeezes(&why))
+                    details { summary { "Each of the stronger squeezes" } (answers(chapter)) }
+                }
+                None => (answers(chapter)),
+            }
             (doubts(chapter))
             (planted::planted(chapter))
             (figures(chapter, &own))

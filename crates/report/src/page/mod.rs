@@ -15,6 +15,7 @@ mod planted;
 mod raw;
 mod sayings;
 mod slim;
+mod squeezes;
 mod subject;
 mod tags;
 mod why;
@@ -33,13 +34,13 @@ const STYLE: &str =
     concat!(include_str!("../page.css"), include_str!("charts.css"), include_str!("sort.css"));
 
 /// What the chapters around the charts add to it.
-const CHAPTERS: &str =
-    concat!(
-        include_str!("raw.css"),
-        include_str!("rail.css"),
-        include_str!("subject.css"),
-        include_str!("print.css")
-    );
+const CHAPTERS: &str = concat!(
+    include_str!("raw.css"),
+    include_str!("rail.css"),
+    include_str!("subject.css"),
+    include_str!("print.css"),
+    include_str!("squeezes.css")
+);
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,
 /// never markup.
