@@ -192,7 +192,7 @@ impl Design {
     pub fn as_named(&self, treatment: &crate::Treatment) -> crate::Treatment {
         let mut named = treatment.clone();
         if let Some(factor) = self.repetition().filter(|_| !self.repeats(treatment)) {
-            named.0.remove(&factor.name);
+            named.levels_mut().remove(&factor.name);
         }
         named
     }

@@ -322,7 +322,7 @@ mod tests {
         let subject = Subject { lists, ..Subject::default() };
         let command = list(&["xz", "{threads}", "a{threads}b", "{scratch}", "{}"]);
         let told = |level: &str| {
-            let treatment = Treatment([("threads".to_string(), level.to_string())].into());
+            let treatment = Treatment::from_iter([("threads".to_string(), level.to_string())]);
             subject.arguments(&command, &treatment, "/tmp/x")
         };
         assert_eq!(told("none"), Ok(list(&["xz", "ab", "/tmp/x", "{}"])));

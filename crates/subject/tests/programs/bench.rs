@@ -104,7 +104,7 @@ pub(crate) fn value(record: &Record, response: &str) -> i64 {
 
 /// What was observed.
 pub(crate) fn observed<'a>(record: &'a Record, name: &str) -> &'a str {
-    record.observed.get(name).map_or("", String::as_str)
+    record.observed.get(name).map_or("", |found| found.as_str())
 }
 
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
