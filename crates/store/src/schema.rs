@@ -1,4 +1,4 @@
-use model::{Comparison, Selftest, Summary};
+use model::{Comparison, Selftest, Summary, Why};
 use schemars::Schema;
 
 /// The JSON schema of `summary.json`, as docs/summary.schema.json holds it: indented, with a
@@ -17,6 +17,11 @@ pub fn comparison_schema() -> String {
     text(schemars::schema_for!(Comparison))
 }
 
+/// The JSON schema of what `scruple why --json` prints, as docs/why.schema.json holds it.
+pub fn why_schema() -> String {
+    text(schemars::schema_for!(Why))
+}
+
 fn text(schema: Schema) -> String {
     // Writing a value of strings and numbers into memory cannot fail; `Value` says so by having
     // a `Display`, whose alternate form is the indented one.
@@ -28,7 +33,7 @@ mod page;
 
 #[cfg(test)]
 mod tests {
-    use super::{comparison_schema, page, selftest_schema, summary_schema};
+    use super::{comparison_schema, page, selftest_schema, summary_schema, why_schema};
 
     /// The documented schemas are those of the types.
     ///
@@ -41,6 +46,7 @@ mod tests {
             ("summary", summary_schema()),
             ("selftest", selftest_schema()),
             ("comparison", comparison_schema()),
+            ("why", why_schema()),
         ];
         for (name, schema) in schemas {
             let path = format!("{docs}/{name}.schema.json");
@@ -63,6 +69,7 @@ mod tests {
             ("summary", "`summary.json`, and `scruple run --json`", summary_schema()),
             ("selftest", "`scruple selftest --json`", selftest_schema()),
             ("comparison", "`scruple compare --json`", comparison_schema()),
+            ("why", "`scruple why --json`", why_schema()),
         ]);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas.md");
         if std::env::var_os("SCRUPLE_UPDATE").is_some() {
@@ -86,7 +93,9 @@ mod tests {
             &["format", "complete", "trusted", "sentence", "answers", "causes", "controls"];
         let comparison: &[&str] =
             &["format", "scruple", "sides", "facts", "controls", "experiments", "gates"];
+        let why: &[&str] = &["format", "answer", "squeezes", "not_squeezed", "counted", "warnings"];
         for (schema, fields) in [
+            (why_schema(), why),
             (summary_schema(), summary),
             (selftest_schema(), selftest),
             (comparison_schema(), comparison),
