@@ -28,7 +28,7 @@ mod fixture;
 pub use text::Letters;
 
 use model::{
-    Comparison, Design, ExperimentSummary, Manifest, Record, Selftest, Summary, Treatment,
+    Comparison, Design, ExperimentSummary, Manifest, Record, Selftest, Summary, Treatment, Why,
 };
 
 /// A stored session: all that a report is made from.
