@@ -78,7 +78,7 @@ impl World {
             let drift = self.block * normal(&mut rng);
             for level in levels() {
                 let mut log = (1e9_f64).ln() + drift + self.trial * normal(&mut rng);
-                let (mut taken, mut of_cpu) = (None, 0.0);
+                let (mut taken, mut of_cpu) = (None, 0.0_f64);
                 if let Some(Squeeze::Take(resource, percent)) = Squeeze::of_level(&level) {
                     let part = f64::from(percent) / 250.0;
                     // The truth of this trial, and what is measured of it.
