@@ -135,7 +135,7 @@ fn about(resource: Resource, percent: u32) -> String {
             format!("a co-runner writes and waits for the device for {percent} % of the time")
         }
         Resource::Queue => format!(
-            "{percent} % of four threads on each of its CPUs that wake up 10,000 times a second"
+            "{percent} % of four threads on each of its CPUs that wake up up to 4,000 times a second"
         ),
         Resource::Timer => format!("its sleeps may end late: short ones by {percent} %"),
     }

@@ -11,10 +11,10 @@ use std::sync::mpsc;
 const THREADS: u32 = 4;
 
 /// How long each sleeps, in nanoseconds.
-const SLEEP_NS: u64 = 100_000;
+const SLEEP_NS: u64 = 250_000;
 
-/// What each does when it is awake: some microseconds of arithmetic.
-const STEPS: u64 = 3_000;
+/// What each does when it is awake: a tenth of a microsecond of arithmetic.
+const STEPS: u64 = 100;
 
 struct Waker;
 
