@@ -10,7 +10,7 @@ use model::{Dose, Estimate, SqueezeResult, Why};
 
 /// Height of a row, and of the picture of the strengths, in pixels.
 const ROW_PX: f64 = 30.0;
-const DOSES_PX: f64 = 240.0;
+const DOSES_PX: f64 = 264.0;
 
 /// What is left free around the picture of the strengths, as parts of it.
 const LEFT: f64 = 0.09;
@@ -139,9 +139,9 @@ fn strengths(why: &Why) -> Markup {
         svg.squeeze-doses height=(DOSES_PX) role="img"
             aria-label="Chart: how much longer the command took, by the part that was taken." {
             @for part in ticks(taken_max, 4) {
-                text.across x=(percent(x(part))) y=(BOTTOM_PX + 16.0) { (format!("{:.0} %", 100.0 * part)) }
+                text.across x=(percent(x(part))) y=(BOTTOM_PX + 34.0) { (format!("{:.0} %", 100.0 * part)) }
             }
-            text.across.unit x=(percent((LEFT + RIGHT) / 2.0)) y=(BOTTOM_PX + 31.0) { "part taken" }
+            text.across.unit x=(percent((LEFT + RIGHT) / 2.0)) y=(BOTTOM_PX + 50.0) { "part taken" }
             @for ratio in ticks(slower_max.ln(), 4).map(f64::exp) {
                 line.squeeze-grid x1=(percent(LEFT)) x2=(percent(RIGHT)) y1=(y(ratio)) y2=(y(ratio)) {}
                 text.up x=(percent(LEFT - 0.01)) y=(y(ratio)) { (format!("{ratio:.2}×")) }
