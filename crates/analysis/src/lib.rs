@@ -43,6 +43,7 @@ mod tail;
 mod untagged;
 mod variance;
 mod verdict;
+mod why;
 
 #[cfg(test)]
 mod fixture;
@@ -63,3 +64,4 @@ pub use sample::{events_among, from_counters, samples};
 pub use selftest::{answer_standing, cause_standing, selftest};
 pub use summary::{Input, summarise};
 pub use tags::{Tag, Tagger};
+pub use why::{WhyInput, why};

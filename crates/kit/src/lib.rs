@@ -14,6 +14,7 @@ pub mod declare;
 mod measure;
 mod pmu;
 mod serve;
+pub mod squeeze;
 pub mod subject;
 mod trial;
 pub mod workers;

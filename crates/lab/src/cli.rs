@@ -89,6 +89,17 @@ pub(crate) enum Command {
     /// It measures for a minute unless told otherwise, and leaves a session like any other.
     #[command(after_help = SELFTEST_EXIT_CODES)]
     Selftest(SelftestArgs),
+    /// Say which resource a command lives on, by taking one at a time
+    ///
+    /// CPU time, memory bandwidth, shared cache, storage, prompt wake-ups and punctual timers are
+    /// taken from the command by co-runners, one at a time and at two strengths, in an interleaved
+    /// plan. How much was taken is measured. Of each resource it says by how much the command's time
+    /// depends on it, with an interval, and which it lives on: without hardware counters, and
+    /// without touching the command.
+    ///
+    /// The command is started once per trial, some hundred times. A quarter of the CPUs, at least
+    /// one of two, is kept for co-runners; the command has the others at every level.
+    Why(WhyArgs),
     /// Show how a command makes its threads and processes, and count its system calls
     ///
     /// The command is traced with all threads and processes that it makes, by ptrace, as an
@@ -297,6 +308,32 @@ pub(crate) struct SelftestArgs {
     /// Print the grade and all that led to it as JSON (docs/selftest.schema.json)
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WhyArgs {
+    /// What to take, by name: cpu, memory, cache, storage, queue, timer; none means all
+    #[arg(long, value_name = "RESOURCE", value_delimiter = ',')]
+    pub(crate) squeeze: Vec<String>,
+    /// The time after which a trial is killed, such as 30s [default: 2m]
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub(crate) time_limit: Option<u64>,
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
+    /// Finish an interrupted session; everything else is as it was begun
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["command", "squeeze", "time_limit", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Print the answer and all that led to it as JSON (docs/why.schema.json)
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The command with its arguments
+    #[arg(
+        value_name = "COMMAND",
+        required_unless_present = "resume",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) command: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]

@@ -20,6 +20,7 @@ mod show;
 mod study;
 mod syscalls;
 mod ui;
+mod why;
 
 use clap::Parser;
 use exit::Exit;
@@ -62,6 +63,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Explain(args) => show::explain(args),
         cli::Command::Doctor(args) => doctor::doctor(args),
         cli::Command::Selftest(args) => selftest::selftest(args),
+        cli::Command::Why(args) => why::why(args),
         cli::Command::Syscalls(args) => syscalls::syscalls(args),
         cli::Command::Report(args) => show::report(args),
         cli::Command::Compare(args) => compare::compare(args),

@@ -80,6 +80,9 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
             let grade = report::grade_text(&analysis::selftest(&summary), ui::width());
             ui::people(&format!("\n{grade}"))?;
         }
+        if let Some(why) = report::why(&whole) {
+            ui::people(&format!("\n{}", report::why_text(&why, ui::width())))?;
+        }
         let beside = args.output.is_none();
         let path = args.output.clone().unwrap_or_else(|| args.session.join(report::REPORT_PAGE));
         session::say_where(&path, &summary, beside)?;

@@ -25,6 +25,7 @@ mod subject;
 mod summary;
 mod treatment;
 mod unit;
+mod why;
 
 pub use account::{Account, Part, Term};
 pub use bounds::{
@@ -61,6 +62,10 @@ pub use summary::{
 };
 pub use treatment::{DesignError, Treatment};
 pub use unit::Unit;
+pub use why::{
+    BESIDE, Dose, NOTHING, NOTHING_AGAIN, NotSqueezed, Price, Resource, Squeeze, SqueezeResult,
+    Why, WhyCount,
+};
 
 /// Version of the layout of `manifest.json` and `trials.ndjson`.
 pub const SESSION_FORMAT: u32 = 1;
@@ -78,3 +83,6 @@ pub const SCALING_FORMAT: u32 = 1;
 /// Version of the layout of what `scruple selftest --json` prints; docs/selftest.schema.json
 /// describes it.
 pub const SELFTEST_FORMAT: u32 = 1;
+
+/// Version of the layout of what `scruple why --json` prints; docs/why.schema.json describes it.
+pub const WHY_FORMAT: u32 = 1;

@@ -19,6 +19,7 @@ mod selftest;
 mod terminal;
 mod text;
 mod trust;
+mod why;
 mod words;
 
 #[cfg(test)]
@@ -29,6 +30,7 @@ pub use text::Letters;
 
 use model::{
     Comparison, Design, ExperimentSummary, Manifest, Record, Scaling, Selftest, Summary, Treatment,
+    Why,
 };
 
 /// A stored session: all that a report is made from.
@@ -172,4 +174,16 @@ pub fn grade_text(selftest: &Selftest, width: usize) -> String {
 /// With a `height` so many effects are told as fit into it, without one every comparison is.
 pub fn comparison_text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
     terminal::comparison::text(comparison, width, height)
+}
+
+/// Which resource a session's command lives on; `None` where the session squeezed nothing.
+pub fn why(session: &Session<'_>) -> Option<Why> {
+    why::of(session)
+}
+
+/// The answer for a terminal of `width` columns, with ANSI colours: what the command lives on, each
+/// squeeze with its elasticity and its strengths, what the kernel counted, and what was not
+/// squeezed.
+pub fn why_text(why: &Why, width: usize) -> String {
+    why::text(why, width)
 }

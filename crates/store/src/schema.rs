@@ -1,4 +1,4 @@
-use model::{Comparison, Scaling, Selftest, Summary};
+use model::{Comparison, Scaling, Selftest, Summary, Why};
 use schemars::Schema;
 
 /// The JSON schema of `summary.json`, as docs/summary.schema.json holds it: indented, with a
@@ -22,6 +22,11 @@ pub fn scale_schema() -> String {
     text(schemars::schema_for!(Scaling))
 }
 
+/// The JSON schema of what `scruple why --json` prints, as docs/why.schema.json holds it.
+pub fn why_schema() -> String {
+    text(schemars::schema_for!(Why))
+}
+
 fn text(schema: Schema) -> String {
     // Writing a value of strings and numbers into memory cannot fail; `Value` says so by having
     // a `Display`, whose alternate form is the indented one.
@@ -33,7 +38,9 @@ mod page;
 
 #[cfg(test)]
 mod tests {
-    use super::{comparison_schema, page, scale_schema, selftest_schema, summary_schema};
+    use super::{
+        comparison_schema, page, scale_schema, selftest_schema, summary_schema, why_schema,
+    };
 
     /// The documented schemas are those of the types.
     ///
@@ -47,6 +54,7 @@ mod tests {
             ("selftest", selftest_schema()),
             ("comparison", comparison_schema()),
             ("scale", scale_schema()),
+            ("why", why_schema()),
         ];
         for (name, schema) in schemas {
             let path = format!("{docs}/{name}.schema.json");
@@ -70,6 +78,7 @@ mod tests {
             ("selftest", "`scruple selftest --json`", selftest_schema()),
             ("comparison", "`scruple compare --json`", comparison_schema()),
             ("scale", "`scruple scale --json`", scale_schema()),
+            ("why", "`scruple why --json`", why_schema()),
         ]);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas.md");
         if std::env::var_os("SCRUPLE_UPDATE").is_some() {
@@ -95,7 +104,9 @@ mod tests {
             &["format", "scruple", "sides", "facts", "controls", "experiments", "gates"];
         let scale: &[&str] =
             &["format", "scruple", "answer", "advice", "causes", "levels", "throughput", "remarks"];
+        let why: &[&str] = &["format", "answer", "squeezes", "not_squeezed", "counted", "warnings"];
         for (schema, fields) in [
+            (why_schema(), why),
             (summary_schema(), summary),
             (selftest_schema(), selftest),
             (comparison_schema(), comparison),

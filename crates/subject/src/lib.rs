@@ -21,6 +21,7 @@ mod metrics;
 mod output;
 mod record;
 mod slots;
+mod squeeze;
 mod text;
 
 use command::Filled;
@@ -106,7 +107,9 @@ struct Seen {
 
 fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<Seen, Stop> {
     let groups = Groups::make(trial, filled)?;
-    let launch = limits::launch(trial, filled, &groups)?;
+    let mut launch = limits::launch(trial, filled, &groups)?;
+    let mut squeezed = squeeze::prepare(trial, subject, &launch.cpus)?;
+    launch.timer_slack_ns = squeezed.as_ref().and_then(squeeze::Squeezed::timer_slack_ns);
     let mut command = filled.command()?;
     let (stdout, reading_stdout) = Reading::start()?;
     let (stderr, reading_stderr) = Reading::start()?;
@@ -114,7 +117,9 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
     command.stdout(stdout).stderr(stderr);
     let start = sys::launch::arrange(&mut command, &launch)?;
     trial.begin()?;
-    // Co-runners begin here: who is a child of this process by now is no part of the program.
+    if let Some(squeezed) = &mut squeezed {
+        squeezed.begin();
+    }
     let spared = sys::process::adopted_children(&[]);
     let usage_before = Usage::of_children();
     let io_before = sys::proc::io_of_children();
@@ -131,6 +136,9 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
     let pid = child.id() as Pid;
     aside::until_ended(pid, Duration::ZERO)?;
     let ended_ns = sys::clock::now_ns();
+    if let Some(squeezed) = &mut squeezed {
+        squeezed.end(trial)?;
+    }
     let (looked, looker_parked) = looker.finish(looker::Ended { pid, at_ns: ended_ns })?;
     let ended = sys::task::wait(pid)?;
     let linger = Duration::from_millis(subject.linger_ms.into());
@@ -139,7 +147,6 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
     let (stdout, stdout_parked) = reading_stdout.finish()?;
     let (stderr, stderr_parked) = reading_stderr.finish()?;
     let io = less(sys::proc::io_of_children(), io_before);
-    // Co-runners end here: all of the program is counted.
     trial.end()?;
     drop((looker_parked, stdout_parked, stderr_parked));
     Ok(Seen {

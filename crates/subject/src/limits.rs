@@ -101,7 +101,12 @@ pub(crate) fn launch(
         }
         trial.observe("address_space_bytes", bytes);
     }
-    Ok(Launch { cpus, address_space_bytes: filled.address_space_bytes, groups: groups.all() })
+    Ok(Launch {
+        cpus,
+        address_space_bytes: filled.address_space_bytes,
+        groups: groups.all(),
+        ..Launch::default()
+    })
 }
 
 /// Whether the kernel lets a task of ours use these CPUs and keeps all of them: asked in a thread

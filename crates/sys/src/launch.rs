@@ -27,6 +27,9 @@ pub struct Launch {
     pub address_space_bytes: Option<u64>,
     /// The control groups it begins in.
     pub groups: Vec<Cgroup>,
+    /// How late the kernel may let its sleeps end, in nanoseconds; `None`: as it is for the process
+    /// that starts it. Every thread and process that comes of it inherits it.
+    pub timer_slack_ns: Option<u64>,
 }
 
 /// The moment at which the program took the place of what prepared it, and what that had used.
@@ -86,6 +89,7 @@ pub fn arrange(command: &mut Command, launch: &Launch) -> Result<Start> {
         room: vec![0; crate::affinity::words_for(&launch.cpus)],
         address_space_bytes: launch.address_space_bytes,
         groups: launch.groups.iter().filter_map(membership).collect(),
+        timer_slack_ns: launch.timer_slack_ns,
         words: Arc::clone(&words),
     };
     // SAFETY: `realise` makes system calls only; all memory it uses was allocated here. It takes no
@@ -105,6 +109,7 @@ struct Prepared {
     room: Vec<libc::c_ulong>,
     address_space_bytes: Option<u64>,
     groups: Vec<CString>,
+    timer_slack_ns: Option<u64>,
     words: Arc<SharedWords>,
 }
 
@@ -127,6 +132,12 @@ impl Prepared {
             let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
             // SAFETY: `limit` outlives the call, which only reads it.
             if unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) } == -1 {
+                return Err(io::Error::from_raw_os_error(last_errno()));
+            }
+        }
+        if let Some(slack_ns) = self.timer_slack_ns {
+            // SAFETY: a number; touches no memory.
+            if unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack_ns as libc::c_ulong) } == -1 {
                 return Err(io::Error::from_raw_os_error(last_errno()));
             }
         }
@@ -238,7 +249,7 @@ mod tests {
         let all = crate::affinity::allowed().unwrap();
         let last = *all.last().unwrap();
         let launch =
-            Launch { cpus: vec![last], address_space_bytes: Some(1 << 30), groups: Vec::new() };
+            Launch { cpus: vec![last], address_space_bytes: Some(1 << 30), ..Launch::default() };
         let text = said(&launch, "grep Cpus_allowed_list: /proc/$$/status; ulimit -v");
         let words: Vec<&str> = text.split_whitespace().collect();
         assert_eq!(words, ["Cpus_allowed_list:", &last.to_string(), "1048576"]);

@@ -3,7 +3,7 @@
 use super::opening::{answer, heading};
 use super::{
     Chapter, accounts, anchor, claims, definitions, exhibits, fineness, note, numbers, planted,
-    raw, subject, tags,
+    raw, squeezes, subject, tags,
 };
 use crate::Session;
 use crate::chart;
@@ -40,7 +40,13 @@ pub(super) fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
             }
             (subject::subject(chapter))
             (crate::scaling::chapter(session, &summary.id))
-            (answers(chapter))
+            @match squeezes::of(session, chapter) {
+                Some(why) => {
+                    (squeezes::squeezes(&why))
+                    details { summary { "Each of the stronger squeezes" } (answers(chapter)) }
+                }
+                None => (answers(chapter)),
+            }
             (doubts(chapter))
             (planted::planted(chapter))
             (figures(chapter, &own))

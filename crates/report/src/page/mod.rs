@@ -15,6 +15,7 @@ mod planted;
 mod raw;
 mod sayings;
 mod slim;
+mod squeezes;
 mod subject;
 mod tags;
 mod why;
@@ -38,7 +39,8 @@ const CHAPTERS: &str = concat!(
     include_str!("rail.css"),
     include_str!("subject.css"),
     include_str!("scaling.css"),
-    include_str!("print.css")
+    include_str!("print.css"),
+    include_str!("squeezes.css")
 );
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,

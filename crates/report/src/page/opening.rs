@@ -53,7 +53,12 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                             (short(&chapter.summary.question, 400))
                         }
                         @match chapter.summary.findings.first() {
-                            Some(finding) => p.answer { (answer(chapter, finding)) },
+                            Some(finding) => p.answer {
+                                @match super::squeezes::of(session, chapter) {
+                                    Some(why) => (why.answer),
+                                    None => (answer(chapter, finding)),
+                                }
+                            },
                             None => p.answer.quiet { "It asks for no single number: see its chart." },
                         }
                         (why(chapter))
@@ -68,6 +73,7 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
 pub(super) fn title(session: &Session<'_>) -> &'static str {
     match (session.manifest.options.inquiry, session.manifest.options.selftest) {
         (Some(Inquiry::Study), _) => "What your programs cost on",
+        (Some(Inquiry::Why), _) => "What a command lives on, found on",
         (_, true) => "Self-test: how far to trust",
         (_, false) => "What concurrency costs on",
     }

@@ -1,0 +1,44 @@
+//! What is recorded of a squeeze: how much of a resource was taken from the program, and what the
+//! co-runner did for it.
+
+use crate::declare::response;
+use model::{Center, Response, Unit};
+
+/// The part that was taken, of what there is.
+pub const TAKEN: &str = "taken_ppm";
+/// What the co-runners did per second: bytes, lines, requests or wake-ups.
+pub const DONE: &str = "co_runner_per_s";
+/// CPU time of the co-runners, by what the program's CPUs had.
+pub const CO_RUNNER_CPU: &str = "co_runner_cpu_ppm";
+
+/// All of them, with their definition cards.
+pub fn responses() -> Vec<Response> {
+    let to = "when the program's own process has ended";
+    let reference = "1 less the rate of a reference program beside the co-runner by its rate alone, \
+                     in turns before the program starts: it stands on the program's CPU and does \
+                     nothing but use the resource. Of CPU time it is what the co-runners took from \
+                     the program's CPUs while the program ran";
+    [
+        response(TAKEN, "part taken", Unit::Ppm).card(
+            "for CPU time at the program's start, else before it",
+            "for CPU time at its end, else before its start",
+            reference,
+            "clock_gettime(CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID)",
+        ),
+        response(DONE, "work of the co-runners", Unit::PerSecond).center(Center::Sum).card(
+            "right before the program's start",
+            to,
+            "bytes read, lines read, requests or wake-ups, of all co-runners",
+            "their own counts",
+        ),
+        response(CO_RUNNER_CPU, "CPU time of the co-runners", Unit::Ppm).card(
+            "right before the program's start",
+            to,
+            "on the program's CPUs, by the elapsed time of all of them",
+            "clock_gettime(CLOCK_THREAD_CPUTIME_ID) of each",
+        ),
+    ]
+    .into_iter()
+    .map(crate::declare::ResponseBuilder::build)
+    .collect()
+}

@@ -1,0 +1,201 @@
+//! The experiment that squeezes a command, made from its command line.
+
+use crate::cli::WhyArgs;
+use anyhow::bail;
+use kit::declare::{cell, factor, level, ratio, remark};
+use kit::{squeeze, subject};
+use model::{
+    BESIDE, Cell, Control, Design, Finding, NOTHING, NOTHING_AGAIN, Needs, Resource, Squeeze,
+    Subject,
+};
+
+/// The factor.
+const FACTOR: &str = "squeeze";
+
+/// Of so many CPUs one is kept for co-runners, at the least one of two.
+const KEPT_OF: usize = 4;
+
+/// The time after which a trial is killed unless --time-limit says otherwise, in seconds.
+const TIME_LIMIT_S: u64 = 120;
+
+pub(super) fn design(args: &WhyArgs) -> anyhow::Result<Design> {
+    let resources = resources(&args.squeeze)?;
+    let cpus = session_cpus(args)?;
+    let program = program_cpus(&cpus);
+    let squeezed = |resource: &Resource| {
+        let [weak, strong] = resource.strengths().map(|percent| Squeeze::Take(*resource, percent));
+        [weak.level(), strong.level()]
+    };
+    let design = Design {
+        id: "why".into(),
+        version: 1,
+        chapter: "Your programs".into(),
+        question: "Which resource does this command live on?".into(),
+        method: method(&program, cpus.len() - program.len()),
+        factors: vec![levels(&resources)],
+        responses: subject::responses().into_iter().chain(squeeze::responses()).collect(),
+        findings: resources.iter().map(|it| finding(*it, &squeezed(it)[1])).collect(),
+        controls: vec![Control {
+            response: subject::WALL.into(),
+            a: at(NOTHING),
+            b: at(NOTHING_AGAIN),
+        }],
+        subject: Some(Subject {
+            command: args.command.iter().map(|word| escaped(&word.to_string_lossy())).collect(),
+            folder: std::env::current_dir()?.to_string_lossy().replace('{', "{{"),
+            cpus: sys::affinity::format_list(&program),
+            squeeze: Some(FACTOR.into()),
+            ..Subject::default()
+        }),
+        needs: Needs { cpus: 1, ..Needs::default() },
+        precision: 0.03,
+        time_limit_ms: args.time_limit.unwrap_or(TIME_LIMIT_S).saturating_mul(1000),
+        ..Design::default()
+    };
+    if let Err(error) = design.check() {
+        bail!("{error}");
+    }
+    Ok(design)
+}
+
+/// A word of the command line as the text that means it: braces are no placeholders here.
+fn escaped(word: &str) -> String {
+    let subject = Subject { command: vec![word.into()], ..Subject::default() };
+    let names: Vec<String> = subject.placeholders().map(str::to_string).collect();
+    let mut text = word.to_string();
+    for name in names {
+        let (one, two) = (format!("{{{name}}}"), format!("{{{{{name}}}}}"));
+        if !text.contains(&two) {
+            text = text.replace(&one, &two);
+        }
+    }
+    text
+}
+
+fn at(level: &str) -> Cell {
+    cell([(FACTOR, level)])
+}
+
+/// The resources asked for, in their order; none named means all.
+fn resources(names: &[String]) -> anyhow::Result<Vec<Resource>> {
+    if let Some(unknown) = names.iter().find(|name| Resource::of_name(name).is_none()) {
+        let known = Resource::ALL.map(Resource::name).join(", ");
+        bail!("--squeeze {}: no such resource; it is one of {known}", report::harmless(unknown));
+    }
+    let wanted = |it: &Resource| names.is_empty() || names.iter().any(|name| name == it.name());
+    Ok(Resource::ALL.into_iter().filter(wanted).collect())
+}
+
+fn session_cpus(args: &WhyArgs) -> anyhow::Result<Vec<u32>> {
+    let allowed = sys::affinity::allowed()?;
+    match args.plan.affinity.as_deref() {
+        None => Ok(allowed),
+        Some(text) => sys::affinity::parse_list(text)
+            .map_err(|error| anyhow::anyhow!("--affinity {text}: {error}")),
+    }
+}
+
+/// The program's CPUs: the session's but for those kept for co-runners, the first, where interrupts
+/// gather. The same at every level, so that nothing but the squeeze differs.
+fn program_cpus(cpus: &[u32]) -> Vec<u32> {
+    let kept = if cpus.len() > 1 { (cpus.len() / KEPT_OF).max(1) } else { 0 };
+    cpus[kept..].to_vec()
+}
+
+fn levels(resources: &[Resource]) -> model::Factor {
+    let mut built = factor(FACTOR, "what is taken from the command", NOTHING)
+        .level(level(NOTHING, "nothing; the co-runners are there and idle"))
+        .level(level(NOTHING_AGAIN, "the same again: a control"));
+    if resources.iter().any(|it| it.compared_with() == BESIDE) {
+        built = built.level(level(BESIDE, "nothing but quiet: a CPU beside it does arithmetic"));
+    }
+    for resource in resources {
+        for percent in resource.strengths() {
+            let about = about(*resource, percent);
+            built = built.level(level(&Squeeze::Take(*resource, percent).level(), &about));
+        }
+    }
+    built.build()
+}
+
+fn about(resource: Resource, percent: u32) -> String {
+    match resource {
+        Resource::Cpu => {
+            format!("{percent} % of each of its CPUs, in a burst in each millisecond")
+        }
+        Resource::Memory => format!(
+            "a co-runner beside it reads through a buffer past the last cache for {percent} % of \
+             the time"
+        ),
+        Resource::Cache => format!(
+            "a co-runner beside it walks through a buffer of the shared cache's size for \
+             {percent} % of the time"
+        ),
+        Resource::Storage => {
+            format!("a co-runner writes and waits for the device for {percent} % of the time")
+        }
+        Resource::Queue => format!(
+            "{percent} % of four threads on each of its CPUs that wake up up to 4,000 times a second"
+        ),
+        Resource::Timer => format!("its sleeps may end late: short ones by {percent} %"),
+    }
+}
+
+fn finding(resource: Resource, strong: &str) -> Finding {
+    let words = resource.words();
+    let sentence = format!("It takes {{}} times as long at {strong}, where {words} is taken.");
+    let quantity = ratio(subject::WALL, at(strong), at(resource.compared_with()));
+    Finding { drives: true, ..remark(resource.name(), &sentence, quantity) }
+}
+
+fn method(program: &[u32], kept: usize) -> String {
+    let kept = match kept {
+        0 => {
+            "There is no CPU beside them, so that memory and cache cannot be squeezed.".to_string()
+        }
+        1 => "One CPU beside them is kept for co-runners.".to_string(),
+        kept => format!("{kept} CPUs beside them are kept for co-runners."),
+    };
+    format!(
+        "The command runs on the CPUs {} at every level. {kept} One resource at a time is taken by \
+         co-runners, at two strengths, in random order within blocks. How much is taken is measured \
+         in each trial by what a small program loses that lives on nothing else; of CPU time it is \
+         what the co-runners had. Memory and cache are compared with a neighbour that is as busy \
+         and touches no memory, all else with co-runners that are idle.",
+        sys::affinity::format_list(program)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{escaped, program_cpus, resources};
+    use model::{Resource, Subject, Treatment};
+
+    #[test]
+    fn resources_are_named_or_all() {
+        let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        assert_eq!(resources(&[]).unwrap(), Resource::ALL);
+        let two = resources(&names(&["memory", "cpu"])).unwrap();
+        assert_eq!(two, [Resource::Cpu, Resource::Memory]);
+        let why = resources(&names(&["cpu", "dsk"])).unwrap_err().to_string();
+        assert!(why.contains("--squeeze dsk") && why.contains("storage"), "{why}");
+    }
+
+    #[test]
+    fn a_cpu_is_kept_where_there_are_two() {
+        assert_eq!(program_cpus(&[3]), [3]);
+        assert_eq!(program_cpus(&[0, 1]), [1]);
+        assert_eq!(program_cpus(&[0, 1, 2, 3, 4, 5, 6, 7]), [2, 3, 4, 5, 6, 7]);
+    }
+
+    #[test]
+    fn the_command_is_started_as_it_was_typed() {
+        let subject = Subject::default();
+        for word in ["{ print $1 }", "{n}", "a{n}b{scratch}", "{}", "-I{}", "plain", "{{n}}"] {
+            let filled = subject.fill(&escaped(word), &Treatment::default(), "/tmp");
+            if word != "{{n}}" {
+                assert_eq!(filled.as_deref(), Ok(word));
+            }
+        }
+    }
+}

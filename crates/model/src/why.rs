@@ -1,0 +1,261 @@
+use crate::{Estimate, QuantityResult};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What is taken from a program to see whether it lives on it.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Resource {
+    /// Time on the CPUs that it may use.
+    Cpu,
+    /// Bandwidth between the last cache and memory.
+    Memory,
+    /// Room in a cache that CPUs share.
+    Cache,
+    /// Requests that storage serves.
+    Storage,
+    /// Prompt wake-ups: a short queue in front of the CPU.
+    Queue,
+    /// Timers that end when they were asked to.
+    Timer,
+}
+
+/// A level of a factor that squeezes, by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Squeeze {
+    /// Nothing is taken; the co-runners are there and idle.
+    Nothing,
+    /// A CPU beside the program's is busy and touches no memory: what memory and cache are compared
+    /// with.
+    Beside,
+    /// So much of a resource is asked to be taken, in percent (1 to 100). How much is taken is
+    /// measured.
+    Take(Resource, u32),
+}
+
+/// The level at which nothing is taken.
+pub const NOTHING: &str = "none";
+/// The same again, as a control.
+pub const NOTHING_AGAIN: &str = "none-again";
+/// The level of [`Squeeze::Beside`].
+pub const BESIDE: &str = "beside";
+
+impl Resource {
+    /// All, in the order in which they are told of.
+    pub const ALL: [Resource; 6] = [
+        Resource::Cpu,
+        Resource::Memory,
+        Resource::Cache,
+        Resource::Storage,
+        Resource::Queue,
+        Resource::Timer,
+    ];
+
+    /// Its word on command lines and in levels.
+    pub fn name(self) -> &'static str {
+        match self {
+            Resource::Cpu => "cpu",
+            Resource::Memory => "memory",
+            Resource::Cache => "cache",
+            Resource::Storage => "storage",
+            Resource::Queue => "queue",
+            Resource::Timer => "timer",
+        }
+    }
+
+    /// What it is called in sentences.
+    pub fn words(self) -> &'static str {
+        match self {
+            Resource::Cpu => "CPU time",
+            Resource::Memory => "memory bandwidth",
+            Resource::Cache => "shared cache",
+            Resource::Storage => "storage",
+            Resource::Queue => "prompt wake-ups",
+            Resource::Timer => "punctual timers",
+        }
+    }
+
+    /// The resource of that word.
+    pub fn of_name(name: &str) -> Option<Self> {
+        Resource::ALL.into_iter().find(|resource| resource.name() == name)
+    }
+
+    /// How strongly it is squeezed, in percent asked for: two strengths, so that a dose-response
+    /// shows.
+    pub fn strengths(self) -> [u32; 2] {
+        match self {
+            Resource::Cpu => [25, 50],
+            Resource::Timer => [50, 75],
+            Resource::Memory | Resource::Cache | Resource::Storage | Resource::Queue => [50, 100],
+        }
+    }
+
+    /// Whether time that is lost without it is CPU time of the program, so that it lies within what
+    /// the program wants of the CPU and not beside it.
+    pub fn is_within_cpu(self) -> bool {
+        matches!(self, Resource::Memory | Resource::Cache | Resource::Queue)
+    }
+
+    /// The level that its treatments are compared with.
+    pub fn compared_with(self) -> &'static str {
+        match self {
+            Resource::Memory | Resource::Cache => BESIDE,
+            _ => NOTHING,
+        }
+    }
+}
+
+impl Squeeze {
+    /// What a level's name means; `None` for a name that means nothing.
+    pub fn of_level(level: &str) -> Option<Self> {
+        match level {
+            NOTHING | NOTHING_AGAIN => return Some(Squeeze::Nothing),
+            BESIDE => return Some(Squeeze::Beside),
+            _ => {}
+        }
+        let (resource, percent) = level.split_once('-')?;
+        let percent: u32 = percent.parse().ok().filter(|percent| (1..=100).contains(percent))?;
+        Some(Squeeze::Take(Resource::of_name(resource)?, percent))
+    }
+
+    /// The level's name.
+    pub fn level(self) -> String {
+        match self {
+            Squeeze::Nothing => NOTHING.into(),
+            Squeeze::Beside => BESIDE.into(),
+            Squeeze::Take(resource, percent) => format!("{}-{percent}", resource.name()),
+        }
+    }
+}
+
+/// Which resource a program lives on: what `scruple why --json` prints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Why {
+    /// [`crate::WHY_FORMAT`] of the writer.
+    pub format: u32,
+    /// Version of the scruple that analysed.
+    pub scruple: String,
+    /// The session's name.
+    pub session: String,
+    /// The folder of the session; null where only its contents are known.
+    pub folder: Option<String>,
+    /// Whether every planned trial has a record.
+    pub complete: bool,
+    /// The command, as it was given.
+    pub command: Vec<String>,
+    /// The answer in one or two sentences.
+    pub answer: String,
+    /// The resource that it lives on; null where none can be named.
+    pub named: Option<Resource>,
+    /// What the answer rests on: `timing` (elapsed times alone) or `timing and counters` (what the
+    /// kernel counted agrees).
+    pub evidence: String,
+    /// Elapsed time with nothing taken, in nanoseconds; null without trials.
+    pub wall_ns: Option<Estimate>,
+    /// What the kernel counted with nothing taken: CPU use, waiting, switches, faults, bytes.
+    pub counted: Vec<WhyCount>,
+    /// What was squeezed, the largest elasticity first.
+    pub squeezes: Vec<SqueezeResult>,
+    /// What could not be squeezed here, with the reason.
+    pub not_squeezed: Vec<NotSqueezed>,
+    /// 1 less the elasticities to CPU time, storage and timers: what depends on none of them (a
+    /// network, another program, a lock held by a sleeper). Null where CPU time was not squeezed.
+    pub residual: Option<Estimate>,
+    /// Elapsed time at `none-again` by that at `none`: the A/A control.
+    pub again: Option<QuantityResult>,
+    /// Elapsed time at `beside` by that at `none`: what a busy neighbour costs without touching
+    /// memory (a shared core, a lower clock).
+    pub beside: Option<QuantityResult>,
+    /// What makes the answer doubtful; empty where nothing does.
+    pub warnings: Vec<String>,
+}
+
+/// A number that the kernel counted of the program with nothing taken.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WhyCount {
+    /// The response.
+    pub response: String,
+    /// What it is called.
+    pub label: String,
+    /// What it is measured in.
+    pub unit: crate::Unit,
+    /// The number over trials.
+    pub estimate: Estimate,
+}
+
+/// What taking a resource did.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SqueezeResult {
+    /// The resource.
+    pub resource: Resource,
+    /// Each strength, the weaker first.
+    pub doses: Vec<Dose>,
+    /// ln(time squeezed / time not squeezed) by −ln(1 − part taken), over all strengths: 1 is what a
+    /// program has that lives on nothing else, 0 means that it does not matter. Null where too
+    /// little was taken to say.
+    pub elasticity: Option<Estimate>,
+    /// The same without what the co-runner took of the CPU, where it took any.
+    pub cpu_subtracted: bool,
+    /// Whether it is told from 0, after Holm's correction over all squeezes.
+    pub stands: bool,
+    /// What taking a little of it costs, predicted from the elasticity.
+    pub price: Option<Price>,
+    /// Whether both strengths tell the same elasticity; null where one does not tell any.
+    pub linear: Option<bool>,
+    /// What should be known of it; empty mostly.
+    pub remark: String,
+}
+
+/// One strength of a squeeze.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Dose {
+    /// The level's name.
+    pub level: String,
+    /// The part that was taken from a program that lives on nothing else, measured in each trial.
+    pub taken: Option<Estimate>,
+    /// Elapsed time by that at the level it is compared with.
+    pub slower: Option<Estimate>,
+    /// The elasticity from this strength alone.
+    pub elasticity: Option<Estimate>,
+}
+
+/// What taking a part of a resource costs: (1 − part)^−elasticity − 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Price {
+    /// The part taken: 0.1, or less where 1.5 times the strength measured does not reach so far.
+    pub part: f64,
+    /// By what part the elapsed time grows.
+    pub cost: Estimate,
+}
+
+/// A resource that could not be squeezed.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NotSqueezed {
+    /// The resource.
+    pub resource: Resource,
+    /// Why, and what would change it.
+    pub reason: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NOTHING_AGAIN, Resource, Squeeze};
+
+    #[test]
+    fn every_level_reads_as_what_it_was_made_of() {
+        for resource in Resource::ALL {
+            assert_eq!(Resource::of_name(resource.name()), Some(resource));
+            for percent in resource.strengths() {
+                let squeeze = Squeeze::Take(resource, percent);
+                assert_eq!(Squeeze::of_level(&squeeze.level()), Some(squeeze));
+            }
+        }
+        assert_eq!(Squeeze::of_level(NOTHING_AGAIN), Some(Squeeze::Nothing));
+        assert_eq!(Squeeze::of_level("beside"), Some(Squeeze::Beside));
+        for level in ["", "cpu", "cpu-0", "cpu-101", "disk-5", "cpu--1", "cpu-5%"] {
+            assert_eq!(Squeeze::of_level(level), None, "{level}");
+        }
+    }
+}

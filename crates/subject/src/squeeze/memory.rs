@@ -1,0 +1,251 @@
+//! Memory bandwidth is taken by reading a buffer well past the last cache, cache by walking a buffer
+//! of a cache's size, both on a CPU beside the program's.
+//!
+//! For the part of the time in which nothing is to be taken, the co-runner does arithmetic: its CPU
+//! is as busy at every strength as at the level they are compared with, so that a shared core or a
+//! common clock makes no difference between them.
+
+use super::Place;
+use super::corunner::{CoRunner, Load};
+use super::cpu::arithmetic;
+use kit::{Stop, Trial};
+use sys::clock::now_ns;
+
+/// The buffer that is streamed through, in sizes of the last cache, with bounds in bytes.
+const STREAM_CACHES: u64 = 3;
+const STREAM_BYTES: std::ops::RangeInclusive<u64> = (32 << 20)..=(192 << 20);
+
+/// What is read between two looks at the clock, in bytes.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// A line of a cache, in 8-byte words.
+const LINE_WORDS: usize = 8;
+
+/// Steps of a walk between two looks at the clock.
+const WALK_STEPS: usize = 2048;
+
+const ONE_CPU: &str = "needs a CPU beside the program's, and there is only one: allow two \
+                       (--affinity), or use a machine that has them";
+
+fn last_cache_bytes(cpu: u32) -> u64 {
+    let caches = sys::topology::caches(cpu);
+    caches.iter().filter(|cache| cache.holds_data()).map(|c| c.size_bytes).max().unwrap_or(8 << 20)
+}
+
+/// The size of the largest cache that the reference's CPU and one beside it share, in bytes.
+///
+/// # Errors
+/// Unsupported: there is none.
+pub(super) fn shared_cache(place: &Place) -> Result<u64, Stop> {
+    let cpu = place.reference()?;
+    if place.beside.is_empty() {
+        return Err(Stop::unsupported(ONE_CPU));
+    }
+    let caches = sys::topology::caches(cpu);
+    let shared = caches.iter().filter(|cache| {
+        cache.holds_data() && place.beside.iter().any(|beside| cache.shared_by.contains(beside))
+    });
+    shared.map(|cache| cache.size_bytes).max().ok_or_else(|| {
+        Stop::unsupported(
+            "the program's CPU shares no cache with a CPU beside it, as far as the kernel knows",
+        )
+    })
+}
+
+/// Reads through a buffer, or does arithmetic for the rest of the time.
+struct Part<W> {
+    percent: u32,
+    work: W,
+}
+
+impl<W: FnMut() -> u64> Load for Part<W> {
+    fn step(&mut self) -> Result<u64, String> {
+        let began_ns = now_ns();
+        let done = if self.percent > 0 { (self.work)() } else { 0 };
+        let took_ns = (now_ns() - began_ns).max(1_000);
+        let rest_ns = match self.percent {
+            0 => took_ns,
+            percent => took_ns * u64::from(100 - percent.min(100)) / u64::from(percent),
+        };
+        let mut state = began_ns;
+        let from_ns = now_ns();
+        while now_ns() - from_ns < rest_ns {
+            state = arithmetic(state, 256);
+        }
+        sys::black_box(state);
+        Ok(done)
+    }
+}
+
+/// Reads a buffer from its beginning to its end, chunk by chunk, again and again; returns the bytes.
+struct Stream {
+    buffer: Vec<u64>,
+    at: usize,
+}
+
+impl Stream {
+    fn of(bytes: u64) -> Self {
+        // Written, so that each page is a page of its own and not the kernel's page of zeros.
+        let words = bytes as usize / 8;
+        Stream { buffer: (0..words as u64).collect(), at: 0 }
+    }
+
+    fn chunk(&mut self) -> u64 {
+        let words = CHUNK_BYTES / 8;
+        if self.at + words > self.buffer.len() {
+            self.at = 0;
+        }
+        let chunk = &self.buffer[self.at..self.at + words];
+        let sum: u64 = chunk.iter().fold(0, |sum, word| sum.wrapping_add(*word));
+        sys::black_box(sum);
+        self.at += words;
+        CHUNK_BYTES as u64
+    }
+}
+
+fn stream_bytes(cpu: u32) -> u64 {
+    (STREAM_CACHES * last_cache_bytes(cpu)).clamp(*STREAM_BYTES.start(), *STREAM_BYTES.end())
+}
+
+/// One on each CPU beside the program's.
+fn beside(
+    trial: &Trial<'_>,
+    place: &Place,
+    percent: u32,
+    bytes: u64,
+) -> Result<Vec<CoRunner>, Stop> {
+    if place.beside.is_empty() {
+        return Err(Stop::unsupported(ONE_CPU));
+    }
+    // And as much for the reference.
+    trial.need_memory(bytes * (place.beside.len() as u64 + 1))?;
+    let one = |cpu: &u32| {
+        CoRunner::start(&[*cpu], move || {
+            let mut stream = Stream::of(bytes);
+            let how = format!("reads {} MB, {percent} % of the time", bytes >> 20);
+            Ok((Part { percent, work: move || stream.chunk() }, how))
+        })
+    };
+    place.beside.iter().map(one).collect()
+}
+
+/// Co-runners that stream for so many percent of their time.
+pub(super) fn streamers(
+    trial: &Trial<'_>,
+    place: &Place,
+    percent: u32,
+) -> Result<Vec<CoRunner>, Stop> {
+    let bytes = stream_bytes(place.reference()?);
+    beside(trial, place, percent, bytes)
+}
+
+/// Co-runners with the same memory that touch none of it.
+pub(super) fn busy(trial: &Trial<'_>, place: &Place) -> Result<Vec<CoRunner>, Stop> {
+    streamers(trial, place, 0)
+}
+
+/// The reference that lives on memory bandwidth.
+pub(super) fn stream() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
+    let mut stream = Stream::of(stream_bytes(sys::affinity::current_cpu()));
+    Ok(move || Ok(stream.chunk()))
+}
+
+/// Lines in a random order, each of which names the next: one cycle through all of them.
+struct Walk {
+    lines: Vec<[u64; LINE_WORDS]>,
+    at: usize,
+}
+
+impl Walk {
+    fn of(bytes: u64) -> Self {
+        let count = (bytes as usize / (8 * LINE_WORDS)).max(2);
+        let mut order: Vec<usize> = (0..count).collect();
+        // Sattolo's shuffle: what results is one cycle, whatever the numbers drawn.
+        let mut state = 1;
+        for last in (1..count).rev() {
+            state = arithmetic(state, 1);
+            order.swap(last, (state >> 33) as usize % last);
+        }
+        let mut lines = vec![[0; LINE_WORDS]; count];
+        for (line, next) in lines.iter_mut().zip(order) {
+            line[0] = next as u64;
+        }
+        Walk { lines, at: 0 }
+    }
+
+    fn steps(&mut self) -> u64 {
+        for _ in 0..WALK_STEPS {
+            self.at = self.lines[self.at][0] as usize;
+        }
+        sys::black_box(self.at as u64);
+        WALK_STEPS as u64
+    }
+}
+
+/// Co-runners that walk through as many bytes as a cache has, so many percent of their time.
+pub(super) fn walkers(
+    trial: &Trial<'_>,
+    place: &Place,
+    percent: u32,
+    bytes: u64,
+) -> Result<Vec<CoRunner>, Stop> {
+    trial.need_memory(2 * bytes * (place.beside.len() as u64 + 1))?;
+    let each = bytes / place.beside.len().max(1) as u64;
+    let one = |cpu: &u32| {
+        CoRunner::start(&[*cpu], move || {
+            let mut walk = Walk::of(each);
+            let how = format!("walks through {} MB, {percent} % of the time", each >> 20);
+            Ok((Part { percent, work: move || walk.steps() }, how))
+        })
+    };
+    place.beside.iter().map(one).collect()
+}
+
+/// The reference that lives on cache: a walk through so many bytes.
+pub(super) fn walk(bytes: u64) -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
+    let mut walk = Walk::of(bytes);
+    Ok(move || Ok(walk.steps()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CHUNK_BYTES, LINE_WORDS, Load, Part, Stream, Walk};
+
+    #[test]
+    fn a_walk_is_one_cycle_through_all_lines() {
+        for lines in [2_u64, 3, 64, 1000] {
+            let walk = Walk::of(lines * 8 * LINE_WORDS as u64);
+            let (mut at, mut steps) = (0, 0);
+            loop {
+                (at, steps) = (walk.lines[at][0] as usize, steps + 1);
+                if at == 0 {
+                    break;
+                }
+            }
+            assert_eq!(steps, lines);
+        }
+    }
+
+    #[test]
+    fn a_stream_goes_round_and_counts_its_bytes() {
+        let mut stream = Stream::of(3 * CHUNK_BYTES as u64);
+        let read: u64 = (0..7).map(|_| stream.chunk()).sum();
+        assert_eq!((read, stream.at), (7 * CHUNK_BYTES as u64, CHUNK_BYTES / 8));
+    }
+
+    #[test]
+    fn at_no_percent_nothing_is_touched() {
+        let mut touched = 0;
+        let mut part = Part { percent: 0, work: || 1 };
+        assert_eq!(part.step(), Ok(0));
+        let mut part = Part {
+            percent: 100,
+            work: || {
+                touched += 1;
+                7
+            },
+        };
+        assert_eq!(part.step(), Ok(7));
+        assert_eq!(touched, 1);
+    }
+}
