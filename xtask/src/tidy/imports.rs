@@ -4,16 +4,17 @@ use super::{Fault, SourceFile, Tree};
 
 /// The import table of ARCHITECTURE.md: a room, and the rooms that it may import. `lab` may
 /// import all.
-const TABLE: [(&str, &[&str]); 12] = [
+const TABLE: [(&str, &[&str]); 13] = [
     ("model", &[]),
     ("sys", &[]),
-    ("analysis", &["model"]),
+    ("laws", &[]),
+    ("analysis", &["model", "laws"]),
     ("kit", &["model", "sys"]),
     ("experiments", &["kit", "sys"]),
     ("subject", &["model", "sys", "kit"]),
     ("store", &["model"]),
     ("runner", &["model", "sys", "kit"]),
-    ("report", &["model", "analysis"]),
+    ("report", &["model", "analysis", "laws"]),
     ("export", &["model", "analysis"]),
     ("lab", ALL),
     ("xtask", &[]),
@@ -22,6 +23,7 @@ const TABLE: [(&str, &[&str]); 12] = [
 const ALL: &[&str] = &[
     "model",
     "sys",
+    "laws",
     "analysis",
     "kit",
     "experiments",
@@ -190,9 +192,10 @@ mod tests {
 
     #[test]
     fn a_drawing_that_is_not_the_table_is_a_fault() {
-        let rooms = "| `model` | – | nouns |\n| `sys` | – | |\n| `analysis` | model | |\n\
+        let rooms = "| `model` | – | nouns |\n| `sys` | – | |\n| `laws` | – | |\n\
+            | `analysis` | model, laws | |\n\
             | `kit` | model, sys | |\n| `experiments` | kit, sys | |\n| `store` | model | |\n\
-            | `runner` | model, sys, kit | |\n| `report` | model, analysis | |\n\
+            | `runner` | model, sys, kit | |\n| `report` | model, analysis, laws | |\n\
             | `export` | model, analysis | |\n| `lab` | all | |\n";
         let with = |text: &str| drawing(&tree([("ARCHITECTURE.md", text)]));
         assert_eq!(with(rooms), []);

@@ -1,0 +1,36 @@
+//! The theory of scaling and queueing, as formulas and nothing else: no file, no clock, no
+//! randomness of its own, and nothing known of any machine or session.
+//!
+//! * [`amdahl`], [`gustafson`], [`usl`], [`kink`]: throughput as a function of the number n of
+//!   workers, each with its inverses. Every inverse undoes its forward formula, and latency is
+//!   what [`little`]'s law makes of throughput; property tests hold both. (A widely copied
+//!   implementation of the universal scalability law answers "how many workers for this
+//!   throughput" by a formula without its coherency term, so that its own forward formula
+//!   contradicts it.)
+//! * [`queue`]: open stations M/M/1, M/D/1, M/G/1, M/M/c, and closed systems by birth and death,
+//!   by mean value analysis, and between asymptotic bounds.
+//! * [`stack`]: where the speedup went, with a residual that makes the parts sum.
+//! * [`fit`]: the laws fitted to points, with intervals, a choice between laws that gives its
+//!   reason as data, and a peak only where the points reach.
+//!
+//! Units: throughput is in operations per unit of time and times are in that same unit of time,
+//! whichever the caller chose; a speedup is a ratio.
+//!
+//! A number that cannot be right (not finite, out of its range, an unstable queue, too few points)
+//! is an [`Error`] that says what would be right. No function returns NaN.
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+pub mod amdahl;
+mod error;
+pub mod fit;
+pub mod gustafson;
+pub mod kink;
+pub mod little;
+pub mod queue;
+mod roots;
+pub mod stack;
+mod tail;
+pub mod usl;
+
+pub use error::Error;
