@@ -39,7 +39,8 @@ fn coverage(plant: &Plant, by: By, region: Region, rounds: u32, seed: u64) -> Ve
                 drawn.unwrap().intervals()
             }
         };
-        for (held, ((low, high), truth)) in held.iter_mut().zip(intervals.iter().zip(&plant.truth)) {
+        for (held, ((low, high), truth)) in held.iter_mut().zip(intervals.iter().zip(&plant.truth))
+        {
             *held += u32::from(low <= truth && truth <= high);
         }
     }
@@ -73,8 +74,10 @@ fn explore() {
         for noise in [Noise::Same(0.03), Noise::Part(0.03), Noise::Growing(0.02)] {
             let mut all = plants(noise, trials);
             for (law, truth) in [
-                (Law::Kink, vec![50.0, 4.0]), (Law::Kink, vec![50.0, 4.6]),
-                (Law::ContendedKink, vec![50.0, 0.05, 6.0]), (Law::ContendedKink, vec![50.0, 0.05, 6.7]),
+                (Law::Kink, vec![50.0, 4.0]),
+                (Law::Kink, vec![50.0, 4.6]),
+                (Law::ContendedKink, vec![50.0, 0.05, 6.0]),
+                (Law::ContendedKink, vec![50.0, 0.05, 6.7]),
             ] {
                 all.push(Plant { law, truth, ns: EIGHT.to_vec(), trials, noise });
             }
@@ -82,8 +85,15 @@ fn explore() {
                 let rounds = if matches!(plant.law, Law::ContendedKink) { 300 } else { 1000 };
                 let t = coverage(&plant, By::T, Region::Free, rounds, 1);
                 let w = coverage(&plant, By::WeightedT, Region::Physical, rounds, 2);
-                let b = if matches!(plant.law, Law::ContendedKink) { vec![] } else {coverage(&plant, By::Bootstrap, Region::Physical, rounds/2, 3)};
-                println!("{trials} {noise:?} {:?} {:?}: t {t:.1?} weighted {w:.1?} boot {b:.1?}", plant.law, plant.truth);
+                let b = if matches!(plant.law, Law::ContendedKink) {
+                    vec![]
+                } else {
+                    coverage(&plant, By::Bootstrap, Region::Physical, rounds / 2, 3)
+                };
+                println!(
+                    "{trials} {noise:?} {:?} {:?}: t {t:.1?} weighted {w:.1?} boot {b:.1?}",
+                    plant.law, plant.truth
+                );
             }
         }
     }
