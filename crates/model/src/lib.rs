@@ -7,6 +7,7 @@
 #![cfg_attr(test, expect(clippy::expect_used, reason = "a test may stop at the first surprise"))]
 
 mod account;
+mod advice;
 mod bounds;
 mod calendar;
 mod claim;
@@ -24,6 +25,7 @@ mod treatment;
 mod unit;
 
 pub use account::{Account, Part, Term};
+pub use advice::{Advice, Cost, Gap, Load, MeasuredProgram, Refusal, Staffing};
 pub use bounds::{
     BLOCKS_MAX, DESIGNS_MAX, ENTRIES_MAX, FACTORS_MAX, NAME_BYTES_MAX, SESSION_QUANTITIES_MAX,
     SESSION_TREATMENTS_MAX, SUBJECT_TEXTS_MAX, TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX, TREATMENTS_MAX,
@@ -66,3 +68,6 @@ pub const COMPARISON_FORMAT: u32 = 1;
 /// Version of the layout of what `scruple selftest --json` prints; docs/selftest.schema.json
 /// describes it.
 pub const SELFTEST_FORMAT: u32 = 1;
+
+/// Version of the layout of what `scruple plan --json` prints; docs/plan.schema.json describes it.
+pub const ADVICE_FORMAT: u32 = 1;

@@ -1,4 +1,4 @@
-use model::{Comparison, Selftest, Summary};
+use model::{Advice, Comparison, Selftest, Summary};
 use schemars::Schema;
 
 /// The JSON schema of `summary.json`, as docs/summary.schema.json holds it: indented, with a
@@ -17,6 +17,11 @@ pub fn comparison_schema() -> String {
     text(schemars::schema_for!(Comparison))
 }
 
+/// The JSON schema of what `scruple plan --json` prints, as docs/plan.schema.json holds it.
+pub fn plan_schema() -> String {
+    text(schemars::schema_for!(Advice))
+}
+
 fn text(schema: Schema) -> String {
     // Writing a value of strings and numbers into memory cannot fail; `Value` says so by having
     // a `Display`, whose alternate form is the indented one.
@@ -28,12 +33,12 @@ mod page;
 
 #[cfg(test)]
 mod tests {
-    use super::{comparison_schema, page, selftest_schema, summary_schema};
+    use super::{comparison_schema, page, plan_schema, selftest_schema, summary_schema};
 
     /// The documented schemas are those of the types.
     ///
-    /// After a change of `model::Summary`, `model::Selftest` or `model::Comparison`, raise its
-    /// `model::…_FORMAT` and write them anew: `SCRUPLE_UPDATE=1 cargo test -p store schema`.
+    /// After a change of `model::Summary`, `model::Selftest`, `model::Comparison` or `model::Advice`,
+    /// raise its `model::…_FORMAT` and write them anew: `SCRUPLE_UPDATE=1 cargo test -p store schema`.
     #[test]
     fn the_schemas_in_docs_are_those_of_the_types() {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
@@ -41,6 +46,7 @@ mod tests {
             ("summary", summary_schema()),
             ("selftest", selftest_schema()),
             ("comparison", comparison_schema()),
+            ("plan", plan_schema()),
         ];
         for (name, schema) in schemas {
             let path = format!("{docs}/{name}.schema.json");
@@ -63,6 +69,7 @@ mod tests {
             ("summary", "`summary.json`, and `scruple run --json`", summary_schema()),
             ("selftest", "`scruple selftest --json`", selftest_schema()),
             ("comparison", "`scruple compare --json`", comparison_schema()),
+            ("plan", "`scruple plan --json`", plan_schema()),
         ]);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas.md");
         if std::env::var_os("SCRUPLE_UPDATE").is_some() {
@@ -86,10 +93,12 @@ mod tests {
             &["format", "complete", "trusted", "sentence", "answers", "causes", "controls"];
         let comparison: &[&str] =
             &["format", "scruple", "sides", "facts", "controls", "experiments", "gates"];
+        let plan: &[&str] = &["format", "load", "costs", "models", "alike", "measured", "gaps"];
         for (schema, fields) in [
             (summary_schema(), summary),
             (selftest_schema(), selftest),
             (comparison_schema(), comparison),
+            (plan_schema(), plan),
         ] {
             let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
             for field in fields {

@@ -161,7 +161,13 @@ fn grids() -> Vec<Grid> {
         grid(Profile::Smoke, &[("workload", &["independent", "serial"]), ("count", &["1", "2"])]),
         grid(Profile::Smoke, &[("workload", &["imbalanced", "ordered"]), ("count", &["2"])]),
         grid(Profile::Quick, &[ALL, ("count", &["1", "2"])]),
-        grid(Profile::Quick, &[ALL, ("count", &["4"])]),
+        grid(
+            Profile::Quick,
+            &[
+                ("workload", &["independent", "serial", "spin", "triad", "stencil"]),
+                ("count", &["4"]),
+            ],
+        ),
         grid(Profile::Quick, &[("workload", &["independent", "stencil"]), ("count", &["8"])]),
         grid(
             Profile::Quick,
