@@ -327,4 +327,6 @@ fn measured(input: &PlanInput<'_>) -> Vec<MeasuredProgram> {
 }
 
 #[cfg(test)]
+mod simulated;
+#[cfg(test)]
 mod tests;

@@ -4,8 +4,8 @@ use super::*;
 use laws::queue::closed::repairman;
 use laws::queue::many::{mmc, mmc_response_quantile};
 use model::{
-    Design, Factor, Level, Measured, Outcome, Profile, Response, Series, Subject,
-    Surroundings, Treatment,
+    Design, Factor, Level, Measured, Outcome, Profile, Response, Series, Subject, Surroundings,
+    Treatment,
 };
 use proptest::prelude::*;
 
@@ -83,13 +83,13 @@ fn trial(
 
 /// A session in which a hand-off costs 5 µs, a thread 20, a process 200, a switch 1.5; a thread takes
 /// 50 kB, a process 200 kB.
-struct Session {
+pub(super) struct Session {
     designs: Vec<Design>,
     records: Vec<Record>,
 }
 
 impl Session {
-    fn new(scatter: f64) -> Self {
+    pub(super) fn new(scatter: f64) -> Self {
         let create = experiment(
             "create",
             vec![
@@ -142,7 +142,7 @@ impl Session {
         self
     }
 
-    fn plan(&self, load: Load) -> Advice {
+    pub(super) fn plan(&self, load: Load) -> Advice {
         self.try_plan(load).unwrap()
     }
 
@@ -153,7 +153,7 @@ impl Session {
 }
 
 /// 500 requests per second of 20 ms, 30 % of it on a CPU, on eight CPUs.
-fn load() -> Load {
+pub(super) fn load() -> Load {
     Load {
         rate_per_s: Some(500.0),
         service_ns: 20.0 * MS,
@@ -163,7 +163,7 @@ fn load() -> Load {
     }
 }
 
-fn of<'a>(advice: &'a Advice, model: &str) -> &'a Staffing {
+pub(super) fn of<'a>(advice: &'a Advice, model: &str) -> &'a Staffing {
     advice.models.iter().find(|one| one.model == model).unwrap()
 }
 
