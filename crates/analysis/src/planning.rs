@@ -2,20 +2,20 @@
 //!
 //! A request keeps a worker busy for a service time, of which a part needs a CPU and the rest waits
 //! (for a disk, for another machine). So two queues stand one in the other: requests wait for a
-//! worker, and busy workers wait for a CPU. Both are reckoned as M/M/c ([`laws::queue`]): requests
-//! come at random, and times scatter as exponential ones do, which is more than most do.
+//! worker, and busy workers wait for a CPU ([`laws::queue`]). Requests come at random, and times
+//! scatter as exponential ones do, which is more than most do.
 //!
 //! * c = f S + o: the CPU time of a request, with what the model adds to it (`costs`): making and
 //!   ending a thread or a process, or a hand-off to a pool; and two switches where it waits.
-//! * H = (1 − f) S + R(c): how long it holds a worker, R being the response time of as many servers
-//!   as there are CPUs.
-//! * Of a pool of k workers the response time is that of M/M/k with the service time H; of a model
-//!   that makes a worker for each request it is H. The inner queue is reckoned as if the pool did
-//!   not hold requests back from the CPUs, so that its wait counts for more than it is.
-//! * With connections in place of a rate, the system is closed and never unstable: the workers are
-//!   a station whose rate depends on how many are busy, found by Buzen's convolution, and the
-//!   connections a population that thinks and asks ("Computational algorithms for closed queueing
-//!   networks with exponential servers", Communications of the ACM 16, 1973).
+//! * Busy workers are a closed system: each waits for (1 − f) S and then needs a CPU for c. What j of
+//!   them do per second, X(j), is found by Buzen's convolution ("Computational algorithms for closed
+//!   queueing networks with exponential servers", Communications of the ACM 16, 1973).
+//! * A pool of k workers is a station that does X(j) while j ≤ k are busy. Its queue settles if X(k)
+//!   exceeds the rate. `simulated` plays such pools request by request.
+//! * Of a model that makes a worker for each request the response time is (1 − f) S + R(c), R being
+//!   that of M/M/n with as many servers as there are CPUs.
+//! * With connections in place of a rate the whole is closed and never unstable: the workers are the
+//!   same station, and the connections a population that thinks and asks.
 //!
 //! Everything is reckoned from the worst end of the measured intervals. What no session can know is
 //! said by whoever prints this: that the service time is the user's own word.
@@ -207,7 +207,12 @@ impl<'a> Case<'a> {
     }
 }
 
-/// A time that 95 % of exponential times with this mean stay within.
+/// A time that 95 % of exponential times with this mean stay within: three times the mean.
+///
+/// Response times have no simple distribution where one queue stands in another. That of M/M/1 is
+/// exponential, with more servers fewer are late; M/M/k with the time for which a worker is held
+/// missed by 16 % where the CPUs were the queue. By simulation (`simulated`) 95 % came within 77 to
+/// 95 % of this.
 fn p95_of(mean: f64) -> f64 {
     mean * LATE_ONE_OF.ln()
 }

@@ -335,20 +335,16 @@ fn measured(program: &MeasuredProgram, load: &Load) -> String {
 
 /// What the answer rests on beside the measurements.
 fn assumptions(advice: &Advice) -> String {
-    let comes = if advice.load.connections.is_some() {
-        "the time within which 95 % of answers come is three times their mean, as of exponential \
-         times"
-    } else {
-        "requests come at random"
-    };
+    let comes = if advice.load.connections.is_some() { "connections ask" } else { "requests come" };
     let memory = if advice.load.worker_memory_bytes > 0.0 {
         ""
     } else {
         " A worker's own data are not in its memory (--worker-memory)."
     };
     format!(
-        "Reckoned from the worst ends of the intervals. It holds if {comes}, if times scatter as \
-         exponential ones do (steadier ones wait less), if nothing else uses these CPUs, and if the \
+        "Reckoned from the worst ends of the intervals. It holds if {comes} at random, if times \
+         scatter as exponential ones do (steadier ones wait less; 95 % are then within three times \
+         the mean), if nothing else uses these CPUs, and if the \
          stated service time and CPU share are right; and a thread or a process is made by a small \
          parent.{memory}"
     )

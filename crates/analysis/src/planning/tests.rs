@@ -2,7 +2,7 @@ use super::closed::rates;
 use super::open::at_once;
 use super::*;
 use laws::queue::closed::repairman;
-use laws::queue::many::{mmc, mmc_response_quantile};
+use laws::queue::many::mmc;
 use model::{
     Design, Factor, Level, Measured, Outcome, Profile, Response, Series, Subject, Surroundings,
     Treatment,
@@ -184,42 +184,70 @@ fn the_costs_of_a_session_become_the_cpu_time_of_a_request() {
     assert_eq!(advice.gaps.len(), 1, "the event loop alone: {:?}", advice.gaps);
 }
 
+/// Where every busy worker has a CPU, a pool is M/M/k, and Erlang's formulas say the same.
 #[test]
 fn a_pool_has_as_many_workers_as_erlang_says() {
-    let advice = Session::new(0.0).plan(load());
+    let rate = 500.0 / 1e9;
+    let roomy = Load { cpus: 500, ..load() };
+    let advice = Session::new(0.0).plan(roomy.clone());
     let pool = of(&advice, "pool");
-    let hold = 14.0 * MS + mmc(500.0 / 1e9, 6.008 * MS, 8).unwrap().response;
+    let hold = 20.008 * MS;
+    assert_eq!(pool.workers_least, Some(11), "500/s of 20.008 ms keep 10.004 busy");
     let workers = pool.workers.unwrap();
-    assert_eq!(pool.workers_least, Some((500.0 / 1e9 * hold) as u32 + 1));
-    let wait = |workers| mmc(500.0 / 1e9, hold, workers).unwrap().wait;
+    let wait = |workers| mmc(rate, hold, workers).unwrap().wait;
     assert!(wait(workers) <= WAIT_PART * hold && wait(workers - 1) > WAIT_PART * hold);
-    assert!((pool.cpu_busy.unwrap() - 500.0 * 6.008e-3 / 8.0).abs() < 1e-9);
+    let expected = mmc(rate, hold, workers).unwrap();
+    assert!((pool.response_ns.unwrap() / expected.response - 1.0).abs() < 1e-9);
+    assert!((pool.wait_ns.unwrap() / expected.wait - 1.0).abs() < 1e-6);
+    assert!((pool.worker_busy.unwrap() - 10.004 / f64::from(workers)).abs() < 1e-9);
+    assert!((pool.cpu_busy.unwrap() - 500.0 * 6.008e-3 / 500.0).abs() < 1e-9);
     // At the rate that is the margin the wait is just as long as it may be.
     let most = pool.rate_most_per_s.unwrap() / 1e9;
-    let hold = 14.0 * MS + mmc(most, 6.008 * MS, 8).unwrap().response;
     assert!((mmc(most, hold, workers).unwrap().wait / (WAIT_PART * hold) - 1.0).abs() < 0.01);
+    // A target takes the fewest that meet it, by the same formulas.
+    let target = Load { target_p95_ns: Some(65.0 * MS), ..roomy };
+    let advice = Session::new(0.0).plan(target);
+    let (workers, p95) = (of(&advice, "pool").workers.unwrap(), of(&advice, "pool").p95_ns);
+    let late = |workers| p95_of(mmc(rate, hold, workers).unwrap().response);
+    assert!(late(workers) <= 65.0 * MS && late(workers - 1) > 65.0 * MS, "{workers}");
+    assert!((p95.unwrap() / late(workers) - 1.0).abs() < 1e-9);
+}
+
+/// Where nothing but CPUs is needed, more workers than CPUs change nothing.
+#[test]
+fn a_pool_that_only_computes_is_as_its_cpus_are() {
+    let (rate, cpu_ns) = (300.0 / 1e9, 20.005 * MS);
+    let computes = Load { rate_per_s: Some(300.0), cpu_share: 1.0, cpus: 8, ..load() };
+    let does = |workers| {
+        let load = Load { workers: Some(workers), ..computes.clone() };
+        of(&Session::new(0.0).plan(load), "pool").clone()
+    };
+    for workers in [7, 8, 9, 20] {
+        let expected = mmc(rate, cpu_ns, workers.min(8)).unwrap().response;
+        let found = does(workers).response_ns.unwrap();
+        assert!((found / expected - 1.0).abs() < 1e-9, "{workers}: {found} {expected}");
+    }
+    assert_eq!(does(6).refusal, Some(Refusal::Workers { workers_least: 7 }));
 }
 
 #[test]
-fn a_target_is_met_by_the_fewest_that_meet_it() {
+fn a_given_number_is_told_how_many_would_do() {
     let load = Load { target_p95_ns: Some(70.0 * MS), ..load() };
     let advice = Session::new(0.0).plan(load.clone());
     let pool = of(&advice, "pool");
-    let hold = 14.0 * MS + mmc(500.0 / 1e9, 6.008 * MS, 8).unwrap().response;
-    let p95 = |k| mmc_response_quantile(500.0 / 1e9, hold, k, 0.95).unwrap();
-    let workers = pool.workers.unwrap();
-    assert!(p95(workers) <= 70.0 * MS && p95(workers - 1) > 70.0 * MS, "{workers}");
-    assert_eq!(pool.p95_ns, Some(p95(workers)));
-    assert!(pool.rate_most_per_s.unwrap() > 500.0);
-    // One fewer is told how many would do; too few to settle, the fewest that settle.
+    let (workers, least) = (pool.workers.unwrap(), pool.workers_least.unwrap());
+    assert!(pool.rate_most_per_s.unwrap() > 500.0 && workers > least);
     let given = |workers| {
         let load = Load { workers: Some(workers), ..load.clone() };
         of(&Session::new(0.0).plan(load), "pool").refusal.clone()
     };
     assert_eq!(given(workers), None);
-    let late = Refusal::Late { p95_ns: p95(workers - 1), workers_enough: workers };
-    assert_eq!(given(workers - 1), Some(late));
-    let least = pool.workers_least.unwrap();
+    match given(workers - 1) {
+        Some(Refusal::Late { p95_ns, workers_enough }) => {
+            assert!(p95_ns > 70.0 * MS && workers_enough == workers);
+        }
+        other => panic!("{other:?}"),
+    }
     assert_eq!(given(least - 1), Some(Refusal::Workers { workers_least: least }));
 }
 
