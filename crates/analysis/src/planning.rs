@@ -87,10 +87,12 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Advice, BadLoad> {
     let bears = |one: &&Staffing| {
         one.refusal.is_none() && (load.memory_bytes.is_none() || one.memory_bytes.is_some())
     };
-    let best = models.iter().filter(bears).min_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns));
-    let alike = |one: &&Staffing| {
-        best.is_some_and(|best| one.model != best.model && one.cpu_ns <= ALIKE * best.cpu_ns)
-    };
+    let cpu_ns = models.iter().filter(bears).map(|one| one.cpu_ns).fold(f64::INFINITY, f64::min);
+    let alike = |one: &&Staffing| one.cpu_ns <= ALIKE * cpu_ns;
+    // Of those that are alike the pool, which does not grow with the load, and then the others in
+    // their order.
+    let best = models.iter().filter(bears).find(alike);
+    let other = |one: &&Staffing| best.is_some_and(|best| best.model != one.model);
     let name = |one: &Staffing| one.model.clone();
     Ok(Advice {
         format: model::ADVICE_FORMAT,
@@ -98,7 +100,7 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Advice, BadLoad> {
         session: input.session.into(),
         load: load.clone(),
         recommended: best.map(name),
-        alike: models.iter().filter(bears).filter(alike).map(name).collect(),
+        alike: models.iter().filter(bears).filter(alike).filter(other).map(name).collect(),
         costs: costs.list,
         gaps: costs.gaps,
         measured: measured(input),

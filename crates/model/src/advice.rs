@@ -19,11 +19,13 @@ pub struct Advice {
     pub load: Load,
     /// What was measured and went into the answer.
     pub costs: Vec<Cost>,
-    /// One per model whose costs were measured.
+    /// One per model whose costs were measured, a pool before all others: it does not grow with the
+    /// load.
     pub models: Vec<Staffing>,
-    /// The model that bears the load with the least CPU time; null where none does.
+    /// The first of `models` that bears the load with at most 5 % more CPU time per request than any
+    /// that does; null where none does.
     pub recommended: Option<String>,
-    /// Models that bear it, too, with at most 5 % more CPU time per request.
+    /// The others of which that is true.
     pub alike: Vec<String>,
     /// Where the session holds a program of the user's by number of workers: the fewest that were
     /// seen to bear the rate.

@@ -32,8 +32,9 @@ pub(super) struct Costs {
 struct Source {
     name: &'static str,
     kind: Kind,
-    /// Cells of `create`, the first that was measured.
-    created: &'static [&'static [(&'static str, &'static str)]],
+    /// The mechanism of `create`, with both sides on one CPU: as on a machine that is under load, where
+    /// no idle CPU has to be woken.
+    mechanism: &'static str,
     created_what: &'static str,
     /// The level of `model` in `workers` and `switch`.
     model: &'static str,
@@ -43,25 +44,21 @@ const SOURCES: [Source; 3] = [
     Source {
         name: "pool",
         kind: Kind::Pool,
-        // A hand-off to a thread on another CPU is the usual one, and the dearer.
-        created: &[
-            &[("mechanism", "pool_futex"), ("placement", "other")],
-            &[("mechanism", "pool_futex")],
-        ],
-        created_what: "CPU time of a hand-off to a waiting thread",
+        mechanism: "pool_futex",
+        created_what: "CPU time of a hand-off to a waiting thread and back",
         model: "thread",
     },
     Source {
         name: "thread",
         kind: Kind::Each,
-        created: &[&[("mechanism", "pthread")]],
+        mechanism: "pthread",
         created_what: "CPU time to make and to join a thread",
         model: "thread",
     },
     Source {
         name: "process",
         kind: Kind::Each,
-        created: &[&[("mechanism", "fork")]],
+        mechanism: "fork",
         created_what: "CPU time to fork, to end and to await a process",
         model: "process",
     },
@@ -158,18 +155,10 @@ impl Asked<'_> {
     }
 
     fn model(&mut self, source: &Source, load: &Load) {
-        let created = source.created.iter().find_map(|levels| {
-            let at =
-                levels.iter().fold(Cell::default(), |at, (factor, level)| at.with(factor, level));
-            let quantity = Quantity::Value { response: "cpu_ns".into(), at };
-            self.cost(
-                format!("{}_added", source.name),
-                source.created_what,
-                "create",
-                quantity,
-                1.0,
-            )
-        });
+        let at = Cell::new([("mechanism", source.mechanism)]);
+        let quantity = Quantity::Value { response: "cpu_ns".into(), at };
+        let id = format!("{}_added", source.name);
+        let created = self.cost(id, source.created_what, "create", quantity, 1.0);
         let Some(mut added_ns) = created else {
             self.gap("what a model of concurrency adds to a request", "scruple run create");
             return;
