@@ -31,6 +31,7 @@ mod need;
 mod numbers;
 mod order;
 mod outcomes;
+mod planning;
 mod planted;
 mod predict;
 mod sample;
@@ -59,6 +60,9 @@ pub use need::{Need, need};
 pub use numbers::{Number, Numbers, Observation};
 pub use order::{distribution, mean, median, quantile, sorted, variance};
 pub use outcomes::words as outcome_words;
+pub use planning::{
+    BadLoad, CONNECTIONS_MAX, CPUS_MAX, PlanInput, THROUGHPUT_PART, WAIT_PART, WORKERS_MAX, plan,
+};
 pub use predict::predict;
 pub use sample::{events_among, from_counters, samples};
 pub use selftest::{answer_standing, cause_standing, selftest};

@@ -18,6 +18,7 @@ mod observer;
 mod planted;
 mod reentrancy;
 mod signals;
+mod speedup;
 mod support;
 mod switch;
 mod syscalls;
@@ -43,6 +44,7 @@ pub const CATALOG: &[Experiment] = &[
     signals::EXPERIMENT,
     allocator::EXPERIMENT,
     heap_layout::EXPERIMENT,
+    speedup::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

@@ -1,3 +1,4 @@
+use crate::advise::quantity;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,7 +19,8 @@ pub(crate) struct Cli {
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted) or a \
 number changed as it must not (compare --fail-if); 2 usage or environment error; 3 interrupted, \
-inconclusive (with --fail-if-inconclusive or --fail-if), or not to be trusted (selftest).";
+inconclusive (with --fail-if-inconclusive or --fail-if), not to be trusted (selftest), or without \
+an answer (plan).";
 
 const COMPARE_EXIT_CODES: &str = "Exit codes: 0 no condition was given, or every interval ends before \
 its edge; 1 regression: a number lies beyond the edge of a condition, after Holm's correction over \
@@ -33,6 +35,10 @@ interrupted.";
 const SYSCALLS_EXIT_CODES: &str = "Exit codes: 0 the command was followed to its end, however it \
 ended (the result says how); 2 it could not be run or not be traced; 3 the watching was ended \
 before all processes had ended.";
+
+const PLAN_EXIT_CODES: &str = "Exit codes: 0 the answer says what to take; 2 usage or environment \
+error; 3 no model bears the load, or the session cannot answer (the result says why, and what to \
+measure).";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
@@ -146,6 +152,17 @@ pub(crate) enum Command {
     /// the layouts of other tools leave out what they have no place for, and standard error says
     /// what. docs/exports.md describes every column and field.
     Export(ExportArgs),
+    /// Say which model of concurrency, and how many workers, a stated load needs
+    ///
+    /// What a thread, a process, a hand-off to a pool and a switch cost, and how much memory a worker
+    /// takes, is read from a session that measured the experiments create, switch and workers; the
+    /// rest are queueing formulas (M/M/c for workers and for CPUs). The answer names the measured
+    /// numbers behind it and its margin, and is reckoned from the worst ends of their intervals.
+    ///
+    /// A load is a rate of requests, or a number of connections of which each waits for its answer
+    /// before it asks again. Numbers need their units.
+    #[command(name = "plan", after_help = PLAN_EXIT_CODES)]
+    Advise(AdviseArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -465,6 +482,47 @@ pub(crate) struct ExportArgs {
     /// One row per observation instead of one per trial (csv and parquet)
     #[arg(long)]
     pub(crate) observations: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("load").required(true).args(["rate", "connections"]))]
+pub(crate) struct AdviseArgs {
+    /// The session's folder
+    #[arg(value_name = "SESSION")]
+    pub(crate) session: PathBuf,
+    /// Requests that come, such as 500/s or 90/min
+    #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
+    pub(crate) rate: Option<f64>,
+    /// Connections of which each asks again when it has its answer
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::CONNECTIONS_MAX)))]
+    pub(crate) connections: Option<u32>,
+    /// How long a connection waits after its answer before it asks again [default: not at all]
+    #[arg(long, value_name = "TIME", value_parser = quantity::time, conflicts_with = "rate")]
+    pub(crate) think: Option<f64>,
+    /// How long a request keeps a worker busy where nobody else is served, on average, such as 20ms
+    #[arg(long, value_name = "TIME", value_parser = quantity::time)]
+    pub(crate) service: f64,
+    /// The part of the service in which a CPU is needed, such as 0.3; in the rest the worker waits
+    #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
+    pub(crate) cpu_share: f64,
+    /// The time within which 95 % of the requests are to be answered, such as 100ms
+    #[arg(long, value_name = "TIME", value_parser = quantity::time)]
+    pub(crate) target_p95: Option<f64>,
+    /// Memory that all workers together may take, such as 2GiB
+    #[arg(long, value_name = "SIZE", value_parser = quantity::memory)]
+    pub(crate) memory: Option<f64>,
+    /// What a worker allocates itself, beyond what the session measured, such as 8MiB
+    #[arg(long, value_name = "SIZE", value_parser = quantity::memory)]
+    pub(crate) worker_memory: Option<f64>,
+    /// Judge a pool of so many workers instead of finding how many are needed
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::WORKERS_MAX)))]
+    pub(crate) workers: Option<u32>,
+    /// CPUs that serve [default: as many as the session could use]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::CPUS_MAX)))]
+    pub(crate) cpus: Option<u32>,
+    /// Print the answer as JSON (docs/plan.schema.json)
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// A length of time: a whole number and s, m or h (seconds without a unit). In seconds.

@@ -1,6 +1,7 @@
 //! The binary `scruple`: commands, progress, exit codes. The only room that prints, chooses paths
 //! and ends the process.
 
+mod advise;
 mod cli;
 mod compare;
 mod conduct;
@@ -68,6 +69,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Report(args) => show::report(args),
         cli::Command::Compare(args) => compare::compare(args),
         cli::Command::Export(args) => export::export(args),
+        cli::Command::Advise(args) => advise::advise(args),
         cli::Command::Completions { shell } => show::completions(*shell),
         cli::Command::Man => show::man(),
     }

@@ -48,7 +48,8 @@ fn said_by(folder: &Path, command: &str) -> String {
 
 fn pages() -> Vec<(PathBuf, String)> {
     let mut folders = vec![root().join("docs/book")];
-    let mut pages = Vec::new();
+    let planning = root().join("docs/planning.md");
+    let mut pages = vec![(planning.clone(), std::fs::read_to_string(planning).unwrap())];
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();

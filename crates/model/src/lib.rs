@@ -7,6 +7,7 @@
 #![cfg_attr(test, expect(clippy::expect_used, reason = "a test may stop at the first surprise"))]
 
 mod account;
+mod advice;
 mod bounds;
 mod calendar;
 mod claim;
@@ -28,6 +29,7 @@ mod unit;
 mod why;
 
 pub use account::{Account, Part, Term};
+pub use advice::{Advice, Cost, Gap, Load, MeasuredProgram, Refusal, Staffing};
 pub use bounds::{
     BLOCKS_MAX, DESIGNS_MAX, ENTRIES_MAX, FACTORS_MAX, NAME_BYTES_MAX, SESSION_QUANTITIES_MAX,
     SESSION_TREATMENTS_MAX, SUBJECT_TEXTS_MAX, TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX, TREATMENTS_MAX,
@@ -83,6 +85,9 @@ pub const SCALING_FORMAT: u32 = 1;
 /// Version of the layout of what `scruple selftest --json` prints; docs/selftest.schema.json
 /// describes it.
 pub const SELFTEST_FORMAT: u32 = 1;
+
+/// Version of the layout of what `scruple plan --json` prints; docs/plan.schema.json describes it.
+pub const ADVICE_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple why --json` prints; docs/why.schema.json describes it.
 pub const WHY_FORMAT: u32 = 1;

@@ -4,6 +4,7 @@
 //! manifest, its records and their summary, and returns strings. It opens no file, prints
 //! nothing, and a session from another machine renders the same as one from this.
 
+mod advice;
 pub mod catalog;
 mod chart;
 mod comparison;
@@ -29,8 +30,8 @@ mod fixture;
 pub use text::Letters;
 
 use model::{
-    Comparison, Design, ExperimentSummary, Manifest, Record, Scaling, Selftest, Summary, Treatment,
-    Why,
+    Advice, Comparison, Design, ExperimentSummary, Manifest, Record, Scaling, Selftest, Summary,
+    Treatment, Why,
 };
 
 /// A stored session: all that a report is made from.
@@ -71,6 +72,13 @@ pub fn html(session: &Session<'_>) -> String {
 /// The report without a link to the page of claims: for a file that goes elsewhere alone.
 pub fn html_alone(session: &Session<'_>) -> String {
     page::page(session, page::Neighbour::Elsewhere)
+}
+
+/// How a load can be borne, for a terminal of so many columns: what to take, what it does and with
+/// which margin, each model beside it, and the measured numbers behind it. What others wrote is made
+/// harmless.
+pub fn advice_text(advice: &Advice, width: usize) -> String {
+    advice::text(advice, width)
 }
 
 /// What two or more sessions say of each other as one self-contained page, in the look of the

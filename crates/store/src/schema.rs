@@ -1,4 +1,4 @@
-use model::{Comparison, Scaling, Selftest, Summary, Why};
+use model::{Advice, Comparison, Scaling, Selftest, Summary, Why};
 use schemars::Schema;
 
 /// The JSON schema of `summary.json`, as docs/summary.schema.json holds it: indented, with a
@@ -27,6 +27,11 @@ pub fn why_schema() -> String {
     text(schemars::schema_for!(Why))
 }
 
+/// The JSON schema of what `scruple plan --json` prints, as docs/plan.schema.json holds it.
+pub fn plan_schema() -> String {
+    text(schemars::schema_for!(Advice))
+}
+
 fn text(schema: Schema) -> String {
     // Writing a value of strings and numbers into memory cannot fail; `Value` says so by having
     // a `Display`, whose alternate form is the indented one.
@@ -39,13 +44,14 @@ mod page;
 #[cfg(test)]
 mod tests {
     use super::{
-        comparison_schema, page, scale_schema, selftest_schema, summary_schema, why_schema,
+        comparison_schema, page, plan_schema, scale_schema, selftest_schema, summary_schema,
+        why_schema,
     };
 
     /// The documented schemas are those of the types.
     ///
-    /// After a change of `model::Summary`, `model::Selftest`, `model::Comparison` or `model::Scaling`, raise
-    /// its `model::…_FORMAT` and write them anew: `SCRUPLE_UPDATE=1 cargo test -p store schema`.
+    /// After a change of a type that one describes, raise its `model::…_FORMAT` and write them anew:
+    /// `SCRUPLE_UPDATE=1 cargo test -p store schema`.
     #[test]
     fn the_schemas_in_docs_are_those_of_the_types() {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
@@ -55,6 +61,7 @@ mod tests {
             ("comparison", comparison_schema()),
             ("scale", scale_schema()),
             ("why", why_schema()),
+            ("plan", plan_schema()),
         ];
         for (name, schema) in schemas {
             let path = format!("{docs}/{name}.schema.json");
@@ -79,6 +86,7 @@ mod tests {
             ("comparison", "`scruple compare --json`", comparison_schema()),
             ("scale", "`scruple scale --json`", scale_schema()),
             ("why", "`scruple why --json`", why_schema()),
+            ("plan", "`scruple plan --json`", plan_schema()),
         ]);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas.md");
         if std::env::var_os("SCRUPLE_UPDATE").is_some() {
@@ -105,12 +113,14 @@ mod tests {
         let scale: &[&str] =
             &["format", "scruple", "answer", "advice", "causes", "levels", "throughput", "remarks"];
         let why: &[&str] = &["format", "answer", "squeezes", "not_squeezed", "counted", "warnings"];
+        let plan: &[&str] = &["format", "load", "costs", "models", "alike", "measured", "gaps"];
         for (schema, fields) in [
             (why_schema(), why),
             (summary_schema(), summary),
             (selftest_schema(), selftest),
             (comparison_schema(), comparison),
             (scale_schema(), scale),
+            (plan_schema(), plan),
         ] {
             let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
             for field in fields {

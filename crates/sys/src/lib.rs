@@ -58,6 +58,7 @@ mod text;
 pub mod tokens;
 pub mod topology;
 pub mod tracer;
+pub mod uclamp;
 pub mod usage;
 pub mod wait_signal;
 

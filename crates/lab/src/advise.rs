@@ -1,0 +1,60 @@
+//! `scruple plan`: which model and how many workers for a stated load.
+//!
+//! Not to be mixed up with the plan of a session, which says what to measure (`plan`).
+
+pub(crate) mod quantity;
+
+use crate::cli::AdviseArgs;
+use crate::exit::Exit;
+use crate::{session, ui};
+use analysis::PlanInput;
+use anyhow::{Context, anyhow};
+use model::{Advice, Load, Manifest};
+
+pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
+    let stored = store::open(&args.session)?;
+    session::say_what_is_odd(&stored);
+    let load = load(args, &stored.manifest)?;
+    let advice = analysis::plan(&PlanInput {
+        scruple: session::VERSION,
+        session: &stored.manifest.session,
+        designs: &stored.manifest.designs,
+        records: &stored.records,
+        load,
+    })
+    .map_err(|bad| anyhow!("{}", bad.0))?;
+    if args.json {
+        ui::result(&serde_json::to_string_pretty(&advice)?)?;
+    } else {
+        ui::people(&report::advice_text(&advice, ui::width()))?;
+    }
+    Ok(exit(&advice))
+}
+
+fn load(args: &AdviseArgs, manifest: &Manifest) -> anyhow::Result<Load> {
+    let of_session = manifest.environment.cpus_allowed.len() as u32;
+    let cpus = match args.cpus {
+        Some(cpus) => cpus,
+        None => Some(of_session).filter(|cpus| *cpus > 0).context(
+            "the session does not say how many CPUs its machine has: state them by --cpus",
+        )?,
+    };
+    Ok(Load {
+        rate_per_s: args.rate,
+        connections: args.connections,
+        think_ns: args.think.unwrap_or(0.0),
+        service_ns: args.service,
+        cpu_share: args.cpu_share,
+        memory_bytes: args.memory,
+        worker_memory_bytes: args.worker_memory.unwrap_or(0.0),
+        target_p95_ns: args.target_p95,
+        workers: args.workers,
+        cpus,
+        cpus_stated: args.cpus.is_some(),
+    })
+}
+
+/// An answer is one that says what to take, or, of a given number of workers, that it will do.
+fn exit(advice: &Advice) -> Exit {
+    if advice.recommended.is_some() { Exit::Done } else { Exit::Incomplete }
+}
