@@ -34,6 +34,7 @@ mod outcomes;
 mod planted;
 mod predict;
 mod sample;
+pub mod scaling;
 mod selftest;
 mod signed_rank;
 mod summary;

@@ -41,6 +41,8 @@ pub const QUEUE_WAIT: &str = "queue_wait_ns";
 pub const BLOCKED: &str = "blocked_ns";
 /// Time in which there were fewer workers than it was told to use.
 pub const ABSENT: &str = "absent_ns";
+/// Time for which a quota of its own held it back, over all CPUs.
+pub const THROTTLED: &str = "throttled_ns";
 /// The most processes at once. Not recorded, as the threads and the memory, where the program was
 /// too short for three looks.
 pub const PROCESSES: &str = "processes_count";
@@ -118,6 +120,14 @@ pub fn responses() -> Vec<Response> {
             .center(Center::Sum),
         of(BLOCKED, "blocked", Unit::Ns, busiest, tasks).center(Center::Sum),
         of(ABSENT, "without a worker", Unit::Ns, busiest, tasks).center(Center::Sum),
+        of(
+            THROTTLED,
+            "held back by a quota",
+            Unit::Ns,
+            "over all CPUs; of a quota of its own",
+            "cpu.stat of its cgroup",
+        )
+        .center(Center::Sum),
         of(PROCESSES, "processes at once", Unit::Count, LOOKS, "/proc/PID/task/TID/children")
             .center(Center::Max),
         of(THREADS, "threads at once", Unit::Count, LOOKS, "/proc/PID/task").center(Center::Max),

@@ -56,6 +56,17 @@ pub(crate) enum Command {
     ///
     /// A treatment whose command fails is told with its reason, and the others go on.
     Study(StudyArgs),
+    /// How a program of your own scales with its workers, where the rest goes, and what to do
+    ///
+    /// The command is run with different numbers of workers, in random order within blocks. Laws
+    /// (Amdahl, Gustafson, the universal scalability law, a kink) are fitted to its throughput; the
+    /// time of its workers is divided into what was useful and what was lost, and what stops it is
+    /// named with its evidence. When the base is measured, the n whose trial narrows the curve most
+    /// is next. docs/scaling.md says how to read the answer.
+    ///
+    /// With --fit, figures that were measured elsewhere are analysed in the same way, as far as
+    /// throughput alone goes.
+    Scale(scale::ScaleArgs),
     /// List the experiments
     List(ListArgs),
     /// Explain an experiment: its question, factors, responses and claims
@@ -473,6 +484,8 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
         _ => Err("expected a time from 1s to one week".into()),
     }
 }
+
+pub(crate) mod scale;
 
 #[cfg(test)]
 mod papers;

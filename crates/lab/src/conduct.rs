@@ -1,14 +1,16 @@
 //! The machinery of a session: begin it or take it up again, conduct its blocks, store them.
 //!
-//! `run`, `study` and `selftest` differ in what they measure and in what they say of it; everything between
+//! `run`, `study`, `scale` and `selftest` differ in what they measure and in what they say of it; everything between
 //! is here, once.
+
+mod failed;
 
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
 use crate::{environment, session, show, ui};
 use anyhow::{Context, bail};
-use model::{Manifest, Record, SESSION_FORMAT, Summary};
+use model::{Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
 use runner::{Event, Halt, Runner, Settings, Work};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -217,8 +219,8 @@ pub(crate) fn room(dir: &Path) -> anyhow::Result<(u64, u64)> {
 }
 
 fn courses(manifest: &Manifest) -> Vec<Course> {
-    let profile = manifest.options.profile;
-    manifest.designs.iter().map(|design| Course::new(design.clone(), profile)).collect()
+    let course = |design: &model::Design| Course::new(design.clone(), &manifest.options);
+    manifest.designs.iter().map(course).collect()
 }
 
 impl Session {
@@ -321,10 +323,11 @@ impl Session {
 
     /// The block that narrows the widest interval.
     fn by_width(&mut self, left: Duration) -> Option<Next> {
-        let Session { courses, needs, records, .. } = self;
+        let Session { courses, needs, records, manifest, .. } = self;
+        let inquiry = manifest.options.inquiry;
         let known = courses.iter().zip(needs);
         let needs: Vec<&analysis::Need> = known
-            .map(|(course, known)| &*known.get_or_insert_with(|| need(course, records)))
+            .map(|(course, known)| &*known.get_or_insert_with(|| need(course, records, inquiry)))
             .collect();
         schedule::next_by_width(
             &self.courses,
@@ -337,7 +340,8 @@ impl Session {
 
     /// Conducts a block. False if it was interrupted.
     fn block(&mut self, next: &Next, progress: &mut Progress) -> anyhow::Result<bool> {
-        let Session { writer, runner, records, courses, needs, .. } = self;
+        let Session { writer, runner, records, courses, needs, manifest, .. } = self;
+        let inquiry = manifest.options.inquiry;
         let design = courses[next.course].design.clone();
         let work = Work {
             design: &design,
@@ -361,7 +365,7 @@ impl Session {
         match runner.conduct_block(&work, &mut stop, &mut listener) {
             Ok(complete) => {
                 // Once a block has added to it the answer so far is told anew.
-                let need = need(course, records);
+                let need = need(course, records, inquiry);
                 if let Some(finding) = &need.headline {
                     progress.answer(finding);
                 }
@@ -380,7 +384,11 @@ impl Session {
 }
 
 /// What an experiment's intervals still need.
-fn need(course: &Course, records: &[Record]) -> analysis::Need {
+fn need(course: &Course, records: &[Record], inquiry: Option<Inquiry>) -> analysis::Need {
     let own = records.iter().filter(|record| record.experiment == course.design.id);
-    analysis::need(&course.design, &own.collect::<Vec<_>>(), &course.treatments)
+    let own: Vec<&Record> = own.collect();
+    match inquiry {
+        Some(Inquiry::Scale) => analysis::scaling::next(&course.design, &own, &course.treatments),
+        _ => analysis::need(&course.design, &own, &course.treatments),
+    }
 }

@@ -12,6 +12,7 @@ mod export;
 mod plan;
 mod progress;
 mod run;
+mod scale;
 mod schedule;
 mod selftest;
 mod session;
@@ -57,6 +58,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
     match command {
         cli::Command::Run(args) => run::run(args),
         cli::Command::Study(args) => study::study(args),
+        cli::Command::Scale(args) => scale::scale(args),
         cli::Command::List(args) => show::list(args),
         cli::Command::Explain(args) => show::explain(args),
         cli::Command::Doctor(args) => doctor::doctor(args),

@@ -142,7 +142,7 @@ fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<Design>> {
 }
 
 /// The CPUs asked for, or all that this process may use.
-fn cpus(affinity: Option<&str>) -> anyhow::Result<Vec<u32>> {
+pub(crate) fn cpus(affinity: Option<&str>) -> anyhow::Result<Vec<u32>> {
     let allowed = sys::affinity::allowed()?;
     let Some(text) = affinity else {
         return Ok(allowed);

@@ -2,7 +2,8 @@
 //! intervals are widest, until they are narrow enough or the time is up.
 
 use analysis::Need;
-use model::{Design, Options, Profile, Record, Treatment};
+use analysis::scaling::{WORKERS, coarse};
+use model::{Design, Inquiry, Options, Record, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Intervals wider than so many times what is asked for count alike, and the experiment that took
@@ -14,6 +15,8 @@ const WIDTH_MAX: f64 = 2.0;
 pub(crate) struct Course {
     pub(crate) design: Design,
     pub(crate) treatments: Vec<Treatment>,
+    /// Those that every block of the base measures.
+    pub(crate) base: Vec<Treatment>,
     done: BTreeMap<u32, BTreeSet<Treatment>>,
     total_ns: u64,
     trials: u64,
@@ -22,11 +25,13 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    pub(crate) fn new(design: Design, profile: Profile) -> Self {
-        let treatments = design.treatments(profile);
+    pub(crate) fn new(design: Design, options: &Options) -> Self {
+        let treatments = design.treatments(options.profile);
+        let base = base(&treatments, options);
         Course {
             design,
             treatments,
+            base,
             done: BTreeMap::new(),
             total_ns: 0,
             trials: 0,
@@ -81,6 +86,21 @@ impl Course {
     }
 }
 
+/// The treatments of the base: all, but where the question is how a program scales, a part of the
+/// numbers of workers; the rest is measured where it narrows the curve.
+fn base(treatments: &[Treatment], options: &Options) -> Vec<Treatment> {
+    if options.inquiry != Some(Inquiry::Scale) {
+        return treatments.to_vec();
+    }
+    let of = |treatment: &Treatment| treatment.level(WORKERS)?.parse::<u64>().ok();
+    let mut levels: Vec<u64> = treatments.iter().filter_map(of).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    let coarse = coarse(&levels, options.cpus.len() as u64);
+    let is_coarse = |treatment: &&Treatment| of(treatment).is_none_or(|n| coarse.contains(&n));
+    treatments.iter().filter(is_coarse).cloned().collect()
+}
+
 /// A block to be conducted.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Next {
@@ -105,7 +125,7 @@ pub(crate) fn next_of_base(courses: &[Course], options: &Options, seed: u64) -> 
         // stranger's session may ask for thousands of rounds and have been refused in the first.
         let is_untouched = courses.iter().all(|course| !course.done.contains_key(&round));
         for course in runner::round_order(seed, round, courses.len()) {
-            let treatments = courses[course].missing(seed, round, &courses[course].treatments);
+            let treatments = courses[course].missing(seed, round, &courses[course].base);
             if !treatments.is_empty() {
                 return Some(Next { course, block: round, treatments });
             }
@@ -152,7 +172,10 @@ mod tests {
 
     fn course() -> Course {
         let design = crate::show::designs().into_iter().find(|design| design.id == "null");
-        Course::new(design.unwrap_or_default(), Profile::Smoke)
+        {
+            let options = Options { profile: model::Profile::Smoke, ..Options::default() };
+            Course::new(design.unwrap_or_default(), &options)
+        }
     }
 
     /// A record of a treatment that ended in some way.

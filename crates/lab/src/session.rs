@@ -27,7 +27,7 @@ pub(crate) fn is_complete(manifest: &Manifest, records: &[Record]) -> bool {
     let mut courses: Vec<_> = manifest
         .designs
         .iter()
-        .map(|design| crate::schedule::Course::new(design.clone(), manifest.options.profile))
+        .map(|design| crate::schedule::Course::new(design.clone(), &manifest.options))
         .collect();
     for record in records {
         if let Some(course) = courses.iter_mut().find(|c| c.design.id == record.experiment) {

@@ -71,7 +71,11 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     if args.json {
         ui::result(&serde_json::to_string_pretty(&summary)?)?;
     } else {
-        ui::people(&report::terminal(&whole, ui::width(), None))?;
+        if let Some(scaling) = crate::scale::answer(&stored.manifest, &stored.records) {
+            ui::people(&report::scaling_text(&scaling, ui::width()))?;
+        } else {
+            ui::people(&report::terminal(&whole, ui::width(), None))?;
+        }
         if stored.manifest.options.selftest {
             let grade = report::grade_text(&analysis::selftest(&summary), ui::width());
             ui::people(&format!("\n{grade}"))?;

@@ -1,7 +1,7 @@
 //! Programs of the user's, as a study's file describes them.
 
 mod dry;
-mod programs;
+pub(crate) mod programs;
 
 use crate::cli::StudyArgs;
 use crate::conduct::{self, Ending, Session};
@@ -9,16 +9,10 @@ use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
 use crate::{destination, run, session, ui};
 use anyhow::{Context, bail};
-use model::{Design, Inquiry, Profile, Summary};
+use model::{Design, Inquiry, Profile};
 use std::path::{Path, PathBuf};
 
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Study);
-
-/// The outcome of a trial that measured.
-const COMPLETED: &str = "completed";
-
-/// Treatments of one outcome that are named.
-const NAMED_MAX: usize = 6;
 
 /// The largest file that is taken for a study, in bytes; a disk image is none.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -61,7 +55,7 @@ fn conclude(args: &StudyArgs, mut session: Session) -> anyhow::Result<Exit> {
         session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;
     }
     session.say_how_it_ended(ending);
-    let succeeded = say_what_failed(&session, &summary);
+    let succeeded = session.say_what_failed(&summary);
     match ending {
         Ending::Interrupted => Ok(Exit::Incomplete),
         _ if !succeeded => {
@@ -71,38 +65,6 @@ fn conclude(args: &StudyArgs, mut session: Session) -> anyhow::Result<Exit> {
             Ok(run::verdict_exit(args.fail_if_refuted, args.fail_if_inconclusive, &summary))
         }
     }
-}
-
-/// Says at which treatments the command failed, and how. False if it never succeeded.
-fn say_what_failed(session: &Session, summary: &Summary) -> bool {
-    let mut succeeded = false;
-    for experiment in &summary.experiments {
-        let designs = &session.manifest().designs;
-        let design = designs.iter().find(|design| design.id == experiment.id);
-        for outcome in &experiment.outcomes {
-            if outcome.outcome == COMPLETED {
-                succeeded = true;
-                continue;
-            }
-            let names = outcome.treatments.iter().take(NAMED_MAX);
-            let names: Vec<String> =
-                names.filter_map(|it| Some(report::treatment(design?, it))).collect();
-            let more = match outcome.treatments.len().saturating_sub(NAMED_MAX) {
-                0 => String::new(),
-                more => format!(" and {more} more"),
-            };
-            let how = outcome.outcome.replace('_', " ");
-            let why = if outcome.reason.is_empty() { "" } else { ": " };
-            ui::warn(&format!(
-                "{} of {} trials {how}{why}{} (at: {}{more})",
-                outcome.trials,
-                experiment.outcomes.iter().map(|outcome| outcome.trials).sum::<u64>(),
-                outcome.reason,
-                names.join("; ")
-            ));
-        }
-    }
-    succeeded
 }
 
 fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow::Result<Plan> {

@@ -19,6 +19,7 @@ mod planted;
 mod profile;
 mod protocol;
 mod record;
+mod scaling;
 mod selftest;
 mod subject;
 mod summary;
@@ -48,6 +49,10 @@ pub use record::{
     Calibration, Check, Counters, Exhibit, Measured, Outcome, Phase, ProcessUsage, Record, Series,
     Surroundings,
 };
+pub use scaling::{
+    Bottleneck, ScaleAccount, ScaleAdvice, ScaleCause, ScaleCoefficient, ScaleCurve, ScaleDrawn,
+    ScaleFit, ScaleLevel, ScaleLoss, ScalePart, ScalePeak, ScaleResidual, ScaleWork, Scaling,
+};
 pub use selftest::{AnswerStanding, CauseStanding, Selftest, Standing, TrustGrade};
 pub use subject::{Metric, Pick, SCRATCH, Stream, Subject, SubjectLimits, UnknownPlaceholder};
 pub use summary::{
@@ -71,6 +76,9 @@ pub const SUMMARY_FORMAT: u32 = 4;
 /// Version of the layout of what `scruple compare --json` prints; docs/comparison.schema.json
 /// describes it.
 pub const COMPARISON_FORMAT: u32 = 1;
+
+/// Version of the layout of what `scruple scale --json` prints; docs/scale.schema.json describes it.
+pub const SCALING_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple selftest --json` prints; docs/selftest.schema.json
 /// describes it.

@@ -14,6 +14,7 @@ mod grade;
 mod missing;
 mod page;
 mod planted;
+mod scaling;
 mod selftest;
 mod terminal;
 mod text;
@@ -28,7 +29,8 @@ mod fixture;
 pub use text::Letters;
 
 use model::{
-    Comparison, Design, ExperimentSummary, Manifest, Record, Selftest, Summary, Treatment, Why,
+    Comparison, Design, ExperimentSummary, Manifest, Record, Scaling, Selftest, Summary, Treatment,
+    Why,
 };
 
 /// A stored session: all that a report is made from.
@@ -117,6 +119,19 @@ pub fn claims_html(session: &Session<'_>) -> String {
 /// found. Empty where nothing was planted.
 pub fn selftest_text(session: &Session<'_>, width: usize) -> String {
     selftest::text(session, width)
+}
+
+/// What a session of `scruple scale` says, computed from its trials; none for a session of another
+/// kind. `scruple` is the version that analyses.
+pub fn scaling(manifest: &Manifest, records: &[Record], scruple: &str) -> Option<Scaling> {
+    scaling::of(manifest, records, scruple)
+}
+
+/// How a program scales, for a terminal of `width` columns, with ANSI colours: the answer, what to
+/// do, throughput over n as a chart, where the workers' time went, the causes, the laws. What
+/// others wrote is made harmless.
+pub fn scaling_text(scaling: &Scaling, width: usize) -> String {
+    scaling::text(scaling, width)
 }
 
 /// The final summary of a session for a terminal of `width` columns, with ANSI colours. Each

@@ -25,7 +25,7 @@ mod write;
 pub use error::Error;
 pub use name::session_name;
 pub use read::{Duplicate, Stored, Torn, open};
-pub use schema::{comparison_schema, selftest_schema, summary_schema, why_schema};
+pub use schema::{comparison_schema, scale_schema, selftest_schema, summary_schema, why_schema};
 pub use write::{Pages, Writer};
 
 /// What is needed to understand the trials, or to go on with them.

@@ -1,4 +1,4 @@
-use model::{Comparison, Selftest, Summary, Why};
+use model::{Comparison, Scaling, Selftest, Summary, Why};
 use schemars::Schema;
 
 /// The JSON schema of `summary.json`, as docs/summary.schema.json holds it: indented, with a
@@ -17,6 +17,11 @@ pub fn comparison_schema() -> String {
     text(schemars::schema_for!(Comparison))
 }
 
+/// The JSON schema of what `scruple scale --json` prints, as docs/scale.schema.json holds it.
+pub fn scale_schema() -> String {
+    text(schemars::schema_for!(Scaling))
+}
+
 /// The JSON schema of what `scruple why --json` prints, as docs/why.schema.json holds it.
 pub fn why_schema() -> String {
     text(schemars::schema_for!(Why))
@@ -33,12 +38,14 @@ mod page;
 
 #[cfg(test)]
 mod tests {
-    use super::{comparison_schema, page, selftest_schema, summary_schema, why_schema};
+    use super::{
+        comparison_schema, page, scale_schema, selftest_schema, summary_schema, why_schema,
+    };
 
     /// The documented schemas are those of the types.
     ///
-    /// After a change of `model::Summary`, `model::Selftest` or `model::Comparison`, raise its
-    /// `model::…_FORMAT` and write them anew: `SCRUPLE_UPDATE=1 cargo test -p store schema`.
+    /// After a change of `model::Summary`, `model::Selftest`, `model::Comparison` or `model::Scaling`, raise
+    /// its `model::…_FORMAT` and write them anew: `SCRUPLE_UPDATE=1 cargo test -p store schema`.
     #[test]
     fn the_schemas_in_docs_are_those_of_the_types() {
         let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
@@ -46,6 +53,7 @@ mod tests {
             ("summary", summary_schema()),
             ("selftest", selftest_schema()),
             ("comparison", comparison_schema()),
+            ("scale", scale_schema()),
             ("why", why_schema()),
         ];
         for (name, schema) in schemas {
@@ -69,6 +77,7 @@ mod tests {
             ("summary", "`summary.json`, and `scruple run --json`", summary_schema()),
             ("selftest", "`scruple selftest --json`", selftest_schema()),
             ("comparison", "`scruple compare --json`", comparison_schema()),
+            ("scale", "`scruple scale --json`", scale_schema()),
             ("why", "`scruple why --json`", why_schema()),
         ]);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas.md");
@@ -93,12 +102,15 @@ mod tests {
             &["format", "complete", "trusted", "sentence", "answers", "causes", "controls"];
         let comparison: &[&str] =
             &["format", "scruple", "sides", "facts", "controls", "experiments", "gates"];
+        let scale: &[&str] =
+            &["format", "scruple", "answer", "advice", "causes", "levels", "throughput", "remarks"];
         let why: &[&str] = &["format", "answer", "squeezes", "not_squeezed", "counted", "warnings"];
         for (schema, fields) in [
             (why_schema(), why),
             (summary_schema(), summary),
             (selftest_schema(), selftest),
             (comparison_schema(), comparison),
+            (scale_schema(), scale),
         ] {
             let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
             for field in fields {

@@ -61,6 +61,11 @@ impl Groups {
         self.memory.as_ref()?.group().memory_peak()
     }
 
+    /// For how long its own quota held the program back, in ns, summed over CPUs; `None` without one.
+    pub(crate) fn throttled_ns(&self) -> Option<u64> {
+        self.cpu.as_ref()?.group().throttled_ns()
+    }
+
     /// The limit on memory, where the kernel killed a process that went beyond it.
     pub(crate) fn broken_limit_bytes(&self) -> Option<u64> {
         let group = self.memory.as_ref()?.group();

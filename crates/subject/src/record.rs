@@ -38,6 +38,7 @@ pub(crate) fn all(trial: &mut Trial<'_>, seen: &Seen) {
         (responses::STORAGE_WRITTEN, seen.io.map(|io| io.write_bytes)),
         (responses::PEAK_CGROUP, seen.memory_peak_bytes),
         (responses::LOOKING, Some(seen.looked.cpu_ns)),
+        (responses::THROTTLED, seen.throttled_ns),
     ];
     found.extend(memory(trial, seen));
     found.extend(threads(trial, seen, wall_ns, cpu_ns));

@@ -270,6 +270,12 @@ impl Cgroup {
         }
     }
 
+    /// For how long a quota has held this group back, summed over the CPUs on which it did, in ns;
+    /// `None` where the kernel does not count it.
+    pub fn throttled_ns(&self) -> Option<u64> {
+        quota::parse_throttled_ns(&text::read(self.path.join("cpu.stat")).ok()?)
+    }
+
     /// The processes in this group, not those in groups below it. One that
     /// lives outside our PID namespace is not listed.
     pub fn processes(&self) -> Vec<Pid> {

@@ -27,7 +27,7 @@ pub(super) fn look_for_all(study: &Study) -> anyhow::Result<()> {
 }
 
 /// The same for a study whose file is not at hand.
-pub(super) fn look_for(design: &Design) -> anyhow::Result<()> {
+pub(crate) fn look_for(design: &Design) -> anyhow::Result<()> {
     match missing(design) {
         Some(Missing { key, what }) => bail!("{key}: {what}"),
         None => Ok(()),

@@ -257,6 +257,26 @@ impl Fit {
         Ok((low.min(point).max(0.0), high.max(point)))
     }
 
+    /// By how much the mean relative variance of the curve over some n would fall if a point of
+    /// `weight` were added at n: the I-optimal choice of the next measurement (A. C. Atkinson, A. N.
+    /// Donev and R. D. Tobias, *Optimum Experimental Designs*, Oxford 2007, 10.6). 0 where the curve
+    /// has no value.
+    ///
+    /// A variance in the coefficients V and slopes g at the new n: V falls by
+    /// V g gᵀ V / (σ²/weight + gᵀ V g).
+    pub fn gain(&self, n: f64, weight: f64, over: &[f64]) -> f64 {
+        let dot = |a: &Values, b: &Values| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let g = self.law.slopes(&self.around, n);
+        let v: Values = std::array::from_fn(|row| dot(&self.covariance[row], &g));
+        let below = self.residual_deviation().powi(2) / weight + dot(&v, &g);
+        let fall = |&at: &f64| {
+            let height = self.law.value(&self.around, at);
+            (dot(&self.law.slopes(&self.around, at), &v) / height).powi(2) / below
+        };
+        let sum: f64 = over.iter().map(fall).sum::<f64>() / over.len() as f64;
+        if sum.is_finite() { sum } else { 0.0 }
+    }
+
     /// The standard deviation of a point of weight 1 about the curve.
     pub fn residual_deviation(&self) -> f64 {
         (self.residual_squares / self.freedom as f64).sqrt()

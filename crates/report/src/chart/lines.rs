@@ -193,7 +193,7 @@ pub(super) fn stretched_at(x: &Scale, value: f64, height: f64) -> String {
 }
 
 /// What of this machine lies among the levels: an upright line with its name each.
-fn landmarks(axis: &Axis) -> Markup {
+pub(super) fn landmarks(axis: &Axis) -> Markup {
     let mut last = f64::NEG_INFINITY;
     let mut low = false;
     let mut placed = Vec::new();
@@ -275,7 +275,7 @@ fn break_mark(x: &str, y: &str) -> Markup {
     }
 }
 
-fn level_axis(x: &Scale, levels: &[(f64, String)]) -> Markup {
+pub(super) fn level_axis(x: &Scale, levels: &[(f64, String)]) -> Markup {
     let base = ABOVE + HEIGHT;
     let labels = labels_that_fit(x, levels);
     html! {
@@ -311,7 +311,7 @@ pub(super) fn labels_that_fit<'l>(x: &Scale, levels: &'l [(f64, String)]) -> Vec
     fitting
 }
 
-fn band_and_line(line: &Line, x: &Scale, y: &Scale) -> Markup {
+pub(super) fn band_and_line(line: &Line, x: &Scale, y: &Scale) -> Markup {
     let known: Vec<_> = line
         .points
         .iter()
@@ -332,7 +332,13 @@ fn band_and_line(line: &Line, x: &Scale, y: &Scale) -> Markup {
     }
 }
 
-fn points_of(line: &Line, x: &Scale, y: &Scale, shift: f64, unit: &model::Unit) -> Markup {
+pub(super) fn points_of(
+    line: &Line,
+    x: &Scale,
+    y: &Scale,
+    shift: f64,
+    unit: &model::Unit,
+) -> Markup {
     let at = |height: f64| px(down(y, height));
     let dot = |index: usize, height: f64| (px(off_center(index) * DOT_SPREAD_PX), at(height));
     let mark = |estimate: &Estimate| {

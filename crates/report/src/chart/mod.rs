@@ -18,6 +18,7 @@ mod scale;
 mod slopes;
 mod stack;
 mod table;
+mod throughput;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +32,7 @@ pub(crate) use meter::{
 pub(crate) use region::strip;
 pub(crate) use scale::{Scale, Zero};
 pub(crate) use stack::{Piece, key, shares, stack};
+pub(crate) use throughput::throughput;
 pub(crate) use {lines::scale_of, rows::log_tick, rows::scale_of as scale_of_rows};
 
 use crate::format::{Parts, Terms, count, parts, value_in};

@@ -39,6 +39,7 @@ pub(super) fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
                 a.anchor href={ "#" (own) } aria-label="Link to this chapter" { "#" }
             }
             (subject::subject(chapter))
+            (crate::scaling::chapter(session, &summary.id))
             @match squeezes::of(session, chapter) {
                 Some(why) => {
                     (squeezes::squeezes(&why))

@@ -38,6 +38,7 @@ const CHAPTERS: &str = concat!(
     include_str!("raw.css"),
     include_str!("rail.css"),
     include_str!("subject.css"),
+    include_str!("scaling.css"),
     include_str!("print.css"),
     include_str!("squeezes.css")
 );

@@ -1,0 +1,141 @@
+//! The command line of `scruple scale`.
+
+use super::{PlanArgs, ProfileName, parse_time};
+use clap::Args;
+use std::path::PathBuf;
+
+/// The most workers that may be asked for.
+const WORKERS_MAX: u64 = 1 << 16;
+
+/// The most different numbers of workers.
+const LEVELS_MAX: usize = 64;
+
+/// The numbers of workers asked for, rising.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Levels(pub(crate) Vec<u64>);
+
+#[derive(Debug, Args)]
+pub(crate) struct ScaleArgs {
+    /// The command; {n} in it is the number of workers
+    #[arg(value_name = "CMD", last = true, required_unless_present_any = ["fit", "resume"])]
+    pub(crate) command: Vec<String>,
+    /// The numbers of workers: a range, a list, or both, such as 1..8 or 1,2,4..8
+    ///
+    /// [default: 1, 2, 3, 4, 6, 8, 12 … up to twice the CPUs, and 4 at the least]. One worker is
+    /// always measured: speedups are held against it.
+    #[arg(long, value_name = "LEVELS", value_parser = parse_levels)]
+    pub(crate) levels: Option<Levels>,
+    /// Pick the work that was done from what the command prints: the first group of this regular
+    /// expression (or all of it, if it has none), at its last match
+    ///
+    /// Without it each trial is taken to do the same work, whatever n is.
+    #[arg(long, value_name = "REGEX")]
+    pub(crate) work: Option<String>,
+    /// Where the work is printed
+    #[arg(long, value_enum, default_value_t = WorkFrom::Stdout, requires = "work")]
+    pub(crate) work_from: WorkFrom,
+    /// What the work is counted in, such as requests
+    #[arg(long, value_name = "WORD", requires = "work")]
+    pub(crate) unit: Option<String>,
+    /// Also run as many separate copies at once as there are CPUs, with one worker each: what they
+    /// lose, too, is lost to the hardware and not to locks
+    ///
+    /// The copies run in the same folder; a command that writes a file writes it several times at
+    /// once.
+    #[arg(long)]
+    pub(crate) copies: bool,
+    /// Limit the command's CPU time per time to so many CPUs, as a container would (cgroup)
+    #[arg(long, value_name = "CPUS", value_parser = parse_cpus)]
+    pub(crate) cpu_quota: Option<f64>,
+    /// The time after which a trial is ended, such as 30s or 10m
+    #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5m")]
+    pub(crate) time_limit: u64,
+    /// Fit a file of figures measured elsewhere instead: CSV with the columns n, throughput and
+    /// perhaps trial and cpu_s; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "resume", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
+    pub(crate) fit: Option<PathBuf>,
+    /// How much to measure
+    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
+    pub(crate) profile: ProfileName,
+    #[command(flatten)]
+    pub(crate) plan: PlanArgs,
+    /// Finish an interrupted session; everything else is as it was begun
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
+    pub(crate) resume: Option<PathBuf>,
+    /// Print the answer as JSON (docs/scale.schema.json)
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum WorkFrom {
+    /// Standard output
+    Stdout,
+    /// Standard error
+    Stderr,
+}
+
+/// Numbers of workers: `1..8`, `1,2,4`, or both.
+fn parse_levels(text: &str) -> Result<Levels, String> {
+    const LIKE: &str = "expected numbers of workers such as 1..8 or 1,2,4";
+    let number = |text: &str| {
+        let text = text.trim();
+        let value: Option<u64> = text.parse().ok().filter(|_| !text.starts_with('+'));
+        match value {
+            Some(value @ 1..=WORKERS_MAX) => Ok(value),
+            _ => Err(format!("{text:?} is no number of workers from 1 to {WORKERS_MAX}; {LIKE}")),
+        }
+    };
+    let mut levels = Vec::new();
+    for part in text.split(',') {
+        let (low, high) = match part.split_once("..") {
+            Some((low, high)) => (number(low)?, number(high.trim_start_matches('='))?),
+            None => (number(part)?, number(part)?),
+        };
+        if low > high {
+            return Err(format!("{part} goes down; {LIKE}"));
+        }
+        if (high - low) as usize >= LEVELS_MAX {
+            return Err(format!("{part} is more than {LEVELS_MAX} numbers of workers"));
+        }
+        levels.extend(low..=high);
+    }
+    levels.sort_unstable();
+    levels.dedup();
+    match levels.len() {
+        0..=LEVELS_MAX => Ok(Levels(levels)),
+        many => Err(format!("{many} numbers of workers are more than {LEVELS_MAX}")),
+    }
+}
+
+fn parse_cpus(text: &str) -> Result<f64, String> {
+    let cpus: Option<f64> = text.parse().ok();
+    cpus.filter(|cpus| (0.01..=4096.0).contains(cpus))
+        .ok_or_else(|| "expected a number of CPUs from 0.01 to 4096, such as 0.5".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_are_ranges_and_lists() {
+        let of = |text: &str| parse_levels(text).map(|levels| levels.0);
+        assert_eq!(of("1..4"), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(of("8,1,2,2"), Ok(vec![1, 2, 8]));
+        assert_eq!(of("1,4..=6, 16"), Ok(vec![1, 4, 5, 6, 16]));
+        for text in ["", "0", "4..1", "1..", "a", "-1", "1,,2", "1..100000", "+1", "1..2..3", "1.5"]
+        {
+            assert!(of(text).is_err(), "{text}");
+        }
+        assert!(of("1..60,100..160").is_err());
+    }
+
+    #[test]
+    fn a_quota_is_a_number_of_cpus() {
+        assert_eq!(parse_cpus("0.5"), Ok(0.5));
+        for text in ["", "0", "-1", "nan", "inf", "x", "1e9"] {
+            assert!(parse_cpus(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! The experiment that asks how a command scales.
+
+use crate::cli::scale::{ScaleArgs, WorkFrom};
+use analysis::scaling::{COPIES, WORK, WORKERS};
+use anyhow::bail;
+use kit::declare::{factor, level, ratio, remark, response};
+use kit::subject::{AGAIN, CPU, WALL};
+use model::{
+    Cell, Control, Design, Factor, Grid, Metric, Needs, Pick, Profile, Response, Stream, Subject,
+    SubjectLimits, Unit,
+};
+use std::collections::BTreeMap;
+
+/// How narrow the curve is to be: the relative half-width of its interval.
+const PRECISION: f64 = 0.03;
+
+/// How long processes that the command leaves behind may go on, in milliseconds.
+const LINGER_MS: u32 = 1_000;
+
+/// Into how many parts a unit of work is divided in the stored integer.
+const PARTS: u64 = 1_000;
+
+/// Starts `$1` copies of a command at once and fails if one of them does.
+const AT_ONCE: &str = "k=$1; shift; i=0; p=; while [ $i -lt $k ]; do \"$@\" & p=\"$p $!\"; \
+                       i=$((i+1)); done; r=0; for j in $p; do wait $j || r=$?; done; exit $r";
+
+/// The design for a command and the CPUs that its trials may use.
+pub(super) fn design(args: &ScaleArgs, cpus: usize) -> anyhow::Result<Design> {
+    let placeholder = format!("{{{WORKERS}}}");
+    if !args.command.iter().any(|word| word.contains(&placeholder)) {
+        bail!(
+            "the command has no {placeholder} for the number of workers; such as: scruple scale -- \
+             xz -T{placeholder} -k FILE"
+        );
+    }
+    let cpus = cpus as u64;
+    let mut levels = match &args.levels {
+        Some(levels) => levels.0.clone(),
+        None => usual(cpus),
+    };
+    if !levels.contains(&1) {
+        levels.insert(0, 1);
+    }
+    let copies = args.copies.then(|| at_once(&levels, cpus)).transpose()?;
+    let mut responses = kit::subject::responses();
+    responses.extend(work(args)?);
+    let subject = subject(args, copies)?;
+    let design = Design {
+        id: "scale".into(),
+        version: 1,
+        chapter: "your own programs".into(),
+        question: format!("How does {} scale?", program(&args.command)),
+        method: method(args),
+        factors: factors(&levels, copies),
+        grids: grids(&levels, copies),
+        findings: findings(&levels, cpus, args.work.is_some()),
+        controls: [WALL, CPU].map(control).into(),
+        responses,
+        needs: Needs { cpus: 1, ..Needs::default() },
+        precision: PRECISION,
+        time_limit_ms: args.time_limit.saturating_mul(1000),
+        subject: Some(subject),
+        ..Design::default()
+    };
+    if let Err(error) = design.check() {
+        bail!("{}", error.what);
+    }
+    Ok(design)
+}
+
+/// Numbers of workers for so many CPUs: steps of a half and a third, up to twice the CPUs.
+fn usual(cpus: u64) -> Vec<u64> {
+    let most = (2 * cpus).max(4);
+    let steps = (0..16).flat_map(|power| [2_u64.pow(power), 3 * 2_u64.pow(power)]);
+    let mut levels: Vec<u64> = steps.filter(|n| *n <= most).chain([cpus.max(1), most]).collect();
+    levels.sort_unstable();
+    levels.dedup();
+    levels
+}
+
+/// How many copies run at once: as many as the most workers that all have a CPU.
+fn at_once(levels: &[u64], cpus: u64) -> anyhow::Result<u64> {
+    let most = levels.iter().copied().filter(|n| *n > 1 && *n <= cpus).max();
+    most.ok_or_else(|| {
+        anyhow::anyhow!("--copies needs a number of workers from 2 to the {cpus} CPUs there are")
+    })
+}
+
+fn subject(args: &ScaleArgs, copies: Option<u64>) -> anyhow::Result<Subject> {
+    let mut command = args.command.clone();
+    let mut lists = BTreeMap::new();
+    if let Some(copies) = copies {
+        command.insert(0, format!("{{{COPIES}}}"));
+        let shell = ["/bin/sh", "-c", AT_ONCE, "scruple", &copies.to_string()];
+        let levels =
+            [("1".to_string(), Vec::new()), (copies.to_string(), shell.map(String::from).to_vec())];
+        lists.insert(COPIES.to_string(), levels.into());
+    }
+    let metrics = args.work.iter().map(|regex| Metric {
+        response: WORK.into(),
+        from: match args.work_from {
+            WorkFrom::Stdout => Stream::Stdout,
+            WorkFrom::Stderr => Stream::Stderr,
+        },
+        pick: Pick::Regex(regex.clone()),
+        scale: 1.0,
+        per: PARTS,
+    });
+    Ok(Subject {
+        metrics: metrics.collect(),
+        command,
+        lists,
+        folder: std::env::current_dir()?.to_string_lossy().into_owned(),
+        workers: format!("{{{WORKERS}}}"),
+        linger_ms: LINGER_MS,
+        limits: SubjectLimits {
+            cpus_quota: args.cpu_quota.map(|cpus| cpus.to_string()).unwrap_or_default(),
+            ..SubjectLimits::default()
+        },
+        ..Subject::default()
+    })
+}
+
+/// The response that a program's own count of its work becomes.
+fn work(args: &ScaleArgs) -> anyhow::Result<Option<Response>> {
+    let Some(regex) = &args.work else { return Ok(None) };
+    if let Err(what) = subject::check_pick(&Pick::Regex(regex.clone())) {
+        bail!("--work {regex:?}: {what}");
+    }
+    let unit = args.unit.clone().unwrap_or_else(|| "operations".into());
+    let source = format!("what it prints, the last match of {regex}");
+    Ok(Some(
+        response(WORK, "work done", Unit::Other(unit))
+            .card("where the program itself begins to count", "where it ends", "", &source)
+            .build(),
+    ))
+}
+
+fn factors(levels: &[u64], copies: Option<u64>) -> Vec<Factor> {
+    let mut all = vec![
+        factor(WORKERS, "how many workers the command is told to use", "1")
+            .numbers(Profile::Smoke, "", levels)
+            .build(),
+        factor(AGAIN, "whether it is the second of two identical treatments", "no")
+            .level(level("no", "as the other factors say"))
+            .level(level("yes", "the very same once more: the A/A control"))
+            .build(),
+    ];
+    for level in &mut all[0].levels {
+        level.about = format!("{{{WORKERS}}} is {}", level.name);
+    }
+    if let Some(copies) = copies {
+        let about = "how many separate copies of the command run at once, each with its n workers";
+        let many = copies.to_string();
+        all.push(
+            factor(COPIES, about, "1")
+                .level(level("1", "the command alone"))
+                .level(level(&many, "copies that share the machine and nothing of the program"))
+                .build(),
+        );
+    }
+    all
+}
+
+/// Every n; one worker again; copies of one worker.
+fn grids(levels: &[u64], copies: Option<u64>) -> Vec<Grid> {
+    let grid = |factor: &str, levels: Vec<String>| Grid {
+        from: Profile::Smoke,
+        vary: vec![(factor.to_string(), levels)],
+    };
+    let mut grids = vec![
+        grid(WORKERS, levels.iter().map(u64::to_string).collect()),
+        grid(AGAIN, vec!["yes".into()]),
+    ];
+    grids.extend(copies.map(|copies| grid(COPIES, vec![copies.to_string()])));
+    grids
+}
+
+/// The speedups, that of as many workers as there are CPUs first.
+fn findings(levels: &[u64], cpus: u64, counted: bool) -> Vec<model::Finding> {
+    let mut order: Vec<u64> = levels.iter().copied().filter(|n| *n > 1).collect();
+    order.sort_by_key(|n| (*n > cpus, n.abs_diff(cpus)));
+    order.into_iter().map(|n| finding(n, counted)).collect()
+}
+
+/// How much faster n workers are; where the work is counted they may do another amount of it, and
+/// the elapsed time alone is no speedup.
+fn finding(n: u64, counted: bool) -> model::Finding {
+    let at = |n: u64| Cell::new([(WORKERS, n.to_string().as_str())]);
+    let (sentence, quantity) = if counted {
+        (format!("With n {n}: {{}} times the elapsed time of n 1."), ratio(WALL, at(n), at(1)))
+    } else {
+        (format!("With n {n}: {{}} times as fast as with n 1."), ratio(WALL, at(1), at(n)))
+    };
+    remark(&format!("wall_{n}"), &sentence, quantity)
+}
+
+fn control(response: &str) -> Control {
+    let at = |level| Cell::new([(AGAIN, level)]);
+    Control { response: response.into(), a: at("no"), b: at("yes") }
+}
+
+fn program(command: &[String]) -> &str {
+    let first = command.first().map(String::as_str).unwrap_or_default();
+    first.rsplit('/').next().unwrap_or_default()
+}
+
+fn method(args: &ScaleArgs) -> String {
+    let work = match &args.work {
+        Some(_) => "the work is what the program itself prints that it did",
+        None => "each trial is taken to do the same work, whatever n is",
+    };
+    let copies = if args.copies {
+        " Beside them, as many separate copies as there are CPUs run at once, with one worker each: \
+         they share the hardware and nothing of the program."
+    } else {
+        ""
+    };
+    format!(
+        "Each trial starts the command once with n workers, without a shell, and waits until it and \
+         all that came of it have ended. Throughput is work by elapsed time; {work}. The CPU time is \
+         the kernel's account of all its processes; where its threads waited is looked at some \
+         milliseconds apart. One worker is measured twice in each block, as an A/A control.{copies}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_usual_numbers_of_workers_go_to_twice_the_cpus() {
+        assert_eq!(usual(1), [1, 2, 3, 4]);
+        assert_eq!(usual(2), [1, 2, 3, 4]);
+        assert_eq!(usual(4), [1, 2, 3, 4, 6, 8]);
+        assert_eq!(usual(16), [1, 2, 3, 4, 6, 8, 12, 16, 24, 32]);
+        assert_eq!(usual(10), [1, 2, 3, 4, 6, 8, 10, 12, 16, 20]);
+    }
+}
