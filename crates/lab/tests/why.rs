@@ -120,7 +120,7 @@ fn bad_input_is_refused_in_one_line() {
 fn a_command_that_takes_too_long_ends_and_so_do_its_co_runners() {
     let dir = tempfile::tempdir().unwrap();
     let session = dir.path().join("session");
-    let output = measured(&session, &["--time-limit", "1s", "-r", "1"], &["sleep", "4242.25"]);
+    let output = measured(&session, &["--time-limit", "1s"], &["sleep", "4242.25"]);
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     for trial in trials_of(&session) {
         assert_eq!(trial["outcome"]["kind"], "timed_out", "{trial}");

@@ -35,16 +35,25 @@ pub(super) fn answer(told: &mut Why) {
     if let Some(Err(why)) = agreement {
         told.warnings.push(why);
     }
+    let faster = told
+        .squeezes
+        .iter()
+        .filter(|one| one.elasticity.as_ref().is_some_and(|e| e.high < -LIVES_ON));
+    let faster: Vec<&str> = faster.map(|one| one.resource.words()).collect();
+    if !faster.is_empty() {
+        told.warnings.push(format!(
+            "it was faster where {} was taken: a CPU that co-runners keep from idling wakes up \
+             sooner, which hides what else they do to a program that waits",
+            faster.join(" and ")
+        ));
+    }
     told.answer = match named {
         Some(resource) => lives_on(told, resource),
         None => nothing_named(told),
     };
 }
 
-fn stands<'a>(
-    squeezes: &'a [SqueezeResult],
-    resource: Resource,
-) -> Option<(&'a SqueezeResult, f64)> {
+fn stands(squeezes: &[SqueezeResult], resource: Resource) -> Option<(&SqueezeResult, f64)> {
     let one = squeezes.iter().find(|one| one.resource == resource && one.stands)?;
     Some((one, one.elasticity.as_ref()?.point))
 }
@@ -161,9 +170,21 @@ fn nothing_named(told: &Why) -> String {
         return "Nothing can be named: nothing was squeezed strongly and often enough.".into();
     }
     if known.iter().all(|e| e.high < LIVES_ON) {
-        return "This command lives on none of what was squeezed: it waits for something else, \
-                such as another program, a network or a fixed time."
-            .into();
+        let unknown = told.squeezes.iter().filter(|one| one.elasticity.is_none());
+        let unknown: Vec<&str> = unknown
+            .map(|one| one.resource)
+            .chain(told.not_squeezed.iter().map(|not| not.resource))
+            .map(Resource::words)
+            .collect();
+        return match unknown[..] {
+            [] => "This command lives on none of what was squeezed: it waits for something else, \
+                   such as another program, a network or a fixed time."
+                .into(),
+            _ => format!(
+                "This command lives on none of what could be squeezed here. Of {} nothing is known.",
+                unknown.join(" and ")
+            ),
+        };
     }
     "Cannot tell: the intervals are too wide; give it more time (--time-budget) or a quieter \
      machine."

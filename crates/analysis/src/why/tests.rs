@@ -145,7 +145,8 @@ fn a_streaming_program_lives_on_memory_though_it_is_as_elastic_to_the_cpu() {
 
 #[test]
 fn each_resource_is_named_when_it_is_the_one() {
-    let worlds: [(Resource, fn(Resource) -> f64); 5] = [
+    type Elasticity = fn(Resource) -> f64;
+    let worlds: [(Resource, Elasticity); 5] = [
         (Resource::Cpu, |it| if it == Resource::Cpu { 1.0 } else { 0.0 }),
         (Resource::Storage, |it| if it == Resource::Storage { 0.8 } else { 0.0 }),
         (Resource::Timer, |it| if it == Resource::Timer { 0.9 } else { 0.0 }),
@@ -260,6 +261,17 @@ fn counters_that_contradict_are_said_to() {
     let told = World { elasticity, cpu_ppm: 20_000, ..QUIET }.told(10, 2);
     assert_eq!((told.named, told.evidence.as_str()), (Some(Resource::Cpu), "timing"));
     assert!(told.warnings.iter().any(|it| it.contains("counters do not agree")));
+}
+
+#[test]
+fn what_is_faster_when_squeezed_is_a_warning_and_no_verdict() {
+    let elasticity: fn(Resource) -> f64 = |it| if it == Resource::Cpu { -1.0 } else { 0.0 };
+    let mut records = World { elasticity, ..QUIET }.records(10, 2);
+    records.retain(|record| !record.treatment.level("squeeze").unwrap().starts_with("storage"));
+    let told = told(&records);
+    assert_eq!(told.named, None);
+    assert!(told.warnings.iter().any(|it| it.contains("faster where CPU time was taken")));
+    assert!(told.answer.ends_with("Of storage nothing is known."), "{}", told.answer);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use sys::clock::now_ns;
 const TURNS: [bool; 8] = [false, true, true, false, true, false, false, true];
 
 /// How long a turn is, in nanoseconds.
-const TURN_NS: u64 = 8_000_000;
+const TURN_NS: u64 = 15_000_000;
 
 /// What is left out at the beginning of a turn, until what was there before has ended.
 const SETTLE: Duration = Duration::from_millis(1);

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// What a request of a co-runner and of the reference writes, in bytes.
-const CO_RUNNER_BYTES: usize = 128 << 10;
+const CO_RUNNER_BYTES: usize = 1 << 20;
 const REFERENCE_BYTES: usize = 4 << 10;
 
 /// Their files' size, in requests.
