@@ -10,7 +10,11 @@ use rand_chacha::ChaCha8Rng;
 enum Plant {
     Serial(f64),
     Mutex,
+    /// The same where woken waiters wait for a CPU that others have, and waking costs CPU time.
+    MutexInCompany,
     Spin,
+    /// The same while others make workers wait for longer than they spin.
+    SpinInCompany,
     Memory,
     Quota(f64),
     Pinned,
@@ -55,6 +59,17 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
         Plant::Mutex => {
             fate.wall = 1.0 / (ran / (1.0 + 0.3 * (ran - 1.0)));
             fate.switches = 10.0 + 5_000.0 * (n - 1.0);
+        }
+        Plant::MutexInCompany => {
+            fate.cpu = 1.0 + 0.15 * (ran - 1.0);
+            fate.wall = 1.0 / (ran / (1.0 + 0.4 * (ran - 1.0)));
+            fate.foreign = 3.0 * fate.wall;
+            fate.switches = 10.0 + 5_000.0 * (n - 1.0);
+        }
+        Plant::SpinInCompany => {
+            fate.cpu = 1.0 + 0.15 * (ran - 1.0);
+            fate.wall = 2.5 * fate.cpu / ran;
+            fate.foreign = 2.0 * fate.wall;
         }
         Plant::Spin => {
             fate.cpu = 1.0 + 0.3 * (n - 1.0);
@@ -163,6 +178,8 @@ fn the_planted_cause_is_named() {
     for (plant, copies, cause) in [
         (Plant::Serial(0.1), false, B::Serial),
         (Plant::Mutex, false, B::Mutex),
+        (Plant::MutexInCompany, false, B::Mutex),
+        (Plant::SpinInCompany, true, B::Spinning),
         (Plant::Spin, true, B::Spinning),
         (Plant::Spin, false, B::Spinning),
         (Plant::Memory, true, B::Hardware),
