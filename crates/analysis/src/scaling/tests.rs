@@ -97,9 +97,7 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
             fate.system = fate.cpu - 0.99;
             fate.wall = fate.cpu / ran;
         }
-        Plant::Falls => {
-            fate.wall = if n > CPUS { 1.6 / CPUS } else { 1.0 / n };
-        }
+        Plant::Falls => fate.wall = if n > CPUS { 1.6 / CPUS } else { 1.0 / n },
     }
     let off = (n * fate.wall - fate.cpu / copies).max(0.0);
     match plant {
