@@ -242,6 +242,21 @@ fn a_wait_that_nobody_saw_is_shown_as_the_rest() {
     assert!((rest.share.point - 0.25).abs() < 0.02, "{account:?}");
 }
 
+/// Who ran was there: places that nobody filled between two looks cannot be more than are left.
+#[test]
+fn absence_is_no_more_than_what_is_left() {
+    let mut trials = session(Plant::Serial(0.2), 3, false);
+    for trial in &mut trials {
+        trial.absent_ns = Some(0.1 * trial.n * trial.wall_ns);
+    }
+    for level in ask(trials).levels {
+        let account = level.account.unwrap();
+        assert!((account.explained - 1.0).abs() < 0.03, "at {}: {account:?}", level.n);
+        let absent = account::share(&account, ScaleLoss::Absent);
+        assert!(absent.abs() < 0.03, "at {}: {absent}", level.n);
+    }
+}
+
 #[test]
 fn processes_too_short_to_be_seen_have_one_part_off_the_cpu() {
     let mut trials = session(Plant::Serial(0.4), 3, false);
