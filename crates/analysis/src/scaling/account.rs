@@ -69,7 +69,11 @@ fn shares(trial: &ScaleTrial, alone_ns: f64, whole: bool, cpus: Option<u32>) -> 
         parts.push((ScaleLoss::Throttled, throttled));
         parts.push((ScaleLoss::Waiting, waiting - throttled));
         parts.push((ScaleLoss::Blocked, of(trial.blocked_ns)?));
-        parts.push((ScaleLoss::Absent, of(trial.absent_ns)?));
+        // Where a worker takes over between two looks, nobody fills its place for the whole of it;
+        // CPU time is exact, and who ran was there: so what is too much was not absent.
+        let absent = of(trial.absent_ns)?;
+        let sum = parts.iter().map(|(_, share)| share).sum::<f64>() + absent;
+        parts.push((ScaleLoss::Absent, (absent - (sum - 1.0).max(0.0)).max(0.0)));
     } else {
         parts.push((ScaleLoss::OffCpu, 1.0 - cpu));
     }

@@ -138,7 +138,7 @@ pub(super) fn remarks(
             percent(share)
         ));
     }
-    if told.iter().any(|level| level.account.as_ref().is_some_and(|it| is_unsplit(it))) {
+    if told.iter().any(|level| level.account.as_ref().is_some_and(is_unsplit)) {
         remarks.push(
             "At some n the processes were too short-lived to be looked at: their time on no CPU is \
              one part."

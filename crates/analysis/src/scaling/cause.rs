@@ -102,7 +102,8 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
         (ScaleLoss::Waiting, beyond_one(ScaleLoss::Waiting)),
         (ScaleLoss::Blocked, idle),
         (ScaleLoss::OffCpu, beyond_one(ScaleLoss::OffCpu)),
-        (ScaleLoss::Rest, beyond_one(ScaleLoss::Rest)),
+        // One worker's time that was counted twice explains nothing of what n lack.
+        (ScaleLoss::Rest, share(account, ScaleLoss::Rest) - share(alone, ScaleLoss::Rest).max(0.0)),
     ];
     let signs = Signs::of(one.level, at.level, case.cpus);
     let mut evidence = vec![format!(

@@ -10,7 +10,11 @@ use rand_chacha::ChaCha8Rng;
 enum Plant {
     Serial(f64),
     Mutex,
+    /// The same where woken waiters wait for a CPU that others have, and waking costs CPU time.
+    MutexInCompany,
     Spin,
+    /// The same while others make workers wait for longer than they spin.
+    SpinInCompany,
     Memory,
     Quota(f64),
     Pinned,
@@ -56,6 +60,17 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
             fate.wall = 1.0 / (ran / (1.0 + 0.3 * (ran - 1.0)));
             fate.switches = 10.0 + 5_000.0 * (n - 1.0);
         }
+        Plant::MutexInCompany => {
+            fate.cpu = 1.0 + 0.15 * (ran - 1.0);
+            fate.wall = 1.0 / (ran / (1.0 + 0.4 * (ran - 1.0)));
+            fate.foreign = 3.0 * fate.wall;
+            fate.switches = 10.0 + 5_000.0 * (n - 1.0);
+        }
+        Plant::SpinInCompany => {
+            fate.cpu = 1.0 + 0.15 * (ran - 1.0);
+            fate.wall = 2.5 * fate.cpu / ran;
+            fate.foreign = 2.0 * fate.wall;
+        }
         Plant::Spin => {
             fate.cpu = 1.0 + 0.3 * (n - 1.0);
             fate.wall = fate.cpu / ran;
@@ -82,9 +97,7 @@ fn fate(plant: Plant, n: f64, copies: f64) -> Fate {
             fate.system = fate.cpu - 0.99;
             fate.wall = fate.cpu / ran;
         }
-        Plant::Falls => {
-            fate.wall = if n > CPUS { 1.6 / CPUS } else { 1.0 / n };
-        }
+        Plant::Falls => fate.wall = if n > CPUS { 1.6 / CPUS } else { 1.0 / n },
     }
     let off = (n * fate.wall - fate.cpu / copies).max(0.0);
     match plant {
@@ -163,6 +176,8 @@ fn the_planted_cause_is_named() {
     for (plant, copies, cause) in [
         (Plant::Serial(0.1), false, B::Serial),
         (Plant::Mutex, false, B::Mutex),
+        (Plant::MutexInCompany, false, B::Mutex),
+        (Plant::SpinInCompany, true, B::Spinning),
         (Plant::Spin, true, B::Spinning),
         (Plant::Spin, false, B::Spinning),
         (Plant::Memory, true, B::Hardware),
@@ -225,6 +240,21 @@ fn a_wait_that_nobody_saw_is_shown_as_the_rest() {
     let rest = account.parts.last().unwrap();
     assert_eq!(rest.into, ScaleLoss::Rest);
     assert!((rest.share.point - 0.25).abs() < 0.02, "{account:?}");
+}
+
+/// Who ran was there: places that nobody filled between two looks cannot be more than are left.
+#[test]
+fn absence_is_no_more_than_what_is_left() {
+    let mut trials = session(Plant::Serial(0.2), 3, false);
+    for trial in &mut trials {
+        trial.absent_ns = Some(0.1 * trial.n * trial.wall_ns);
+    }
+    for level in ask(trials).levels {
+        let account = level.account.unwrap();
+        assert!((account.explained - 1.0).abs() < 0.03, "at {}: {account:?}", level.n);
+        let absent = account::share(&account, ScaleLoss::Absent);
+        assert!(absent.abs() < 0.03, "at {}: {absent}", level.n);
+    }
 }
 
 #[test]
