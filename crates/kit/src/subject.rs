@@ -43,8 +43,8 @@ pub const BLOCKED: &str = "blocked_ns";
 pub const ABSENT: &str = "absent_ns";
 /// Time for which a quota of its own held it back, over all CPUs.
 pub const THROTTLED: &str = "throttled_ns";
-/// The most processes at once. Not recorded, as the threads and the memory, where the program was
-/// too short for three looks.
+/// The most processes at once. Not recorded, as the threads, where the program was too short for
+/// three looks.
 pub const PROCESSES: &str = "processes_count";
 /// The most threads at once.
 pub const THREADS: &str = "threads_count";

@@ -22,6 +22,8 @@ pub(crate) struct MemoryLooks {
     pub(crate) rss_bytes: u64,
     /// The largest resident set that one process had at any time, in bytes.
     pub(crate) largest_rss_bytes: u64,
+    /// How often the counters of all processes were read.
+    pub(crate) counts: u32,
     /// How many walks there were.
     pub(crate) walks: u32,
     /// Why page tables cannot be walked here, where they cannot.
@@ -76,31 +78,55 @@ impl MemoryLooks {
         self.take(&found);
     }
 
+    /// Reads the counters of the processes that were there at the last look, and nothing else of
+    /// them: so little that it can be done much more often than a look. Who has come since is
+    /// counted from the next look on.
+    pub(crate) fn glance(&mut self) {
+        let known = self.marks.iter();
+        let found: Vec<(Mark, sys::proc::Resident)> = known
+            .filter_map(|(pid, mark)| Some((*mark, sys::proc::resident(*pid).ok()?)))
+            .collect();
+        self.sum(&found);
+    }
+
+    fn sum(&mut self, found: &[(Mark, sys::proc::Resident)]) {
+        if found.is_empty() {
+            return;
+        }
+        self.counts += 1;
+        let rss_bytes = found.iter().map(|(_, now)| now.rss_bytes).sum();
+        self.rss_bytes = self.rss_bytes.max(rss_bytes);
+        let own = |(mark, now): &(Mark, sys::proc::Resident)| {
+            mark.pss_bytes as i64 + now.anonymous_bytes as i64 - mark.anonymous_bytes as i64
+        };
+        let sum = found.iter().map(own).fold(0, i64::saturating_add);
+        if self.walks > 0 {
+            // The counters of one look are not of one moment: shared memory is part of the
+            // resident at least.
+            let sum = u64::try_from(sum).unwrap_or(0).min(rss_bytes);
+            self.pss_bytes = self.pss_bytes.max(sum);
+        }
+    }
+
     fn take(&mut self, found: &[(Member, Counters)]) {
         self.now_processes = found.len();
         self.now_rss_bytes = found.iter().map(|(_, now)| now.rss_bytes).sum();
-        self.rss_bytes = self.rss_bytes.max(self.now_rss_bytes);
         let largest = found.iter().map(|(_, now)| now.largest_rss_bytes).max();
         self.largest_rss_bytes = self.largest_rss_bytes.max(largest.unwrap_or(0));
         let before = std::mem::take(&mut self.marks);
         let peaks: HashMap<Pid, u64> =
             found.iter().map(|(member, now)| (member.pid, now.largest_rss_bytes)).collect();
-        let mut sum = 0_i64;
+        let mut of_all = Vec::with_capacity(found.len());
         for (member, now) in found {
             let inherited_bytes = peaks.get(&member.parent).copied().unwrap_or(u64::MAX);
             let first_seen =
                 Mark { pss_bytes: 0, anonymous_bytes: now.anonymous_bytes.min(inherited_bytes) };
             let mark = before.get(&member.pid).copied().unwrap_or(first_seen);
-            let grown = now.anonymous_bytes as i64 - mark.anonymous_bytes as i64;
-            sum = sum.saturating_add(mark.pss_bytes as i64 + grown);
+            let Counters { rss_bytes, anonymous_bytes, .. } = *now;
+            of_all.push((mark, sys::proc::Resident { rss_bytes, anonymous_bytes }));
             self.marks.insert(member.pid, mark);
         }
-        if self.walks > 0 {
-            // The counters of one look are not of one moment: shared memory is part of the
-            // resident at least.
-            let sum = u64::try_from(sum).unwrap_or(0).min(self.now_rss_bytes);
-            self.pss_bytes = self.pss_bytes.max(sum);
-        }
+        self.sum(&of_all);
     }
 
     /// Walks through the page tables of these processes. `again` says which there are afterwards:

@@ -7,6 +7,10 @@ use kit::{Trial, subject as responses};
 /// have had anything between them.
 const LOOKS_MIN: u32 = 3;
 
+/// With fewer readings of its counters than this, no peak of memory is recorded: it would be that of
+/// some moment.
+const READINGS_MIN: u32 = 10;
+
 /// The part of the largest process's peak that must have been seen for the peak of all to be said.
 const SEEN_PEAK_MIN: f64 = 0.9;
 
@@ -62,7 +66,7 @@ fn memory(trial: &mut Trial<'_>, seen: &Seen) -> [(&'static str, Option<u64>); 2
     // then: up to that it says nothing.
     let floor = seen.began.usage.rss_peak_bytes + FORKED_BYTES;
     let largest = Some(seen.ended.usage.rss_peak_bytes).filter(|bytes| *bytes > floor);
-    let looked = looks.rss_bytes > 0 && seen.looked.looks >= LOOKS_MIN;
+    let looked = looks.counts >= READINGS_MIN;
     let seen_bytes = looks.rss_bytes as f64;
     let is_seen =
         looked && largest.is_none_or(|largest| seen_bytes >= SEEN_PEAK_MIN * largest as f64);
@@ -72,12 +76,13 @@ fn memory(trial: &mut Trial<'_>, seen: &Seen) -> [(&'static str, Option<u64>); 2
     if let Some(why) = &looks.refused {
         trial.observe("no_pss", why);
     }
+    trial.observe("memory_readings", looks.counts);
     trial.observe("memory_walks", looks.walks);
     // When the largest process was at its peak, all of them together had at least as much.
-    let rss = match largest {
-        Some(largest) => Some(looks.rss_bytes.max(looks.largest_rss_bytes).max(largest)),
-        None => looked.then_some(looks.rss_bytes.max(looks.largest_rss_bytes)),
-    };
+    let at_least = looks.rss_bytes.max(looks.largest_rss_bytes).max(largest.unwrap_or(0));
+    // A program that was seen to be one process had no more than that.
+    let alone = seen.looked.processes <= 1 && largest.is_some();
+    let rss = (looked || alone).then_some(at_least);
     let pss = (is_seen && looks.pss_bytes > 0).then_some(looks.pss_bytes);
     [(responses::PEAK_PSS, pss), (responses::PEAK_RSS, rss)]
 }

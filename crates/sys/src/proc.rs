@@ -12,7 +12,7 @@ pub use load::{
     MachineCpu, MemInfo, load, machine_cpu, machine_switches, meminfo, neighbours, oom_kills,
     parse_meminfo, parse_pressure, pressure,
 };
-pub use memory::{Memory, memory, parse_memory};
+pub use memory::{Memory, Resident, memory, parse_memory, resident};
 pub use task::{
     Io, SchedStat, Stat, Status, io, migrations_thread, parse_io, parse_schedstat, parse_stat,
     parse_status, schedstat_process, schedstat_thread, status,
@@ -26,6 +26,9 @@ fn path(pid: crate::Pid, name: &str) -> String {
 
 #[cfg(test)]
 pub(crate) use load::{parse_load, parse_machine_stat};
+
+#[cfg(test)]
+pub(crate) use memory::parse_statm;
 
 #[cfg(test)]
 mod tests;

@@ -167,6 +167,7 @@ fn method(program: &[u32], kept: usize) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{escaped, program_cpus, resources};
     use model::{Resource, Subject, Treatment};

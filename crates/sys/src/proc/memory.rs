@@ -50,6 +50,38 @@ pub fn memory(pid: Pid) -> Result<Memory> {
         .ok_or_else(|| Error::unreadable(format!("read({path})"), "the process has no memory"))
 }
 
+/// What a process has resident, by the kernel's counters.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Resident {
+    /// Resident pages, in bytes; shared ones count in full.
+    pub rss_bytes: u64,
+    /// Those of them that no file and no shared memory is behind, in bytes.
+    pub anonymous_bytes: u64,
+}
+
+/// What process `pid` has resident, from `statm`: some microseconds, whatever
+/// its size. Each thread keeps some dozen pages back from the counters.
+///
+/// # Errors
+/// `ENOENT` or `ESRCH` where the process does not exist; unreadable for a
+/// zombie, which has none.
+pub fn resident(pid: Pid) -> Result<Resident> {
+    let path = path(pid, "statm");
+    parse_statm(&text::read(&path)?, crate::pages::page_bytes() as u64)
+        .ok_or_else(|| Error::unreadable(format!("read({path})"), "the process has no memory"))
+}
+
+/// The second and third numbers of a `statm` text, in pages: resident, and
+/// those of it that a file or shared memory is behind.
+pub(crate) fn parse_statm(text: &str, page_bytes: u64) -> Option<Resident> {
+    let mut pages = text.split_ascii_whitespace().skip(1).map(str::parse::<u64>);
+    let (resident, shared) = (pages.next()?.ok()?, pages.next()?.ok()?);
+    let bytes = |pages: u64| pages.checked_mul(page_bytes);
+    let anonymous = bytes(resident.saturating_sub(shared))?;
+    Some(Resident { rss_bytes: bytes(resident)?, anonymous_bytes: anonymous })
+        .filter(|resident| resident.rss_bytes > 0)
+}
+
 /// Sums the mappings of an `smaps` or `smaps_rollup` text; `None` where it
 /// lists no resident memory at all.
 pub fn parse_memory(text: &str) -> Option<Memory> {

@@ -263,3 +263,17 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn resident_memory_is_read_in_pages() {
+    let found = parse_statm("3000 500 200 10 0 90 0\n", 4096);
+    let expected = Resident { rss_bytes: 500 * 4096, anonymous_bytes: 300 * 4096 };
+    assert_eq!(found, Some(expected));
+    // A zombie's.
+    assert_eq!(parse_statm("0 0 0 0 0 0 0", 4096), None);
+    for hostile in ["", "1", "1 x 2", "1 2", "1 18446744073709551615 0"] {
+        assert_eq!(parse_statm(hostile, 4096), None, "{hostile}");
+    }
+    let own = resident(crate::process::pid()).unwrap();
+    assert!(own.anonymous_bytes > 0 && own.anonymous_bytes <= own.rss_bytes);
+}
