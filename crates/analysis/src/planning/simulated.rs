@@ -105,7 +105,6 @@ fn plans_hold_in_simulation() {
         times.sort_by(f64::total_cmp);
         let p95 = times[times.len() * 95 / 100];
         let (mean, p95) = (mean / planned.response_ns.unwrap(), p95 / planned.p95_ns.unwrap());
-        eprintln!("{rate_per_s}: mean {mean:.3}, p95 {p95:.3} of what was planned");
         assert!((0.93..1.02).contains(&mean), "{rate_per_s}: mean {mean} of what was planned");
         assert!((0.7..1.01).contains(&p95), "{rate_per_s}: p95 {p95} of what was planned");
         // One worker fewer than keep the queue from growing, and it grows.

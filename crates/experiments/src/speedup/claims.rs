@@ -17,6 +17,7 @@ fn shared(workload: &str, count: &str) -> Cell {
 pub(super) fn claims() -> Vec<Claim> {
     let mut all = claims_on_laws();
     all.extend(claims_on_bottlenecks());
+    all.extend(claims_on_too_many());
     all.extend(claims_on_cores());
     all
 }
@@ -122,6 +123,11 @@ fn claims_on_bottlenecks() -> Vec<Claim> {
             ratio("round_ns", at("imbalanced", "2"), at("independent", "2")),
             Region::about(4.0 / 3.0, INEXACT),
         ),
+    ]
+}
+
+fn claims_on_too_many() -> Vec<Claim> {
+    vec![
         claim(
             "more_threads_switch",
             NOTES,
