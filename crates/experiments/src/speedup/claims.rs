@@ -165,7 +165,8 @@ fn claims_on_cores() -> Vec<Claim> {
         )
         .note(
             "In a virtual machine the neighbours of its host keep the other cores busy in any case, \
-             and two of its CPUs may be the threads of one core.",
+             and two of its CPUs may be the threads of one core. A neighbour on the other CPU slows \
+             one thread down, and makes two look quicker than it.",
         )
         .holds_if(
             ratio("step_ns", at("independent", "2"), at("independent", "1")),
