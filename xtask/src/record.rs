@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The recorded sessions, in the order in which they are measured.
-const SESSIONS: [&str; 2] = ["base", "later"];
+const SESSIONS: [&str; 3] = ["base", "later", "speedup"];
 
 /// What of a session cannot be computed again.
 const KEPT: [&str; 2] = ["manifest.json", "trials.ndjson"];
@@ -18,8 +18,8 @@ const KEPT: [&str; 2] = ["manifest.json", "trials.ndjson"];
 /// killed attempt has left can be removed without fear.
 const SCRATCH: &str = ".record";
 
-/// Measures both sessions by the release binary, or by another, and puts them into `into`, or in
-/// place of those that are there. Not one file is touched before both are complete.
+/// Measures all sessions by the release binary, or by another, and puts them into `into`, or in
+/// place of those that are there. Not one file is touched before all are complete.
 ///
 /// # Errors
 /// If there is no binary, if a session cannot be measured to its end, or if a folder cannot be

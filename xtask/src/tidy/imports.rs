@@ -196,7 +196,8 @@ mod tests {
     fn a_drawing_that_is_not_the_table_is_a_fault() {
         let rooms = "| `model` | – | nouns |\n| `sys` | – | |\n| `laws` | – | |\n\
             | `analysis` | model, laws | |\n\
-            | `kit` | model, sys | |\n| `experiments` | kit, sys | |\n| `store` | model | |\n\
+            | `kit` | model, sys | |\n| `experiments` | kit, sys | |\n\
+            | `subject` | model, sys, kit | |\n| `study` | model, kit | |\n| `store` | model | |\n\
             | `runner` | model, sys, kit | |\n| `report` | model, analysis, laws | |\n\
             | `export` | model, analysis | |\n| `lab` | all | |\n";
         let with = |text: &str| drawing(&tree([("ARCHITECTURE.md", text)]));
