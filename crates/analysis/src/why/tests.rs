@@ -190,7 +190,7 @@ fn intervals_of_elasticities_cover_the_truth() {
             let covered = (0..sessions)
                 .filter(|seed| {
                     let told = world.told(blocks, 1000 + seed);
-                    let e = of(&told, resource).elasticity.clone().unwrap();
+                    let e = of(&told, resource).elasticity.unwrap();
                     e.low <= truth && truth <= e.high
                 })
                 .count();

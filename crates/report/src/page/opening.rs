@@ -54,8 +54,8 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                         }
                         @match chapter.summary.findings.first() {
                             Some(finding) => p.answer {
-                                @match super::squeezes::of(session, chapter) {
-                                    Some(why) => (why.answer),
+                                @match told(session, chapter) {
+                                    Some(sentence) => (short(&sentence, 1000)),
                                     None => (answer(chapter, finding)),
                                 }
                             },
@@ -69,10 +69,23 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
     }
 }
 
+/// What is said of a user's program in other words than a finding's.
+fn told(session: &Session<'_>, chapter: &Chapter<'_>) -> Option<String> {
+    let lives_on = || Some(super::squeezes::of(session, chapter)?.answer);
+    let scaling = || {
+        let subject = chapter.design.is_some_and(|design| design.subject.is_some());
+        let scaling =
+            crate::scaling::of(session.manifest, session.records, &session.summary.scruple);
+        scaling.filter(|_| subject)?.answer.into_iter().next()
+    };
+    lives_on().or_else(scaling)
+}
+
 /// What a session is about; the machine's name follows.
 pub(super) fn title(session: &Session<'_>) -> &'static str {
     match (session.manifest.options.inquiry, session.manifest.options.selftest) {
         (Some(Inquiry::Study), _) => "What your programs cost on",
+        (Some(Inquiry::Scale), _) => "How a command scales on",
         (Some(Inquiry::Why), _) => "What a command lives on, found on",
         (_, true) => "Self-test: how far to trust",
         (_, false) => "What concurrency costs on",
