@@ -21,6 +21,7 @@ pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<Exit> {
         Some(dir) => conduct::resume(dir, PURPOSE)?,
         None => {
             let design = design::design(args)?;
+            crate::study::programs::look_for(&design)?;
             let (designs, profile) = (vec![design], Profile::Quick);
             conduct::begin(Plan::of_designs(PURPOSE, designs, profile, &args.plan, BUDGET_S)?)?
         }

@@ -113,7 +113,12 @@ fn bad_input_is_refused_in_one_line() {
     let session = dir.path().join("session");
     let missing = measured(&session, &[], &["/no/such/program"]);
     assert_eq!(missing.status.code(), Some(2), "{}", said(&missing));
-    assert!(said(&missing).contains("no trial of the command completed"), "{}", said(&missing));
+    assert!(said(&missing).contains("there is no program /no/such/program"), "{}", said(&missing));
+    // Found before the first trial, and before there is a session.
+    assert!(!session.exists());
+    let failing = measured(&dir.path().join("failing"), &[], &["false"]);
+    assert_eq!(failing.status.code(), Some(2), "{}", said(&failing));
+    assert!(said(&failing).contains("no trial of the command completed"), "{}", said(&failing));
 }
 
 #[test]
