@@ -1,8 +1,8 @@
-use super::{SCRATCH, SESSIONS, record, without_neighbours};
+use super::{KEPT, SCRATCH, SESSIONS, record, without_neighbours};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A root with two recorded sessions of one trial each.
+/// A root with recorded sessions of one trial each.
 fn root() -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     for name in SESSIONS {
@@ -54,12 +54,12 @@ fn all(folder: &Path) -> Vec<(PathBuf, String)> {
 }
 
 #[test]
-fn both_sessions_are_replaced_by_what_cannot_be_computed_again() {
+fn the_sessions_are_replaced_by_what_cannot_be_computed_again() {
     let root = root();
     let binary = binary(root.path(), "");
     record(root.path(), None, Some(&binary)).unwrap();
     let files = all(&root.path().join("recorded"));
-    assert_eq!(files.len(), 4, "{files:?}");
+    assert_eq!(files.len(), SESSIONS.len() * KEPT.len(), "{files:?}");
     for name in SESSIONS {
         let folder = root.path().join("recorded").join(name);
         let found = std::fs::read_to_string(folder.join("manifest.json")).unwrap();
@@ -74,7 +74,7 @@ fn a_folder_of_its_own_leaves_the_recorded_ones_alone() {
     let into = root.path().join("elsewhere");
     record(root.path(), Some(&into), Some(&binary(root.path(), ""))).unwrap();
     assert_eq!(all(&root.path().join("recorded")), before);
-    assert_eq!(all(&into).len(), 4);
+    assert_eq!(all(&into).len(), SESSIONS.len() * KEPT.len());
 }
 
 #[test]
