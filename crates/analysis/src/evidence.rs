@@ -6,7 +6,8 @@ use crate::floor::{
 use crate::frequency::Frequency;
 use crate::holm::FAMILY_ERROR;
 use crate::interval::Located;
-use crate::tail::{NORMAL_800, student_quantile};
+use crate::tail::NORMAL_800;
+use laws::tail::student_quantile;
 use model::Estimate;
 
 /// The scale on which the centre and its interval were formed.

@@ -1,9 +1,8 @@
 //! The floor: the smallest difference that would have been found.
 
 use crate::holm::FAMILY_ERROR;
-use crate::tail::{
-    NORMAL_800, NORMAL_975, THIN, student_800, student_975, student_975_thin, student_quantile,
-};
+use crate::tail::{NORMAL_800, NORMAL_975, THIN, student_800, student_975, student_975_thin};
+use laws::tail::student_quantile;
 
 /// By which multiple of the time, and so of the blocks, the floor is also foretold.
 pub(crate) const TEN_TIMES: usize = 10;

@@ -23,9 +23,9 @@
 //! so that most trials show nothing; coverage was 50 to 90 %. No method helps there but more trials.
 
 use crate::interval::LEVEL;
-use crate::tail::{
-    NORMAL_975, binomial_at_least, binomial_at_most, bisect, student_975, student_quantile,
-};
+use crate::tail::{NORMAL_975, binomial_at_least, binomial_at_most, student_975};
+use laws::roots::bisect;
+use laws::tail::student_quantile;
 use model::Estimate;
 
 /// From so many degrees of freedom on Student's t has the quantiles of the normal distribution, to

@@ -32,7 +32,8 @@
 
 use crate::order::{mean, median, median_in_place, variance};
 use crate::signed_rank::{Place, place};
-use crate::tail::{THIN, binomial_at_most, student_975, student_975_thin, student_outside};
+use crate::tail::{THIN, binomial_at_most, student_975, student_975_thin};
+use laws::tail::student_outside;
 use model::Estimate;
 
 /// From so many blocks on, intervals are distribution-free.

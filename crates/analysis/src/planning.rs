@@ -250,19 +250,7 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         model: model.name.into(),
         cpu_point_ns: point.cpu_ns,
         cpu_ns: worst.cpu_ns,
-        refusal: None,
-        workers: None,
-        workers_point: None,
-        workers_least: None,
-        throughput_per_s: None,
-        cpu_busy: None,
-        worker_busy: None,
-        present: None,
-        wait_ns: None,
-        response_ns: None,
-        p95_ns: None,
-        memory_bytes: None,
-        rate_most_per_s: None,
+        ..Staffing::default()
     };
     let done = match worst.done()? {
         Ok(done) => done,

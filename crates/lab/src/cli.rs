@@ -213,15 +213,8 @@ pub(crate) struct RunArgs {
     /// Print summary.json on standard output instead of the summary for people
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also write summary.json to a file; `-` is standard output
-    #[arg(long, value_name = "FILE")]
-    pub(crate) export_json: Option<PathBuf>,
-    /// End with exit code 1 if a claim is refuted
-    #[arg(long)]
-    pub(crate) fail_if_refuted: bool,
-    /// End with exit code 3 if a claim stays inconclusive
-    #[arg(long)]
-    pub(crate) fail_if_inconclusive: bool,
+    #[command(flatten)]
+    pub(crate) verdicts: VerdictArgs,
 }
 
 #[derive(Debug, Args)]
@@ -253,6 +246,13 @@ pub(crate) struct StudyArgs {
     /// the trials as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) verdicts: VerdictArgs,
+}
+
+/// What becomes of a session's verdicts besides being shown.
+#[derive(Debug, Args)]
+pub(crate) struct VerdictArgs {
     /// Also write summary.json to a file; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) export_json: Option<PathBuf>,

@@ -367,7 +367,7 @@ impl Session {
                 // Once a block has added to it the answer so far is told anew.
                 let need = need(course, records, inquiry);
                 if let Some(finding) = &need.headline {
-                    progress.answer(finding);
+                    progress.answer(&course.design.id, finding);
                 }
                 needs[next.course] = Some(need);
                 Ok(complete)

@@ -15,7 +15,9 @@ pub(crate) struct Progress {
     bar: Option<ProgressBar>,
     begun: Instant,
     last_plain: Option<Instant>,
-    headline: String,
+    /// The experiment whose answer is the last, and that answer; none before the first.
+    headline: Option<(String, String)>,
+    experiment: String,
     place: String,
 }
 
@@ -36,13 +38,15 @@ impl Progress {
             bar,
             begun: Instant::now(),
             last_plain: None,
-            headline: String::new(),
+            headline: None,
+            experiment: String::new(),
             place: String::new(),
         }
     }
 
     /// A block begins.
     pub(crate) fn block(&mut self, experiment: &str, block: u32, of: &str, left: Option<Duration>) {
+        self.experiment = experiment.into();
         self.place = format!("{experiment}, block {}{of}", block + 1);
         let left = left.map_or_else(String::new, |left| {
             format!("at most {} left", ui::seconds(left.as_secs()))
@@ -53,11 +57,7 @@ impl Progress {
             self.last_plain = Some(Instant::now());
             let comma = if left.is_empty() { "" } else { ", " };
             let so_far = ui::seconds(self.begun.elapsed().as_secs());
-            let headline = if self.headline.is_empty() {
-                String::new()
-            } else {
-                format!("; so far {}", self.headline)
-            };
+            let headline = self.so_far().map_or_else(String::new, |told| format!("; {told}"));
             ui::note(&format!("[{so_far}] {}{comma}{left}{headline}", self.place));
         }
     }
@@ -66,19 +66,26 @@ impl Progress {
     pub(crate) fn trial(&mut self, treatment: &Treatment) {
         if let Some(bar) = &self.bar {
             bar.set_position(self.begun.elapsed().as_millis() as u64);
-            let headline = if self.headline.is_empty() {
-                String::new()
-            } else {
-                format!("\nso far: {}", self.headline)
-            };
+            let headline = self.so_far().map_or_else(String::new, |told| format!("\n{told}"));
             bar.set_message(format!("{}: {treatment}{headline}", self.place));
             bar.tick();
         }
     }
 
     /// The answer so far has changed.
-    pub(crate) fn answer(&mut self, finding: &FindingResult) {
-        self.headline = report::format::sentence(&finding.sentence, &finding.result);
+    pub(crate) fn answer(&mut self, experiment: &str, finding: &FindingResult) {
+        let told = report::format::sentence(&finding.sentence, &finding.result);
+        self.headline = Some((experiment.into(), told));
+    }
+
+    /// The last answer; whose it is where another experiment is being measured.
+    fn so_far(&self) -> Option<String> {
+        let (whose, told) = self.headline.as_ref()?;
+        Some(if *whose == self.experiment {
+            format!("so far: {told}")
+        } else {
+            format!("{whose} so far: {told}")
+        })
     }
 
     /// Clears the live line.

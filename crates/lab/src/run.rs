@@ -1,13 +1,12 @@
 //! The main job: plan, measure, judge, report.
 
-use crate::cli::RunArgs;
+use crate::cli::{RunArgs, VerdictArgs};
 use crate::conduct::{self, Ending};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
 use crate::{destination, session, ui};
 use anyhow::Context;
 use model::{Profile, Summary, Verdict};
-use std::path::Path;
 
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     conduct::prepare()?;
@@ -22,7 +21,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let ending = session.measure()?;
     let summary = session.conclude()?;
     let json = serde_json::to_string_pretty(&summary)?;
-    export(args.export_json.as_deref(), &json)?;
+    export(&args.verdicts, &json)?;
     if args.json {
         ui::result(&json)?;
     } else {
@@ -33,30 +32,28 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     session.say_how_it_ended(ending);
     match ending {
         Ending::Interrupted => Ok(Exit::Incomplete),
-        Ending::Complete | Ending::OutOfTime => {
-            Ok(verdict_exit(args.fail_if_refuted, args.fail_if_inconclusive, &summary))
-        }
+        Ending::Complete | Ending::OutOfTime => Ok(verdict_exit(&args.verdicts, &summary)),
     }
 }
 
 /// How a session ends whose claims may be asked for.
-pub(crate) fn verdict_exit(refuted: bool, inconclusive: bool, summary: &Summary) -> Exit {
+pub(crate) fn verdict_exit(asked: &VerdictArgs, summary: &Summary) -> Exit {
     let any = |wanted: Verdict| {
         let mut claims = summary.experiments.iter().flat_map(|experiment| &experiment.claims);
         claims.any(|claim| claim.verdict == wanted)
     };
-    if refuted && any(Verdict::Refuted) {
+    if asked.fail_if_refuted && any(Verdict::Refuted) {
         return Exit::Refuted;
     }
-    if inconclusive && any(Verdict::Inconclusive) {
+    if asked.fail_if_inconclusive && any(Verdict::Inconclusive) {
         return Exit::Incomplete;
     }
     Exit::Done
 }
 
 /// Writes the summary where `--export-json` says.
-pub(crate) fn export(path: Option<&Path>, json: &str) -> anyhow::Result<()> {
-    match path {
+pub(crate) fn export(asked: &VerdictArgs, json: &str) -> anyhow::Result<()> {
+    match &asked.export_json {
         Some(path) if path.as_os_str() == "-" => ui::result(json),
         Some(path) => destination::write(path, json).context("--export-json"),
         None => Ok(()),

@@ -46,7 +46,7 @@ fn conclude(args: &StudyArgs, mut session: Session) -> anyhow::Result<Exit> {
     let ending = session.measure()?;
     let summary = session.conclude()?;
     let json = serde_json::to_string_pretty(&summary)?;
-    run::export(args.export_json.as_deref(), &json)?;
+    run::export(&args.verdicts, &json)?;
     if args.json {
         ui::result(&json)?;
     } else {
@@ -61,9 +61,7 @@ fn conclude(args: &StudyArgs, mut session: Session) -> anyhow::Result<Exit> {
         _ if !succeeded => {
             bail!("no trial succeeded, so nothing is known of the command; mend what failed first")
         }
-        Ending::Complete | Ending::OutOfTime => {
-            Ok(run::verdict_exit(args.fail_if_refuted, args.fail_if_inconclusive, &summary))
-        }
+        Ending::Complete | Ending::OutOfTime => Ok(run::verdict_exit(&args.verdicts, &summary)),
     }
 }
 

@@ -12,6 +12,8 @@
 //! * [`stack`]: where the speedup went, with a residual that makes the parts sum.
 //! * [`fit`]: the laws fitted to points, with intervals, a choice between laws that gives its
 //!   reason as data, and a peak only where the points reach.
+//! * [`tail`] and [`roots`]: the probabilities and the bisection that these need, and that
+//!   intervals of measurements need as well.
 //!
 //! Units: throughput is in operations per unit of time and times are in that same unit of time,
 //! whichever the caller chose; a speedup is a ratio.
@@ -28,9 +30,9 @@ pub mod gustafson;
 pub mod kink;
 pub mod little;
 pub mod queue;
-mod roots;
+pub mod roots;
 pub mod stack;
-mod tail;
+pub mod tail;
 pub mod usl;
 
 pub use error::Error;

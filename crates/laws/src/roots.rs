@@ -1,4 +1,5 @@
-//! Roots of quadratics, without the loss of digits of the school formula.
+//! Roots: of quadratics, without the loss of digits of the school formula, and of anything that
+//! turns once.
 
 /// The real roots of a x² + b x + c = 0 in rising order, a ≠ 0: one of them from the sum that
 /// does not cancel, the other from the product of both (Press et al., *Numerical Recipes*, 3rd
@@ -17,8 +18,9 @@ pub(crate) fn quadratic(a: f64, b: f64, c: f64) -> Option<(f64, f64)> {
     Some((one.min(other), one.max(other)))
 }
 
-/// Where a condition that is true at `low` and false at `high` turns.
-pub(crate) fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
+/// Where a condition that is true at `low` and false at `high` turns: to the last digit, in
+/// 200 halvings at most.
+pub fn bisect(mut low: f64, mut high: f64, holds: impl Fn(f64) -> bool) -> f64 {
     // 200 halvings exhaust the digits of any pair of numbers met here.
     for _ in 0..200 {
         let middle = f64::midpoint(low, high);

@@ -82,7 +82,7 @@ pub struct Cost {
 }
 
 /// A model of concurrency under the load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Staffing {
     /// Its name: `pool`, `thread`, `process`, `event_loop`.
     pub model: String,

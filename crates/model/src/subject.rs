@@ -145,6 +145,7 @@ impl Subject {
         for piece in pieces(text) {
             match piece {
                 Piece::Text(text) => filled.push_str(text),
+                Piece::Braced(word) => filled.extend(["{", word, "}"]),
                 Piece::Placeholder(SCRATCH) => filled.push_str(scratch),
                 Piece::Placeholder(factor) => {
                     let Some(level) = treatment.level(factor) else {
@@ -159,6 +160,22 @@ impl Subject {
             }
         }
         Ok(filled)
+    }
+
+    /// The text that [`Subject::fill`] makes into `word`, whatever braces are in it: what looks like
+    /// a placeholder has its braces doubled.
+    #[must_use]
+    pub fn literal(word: &str) -> String {
+        let mut text = String::with_capacity(word.len());
+        for piece in pieces(word) {
+            match piece {
+                Piece::Text(part) => text.push_str(part),
+                Piece::Placeholder(name) => text.extend(["{{", name, "}}"]),
+                // An outer brace stays a brace beside doubled ones.
+                Piece::Braced(name) => text.extend(["{{{", name, "}}}"]),
+            }
+        }
+        text
     }
 
     /// A command with the words of a treatment in the place of its placeholders. An argument that
@@ -211,7 +228,7 @@ impl Subject {
     pub fn placeholders(&self) -> impl Iterator<Item = &str> {
         self.texts().flat_map(pieces).filter_map(|piece| match piece {
             Piece::Placeholder(name) => Some(name),
-            Piece::Text(_) => None,
+            Piece::Text(_) | Piece::Braced(_) => None,
         })
     }
 
@@ -253,7 +270,10 @@ impl Subject {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Piece<'a> {
     Text(&'a str),
+    /// The word of `{word}`.
     Placeholder(&'a str),
+    /// The word of `{{word}}`, which is the text `{word}`.
+    Braced(&'a str),
 }
 
 /// The parts of a text, in their order.
@@ -272,12 +292,8 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
         found.push(Piece::Text(&text[from..open]));
         at += usize::from(doubled) + length + closing.len();
         from = at;
-        found.push(if doubled {
-            // Without the outer braces.
-            Piece::Text(&text[open + 1..at - 1])
-        } else {
-            Piece::Placeholder(&inner[..length])
-        });
+        let word = &inner[..length];
+        found.push(if doubled { Piece::Braced(word) } else { Piece::Placeholder(word) });
     }
     found.push(Piece::Text(&text[from..]));
     found
@@ -330,6 +346,18 @@ mod tests {
         assert_eq!(told("one"), Ok(list(&["xz", "one", "aoneb", "/tmp/x", "{}"])));
         let unknown = subject.arguments(&list(&["{jobs}"]), &Treatment::default(), "");
         assert_eq!(unknown, Err(UnknownPlaceholder("jobs".into())));
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig {
+            failure_persistence: None,
+            ..proptest::prelude::ProptestConfig::default()
+        })]
+
+        #[test]
+        fn a_literal_is_filled_with_itself(word in "([{}]{0,3}[n_ é]{0,2}){0,4}") {
+            proptest::prop_assert_eq!(fill(&Subject::literal(&word)), Ok(word));
+        }
     }
 
     #[test]

@@ -44,20 +44,11 @@ fn staffing(model: &str, cpu_ns: f64, workers: u32) -> Staffing {
 
 fn refused(model: &str, refusal: Refusal) -> Staffing {
     Staffing {
+        model: model.into(),
+        cpu_point_ns: 6.2e6,
+        cpu_ns: 6.2e6,
         refusal: Some(refusal),
-        workers: None,
-        workers_point: None,
-        workers_least: None,
-        throughput_per_s: None,
-        cpu_busy: None,
-        worker_busy: None,
-        present: None,
-        wait_ns: None,
-        response_ns: None,
-        p95_ns: None,
-        memory_bytes: None,
-        rate_most_per_s: None,
-        ..staffing(model, 6.2e6, 15)
+        ..Staffing::default()
     }
 }
 

@@ -16,6 +16,10 @@ use sys::task::Pid;
 /// The part of the time that looks at threads and counters may take, of one CPU.
 const LOOKS_SHARE: f64 = 0.004;
 
+/// The same where the time of a known number of workers is to be divided, which is known the better
+/// the more looks there are: a program of 200 ms must be seen some ten times.
+const DIVIDING_SHARE: f64 = 0.01;
+
 /// The part of the time that glances at the counters of memory may take, of one CPU.
 const GLANCES_SHARE: f64 = 0.003;
 
@@ -119,10 +123,13 @@ impl Looker {
 fn watch(heard: &Receiver<Order>) -> Looked {
     let Ok(Order::Look(began)) = heard.recv() else { return Looked::default() };
     let (began_ns, every, spared) = (began.at_ns, began.every, &began.spared[..]);
-    let mut looked = Looked { slots: Slots::new(began.workers, began_ns), ..Looked::default() };
+    let mut looked = Looked {
+        slots: Slots::new(began.workers, began_ns, sys::proc::tick_ns()),
+        ..Looked::default()
+    };
     let cpu_before_ns = sys::clock::thread_cpu_ns();
-    let (mut looks, mut walks) = (Budget::new(LOOKS_SHARE), Budget::new(WALKS_SHARE));
-    let mut glances = Budget::new(GLANCES_SHARE);
+    let mut looks = Budget::new(if began.workers.is_some() { DIVIDING_SHARE } else { LOOKS_SHARE });
+    let (mut walks, mut glances) = (Budget::new(WALKS_SHARE), Budget::new(GLANCES_SHARE));
     let mut due_ns = match every {
         Some(Duration::ZERO) => u64::MAX,
         Some(every) => began_ns + every.as_nanos() as u64,
@@ -162,7 +169,8 @@ fn watch(heard: &Receiver<Order>) -> Looked {
         let now_ns = sys::clock::now_ns();
         due_ns = match every {
             Some(every) => now_ns + every.as_nanos() as u64,
-            None => (began_ns + looks.next_ns()).max(now_ns + SHORTEST_NS),
+            // By what the last one took: the first is dear, and must not keep the next ones away.
+            None => now_ns + looks.pause_ns().max(SHORTEST_NS),
         };
     }
     looked.cpu_ns = sys::clock::thread_cpu_ns() - cpu_before_ns;
@@ -177,6 +185,7 @@ fn look(looked: &mut Looked, spared: &[Pid], ended: Option<Ended>) -> Vec<Member
     looked.slots.begin(ended.map_or_else(sys::clock::now_ns, |ended| ended.at_ns));
     for (pid, stat) in family {
         let is_zombie = matches!(stat.state, 'Z' | 'X');
+        looked.slots.see_process(pid, sys::clock::process_cpu_ns_of(pid));
         let found = sys::proc::threads(pid);
         // A zombie's main thread is no thread any more, but its account is there to be read.
         threads += found.len() - usize::from(is_zombie && !found.is_empty());
@@ -229,6 +238,11 @@ impl Budget {
         (self.spent_ns + more_ns) as f64 <= self.share * passed_ns as f64
     }
 
+    /// How long after the last one another like it is within the share.
+    fn pause_ns(&self) -> u64 {
+        (self.last_ns as f64 / self.share) as u64
+    }
+
     /// How long after the beginning another like the last one is within the share.
     fn next_ns(&self) -> u64 {
         ((self.spent_ns + self.last_ns) as f64 / self.share) as u64
@@ -243,6 +257,7 @@ mod tests {
     fn a_look_waits_until_its_cost_is_within_the_share() {
         let budget = Budget { share: 0.005, spent_ns: 300_000, last_ns: 100_000 };
         assert_eq!(budget.next_ns(), 80_000_000);
+        assert_eq!(budget.pause_ns(), 20_000_000);
         assert!(budget.allows(100_000, 80_000_000));
         assert!(!budget.allows(100_001, 80_000_000));
         assert!(!budget.allows(0, 59_000_000));

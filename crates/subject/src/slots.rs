@@ -13,9 +13,14 @@
 //! thread is found ready to run is kept open until a look finds it asleep; who is never found again
 //! had waited.
 //!
-//! What a thread does after the last look at it is not seen, and would count as absent. The CPU
-//! time of all children, which is exact, tells how much of it was running: so much is taken from
-//! absent again. Where less than [`SEEN_SHARE_MIN`] of the CPU time was seen, there is no answer.
+//! What a thread does after the last look at it is not seen. How much of it was running is known
+//! exactly: a process's clock goes on counting threads that have ended. Such threads fill slots like
+//! others, and are taken to have waited, by what they ran, as much as before. Of processes that have
+//! ended the sum at the end of all tells what was not seen: it is taken from absent, and what absent
+//! does not hold from blocked, since whoever ran had the slot of one who slept.
+//!
+//! Where threads were seen to have less than [`THREADS_SHARE_MIN`] of the CPU time, or threads and
+//! processes less than [`SEEN_SHARE_MIN`], there is no answer.
 
 use std::collections::HashMap;
 use sys::proc::{SchedStat, Thread};
@@ -24,20 +29,33 @@ use sys::task::Pid;
 /// The least part of the CPU time that must have been seen for anything to be said about the rest.
 pub(crate) const SEEN_SHARE_MIN: f64 = 0.9;
 
+/// The least part of it that must have been seen of threads that were there at a look.
+pub(crate) const THREADS_SHARE_MIN: f64 = 0.6;
+
 /// A thread: its process, and its own number.
 type Name = (Pid, Pid);
+
+/// The name of threads that have ended.
+const NOBODY: Name = (0, 0);
 
 /// How the time of the slots was used, so far. Sums are signed, since an account may come late.
 #[derive(Debug, Default)]
 pub(crate) struct Slots {
     workers: Option<u32>,
     began_ns: u64,
+    /// How late a thread may have begun after it is said to have.
+    tick_ns: u64,
+    /// The program's own process.
+    root: Option<Pid>,
     /// The last look, and the one that is being made.
     before_ns: u64,
     now_ns: u64,
     known: HashMap<Name, Known>,
     seen: Vec<(Name, Part)>,
+    processes: HashMap<Pid, Process>,
     on_cpu_ns: u64,
+    /// Of threads that had ended when it was looked.
+    ended_cpu_ns: u64,
     queue_wait_ns: i64,
     blocked_ns: i64,
     lived_ns: i64,
@@ -47,8 +65,22 @@ pub(crate) struct Slots {
 #[derive(Clone, Copy, Debug, Default)]
 struct Known {
     account: SchedStat,
+    /// What it waited and ran since it was first seen, in ns.
+    waited_ns: u64,
+    ran_ns: u64,
     /// Time in a slot of which it is not known yet whether it waited or was blocked.
     open_ns: i64,
+}
+
+/// A process: CPU time, since it began.
+#[derive(Clone, Copy, Debug, Default)]
+struct Process {
+    /// By its own clock, which counts threads that have ended.
+    clock_ns: u64,
+    /// As its threads were seen to have run.
+    threads_ns: u64,
+    /// What threads ran after the last look at them.
+    ended_ns: u64,
 }
 
 /// What one thread did between two looks.
@@ -57,6 +89,8 @@ struct Part {
     account: SchedStat,
     lived_ns: i64,
     busy_ns: i64,
+    waited_ns: u64,
+    ran_ns: u64,
     /// From looks before.
     open_ns: i64,
     /// It was found ready to run: it may be waiting.
@@ -87,13 +121,22 @@ pub(crate) struct Division {
 }
 
 impl Slots {
-    pub(crate) fn new(workers: Option<u32>, began_ns: u64) -> Self {
-        Slots { workers, began_ns, before_ns: began_ns, now_ns: began_ns, ..Slots::default() }
+    pub(crate) fn new(workers: Option<u32>, began_ns: u64, tick_ns: u64) -> Self {
+        let (before_ns, now_ns) = (began_ns, began_ns);
+        Slots { workers, began_ns, tick_ns, before_ns, now_ns, ..Slots::default() }
     }
 
     /// A look begins.
     pub(crate) fn begin(&mut self, now_ns: u64) {
         self.now_ns = now_ns.max(self.before_ns);
+    }
+
+    /// A process is there, whose own clock says `cpu_ns`. Its threads are told next: read after the
+    /// clock, they have run more than it says, and never less.
+    pub(crate) fn see_process(&mut self, pid: Pid, cpu_ns: Option<u64>) {
+        self.root.get_or_insert(pid);
+        let process = self.processes.entry(pid).or_default();
+        process.clock_ns = cpu_ns.unwrap_or(process.clock_ns);
     }
 
     /// A thread of process `pid` is there. One that `has_ended` did so at a moment that nobody
@@ -104,19 +147,28 @@ impl Slots {
         // A number that was given to a new thread: its account is lower than the old one's.
         let is_older = |known: &Known| known.account.on_cpu_ns <= account.on_cpu_ns;
         let known = self.known.get(&name).copied().filter(is_older);
-        // The program's own process began before the program did, in the trial's name.
-        let began_ns = thread.began_ns.max(self.began_ns).max(self.before_ns);
-        let since_ns = if known.is_some() { self.before_ns } else { began_ns };
+        let is_new = known.is_none();
         let known = known.unwrap_or_default();
         let did = account.since(known.account);
         self.on_cpu_ns += did.on_cpu_ns;
         self.queue_wait_ns += did.queue_wait_ns as i64;
+        self.processes.entry(pid).or_default().threads_ns += did.on_cpu_ns;
         let busy_ns = (did.on_cpu_ns + did.queue_wait_ns) as i64;
-        let lived_ns = self.now_ns.saturating_sub(since_ns) as i64;
+        let since_ns = match is_new {
+            false => self.before_ns,
+            // The program's own process began before the program did, in the trial's name.
+            true if self.root == Some(thread.tid) => self.began_ns,
+            // It may have begun up to a tick later than is said, and was not blocked before that.
+            true => thread.began_ns.saturating_add(self.tick_ns).max(self.before_ns),
+        };
+        let lived_ns =
+            (self.now_ns.saturating_sub(since_ns) as i64).max(busy_ns * i64::from(is_new));
         let part = Part {
             account,
             lived_ns: if has_ended { busy_ns } else { lived_ns },
             busy_ns,
+            waited_ns: known.waited_ns + did.queue_wait_ns,
+            ran_ns: known.ran_ns + did.on_cpu_ns,
             open_ns: known.open_ns,
             is_ready: thread.state == 'R',
         };
@@ -126,16 +178,53 @@ impl Slots {
     /// The look is over.
     pub(crate) fn end(&mut self) {
         let mut seen = std::mem::take(&mut self.seen);
-        seen.sort_unstable_by_key(|(_, part)| std::cmp::Reverse((part.wanted_ns(), part.lived_ns)));
         let mut gone = std::mem::take(&mut self.known);
-        for (index, (name, part)) in seen.iter().enumerate() {
+        for (name, _) in &seen {
             gone.remove(name);
-            let is_worker = index < self.workers.unwrap_or(0) as usize;
-            let open_ns = self.settle(part, is_worker);
-            self.known.insert(*name, Known { account: part.account, open_ns });
         }
+        seen.extend(self.ended(&gone).map(|part| (NOBODY, part)));
+        seen.sort_unstable_by_key(|(_, part)| std::cmp::Reverse((part.wanted_ns(), part.lived_ns)));
+        let blocked_before_ns = self.blocked_ns;
+        let workers = self.workers.unwrap_or(0) as usize;
+        // What others did is done in the slots, too: one hands over to another between two looks.
+        let others_ns: i64 = seen.iter().skip(workers).map(|(_, part)| part.busy_ns).sum();
+        for (index, (name, part)) in seen.iter().enumerate() {
+            let is_worker = index < workers;
+            let open_ns = self.settle(part, is_worker);
+            if *name != NOBODY {
+                let Part { account, waited_ns, ran_ns, .. } = *part;
+                self.known.insert(*name, Known { account, waited_ns, ran_ns, open_ns });
+            }
+        }
+        // Whoever slept meanwhile had no slot.
+        let slept_ns = others_ns.min(self.blocked_ns - blocked_before_ns).max(0);
+        self.blocked_ns -= slept_ns;
+        self.lived_ns += others_ns - slept_ns;
         self.queue_wait_ns += gone.values().map(|known| known.open_ns.max(0)).sum::<i64>();
         self.before_ns = self.now_ns;
+    }
+
+    /// What threads did since the last look that are not there any more. They ran what the clocks
+    /// of their processes say beyond what was seen, and waited by that as those did before that are
+    /// known to be `gone`.
+    fn ended(&mut self, gone: &HashMap<Name, Known>) -> impl Iterator<Item = Part> + use<> {
+        let mut ran_ns = 0;
+        for process in self.processes.values_mut() {
+            let ended_ns = process.clock_ns.saturating_sub(process.threads_ns);
+            ran_ns += ended_ns.saturating_sub(process.ended_ns);
+            process.ended_ns = process.ended_ns.max(ended_ns);
+        }
+        let interval_ns = (self.now_ns - self.before_ns).max(1);
+        let at_least = ran_ns.div_ceil(interval_ns);
+        let threads = if ran_ns == 0 { 0 } else { at_least.max(gone.len() as u64).max(1) };
+        let of_gone = |of: fn(&Known) -> u64| gone.values().map(of).sum::<u64>() as f64;
+        let ratio = of_gone(|known| known.waited_ns) / of_gone(|known| known.ran_ns).max(1.0);
+        let each_ns = ran_ns / threads.max(1);
+        let waited_ns = ((each_ns as f64 * ratio) as u64).min(interval_ns.saturating_sub(each_ns));
+        let busy_ns = (each_ns + waited_ns) as i64;
+        self.ended_cpu_ns += ran_ns;
+        self.queue_wait_ns += (waited_ns * threads) as i64;
+        (0..threads).map(move |_| Part { lived_ns: busy_ns, busy_ns, ..Part::default() })
     }
 
     /// Accounts for what a thread did, and returns what has to be left open.
@@ -156,18 +245,21 @@ impl Slots {
     /// The division of the slots' time, when the program has ended and `cpu_ns` is what it used in
     /// all `wall_ns` by the kernel's exact account.
     pub(crate) fn division(&self, cpu_ns: u64, wall_ns: u64) -> Division {
-        let seen_share = self.on_cpu_ns as f64 / cpu_ns.max(1) as f64;
-        let enough = seen_share >= SEEN_SHARE_MIN;
-        let workers = self.workers.filter(|_| enough);
-        let unseen_ns = cpu_ns.saturating_sub(self.on_cpu_ns);
-        let slots_ns = |workers: u32| u64::from(workers) * wall_ns;
+        let share = |seen_ns: u64| seen_ns as f64 / cpu_ns.max(1) as f64;
+        let seen_ns = self.on_cpu_ns + self.ended_cpu_ns;
+        let enough = share(seen_ns) >= SEEN_SHARE_MIN && share(self.on_cpu_ns) >= THREADS_SHARE_MIN;
+        let unseen_ns = cpu_ns.saturating_sub(seen_ns) as i64;
+        let idle = self.workers.filter(|_| enough).map(|workers| {
+            let slots_ns = i64::from(workers) * wall_ns as i64;
+            let absent_ns = slots_ns - self.lived_ns - unseen_ns;
+            let blocked_ns = self.blocked_ns + absent_ns.min(0);
+            (blocked_ns.max(0) as u64, absent_ns.max(0) as u64)
+        });
         Division {
-            seen_share,
+            seen_share: share(seen_ns),
             queue_wait_ns: enough.then_some(self.queue_wait_ns.max(0) as u64),
-            blocked_ns: workers.map(|_| self.blocked_ns.max(0) as u64),
-            absent_ns: workers.map(|workers| {
-                slots_ns(workers).saturating_sub(self.lived_ns.max(0) as u64 + unseen_ns)
-            }),
+            blocked_ns: idle.map(|(blocked_ns, _)| blocked_ns),
+            absent_ns: idle.map(|(_, absent_ns)| absent_ns),
         }
     }
 }
@@ -193,7 +285,7 @@ mod tests {
     }
 
     fn slots(workers: u32) -> Slots {
-        Slots::new(Some(workers), 0)
+        Slots::new(Some(workers), 0, 0)
     }
 
     #[test]
@@ -209,6 +301,45 @@ mod tests {
         // Main was blocked for 10 ms, a worker for 10 ms; main's wait for its workers is no slot's.
         assert_eq!(division.blocked_ns, Some(20 * MS));
         assert_eq!(division.absent_ns, Some(100 * MS));
+    }
+
+    #[test]
+    fn who_hands_over_between_two_looks_is_not_blocked_beside_the_other() {
+        let mut slots = slots(1);
+        look(&mut slots, 100, &[(1, account(95, 5), 'S'), (2, account(0, 0), 'S')]);
+        look(&mut slots, 200, &[(1, account(155, 5), 'S'), (2, account(30, 10), 'S')]);
+        let division = slots.division(185 * MS, 200 * MS);
+        assert_eq!(division.queue_wait_ns, Some(15 * MS));
+        assert_eq!((division.blocked_ns, division.absent_ns), (Some(0), Some(0)));
+    }
+
+    #[test]
+    fn threads_that_have_ended_fill_slots_and_waited_as_before() {
+        let mut slots = slots(2);
+        let both = [(2, account(50, 50), 'R'), (3, account(50, 50), 'R')];
+        slots.see_process(1, Some(100 * MS));
+        look(&mut slots, 100, &[(1, account(0, 0), 'S'), both[0], both[1]]);
+        // Each ran 20 ms more, and was gone.
+        slots.see_process(1, Some(140 * MS));
+        look(&mut slots, 200, &[(1, account(0, 0), 'S')]);
+        let division = slots.division(140 * MS, 200 * MS);
+        assert_eq!(division.seen_share, 1.0);
+        assert_eq!(division.queue_wait_ns, Some((100 + 40) * MS));
+        assert_eq!((division.blocked_ns, division.absent_ns), (Some(0), Some(120 * MS)));
+    }
+
+    #[test]
+    fn a_thread_may_have_begun_a_tick_later_than_is_said() {
+        let mut slots = Slots::new(Some(2), 0, 10 * MS);
+        slots.see_process(1, Some(80 * MS));
+        slots.begin(100 * MS);
+        let main = Thread { tid: 1, state: 'S', began_ns: 0, account: account(60, 0) };
+        let worker = Thread { tid: 2, state: 'S', began_ns: 60 * MS, account: account(20, 0) };
+        slots.see(1, &main, false);
+        slots.see(1, &worker, false);
+        slots.end();
+        let division = slots.division(80 * MS, 100 * MS);
+        assert_eq!((division.blocked_ns, division.absent_ns), (Some(50 * MS), Some(70 * MS)));
     }
 
     #[test]

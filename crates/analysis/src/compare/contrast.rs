@@ -35,7 +35,8 @@
 
 use crate::holm::FAMILY_ERROR;
 use crate::interval::{LEVEL, Located};
-use crate::tail::{NORMAL_800, student_975, student_outside, student_quantile};
+use crate::tail::{NORMAL_800, student_975};
+use laws::tail::{student_outside, student_quantile};
 use model::Estimate;
 
 /// The degrees of freedom, as a multiple of those of the interval, of the tails beyond it.

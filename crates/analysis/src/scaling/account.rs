@@ -62,20 +62,19 @@ fn shares(trial: &ScaleTrial, alone_ns: f64, whole: bool, cpus: Option<u32>) -> 
     let cpu = of(trial.cpu_ns)?;
     let useful = alone_ns / budget;
     let mut parts = vec![(ScaleLoss::Useful, useful), (ScaleLoss::MoreCpu, cpu - useful)];
+    let throttled = held_back(trial, cpus).and_then(|ns| of(Some(ns))).unwrap_or(0.0);
     if whole {
         let waiting = of(trial.waiting_ns)?;
-        let throttled = held_back(trial, cpus).and_then(|ns| of(Some(ns))).unwrap_or(0.0);
         let throttled = throttled.min(waiting);
         parts.push((ScaleLoss::Throttled, throttled));
         parts.push((ScaleLoss::Waiting, waiting - throttled));
         parts.push((ScaleLoss::Blocked, of(trial.blocked_ns)?));
-        // Where a worker takes over between two looks, nobody fills its place for the whole of it;
-        // CPU time is exact, and who ran was there: so what is too much was not absent.
-        let absent = of(trial.absent_ns)?;
-        let sum = parts.iter().map(|(_, share)| share).sum::<f64>() + absent;
-        parts.push((ScaleLoss::Absent, (absent - (sum - 1.0).max(0.0)).max(0.0)));
+        parts.push((ScaleLoss::Absent, of(trial.absent_ns)?));
     } else {
-        parts.push((ScaleLoss::OffCpu, 1.0 - cpu));
+        // The kernel counts what a quota holds back, however short the program is.
+        let throttled = throttled.min((1.0 - cpu).max(0.0));
+        parts.push((ScaleLoss::Throttled, throttled));
+        parts.push((ScaleLoss::OffCpu, 1.0 - cpu - throttled));
     }
     let sum: f64 = parts.iter().map(|(_, share)| share).sum();
     parts.push((ScaleLoss::Rest, 1.0 - sum));

@@ -47,7 +47,10 @@ pub(super) fn advice(told: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAdvice 
             figure(level.n)
         ));
     }
-    sentences.extend(causes.iter().map(|cause| format!("To go further: {}", cause.remedy)));
+    sentences.extend(causes.iter().enumerate().map(|(rank, cause)| match rank {
+        0 => format!("To go further: {}", cause.remedy),
+        _ => format!("Then: {}", cause.remedy),
+    }));
     ScaleAdvice {
         n_for_throughput: for_throughput.map(|level| level.n),
         n_for_cost: for_cost.map(|level| level.n),

@@ -150,11 +150,14 @@ fn decide(
             ScaleLoss::Throttled => quota(signs),
             _ if signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX) => sleeping(signs),
             ScaleLoss::Waiting => waiting(signs, at.told.n),
+            ScaleLoss::OffCpu if signs.is_crowded() => crowded(signs, at.told.n, share),
             ScaleLoss::MoreCpu => more_cpu(case, one, at, signs),
             ScaleLoss::Blocked | ScaleLoss::OffCpu => idle_workers(account, signs, into),
             _ => return of_others,
         };
-        if into != ScaleLoss::Waiting || found.cause != Bottleneck::Neighbour {
+        if !matches!(into, ScaleLoss::Waiting | ScaleLoss::OffCpu)
+            || found.cause != Bottleneck::Neighbour
+        {
             return Some((into, found));
         }
         evidence.extend(found.evidence.iter().cloned());
@@ -213,8 +216,25 @@ fn waiting(signs: &Signs, n: f64) -> Finding {
         percent(others),
         percent(signs.waiting.unwrap_or_default())
     );
+    others_or_crowd(signs, n, others >= MOST * signs.waiting.unwrap_or(f64::INFINITY), told)
+}
+
+/// As [`waiting`], of a program that was too short-lived to be looked at: it lost `share` of its
+/// workers' time, and its threads lost their CPUs to others that were ready.
+fn crowded(signs: &Signs, n: f64, share: f64) -> Finding {
+    let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
+    let told = format!(
+        "a thread loses its CPU to another that is ready {} times per second more than with one \
+         worker; others used {} of the CPUs meanwhile",
+        figure(signs.preempted_per_s.unwrap_or_default()),
+        percent(others)
+    );
+    others_or_crowd(signs, n, others >= MOST * share, told)
+}
+
+fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, told: String) -> Finding {
     let kept = signs.kept_to(n);
-    if kept.is_none() && others >= MOST * signs.waiting.unwrap_or(f64::INFINITY) {
+    if kept.is_none() && of_others {
         return Finding {
             cause: Bottleneck::Neighbour,
             sentence: "Others have the CPUs that the workers wait for: this says more about the \

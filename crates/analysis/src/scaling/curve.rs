@@ -6,6 +6,8 @@ use laws::fit::{
     self, Bootstrap, Candidate, Choice, Coefficient, Fit, Law, Peak, Point, REACH, Reason, Region,
 };
 use model::{ScaleCoefficient, ScaleCurve, ScaleDrawn, ScaleFit, ScalePeak, ScaleResidual};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
 /// Resamplings behind a bootstrap interval: its standard error is then known to 4 %.
 const ROUNDS: usize = 400;
@@ -184,15 +186,8 @@ fn why_not(law: Law, error: &Error) -> String {
 
 /// The same draws for the same trials: an answer is the same wherever it is computed again.
 fn bootstrap(law: Law, points: &[Point]) -> Option<Bootstrap> {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let uniform = move || {
-        // SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = state;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    };
+    let mut draws = ChaCha8Rng::seed_from_u64(0);
+    let uniform = move || draws.random::<f64>();
     fit::bootstrap(law, points, Region::Physical, ROUNDS, uniform).ok()
 }
 

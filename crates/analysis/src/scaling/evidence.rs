@@ -13,6 +13,11 @@ const CROWDED: f64 = 2.0;
 /// So near to a whole number of CPUs a program is kept to them: what starting and ending takes.
 const WHOLE_CPU: f64 = 0.03;
 
+/// Of threads that share a CPU one loses it at the end of each slice, some milliseconds, to another
+/// that is ready; of threads that work in turn none does. So much more often in a second of elapsed
+/// time than with one worker speaks for sharing.
+const PREEMPTED_PER_S: f64 = 50.0;
+
 /// What is known of the trials at one n beside those with one worker: means over trials.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Signs {
@@ -26,6 +31,9 @@ pub(super) struct Signs {
     pub(super) lost_each_ns: Option<f64>,
     /// Switches because it waited, per trial, beyond those of one worker.
     pub(super) more_switches: Option<f64>,
+    /// How often per second of elapsed time a thread lost its CPU while it was ready to go on,
+    /// beyond what one worker did.
+    pub(super) preempted_per_s: Option<f64>,
     /// CPU time of others, as a share of the elapsed time of all CPUs.
     pub(super) foreign: Option<f64>,
     /// CPU time that the hypervisor gave away, likewise.
@@ -47,6 +55,11 @@ impl Signs {
         (whole >= 1.0 && whole < n && near).then_some(whole)
     }
 
+    /// Whether threads take a CPU from one another: more of them are ready to run than have one.
+    pub(super) fn is_crowded(&self) -> bool {
+        self.preempted_per_s.is_some_and(|rate| rate >= PREEMPTED_PER_S)
+    }
+
     pub(super) fn of(one: &Level<'_>, at: &Level<'_>, cpus: Option<u32>) -> Self {
         let each = |level: &Level<'_>, of: fn(&ScaleTrial) -> Option<f64>| {
             level.mean(|trial| trial.each(of(trial)))
@@ -62,6 +75,9 @@ impl Signs {
         };
         let cpu_ns = |trial: &ScaleTrial| trial.cpu_ns;
         let switches = more(|trial| trial.voluntary);
+        let preempted = |level: &Level<'_>| {
+            level.mean(|trial| Some(trial.involuntary? / (trial.wall_ns / 1e9)))
+        };
         Signs {
             cpu_growth: each(at, cpu_ns).zip(each(one, cpu_ns)).map(|(at, one)| at / one - 1.0),
             system_share: more(|trial| trial.system_ns)
@@ -77,6 +93,7 @@ impl Signs {
                 .filter(|(lost, switches)| *lost > 0.0 && *switches > 0.0)
                 .map(|(lost, switches)| lost / switches),
             more_switches: switches,
+            preempted_per_s: preempted(at).zip(preempted(one)).map(|(at, one)| at - one),
             foreign: of_wall(|trial| trial.foreign_ns, cpus),
             steal: of_wall(|trial| trial.steal_ns, cpus),
             waiting: of_wall(|trial| trial.waiting_ns, cpus),

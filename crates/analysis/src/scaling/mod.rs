@@ -21,8 +21,8 @@ pub use trials::{ScaleTrial, trials};
 pub use words::{cause as cause_words, loss as loss_words};
 
 use crate::mean_estimate;
-use crate::tail::student_quantile;
 use laws::fit::Law;
+use laws::tail::student_quantile;
 use model::{
     Design, Estimate, Record, SCALING_FORMAT, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit,
 };

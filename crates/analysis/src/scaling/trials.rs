@@ -31,6 +31,8 @@ pub struct ScaleTrial {
     pub throttled_ns: Option<f64>,
     /// Switches because it waited.
     pub voluntary: Option<f64>,
+    /// Switches because its time slice was over or somebody else came first.
+    pub involuntary: Option<f64>,
     /// CPU time that others used meanwhile.
     pub foreign_ns: Option<f64>,
     /// CPU time that the hypervisor gave to others meanwhile.
@@ -53,6 +55,7 @@ impl ScaleTrial {
             absent_ns: None,
             throttled_ns: None,
             voluntary: None,
+            involuntary: None,
             foreign_ns: None,
             steal_ns: None,
         }
@@ -117,6 +120,7 @@ fn trial(record: &Record, counted: bool) -> Option<ScaleTrial> {
         absent_ns: of("absent_ns"),
         throttled_ns: throttled.into_iter().flatten().reduce(f64::max),
         voluntary: of("voluntary_switches_count"),
+        involuntary: of("involuntary_switches_count"),
         foreign_ns: float(machine.foreign_cpu_ns),
         steal_ns: float(machine.steal_ns),
     })

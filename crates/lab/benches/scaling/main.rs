@@ -111,13 +111,18 @@ fn conduct(asked: &Asked, folder: &Path) -> anyhow::Result<bool> {
     for (index, plant) in PLANTS.iter().filter(wanted).enumerate() {
         let mut named: BTreeMap<Bottleneck, u32> = BTreeMap::new();
         let mut farthest: f64 = 0.0;
+        let (mut all_accounts, mut split) = (0, 0);
         for session in 0..asked.sessions {
             let place = folder.join(format!("{}-{index}-{session}", plant.mode));
             let told = one(&program, plant, &turns, u64::from(session) + 1, &place)?;
             let cause = told.causes.first().map_or(Bottleneck::Unknown, |cause| cause.cause);
             *named.entry(cause).or_default() += 1;
-            let accounts = told.levels.iter().filter_map(|level| level.account.as_ref());
-            farthest = accounts.map(|it| (1.0 - it.explained).abs()).fold(farthest, f64::max);
+            for account in told.levels.iter().filter_map(|level| level.account.as_ref()) {
+                farthest = farthest.max((1.0 - account.explained).abs());
+                all_accounts += 1;
+                let off_cpu = |part: &model::ScalePart| part.into == model::ScaleLoss::OffCpu;
+                split += u32::from(!account.parts.iter().any(off_cpu));
+            }
         }
         let right = named.get(&plant.right).copied().unwrap_or(0);
         held &= f64::from(right) >= BAR * f64::from(asked.sessions);
@@ -126,7 +131,7 @@ fn conduct(asked: &Asked, folder: &Path) -> anyhow::Result<bool> {
             .map(|(cause, count)| format!("{} {count}", analysis::scaling::cause_words(*cause)))
             .collect();
         println!(
-            "| {} | {right} of {} | {} | miss 100 % by {:.1} % at most |",
+            "| {} | {right} of {} | {} | {split} of {all_accounts} split; miss 100 % by {:.1} % at most |",
             plant.name,
             asked.sessions,
             all.join(", "),

@@ -18,7 +18,7 @@ static pthread_mutex_t sleeping = PTHREAD_MUTEX_INITIALIZER;
 static double turns_per_us;
 static volatile uint64_t sink;
 static char mode;
-static unsigned char *memory[256];
+static pthread_barrier_t filled;
 
 static double now_us(void)
 {
@@ -58,6 +58,13 @@ static void *work(void *argument)
 {
     long id = (long)argument;
     uint64_t seed = 77 + (uint64_t)id;
+    unsigned char *lines = NULL;
+    if (mode == 'b') {
+        /* Each worker its own, so that no part of it is done alone. */
+        lines = malloc((size_t)LINES * 64);
+        memset(lines, 1, (size_t)LINES * 64);
+        pthread_barrier_wait(&filled);
+    }
     if (mode == 'o') {
         cpu_set_t one;
         CPU_ZERO(&one);
@@ -82,14 +89,12 @@ static void *work(void *argument)
             compute(about(half, &seed));
             atomic_store_explicit(&spinning, 0, memory_order_release);
             break;
-        case 'b': { /* lines of memory, read and written in no order: nothing else */
-            unsigned char *lines = memory[id % 256];
+        case 'b': /* lines of memory, read and written in no order: nothing else */
             for (int i = 0; i < MIX; i++) {
                 seed = seed * 6364136223846793005u + 1442695040888963407u;
                 lines[64 * (seed >> 45)]++;
             }
             break;
-        }
         default: /* nothing but a CPU */
             compute(OPERATION_US);
         }
@@ -132,11 +137,7 @@ int main(int count, char **words)
         printf("%.1f\n", turns_per_us);
         return 0;
     }
-    if (mode == 'b')
-        for (long id = 0; id < n; id++) {
-            memory[id] = malloc((size_t)LINES * 64);
-            memset(memory[id], 1, (size_t)LINES * 64);
-        }
+    pthread_barrier_init(&filled, NULL, (unsigned)n);
     long operations = (long)(us / OPERATION_US);
     if (mode == 'a') /* Amdahl: a tenth is done by main alone */
         for (long i = 0; i < operations / 10; i++)

@@ -41,8 +41,12 @@ pub(super) fn design(args: &WhyArgs) -> anyhow::Result<Design> {
             b: at(NOTHING_AGAIN),
         }],
         subject: Some(Subject {
-            command: args.command.iter().map(|word| escaped(&word.to_string_lossy())).collect(),
-            folder: std::env::current_dir()?.to_string_lossy().replace('{', "{{"),
+            command: args
+                .command
+                .iter()
+                .map(|word| Subject::literal(&word.to_string_lossy()))
+                .collect(),
+            folder: Subject::literal(&std::env::current_dir()?.to_string_lossy()),
             cpus: sys::affinity::format_list(&program),
             squeeze: Some(FACTOR.into()),
             ..Subject::default()
@@ -56,20 +60,6 @@ pub(super) fn design(args: &WhyArgs) -> anyhow::Result<Design> {
         bail!("{error}");
     }
     Ok(design)
-}
-
-/// A word of the command line as the text that means it: braces are no placeholders here.
-fn escaped(word: &str) -> String {
-    let subject = Subject { command: vec![word.into()], ..Subject::default() };
-    let names: Vec<String> = subject.placeholders().map(str::to_string).collect();
-    let mut text = word.to_string();
-    for name in names {
-        let (one, two) = (format!("{{{name}}}"), format!("{{{{{name}}}}}"));
-        if !text.contains(&two) {
-            text = text.replace(&one, &two);
-        }
-    }
-    text
 }
 
 fn at(level: &str) -> Cell {
@@ -169,8 +159,8 @@ fn method(program: &[u32], kept: usize) -> String {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
-    use super::{escaped, program_cpus, resources};
-    use model::{Resource, Subject, Treatment};
+    use super::{program_cpus, resources};
+    use model::Resource;
 
     #[test]
     fn resources_are_named_or_all() {
@@ -187,16 +177,5 @@ mod tests {
         assert_eq!(program_cpus(&[3]), [3]);
         assert_eq!(program_cpus(&[0, 1]), [1]);
         assert_eq!(program_cpus(&[0, 1, 2, 3, 4, 5, 6, 7]), [2, 3, 4, 5, 6, 7]);
-    }
-
-    #[test]
-    fn the_command_is_started_as_it_was_typed() {
-        let subject = Subject::default();
-        for word in ["{ print $1 }", "{n}", "a{n}b{scratch}", "{}", "-I{}", "plain", "{{n}}"] {
-            let filled = subject.fill(&escaped(word), &Treatment::default(), "/tmp");
-            if word != "{{n}}" {
-                assert_eq!(filled.as_deref(), Ok(word));
-            }
-        }
     }
 }

@@ -37,7 +37,7 @@ pub fn machine_cpu() -> Option<MachineCpu> {
 }
 
 /// The length of the tick in which /proc counts for user space, in ns.
-pub(super) fn tick_ns() -> u64 {
+pub fn tick_ns() -> u64 {
     // SAFETY: asks libc for a number.
     let per_second = unsafe { libc::sysconf(libc::_SC_CLK_TCK) };
     1_000_000_000 / u64::try_from(per_second).ok().filter(|count| *count > 0).unwrap_or(100)
