@@ -13,6 +13,7 @@ mod calendar;
 mod claim;
 mod comparison;
 mod design;
+mod load;
 mod manifest;
 mod name;
 mod named;
@@ -41,6 +42,10 @@ pub use comparison::{
     GateLook, GateOutcome, GateResult, Replication, SessionEffect, Side, Weight,
 };
 pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
+pub use load::{
+    Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPercentile, LoadPlan, LoadResult,
+    LoadTimes, Network, SynBackoff,
+};
 pub use manifest::{CpuCache, Environment, Inquiry, Manifest, Neighbour, Options, ShieldReport};
 pub use name::{Name, share_names};
 pub use named::Named;
@@ -88,6 +93,9 @@ pub const SELFTEST_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple plan --json` prints; docs/plan.schema.json describes it.
 pub const ADVICE_FORMAT: u32 = 1;
+
+/// Version of the layout of what `scruple load --json` prints; docs/load.schema.json describes it.
+pub const LOAD_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple why --json` prints; docs/why.schema.json describes it.
 pub const WHY_FORMAT: u32 = 1;

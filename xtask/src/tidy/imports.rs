@@ -4,13 +4,14 @@ use super::{Fault, SourceFile, Tree};
 
 /// The import table of ARCHITECTURE.md: a room, and the rooms that it may import. `lab` may
 /// import all.
-const TABLE: [(&str, &[&str]); 14] = [
+const TABLE: [(&str, &[&str]); 15] = [
     ("model", &[]),
     ("sys", &[]),
     ("laws", &[]),
     ("analysis", &["model", "laws"]),
     ("kit", &["model", "sys"]),
-    ("experiments", &["kit", "sys"]),
+    ("web", &["model", "sys"]),
+    ("experiments", &["kit", "sys", "web"]),
     ("subject", &["model", "sys", "kit"]),
     ("study", &["model", "kit"]),
     ("store", &["model"]),
@@ -27,6 +28,7 @@ const ALL: &[&str] = &[
     "laws",
     "analysis",
     "kit",
+    "web",
     "experiments",
     "subject",
     "study",

@@ -1,0 +1,227 @@
+//! What a load was, and what became of it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How requests come.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Closed loop: each connection asks again when it has its answer.
+    Closed,
+    /// Closed loop with a pace: requests come due at constant intervals, whatever is answered, and one
+    /// that comes due while every connection waits for an answer is sent when one is free.
+    Paced {
+        /// Requests per second over all connections, above 0.
+        per_s: f64,
+    },
+    /// Open loop: requests come due at constant intervals, and another connection is opened where
+    /// none is free, up to the plan's `connections`.
+    Constant {
+        /// Requests per second, above 0.
+        per_s: f64,
+    },
+    /// Open loop with exponentially distributed intervals (a Poisson process).
+    Poisson {
+        /// Requests per second on average, above 0.
+        per_s: f64,
+        /// Where the random intervals come from.
+        seed: u64,
+    },
+}
+
+/// A load on an HTTP/1.1 server.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadPlan {
+    /// What is asked for: `http://HOST:PORT/PATH`.
+    pub url: String,
+    /// The method: `GET`, `POST`…
+    pub method: String,
+    /// Headers beside those that the generator sets itself (`Host`, `Content-Length`, `Connection`
+    /// where there is no keep-alive), in their order.
+    pub headers: Vec<(String, String)>,
+    /// The length of the body, in bytes.
+    pub body_bytes: u64,
+    /// How requests come.
+    pub arrivals: Arrivals,
+    /// Connections: so many in a closed loop, so many at most in an open one. 1 to 65,536.
+    pub connections: u32,
+    /// Whether a connection serves request after request; otherwise each has its own.
+    pub keep_alive: bool,
+    /// Threads of the generator, each with its own share of the connections.
+    pub threads: u32,
+    /// How long requests are sent, in ms; `None` until `requests` are.
+    pub duration_ms: Option<u64>,
+    /// How many requests are sent at most.
+    pub requests: Option<u64>,
+    /// How long an answer may take from the sending of its request, connecting included, in ms.
+    pub timeout_ms: u64,
+}
+
+/// Why a request got no answer.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum LoadError {
+    /// Nobody listens (`ECONNREFUSED`).
+    Refused,
+    /// Reset by the other side (`ECONNRESET`, `EPIPE`).
+    Reset,
+    /// Closed before the answer was whole.
+    Closed,
+    /// Any other error of connecting, writing or reading.
+    Socket,
+    /// What came is no HTTP/1.1 answer, or one whose length is beyond all bounds.
+    Garbage,
+}
+
+/// What became of the requests. Each that came due is in exactly one of `answered`, `errors`,
+/// `timed_out`, `in_flight` and `unsent`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadCounts {
+    /// Requests that were sent, or for which connecting began.
+    pub sent: u64,
+    /// Whole answers, whatever their status.
+    pub answered: u64,
+    /// Of these, those with a status below 400: what throughput counts.
+    pub succeeded: u64,
+    /// Answers by status.
+    pub statuses: BTreeMap<u16, u64>,
+    /// Requests that failed, by reason.
+    pub errors: BTreeMap<LoadError, u64>,
+    /// Requests without an answer in the plan's `timeout_ms`.
+    pub timed_out: u64,
+    /// Requests that were sent, and not answered yet when the time was over.
+    pub in_flight: u64,
+    /// Requests that came due and were never sent.
+    pub unsent: u64,
+}
+
+/// A time that so many percent of requests did not exceed.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadPercentile {
+    /// In percent, 0 to 100.
+    pub percent: f64,
+    /// In ns; null where too many were given up to know.
+    pub ns: Option<u64>,
+}
+
+/// Times of requests of which some may have been given up.
+///
+/// Percentiles are those of Kaplan and Meier (*Journal of the American Statistical Association* 53,
+/// 1958): a request that was given up after some time took longer than that, and counts among those
+/// that are still waited for until then.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadTimes {
+    /// Requests whose time is known.
+    pub count: u64,
+    /// Requests that were given up: timed out, or in flight or unsent at the end. Their time is at
+    /// least what had passed by then.
+    pub censored: u64,
+    /// The shortest known, in ns.
+    pub min_ns: Option<u64>,
+    /// The mean of those known, in ns; null where any was given up.
+    pub mean_ns: Option<f64>,
+    /// The longest known, in ns.
+    pub max_ns: Option<u64>,
+    /// At 50, 75, 90, 95, 99, 99.9 and 99.99 %.
+    pub percentiles: Vec<LoadPercentile>,
+}
+
+/// How answers were shared out over connections: of a closed loop with keep-alive.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Fairness {
+    /// Connections.
+    pub connections: u32,
+    /// Those that got no answer at all.
+    pub starved: u32,
+    /// Answers of the connection that got the fewest.
+    pub least: u64,
+    /// Answers of the connection in the middle.
+    pub median: u64,
+    /// Answers of the connection that got the most.
+    pub most: u64,
+    /// Jain's index, (Σx)² / (n Σx²): 1 where all get the same, 1/n where one gets all (Jain, Chiu
+    /// and Hawe 1984).
+    pub index: f64,
+}
+
+/// What the kernel counted meanwhile, over all programs of the network namespace; null where it
+/// does not tell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Network {
+    /// Connections dropped because an accept queue was full (`ListenOverflows`).
+    pub listen_overflows: Option<u64>,
+    /// Connections dropped at listening sockets, those among them (`ListenDrops`).
+    pub listen_drops: Option<u64>,
+    /// SYN and SYN-ACK segments sent again (`TCPSynRetrans`).
+    pub syn_retransmits: Option<u64>,
+    /// Segments sent again (`RetransSegs`).
+    pub retransmits: Option<u64>,
+}
+
+/// An operational law that must hold whatever the server is (Denning and Buzen, *The Operational
+/// Analysis of Queueing Network Models*, ACM Computing Surveys 10, 1978).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LawCheck {
+    /// In words: `N = X · R`.
+    pub law: String,
+    /// Its left side, measured for itself.
+    pub left: f64,
+    /// Its right side.
+    pub right: f64,
+    /// Whether both agree to 2 %.
+    pub holds: bool,
+}
+
+/// A mode of connecting that is the kernel's back-off after a lost SYN and not the server's time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SynBackoff {
+    /// After so many seconds in all: 1, 3, 7, 15…
+    pub seconds: u32,
+    /// Requests whose connecting took so long (to 0.1 s above).
+    pub requests: u64,
+}
+
+/// What became of a load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LoadResult {
+    /// The version of this layout.
+    pub format: u32,
+    /// The version of scruple.
+    pub scruple: String,
+    /// What was asked for.
+    pub plan: LoadPlan,
+    /// From the first request that came due to the last answer, or to the end of the time, in ns.
+    pub elapsed_ns: u64,
+    /// What became of the requests.
+    pub counts: LoadCounts,
+    /// Answers with a status below 400 per second of `elapsed_ns`.
+    pub throughput_per_s: f64,
+    /// Bytes read from the server.
+    pub read_bytes: u64,
+    /// Bytes written to it.
+    pub written_bytes: u64,
+    /// From the moment at which a request came due to its answer: what a user waits.
+    pub response: LoadTimes,
+    /// From sending to the answer, connecting included: what most tools show.
+    pub service: LoadTimes,
+    /// From the moment at which it came due to its sending.
+    pub lateness: LoadTimes,
+    /// How answers were shared out; null where connections do not last.
+    pub fairness: Option<Fairness>,
+    /// What the kernel counted.
+    pub network: Network,
+    /// Modes of the kernel's back-off.
+    pub syn_backoff: Vec<SynBackoff>,
+    /// The operational laws.
+    pub audit: Vec<LawCheck>,
+    /// CPU time of the generator's threads, in ns.
+    pub generator_cpu_ns: u64,
+    /// CPU time of other processes meanwhile, the server's included, in ns; null where it is unknown.
+    pub foreign_cpu_ns: Option<u64>,
+    /// Sentences that say what makes this result doubtful; empty where nothing does.
+    pub doubts: Vec<String>,
+}
