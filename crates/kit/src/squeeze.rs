@@ -8,6 +8,9 @@ use model::{Center, Response, Unit};
 pub const TAKEN: &str = "taken_ppm";
 /// What the co-runners did per second: bytes, lines, requests or wake-ups.
 pub const DONE: &str = "co_runner_per_s";
+/// The part of its rate that a program which lives on CPU time alone loses to the co-runners of
+/// wake-ups and storage: their own CPU time, and what switches and interrupts take for them.
+pub const CPU_LOST: &str = "cpu_lost_ppm";
 /// CPU time of the co-runners, by what the program's CPUs had.
 pub const CO_RUNNER_CPU: &str = "co_runner_cpu_ppm";
 
@@ -30,6 +33,13 @@ pub fn responses() -> Vec<Response> {
             to,
             "bytes read, lines read, requests or wake-ups, of all co-runners",
             "their own counts",
+        ),
+        response(CPU_LOST, "CPU time taken beside it", Unit::Ppm).card(
+            "before the program's start",
+            "before the program's start",
+            "as the part taken, the reference being arithmetic in registers; of the squeezes of \
+             wake-ups and storage",
+            "clock_gettime(CLOCK_MONOTONIC)",
         ),
         response(CO_RUNNER_CPU, "CPU time of the co-runners", Unit::Ppm).card(
             "right before the program's start",

@@ -4,7 +4,8 @@
 //! are conducted as a user would (`scruple why --json`), and what they named is printed as a table
 //! of planted against named. docs/notes/why.md holds such a table.
 //!
-//! `-- K` conducts K sessions each (3 unless told otherwise), `-- K BLOCKS` with so many blocks.
+//! `-- K` conducts K sessions each (3 unless told otherwise), `-- K BLOCKS` with so many blocks; a
+//! program's name conducts those of it alone.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
 
@@ -39,7 +40,11 @@ fn main() -> ExitCode {
     let numbers: Vec<u32> = args.iter().filter_map(|arg| arg.parse().ok()).collect();
     let (sessions, blocks) = (numbers.first().unwrap_or(&3), numbers.get(1).unwrap_or(&6));
     let own = std::env::current_exe().unwrap();
+    let all = !PROGRAMS.iter().any(|(name, ..)| args.iter().any(|arg| arg == name));
     for (name, _, expected) in PROGRAMS {
+        if !all && !args.iter().any(|arg| arg == name) {
+            continue;
+        }
         let mut named: BTreeMap<String, u32> = BTreeMap::new();
         for seed in 0..*sessions {
             let told = session(&own, name, *blocks, seed);

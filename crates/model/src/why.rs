@@ -53,6 +53,11 @@ impl Resource {
         Resource::Timer,
     ];
 
+    /// Whether whatever takes it takes CPU time as well, which is measured beside it.
+    pub fn takes_cpu_time(self) -> bool {
+        matches!(self, Resource::Queue | Resource::Storage)
+    }
+
     /// Its word on command lines and in levels.
     pub fn name(self) -> &'static str {
         match self {

@@ -28,6 +28,7 @@ use model::{
 
 /// What the trials of a squeeze record (`kit::squeeze`).
 const TAKEN: &str = "taken_ppm";
+const CPU_LOST: &str = "cpu_lost_ppm";
 const CO_RUNNER_CPU: &str = "co_runner_cpu_ppm";
 
 /// What the kernel counts of a program that belongs to the answer, where it is recorded.
@@ -83,7 +84,7 @@ pub fn why(input: &WhyInput<'_>) -> Option<Why> {
         if levels.is_empty() {
             continue;
         }
-        let cpu = (resource == Resource::Queue).then_some(cpu.as_ref()).flatten();
+        let cpu = resource.takes_cpu_time().then_some(cpu.as_ref()).flatten();
         match trials.squeeze(resource, &levels, cpu) {
             Some(squeezed) => squeezes.push(squeezed),
             None => not_squeezed
@@ -222,7 +223,9 @@ impl Trials<'_> {
             .filter_map(|(block, log)| Some((block, log - base.get(&block)?)))
             .collect();
         if let Some(elasticity) = cpu {
-            let of_cpu = part(CO_RUNNER_CPU);
+            // Earlier sessions know what the co-runners had, and not what they cost beside it.
+            let of_cpu = Some(part(CPU_LOST)).filter(|lost| !lost.is_empty());
+            let of_cpu = of_cpu.unwrap_or_else(|| part(CO_RUNNER_CPU));
             let less = |(block, log): (&u32, &mut f64)| {
                 *log -= elasticity * of_cpu.get(block).copied().unwrap_or_default();
             };

@@ -33,6 +33,7 @@ fn design() -> Design {
         responses: vec![
             response("wall_ns", Unit::Ns),
             response("taken_ppm", Unit::Ppm),
+            response("cpu_lost_ppm", Unit::Ppm),
             response("co_runner_cpu_ppm", Unit::Ppm),
             response("cpu_share_ppm", Unit::Ppm),
         ],
@@ -84,7 +85,7 @@ impl World {
                     // The truth of this trial, and what is measured of it.
                     let strength = -(1.0 - part).ln();
                     log += (self.elasticity)(resource) * strength;
-                    if resource == Resource::Queue {
+                    if resource.takes_cpu_time() {
                         of_cpu = 0.1;
                         log += (self.elasticity)(Resource::Cpu) * -(1.0 - of_cpu).ln();
                     }
@@ -94,8 +95,12 @@ impl World {
                 let mut trial = Trial::new(block)
                     .at([("squeeze", level.as_str())])
                     .series("wall_ns", 1, &[log.exp().round() as i64])
-                    .series("co_runner_cpu_ppm", 1, &[ppm(of_cpu)])
+                    // They had less than they cost: switches and interrupts are nobody's.
+                    .series("co_runner_cpu_ppm", 1, &[ppm(of_cpu / 3.0)])
                     .series("cpu_share_ppm", 1, &[self.cpu_ppm]);
+                if of_cpu > 0.0 {
+                    trial = trial.series("cpu_lost_ppm", 1, &[ppm(of_cpu)]);
+                }
                 if let Some(taken) = taken {
                     trial = trial.series("taken_ppm", 1, &[ppm(taken)]);
                 }
@@ -141,6 +146,19 @@ fn a_streaming_program_lives_on_memory_though_it_is_as_elastic_to_the_cpu() {
     assert!(!queue.stands);
     let residual = told.residual.unwrap();
     assert!(residual.low < 0.0 && residual.high > 0.0, "{residual:?}");
+}
+
+/// Wakers cost a loop three times what they have themselves: switches and interrupts fall to whoever
+/// is on the CPU.
+#[test]
+fn a_loop_lives_on_cpu_time_whatever_wake_ups_cost_it() {
+    let world = World { elasticity: |it| if it == Resource::Cpu { 1.0 } else { 0.0 }, ..QUIET };
+    let told = world.told(12, 1);
+    assert_eq!(told.named, Some(Resource::Cpu));
+    for resource in [Resource::Queue, Resource::Storage] {
+        let e = of(&told, resource).elasticity.as_ref().unwrap();
+        assert!(e.low < 0.0 && e.high > 0.0, "{resource:?}: {e:?}");
+    }
 }
 
 #[test]

@@ -11,13 +11,21 @@ use anyhow::{Context, bail};
 use model::{Bottleneck, Scaling};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::time::Instant;
 
 /// The bar was missed.
 const MISSED: u8 = 3;
 
 /// So many of ten sessions must name the cause.
 const BAR: f64 = 0.9;
+
+/// Where two programs that share nothing but the hardware take less than so many times as long as
+/// one, there is room for both: this hardware does not stop them.
+const HARDWARE_SLOWER: f64 = 1.15;
+
+/// How often one and two are compared, in turns.
+const PAIRS: usize = 15;
 
 /// What one worker does alone, in milliseconds.
 const WORK_MS: &str = "200";
@@ -109,6 +117,17 @@ fn conduct(asked: &Asked, folder: &Path) -> anyhow::Result<bool> {
     let wanted =
         |plant: &&Plant| asked.only.as_ref().is_none_or(|only| plant.name.contains(only.as_str()));
     for (index, plant) in PLANTS.iter().filter(wanted).enumerate() {
+        if plant.right == Bottleneck::Hardware {
+            let slower = two_beside_each_other(&program, plant, &turns)?;
+            if slower < HARDWARE_SLOWER {
+                println!(
+                    "| {} | cannot be planted here | two beside each other take {slower:.2} times \
+                     as long as one alone | |",
+                    plant.name
+                );
+                continue;
+            }
+        }
         let mut named: BTreeMap<Bottleneck, u32> = BTreeMap::new();
         let mut farthest: f64 = 0.0;
         let (mut all_accounts, mut split) = (0, 0);
@@ -139,6 +158,32 @@ fn conduct(asked: &Asked, folder: &Path) -> anyhow::Result<bool> {
         );
     }
     Ok(held)
+}
+
+/// How many times as long two of a plant take beside each other as one alone: the median of pairs.
+fn two_beside_each_other(program: &Path, plant: &Plant, turns: &str) -> anyhow::Result<f64> {
+    let took = |count: usize| -> anyhow::Result<f64> {
+        let began = Instant::now();
+        let start = || {
+            Command::new(program)
+                .args([plant.mode, "1", WORK_MS])
+                .env("PLANTED_TURNS", turns)
+                .stdout(Stdio::null())
+                .spawn()
+        };
+        let started: Vec<Child> = (0..count).map(|_| start()).collect::<Result<_, _>>()?;
+        for mut child in started {
+            child.wait()?;
+        }
+        Ok(began.elapsed().as_secs_f64())
+    };
+    let mut ratios = Vec::with_capacity(PAIRS);
+    for _ in 0..PAIRS {
+        let alone = took(1)?;
+        ratios.push(took(2)? / alone);
+    }
+    ratios.sort_by(f64::total_cmp);
+    Ok(ratios[PAIRS / 2])
 }
 
 fn one(

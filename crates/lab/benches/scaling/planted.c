@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { OPERATION_US = 60, LINES = 1 << 19, MIX = 4096 };
+enum { OPERATION_US = 60, LINES = 1 << 20, MIX = 4096 };
 
 static atomic_long left;
 static atomic_int spinning;
@@ -19,6 +19,8 @@ static double turns_per_us;
 static volatile uint64_t sink;
 static char mode;
 static pthread_barrier_t filled;
+static unsigned char *memory;
+static long workers;
 
 static double now_us(void)
 {
@@ -58,11 +60,10 @@ static void *work(void *argument)
 {
     long id = (long)argument;
     uint64_t seed = 77 + (uint64_t)id;
-    unsigned char *lines = NULL;
     if (mode == 'b') {
-        /* Each worker its own, so that no part of it is done alone. */
-        lines = malloc((size_t)LINES * 64);
-        memset(lines, 1, (size_t)LINES * 64);
+        /* Each fills its share, so that no part is done alone, and n workers fill as much as one. */
+        long from = LINES / workers * id;
+        memset(memory + 64 * from, 1, 64 * (size_t)(LINES / workers));
         pthread_barrier_wait(&filled);
     }
     if (mode == 'o') {
@@ -89,12 +90,15 @@ static void *work(void *argument)
             compute(about(half, &seed));
             atomic_store_explicit(&spinning, 0, memory_order_release);
             break;
-        case 'b': /* lines of memory, read and written in no order: nothing else */
+        case 'b': { /* lines of memory, read in no order: nothing else */
+            uint64_t sum = 0;
             for (int i = 0; i < MIX; i++) {
                 seed = seed * 6364136223846793005u + 1442695040888963407u;
-                lines[64 * (seed >> 45)]++;
+                sum += memory[64 * (seed >> 44)];
             }
+            sink = sum;
             break;
+        }
         default: /* nothing but a CPU */
             compute(OPERATION_US);
         }
@@ -137,7 +141,11 @@ int main(int count, char **words)
         printf("%.1f\n", turns_per_us);
         return 0;
     }
-    pthread_barrier_init(&filled, NULL, (unsigned)n);
+    workers = n;
+    if (mode == 'b') {
+        memory = malloc((size_t)LINES * 64);
+        pthread_barrier_init(&filled, NULL, (unsigned)n);
+    }
     long operations = (long)(us / OPERATION_US);
     if (mode == 'a') /* Amdahl: a tenth is done by main alone */
         for (long i = 0; i < operations / 10; i++)

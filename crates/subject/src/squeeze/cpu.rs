@@ -41,6 +41,15 @@ pub(super) fn co_runners(place: &Place, percent: u32) -> Result<Vec<CoRunner>, S
     place.program.iter().map(one).collect()
 }
 
+/// The reference that lives on CPU time alone.
+pub(super) fn compute() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
+    let mut state = 1;
+    Ok(move || {
+        state = sys::black_box(arithmetic(state, STEPS));
+        Ok(1)
+    })
+}
+
 impl Load for Bursts {
     fn step(&mut self) -> Result<u64, String> {
         let now = now_ns();

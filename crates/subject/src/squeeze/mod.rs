@@ -26,6 +26,8 @@ pub(crate) struct Squeezed {
     co_runners: Vec<CoRunner>,
     /// What the reference program lost.
     taken: Option<f64>,
+    /// What a reference lost that lives on CPU time, where the co-runners take some of that, too.
+    cpu_lost: Option<f64>,
     timer_slack_ns: Option<u64>,
     /// How many CPUs the program may use.
     cpus: usize,
@@ -79,6 +81,7 @@ pub(crate) fn prepare(
         squeeze,
         co_runners: Vec::new(),
         taken: None,
+        cpu_lost: None,
         timer_slack_ns: None,
         cpus: place.program.len(),
         on_program: false,
@@ -140,6 +143,9 @@ impl Squeezed {
             }
         };
         self.taken = Some(taken);
+        if resource.takes_cpu_time() {
+            self.cpu_lost = Some(reference::lost(&self.co_runners, place, cpu::compute)?);
+        }
         Ok(())
     }
 
@@ -176,6 +182,9 @@ impl Squeezed {
         let rounded = |number: f64| number.round() as i64;
         if let Some(taken) = taken {
             trial.record_one(responses::TAKEN, rounded(taken * 1e6));
+        }
+        if let Some(lost) = self.cpu_lost {
+            trial.record_one(responses::CPU_LOST, rounded(lost * 1e6));
         }
         trial.record_one(responses::DONE, rounded(per_s));
         trial.record_one(responses::CO_RUNNER_CPU, rounded(of_cpus * 1e6));
