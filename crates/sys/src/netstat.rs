@@ -54,8 +54,7 @@ pub fn parse(netstat: &str, snmp: &str) -> Counters {
 /// The number of a name: a line of names and the line of numbers below it begin with the same
 /// `group:`, and belong together by position.
 fn counter(text: &str, group: &str, name: &str) -> Option<u64> {
-    let mut lines =
-        text.lines().filter_map(|line| line.strip_prefix(group)?.strip_prefix(':'));
+    let mut lines = text.lines().filter_map(|line| line.strip_prefix(group)?.strip_prefix(':'));
     let (names, numbers) = (lines.next()?, lines.next()?);
     let position = names.split_whitespace().position(|found| found == name)?;
     numbers.split_whitespace().nth(position)?.parse().ok()
@@ -117,7 +116,10 @@ Tcp: 1 200 120000 -1 22 4751 2598 9 0\n";
     #[test]
     fn what_is_missing_is_none_and_every_cut_is_survived() {
         assert_eq!(parse("", ""), Counters::default());
-        assert_eq!(parse("TcpExt: ListenDrops\nTcpExt: x\n", "Tcp: RetransSegs\n").listen_drops, None);
+        assert_eq!(
+            parse("TcpExt: ListenDrops\nTcpExt: x\n", "Tcp: RetransSegs\n").listen_drops,
+            None
+        );
         assert_eq!(parse("TcpExt: a ListenDrops\nTcpExt: 1\n", "").listen_drops, None);
         for end in 0..NETSTAT.len() {
             let counters = parse(&NETSTAT[..end], SNMP);
@@ -128,7 +130,8 @@ Tcp: 1 200 120000 -1 22 4751 2598 9 0\n";
     #[test]
     fn a_difference_needs_both_ends_and_never_goes_back() {
         let now = parse(NETSTAT, SNMP);
-        let earlier = Counters { listen_overflows: Some(2), listen_drops: Some(15), ..Counters::default() };
+        let earlier =
+            Counters { listen_overflows: Some(2), listen_drops: Some(15), ..Counters::default() };
         let added = now.since(earlier);
         assert_eq!(added.listen_overflows, Some(10));
         assert_eq!(added.listen_drops, None);

@@ -185,8 +185,7 @@ impl Answer {
         let mut headers = [const { MaybeUninit::uninit() }; HEADERS_MAX];
         let mut response = Response::new(&mut []);
         let config = ParserConfig::default();
-        let parsed =
-            config.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
+        let parsed = config.parse_response_with_uninit_headers(&mut response, bytes, &mut headers);
         let Status::Complete(length) = parsed.ok()? else { return Some(None) };
         self.overhead_bytes += length;
         if self.overhead_bytes > HEAD_BYTES_MAX {
@@ -230,7 +229,11 @@ impl Answer {
             }
             (State::ChunkSize { digits: 0, .. }, _) => return None,
             (State::ChunkSize { bytes, .. } | State::ChunkLine { bytes }, b'\n') => {
-                if bytes == 0 { State::Trailer { empty: true } } else { State::ChunkData(bytes) }
+                if bytes == 0 {
+                    State::Trailer { empty: true }
+                } else {
+                    State::ChunkData(bytes)
+                }
             }
             (State::ChunkSize { bytes, .. }, b'\r' | b';' | b' ' | b'\t') => {
                 State::ChunkLine { bytes }
@@ -273,7 +276,8 @@ impl Framing {
                 length = Some(found);
             } else if name.eq_ignore_ascii_case("transfer-encoding") {
                 encoded = true;
-                chunked = tokens(value).last().is_some_and(|it| it.eq_ignore_ascii_case(b"chunked"));
+                chunked =
+                    tokens(value).last().is_some_and(|it| it.eq_ignore_ascii_case(b"chunked"));
             } else if name.eq_ignore_ascii_case("connection") {
                 close |= tokens(value).any(|it| it.eq_ignore_ascii_case(b"close"));
                 keep_alive |= tokens(value).any(|it| it.eq_ignore_ascii_case(b"keep-alive"));

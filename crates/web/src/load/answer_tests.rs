@@ -29,10 +29,22 @@ const ANSWERS: [(&str, Progress); 27] = [
     ("HTTP/1.0 200 OK\r\nContent-Length: 1\r\nConnection: Keep-Alive\r\n\r\na", done(200, true)),
     ("HTTP/1.1 200 OK\r\n\r\nto the end", done(200, false)),
     ("HTTP/1.1 200 OK\nContent-Length: 1\n\na", done(200, true)),
-    ("HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 103 Hints\r\nLink: a\r\n\r\nHTTP/1.1 201 \r\nContent-Length: 0\r\n\r\n", done(201, true)),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n", done(200, true)),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Length: 9\r\n\r\n0\r\nTrailer: a\r\n\r\n", done(200, true)),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\nabc", done(200, false)),
+    (
+        "HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 103 Hints\r\nLink: a\r\n\r\nHTTP/1.1 201 \r\nContent-Length: 0\r\n\r\n",
+        done(201, true),
+    ),
+    (
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n",
+        done(200, true),
+    ),
+    (
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\nContent-Length: 9\r\n\r\n0\r\nTrailer: a\r\n\r\n",
+        done(200, true),
+    ),
+    (
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: 1\r\n\r\nabc",
+        done(200, false),
+    ),
     // Cut short.
     ("", Progress::More),
     ("HTTP/1.1 200 OK\r\nContent-Le", Progress::More),
@@ -46,7 +58,10 @@ const ANSWERS: [(&str, Progress); 27] = [
     ("HTTP/1.1 200 OK\r\nContent-Length: -3\r\n\r\nabc", Progress::Garbage),
     ("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999\r\n\r\nabc", Progress::Garbage),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n", Progress::Garbage),
-    ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n", Progress::Garbage),
+    (
+        "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
+        Progress::Garbage,
+    ),
     ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nabc", Progress::Garbage),
 ];
 

@@ -40,8 +40,7 @@ pub fn percentiles(times: &Times, percents: &[f64]) -> Vec<LoadPercentile> {
         let value = times.known.highest_equivalent(bucket.value_iterated_to());
         // Rounding errors of the weights must not move a percentile to the next bucket.
         let reached = answered * (1.0 + 1e-12);
-        while let Some(percentile) =
-            open.next_if(|it| it.percent / 100.0 * total as f64 <= reached)
+        while let Some(percentile) = open.next_if(|it| it.percent / 100.0 * total as f64 <= reached)
         {
             percentile.ns = Some(value);
         }

@@ -225,7 +225,9 @@ mod tests {
         ] {
             assert!(bytes(&plan(method, &[header], true), "http://h/", b"").is_err(), "{header:?}");
         }
-        assert!(bytes(&plan("GET", &[("connection", "Keep-Alive")], true), "http://h/", b"").is_ok());
+        assert!(
+            bytes(&plan("GET", &[("connection", "Keep-Alive")], true), "http://h/", b"").is_ok()
+        );
     }
 
     proptest! {

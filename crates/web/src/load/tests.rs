@@ -1,5 +1,5 @@
 use super::*;
-use model::LoadError;
+use model::{LoadCounts, LoadError};
 use server::{Server, answer, until_asked};
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -91,7 +91,10 @@ fn a_server_that_stops_for_a_while_is_seen_as_its_users_see_it() {
         for percent in [95.0, 99.0] {
             let expected = paused_ms - (1.0 - percent / 100.0) * duration.as_secs_f64() * 1e3;
             let found = percentile_ms(&result.response, percent);
-            assert!((found / expected - 1.0).abs() < 0.2, "{arrivals:?} {percent}: {found} {expected}");
+            assert!(
+                (found / expected - 1.0).abs() < 0.2,
+                "{arrivals:?} {percent}: {found} {expected}"
+            );
         }
         // Ten of three thousand were under way when it stopped: what most tools show.
         let hidden = percentile_ms(&result.service, 99.0);
@@ -149,7 +152,8 @@ fn a_port_on_which_nobody_listens_is_an_error() {
 fn a_server_that_goes_away_is_refused_and_no_throughput() {
     let server = polite(OK);
     let mut plan = plan(&server, Arrivals::Closed, 4);
-    plan.duration_ms = Some(600);
+    // Each request needs a new connection, and a while after the start there are none.
+    (plan.duration_ms, plan.keep_alive) = (Some(600), false);
     let mut server = Some(server);
     let outcome = run(&plan, b"", &mut |live| {
         if live.answered > 0 {
@@ -166,11 +170,12 @@ fn a_server_that_goes_away_is_refused_and_no_throughput() {
 
 #[test]
 fn answers_of_every_kind_are_counted_as_what_they_are() {
-    let big: &[u8] = Vec::leak([
-        b"HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n".to_vec(),
-        vec![b'x'; 10_000_000],
-    ].concat());
-    let chunked: &[u8] = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+    let big: &[u8] = Vec::leak(
+        [b"HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n".to_vec(), vec![b'x'; 10_000_000]]
+            .concat(),
+    );
+    let chunked: &[u8] =
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
     for (bytes, status) in [
         (OK, 200),
         (chunked, 200),
@@ -218,15 +223,16 @@ fn errors_of(bytes: &'static [u8]) -> LoadCounts {
     load(&plan(&server, Arrivals::Closed, 2)).counts
 }
 
-use model::LoadCounts;
-
 #[test]
 fn what_is_no_whole_answer_is_an_error_of_its_kind() {
     for (bytes, error) in [
         (&b""[..], LoadError::Closed),
         (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", LoadError::Closed),
         (b"what?\r\n", LoadError::Garbage),
-        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", LoadError::Garbage),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
+            LoadError::Garbage,
+        ),
     ] {
         let counts = errors_of(bytes);
         assert_eq!(counts.answered, 0);
@@ -401,7 +407,10 @@ fn a_plan_that_cannot_be_is_refused() {
         (LoadPlan { requests: Some(0), ..good.clone() }, "one request"),
         (LoadPlan { body_bytes: 3, ..good.clone() }, "body"),
         (LoadPlan { url: "https://a".into(), ..good.clone() }, "TLS"),
-        (LoadPlan { arrivals: Arrivals::Constant { per_s: f64::NAN }, ..good.clone() }, "per second"),
+        (
+            LoadPlan { arrivals: Arrivals::Constant { per_s: f64::NAN }, ..good.clone() },
+            "per second",
+        ),
         (LoadPlan { arrivals: Arrivals::Paced { per_s: 0.0 }, ..good.clone() }, "per second"),
     ] {
         let error = run(&bad, b"", &mut |_| true).unwrap_err().to_string();

@@ -2,9 +2,7 @@
 
 use super::survival::{self, sum_ns};
 use super::tally::Tally;
-use model::{
-    Arrivals, Fairness, LawCheck, LoadCounts, LoadPlan, LoadResult, Network, SynBackoff,
-};
+use model::{Arrivals, Fairness, LawCheck, LoadCounts, LoadPlan, LoadResult, Network, SynBackoff};
 
 /// The most by which the sides of a law may differ, relative to the greater.
 const LAW_TOLERANCE: f64 = 0.02;

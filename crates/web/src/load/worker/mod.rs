@@ -168,8 +168,7 @@ impl<'a> Worker<'a> {
 
     /// Puts its part of the load on the server, from the moment `start_ns` on.
     pub(super) fn run(mut self, start_ns: u64) -> Result<Result<Tally, Unreachable>, Error> {
-        let system =
-            |what: &str, error: io::Error| Error::System { what: what.to_string(), error };
+        let system = |what: &str, error: io::Error| Error::System { what: what.to_string(), error };
         let cpu_ns = sys::clock::thread_cpu_ns();
         let waited = sys::proc::schedstat_thread();
         sys::clock::sleep_ns(start_ns.saturating_sub(now_ns()));
@@ -347,7 +346,8 @@ impl<'a> Worker<'a> {
             let exhausted =
                 [io::ErrorKind::AddrNotAvailable, io::ErrorKind::AddrInUse].contains(&cause.kind());
             // EMFILE and ENFILE.
-            self.tally.exhausted += u64::from(exhausted || matches!(cause.raw_os_error(), Some(23 | 24)));
+            self.tally.exhausted +=
+                u64::from(exhausted || matches!(cause.raw_os_error(), Some(23 | 24)));
             if !self.reached {
                 self.cause = Some(cause);
             }

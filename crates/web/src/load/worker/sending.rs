@@ -18,8 +18,7 @@ impl Worker<'_> {
         loop {
             let now_ns = now_ns();
             let passed_ns = now_ns.saturating_sub(self.start_ns);
-            let is_due =
-                |due: &super::Due| due.peek_ns().is_some_and(|due_ns| due_ns <= passed_ns);
+            let is_due = |due: &super::Due| due.peek_ns().is_some_and(|due_ns| due_ns <= passed_ns);
             if now_ns >= self.end_ns || !self.due.as_ref().is_some_and(is_due) {
                 return;
             }
