@@ -38,6 +38,7 @@ pub mod launch;
 pub mod limits;
 pub mod machine;
 pub mod mailbox;
+pub mod netstat;
 pub mod null;
 pub mod pagemap;
 pub mod pages;
@@ -55,6 +56,7 @@ pub mod task;
 #[cfg(test)]
 mod testing;
 mod text;
+pub mod timerfd;
 pub mod tokens;
 pub mod topology;
 pub mod tracer;

@@ -1,8 +1,58 @@
-//! The load generator.
+//! The load generator: requests at intended times, and what became of each.
+//!
+//! Each thread is an event loop over its share of the connections ([`worker`]). A request that
+//! comes due while no connection is free stays in the schedule, which computes moments and stores
+//! none, so that memory does not grow with the number of requests. An answer after the end of the
+//! time, one that took too long and one that was never asked for by then are kept as censored.
+
+mod answer;
+mod connection;
+mod schedule;
+mod survival;
+mod tally;
+mod target;
+mod verdict;
+mod worker;
+
+pub use schedule::due_ns;
+pub use survival::percentiles;
+pub use target::address;
 
 use hdrhistogram::Histogram;
-use model::{LoadPlan, LoadResult};
+use model::{Arrivals, LoadPlan, LoadResult, Network};
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc;
+use std::thread::{self, ScopedJoinHandle, Thread};
 use std::time::Duration;
+use sys::clock::now_ns;
+use sys::limits::{self, Resource};
+use tally::Tally;
+use target::Target;
+use verdict::Surroundings;
+use worker::{Job, Progress, Shared, Unreachable, Worker};
+
+/// The most connections.
+const CONNECTIONS_MAX: u32 = 65_536;
+
+/// The most threads.
+const THREADS_MAX: u32 = 1024;
+
+/// The most requests per second.
+const RATE_MAX: f64 = 10_000_000.0;
+
+/// The longest time-out and duration, in ms: a year.
+const TIME_MS_MAX: u64 = 366 * 24 * 3_600_000;
+
+/// Descriptors that a thread needs beside its connections, and the process beside its threads.
+const THREAD_FILES: u64 = 8;
+const PROCESS_FILES: u64 = 32;
+
+/// Between the decision to start and the first request, so that all threads are there, in ns.
+const START_NS: u64 = 2_000_000;
+
+/// How often `live` hears.
+const LIVE: Duration = Duration::from_millis(100);
 
 /// What makes a load impossible, found before the first request.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +77,22 @@ pub struct Times {
     pub known: Histogram<u64>,
     /// Of requests that were given up: what had passed by then.
     pub censored: Histogram<u64>,
+}
+
+impl Times {
+    /// No times. The histograms grow with the longest time in them, and with nothing else.
+    #[expect(clippy::expect_used, reason = "three digits are what every histogram can do")]
+    pub(crate) fn new() -> Self {
+        let mut known = Histogram::new(3).expect("a histogram of three digits");
+        known.auto(true);
+        Self { censored: known.clone(), known }
+    }
+
+    /// Adds the times of others.
+    pub(crate) fn add(&mut self, other: &Times) {
+        tally::add(&mut self.known, &other.known);
+        tally::add(&mut self.censored, &other.censored);
+    }
 }
 
 /// What became of a load, with its histograms.
@@ -58,14 +124,255 @@ pub struct Live {
 /// Puts a load on a server, and returns when it is over. `live` hears of it ten times a second, and
 /// ends it early by returning false: what was measured until then is the outcome.
 ///
+/// The load ends with the plan's time, when what is under way counts as in flight, or when so many
+/// requests are answered or given up.
+///
 /// # Errors
-/// A plan that cannot be carried out, before the first request is sent. What the server does is no
-/// error: it is counted.
+/// A plan that cannot be carried out, before the first request is sent; a server that refuses every
+/// attempt at connecting from the first on. All else that a server does is no error: it is counted.
 pub fn run(
     plan: &LoadPlan,
     body: &[u8],
     live: &mut dyn FnMut(Live) -> bool,
 ) -> Result<Outcome, Error> {
-    let _ = (plan, body, live);
-    unimplemented!("the generator")
+    check(plan, body)?;
+    let target = Target::parse(&plan.url)?;
+    let request = target::request(plan, &target, body)?;
+    let address = target.resolve()?;
+    let limit = limits::get(Resource::OpenFiles).ok().and_then(|limit| limit.soft);
+    let threads = schedule::threads(plan);
+    check_files(limit, plan.connections, threads)?;
+    let shared = Shared::default();
+    shared.budget.store(plan.requests.unwrap_or(u64::MAX), Ordering::Relaxed);
+    let progress: Vec<Progress> = (0..threads).map(|_| Progress::default()).collect();
+    let limit_s = u32::try_from(plan.timeout_ms.div_ceil(1000)).unwrap_or(u32::MAX).min(3600);
+    let syn_repeats_s = sys::netstat::syn_repeats_s(sys::netstat::syn_linear_timeouts(), limit_s);
+    let mut workers = Vec::new();
+    for (thread, progress) in (0..threads).zip(&progress) {
+        workers.push(Worker::new(Job {
+            plan,
+            address,
+            request: &request,
+            thread,
+            threads,
+            connections: plan.connections / threads
+                + u32::from(thread < plan.connections % threads),
+            syn_repeats_s: &syn_repeats_s,
+            shared: &shared,
+            progress,
+        })?);
+    }
+    let before = Before::look();
+    let (start_ns, tallies) = conduct(workers, &shared, &progress, live)?;
+    let mut seen = before.since();
+    let mut sum = Tally::new();
+    for tally in tallies {
+        let tally = tally.map_err(|error| unreachable(address, error))?;
+        seen.busiest_cpu_ns = seen.busiest_cpu_ns.max(tally.cpu_ns);
+        sum.add(&tally);
+    }
+    seen.threads = threads;
+    seen.stopped = shared.stop.load(Ordering::Relaxed);
+    let elapsed_ns = sum.end_ns.saturating_sub(start_ns);
+    let result = verdict::result(plan, &sum, elapsed_ns, &seen);
+    let Tally { response, service, lateness, .. } = sum;
+    Ok(Outcome { result, response, service, lateness })
 }
+
+/// A server that no connection could be made to.
+fn unreachable(address: SocketAddr, error: Unreachable) -> Error {
+    Error::System { what: format!("connect to {address}"), error: error.0 }
+}
+
+/// What each thread came to.
+type Tallies = Vec<Result<Tally, Unreachable>>;
+
+/// Lets the threads do their work, and tells `live` of it. Returns when they started, too.
+fn conduct(
+    workers: Vec<(Worker<'_>, mio::Waker)>,
+    shared: &Shared,
+    progress: &[Progress],
+    live: &mut dyn FnMut(Live) -> bool,
+) -> Result<(u64, Tallies), Error> {
+    let running = AtomicU32::new(workers.len() as u32);
+    let (running, main) = (&running, &thread::current());
+    thread::scope(|scope| {
+        let (mut wakers, mut starts, mut handles) = (Vec::new(), Vec::new(), Vec::new());
+        for (worker, waker) in workers {
+            let (start, started) = mpsc::channel();
+            wakers.push(waker);
+            starts.push(start);
+            let work = move || {
+                let _ending = Ending { running, main };
+                // Nobody says when, if another thread could not be made.
+                started.recv().ok().map(|start_ns: u64| worker.run(start_ns))
+            };
+            let thread = thread::Builder::new().name("load".into()).spawn_scoped(scope, work);
+            let what = || "make a thread".to_string();
+            handles.push(thread.map_err(|error| Error::System { what: what(), error })?);
+        }
+        let start_ns = now_ns() + START_NS;
+        for start in &starts {
+            // A thread that is gone is found when it is joined.
+            let _ = start.send(start_ns);
+        }
+        watch(start_ns, running, shared, progress, &wakers, live);
+        let tallies = handles.into_iter().map(join).collect::<Result<_, _>>()?;
+        Ok((start_ns, tallies))
+    })
+}
+
+/// Waits until all threads have ended.
+fn watch(
+    start_ns: u64,
+    running: &AtomicU32,
+    shared: &Shared,
+    progress: &[Progress],
+    wakers: &[mio::Waker],
+    live: &mut dyn FnMut(Live) -> bool,
+) {
+    let stop = || {
+        shared.stop.store(true, Ordering::Relaxed);
+        for waker in wakers {
+            // A thread that cannot be woken looks when its next event comes.
+            let _ = waker.wake();
+        }
+    };
+    let mut heard = start_ns;
+    while running.load(Ordering::Acquire) > 0 {
+        thread::park_timeout(LIVE);
+        let now_ns = now_ns();
+        let ended = running.load(Ordering::Acquire) < wakers.len() as u32;
+        // One that could reach nobody ends at once; the others need not go on.
+        if ended && shared.failed.load(Ordering::Relaxed) {
+            stop();
+        }
+        if now_ns.saturating_sub(heard) < LIVE.as_nanos() as u64 {
+            continue;
+        }
+        heard = now_ns;
+        let sum = |count: fn(&Progress) -> u64| progress.iter().map(count).sum();
+        let goes_on = live(Live {
+            elapsed: Duration::from_nanos(now_ns.saturating_sub(start_ns)),
+            answered: sum(|it| it.answered.load(Ordering::Relaxed)),
+            failed: sum(|it| it.failed.load(Ordering::Relaxed)),
+            in_flight: sum(|it| it.in_flight.load(Ordering::Relaxed)),
+        });
+        if !goes_on {
+            stop();
+        }
+    }
+}
+
+/// Says that a thread has ended, however it did.
+struct Ending<'a> {
+    running: &'a AtomicU32,
+    main: &'a Thread,
+}
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        self.running.fetch_sub(1, Ordering::Release);
+        self.main.unpark();
+    }
+}
+
+/// What a thread came to.
+fn join(
+    handle: ScopedJoinHandle<'_, Option<Result<Result<Tally, Unreachable>, Error>>>,
+) -> Result<Result<Tally, Unreachable>, Error> {
+    let gone = || Error::System {
+        what: "a thread of the generator".to_string(),
+        error: std::io::Error::other("it ended early; this is a fault of scruple"),
+    };
+    handle.join().ok().flatten().ok_or_else(gone)?
+}
+
+/// What is looked at before a load, and once more after it.
+struct Before {
+    network: sys::netstat::Counters,
+    machine: Option<sys::proc::MachineCpu>,
+    process_cpu_ns: u64,
+}
+
+impl Before {
+    fn look() -> Self {
+        Self {
+            network: sys::netstat::counters(),
+            machine: sys::proc::machine_cpu(),
+            process_cpu_ns: sys::clock::process_cpu_ns(),
+        }
+    }
+
+    /// What has changed.
+    fn since(&self) -> Surroundings {
+        let now = Self::look();
+        let network = now.network.since(self.network);
+        let own_ns = now.process_cpu_ns.saturating_sub(self.process_cpu_ns);
+        let machine = now.machine.zip(self.machine);
+        Surroundings {
+            network: Network {
+                listen_overflows: network.listen_overflows,
+                listen_drops: network.listen_drops,
+                syn_retransmits: network.syn_retransmits,
+                retransmits: network.retransmits,
+            },
+            foreign_cpu_ns: machine
+                .map(|(now, then)| now.busy_ns.saturating_sub(then.busy_ns).saturating_sub(own_ns)),
+            stolen_ns: machine.map(|(now, then)| now.steal_ns.saturating_sub(then.steal_ns)),
+            ..Surroundings::default()
+        }
+    }
+}
+
+/// Whether a plan's numbers are such that it can be carried out.
+fn check(plan: &LoadPlan, body: &[u8]) -> Result<(), Error> {
+    let wrong = |text: String| Err(Error::Plan(text));
+    if !(1..=CONNECTIONS_MAX).contains(&plan.connections) {
+        return wrong(format!("{} connections: 1 to {CONNECTIONS_MAX} can be", plan.connections));
+    }
+    if !(1..=THREADS_MAX).contains(&plan.threads) {
+        return wrong(format!("{} threads: 1 to {THREADS_MAX} can be", plan.threads));
+    }
+    if !(1..=TIME_MS_MAX).contains(&plan.timeout_ms) {
+        return wrong(format!("a time-out of {} ms: 1 ms to a year can be", plan.timeout_ms));
+    }
+    if plan.duration_ms.is_some_and(|ms| !(1..=TIME_MS_MAX).contains(&ms)) {
+        return wrong("a duration of 1 ms to a year can be".to_string());
+    }
+    match (plan.duration_ms, plan.requests) {
+        (None, None) => return wrong("a duration or a number of requests is needed".to_string()),
+        (_, Some(0)) => return wrong("at least one request is needed".to_string()),
+        _ => {}
+    }
+    let rate = match plan.arrivals {
+        Arrivals::Closed => None,
+        Arrivals::Paced { per_s }
+        | Arrivals::Constant { per_s }
+        | Arrivals::Poisson { per_s, .. } => Some(per_s),
+    };
+    // One in a thousand seconds is the slowest of which anybody learns something.
+    if let Some(rate) = rate.filter(|rate| !(0.001..=RATE_MAX).contains(rate)) {
+        return wrong(format!("{rate} requests per second: 0.001 to {RATE_MAX} can be"));
+    }
+    if body.len() as u64 != plan.body_bytes {
+        let (is, said) = (body.len(), plan.body_bytes);
+        return wrong(format!("the body has {is} bytes, and the plan says {said}"));
+    }
+    Ok(())
+}
+
+/// Whether so many connections can be open.
+fn check_files(limit: Option<u64>, connections: u32, threads: u32) -> Result<(), Error> {
+    let needed = u64::from(connections) + u64::from(threads) * THREAD_FILES + PROCESS_FILES;
+    match limit {
+        Some(limit) if limit < needed => Err(Error::Plan(format!(
+            "{connections} connections need {needed} open files, and this process may have \
+             {limit}: raise the limit (ulimit -n {needed}) or take fewer connections"
+        ))),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,265 @@
+//! One connection of the generator: connecting, writing a request, reading its answer.
+
+use super::answer::{Answer, Progress};
+use mio::net::TcpStream;
+use mio::{Interest, Registry, Token};
+use model::LoadError;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::SocketAddr;
+
+/// How often one connection is read before others have their turn.
+const READS_MAX: u32 = 16;
+
+/// What a connection is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// It is not open, and has nothing to do.
+    Vacant,
+    /// It is being opened for a request.
+    Connecting,
+    /// A request is being written, or its answer read.
+    Asking,
+    /// It is open and has nothing to do.
+    Idle,
+    /// It failed, and is not opened again before a while has passed.
+    Resting,
+}
+
+/// What became of a connection.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Nothing yet.
+    Waiting,
+    /// More can be read at once, after others have had their turn.
+    Unread,
+    /// The answer is whole.
+    Done {
+        /// Its status.
+        status: u16,
+        /// Whether the connection may be asked again.
+        reusable: bool,
+    },
+    /// The request has failed.
+    Failed(LoadError, io::Error),
+    /// It was idle, and the server has closed it or said something unasked.
+    Gone,
+}
+
+/// What all connections of a thread share.
+pub(super) struct Wire<'a> {
+    /// The request's bytes.
+    pub(super) request: &'a [u8],
+    /// Whether answers have no body whatever they say.
+    pub(super) bodiless: bool,
+    /// Where answers are read to.
+    pub(super) buffer: Box<[u8]>,
+    /// Bytes read.
+    pub(super) read_bytes: u64,
+    /// Bytes written.
+    pub(super) written_bytes: u64,
+}
+
+/// What is known of a connection from an event.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ready {
+    /// There is something to read, an end or an error included.
+    pub(super) readable: bool,
+    /// An end or an error will come, so that a short reading is not the last.
+    pub(super) ending: bool,
+}
+
+/// A connection, or the place of one.
+#[derive(Debug)]
+pub(super) struct Connection {
+    stream: Option<TcpStream>,
+    pub(super) phase: Phase,
+    /// Bytes of the request that are written.
+    written: usize,
+    answer: Answer,
+    /// When its request came due.
+    pub(super) due_ns: u64,
+    /// When its request was sent, or connecting for it began.
+    pub(super) sent_ns: u64,
+    /// Since when it has nothing to do.
+    pub(super) free_since_ns: u64,
+    /// Answers, on this connection and on those that were in its place before.
+    pub(super) answers: u64,
+    /// Whether this one has had an answer.
+    pub(super) proven: bool,
+    /// How often it has failed without an answer, in a row.
+    pub(super) failures: u32,
+    /// Whether it is listed as having more to read.
+    pub(super) is_listed: bool,
+}
+
+impl Connection {
+    /// The place of a connection that is not open.
+    pub(super) fn vacant() -> Self {
+        Self {
+            stream: None,
+            phase: Phase::Vacant,
+            written: 0,
+            answer: Answer::new(),
+            due_ns: 0,
+            sent_ns: 0,
+            free_since_ns: 0,
+            answers: 0,
+            proven: false,
+            failures: 0,
+            is_listed: false,
+        }
+    }
+
+    /// Whether it has a request that is neither answered nor given up.
+    pub(super) fn is_busy(&self) -> bool {
+        matches!(self.phase, Phase::Connecting | Phase::Asking)
+    }
+
+    /// Sends a request, on the open connection or on a new one.
+    pub(super) fn ask(
+        &mut self,
+        registry: &Registry,
+        token: Token,
+        address: SocketAddr,
+        wire: &mut Wire<'_>,
+    ) -> Step {
+        self.answer.reset();
+        self.written = 0;
+        if self.stream.is_some() {
+            self.phase = Phase::Asking;
+            return self.advance(Ready { readable: false, ending: false }, wire);
+        }
+        self.phase = Phase::Connecting;
+        self.proven = false;
+        match open(registry, token, address) {
+            Ok(stream) => {
+                self.stream = Some(stream);
+                Step::Waiting
+            }
+            Err(error) => Step::Failed(reason(&error), error),
+        }
+    }
+
+    /// Goes on after an event.
+    pub(super) fn advance(&mut self, ready: Ready, wire: &mut Wire<'_>) -> Step {
+        let mut broken = None;
+        if self.is_busy() && self.written < wire.request.len() {
+            match self.write(wire) {
+                Ok(()) => {}
+                Err(error) if self.phase == Phase::Connecting => {
+                    return Step::Failed(reason(&error), error);
+                }
+                // The server may have answered before it closed.
+                Err(error) => broken = Some(error),
+            }
+        }
+        let ready = match broken {
+            Some(_) => Ready { readable: true, ending: true },
+            None => ready,
+        };
+        let open = matches!(self.phase, Phase::Asking | Phase::Idle);
+        let step = if ready.readable && open { self.read(ready, wire) } else { Step::Waiting };
+        match (step, broken) {
+            (Step::Waiting, Some(error)) => Step::Failed(reason(&error), error),
+            (step, _) => step,
+        }
+    }
+
+    /// Writes what the socket takes of the request.
+    fn write(&mut self, wire: &mut Wire<'_>) -> io::Result<()> {
+        let Some(stream) = &mut self.stream else { return Ok(()) };
+        while self.written < wire.request.len() {
+            match stream.write(&wire.request[self.written..]) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(count) => {
+                    self.written += count;
+                    wire.written_bytes += count as u64;
+                    // What takes bytes is connected.
+                    self.phase = Phase::Asking;
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if is_pending(&error) => break,
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads what has come.
+    fn read(&mut self, ready: Ready, wire: &mut Wire<'_>) -> Step {
+        let Some(stream) = &mut self.stream else { return Step::Waiting };
+        for _ in 0..READS_MAX {
+            let count = match stream.read(&mut wire.buffer) {
+                Ok(count) => count,
+                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Step::Waiting,
+                Err(_) if self.phase == Phase::Idle => return Step::Gone,
+                Err(error) => return Step::Failed(reason(&error), error),
+            };
+            if self.phase == Phase::Idle {
+                return Step::Gone;
+            }
+            wire.read_bytes += count as u64;
+            let progress = match count {
+                0 => self.answer.end(),
+                _ => self.answer.feed(&wire.buffer[..count], wire.bodiless),
+            };
+            match progress {
+                Progress::Done { status, reusable } => {
+                    // What was answered before it was asked in full is not asked again.
+                    let whole = self.written == wire.request.len();
+                    return Step::Done { status, reusable: reusable && whole };
+                }
+                Progress::Garbage => {
+                    return Step::Failed(LoadError::Garbage, ErrorKind::InvalidData.into());
+                }
+                Progress::More if count == 0 => {
+                    return Step::Failed(LoadError::Closed, ErrorKind::UnexpectedEof.into());
+                }
+                // The socket is empty: what comes later makes an event of its own (epoll(7), on
+                // edge-triggered events).
+                Progress::More if count < wire.buffer.len() && !ready.ending => {
+                    return Step::Waiting;
+                }
+                Progress::More => {}
+            }
+        }
+        Step::Unread
+    }
+
+    /// Closes it. Its place is vacant.
+    pub(super) fn close(&mut self) {
+        // The kernel forgets the descriptor's events with it.
+        self.stream = None;
+        self.phase = Phase::Vacant;
+    }
+
+    /// It has nothing to do from `now_ns` on.
+    pub(super) fn free(&mut self, now_ns: u64) {
+        self.phase = if self.stream.is_some() { Phase::Idle } else { Phase::Vacant };
+        self.free_since_ns = now_ns;
+    }
+}
+
+/// Begins to connect. Events tell when it has been done.
+fn open(registry: &Registry, token: Token, address: SocketAddr) -> io::Result<TcpStream> {
+    let mut stream = TcpStream::connect(address)?;
+    // A request of several segments must not wait for an acknowledgement of its first.
+    stream.set_nodelay(true)?;
+    registry.register(&mut stream, token, Interest::READABLE | Interest::WRITABLE)?;
+    Ok(stream)
+}
+
+/// Whether a socket takes nothing yet: its buffer is full, or it is not connected.
+fn is_pending(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::NotConnected)
+}
+
+/// The class of an error.
+fn reason(error: &io::Error) -> LoadError {
+    match error.kind() {
+        ErrorKind::ConnectionRefused => LoadError::Refused,
+        ErrorKind::ConnectionReset | ErrorKind::BrokenPipe => LoadError::Reset,
+        _ => LoadError::Socket,
+    }
+}

@@ -1,0 +1,422 @@
+use super::*;
+use model::{LoadCounts, LoadError};
+use server::{Server, answer, until_asked};
+use std::io::{Read, Write};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU64;
+use std::time::Instant;
+
+#[path = "tests_server.rs"]
+mod server;
+
+fn plan(server: &Server, arrivals: Arrivals, connections: u32) -> LoadPlan {
+    LoadPlan {
+        url: server.url(),
+        method: "GET".into(),
+        headers: Vec::new(),
+        body_bytes: 0,
+        arrivals,
+        connections,
+        keep_alive: true,
+        threads: 1,
+        duration_ms: Some(300),
+        requests: None,
+        timeout_ms: 20_000,
+    }
+}
+
+/// Carries out a plan, and checks what holds of every load.
+fn load(plan: &LoadPlan) -> LoadResult {
+    let outcome = run(plan, b"", &mut |_| true).unwrap();
+    let LoadResult { counts, response, service, lateness, audit, .. } = &outcome.result;
+    let errors: u64 = counts.errors.values().sum();
+    assert_eq!(counts.sent, counts.answered + errors + counts.timed_out + counts.in_flight);
+    assert_eq!(counts.answered, counts.statuses.values().sum::<u64>());
+    let given_up = counts.timed_out + counts.in_flight;
+    assert_eq!((service.count, service.censored), (counts.answered, given_up));
+    assert_eq!((response.count, response.censored), (counts.answered, given_up + counts.unsent));
+    assert_eq!((lateness.count, lateness.censored), (counts.sent, counts.unsent));
+    assert!(audit.len() == 2 && audit.iter().all(|law| law.holds), "{audit:?}");
+    let throughput = counts.succeeded as f64 * 1e9 / outcome.result.elapsed_ns as f64;
+    assert!((outcome.result.throughput_per_s - throughput).abs() < 1e-6 * (1.0 + throughput));
+    outcome.result
+}
+
+fn percentile_ms(times: &model::LoadTimes, percent: f64) -> f64 {
+    let found = times.percentiles.iter().find(|found| found.percent == percent).unwrap();
+    found.ns.map_or(f64::INFINITY, |ns| ns as f64 / 1e6)
+}
+
+/// A server with a thread for each connection that answers `answer` as long as it is asked.
+fn polite(bytes: &'static [u8]) -> Server {
+    Server::threads(move |mut stream| {
+        while until_asked(&mut stream) {
+            if stream.write_all(bytes).is_err() {
+                return;
+            }
+        }
+    })
+}
+
+const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+#[test]
+fn a_server_that_stops_for_a_while_is_seen_as_its_users_see_it() {
+    // Of requests at a constant rate over T, those that come due in a pause of P wait for its rest:
+    // a share q of all waits at most P - (1 - q) T.
+    let (duration, pause) = (Duration::from_millis(3000), Duration::from_millis(600));
+    for arrivals in [Arrivals::Paced { per_s: 1000.0 }, Arrivals::Constant { per_s: 1000.0 }] {
+        let gate = Arc::new(Mutex::new(()));
+        let served = gate.clone();
+        let server = Server::threads(move |mut stream| {
+            while until_asked(&mut stream) {
+                drop(served.lock());
+                if stream.write_all(OK).is_err() {
+                    return;
+                }
+            }
+        });
+        let mut plan = plan(&server, arrivals.clone(), 10);
+        plan.duration_ms = Some(duration.as_millis() as u64);
+        let stopper = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(800));
+            let _held = gate.lock();
+            let since = Instant::now();
+            thread::sleep(pause);
+            since.elapsed()
+        });
+        let result = load(&plan);
+        let paused_ms = stopper.join().unwrap().as_secs_f64() * 1e3;
+        for percent in [95.0, 99.0] {
+            let expected = paused_ms - (1.0 - percent / 100.0) * duration.as_secs_f64() * 1e3;
+            let found = percentile_ms(&result.response, percent);
+            assert!(
+                (found / expected - 1.0).abs() < 0.2,
+                "{arrivals:?} {percent}: {found} {expected}"
+            );
+        }
+        // Ten of three thousand were under way when it stopped: what most tools show.
+        let hidden = percentile_ms(&result.service, 99.0);
+        assert!(hidden < paused_ms / 3.0, "{hidden}");
+    }
+}
+
+#[test]
+fn many_connections_to_a_server_of_one_wait_for_all_others() {
+    let served = Arc::new(AtomicU64::new(0));
+    let count = served.clone();
+    let server = Server::single(move |mut stream| {
+        if until_asked(&mut stream) {
+            thread::sleep(Duration::from_millis(5));
+            answer(&mut stream, OK);
+            count.fetch_add(1, Ordering::Relaxed);
+        }
+    });
+    let mut plan = plan(&server, Arrivals::Closed, 160);
+    plan.keep_alive = false;
+    plan.duration_ms = Some(4000);
+    let result = load(&plan);
+    let counts = &result.counts;
+    // What was under way at the end is no answer.
+    assert!(counts.answered <= served.load(Ordering::Relaxed) + 1);
+    assert_eq!(counts.in_flight, 160);
+    assert!(counts.errors.is_empty() && counts.timed_out == 0);
+    let expected_ms = 160.0 * 1e3 / result.throughput_per_s;
+    let found_ms = percentile_ms(&result.response, 50.0);
+    assert!((found_ms / expected_ms - 1.0).abs() < 0.2, "{found_ms} {expected_ms}");
+    assert!(found_ms > 160.0 * 5.0 * 0.99);
+}
+
+#[test]
+fn a_port_on_which_nobody_listens_is_an_error() {
+    let url = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/", listener.local_addr().unwrap())
+    };
+    let server = polite(OK);
+    for arrivals in [
+        Arrivals::Closed,
+        Arrivals::Paced { per_s: 100.0 },
+        Arrivals::Constant { per_s: 100.0 },
+        Arrivals::Poisson { per_s: 100.0, seed: 1 },
+    ] {
+        let mut plan = plan(&server, arrivals, 8);
+        (plan.url, plan.threads, plan.duration_ms) = (url.clone(), 2, Some(3_600_000));
+        let error = run(&plan, b"", &mut |_| true).unwrap_err().to_string();
+        assert!(error.contains("connect to 127.0.0.1") && error.contains("refused"), "{error}");
+    }
+}
+
+#[test]
+fn a_server_that_goes_away_is_refused_and_no_throughput() {
+    let server = polite(OK);
+    let mut plan = plan(&server, Arrivals::Closed, 4);
+    // Each request needs a new connection, and a while after the start there are none.
+    (plan.duration_ms, plan.keep_alive) = (Some(600), false);
+    let mut server = Some(server);
+    let outcome = run(&plan, b"", &mut |live| {
+        if live.answered > 0 {
+            drop(server.take());
+        }
+        true
+    });
+    let counts = outcome.unwrap().result.counts;
+    assert!(counts.answered > 0);
+    let refused = counts.errors[&LoadError::Refused];
+    // No connection tries more often than every 10 ms.
+    assert!((1..=4 * 60).contains(&refused), "{refused}");
+}
+
+#[test]
+fn answers_of_every_kind_are_counted_as_what_they_are() {
+    let big: &[u8] = Vec::leak(
+        [b"HTTP/1.1 200 OK\r\nContent-Length: 10000000\r\n\r\n".to_vec(), vec![b'x'; 10_000_000]]
+            .concat(),
+    );
+    let chunked: &[u8] =
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+    for (bytes, status) in [
+        (OK, 200),
+        (chunked, 200),
+        (big, 200),
+        (b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", 404),
+        (b"HTTP/1.1 503 Busy\r\nContent-Length: 1\r\nConnection: close\r\n\r\n!", 503),
+    ] {
+        for (keep_alive, threads) in [(true, 1), (false, 2)] {
+            let server = polite(bytes);
+            let mut plan = plan(&server, Arrivals::Closed, 2);
+            (plan.keep_alive, plan.threads) = (keep_alive, threads);
+            (plan.requests, plan.duration_ms) = (Some(5), None);
+            let result = load(&plan);
+            assert_eq!(result.counts.statuses.get(&status), Some(&5), "{:?}", result.counts);
+            assert_eq!(result.counts.succeeded, if status < 400 { 5 } else { 0 });
+            assert!(result.read_bytes >= 5 * bytes.len() as u64);
+        }
+    }
+}
+
+#[test]
+fn an_answer_that_comes_byte_by_byte_is_one() {
+    let server = Server::threads(|mut stream| {
+        if until_asked(&mut stream) {
+            for byte in OK {
+                let _ = stream.write_all(&[*byte]);
+                thread::sleep(Duration::from_millis(1));
+            }
+        }
+    });
+    let mut plan = plan(&server, Arrivals::Closed, 1);
+    (plan.requests, plan.duration_ms) = (Some(1), None);
+    let result = load(&plan);
+    assert_eq!(result.counts.succeeded, 1);
+    assert!(result.service.min_ns.unwrap() >= OK.len() as u64 * 999_000);
+}
+
+/// What a server that answers `bytes` and closes comes to.
+fn errors_of(bytes: &'static [u8]) -> LoadCounts {
+    let server = Server::threads(move |mut stream| {
+        if until_asked(&mut stream) {
+            answer(&mut stream, bytes);
+        }
+    });
+    load(&plan(&server, Arrivals::Closed, 2)).counts
+}
+
+#[test]
+fn what_is_no_whole_answer_is_an_error_of_its_kind() {
+    for (bytes, error) in [
+        (&b""[..], LoadError::Closed),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nab", LoadError::Closed),
+        (b"what?\r\n", LoadError::Garbage),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n",
+            LoadError::Garbage,
+        ),
+    ] {
+        let counts = errors_of(bytes);
+        assert_eq!(counts.answered, 0);
+        // Two connections, none of which tries more often than every 10 ms.
+        assert!((2..=2 * 31).contains(&counts.errors[&error]), "{counts:?}");
+        assert_eq!(counts.errors.len(), 1, "{counts:?}");
+    }
+}
+
+#[test]
+fn a_server_without_end_cannot_hold_the_generator() {
+    let headers = Server::threads(|mut stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nX: ");
+        while stream.write_all(&[b'x'; 4096]).is_ok() {}
+    });
+    let counts = load(&plan(&headers, Arrivals::Closed, 2)).counts;
+    assert!(counts.errors[&LoadError::Garbage] > 0 && counts.answered == 0);
+    let body = Server::threads(|mut stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n\r\n");
+        while stream.write_all(&[b'x'; 4096]).is_ok() {}
+    });
+    let mut plan = plan(&body, Arrivals::Closed, 2);
+    plan.timeout_ms = 50;
+    let counts = load(&plan).counts;
+    assert!(counts.timed_out > 0 && counts.answered == 0 && counts.errors.is_empty(), "{counts:?}");
+}
+
+#[test]
+fn who_never_answers_times_out_and_is_censored() {
+    let server = Server::threads(|mut stream| {
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    let mut plan = plan(&server, Arrivals::Closed, 3);
+    (plan.timeout_ms, plan.duration_ms) = (100, Some(450));
+    let result = load(&plan);
+    assert!(result.counts.timed_out >= 3 && result.counts.in_flight <= 3, "{:?}", result.counts);
+    assert_eq!((result.service.count, result.throughput_per_s), (0, 0.0));
+    assert!(result.service.percentiles.iter().all(|percentile| percentile.ns.is_none()));
+    // Nor does a number of requests wait for ever.
+    (plan.requests, plan.duration_ms) = (Some(4), None);
+    assert_eq!(load(&plan).counts.timed_out, 4);
+}
+
+#[test]
+fn a_server_of_one_that_keeps_a_connection_starves_the_others() {
+    let server = Server::single(|mut stream| {
+        while until_asked(&mut stream) {
+            if stream.write_all(OK).is_err() {
+                return;
+            }
+        }
+    });
+    let result = load(&plan(&server, Arrivals::Closed, 16));
+    let fairness = result.fairness.unwrap();
+    assert_eq!((fairness.connections, fairness.starved, fairness.median), (16, 15, 0));
+    assert_eq!(fairness.most, result.counts.answered);
+    assert!((fairness.index - 1.0 / 16.0).abs() < 1e-9);
+    // The median of those that were answered is excellent; the requests that wait say otherwise.
+    assert_eq!(result.counts.in_flight, 16);
+}
+
+#[test]
+fn so_many_requests_are_sent_and_no_more() {
+    let server = polite(OK);
+    for arrivals in [
+        Arrivals::Closed,
+        Arrivals::Paced { per_s: 2000.0 },
+        Arrivals::Constant { per_s: 2000.0 },
+        Arrivals::Poisson { per_s: 2000.0, seed: 3 },
+    ] {
+        for (connections, threads, keep_alive) in [(1, 1, true), (7, 3, true), (5, 2, false)] {
+            let mut plan = plan(&server, arrivals.clone(), connections);
+            (plan.threads, plan.keep_alive) = (threads, keep_alive);
+            (plan.requests, plan.duration_ms) = (Some(203), None);
+            let result = load(&plan);
+            assert_eq!(result.counts.succeeded, 203, "{:?}", result.counts);
+            assert_eq!((result.counts.sent, result.counts.unsent), (203, 0));
+        }
+    }
+}
+
+#[test]
+fn what_came_due_is_sent_or_said_to_be_unsent() {
+    // One connection that is answered after 50 ms cannot carry 200 requests per second.
+    let server = Server::threads(|mut stream| {
+        while until_asked(&mut stream) {
+            thread::sleep(Duration::from_millis(50));
+            if stream.write_all(OK).is_err() {
+                return;
+            }
+        }
+    });
+    let result = load(&plan(&server, Arrivals::Constant { per_s: 200.0 }, 1));
+    // Due at 0, 5, 10 … 295 ms.
+    assert_eq!(result.counts.sent + result.counts.unsent, 60);
+    assert!(result.counts.unsent >= 50, "{:?}", result.counts);
+    assert_eq!(result.elapsed_ns, 300_000_000);
+    let doubts = result.doubts.concat();
+    assert!(doubts.contains("the loop was not open"), "{doubts}");
+}
+
+#[test]
+fn an_open_loop_opens_what_it_needs() {
+    let server = Server::threads(|mut stream| {
+        while until_asked(&mut stream) {
+            thread::sleep(Duration::from_millis(50));
+            if stream.write_all(OK).is_err() {
+                return;
+            }
+        }
+    });
+    let mut plan = plan(&server, Arrivals::Constant { per_s: 200.0 }, 1000);
+    plan.duration_ms = Some(1000);
+    let result = load(&plan);
+    assert_eq!((result.counts.sent, result.counts.unsent), (200, 0));
+    let opened = server.accepted();
+    assert!((10..=200).contains(&opened), "{opened}");
+}
+
+#[test]
+fn a_load_ends_when_it_is_told_to() {
+    let server = polite(OK);
+    let mut plan = plan(&server, Arrivals::Closed, 2);
+    plan.duration_ms = Some(3_600_000);
+    let mut heard = 0;
+    let outcome = run(&plan, b"", &mut |live| {
+        heard += 1;
+        assert!(live.in_flight <= 2);
+        heard < 3
+    });
+    let result = outcome.unwrap().result;
+    assert!(result.counts.answered > 0 && heard == 3);
+    assert!(result.doubts.iter().any(|doubt| doubt.contains("before its time")));
+}
+
+#[test]
+fn a_body_is_sent_whole() {
+    let received = Arc::new(AtomicU64::new(0));
+    let count = received.clone();
+    let server = Server::threads(move |mut stream| {
+        let mut bytes = Vec::new();
+        let mut piece = [0; 4096];
+        while let Ok(read @ 1..) = stream.read(&mut piece) {
+            bytes.extend_from_slice(&piece[..read]);
+            if bytes.ends_with(b"end") {
+                count.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                bytes.clear();
+                let _ = stream.write_all(OK);
+            }
+        }
+    });
+    let mut body = vec![b'x'; 3_000_000];
+    body.extend_from_slice(b"end");
+    let mut plan = plan(&server, Arrivals::Closed, 2);
+    plan.method = "POST".into();
+    (plan.body_bytes, plan.requests, plan.duration_ms) = (body.len() as u64, Some(4), None);
+    let result = run(&plan, &body, &mut |_| true).unwrap().result;
+    assert_eq!(result.counts.succeeded, 4);
+    assert_eq!(result.written_bytes, received.load(Ordering::Relaxed));
+}
+
+#[test]
+fn a_plan_that_cannot_be_is_refused() {
+    let server = polite(OK);
+    let good = plan(&server, Arrivals::Closed, 1);
+    for (bad, word) in [
+        (LoadPlan { connections: 0, ..good.clone() }, "connections"),
+        (LoadPlan { connections: 65_537, ..good.clone() }, "connections"),
+        (LoadPlan { threads: 0, ..good.clone() }, "threads"),
+        (LoadPlan { timeout_ms: 0, ..good.clone() }, "time-out"),
+        (LoadPlan { duration_ms: None, ..good.clone() }, "duration"),
+        (LoadPlan { requests: Some(0), ..good.clone() }, "one request"),
+        (LoadPlan { body_bytes: 3, ..good.clone() }, "body"),
+        (LoadPlan { url: "https://a".into(), ..good.clone() }, "TLS"),
+        (
+            LoadPlan { arrivals: Arrivals::Constant { per_s: f64::NAN }, ..good.clone() },
+            "per second",
+        ),
+        (LoadPlan { arrivals: Arrivals::Paced { per_s: 0.0 }, ..good.clone() }, "per second"),
+    ] {
+        let error = run(&bad, b"", &mut |_| true).unwrap_err().to_string();
+        assert!(error.contains(word), "{error}");
+    }
+    let error = check_files(Some(256), 1000, 2).unwrap_err().to_string();
+    assert!(error.contains("1048") && error.contains("ulimit -n"), "{error}");
+    assert!(check_files(Some(1048), 1000, 2).is_ok() && check_files(None, 65_536, 9).is_ok());
+}

@@ -1,0 +1,225 @@
+//! What the counts of all threads say together, and what makes them doubtful.
+
+use super::survival::{self, sum_ns};
+use super::tally::Tally;
+use model::{Arrivals, Fairness, LawCheck, LoadCounts, LoadPlan, LoadResult, Network, SynBackoff};
+
+/// The most by which the sides of a law may differ, relative to the greater.
+const LAW_TOLERANCE: f64 = 0.02;
+
+/// Own lateness beyond this part of the median response time is a doubt.
+const LATE_SHARE: f64 = 0.1;
+
+/// Own lateness beyond this is a doubt, in ns.
+const LATE_NS: u64 = 1_000_000;
+
+/// CPU time of the generator beyond this part of the time and of its threads is a doubt.
+const BUSY_SHARE: f64 = 0.9;
+
+/// Time without a CPU beyond this part of the time and of its threads is a doubt; so is stolen time
+/// of the machine.
+const WAIT_SHARE: f64 = 0.05;
+
+/// What was seen of the machine meanwhile.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Surroundings {
+    pub(super) network: Network,
+    pub(super) foreign_cpu_ns: Option<u64>,
+    /// Time that the host gave to others, in ns.
+    pub(super) stolen_ns: Option<u64>,
+    /// Whether it was ended from outside.
+    pub(super) stopped: bool,
+    pub(super) threads: u32,
+    /// The time of the slowest thread on a CPU, in ns.
+    pub(super) busiest_cpu_ns: u64,
+}
+
+/// The result of a load that took `elapsed_ns`.
+pub(super) fn result(
+    plan: &LoadPlan,
+    tally: &Tally,
+    elapsed_ns: u64,
+    seen: &Surroundings,
+) -> LoadResult {
+    let counts = counts(tally);
+    let audit = audit(tally, elapsed_ns, plan.connections);
+    let mut result = LoadResult {
+        format: model::LOAD_FORMAT,
+        scruple: env!("CARGO_PKG_VERSION").to_string(),
+        plan: plan.clone(),
+        elapsed_ns,
+        throughput_per_s: per_s(counts.succeeded as f64, elapsed_ns),
+        counts,
+        read_bytes: tally.read_bytes,
+        written_bytes: tally.written_bytes,
+        response: survival::summary(&tally.response),
+        service: survival::summary(&tally.service),
+        lateness: survival::summary(&tally.lateness),
+        fairness: fairness(plan, &tally.answers),
+        network: seen.network,
+        syn_backoff: tally
+            .syn_backoff
+            .iter()
+            .map(|(seconds, requests)| SynBackoff { seconds: *seconds, requests: *requests })
+            .collect(),
+        audit,
+        generator_cpu_ns: tally.cpu_ns,
+        foreign_cpu_ns: seen.foreign_cpu_ns,
+        doubts: Vec::new(),
+    };
+    result.doubts = doubts(&result, tally, seen);
+    result
+}
+
+/// How many per second.
+fn per_s(count: f64, elapsed_ns: u64) -> f64 {
+    if elapsed_ns == 0 { 0.0 } else { count * 1e9 / elapsed_ns as f64 }
+}
+
+/// What became of the requests.
+fn counts(tally: &Tally) -> LoadCounts {
+    let statuses = (0_u16..).zip(&tally.statuses).filter(|(_, count)| **count > 0);
+    LoadCounts {
+        sent: tally.sent,
+        answered: tally.answered(),
+        succeeded: tally.statuses.iter().take(400).sum(),
+        statuses: statuses.map(|(status, count)| (status, *count)).collect(),
+        errors: tally.errors.clone(),
+        timed_out: tally.timed_out,
+        in_flight: tally.in_flight,
+        unsent: tally.unsent,
+    }
+}
+
+/// How answers were shared out.
+fn fairness(plan: &LoadPlan, answers: &[u64]) -> Option<Fairness> {
+    let closed = matches!(plan.arrivals, Arrivals::Closed | Arrivals::Paced { .. });
+    if !(closed && plan.keep_alive) || answers.is_empty() {
+        return None;
+    }
+    let mut sorted = answers.to_vec();
+    sorted.sort_unstable();
+    let sum: f64 = sorted.iter().map(|count| *count as f64).sum();
+    let squares: f64 = sorted.iter().map(|count| (*count as f64).powi(2)).sum();
+    Some(Fairness {
+        connections: plan.connections,
+        starved: sorted.iter().take_while(|count| **count == 0).count() as u32,
+        least: sorted[0],
+        median: sorted[sorted.len() / 2],
+        most: sorted[sorted.len() - 1],
+        // Where none got anything, all got the same.
+        index: if squares == 0.0 { 1.0 } else { sum.powi(2) / (sorted.len() as f64 * squares) },
+    })
+}
+
+/// The operational laws. Their left sides are integrals over events, their right sides come from
+/// the histograms; a request that was given up departs when it was.
+fn audit(tally: &Tally, elapsed_ns: u64, connections: u32) -> Vec<LawCheck> {
+    if elapsed_ns == 0 {
+        return Vec::new();
+    }
+    let elapsed = elapsed_ns as f64;
+    let stays = |times: &super::Times, failed_ns: f64| {
+        sum_ns(&times.known) + sum_ns(&times.censored) + failed_ns
+    };
+    let check = |law: &str, left: f64, departures: u64, stay_ns: f64, servers: f64| {
+        let rate = departures as f64 / elapsed;
+        let mean_ns = if departures == 0 { 0.0 } else { stay_ns / departures as f64 };
+        let (left, right) = (left / elapsed / servers, rate * mean_ns / servers);
+        let holds = (left - right).abs() <= LAW_TOLERANCE * left.abs().max(right.abs());
+        LawCheck { law: law.to_string(), left, right, holds }
+    };
+    let present = check(
+        "N = X · R",
+        tally.present_area,
+        tally.sent + tally.unsent,
+        stays(&tally.response, tally.failed_ns.0),
+        1.0,
+    );
+    let busy = check(
+        "U = X · S",
+        tally.busy_area,
+        tally.sent,
+        stays(&tally.service, tally.failed_ns.1),
+        f64::from(connections.max(1)),
+    );
+    vec![present, busy]
+}
+
+/// What makes a result doubtful.
+fn doubts(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String> {
+    let mut doubts = Vec::new();
+    for law in result.audit.iter().filter(|law| !law.holds) {
+        doubts.push(format!(
+            "{} does not hold: {:.4} against {:.4}; the generator's accounts are wrong",
+            law.law, law.left, law.right
+        ));
+    }
+    doubts.extend(late(result, tally));
+    let thread_ns = result.elapsed_ns as f64 * f64::from(seen.threads.max(1));
+    if seen.busiest_cpu_ns as f64 > BUSY_SHARE * result.elapsed_ns as f64 && result.elapsed_ns > 0 {
+        doubts.push(format!(
+            "a thread of the generator was on a CPU {:.0} % of the time: it may be what limits \
+             the load, and not the server; give it more threads",
+            100.0 * seen.busiest_cpu_ns as f64 / result.elapsed_ns as f64
+        ));
+    }
+    if let Some(wait_ns) = tally.queue_wait_ns.filter(|ns| *ns as f64 > WAIT_SHARE * thread_ns) {
+        doubts.push(format!(
+            "the generator waited {:.0} % of the time for a CPU: others on this machine, perhaps the \
+             server, disturbed it",
+            100.0 * wait_ns as f64 / thread_ns
+        ));
+    }
+    let stolen = seen.stolen_ns.filter(|ns| *ns as f64 > WAIT_SHARE * result.elapsed_ns as f64);
+    if let Some(stolen_ns) = stolen {
+        doubts.push(format!(
+            "the host gave {:.0} % of a CPU's time to others",
+            100.0 * stolen_ns as f64 / result.elapsed_ns as f64
+        ));
+    }
+    let open = matches!(result.plan.arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
+    if open && tally.waited + tally.unsent > 0 {
+        doubts.push(format!(
+            "{} requests came due while all {} connections were taken: the loop was not open for \
+             them; give it more connections",
+            tally.waited + tally.unsent,
+            result.plan.connections
+        ));
+    }
+    if tally.exhausted > 0 {
+        doubts.push(format!(
+            "{} connections were not opened because this machine had no port or descriptor left",
+            tally.exhausted
+        ));
+    }
+    if seen.stopped {
+        doubts.push("it was ended before its time".to_string());
+    }
+    doubts
+}
+
+/// The generator's own lateness: that of requests while a connection was free.
+fn late(result: &LoadResult, tally: &Tally) -> Option<String> {
+    if tally.own_lateness.is_empty() {
+        return None;
+    }
+    let p99_ns = tally.own_lateness.value_at_quantile(0.99);
+    let median_ns = result.response.percentiles.first().and_then(|median| median.ns);
+    let share = median_ns.map(|median_ns| p99_ns as f64 / (median_ns as f64).max(1.0));
+    let too_late = p99_ns > LATE_NS || share.is_some_and(|share| share > LATE_SHARE);
+    too_late.then(|| {
+        let share = share.map_or(String::new(), |share| {
+            format!(", {:.0} % of the median response time", 100.0 * share)
+        });
+        format!(
+            "the generator was late: 1 % of requests were sent {:.3} ms or more after they could \
+             have been{share}",
+            p99_ns as f64 / 1e6
+        )
+    })
+}
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;

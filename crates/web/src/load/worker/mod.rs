@@ -1,0 +1,373 @@
+//! One thread of the generator: an event loop over its share of the connections.
+
+mod sending;
+
+use super::Error;
+use super::connection::{Connection, Phase, Ready, Step, Wire};
+use super::schedule::Due;
+use super::tally::{Presence, Tally, record};
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token, Waker};
+use model::{Arrivals, LoadError, LoadPlan};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use sys::clock::now_ns;
+use sys::timerfd::Alarm;
+
+/// Tokens beyond those of connections.
+const ALARM: Token = Token(usize::MAX - 1);
+const STOP: Token = Token(usize::MAX - 2);
+
+/// Events taken from the kernel at once.
+const EVENTS: usize = 1024;
+
+/// Bytes read at once.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// How long a connection that failed rests at least, in ns; doubled with each failure in a row.
+const REST_NS: u64 = 10_000_000;
+
+/// How often the rest is doubled at most: to 160 ms.
+const REST_DOUBLINGS_MAX: u32 = 4;
+
+/// Time-outs closer together than this are looked for together, in ns.
+const TIMEOUT_STEP_NS: u64 = 1_000_000;
+
+/// What all threads share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Whether the load is to end now.
+    pub(super) stop: AtomicBool,
+    /// Whether a thread has ended without having reached anybody.
+    pub(super) failed: AtomicBool,
+    /// Whether any connection ever came to be.
+    pub(super) reached: AtomicBool,
+    /// Requests that a closed loop may still send.
+    pub(super) budget: AtomicU64,
+}
+
+/// How far one thread is.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    pub(super) answered: AtomicU64,
+    pub(super) failed: AtomicU64,
+    pub(super) in_flight: AtomicU64,
+}
+
+/// What a thread is to do.
+pub(super) struct Job<'a> {
+    pub(super) plan: &'a LoadPlan,
+    pub(super) address: SocketAddr,
+    pub(super) request: &'a [u8],
+    /// Its number, of so many.
+    pub(super) thread: u32,
+    pub(super) threads: u32,
+    pub(super) connections: u32,
+    /// After how many seconds the kernel repeats a SYN.
+    pub(super) syn_repeats_s: &'a [u32],
+    pub(super) shared: &'a Shared,
+    pub(super) progress: &'a Progress,
+}
+
+/// A thread that is ready to start.
+pub(super) struct Worker<'a> {
+    job: Job<'a>,
+    poll: Poll,
+    alarm: Alarm,
+    /// When the alarm is set for.
+    alarm_ns: u64,
+    connections: Vec<Connection>,
+    free: VecDeque<u32>,
+    /// Places of an open loop in which no connection is open.
+    vacant: Vec<u32>,
+    /// Requests to send, and the same once more, to count them when they come due.
+    due: Option<Due>,
+    arrived: Option<Due>,
+    /// When connections have rested.
+    resting: BinaryHeap<Reverse<(u64, u32)>>,
+    /// Connections of which more can be read at once.
+    unread: Vec<u32>,
+    /// No request times out before.
+    timeout_from_ns: u64,
+    /// Requests without an answer.
+    busy: u64,
+    /// Attempts at connecting, and those that failed.
+    opened: u64,
+    unopened: u64,
+    /// Whether one ever succeeded.
+    reached: bool,
+    /// Why connecting failed last, before it ever succeeded.
+    cause: Option<io::Error>,
+    start_ns: u64,
+    end_ns: u64,
+    last_ns: u64,
+    present: Presence,
+    asking: Presence,
+    tally: Tally,
+    wire: Wire<'a>,
+}
+
+/// A load of which no connection ever came to be.
+pub(super) struct Unreachable(pub(super) io::Error);
+
+impl<'a> Worker<'a> {
+    /// Makes all that the thread needs, and what wakes it when the load is to end.
+    pub(super) fn new(job: Job<'a>) -> Result<(Self, Waker), Error> {
+        let system = |what: &str| {
+            let what = what.to_string();
+            move |error| Error::System { what, error }
+        };
+        let poll = Poll::new().map_err(system("make an epoll instance"))?;
+        let waker = Waker::new(poll.registry(), STOP).map_err(system("make a waker"))?;
+        let alarm = Alarm::new()
+            .map_err(|error| Error::System { what: "make a timer".into(), error: other(&error) })?;
+        poll.registry()
+            .register(&mut SourceFd(&alarm.as_raw_fd()), ALARM, Interest::READABLE)
+            .map_err(system("watch the timer"))?;
+        let plan = job.plan;
+        let due = Due::new(plan, job.thread, job.threads);
+        let wire = Wire {
+            request: job.request,
+            bodiless: plan.method == "HEAD",
+            buffer: vec![0; BUFFER_BYTES].into_boxed_slice(),
+            read_bytes: 0,
+            written_bytes: 0,
+        };
+        let worker = Self {
+            poll,
+            alarm,
+            alarm_ns: u64::MAX,
+            connections: (0..job.connections).map(|_| Connection::vacant()).collect(),
+            free: VecDeque::with_capacity(job.connections as usize),
+            vacant: Vec::with_capacity(job.connections as usize),
+            arrived: due.clone(),
+            due,
+            resting: BinaryHeap::with_capacity(job.connections as usize),
+            unread: Vec::new(),
+            timeout_from_ns: u64::MAX,
+            busy: 0,
+            opened: 0,
+            unopened: 0,
+            reached: false,
+            cause: None,
+            start_ns: 0,
+            end_ns: u64::MAX,
+            last_ns: 0,
+            present: Presence::default(),
+            asking: Presence::default(),
+            tally: Tally::new(),
+            wire,
+            job,
+        };
+        Ok((worker, waker))
+    }
+
+    /// Puts its part of the load on the server, from the moment `start_ns` on.
+    pub(super) fn run(mut self, start_ns: u64) -> Result<Result<Tally, Unreachable>, Error> {
+        let system = |what: &str, error: io::Error| Error::System { what: what.to_string(), error };
+        let cpu_ns = sys::clock::thread_cpu_ns();
+        let waited = sys::proc::schedstat_thread();
+        sys::clock::sleep_ns(start_ns.saturating_sub(now_ns()));
+        self.begin(start_ns);
+        let mut events = Events::with_capacity(EVENTS);
+        let end_ns = loop {
+            let now_ns = now_ns();
+            if now_ns >= self.end_ns {
+                break self.end_ns;
+            }
+            if self.job.shared.stop.load(Ordering::Relaxed) {
+                break now_ns;
+            }
+            self.rested(now_ns);
+            self.expire(now_ns);
+            self.dispatch();
+            if let Some(error) = self.unreachable() {
+                self.job.shared.failed.store(true, Ordering::Relaxed);
+                return Ok(Err(error));
+            }
+            if self.is_done() {
+                break self.last_ns;
+            }
+            self.tell();
+            let wait = self.set_alarm().map_err(|error| system("set a timer", other(&error)))?;
+            match self.poll.poll(&mut events, wait) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(system("wait for events", error)),
+            }
+            self.take(&events);
+        };
+        self.finish(end_ns);
+        self.tally.cpu_ns = sys::clock::thread_cpu_ns().saturating_sub(cpu_ns);
+        self.tally.queue_wait_ns = sys::proc::schedstat_thread()
+            .zip(waited)
+            .map(|(after, before)| after.since(before).queue_wait_ns);
+        Ok(Ok(self.tally))
+    }
+
+    /// The load starts: a closed loop asks on all connections, an open one waits for arrivals.
+    fn begin(&mut self, start_ns: u64) {
+        self.start_ns = start_ns;
+        self.last_ns = start_ns;
+        let plan = self.job.plan;
+        let duration_ns = plan.duration_ms.map(|ms| ms.saturating_mul(1_000_000));
+        self.end_ns = duration_ns.map_or(u64::MAX, |ns| start_ns.saturating_add(ns));
+        self.present = Presence::new(start_ns);
+        self.asking = Presence::new(start_ns);
+        for index in 0..self.job.connections {
+            self.connections[index as usize].free_since_ns = start_ns;
+            match plan.arrivals {
+                Arrivals::Closed => self.ask_again(index, now_ns()),
+                Arrivals::Paced { .. } => self.free.push_back(index),
+                Arrivals::Constant { .. } | Arrivals::Poisson { .. } => self.vacant.push(index),
+            }
+        }
+    }
+
+    /// Handles events, and what was left unread before.
+    fn take(&mut self, events: &Events) {
+        let unread = std::mem::take(&mut self.unread);
+        for index in &unread {
+            self.connections[*index as usize].is_listed = false;
+            self.go_on(*index, Ready { readable: true, ending: true });
+        }
+        for event in events {
+            let Token(index) = event.token();
+            if index >= self.connections.len() {
+                if event.token() == ALARM {
+                    self.alarm_ns = u64::MAX;
+                }
+                continue;
+            }
+            let ending = event.is_read_closed() || event.is_error();
+            let readable = event.is_readable() || ending;
+            self.go_on(index as u32, Ready { readable, ending });
+        }
+    }
+
+    /// A connection may go on.
+    fn go_on(&mut self, index: u32, ready: Ready) {
+        let connection = &mut self.connections[index as usize];
+        let before = connection.phase;
+        let step = connection.advance(ready, &mut self.wire);
+        if before == Phase::Connecting && connection.phase == Phase::Asking {
+            let took_ns = now_ns().saturating_sub(connection.sent_ns);
+            self.connected(took_ns);
+        }
+        self.handle(index, step);
+    }
+
+    /// A connection has come to be.
+    fn connected(&mut self, took_ns: u64) {
+        if !self.reached {
+            self.reached = true;
+            self.job.shared.reached.store(true, Ordering::Relaxed);
+        }
+        // Nothing but a repeated SYN takes whole seconds, and a tenth is for all else.
+        let (seconds, rest_ns) = (took_ns / 1_000_000_000, took_ns % 1_000_000_000);
+        if seconds > 0 && rest_ns <= 100_000_000 {
+            let mut repeats = self.job.syn_repeats_s.iter();
+            if let Some(repeat) = repeats.find(|repeat| u64::from(**repeat) == seconds) {
+                *self.tally.syn_backoff.entry(*repeat).or_default() += 1;
+            }
+        }
+    }
+
+    /// What a connection's step means for its request.
+    fn handle(&mut self, index: u32, step: Step) {
+        match step {
+            Step::Waiting => {}
+            Step::Unread => {
+                let connection = &mut self.connections[index as usize];
+                if !connection.is_listed {
+                    connection.is_listed = true;
+                    self.unread.push(index);
+                }
+            }
+            Step::Gone => self.connections[index as usize].close(),
+            Step::Done { status, reusable } => self.complete(index, status, reusable),
+            Step::Failed(error, cause) => self.fail(index, error, cause),
+        }
+    }
+
+    /// An answer is whole.
+    fn complete(&mut self, index: u32, status: u16, reusable: bool) {
+        let now_ns = now_ns();
+        // What comes after the end was in flight at the end.
+        if now_ns >= self.end_ns {
+            return;
+        }
+        let connection = &mut self.connections[index as usize];
+        record(&mut self.tally.response.known, now_ns - connection.due_ns);
+        record(&mut self.tally.service.known, now_ns - connection.sent_ns);
+        if let Some(count) = self.tally.statuses.get_mut(usize::from(status)) {
+            *count += 1;
+        }
+        connection.answers += 1;
+        connection.proven = true;
+        connection.failures = 0;
+        if !(reusable && self.job.plan.keep_alive) {
+            connection.close();
+        }
+        self.depart(now_ns);
+        self.freed(index, now_ns);
+    }
+
+    /// A request has left the system.
+    fn depart(&mut self, now_ns: u64) {
+        self.present.leave(now_ns);
+        self.asking.leave(now_ns);
+        self.busy -= 1;
+        self.last_ns = self.last_ns.max(now_ns);
+    }
+
+    /// A request has failed.
+    fn fail(&mut self, index: u32, error: LoadError, cause: io::Error) {
+        let now_ns = now_ns();
+        if now_ns >= self.end_ns {
+            return;
+        }
+        let connection = &mut self.connections[index as usize];
+        let opening = connection.phase == Phase::Connecting;
+        self.tally.failed_ns.0 += (now_ns - connection.due_ns) as f64;
+        self.tally.failed_ns.1 += (now_ns - connection.sent_ns) as f64;
+        *self.tally.errors.entry(error).or_default() += 1;
+        let proven = connection.proven;
+        let rest_ns = REST_NS << connection.failures.min(REST_DOUBLINGS_MAX);
+        connection.close();
+        connection.proven = false;
+        self.depart(now_ns);
+        if opening {
+            self.unopened += 1;
+            let exhausted =
+                [io::ErrorKind::AddrNotAvailable, io::ErrorKind::AddrInUse].contains(&cause.kind());
+            // EMFILE and ENFILE.
+            self.tally.exhausted +=
+                u64::from(exhausted || matches!(cause.raw_os_error(), Some(23 | 24)));
+            if !self.reached {
+                self.cause = Some(cause);
+            }
+        }
+        // One that has answered before is opened again at once: servers close connections after so
+        // many requests. One that never has could be refused a million times a second.
+        if proven {
+            self.freed(index, now_ns);
+            return;
+        }
+        let connection = &mut self.connections[index as usize];
+        connection.failures = connection.failures.saturating_add(1);
+        connection.phase = Phase::Resting;
+        self.resting.push(Reverse((now_ns + rest_ns, index)));
+    }
+}
+
+fn other(error: &sys::Error) -> io::Error {
+    match error.errno() {
+        Some(errno) => io::Error::from_raw_os_error(errno),
+        None => io::Error::other(error.to_string()),
+    }
+}

@@ -1,0 +1,248 @@
+//! Which connection sends which request when, and what ends without an answer.
+
+use super::{TIMEOUT_STEP_NS, Unreachable, Worker};
+use crate::load::connection::Phase;
+use crate::load::tally::record;
+use mio::Token;
+use model::Arrivals;
+use std::cmp::Reverse;
+use std::io;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use sys::clock::now_ns;
+
+impl Worker<'_> {
+    /// Sends what is due, as long as connections are free. What is due beyond stays in the
+    /// schedule, which knows the next moment and needs no list of those that passed.
+    pub(super) fn dispatch(&mut self) {
+        loop {
+            let now_ns = now_ns();
+            let passed_ns = now_ns.saturating_sub(self.start_ns);
+            let is_due = |due: &super::Due| due.peek_ns().is_some_and(|due_ns| due_ns <= passed_ns);
+            if now_ns >= self.end_ns || !self.due.as_ref().is_some_and(is_due) {
+                return;
+            }
+            let Some(index) = self.take_free() else { return };
+            if let Some(due_ns) = self.due.as_mut().and_then(|due| due.next_by(passed_ns)) {
+                self.send(index, self.start_ns + due_ns, now_ns);
+            }
+        }
+    }
+
+    /// A connection that has nothing to do: in an open loop the one that was used last, so that no
+    /// more are opened than needed, and with a pace one after the other.
+    fn take_free(&mut self) -> Option<u32> {
+        if matches!(self.job.plan.arrivals, Arrivals::Paced { .. }) {
+            return self.free.pop_front();
+        }
+        while let Some(index) = self.free.pop_back() {
+            if self.connections[index as usize].phase == Phase::Idle {
+                return Some(index);
+            }
+            // The server has closed it while it was idle.
+            self.vacant.push(index);
+        }
+        self.vacant.pop()
+    }
+
+    /// A connection has nothing to do from `now_ns` on.
+    pub(super) fn freed(&mut self, index: u32, now_ns: u64) {
+        let connection = &mut self.connections[index as usize];
+        connection.free(now_ns);
+        let open = connection.phase == Phase::Idle;
+        match self.job.plan.arrivals {
+            Arrivals::Closed => self.ask_again(index, now_ns),
+            Arrivals::Paced { .. } => self.free.push_back(index),
+            Arrivals::Constant { .. } | Arrivals::Poisson { .. } if open => {
+                self.free.push_back(index);
+            }
+            Arrivals::Constant { .. } | Arrivals::Poisson { .. } => self.vacant.push(index),
+        }
+    }
+
+    /// The next request of a connection in a closed loop.
+    pub(super) fn ask_again(&mut self, index: u32, due_ns: u64) {
+        let now_ns = now_ns();
+        if now_ns >= self.end_ns {
+            return;
+        }
+        if self.job.plan.requests.is_some() {
+            let take = |left: u64| left.checked_sub(1);
+            let budget = &self.job.shared.budget;
+            if budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err() {
+                return;
+            }
+        }
+        self.present.enter(due_ns);
+        self.send(index, due_ns, now_ns);
+    }
+
+    /// Sends a request.
+    fn send(&mut self, index: u32, due_ns: u64, now_ns: u64) {
+        self.arrive(now_ns);
+        self.asking.enter(now_ns);
+        self.busy += 1;
+        let plan = self.job.plan;
+        let connection = &mut self.connections[index as usize];
+        let tally = &mut self.tally;
+        tally.sent += 1;
+        record(&mut tally.lateness.known, now_ns.saturating_sub(due_ns));
+        let possible_ns = due_ns.max(connection.free_since_ns);
+        record(&mut tally.own_lateness, now_ns.saturating_sub(possible_ns));
+        tally.waited += u64::from(connection.free_since_ns > due_ns);
+        connection.due_ns = due_ns;
+        connection.sent_ns = now_ns;
+        let timeout_ns = plan.timeout_ms.saturating_mul(1_000_000);
+        self.timeout_from_ns = self.timeout_from_ns.min(now_ns.saturating_add(timeout_ns));
+        self.opened += u64::from(connection.phase != Phase::Idle);
+        let token = Token(index as usize);
+        let registry = self.poll.registry();
+        let step = connection.ask(registry, token, self.job.address, &mut self.wire);
+        self.handle(index, step);
+    }
+
+    /// Counts the requests of a schedule that came due up to `now_ns`.
+    fn arrive(&mut self, now_ns: u64) {
+        let Some(arrived) = &mut self.arrived else { return };
+        while let Some(due_ns) = arrived.next_by(now_ns.saturating_sub(self.start_ns)) {
+            self.present.enter(self.start_ns + due_ns);
+        }
+    }
+
+    /// Connections that have rested long enough may be opened again.
+    pub(super) fn rested(&mut self, now_ns: u64) {
+        while let Some(Reverse((until_ns, index))) = self.resting.peek().copied() {
+            if until_ns > now_ns {
+                return;
+            }
+            self.resting.pop();
+            self.freed(index, now_ns);
+        }
+    }
+
+    /// Gives up requests whose time is over. All have the same time, so that none that is sent
+    /// later ends before, and the connections are looked through about once in that time.
+    pub(super) fn expire(&mut self, now_ns: u64) {
+        if self.busy == 0 || now_ns < self.timeout_from_ns {
+            return;
+        }
+        self.timeout_from_ns = u64::MAX;
+        let timeout_ns = self.job.plan.timeout_ms.saturating_mul(1_000_000);
+        let mut next_ns = u64::MAX;
+        for index in 0..self.job.connections {
+            let connection = &self.connections[index as usize];
+            if !connection.is_busy() {
+                continue;
+            }
+            let until_ns = connection.sent_ns.saturating_add(timeout_ns);
+            if until_ns <= now_ns {
+                self.time_out(index, now_ns);
+            } else {
+                next_ns = next_ns.min(until_ns);
+            }
+        }
+        self.timeout_from_ns =
+            self.timeout_from_ns.min(next_ns).max(now_ns.saturating_add(TIMEOUT_STEP_NS));
+    }
+
+    /// A request's time is over. What the connection still brings would answer it and not the next,
+    /// so it is closed.
+    fn time_out(&mut self, index: u32, now_ns: u64) {
+        let connection = &mut self.connections[index as usize];
+        let tally = &mut self.tally;
+        tally.timed_out += 1;
+        record(&mut tally.response.censored, now_ns.saturating_sub(connection.due_ns));
+        record(&mut tally.service.censored, now_ns.saturating_sub(connection.sent_ns));
+        connection.close();
+        self.depart(now_ns);
+        self.freed(index, now_ns);
+    }
+
+    /// Sets the alarm to the next moment at which there is something to do without an event, and
+    /// returns how long events may be waited for.
+    pub(super) fn set_alarm(&mut self) -> sys::Result<Option<Duration>> {
+        if !self.unread.is_empty() {
+            return Ok(Some(Duration::ZERO));
+        }
+        let mut next_ns = self.end_ns;
+        if let Some(Reverse((until_ns, _))) = self.resting.peek() {
+            next_ns = next_ns.min(*until_ns);
+        }
+        if self.busy > 0 {
+            next_ns = next_ns.min(self.timeout_from_ns);
+        }
+        if !(self.free.is_empty() && self.vacant.is_empty())
+            && let Some(due_ns) = self.due.as_ref().and_then(|due| due.peek_ns())
+        {
+            next_ns = next_ns.min(self.start_ns.saturating_add(due_ns));
+        }
+        // One that goes off too early costs a look; setting it costs a system call.
+        if next_ns < self.alarm_ns {
+            self.alarm.set(next_ns)?;
+            self.alarm_ns = next_ns;
+        }
+        Ok(None)
+    }
+
+    /// Whether all requests of a plan of so many have been sent and answered or given up.
+    pub(super) fn is_done(&self) -> bool {
+        let all_sent = match &self.due {
+            Some(due) => due.peek_ns().is_none(),
+            None => {
+                self.job.plan.requests.is_some()
+                    && self.job.shared.budget.load(Ordering::Relaxed) == 0
+            }
+        };
+        all_sent && self.busy == 0
+    }
+
+    /// The reason, where every attempt at connecting has failed so far and none is under way: a
+    /// server that is not there is an error, one that goes away is a result.
+    pub(super) fn unreachable(&mut self) -> Option<Unreachable> {
+        let shared = self.job.shared;
+        let failed = self.opened > 0 && self.unopened >= self.opened;
+        if self.reached || !failed || shared.reached.load(Ordering::Relaxed) {
+            return None;
+        }
+        let cause = self.cause.take().unwrap_or_else(|| io::ErrorKind::NotConnected.into());
+        Some(Unreachable(cause))
+    }
+
+    /// Tells how far it is.
+    pub(super) fn tell(&self) {
+        let progress = self.job.progress;
+        let answered = self.tally.service.known.len();
+        progress.answered.store(answered, Ordering::Relaxed);
+        progress.failed.store(self.tally.failed() + self.tally.timed_out, Ordering::Relaxed);
+        progress.in_flight.store(self.busy, Ordering::Relaxed);
+    }
+
+    /// The end: what has no answer is kept as what had passed by then.
+    pub(super) fn finish(&mut self, end_ns: u64) {
+        let tally = &mut self.tally;
+        for connection in self.connections.iter().filter(|connection| connection.is_busy()) {
+            tally.in_flight += 1;
+            record(&mut tally.response.censored, end_ns.saturating_sub(connection.due_ns));
+            record(&mut tally.service.censored, end_ns.saturating_sub(connection.sent_ns));
+        }
+        // What comes due at the very end is not part of the load.
+        if let Some(last_ns) = end_ns.checked_sub(self.start_ns + 1) {
+            self.arrive(self.start_ns + last_ns);
+            let tally = &mut self.tally;
+            while let Some(due_ns) = self.due.as_mut().and_then(|due| due.next_by(last_ns)) {
+                let passed_ns = end_ns - (self.start_ns + due_ns);
+                tally.unsent += 1;
+                record(&mut tally.response.censored, passed_ns);
+                record(&mut tally.lateness.censored, passed_ns);
+            }
+        }
+        let tally = &mut self.tally;
+        tally.present_area = self.present.area_by(end_ns);
+        tally.busy_area = self.asking.area_by(end_ns);
+        tally.read_bytes = self.wire.read_bytes;
+        tally.written_bytes = self.wire.written_bytes;
+        tally.answers = self.connections.iter().map(|connection| connection.answers).collect();
+        tally.end_ns = end_ns;
+        self.connections.clear();
+    }
+}
