@@ -5,7 +5,6 @@ use super::request::{Inbox, Next};
 use super::{LINGER, LINGER_BYTES, LOOK, RETRY, Server, Service};
 use std::io::{ErrorKind, Result};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
@@ -25,24 +24,10 @@ pub(super) fn run(listener: std::net::TcpListener, threads: u32, server: &Server
     };
     // All tasks are on the workers: this thread waits for a signal, and does none of the work.
     runtime.spawn(accept(listener, shared));
-    let ended = until_told(server);
+    let ended = server.until_told();
     // Tasks end where they wait; one that computes looks whether the server is over.
     runtime.shutdown_timeout(2 * LOOK);
     ended
-}
-
-/// How long the thread that waits for a signal sleeps: it is woken by one, and has nothing else to do.
-const A_WHILE: Duration = Duration::from_secs(3600);
-
-/// Waits for a signal that tells the process to end.
-fn until_told(server: &Server) -> Result<()> {
-    let Some(descriptor) = sys::interrupt::descriptor() else {
-        return Err(std::io::Error::other("signals are not noted"));
-    };
-    while !server.is_over() {
-        sys::poll::readable(descriptor, A_WHILE).map_err(std::io::Error::other)?;
-    }
-    Ok(())
 }
 
 async fn accept(listener: TcpListener, server: Arc<Server>) {

@@ -34,16 +34,18 @@ pub(super) enum Accepted {
     End,
 }
 
-/// Waits for a connection, for [`LOOK`] at most.
+/// Waits for a connection, for [`LOOK`] at most, or until a signal comes to this thread (the
+/// standard library's `accept` would wait on).
 pub(super) fn accept(listener: &TcpListener, server: &Server) -> Accepted {
     if server.is_over() {
         return Accepted::End;
     }
-    match listener.accept() {
-        Ok((stream, _)) => Accepted::Connection(stream),
+    match SockRef::from(listener).accept() {
+        Ok((socket, _)) => Accepted::Connection(socket.into()),
         Err(error) => {
-            let kinds = [ErrorKind::WouldBlock, ErrorKind::ConnectionAborted];
-            if !kinds.contains(&error.kind()) {
+            let kinds =
+                [ErrorKind::WouldBlock, ErrorKind::Interrupted, ErrorKind::ConnectionAborted];
+            if !server.is_over() && !kinds.contains(&error.kind()) {
                 // No descriptor or no memory is left: the connection stays in the queue, and asking
                 // for it at once again would only burn the CPU.
                 std::thread::sleep(RETRY);
@@ -67,14 +69,13 @@ pub(super) fn single(listener: &TcpListener, server: &Server) {
 /// So many threads that each do as [`single`].
 pub(super) fn pool(listener: &TcpListener, threads: u32, server: &Server) -> std::io::Result<()> {
     std::thread::scope(|scope| {
-        for _ in 0..threads {
-            let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-            if let Err(error) = thread.spawn_scoped(scope, || single(listener, server)) {
-                server.give_up();
-                return Err(error);
-            }
-        }
-        Ok(())
+        let thread = || std::thread::Builder::new().stack_size(STACK_BYTES);
+        let end = (0..threads)
+            .try_for_each(|_| thread().spawn_scoped(scope, || single(listener, server)).map(drop))
+            .and_then(|()| server.until_told());
+        // The signal came to this thread: the others are woken from `accept` (on Linux).
+        server.give_up();
+        SockRef::from(listener).shutdown(Shutdown::Both).and(end)
     })
 }
 

@@ -75,6 +75,9 @@ const SILENCE: Duration = Duration::from_secs(10);
 /// After this time at the latest, whoever waits looks whether the server is to end.
 const LOOK: Duration = Duration::from_millis(500);
 
+/// How long whoever waits for nothing but a signal sleeps, which wakes it.
+const A_WHILE: Duration = Duration::from_secs(3600);
+
 /// For so long nobody asks again for what the system has just refused.
 const RETRY: Duration = Duration::from_millis(10);
 
@@ -103,6 +106,22 @@ impl Server {
         sys::interrupt::requested().is_some() || self.given_up.load(Ordering::Relaxed)
     }
 
+    /// Sleeps until a signal tells the process to end.
+    fn until_told(&self) -> Result<()> {
+        while !self.is_over() {
+            self.sleep(A_WHILE)?;
+        }
+        Ok(())
+    }
+
+    /// Sleeps for so long, or until a signal tells the process to end.
+    fn sleep(&self, time: Duration) -> Result<()> {
+        match sys::interrupt::descriptor() {
+            Some(woken) => sys::poll::readable(woken, time).map(drop).map_err(Error::other),
+            None => Err(Error::other("signals are not noted")),
+        }
+    }
+
     fn give_up(&self) {
         self.given_up.store(true, Ordering::Relaxed);
     }
@@ -122,8 +141,8 @@ pub fn listen(backlog: u32) -> Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Serves until the process is told to end (SIGTERM, SIGINT, SIGHUP), which takes half a second and
-/// the time of a request. Processes that it makes end with it, threads before it returns.
+/// Serves until the process is told to end (SIGTERM, SIGINT, SIGHUP), which takes half a second at
+/// most where a peer is waited for, and the time of a request that computes. Processes that it makes end with it, threads before it returns.
 ///
 /// It sets the process's handlers of these signals. [`Model::ForkPerRequest`] and [`Model::PreFork`]
 /// fork, which is safe in a process of one thread alone, and reap whatever children the process has:

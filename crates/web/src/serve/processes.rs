@@ -102,15 +102,22 @@ pub(super) fn pre_fork(
     processes: u32,
     server: &Server,
 ) -> std::io::Result<()> {
+    let worker = || {
+        // A wake-up of its own, which a signal to it does not share with its maker.
+        let begun = sys::interrupt::forget().and_then(|()| sys::interrupt::install());
+        if begun.is_ok() {
+            blocking::single(listener, server);
+        }
+    };
     let mut children = Children::default();
     while children.living.len() < processes as usize {
-        children.fork(|| blocking::single(listener, server)).map_err(std::io::Error::other)?;
+        children.fork(worker).map_err(std::io::Error::other)?;
     }
     while !server.is_over() {
-        std::thread::sleep(VISIT);
+        server.sleep(VISIT)?;
         children.reap();
         while children.living.len() < processes as usize && !server.is_over() {
-            if children.fork(|| blocking::single(listener, server)).is_err() {
+            if children.fork(worker).is_err() {
                 break;
             }
         }
