@@ -113,6 +113,20 @@ pub fn restore_default() -> Result<()> {
     Ok(())
 }
 
+/// Gives the three signals their default action back and forgets those that came, with the
+/// descriptor, in a forked child that has a business of its own: it may [`install`] anew, and shares
+/// nothing with its parent's then. The descriptor is left open.
+///
+/// # Errors
+/// None is known.
+pub fn forget() -> Result<()> {
+    restore_default()?;
+    DESCRIPTOR.store(-1, Ordering::Release);
+    COUNT.store(0, Ordering::Release);
+    FIRST.store(0, Ordering::Release);
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,6 +159,24 @@ mod tests {
             install().unwrap();
             process::kill(process::pid(), libc::SIGHUP).unwrap();
             assert_eq!((requested(), count()), (None, 0));
+        });
+    }
+
+    #[test]
+    fn a_child_that_forgets_its_parents_signals_has_its_own() {
+        in_child(|| {
+            install().unwrap();
+            process::kill(process::pid(), libc::SIGINT).unwrap();
+            let child = task::fork_run(|| {
+                forget().unwrap();
+                install().unwrap();
+                let before = (requested(), poll::readable(descriptor().unwrap(), Duration::ZERO));
+                process::kill(process::pid(), libc::SIGTERM).unwrap();
+                i32::from(before != (None, Ok(false)) || requested() != Some(libc::SIGTERM))
+            })
+            .unwrap();
+            assert_eq!(task::wait(child).unwrap().code, Some(0));
+            assert_eq!((requested(), count()), (Some(libc::SIGINT), 1));
         });
     }
 

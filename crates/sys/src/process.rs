@@ -6,6 +6,7 @@ use crate::error::{check, last_errno};
 use crate::proc::parse_stat;
 use crate::{Error, Pid, Result, text};
 pub use family::{descendants, family, kill_descendants};
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Sends `signal` to all processes of the group `pgid`. A group that has no
 /// member any more is fine.
@@ -170,6 +171,32 @@ pub fn new_group() -> Result<Pid> {
     // SAFETY: integers only; touches no memory of ours.
     check(unsafe { libc::setpgid(0, 0) }.into(), || "setpgid(0, 0)".to_string())?;
     Ok(pid())
+}
+
+/// Closes all descriptors of this process from 3 on but `kept`: for a forked child, whose copies of
+/// its parent's connections would else keep them open. What owned the others must not be used, nor
+/// dropped, any more: the child ends by `_exit`.
+///
+/// # Errors
+/// `ENOSYS` before Linux 5.9; `EBADF` for a kept one below 3, of which nothing is closed.
+pub fn close_all_but(kept: &[BorrowedFd<'_>]) -> Result<()> {
+    let mut kept: Vec<u32> = kept.iter().map(|fd| fd.as_raw_fd().unsigned_abs()).collect();
+    kept.sort_unstable();
+    if kept.first().is_some_and(|least| *least < 3) {
+        return Err(Error::new("close_range", libc::EBADF));
+    }
+    let mut from = 3;
+    for end in kept.into_iter().map(Some).chain([None]) {
+        let last = end.map_or(u32::MAX, |end| end.saturating_sub(1));
+        if from <= last {
+            // SAFETY: integers only; touches no memory. That the descriptors' owners are not used
+            // any more is what the documentation asks for.
+            let result = unsafe { libc::syscall(libc::SYS_close_range, from, last, 0) };
+            check(result, || format!("close_range({from}, {last})"))?;
+        }
+        from = end.map_or(u32::MAX, |end| end.saturating_add(1));
+    }
+    Ok(())
 }
 
 /// The process group of this process.

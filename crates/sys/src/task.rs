@@ -297,30 +297,47 @@ pub fn try_wait(pid: Pid) -> Result<Option<Ended>> {
     wait_with(pid, libc::WNOHANG)
 }
 
+/// Reaps a child of this process that has ended, whichever; `None` while all live.
+///
+/// # Errors
+/// `ECHILD` where this process has no child.
+pub fn try_wait_any() -> Result<Option<(Pid, Ended)>> {
+    wait_for(-1, libc::WNOHANG, || "wait4(any child)".to_string())
+}
+
 fn wait_with(pid: Pid, options: libc::c_int) -> Result<Option<Ended>> {
     let call = || format!("wait4(process {pid})");
     // Zero and negative numbers mean groups and "any child" to the kernel.
     if pid <= 0 {
         return Err(Error::new(call(), libc::ECHILD));
     }
+    Ok(wait_for(pid, options, call)?.map(|(_, ended)| ended))
+}
+
+/// `wait4`, with `who` as the kernel understands it.
+fn wait_for(
+    who: libc::pid_t,
+    options: libc::c_int,
+    call: impl Fn() -> String,
+) -> Result<Option<(Pid, Ended)>> {
     let mut status: libc::c_int = 0;
     // SAFETY: all-zero bytes are a valid rusage: it holds integers only.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    loop {
+    let pid = loop {
         // SAFETY: `status` and `usage` are ours and outlive the call.
-        let result = unsafe { libc::wait4(pid, &raw mut status, options, &raw mut usage) };
+        let result = unsafe { libc::wait4(who, &raw mut status, options, &raw mut usage) };
         match result {
             0 => return Ok(None),
             -1 if last_errno() == libc::EINTR => {}
             _ => {
                 check(result.into(), call)?;
-                break;
+                break result;
             }
         }
-    }
+    };
     let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
     let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
-    Ok(Some(Ended { code, signal, usage: Usage::from_raw(&usage) }))
+    Ok(Some((pid, Ended { code, signal, usage: Usage::from_raw(&usage) })))
 }
 
 /// Whether a process of that number exists, also as a zombie that nobody has

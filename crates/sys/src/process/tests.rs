@@ -118,3 +118,24 @@ fn a_child_knows_its_parent() {
     let child = fork_run(|| i32::from(parent_pid() != parent)).unwrap();
     assert_eq!(task::wait(child).unwrap().code, Some(0));
 }
+
+#[test]
+fn a_child_keeps_what_it_is_told_and_its_first_three_descriptors() {
+    use std::os::fd::{AsFd, AsRawFd};
+    let open = || std::fs::File::open("/proc/self/stat").unwrap();
+    in_child(|| {
+        let files = [open(), open(), open(), open()];
+        close_all_but(&[files[2].as_fd(), files[0].as_fd()]).unwrap();
+        let is_open = |number: i32| std::fs::read_link(format!("/proc/self/fd/{number}")).is_ok();
+        let kept: Vec<bool> = files.iter().map(|file| is_open(file.as_raw_fd())).collect();
+        assert!(kept == [true, false, true, false] && is_open(2), "{kept:?}");
+        close_all_but(&[]).unwrap();
+        assert!(!is_open(files[0].as_raw_fd()) && is_open(1));
+        // Their owners must not close them again.
+        std::mem::forget(files);
+        assert_eq!(
+            close_all_but(&[std::io::stdin().as_fd()]).unwrap_err().errno(),
+            Some(libc::EBADF)
+        );
+    });
+}

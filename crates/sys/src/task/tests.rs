@@ -255,3 +255,35 @@ fn an_orphan_works_and_is_nobodys_child_of_ours() {
         assert_eq!(wait(orphan).unwrap().code, Some(7));
     });
 }
+
+#[test]
+fn any_child_that_has_ended_is_reaped_once() {
+    in_child(|| {
+        assert_eq!(try_wait_any().unwrap_err().errno(), Some(libc::ECHILD));
+        let gate = shared(size_of::<u64>()).unwrap();
+        let held = fork_run(|| {
+            while gate.words()[0].load(Ordering::Acquire) == 0 {
+                crate::clock::sleep_ns(100_000);
+            }
+            5
+        })
+        .unwrap();
+        let quick = fork_run(|| 6).unwrap();
+        let mut first = None;
+        eventually("one has ended", || {
+            first = try_wait_any().unwrap();
+            first.is_some()
+        });
+        let (pid, ended) = first.unwrap();
+        assert_eq!((pid, ended.code), (quick, Some(6)));
+        assert_eq!(try_wait_any().unwrap(), None);
+        gate.words()[0].store(1, Ordering::Release);
+        eventually("the other has ended", || {
+            try_wait_any().unwrap().is_some_and(|(pid, ended)| {
+                assert_eq!((pid, ended.code), (held, Some(5)));
+                true
+            })
+        });
+        assert!(try_wait_any().is_err());
+    });
+}

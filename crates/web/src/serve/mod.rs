@@ -1,6 +1,31 @@
 //! Servers that differ in their model of concurrency alone.
+//!
+//! All have the same parser and the same answers, listen on a socket made by [`listen`], and take
+//! the same care of their peers:
+//! * Garbage is answered by 400, and the connection ends. So is a head of more than 64 KiB, a body
+//!   of more than 64 MiB, or one that is chunked. Bodies are read and thrown away.
+//! * A peer that is silent for 10 s while the server waits for it is left.
+//! * HTTP/1.1 connections go on unless one side says `Connection: close`, those of HTTP/1.0 only if
+//!   the peer asks for it. Requests that come together are answered in their order.
+//! * A connection for which nothing is left (descriptors, threads, processes) waits in the accept
+//!   queue or is closed; the server goes on.
 
-use std::net::TcpListener;
+mod answer;
+mod asynchronous;
+mod blocking;
+mod event_loop;
+mod processes;
+mod request;
+mod running;
+#[cfg(test)]
+mod tests;
+
+pub use running::{Running, StartError};
+
+use socket2::{Domain, Protocol, Socket, Type};
+use std::io::{Error, ErrorKind, Result};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// A model of concurrency.
@@ -12,13 +37,13 @@ pub enum Model {
     Pool(u32),
     /// A thread for each connection.
     ThreadPerConnection,
-    /// A process for each request.
+    /// A process for each connection, which without keep-alive is one for each request.
     ForkPerRequest,
     /// So many processes, made beforehand, that each take a connection from the listening socket.
     PreFork(u32),
-    /// One thread with epoll.
+    /// One thread with epoll. Waiting is a timer of its loop, in steps of 1 ms as epoll's.
     EventLoop,
-    /// tokio on so many threads.
+    /// tokio on so many threads. Its timers have steps of 1 ms, too.
     Tokio(u32),
 }
 
@@ -29,7 +54,7 @@ pub enum Service {
     Nothing,
     /// To wait: a sleep where a thread may, a timer in event loops.
     Wait(Duration),
-    /// CPU time.
+    /// CPU time, of the thread that serves it: an event loop serves nobody else meanwhile.
     Compute(Duration),
 }
 
@@ -44,20 +69,112 @@ pub struct Plan {
     pub keep_alive: bool,
 }
 
-/// A listening socket on a free port of 127.0.0.1 with this length of its accept queue.
+/// How long a peer may be silent while it is waited for.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// After this time at the latest, whoever waits looks whether the server is to end.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How long whoever waits for nothing but a signal sleeps, which wakes it.
+const A_WHILE: Duration = Duration::from_secs(3600);
+
+/// For so long nobody asks again for what the system has just refused.
+const RETRY: Duration = Duration::from_millis(10);
+
+/// A connection that ends while its peer still sends is kept for so long at most, and for so many
+/// bytes, that the peer may read the last answer.
+const LINGER: Duration = Duration::from_secs(1);
+const LINGER_BYTES: usize = 1 << 20;
+
+/// What all threads of a server share.
+#[derive(Debug)]
+struct Server {
+    plan: Plan,
+    /// How long a peer may be silent.
+    silence: Duration,
+    /// Whether it ends because it could not be set up.
+    given_up: AtomicBool,
+}
+
+impl Server {
+    fn new(plan: &Plan) -> Self {
+        Server { plan: *plan, silence: SILENCE, given_up: AtomicBool::new(false) }
+    }
+
+    /// Whether the server is to end.
+    fn is_over(&self) -> bool {
+        sys::interrupt::requested().is_some() || self.given_up.load(Ordering::Relaxed)
+    }
+
+    /// Sleeps until a signal tells the process to end.
+    fn until_told(&self) -> Result<()> {
+        while !self.is_over() {
+            self.sleep(A_WHILE)?;
+        }
+        Ok(())
+    }
+
+    /// Sleeps for so long, or until a signal tells the process to end.
+    fn sleep(&self, time: Duration) -> Result<()> {
+        match sys::interrupt::descriptor() {
+            Some(woken) => sys::poll::readable(woken, time).map(drop).map_err(Error::other),
+            None => Err(Error::other("signals are not noted")),
+        }
+    }
+
+    fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A listening socket on a free port of 127.0.0.1 with this length of its accept queue, of which the
+/// system takes at most `net.core.somaxconn`. Answers are sent at once (`TCP_NODELAY`, which on
+/// Linux connections inherit).
 ///
 /// # Errors
 /// What the system says.
-pub fn listen(backlog: u32) -> std::io::Result<TcpListener> {
-    let _ = backlog;
-    unimplemented!("a listening socket")
+pub fn listen(backlog: u32) -> Result<TcpListener> {
+    let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+    socket.set_tcp_nodelay(true)?;
+    socket.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into())?;
+    socket.listen(i32::try_from(backlog).unwrap_or(i32::MAX))?;
+    Ok(socket.into())
 }
 
-/// Serves until the process is told to end (SIGTERM). Processes that it makes end with it.
+/// Serves until the process is told to end (SIGTERM, SIGINT, SIGHUP), which takes half a second at
+/// most where a peer is waited for, and the time of a request that computes. Processes that it makes end with it, threads before it returns.
+///
+/// It sets the process's handlers of these signals. [`Model::ForkPerRequest`] and [`Model::PreFork`]
+/// fork, which is safe in a process of one thread alone, and reap whatever children the process has:
+/// they want a process of their own, as [`Running`] makes it.
 ///
 /// # Errors
-/// What the system says while the server is set up.
-pub fn serve(listener: TcpListener, plan: &Plan) -> std::io::Result<()> {
-    let _ = (listener, plan);
-    unimplemented!("the servers")
+/// What the system says while the server is set up; `InvalidInput` for a model of no threads or
+/// processes, and for one that forks in a process of several threads.
+pub fn serve(listener: TcpListener, plan: &Plan) -> Result<()> {
+    run(listener, &Server::new(plan))
+}
+
+fn run(listener: TcpListener, server: &Server) -> Result<()> {
+    let model = server.plan.model;
+    if matches!(model, Model::Pool(0) | Model::PreFork(0) | Model::Tokio(0)) {
+        return Err(Error::new(ErrorKind::InvalidInput, "a server of no workers serves nobody"));
+    }
+    if matches!(model, Model::ForkPerRequest | Model::PreFork(_)) {
+        processes::must_be_alone()?;
+    }
+    sys::interrupt::install().map_err(Error::other)?;
+    if !matches!(model, Model::EventLoop | Model::Tokio(_)) {
+        blocking::arrange(&listener, server)?;
+    }
+    match model {
+        Model::Single => blocking::single(&listener, server),
+        Model::Pool(threads) => blocking::pool(&listener, threads, server)?,
+        Model::ThreadPerConnection => blocking::thread_per_connection(&listener, server),
+        Model::ForkPerRequest => processes::fork_per_request(&listener, server),
+        Model::PreFork(processes) => processes::pre_fork(&listener, processes, server)?,
+        Model::EventLoop => event_loop::run(listener, server)?,
+        Model::Tokio(threads) => asynchronous::run(listener, threads, server)?,
+    }
+    Ok(())
 }

@@ -1,0 +1,132 @@
+//! The one handler: what a request needs before it is answered, and the answer.
+
+use super::request::{Persistence, Request};
+use super::{LOOK, Server, Service};
+use std::time::Duration;
+
+/// The head that all answers share, with the length of their body.
+macro_rules! answer {
+    ($status:literal, $connection:literal, $length:literal, $body:literal) => {
+        concat!(
+            "HTTP/1.1 ",
+            $status,
+            "\r\nContent-Type: text/plain\r\nContent-Length: ",
+            $length,
+            "\r\n",
+            $connection,
+            "\r\n",
+            $body
+        )
+    };
+}
+
+/// The body of every answer to a request, in bytes.
+const BODY_BYTES: usize = 23;
+
+const USUAL: &str = answer!("200 OK", "", "23", "weighed and not wanting");
+const TOLD: &str = answer!("200 OK", "Connection: keep-alive\r\n", "23", "weighed and not wanting");
+const LAST: &str = answer!("200 OK", "Connection: close\r\n", "23", "weighed and not wanting");
+const REFUSED: &str = answer!("400 Bad Request", "Connection: close\r\n", "14", "not a request\n");
+
+/// What is to be written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer {
+    /// The bytes.
+    pub(super) bytes: &'static [u8],
+    /// Whether the connection ends with it.
+    pub(super) is_last: bool,
+}
+
+impl Answer {
+    /// The answer to a request.
+    pub(super) fn to(request: Request, keep_alive: bool) -> Self {
+        let (text, is_last) = match request.persistence {
+            Persistence::Usual if keep_alive => (USUAL, false),
+            Persistence::Told if keep_alive => (TOLD, false),
+            _ => (LAST, true),
+        };
+        let bytes = text.as_bytes();
+        let bytes = if request.head_only { &bytes[..bytes.len() - BODY_BYTES] } else { bytes };
+        Answer { bytes, is_last }
+    }
+
+    /// The answer to garbage.
+    pub(super) fn to_garbage() -> Self {
+        Answer { bytes: REFUSED.as_bytes(), is_last: true }
+    }
+}
+
+/// Does what a request needs in a thread that may stand still for it. A server that is to end does
+/// not do it to its end.
+pub(super) fn perform(server: &Server) {
+    match server.plan.service {
+        Service::Nothing => {}
+        Service::Wait(time) => wait(server, time),
+        Service::Compute(time) => compute(server, time),
+    }
+}
+
+fn wait(server: &Server, time: Duration) {
+    let mut left = time;
+    while !left.is_zero() && !server.is_over() {
+        let part = left.min(LOOK);
+        std::thread::sleep(part);
+        left -= part;
+    }
+}
+
+/// Steps of arithmetic between two looks at the clock: some microseconds, beside which the look
+/// itself (a system call) is little.
+const STEPS: u64 = 2_000;
+
+/// Computes until the calling thread has had so much CPU time: the work is the same whoever else
+/// uses the CPU meanwhile.
+pub(super) fn compute(server: &Server, time: Duration) {
+    let until_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let begun_ns = sys::clock::thread_cpu_ns();
+    let mut state = 88_172_645_463_325_252;
+    while sys::clock::thread_cpu_ns() - begun_ns < until_ns && !server.is_over() {
+        state = sys::arithmetic::xorshift(state, sys::black_box(STEPS));
+    }
+    sys::black_box(state);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::serve::{Model, Plan};
+
+    #[test]
+    fn lengths_are_those_of_the_bodies() {
+        for text in [USUAL, TOLD, LAST, REFUSED] {
+            let (head, body) = text.split_once("\r\n\r\n").unwrap();
+            assert!(
+                head.contains(&format!("Content-Length: {}\r\n", body.len())) || {
+                    head.ends_with(&format!("Content-Length: {}", body.len()))
+                }
+            );
+        }
+        assert!(USUAL.ends_with(&LAST[LAST.len() - BODY_BYTES..]));
+    }
+
+    #[test]
+    fn an_answer_ends_the_connection_if_either_side_wants_it() {
+        let answer = |persistence, keep_alive| {
+            Answer::to(Request { head_only: true, persistence }, keep_alive)
+        };
+        assert!(answer(Persistence::Ends, true).is_last);
+        assert!(answer(Persistence::Usual, false).is_last);
+        assert!(!answer(Persistence::Usual, true).is_last);
+        let told = answer(Persistence::Told, true);
+        assert!(!told.is_last && told.bytes.ends_with(b"Connection: keep-alive\r\n\r\n"));
+    }
+
+    #[test]
+    fn computing_takes_the_time_of_this_thread_and_not_of_the_wall() {
+        let service = Service::Compute(Duration::from_millis(3));
+        let server = Server::new(&Plan { model: Model::Single, service, keep_alive: true });
+        let begun_ns = sys::clock::thread_cpu_ns();
+        perform(&server);
+        assert!(sys::clock::thread_cpu_ns() - begun_ns >= 3_000_000);
+    }
+}

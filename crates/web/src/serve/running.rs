@@ -1,0 +1,216 @@
+//! A server in a process of its own.
+
+use super::{Model, Plan, SILENCE, Server, run};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+use sys::Pid;
+use sys::task::Ended;
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The system refused something.
+    #[error("{what}: {error}")]
+    System {
+        /// What was tried.
+        what: &'static str,
+        /// What the system said.
+        error: std::io::Error,
+    },
+    /// The process of the server could not be made, or not be placed.
+    #[error(transparent)]
+    Process(#[from] sys::Error),
+    /// It ended instead of answering.
+    #[error("the server ended before it answered: {0}")]
+    Ended(String),
+    /// It did not answer in time.
+    #[error("the server did not answer within {0:?}")]
+    Silent(Duration),
+}
+
+fn system(what: &'static str) -> impl Fn(std::io::Error) -> StartError {
+    move |error| StartError::System { what, error }
+}
+
+/// Exit codes of a server's process: placed elsewhere than asked, or not set up.
+const NOT_PLACED: i32 = 3;
+const NOT_SET_UP: i32 = 4;
+
+/// How long a process may take to end after its connections have.
+const LAST_BREATH: Duration = Duration::from_secs(1);
+
+/// A server in a child process, which ends when this does: at its drop, and at the end of the thread
+/// that made it.
+///
+/// The child is forked, and runs allocating code: make it in a process of one thread, as trials are.
+/// (glibc repairs its allocator in a forked child; what else a lock of another thread may guard
+/// stays locked there.)
+#[derive(Debug)]
+pub struct Running {
+    pid: Pid,
+    address: SocketAddr,
+    model: Model,
+    is_over: bool,
+}
+
+impl Running {
+    /// Starts a server that listens on `listener` and stays on the CPUs `cpus` (none: wherever this
+    /// thread may run). The child has no other descriptor of this process than the first three.
+    ///
+    /// # Errors
+    /// Where no child can be made. Whether it serves is told by [`Running::wait_until_ready`].
+    pub fn start(listener: TcpListener, plan: &Plan, cpus: &[u32]) -> Result<Running, StartError> {
+        Self::start_with(listener, plan, cpus, SILENCE)
+    }
+
+    /// The same with another patience for silent peers.
+    pub(super) fn start_with(
+        listener: TcpListener,
+        plan: &Plan,
+        cpus: &[u32],
+        silence: Duration,
+    ) -> Result<Running, StartError> {
+        let address = listener.local_addr().map_err(system("getsockname"))?;
+        // The closure owns the listener, and is dropped on this side: the port closes with the
+        // child.
+        let pid = sys::task::fork_run(move || {
+            // Connections of this process would else stay open as long as the child lives. A kernel
+            // that cannot do it leaves them so.
+            let _ = sys::process::close_all_but(&[listener.as_fd()]);
+            let _ = sys::interrupt::forget();
+            if !cpus.is_empty() && sys::affinity::pin(cpus).is_err() {
+                return NOT_PLACED;
+            }
+            let server = Server { silence, ..Server::new(plan) };
+            match run(listener, &server) {
+                Ok(()) => 0,
+                Err(_) => NOT_SET_UP,
+            }
+        })?;
+        Ok(Running { pid, address, model: plan.model, is_over: false })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// The number of its process; those that it makes are descendants of that.
+    pub fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Its process and all that came of it and live.
+    pub fn family(&self) -> Vec<Pid> {
+        let mut family = vec![self.pid];
+        family.extend(sys::process::descendants(self.pid, &[]));
+        family
+    }
+
+    /// Waits until it has answered a request, sent on a connection of its own, and until all its
+    /// workers are there and none serves that connection any more.
+    ///
+    /// # Errors
+    /// If it has ended, does not answer within `patience`, or answers anything but 200.
+    pub fn wait_until_ready(&mut self, patience: Duration) -> Result<(), StartError> {
+        let begun = Instant::now();
+        match self.ask(patience) {
+            Ok(true) => {}
+            Ok(false) => return Err(StartError::Ended("it did not answer 200".into())),
+            Err(error) if [ErrorKind::WouldBlock, ErrorKind::TimedOut].contains(&error.kind()) => {
+                return Err(StartError::Silent(patience));
+            }
+            Err(error) => return Err(self.end_or(error)?),
+        }
+        while !self.is_settled()? {
+            if begun.elapsed() > patience {
+                return Err(StartError::Silent(patience));
+            }
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        Ok(())
+    }
+
+    /// Why it cannot be asked: mostly because it has ended, which takes a moment longer than the end
+    /// of its connections.
+    fn end_or(&mut self, error: std::io::Error) -> Result<StartError, StartError> {
+        let begun = Instant::now();
+        while begun.elapsed() < LAST_BREATH {
+            if let Some(ended) = sys::task::try_wait(self.pid)? {
+                self.is_over = true;
+                return Ok(StartError::Ended(describe(&ended)));
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(StartError::System { what: "asking the server", error })
+    }
+
+    /// Whether it has the workers that it has while nobody asks.
+    fn is_settled(&self) -> sys::Result<bool> {
+        let (threads, children) = match self.model {
+            Model::Single | Model::EventLoop => (1, 0),
+            Model::ThreadPerConnection | Model::ForkPerRequest => (1, 0),
+            Model::PreFork(processes) => (1, processes),
+            Model::Pool(threads) | Model::Tokio(threads) => (threads + 1, 0),
+        };
+        let has_threads = sys::proc::status(self.pid)?.threads == u64::from(threads);
+        Ok(has_threads && self.family().len() == children as usize + 1)
+    }
+
+    /// Whether a request is answered by 200.
+    fn ask(&self, patience: Duration) -> std::io::Result<bool> {
+        let mut stream = TcpStream::connect_timeout(&self.address, patience)?;
+        stream.set_read_timeout(Some(patience))?;
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")?;
+        let mut answer = Vec::new();
+        stream.take(4096).read_to_end(&mut answer)?;
+        Ok(answer.starts_with(b"HTTP/1.1 200 "))
+    }
+
+    /// Tells it to end, and waits until it has; kills it after `patience`. What is returned counts
+    /// what it has used with all children that it has awaited.
+    ///
+    /// # Errors
+    /// If the system does not let it be awaited.
+    pub fn end(mut self, patience: Duration) -> sys::Result<Ended> {
+        sys::process::kill(self.pid, sys::signal::SIGTERM)?;
+        let begun = Instant::now();
+        while begun.elapsed() < patience {
+            if let Some(ended) = sys::task::try_wait(self.pid)? {
+                self.is_over = true;
+                return Ok(ended);
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        self.kill()
+    }
+
+    /// Its children are killed with it: they were forked by its only thread.
+    fn kill(&mut self) -> sys::Result<Ended> {
+        self.is_over = true;
+        sys::process::kill(self.pid, sys::signal::SIGKILL)?;
+        sys::task::wait(self.pid)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.is_over {
+            // There is nobody left to tell.
+            let _ = self.kill();
+        }
+    }
+}
+
+/// How a server's process ended, in words.
+fn describe(ended: &Ended) -> String {
+    match (ended.code, ended.signal) {
+        (Some(NOT_PLACED), _) => "it was not let onto its CPUs".into(),
+        (Some(NOT_SET_UP), _) => "the system refused what it needs".into(),
+        (Some(code), _) => format!("exit code {code}"),
+        (_, Some(signal)) => format!("signal {signal}"),
+        _ => "nobody knows how".into(),
+    }
+}

@@ -1,0 +1,48 @@
+//! Every model, from outside: by a client that knows TCP alone.
+
+use super::{Model, Plan, Running, SILENCE, Service, listen};
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+mod client;
+mod ending;
+mod models;
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+const MODELS: [Model; 7] = [
+    Model::Single,
+    Model::Pool(3),
+    Model::ThreadPerConnection,
+    Model::ForkPerRequest,
+    Model::PreFork(3),
+    Model::EventLoop,
+    Model::Tokio(2),
+];
+
+fn plan(model: Model) -> Plan {
+    Plan { model, service: Service::Nothing, keep_alive: true }
+}
+
+fn start(plan: &Plan) -> Running {
+    start_with(plan, SILENCE)
+}
+
+fn start_with(plan: &Plan, silence: Duration) -> Running {
+    let listener = listen(128).unwrap();
+    let mut server = Running::start_with(listener, plan, &[], silence).unwrap();
+    server.wait_until_ready(PATIENCE).unwrap();
+    server
+}
+
+/// Waits until something holds.
+fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
