@@ -12,8 +12,8 @@ use crate::queue::{closed::repairman, many::mmc_response_quantile};
 /// The mean demand, in ns.
 const SERVICE: f64 = 1e6;
 
-const REPEATS: u64 = 40;
-const REQUESTS: u64 = 60_000;
+const REPEATS: u64 = 24;
+const REQUESTS: u64 = 50_000;
 /// Requests at the beginning, when the station is emptier than it will be.
 const WARM: u64 = 10_000;
 
