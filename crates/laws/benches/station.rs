@@ -104,10 +104,10 @@ fn main() {
         ("16 connections that ask again, a pool of 8", Station::pool(8, 2), 16),
         ("100,000 connections that ask again, a pool of 500", Station::pool(500, 16), 100_000),
     ] {
-        let clients =
-            Clients { connections, think_ns: 0, requests: Some(count as u64), until_ns: None };
+        let clients = Clients { connections, requests: Some(count as u64), until_ns: None };
         row(name, || {
-            closed(&station, &clients, |number| requests[number as usize].demand, |_| {}).unwrap()
+            closed(&station, &clients, || 0, |number| requests[number as usize].demand, |_| {})
+                .unwrap()
         });
     }
 }

@@ -18,11 +18,12 @@ fn shown() -> Vec<&'static str> {
 /// many got no answer.
 fn load(station: Station, connections: u32, demand: Demand) -> (f64, usize) {
     let until_ns = Some(10_000 * MS);
-    let clients = Clients { connections, think_ns: 0, requests: None, until_ns };
+    let clients = Clients { connections, requests: None, until_ns };
     let (mut summary, mut answers) = (Summary::default(), vec![0; connections as usize]);
     closed(
         &station,
         &clients,
+        || 0,
         |_| demand,
         |visit| {
             answers[visit.connection as usize] += u32::from(visit.response_ns().is_some());

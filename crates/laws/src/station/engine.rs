@@ -128,11 +128,11 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
             // Whoever leaves makes room before anybody comes.
             if computed_ns == next_ns {
                 if let Some(slot) = self.cpus.as_mut().and_then(|cpus| cpus.leave(next_ns)) {
-                    self.done(slot);
+                    self.done(slot)?;
                 }
             } else if noted_ns == next_ns {
                 if let Some(slot) = self.agenda.pop() {
-                    self.fire(slot);
+                    self.fire(slot)?;
                 }
             } else if let Some(request) = self.feed.take()? {
                 self.comes(&request);
@@ -185,16 +185,17 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
         self.agenda.push(self.now_ns + after_ns, slot);
     }
 
-    fn fire(&mut self, slot: u32) {
+    fn fire(&mut self, slot: u32) -> Result<(), Error> {
         let present = &mut self.slots[slot as usize];
         let next = std::mem::replace(&mut present.next, Next::Nothing);
         match next {
             Next::Asks | Next::TriesAgain => self.asks(slot),
             Next::Computes => self.computes(slot),
-            Next::Done => self.done(slot),
-            Next::GivesUp => self.gives_up(slot),
+            Next::Done => self.done(slot)?,
+            Next::GivesUp => self.gives_up(slot)?,
             Next::Nothing | Next::Gone => {}
         }
+        Ok(())
     }
 
     /// Whether nothing of its own connection is before a request.
@@ -286,19 +287,20 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
         }
     }
 
-    fn done(&mut self, slot: u32) {
+    fn done(&mut self, slot: u32) -> Result<(), Error> {
         let present = self.slots[slot as usize];
         let begun_ns = present.begun_ns.unwrap_or(self.now_ns);
         self.totals.answered += 1;
         self.totals.cpu_ns += u128::from(present.demand.cpu_ns);
         self.busy -= 1;
         self.ends(slot, End::Answered { begun_ns, done_ns: self.now_ns });
-        let more = self.feed.ended(present.connection, self.now_ns);
+        let more = self.feed.ended(present.connection, self.now_ns)?;
         if self.station.bound {
             self.answered_bound(slot, more);
         } else {
             self.worker_free();
         }
+        Ok(())
     }
 
     /// The worker goes on with its connection's next request, or waits for one.
@@ -315,19 +317,20 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
         }
     }
 
-    fn gives_up(&mut self, slot: u32) {
+    fn gives_up(&mut self, slot: u32) -> Result<(), Error> {
         self.totals.given_up += 1;
         let connection = self.slots[slot as usize].connection;
         self.ends(slot, End::GivenUp { at_ns: self.now_ns });
-        self.feed.ended(connection, self.now_ns);
-        if !self.station.bound {
-            return;
+        self.feed.ended(connection, self.now_ns)?;
+        if self.station.bound
+            && let Some(seat) = self.seat(slot)
+        {
+            match seat.behind.pop_front() {
+                Some(next) => self.asks(next),
+                None => seat.busy = false,
+            }
         }
-        let Some(seat) = self.seat(slot) else { return };
-        match seat.behind.pop_front() {
-            Some(next) => self.asks(next),
-            None => seat.busy = false,
-        }
+        Ok(())
     }
 
     /// A request leaves, and its slot is there for another. What is asked of the slot before that

@@ -1,11 +1,10 @@
 //! Where requests come from.
 
-use super::agenda::NEVER;
+use super::agenda::{Agenda, NEVER};
 use super::{Clients, Demand, Request, TIME_MAX_NS};
 use crate::Error;
 use crate::error::within;
 use crate::queue::COUNT_MAX;
-use std::collections::VecDeque;
 
 /// Requests in the order in which they come.
 pub(super) trait Feed {
@@ -16,7 +15,7 @@ pub(super) trait Feed {
     fn take(&mut self) -> Result<Option<Request>, Error>;
 
     /// A connection's request ended. Whether it asks for more.
-    fn ended(&mut self, connection: u32, now_ns: u64) -> bool;
+    fn ended(&mut self, connection: u32, now_ns: u64) -> Result<bool, Error>;
 }
 
 /// A time of at most [`TIME_MAX_NS`].
@@ -72,30 +71,28 @@ impl<I: Iterator<Item = Request>> Feed for Open<I> {
         Ok(taken)
     }
 
-    fn ended(&mut self, _: u32, _: u64) -> bool {
+    fn ended(&mut self, _: u32, _: u64) -> Result<bool, Error> {
         // It may: who knows what is still to come.
-        true
+        Ok(true)
     }
 }
 
 /// Connections that ask again.
-pub(super) struct Closed<D> {
+pub(super) struct Closed<T, D> {
+    think: T,
     demand: D,
-    /// When each connection that thinks asks. All think for the same time, so that whoever was
-    /// answered first asks first.
-    thinking: VecDeque<(u64, u32)>,
-    think_ns: u64,
+    /// When each connection that thinks asks.
+    thinking: Agenda,
     /// Requests that no connection is going to ask for yet.
     left: u64,
     number: u64,
 }
 
-impl<D: FnMut(u64) -> Demand> Closed<D> {
-    pub(super) fn new(clients: &Clients, demand: D) -> Result<Self, Error> {
+impl<T: FnMut() -> u64, D: FnMut(u64) -> Demand> Closed<T, D> {
+    pub(super) fn new(clients: &Clients, think: T, demand: D) -> Result<Self, Error> {
         let count = clients.connections;
         let holds = (1..=COUNT_MAX).contains(&count);
         within("connections", f64::from(count), holds, "between 1 and 1,000,000")?;
-        time("the time between an answer and the next request in ns", clients.think_ns)?;
         if let Some(until_ns) = clients.until_ns {
             time("the end of the simulation in ns", until_ns)?;
         } else if clients.requests.is_none() {
@@ -104,30 +101,41 @@ impl<D: FnMut(u64) -> Demand> Closed<D> {
         }
         let requests = clients.requests.unwrap_or(u64::MAX);
         let asking = u64::from(count).min(requests);
-        let thinking = (0..count).take(asking as usize).map(|connection| (0, connection)).collect();
-        let think_ns = clients.think_ns;
-        Ok(Closed { demand, thinking, think_ns, left: requests - asking, number: 0 })
+        let left = requests - asking;
+        let mut feed = Closed { think, demand, thinking: Agenda::default(), left, number: 0 };
+        for connection in (0..count).take(asking as usize) {
+            feed.thinks(connection, 0)?;
+        }
+        Ok(feed)
+    }
+
+    fn thinks(&mut self, connection: u32, now_ns: u64) -> Result<(), Error> {
+        let what = "the time between an answer and the next request in ns";
+        let think_ns = time(what, (self.think)())?;
+        self.thinking.push(now_ns + think_ns, connection);
+        Ok(())
     }
 }
 
-impl<D: FnMut(u64) -> Demand> Feed for Closed<D> {
+impl<T: FnMut() -> u64, D: FnMut(u64) -> Demand> Feed for Closed<T, D> {
     fn due_ns(&self) -> u64 {
-        self.thinking.front().map_or(NEVER, |first| first.0)
+        self.thinking.key()
     }
 
     fn take(&mut self) -> Result<Option<Request>, Error> {
-        let Some((at_ns, connection)) = self.thinking.pop_front() else { return Ok(None) };
+        let at_ns = self.thinking.key();
+        let Some(connection) = self.thinking.pop() else { return Ok(None) };
         let demand = demand((self.demand)(self.number))?;
         self.number += 1;
         Ok(Some(Request { at_ns, connection, demand }))
     }
 
-    fn ended(&mut self, connection: u32, now_ns: u64) -> bool {
+    fn ended(&mut self, connection: u32, now_ns: u64) -> Result<bool, Error> {
         let more = self.left > 0;
         if more {
             self.left -= 1;
-            self.thinking.push_back((now_ns + self.think_ns, connection));
+            self.thinks(connection, now_ns)?;
         }
-        more
+        Ok(more)
     }
 }

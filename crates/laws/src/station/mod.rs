@@ -300,10 +300,8 @@ pub fn open_all(station: &Station, requests: &[Request]) -> Result<(Vec<Visit>, 
 /// Connections of which each asks again when it has its answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Clients {
-    /// Connections, 1 to 1,000,000; all ask at the time 0, in their order.
+    /// Connections, 1 to 1,000,000.
     pub connections: u32,
-    /// Between an answer and the connection's next request, in ns.
-    pub think_ns: u64,
     /// Requests of all connections together; whoever is answered then asks no more. `None` if time
     /// alone ends it.
     pub requests: Option<u64>,
@@ -312,21 +310,23 @@ pub struct Clients {
     pub until_ns: Option<u64>,
 }
 
-/// Plays connections that ask for the `demand` of the request of each number, from 0 in the order of
-/// coming. `sink` is told of each request when it ends, in the order in which they end; at last of
+/// Plays connections of which each thinks, asks, and when it is answered thinks again. `think` says
+/// for how many ns, in the order in which they begin to, from the time 0 on; `demand` what the request
+/// of each number asks for, from 0 in the order of coming. `sink` is told of each request when it ends, in the order in which they end; at last of
 /// those that are unfinished, in the order in which they came.
 ///
 /// # Errors
-/// [`Error::Wrong`] if the station, the clients or a demand has a number out of its range, or
+/// [`Error::Wrong`] if the station, the clients, a demand or a time to think is out of its range, or
 /// nothing ends the simulation.
 pub fn closed(
     station: &Station,
     clients: &Clients,
+    think: impl FnMut() -> u64,
     demand: impl FnMut(u64) -> Demand,
     sink: impl FnMut(&Visit),
 ) -> Result<Totals, Error> {
     station.check()?;
-    let feed = feed::Closed::new(clients, demand)?;
+    let feed = feed::Closed::new(clients, think, demand)?;
     Engine::new(station, feed, sink).run(clients.until_ns)
 }
 

@@ -155,12 +155,13 @@ fn throughput(
 ) -> f64 {
     let think_ns = (clients.1 * SERVICE) as u64;
     let until_ns = Some((20_000.0 * SERVICE) as u64);
-    let clients = Clients { connections: clients.0, think_ns, requests: None, until_ns };
+    let clients = Clients { connections: clients.0, requests: None, until_ns };
     let mut late = 0;
     let warm_ns = (2_000.0 * SERVICE) as u64;
     closed(
         station,
         &clients,
+        || think_ns,
         |_| demand(draws),
         |visit| {
             let done_ns = visit.response_ns().map(|ns| visit.came_ns + ns);

@@ -12,12 +12,13 @@ const SECOND: u64 = 1000 * MS;
 /// Connections that ask until a time, each request for the same.
 fn load(station: &Station, connections: u32, demand: super::Demand) -> (Summary, Totals) {
     let until_ns = Some(100 * SECOND);
-    let clients = Clients { connections, think_ns: 0, requests: None, until_ns };
+    let clients = Clients { connections, requests: None, until_ns };
     let mut summary = Summary::default();
     // The first of each connection finds a queue that is only growing.
     let totals = closed(
         station,
         &clients,
+        || 0,
         |_| demand,
         |visit| {
             if visit.number >= u64::from(connections) {
@@ -69,11 +70,12 @@ fn the_classical_picture() {
 #[test]
 fn a_pool_that_keeps_its_connections_starves_the_others() {
     let station = Station::pool(8, 2).bound();
-    let clients = Clients { connections: 16, think_ns: 0, requests: None, until_ns: Some(SECOND) };
+    let clients = Clients { connections: 16, requests: None, until_ns: Some(SECOND) };
     let (mut answers, mut never) = (vec![0; 16], Vec::new());
     let totals = closed(
         &station,
         &clients,
+        || 0,
         |_| wait(20 * MS),
         |visit| match visit.end {
             End::Answered { .. } => answers[visit.connection as usize] += 1,
@@ -92,6 +94,7 @@ fn a_pool_that_keeps_its_connections_starves_the_others() {
     let totals = closed(
         &station,
         &clients,
+        || 0,
         |_| wait(20 * MS),
         |visit| {
             if visit.connection >= 8 {
@@ -167,8 +170,8 @@ fn a_connection_that_gave_up_lets_its_next_request_try() {
     assert_eq!(one(&visits, 2), (1, End::GivenUp { at_ns: 1 + 2 * SECOND }));
     assert_eq!(one(&visits, 3), (0, End::Answered { begun_ns: 10, done_ns: 20 }));
     // A closed loop goes on after it, too.
-    let clients = Clients { connections: 3, think_ns: 0, requests: Some(9), until_ns: None };
-    let totals = closed(&station, &clients, |_| wait(10), |_| {}).unwrap();
+    let clients = Clients { connections: 3, requests: Some(9), until_ns: None };
+    let totals = closed(&station, &clients, || 0, |_| wait(10), |_| {}).unwrap();
     assert_eq!(totals.came, 9);
     assert_eq!(totals.answered + totals.given_up, 9);
 }
@@ -215,15 +218,15 @@ fn what_cannot_be_is_an_error() {
     assert!(open_all(&Station::worker_each(1), &full).is_err());
     assert!(open_all(&Station::worker_each(600), &full).is_ok());
 
-    let clients = Clients { connections: 1, think_ns: 0, requests: Some(1), until_ns: None };
-    let fails = |clients: Clients| closed(&one, &clients, |_| cpu(1), |_| {}).is_err();
+    let clients = Clients { connections: 1, requests: Some(1), until_ns: None };
+    let fails = |clients: Clients| closed(&one, &clients, || 0, |_| cpu(1), |_| {}).is_err();
     assert!(!fails(clients));
     assert!(fails(Clients { connections: 0, ..clients }));
     assert!(fails(Clients { connections: 1_000_001, ..clients }));
     assert!(fails(Clients { requests: None, ..clients }));
-    assert!(fails(Clients { think_ns: u64::MAX, ..clients }));
+    assert!(closed(&one, &clients, || u64::MAX, |_| cpu(1), |_| {}).is_err());
     assert!(fails(Clients { until_ns: Some(u64::MAX), ..clients }));
-    assert!(closed(&one, &clients, |_| cpu(u64::MAX), |_| {}).is_err());
+    assert!(closed(&one, &clients, || 0, |_| cpu(u64::MAX), |_| {}).is_err());
 }
 
 #[test]
@@ -231,13 +234,13 @@ fn nothing_to_do_takes_no_time() {
     let totals = open(&Station::servers(1), [], |_| {}).unwrap();
     assert_eq!(totals, Totals::default());
     assert_eq!(totals.present(), None);
-    let clients = Clients { connections: 3, think_ns: 0, requests: Some(0), until_ns: None };
-    let totals = closed(&Station::servers(1), &clients, |_| cpu(1), |_| {}).unwrap();
+    let clients = Clients { connections: 3, requests: Some(0), until_ns: None };
+    let totals = closed(&Station::servers(1), &clients, || 0, |_| cpu(1), |_| {}).unwrap();
     assert_eq!(totals, Totals::default());
     // Requests that ask for nothing are answered when they come, and end.
     let clients = Clients { requests: Some(50), ..clients };
     for station in [Station::servers(1), Station::worker_each(1), Station::pool(2, 1)] {
-        let totals = closed(&station, &clients, |_| cpu(0), |_| {}).unwrap();
+        let totals = closed(&station, &clients, || 0, |_| cpu(0), |_| {}).unwrap();
         assert_eq!((totals.answered, totals.elapsed_ns), (50, 0));
     }
     let idle = Summary::default();

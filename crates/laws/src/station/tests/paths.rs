@@ -195,15 +195,16 @@ proptest! {
         station in stations(), demands in prop::collection::vec((0..60_u64, 0..60_u64), 1..20),
         connections in 1..9_u32, think_ns in 0..50_u64, asked in 0..60_u64, until_ns in prop::option::of(0..2000_u64)
     ) {
-        let clients = Clients { connections, think_ns, requests: Some(asked), until_ns };
+        let clients = Clients { connections, requests: Some(asked), until_ns };
         let demand = |number: u64| {
             let (wait_ns, cpu_ns) = demands[number as usize % demands.len()];
             Demand { wait_ns, cpu_ns }
         };
         let mut visits = Vec::new();
-        let totals = closed(&station, &clients, demand, |visit| visits.push(*visit)).unwrap();
+        let totals = closed(&station, &clients, || think_ns, demand, |visit| visits.push(*visit)).unwrap();
         visits.sort_by_key(|visit| visit.number);
-        accounts(&visits, &totals, totals.elapsed_ns)?;
+        let start_ns = visits.first().map_or(0, |first| first.came_ns);
+        accounts(&visits, &totals, start_ns + totals.elapsed_ns)?;
         prop_assert!(totals.came <= asked);
         if until_ns.is_none() {
             prop_assert_eq!((totals.came, totals.unfinished), (asked, 0));

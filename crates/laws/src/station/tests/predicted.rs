@@ -28,8 +28,8 @@ fn measured(station: &Station, busy: f64, demand: Demand, beyond_ns: u64) -> Vec
 /// What a saturated closed loop says of the station's demand.
 fn calibrated(station: &Station, connections: u32, servers: u32, demand: Demand) -> f64 {
     let until_ns = Some(10_000 * MS);
-    let clients = Clients { connections, think_ns: 0, requests: None, until_ns };
-    let totals = closed(station, &clients, |_| demand, |_| {}).unwrap();
+    let clients = Clients { connections, requests: None, until_ns };
+    let totals = closed(station, &clients, || 0, |_| demand, |_| {}).unwrap();
     demand_at_saturation(totals.throughput_per_s().unwrap(), servers).unwrap()
 }
 
