@@ -140,6 +140,7 @@ fn session(plant: Plant, seed: u64, copies: bool) -> Vec<ScaleTrial> {
                 absent_ns: Some(0.0),
                 throttled_ns: of(throttled),
                 voluntary: Some(switches),
+                involuntary: None,
                 foreign_ns: of(foreign),
                 steal_ns: Some(0.0),
             });
