@@ -9,6 +9,7 @@
 //!   contradicts it.)
 //! * [`queue`]: open stations M/M/1, M/D/1, M/G/1, M/M/c, and closed systems by birth and death,
 //!   by mean value analysis, and between asymptotic bounds.
+//! * [`station`]: the same and what no formula reaches, played request by request.
 //! * [`stack`]: where the speedup went, with a residual that makes the parts sum.
 //! * [`fit`]: the laws fitted to points, with intervals, a choice between laws that gives its
 //!   reason as data, and a peak only where the points reach.
@@ -32,6 +33,7 @@ pub mod little;
 pub mod queue;
 pub mod roots;
 pub mod stack;
+pub mod station;
 pub mod tail;
 pub mod usl;
 
