@@ -15,6 +15,9 @@ use sys::usage::Usage;
 /// The connections with which both are compared.
 const CONNECTIONS: [u32; 2] = [16, 256];
 
+/// What is compared of two turns.
+type Column = fn(&Turn) -> f64;
+
 /// What one client came to in one turn.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
@@ -188,7 +191,7 @@ fn microseconds(text: &str) -> f64 {
 /// Both clients' medians and their ratio, pair by pair.
 fn report(connections: u32, turns: &[(Turn, Turn)]) {
     println!("\n{connections} connections, keep-alive     scruple         wrk   scruple : wrk");
-    let rows: [(&str, fn(&Turn) -> f64); 4] = [
+    let rows: [(&str, Column); 4] = [
         ("CPU per request, us", |turn| turn.cpu_us_per_request),
         ("requests per second", |turn| turn.requests_per_s),
         ("median response, us", |turn| turn.median_us),
