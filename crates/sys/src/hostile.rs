@@ -4,7 +4,7 @@
 use crate::affinity::{format_list, parse_list};
 use crate::calls::{CLONE_ARGS_BYTES, Call, Cloned, Reader};
 use crate::proc::*;
-use crate::{block, cgroup, machine, pages, topology, wait_signal};
+use crate::{block, cgroup, machine, netstat, pages, topology, wait_signal};
 use damage::damaged;
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ pub(crate) mod damage;
 pub(crate) mod scale;
 
 /// Texts that the parsers of this room read in earnest.
-const TEXTS: [&str; 15] = [
+const TEXTS: [&str; 16] = [
     "0,2-4,7\n",
     "77 (a) R (b) c) S 12 34 56 0 -1 0 1 2 3 4 500 60 7 8 20 0 1 0 9000 1 2\n",
     "77 )a( R 12 34 56 0 -1 0 1 2 3 4 500 60 7 8 20 0 1 0 9000 1 2\n",
@@ -30,6 +30,7 @@ const TEXTS: [&str; 15] = [
     "4:memory,cpu:/some/group\n0::/other\n",
     "nr_periods 12\nnr_throttled 3\nthrottled_time 41000123\nthrottled_usec 77\n",
     "processor\t: 0\nmodel name\t: Some CPU\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n",
+    "TcpExt: ListenOverflows ListenDrops TCPSynRetrans\nTcpExt: 1 2 3\nTcp: RetransSegs\nTcp: 4\n",
     "178420 24630 12246602 110713 260018 366519 20416578 1 0 2 3 0 0\nalways [madvise] never\n48K\n",
 ];
 
@@ -92,6 +93,7 @@ fn read_by_all(text: &str) {
     let _ = (parse_memory(text), pages::huge_bytes_between(text, 0, u64::MAX));
     let _ = (block::parse_written_bytes(text), wait_signal::parse_masks(text));
     let _ = (machine::chosen(text), cgroup::parse_throttled_ns(text));
+    let _ = netstat::parse(text, text);
     if let Some(size) = topology::parse_size(text) {
         assert!(text.contains(|c: char| c.is_ascii_digit()), "{size}");
     }

@@ -80,8 +80,6 @@ pub(super) struct Connection {
     pub(super) due_ns: u64,
     /// When its request was sent, or connecting for it began.
     pub(super) sent_ns: u64,
-    /// Since when it has nothing to do.
-    pub(super) free_since_ns: u64,
     /// Answers, on this connection and on those that were in its place before.
     pub(super) answers: u64,
     /// Whether this one has had an answer.
@@ -102,7 +100,6 @@ impl Connection {
             answer: Answer::new(),
             due_ns: 0,
             sent_ns: 0,
-            free_since_ns: 0,
             answers: 0,
             proven: false,
             failures: 0,
@@ -234,10 +231,9 @@ impl Connection {
         self.phase = Phase::Vacant;
     }
 
-    /// It has nothing to do from `now_ns` on.
-    pub(super) fn free(&mut self, now_ns: u64) {
+    /// It has nothing to do any more.
+    pub(super) fn free(&mut self) {
         self.phase = if self.stream.is_some() { Phase::Idle } else { Phase::Vacant };
-        self.free_since_ns = now_ns;
     }
 }
 

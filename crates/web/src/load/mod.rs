@@ -238,16 +238,17 @@ fn watch(
             let _ = waker.wake();
         }
     };
-    let mut heard = start_ns;
+    let (mut heard, mut told) = (start_ns, false);
     while running.load(Ordering::Acquire) > 0 {
         thread::park_timeout(LIVE);
         let now_ns = now_ns();
         let ended = running.load(Ordering::Acquire) < wakers.len() as u32;
         // One that could reach nobody ends at once; the others need not go on.
-        if ended && shared.failed.load(Ordering::Relaxed) {
+        if ended && !told && shared.failed.load(Ordering::Relaxed) {
+            told = true;
             stop();
         }
-        if now_ns.saturating_sub(heard) < LIVE.as_nanos() as u64 {
+        if told || now_ns.saturating_sub(heard) < LIVE.as_nanos() as u64 {
             continue;
         }
         heard = now_ns;
@@ -259,6 +260,7 @@ fn watch(
             in_flight: sum(|it| it.in_flight.load(Ordering::Relaxed)),
         });
         if !goes_on {
+            told = true;
             stop();
         }
     }

@@ -350,6 +350,29 @@ fn an_open_loop_opens_what_it_needs() {
     assert_eq!((result.counts.sent, result.counts.unsent), (200, 0));
     let opened = server.accepted();
     assert!((10..=200).contains(&opened), "{opened}");
+    // However late the generator is, two hundred requests do not take a thousand connections.
+    assert!(!result.doubts.concat().contains("the loop was not open"), "{:?}", result.doubts);
+}
+
+#[test]
+fn a_full_accept_queue_is_told_from_a_slow_server() {
+    // It accepts nobody for half a second. The kernel drops the SYNs for which its queue of one has
+    // no room, and those who sent them try again after a second.
+    let server = Server::start(1, Duration::from_millis(500), |mut stream| {
+        if until_asked(&mut stream) {
+            answer(&mut stream, OK);
+        }
+    });
+    let mut plan = plan(&server, Arrivals::Closed, 16);
+    // Some are dropped more than once, and would take 7 or 15 s.
+    (plan.requests, plan.duration_ms) = (Some(16), Some(2900));
+    plan.keep_alive = false;
+    let result = load(&plan);
+    assert!(result.counts.succeeded > 0, "{:?}", result.counts);
+    assert!(result.network.listen_drops.is_none_or(|count| count > 0), "{:?}", result.network);
+    assert!(result.network.syn_retransmits.is_none_or(|count| count > 0), "{:?}", result.network);
+    let modes = &result.syn_backoff;
+    assert!(modes.iter().any(|mode| mode.seconds <= 2 && mode.requests > 0), "{modes:?}");
 }
 
 #[test]

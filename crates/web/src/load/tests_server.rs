@@ -15,6 +15,9 @@ pub(super) struct Server {
     thread: Option<JoinHandle<()>>,
 }
 
+/// The default may be shorter than a test has connections.
+const BACKLOG: i32 = 2048;
+
 /// How long a server waits for a client that says nothing.
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -22,7 +25,7 @@ impl Server {
     /// A thread for each connection.
     pub(super) fn threads(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> Self {
         let handle = Arc::new(handle);
-        Self::start(move |stream| {
+        Self::start(BACKLOG, Duration::ZERO, move |stream| {
             let handle = handle.clone();
             // It ends with its connection, which the generator closes.
             std::thread::spawn(move || handle(stream));
@@ -31,20 +34,25 @@ impl Server {
 
     /// One connection after the other.
     pub(super) fn single(handle: impl Fn(TcpStream) + Send + Sync + 'static) -> Self {
-        Self::start(handle)
+        Self::start(BACKLOG, Duration::ZERO, handle)
     }
 
-    fn start(handle: impl Fn(TcpStream) + Send + 'static) -> Self {
+    /// One connection after the other, the first after `pause`, with an accept queue of `backlog`.
+    pub(super) fn start(
+        backlog: i32,
+        pause: Duration,
+        handle: impl Fn(TcpStream) + Send + 'static,
+    ) -> Self {
         let socket =
             socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();
         socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
-        // The default backlog may be shorter than a test has connections.
-        socket.listen(2048).unwrap();
+        socket.listen(backlog).unwrap();
         let listener = TcpListener::from(socket);
         let address = listener.local_addr().unwrap();
         let (stop, accepted) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let (stopped, count) = (stop.clone(), accepted.clone());
         let thread = std::thread::spawn(move || {
+            std::thread::sleep(pause);
             for stream in listener.incoming() {
                 if stopped.load(Ordering::Relaxed) {
                     return;

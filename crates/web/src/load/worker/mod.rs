@@ -84,6 +84,8 @@ pub(super) struct Worker<'a> {
     free: VecDeque<u32>,
     /// Places of an open loop in which no connection is open.
     vacant: Vec<u32>,
+    /// Since when some connection has been free without a break, as of the last look.
+    free_since_ns: u64,
     /// Requests to send, and the same once more, to count them when they come due.
     due: Option<Due>,
     arrived: Option<Due>,
@@ -144,6 +146,7 @@ impl<'a> Worker<'a> {
             connections: (0..job.connections).map(|_| Connection::vacant()).collect(),
             free: VecDeque::with_capacity(job.connections as usize),
             vacant: Vec::with_capacity(job.connections as usize),
+            free_since_ns: 0,
             arrived: due.clone(),
             due,
             resting: BinaryHeap::with_capacity(job.connections as usize),
@@ -219,7 +222,6 @@ impl<'a> Worker<'a> {
         self.present = Presence::new(start_ns);
         self.asking = Presence::new(start_ns);
         for index in 0..self.job.connections {
-            self.connections[index as usize].free_since_ns = start_ns;
             match plan.arrivals {
                 Arrivals::Closed => self.ask_again(index, now_ns()),
                 Arrivals::Paced { .. } => self.free.push_back(index),

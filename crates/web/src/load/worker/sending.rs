@@ -47,8 +47,11 @@ impl Worker<'_> {
 
     /// A connection has nothing to do from `now_ns` on.
     pub(super) fn freed(&mut self, index: u32, now_ns: u64) {
+        if self.free.is_empty() && self.vacant.is_empty() {
+            self.free_since_ns = now_ns;
+        }
         let connection = &mut self.connections[index as usize];
-        connection.free(now_ns);
+        connection.free();
         let open = connection.phase == Phase::Idle;
         match self.job.plan.arrivals {
             Arrivals::Closed => self.ask_again(index, now_ns),
@@ -87,9 +90,11 @@ impl Worker<'_> {
         let tally = &mut self.tally;
         tally.sent += 1;
         record(&mut tally.lateness.known, now_ns.saturating_sub(due_ns));
-        let possible_ns = due_ns.max(connection.free_since_ns);
+        // A closed loop has no request before it has a connection.
+        let free_since_ns = if self.due.is_some() { self.free_since_ns } else { due_ns };
+        let possible_ns = due_ns.max(free_since_ns);
         record(&mut tally.own_lateness, now_ns.saturating_sub(possible_ns));
-        tally.waited += u64::from(connection.free_since_ns > due_ns);
+        tally.waited += u64::from(free_since_ns > due_ns);
         connection.due_ns = due_ns;
         connection.sent_ns = now_ns;
         let timeout_ns = plan.timeout_ms.saturating_mul(1_000_000);
