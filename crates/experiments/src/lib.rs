@@ -17,6 +17,8 @@ mod null;
 mod observer;
 mod planted;
 mod reentrancy;
+#[expect(dead_code, reason = "in the catalog as soon as there is a load generator")]
+mod servers;
 mod signals;
 mod speedup;
 mod support;

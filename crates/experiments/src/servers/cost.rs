@@ -1,0 +1,105 @@
+//! What a server uses, seen from outside.
+
+use kit::Stop;
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+use web::serve::{Model, Running};
+
+/// What the living processes of a server have used.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Account {
+    /// CPU time, of ended threads too, in ns.
+    pub(super) cpu_ns: u64,
+    /// Times that a living thread was put on a CPU.
+    pub(super) slices: u64,
+}
+
+impl Account {
+    pub(super) fn of(server: &Running) -> Result<Account, Stop> {
+        let mut sum = Account::default();
+        for pid in server.family() {
+            // One that has ended meanwhile is accounted for by its parent.
+            let Some(cpu_ns) = sys::clock::process_cpu_ns_of(pid) else { continue };
+            sum.cpu_ns += cpu_ns;
+            sum.slices += sys::proc::schedstat_process(pid).map_or(0, |account| account.slices);
+        }
+        if sum.cpu_ns == 0 {
+            return Err(Stop::failed("the server is gone"));
+        }
+        Ok(sum)
+    }
+
+    pub(super) fn since(self, before: &Account) -> Account {
+        Account {
+            cpu_ns: self.cpu_ns.saturating_sub(before.cpu_ns),
+            slices: self.slices.saturating_sub(before.slices),
+        }
+    }
+}
+
+/// Memory of a server's processes, summed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Memory {
+    /// Resident, a shared page counted once in all (PSS).
+    pub(super) pss_bytes: i64,
+    /// Address space.
+    pub(super) virtual_bytes: i64,
+}
+
+impl Memory {
+    fn now(server: &Running) -> Result<Memory, Stop> {
+        let mut sum = Memory { pss_bytes: 0, virtual_bytes: 0 };
+        for pid in server.family() {
+            sum.pss_bytes += sys::proc::memory(pid)?.pss_bytes as i64;
+            let size = sys::proc::status(pid)?.vm_size_bytes.unwrap_or(0);
+            sum.virtual_bytes += size as i64;
+        }
+        Ok(sum)
+    }
+}
+
+/// How long connections may take to be held.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How far apart two looks are that must see the same.
+const STILL: Duration = Duration::from_millis(4);
+
+/// What `connections` connections add that have all begun their first request and not ended it.
+pub(super) fn memory_of(server: &Running, model: Model, connections: u32) -> Result<Memory, Stop> {
+    let idle = Memory::now(server)?;
+    let mut held = Vec::with_capacity(connections as usize);
+    for _ in 0..connections {
+        let mut stream = TcpStream::connect_timeout(&server.address(), PATIENCE)?;
+        stream.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n")?;
+        held.push(stream);
+    }
+    let begun = Instant::now();
+    let mut last = None;
+    loop {
+        std::thread::sleep(STILL);
+        if begun.elapsed() > PATIENCE {
+            return Err(Stop::failed("the server's memory does not come to rest"));
+        }
+        if !has_all(server, model, connections)? {
+            continue;
+        }
+        let now = Memory::now(server)?;
+        if last.replace(now) == Some(now) {
+            return Ok(Memory {
+                pss_bytes: now.pss_bytes - idle.pss_bytes,
+                virtual_bytes: now.virtual_bytes - idle.virtual_bytes,
+            });
+        }
+    }
+}
+
+/// Whether every connection has its thread or process, where each is to have one.
+fn has_all(server: &Running, model: Model, connections: u32) -> Result<bool, Stop> {
+    let connections = u64::from(connections);
+    Ok(match model {
+        Model::ThreadPerConnection => sys::proc::status(server.pid())?.threads == connections + 1,
+        Model::ForkPerRequest => server.family().len() as u64 == connections + 1,
+        _ => true,
+    })
+}

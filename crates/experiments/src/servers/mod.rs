@@ -1,0 +1,279 @@
+//! One handler, seven models of concurrency, under load.
+
+mod claims;
+mod cost;
+mod design;
+
+use cost::{Account, Memory};
+use design::{ARRIVALS, Coming, KEEP_ALIVE, MODELS, POISSON_PER_S, POOL, SERVICE, SERVICES};
+use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
+use kit::{Experiment, Stop, Trial};
+use std::time::Duration;
+use sys::limits::Resource;
+use web::serve::{Model, Plan, Running, Service, StartError, listen};
+
+/// The experiment.
+pub(crate) const EXPERIMENT: Experiment =
+    Experiment { id: "servers", design: design::design, trial };
+
+/// How long a server may take to begin, or to end by itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How long an answer may take, in ms: longer than any queue here is.
+const ANSWER_MS: u64 = 20_000;
+
+/// The longest load, in ms, whatever its rounds take.
+const LOAD_MS_MAX: u64 = 10_000;
+
+/// A closed loop is in its steady state after one round of all connections.
+const ROUNDS: u64 = 3;
+
+/// Descriptors of the trial, or of a server, beside those of connections.
+const OTHER_DESCRIPTORS: u64 = 64;
+
+/// So many connections are held at least while memory is read: it comes in pages, and a shared page
+/// is worth more or less as other processes come and go.
+const HELD_MIN: u32 = 64;
+
+/// What one trial is to do.
+#[derive(Debug)]
+struct Treatment {
+    server: Plan,
+    connections: u32,
+    backlog: u32,
+    coming: Coming,
+    profile: Profile,
+    seed: u64,
+}
+
+fn trial(trial: &mut Trial) -> Result<(), Stop> {
+    let treatment = Treatment::read(trial)?;
+    allow_descriptors(treatment.connections)?;
+    let server_cpus = place(trial)?;
+    let memory = treatment.memory(&server_cpus)?;
+    let server = treatment.start(&server_cpus)?;
+    let before = Account::of(&server)?;
+    let load = treatment.load(&server);
+    trial.begin()?;
+    let outcome = web::load::run(&load, b"", &mut |_| true)
+        .map_err(|error| Stop::failed(format!("the load generator: {error}")))?;
+    trial.end()?;
+    let used = Account::of(&server)?.since(&before);
+    let family = server.family();
+    let ended = server.end(PATIENCE)?;
+    record_requests(trial, &outcome.result);
+    treatment.record_costs(trial, &outcome.result, used, &before, &ended, memory);
+    let left = family.iter().filter(|pid| sys::task::exists(**pid)).count();
+    trial.check("processes that the server left", left as f64, 0.0, 0.0);
+    trial.check("the server's exit code", f64::from(ended.code.unwrap_or(-1)), 0.0, 0.0);
+    let counts = &outcome.result.counts;
+    trial.check("answers other than 200", (counts.answered - counts.succeeded) as f64, 0.0, 0.0);
+    show_doubts(trial, &outcome.result);
+    Ok(())
+}
+
+/// Confines the trial to the CPU of the generator, and returns the server's: the last one, since
+/// interrupts gather on the first.
+fn place(trial: &mut Trial) -> Result<Vec<u32>, Stop> {
+    let server = trial.one_cpu()?;
+    let generator = trial.spec().cpus.first().copied().unwrap_or(server);
+    trial.pin(&[generator])?;
+    trial.observe("server_cpu", server);
+    Ok(vec![server])
+}
+
+/// Raises the soft limit on descriptors, for generator and server, as far as needed.
+fn allow_descriptors(connections: u32) -> Result<(), Stop> {
+    let need = u64::from(connections.max(HELD_MIN)) + OTHER_DESCRIPTORS;
+    let limit = sys::limits::get(Resource::OpenFiles)?;
+    if limit.soft.is_none_or(|soft| soft >= need) {
+        return Ok(());
+    }
+    sys::limits::set(Resource::OpenFiles, Some(need)).map_err(|error| {
+        Stop::unsupported(format!("{error}: {need} descriptors are needed; raise ulimit -n"))
+    })
+}
+
+impl From<StartErrorOf> for Stop {
+    fn from(StartErrorOf(error): StartErrorOf) -> Self {
+        match error {
+            StartError::Process(error) => error.into(),
+            other => Stop::failed(other.to_string()),
+        }
+    }
+}
+
+/// An error of the room `web`, on its way to one of the kit.
+struct StartErrorOf(StartError);
+
+impl Treatment {
+    fn read(trial: &Trial) -> Result<Self, Stop> {
+        let number = |factor: &str| {
+            let number = trial.number(factor)?;
+            u32::try_from(number).map_err(|_| Stop::failed(format!("{factor} of {number}")))
+        };
+        Ok(Treatment {
+            server: Plan {
+                model: trial.realise("model", &MODELS)?,
+                service: trial.realise("service", &SERVICES)?,
+                keep_alive: trial.realise("keep_alive", &KEEP_ALIVE)?,
+            },
+            connections: number("connections")?,
+            backlog: number("backlog")?,
+            coming: trial.realise("arrivals", &ARRIVALS)?,
+            profile: trial.spec().profile,
+            seed: trial.spec().seed,
+        })
+    }
+
+    /// Starts a server and waits until it serves.
+    fn start(&self, cpus: &[u32]) -> Result<Running, Stop> {
+        let started = Running::start(listen(self.backlog)?, &self.server, cpus);
+        let mut server = started.map_err(StartErrorOf)?;
+        server.wait_until_ready(PATIENCE).map_err(StartErrorOf)?;
+        Ok(server)
+    }
+
+    /// Connections that are held while memory is read.
+    fn held(&self) -> u32 {
+        self.connections.max(HELD_MIN)
+    }
+
+    /// What these take, by a server of its own; `None` where they are more than its accept queue has
+    /// room for.
+    fn memory(&self, cpus: &[u32]) -> Result<Option<Memory>, Stop> {
+        if self.held() > self.backlog {
+            return Ok(None);
+        }
+        let server = self.start(cpus)?;
+        let memory = cost::memory_of(&server, self.server.model, self.held())?;
+        server.end(PATIENCE)?;
+        Ok(Some(memory))
+    }
+
+    fn load(&self, server: &Running) -> LoadPlan {
+        LoadPlan {
+            url: format!("http://{}/", server.address()),
+            method: "GET".into(),
+            headers: Vec::new(),
+            body_bytes: 0,
+            arrivals: match self.coming {
+                Coming::Closed => Arrivals::Closed,
+                Coming::Poisson => Arrivals::Poisson { per_s: POISSON_PER_S, seed: self.seed },
+            },
+            connections: self.connections,
+            keep_alive: self.server.keep_alive,
+            threads: 1,
+            duration_ms: Some(self.duration_ms()),
+            requests: None,
+            timeout_ms: ANSWER_MS,
+        }
+    }
+
+    /// How long the load lasts: some rounds of all connections at least.
+    fn duration_ms(&self) -> u64 {
+        let least = match self.profile {
+            Profile::Smoke => 100,
+            Profile::Quick => 200,
+            Profile::Standard => 2_000,
+            Profile::Thorough => 5_000,
+        };
+        let connections = u64::from(self.connections);
+        let at_a_time = match (self.server.service, self.server.model) {
+            (Service::Nothing, _) => return least,
+            // The server has one CPU.
+            (Service::Compute(_), _) | (_, Model::Single) => 1,
+            (_, Model::Pool(_) | Model::PreFork(_)) => u64::from(POOL),
+            _ => connections,
+        };
+        // With keep-alive whoever is served stays so, and there are no rounds.
+        let in_turn = if self.server.keep_alive { 1 } else { connections.div_ceil(at_a_time) };
+        let rounds = ROUNDS * in_turn * SERVICE.as_millis() as u64;
+        rounds.clamp(least, LOAD_MS_MAX)
+    }
+
+    fn record_costs(
+        &self,
+        trial: &mut Trial,
+        result: &LoadResult,
+        used: Account,
+        before: &Account,
+        ended: &sys::task::Ended,
+        memory: Option<Memory>,
+    ) {
+        let answered = result.counts.answered;
+        if answered > 0 {
+            let (cpu_ns, requests) = match self.server.model {
+                // The children are gone. The server counted them when it awaited them, that of the
+                // first request among them, which is no part of the load.
+                Model::ForkPerRequest => {
+                    (ended.usage.cpu_ns().saturating_sub(before.cpu_ns), answered + 1)
+                }
+                _ => (used.cpu_ns, answered),
+            };
+            trial.record("request_cpu_ns", requests, vec![cpu_ns as i64]);
+            if !matches!(self.server.model, Model::ForkPerRequest | Model::ThreadPerConnection) {
+                trial.record("switches_count", answered, vec![used.slices as i64]);
+            }
+        }
+        if let Some(memory) = memory {
+            let held = self.held().into();
+            trial.record("connection_bytes", held, vec![memory.pss_bytes]);
+            trial.record("connection_virtual_bytes", held, vec![memory.virtual_bytes]);
+        }
+    }
+}
+
+/// Thousandths, so that a rate is not rounded to whole answers.
+const PARTS: f64 = 1000.0;
+
+fn record_requests(trial: &mut Trial, result: &LoadResult) {
+    let per_s = (result.throughput_per_s * PARTS).round();
+    trial.record("throughput_per_s", PARTS as u64, vec![per_s as i64]);
+    let mut time = |name: &str, times: &LoadTimes, percent: f64| {
+        if let Some(ns) = percentile_ns(times, percent) {
+            trial.record_one(name, i64::try_from(ns).unwrap_or(i64::MAX));
+        }
+    };
+    time("response_p50_ns", &result.response, 50.0);
+    time("response_p99_ns", &result.response, 99.0);
+    time("service_p50_ns", &result.service, 50.0);
+    time("lateness_p99_ns", &result.lateness, 99.0);
+    let counts = &result.counts;
+    let failed = counts.errors.values().sum::<u64>() + counts.timed_out;
+    trial.record_one("errors_count", failed as i64);
+    if let Some(fairness) = &result.fairness {
+        trial.record_one("starved_count", fairness.starved.into());
+    }
+    let network = &result.network;
+    for (name, count) in [
+        ("overflow_count", network.listen_overflows),
+        ("syn_retransmit_count", network.syn_retransmits),
+    ] {
+        if let Some(count) = count {
+            trial.record_one(name, count as i64);
+        }
+    }
+}
+
+/// A percentile, where enough was answered to know it.
+fn percentile_ns(times: &LoadTimes, percent: f64) -> Option<u64> {
+    times.percentiles.iter().find(|known| known.percent == percent)?.ns
+}
+
+/// What the generator itself says against its result.
+fn show_doubts(trial: &mut Trial, result: &LoadResult) {
+    let broken = result.audit.iter().filter(|law| !law.holds).map(|law| {
+        let (left, right) = (law.left, law.right);
+        format!("{} does not hold to 2 %: {left:.4} and {right:.4}", law.law)
+    });
+    let rows: Vec<Vec<String>> =
+        result.doubts.iter().cloned().chain(broken).map(|doubt| vec![doubt]).collect();
+    if !rows.is_empty() {
+        trial.exhibit("What makes the load doubtful", &["doubt"], rows);
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests;

@@ -1,0 +1,61 @@
+use super::*;
+use kit::model::LoadPercentile;
+
+fn treatment(model: Model, service: Service, connections: u32) -> Treatment {
+    Treatment {
+        server: Plan { model, service, keep_alive: false },
+        connections,
+        backlog: 1024,
+        coming: Coming::Closed,
+        profile: Profile::Quick,
+        seed: 1,
+    }
+}
+
+#[test]
+fn a_load_lasts_for_three_rounds_at_least() {
+    let lasts = |model, service, connections| treatment(model, service, connections).duration_ms();
+    let wait = Service::Wait(SERVICE);
+    assert_eq!(lasts(Model::Single, wait, 16), 960);
+    assert_eq!(lasts(Model::Pool(POOL), wait, 16), 200);
+    assert_eq!(lasts(Model::EventLoop, wait, 1000), 200);
+    assert_eq!(lasts(Model::EventLoop, Service::Compute(SERVICE), 16), 960);
+    assert_eq!(lasts(Model::Single, wait, 1000), LOAD_MS_MAX);
+    assert_eq!(lasts(Model::Single, Service::Nothing, 1000), 200);
+}
+
+#[test]
+fn a_percentile_that_nobody_knows_is_none() {
+    let known = |percent, ns| LoadPercentile { percent, ns };
+    let percentiles = vec![known(50.0, Some(7)), known(99.0, None)];
+    let times = LoadTimes { percentiles, ..LoadTimes::default() };
+    assert_eq!([50.0, 99.0, 12.0].map(|at| percentile_ns(&times, at)), [Some(7), None, None]);
+}
+
+#[test]
+fn every_held_connection_of_a_process_or_thread_has_one() {
+    let held = |model, connections| treatment(model, Service::Nothing, connections).memory(&[]);
+    for model in [Model::ForkPerRequest, Model::ThreadPerConnection] {
+        let memory = held(model, 1).unwrap().unwrap();
+        // A stack of 8 MiB each, or a whole address space.
+        assert!(memory.virtual_bytes >= i64::from(HELD_MIN) * 1_000_000, "{model:?}: {memory:?}");
+        assert!(memory.pss_bytes > 0, "{model:?}: {memory:?}");
+    }
+    let memory = held(Model::EventLoop, 100).unwrap().unwrap();
+    assert!(memory.virtual_bytes < 100 * 1_000_000, "{memory:?}");
+    let short = Treatment { backlog: 5, ..treatment(Model::Single, Service::Nothing, 1) };
+    assert_eq!(short.memory(&[]).unwrap(), None);
+}
+
+#[test]
+fn an_account_grows_with_the_requests() {
+    let compute = Service::Compute(Duration::from_millis(5));
+    let mut server = treatment(Model::PreFork(2), compute, 1).start(&[]).unwrap();
+    let before = Account::of(&server).unwrap();
+    for _ in 0..4 {
+        server.wait_until_ready(PATIENCE).unwrap();
+    }
+    let used = Account::of(&server).unwrap().since(&before);
+    assert!(used.cpu_ns >= 20_000_000 && used.slices >= 4, "{used:?}");
+    assert_eq!(server.end(PATIENCE).unwrap().code, Some(0));
+}
