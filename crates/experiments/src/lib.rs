@@ -17,7 +17,6 @@ mod null;
 mod observer;
 mod planted;
 mod reentrancy;
-#[expect(dead_code, reason = "in the catalog as soon as there is a load generator")]
 mod servers;
 mod signals;
 mod speedup;
@@ -46,6 +45,7 @@ pub const CATALOG: &[Experiment] = &[
     signals::EXPERIMENT,
     allocator::EXPERIMENT,
     heap_layout::EXPERIMENT,
+    servers::EXPERIMENT,
     speedup::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,

@@ -14,6 +14,7 @@ const MS: f64 = 1e6;
 
 pub(super) fn claims() -> Vec<Claim> {
     let mut all = claims_on_response();
+    all.extend(claims_on_doubts());
     all.extend(claims_on_cost());
     all
 }
@@ -70,6 +71,11 @@ fn claims_on_response() -> Vec<Claim> {
             20.0,
             at("event_loop", "16"),
         ),
+    ]
+}
+
+fn claims_on_doubts() -> Vec<Claim> {
+    vec![
         claim(
             "async_computes",
             "implied by the same notes",
@@ -92,8 +98,8 @@ fn claims_on_response() -> Vec<Claim> {
             "half of all requests are answered sooner",
         )
         .note(
-            "Judged by what a median cannot show: connections that never get an answer. One thread \
-             with keep-alive serves whoever holds it, whose median is that of a server without load.",
+            "Judged by what the median of the answers cannot show: connections that never get any. One \
+             thread with keep-alive serves whoever holds it, as fast as a server without load.",
         )
         .holds_if(
             value("starved_count", at("single", "16").with("keep_alive", "yes")),
@@ -111,7 +117,7 @@ fn claims_on_cost() -> Vec<Claim> {
             "each has a stack, of 8 MiB as a rule",
         )
         .note(
-            "Memory (PSS) per connection of a server with a thread for each, with 16 of them. A stack \
+            "Memory (PSS) per connection of a server with a thread for each, with 64 of them. A stack \
              takes memory as far as it was touched. The kernel's own memory is not in it.",
         )
         .holds_if(value("connection_bytes", at("thread_each", "16")), Region::above(1e6)),
@@ -121,6 +127,10 @@ fn claims_on_cost() -> Vec<Claim> {
             "A thousand threads cost gigabytes of address space.",
             "each has a stack, of 8 MiB as a rule",
         )
+        .note(
+            "glibc also reserves 64 MiB for an allocator of each of the first threads, eight for a \
+             CPU.",
+        )
         .holds_if(value("connection_virtual_bytes", at("thread_each", "16")), Region::above(1e6)),
         claim(
             "async_ram",
@@ -128,7 +138,7 @@ fn claims_on_cost() -> Vec<Claim> {
             "A thousand connections of an event loop cost little: each takes less than 16 KiB.",
             "a connection is a buffer and a state",
         )
-        .note("Memory (PSS) per connection, with 16 of them. The kernel's own is not in it.")
+        .note("Memory (PSS) per connection, with 64 of them. The kernel's own is not in it.")
         .holds_if(value("connection_bytes", at("event_loop", "16")), Region::below(16_384.0)),
         claim(
             "fork_rate",

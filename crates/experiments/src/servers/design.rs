@@ -117,7 +117,8 @@ const METHOD: &str = "A server of our own is started as a child of the trial on 
     all connections where those take longer. All models have the same parser, the same answers of 23 \
     bytes and the same listening socket. What a server uses is read from outside, from its processes, \
     before the load and after it. Memory is that of another server of the same kind, in which as \
-    many connections are held as the treatment has, each in the middle of its first request. Timers \
+    many connections are held as the treatment has, 64 at least, each in the middle of its first \
+    request. Timers \
     of event loops have steps of 1 ms, as epoll has: they wait up to 1 ms longer than a thread that \
     sleeps. On one CPU server and generator share it, and each slows the other down.";
 
@@ -264,7 +265,8 @@ fn responses_of_costs() -> Vec<Response> {
             .card(
                 from,
                 to,
-                "summed over the server's processes, ended ones included, divided by the answers",
+                "summed over the server's processes, ended ones included, divided by the answers; with \
+                 what went into requests that were under way at the end",
                 "clock_gettime on the processes' CPU clocks; getrusage of children that ended",
             )
             .build(),

@@ -31,8 +31,9 @@ const ROUNDS: u64 = 3;
 /// Descriptors of the trial, or of a server, beside those of connections.
 const OTHER_DESCRIPTORS: u64 = 64;
 
-/// Memory per connection is not resolved below so many: it comes in pages.
-const HELD_MIN: u32 = 8;
+/// So many connections are held at least while memory is read: it comes in pages, and a shared page
+/// is worth more or less as other processes come and go.
+const HELD_MIN: u32 = 64;
 
 /// What one trial is to do.
 #[derive(Debug)]
@@ -83,7 +84,7 @@ fn place(trial: &mut Trial) -> Result<Vec<u32>, Stop> {
 
 /// Raises the soft limit on descriptors, for generator and server, as far as needed.
 fn allow_descriptors(connections: u32) -> Result<(), Stop> {
-    let need = u64::from(connections) + OTHER_DESCRIPTORS;
+    let need = u64::from(connections.max(HELD_MIN)) + OTHER_DESCRIPTORS;
     let limit = sys::limits::get(Resource::OpenFiles)?;
     if limit.soft.is_none_or(|soft| soft >= need) {
         return Ok(());
@@ -133,14 +134,19 @@ impl Treatment {
         Ok(server)
     }
 
-    /// What each connection takes, by a server of its own; `None` where there are too few to tell, or
-    /// more than its accept queue has room for.
+    /// Connections that are held while memory is read.
+    fn held(&self) -> u32 {
+        self.connections.max(HELD_MIN)
+    }
+
+    /// What these take, by a server of its own; `None` where they are more than its accept queue has
+    /// room for.
     fn memory(&self, cpus: &[u32]) -> Result<Option<Memory>, Stop> {
-        if self.connections < HELD_MIN || self.connections > self.backlog {
+        if self.held() > self.backlog {
             return Ok(None);
         }
         let server = self.start(cpus)?;
-        let memory = cost::memory_of(&server, self.server.model, self.connections)?;
+        let memory = cost::memory_of(&server, self.server.model, self.held())?;
         server.end(PATIENCE)?;
         Ok(Some(memory))
     }
@@ -211,9 +217,9 @@ impl Treatment {
             }
         }
         if let Some(memory) = memory {
-            let connections = u64::from(self.connections);
-            trial.record("connection_bytes", connections, vec![memory.pss_bytes]);
-            trial.record("connection_virtual_bytes", connections, vec![memory.virtual_bytes]);
+            let held = self.held().into();
+            trial.record("connection_bytes", held, vec![memory.pss_bytes]);
+            trial.record("connection_virtual_bytes", held, vec![memory.virtual_bytes]);
         }
     }
 }

@@ -142,33 +142,35 @@ impl Loop<'_> {
         Ok(())
     }
 
-    /// Takes all connections that wait.
+    /// Takes all connections that wait, and then serves them. If each were served at once, others
+    /// would come meanwhile and be served before those that were taken already: where requests
+    /// compute, for ever.
     fn accept_all(&mut self) {
-        self.accept_at = None;
-        loop {
+        let mut admitted = Vec::new();
+        self.accept_at = loop {
             match self.listener.accept() {
-                Ok((stream, _)) => self.admit(stream),
+                Ok((stream, _)) => admitted.extend(self.admit(stream)),
                 Err(error) => match error.kind() {
-                    ErrorKind::WouldBlock => return,
+                    ErrorKind::WouldBlock => break None,
                     ErrorKind::Interrupted | ErrorKind::ConnectionAborted => {}
                     // The kernel will not say again that some are waiting.
-                    _ => {
-                        self.accept_at = Some(self.now + RETRY);
-                        return;
-                    }
+                    _ => break Some(self.now + RETRY),
                 },
             }
+        };
+        for place in admitted {
+            self.go_on(place);
         }
     }
 
-    fn admit(&mut self, mut stream: TcpStream) {
+    /// Gives a connection a place, unless the kernel refuses to watch it: then it is closed.
+    fn admit(&mut self, mut stream: TcpStream) -> Option<usize> {
         let place = self.free.pop().unwrap_or(self.connections.len());
         if self.poll.registry().register(&mut stream, Token(place), Interest::READABLE).is_err() {
-            // It is closed; its place is free again.
             if place < self.connections.len() {
                 self.free.push(place);
             }
-            return;
+            return None;
         }
         self.serial += 1;
         let connection = Connection {
@@ -186,7 +188,7 @@ impl Loop<'_> {
             Some(free) => *free = Some(connection),
             None => self.connections.push(Some(connection)),
         }
-        self.go_on(place);
+        Some(place)
     }
 
     /// Lets a connection go as far as it comes.

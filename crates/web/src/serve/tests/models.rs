@@ -180,3 +180,30 @@ fn every_model_waits_and_computes_as_long_as_it_is_told() {
         assert!(cpu_ns >= time.as_nanos() as u64, "{model:?}: {cpu_ns}");
     }
 }
+
+#[test]
+fn nobody_starves_who_asks_while_others_compute() {
+    // The others come back at once, each time on a connection of their own; who is slow sends its
+    // request a little after it was accepted.
+    let service = Service::Compute(Duration::from_millis(10));
+    for model in MODELS {
+        let server = start(&Plan { service, keep_alive: false, ..plan(model) });
+        let (address, over) = (server.address(), std::sync::atomic::AtomicBool::new(false));
+        let (order, begun) = (std::sync::atomic::Ordering::Relaxed, Instant::now());
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    while !over.load(order) && begun.elapsed() < 2 * PATIENCE {
+                        assert_eq!(Client::to(address).ask(GET).status, 200, "{model:?}");
+                    }
+                });
+            }
+            let mut slow = Client::to(address);
+            std::thread::sleep(Duration::from_millis(5));
+            slow.say(GET);
+            let answer = slow.hear(false);
+            over.store(true, order);
+            assert_eq!(answer.status, 200, "{model:?}");
+        });
+    }
+}
