@@ -139,6 +139,7 @@ fn connections_and_measured_programs_in_words() {
     insta::assert_snapshot!("advice_connections", plain(&closed, 100));
     closed.load.connections = Some(1_000_000);
     closed.load.machines = Some(40);
+    closed.load.target_p95_ns = None;
     closed.simulated = Some(Simulated { connections: 25_000, requests: 100_000, seed: 1 });
     insta::assert_snapshot!("advice_machines", plain(&closed, 100));
     let program = |level: Option<&str>| MeasuredProgram {

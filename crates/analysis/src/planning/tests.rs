@@ -410,8 +410,9 @@ fn a_million_connections_over_machines() {
     assert!((each / 333.2 - 1.0).abs() < 0.01, "{each}");
     assert!((7..20).contains(&pool.workers.unwrap()), "{pool:?}");
     assert_eq!(of(&advice, "thread").workers, Some(20_000));
-    // One machine has CPUs for 1332 per second; 100,000 connections wait for them, 15 s each.
-    let few = session.plan(Load { connections: Some(100_000), machines: Some(1), ..million });
+    // One machine has CPUs for 1332 per second; 30,000 connections wait for them, 21 s each.
+    let (connections, machines, think_ns) = (Some(30_000), Some(1), 1e9);
+    let few = session.plan(Load { connections, machines, think_ns, ..million });
     let thread = of(&few, "thread");
     assert!(thread.cpu_busy.unwrap() > 0.95 && thread.response_ns.unwrap() > 10e9, "{thread:?}");
 }
