@@ -61,7 +61,8 @@ pub use numbers::{Number, Numbers, Observation};
 pub use order::{distribution, mean, median, quantile, sorted, variance};
 pub use outcomes::words as outcome_words;
 pub use planning::{
-    BadLoad, CONNECTIONS_MAX, CPUS_MAX, PlanInput, THROUGHPUT_PART, WAIT_PART, WORKERS_MAX, plan,
+    BadLoad, CONNECTIONS_MAX, CONNECTIONS_SPREAD_MAX, CPUS_MAX, MACHINES_MAX, PlanInput,
+    THROUGHPUT_PART, WAIT_PART, WORKERS_MAX, plan,
 };
 pub use predict::predict;
 pub use sample::{events_among, from_counters, samples};

@@ -16,17 +16,21 @@
 //!   that of M/M/n with as many servers as there are CPUs.
 //! * With connections in place of a rate the whole is closed and never unstable: the workers are the
 //!   same station, and the connections a population that thinks and asks.
+//! * With connections over several machines one of them is played request by request (`machines`).
 //!
 //! Everything is reckoned from the worst end of the measured intervals. What no session can know is
 //! said by whoever prints this: that the service time is the user's own word.
 
 mod closed;
 mod costs;
+mod machines;
 mod open;
 
 use costs::{Costs, Ends};
 use laws::queue::COUNT_MAX;
-use model::{Advice, Design, Load, MeasuredProgram, Quantity, Record, Refusal, Staffing, Unit};
+use model::{
+    Advice, Design, Load, MeasuredProgram, Quantity, Record, Refusal, Simulated, Staffing, Unit,
+};
 
 /// What a plan is made from.
 #[derive(Clone, Debug)]
@@ -43,8 +47,14 @@ pub struct PlanInput<'a> {
     pub load: Load,
 }
 
-/// The most connections that are reckoned with.
+/// The most connections that formulas reckon with.
 pub const CONNECTIONS_MAX: u32 = 10_000;
+
+/// The most connections over all machines.
+pub const CONNECTIONS_SPREAD_MAX: u32 = 1_000_000_000;
+
+/// The most machines.
+pub const MACHINES_MAX: u32 = 1_000_000;
 
 /// The most workers that are reckoned with.
 pub const WORKERS_MAX: u32 = COUNT_MAX / 10;
@@ -103,9 +113,17 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Advice, BadLoad> {
         alike: models.iter().filter(bears).filter(alike).filter(other).map(name).collect(),
         costs: costs.list,
         gaps: costs.gaps,
+        simulated: simulated(load),
         measured: measured(input),
         models,
     })
+}
+
+/// What was simulated, if anything was.
+fn simulated(load: &Load) -> Option<Simulated> {
+    let (machines, connections) = load.machines.zip(load.connections)?;
+    let connections = connections.div_ceil(machines);
+    Some(Simulated { connections, requests: machines::counted(connections), seed: machines::SEED })
 }
 
 fn check(load: &Load) -> Result<(), BadLoad> {
@@ -117,8 +135,9 @@ fn check(load: &Load) -> Result<(), BadLoad> {
             return wrong("a load is a rate or a number of connections, not both");
         }
         (Some(rate), None) if !positive(rate) => return wrong("the rate must be above 0"),
-        (None, Some(count)) if !(1..=CONNECTIONS_MAX).contains(&count) => {
-            return wrong("the connections must be 1 to 10,000");
+        (None, Some(count)) => connections(load, count)?,
+        _ if load.machines.is_some() => {
+            return wrong("over machines only connections can be spread, not a rate");
         }
         _ => {}
     }
@@ -136,6 +155,34 @@ fn check(load: &Load) -> Result<(), BadLoad> {
     }
     if !(1..=CPUS_MAX).contains(&load.cpus) {
         return wrong("the CPUs must be 1 to 4096");
+    }
+    Ok(())
+}
+
+/// Connections, on one machine or on several.
+fn connections(load: &Load, count: u32) -> Result<(), BadLoad> {
+    let wrong = |what: &str| Err(BadLoad(what.into()));
+    let Some(machines) = load.machines else {
+        if (1..=CONNECTIONS_MAX).contains(&count) {
+            return Ok(());
+        }
+        return wrong("the connections must be 1 to 10,000; more over --machines, by simulation");
+    };
+    if !(1..=MACHINES_MAX).contains(&machines) {
+        return wrong("the machines must be 1 to 1,000,000");
+    }
+    if count == 0 || count.div_ceil(machines) > machines::EACH_MAX {
+        return wrong("the connections of each machine must be 1 to 1,000,000");
+    }
+    if load.cpus > machines::CPUS_SIMULATED_MAX {
+        return wrong("a machine that is simulated has at most 256 CPUs");
+    }
+    if load.target_p95_ns.is_some() {
+        return wrong("over machines no time can be asked for: state the machines, and see theirs");
+    }
+    let day_ns = 24.0 * 3600.0 * 1e9;
+    if load.service_ns > day_ns || load.think_ns > day_ns {
+        return wrong("times that are simulated must be at most a day");
     }
     Ok(())
 }
@@ -203,7 +250,10 @@ impl<'a> Case<'a> {
     fn done(&self) -> Result<Result<Done, Refusal>, laws::Error> {
         match (self.load.rate_per_s, self.load.connections) {
             (Some(rate), _) => open::done(self, rate / 1e9),
-            (None, Some(connections)) => closed::done(self, connections),
+            (None, Some(connections)) => match self.load.machines {
+                Some(machines) => machines::done(self, connections.div_ceil(machines)),
+                None => closed::done(self, connections),
+            },
             (None, None) => closed::done(self, 1),
         }
     }

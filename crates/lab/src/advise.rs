@@ -42,6 +42,7 @@ fn load(args: &AdviseArgs, manifest: &Manifest) -> anyhow::Result<Load> {
     Ok(Load {
         rate_per_s: args.rate,
         connections: args.connections,
+        machines: args.machines,
         think_ns: args.think.unwrap_or(0.0),
         service_ns: args.service,
         cpu_share: args.cpu_share,

@@ -160,7 +160,8 @@ pub(crate) enum Command {
     /// numbers behind it and its margin, and is reckoned from the worst ends of their intervals.
     ///
     /// A load is a rate of requests, or a number of connections of which each waits for its answer
-    /// before it asks again. Numbers need their units.
+    /// before it asks again. Numbers need their units. Connections over several machines are simulated:
+    /// one machine is played request by request, with the measured costs.
     #[command(name = "plan", after_help = PLAN_EXIT_CODES)]
     Advise(AdviseArgs),
     /// Print a completion script for a shell
@@ -494,8 +495,12 @@ pub(crate) struct AdviseArgs {
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     pub(crate) rate: Option<f64>,
     /// Connections of which each asks again when it has its answer
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::CONNECTIONS_MAX)))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::CONNECTIONS_SPREAD_MAX)))]
     pub(crate) connections: Option<u32>,
+    /// Spread the connections evenly over so many machines, each with so many CPUs, of which one is
+    /// simulated [default: one, by formulas, of at most 10,000 connections]
+    #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::MACHINES_MAX)), conflicts_with_all = ["rate", "target_p95"])]
+    pub(crate) machines: Option<u32>,
     /// How long a connection waits after its answer before it asks again [default: not at all]
     #[arg(long, value_name = "TIME", value_parser = quantity::time, conflicts_with = "rate")]
     pub(crate) think: Option<f64>,

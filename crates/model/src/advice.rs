@@ -32,6 +32,22 @@ pub struct Advice {
     pub measured: Vec<MeasuredProgram>,
     /// What the session cannot answer, and what would.
     pub gaps: Vec<Gap>,
+    /// What was played request by request; null where formulas alone were reckoned with.
+    pub simulated: Option<Simulated>,
+}
+
+/// One machine of several that are alike, played request by request.
+///
+/// It holds if connections are spread evenly, and the machines share nothing that one could wait for
+/// another at. Times are drawn as exponential ones; percentiles are counted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Simulated {
+    /// Connections of the machine that has the most.
+    pub connections: u32,
+    /// Requests of each model that were counted, after those that fill the queue at first.
+    pub requests: u64,
+    /// Where the draws come from.
+    pub seed: u64,
 }
 
 /// A load, as it was stated.
@@ -42,6 +58,9 @@ pub struct Load {
     /// Connections of which each waits for its answer before it asks again; null where a rate is
     /// stated.
     pub connections: Option<u32>,
+    /// Machines over which the connections are spread evenly, each with `cpus`; null where one serves
+    /// them. Where it is stated, all numbers of a model but `cpu_ns` are those of one machine.
+    pub machines: Option<u32>,
     /// Between an answer and the next request of its connection, in nanoseconds.
     pub think_ns: f64,
     /// Mean time in which a request keeps a worker busy where nobody else is served, in ns.

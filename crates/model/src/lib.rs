@@ -30,7 +30,7 @@ mod unit;
 mod why;
 
 pub use account::{Account, Part, Term};
-pub use advice::{Advice, Cost, Gap, Load, MeasuredProgram, Refusal, Staffing};
+pub use advice::{Advice, Cost, Gap, Load, MeasuredProgram, Refusal, Simulated, Staffing};
 pub use bounds::{
     BLOCKS_MAX, DESIGNS_MAX, ENTRIES_MAX, FACTORS_MAX, NAME_BYTES_MAX, SESSION_QUANTITIES_MAX,
     SESSION_TREATMENTS_MAX, SUBJECT_TEXTS_MAX, TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX, TREATMENTS_MAX,
@@ -92,7 +92,7 @@ pub const SCALING_FORMAT: u32 = 1;
 pub const SELFTEST_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple plan --json` prints; docs/plan.schema.json describes it.
-pub const ADVICE_FORMAT: u32 = 1;
+pub const ADVICE_FORMAT: u32 = 2;
 
 /// Version of the layout of what `scruple load --json` prints; docs/load.schema.json describes it.
 pub const LOAD_FORMAT: u32 = 1;

@@ -4,7 +4,7 @@ use crate::format;
 use crate::text::{
     BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, paragraph, wrapped,
 };
-use model::{Advice, Load, MeasuredProgram, Refusal, Staffing, Unit};
+use model::{Advice, Load, MeasuredProgram, Refusal, Simulated, Staffing, Unit};
 
 /// What stands between two columns.
 const GAP: &str = "  ";
@@ -88,7 +88,12 @@ fn stated(load: &Load) -> String {
     ));
     let whose = if load.cpus_stated { "as stated" } else { "of the session's machine" };
     let s = if load.cpus == 1 { "" } else { "s" };
-    text.push_str(&format!("; {} CPU{s} ({whose})", load.cpus));
+    let each = match load.machines {
+        Some(1) => " on one machine".into(),
+        Some(machines) => format!(" on each of {machines} machines"),
+        None => String::new(),
+    };
+    text.push_str(&format!("; {} CPU{s}{each} ({whose})", load.cpus));
     if let Some(target) = load.target_p95_ns {
         text.push_str(&format!("; 95 % of answers within {}", time(target)));
     }
@@ -145,7 +150,12 @@ fn answer(advice: &Advice, width: usize) -> String {
         return paragraph(text, &format!("{} ", paint(BAD, "✗")), "  ", width);
     };
     let closed = advice.load.connections.is_some();
-    let mut text = format!("Take {}: {}.", with_number(best, closed), does(best));
+    let each = match advice.load.machines {
+        Some(machines) if machines > 1 => " on each machine",
+        _ => "",
+    };
+    let mut text = format!("Take {}{each}: {}.", with_number(best, closed), does(best));
+    text.push_str(&spread(best, &advice.load));
     if let Some(most) = best.rate_most_per_s.zip(advice.load.rate_per_s) {
         text.push_str(&margin(most, &advice.load));
     }
@@ -168,6 +178,19 @@ fn does(one: &Staffing) -> String {
         one.present.map_or("–".into(), plain),
         of(one.cpu_busy),
     )
+}
+
+/// What all machines do together.
+fn spread(best: &Staffing, load: &Load) -> String {
+    match (load.machines, best.throughput_per_s) {
+        (Some(machines), Some(each)) if machines > 1 => format!(
+            " Together they answer {}, {} each; simulated, not measured.",
+            rate(f64::from(machines) * each),
+            plain(each)
+        ),
+        (Some(_), Some(each)) => format!(" It answers {}; simulated, not measured.", rate(each)),
+        _ => String::new(),
+    }
 }
 
 fn margin((most, rate_per_s): (f64, f64), load: &Load) -> String {
@@ -333,8 +356,26 @@ fn measured(program: &MeasuredProgram, load: &Load) -> String {
     }
 }
 
+/// What a simulated answer rests on.
+fn simulation(simulated: &Simulated, advice: &Advice) -> String {
+    let memory = if advice.load.worker_memory_bytes > 0.0 { "" } else { ", without its own data" };
+    format!(
+        "Simulated: one machine with {} connections, played request by request, {} requests of each \
+         model, with the costs above at the worst ends of their intervals. It holds if connections are \
+         spread evenly and their times to think and to be served scatter as exponential ones do, if the \
+         machines are like the measured one and share nothing that one could wait for another at, \
+         neither a database nor a network, if nothing else uses their CPUs, and if the stated service \
+         time and CPU share are right. What a kernel does differently with so many connections was not \
+         measured; a worker's memory is that of a small crew{memory}.",
+        simulated.connections, simulated.requests
+    )
+}
+
 /// What the answer rests on beside the measurements.
 fn assumptions(advice: &Advice) -> String {
+    if let Some(simulated) = &advice.simulated {
+        return simulation(simulated, advice);
+    }
     let comes = if advice.load.connections.is_some() { "connections ask" } else { "requests come" };
     let memory = if advice.load.worker_memory_bytes > 0.0 {
         ""

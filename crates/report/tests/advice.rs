@@ -1,7 +1,8 @@
 //! What `scruple plan` says, as people see it.
 
 use model::{
-    Advice, Cell, Cost, Estimate, Gap, Load, MeasuredProgram, Quantity, Refusal, Staffing, Unit,
+    Advice, Cell, Cost, Estimate, Gap, Load, MeasuredProgram, Quantity, Refusal, Simulated,
+    Staffing, Unit,
 };
 
 fn estimate(point: f64) -> Estimate {
@@ -55,6 +56,7 @@ fn refused(model: &str, refusal: Refusal) -> Staffing {
 fn advice() -> Advice {
     Advice {
         format: model::ADVICE_FORMAT,
+        simulated: None,
         scruple: "test".into(),
         session: "2026-11-22T100000Z-host".into(),
         load: Load {
@@ -135,6 +137,11 @@ fn connections_and_measured_programs_in_words() {
     closed.load = Load { rate_per_s: None, connections: Some(64), think_ns: 1e9, ..closed.load };
     closed.models[0].rate_most_per_s = None;
     insta::assert_snapshot!("advice_connections", plain(&closed, 100));
+    closed.load.connections = Some(1_000_000);
+    closed.load.machines = Some(40);
+    closed.load.target_p95_ns = None;
+    closed.simulated = Some(Simulated { connections: 25_000, requests: 100_000, seed: 1 });
+    insta::assert_snapshot!("advice_machines", plain(&closed, 100));
     let program = |level: Option<&str>| MeasuredProgram {
         experiment: "server".into(),
         response: "answers_per_s".into(),

@@ -101,7 +101,12 @@ fn log_sum(logs: &[f64]) -> f64 {
 }
 
 /// The connections and `workers` that do [`rates`] when so many are busy.
-fn station(case: &Case<'_>, connections: u32, workers: u32, rates: &[f64]) -> Result<Done, Error> {
+pub(super) fn station(
+    case: &Case<'_>,
+    connections: u32,
+    workers: u32,
+    rates: &[f64],
+) -> Result<Done, Error> {
     let think = case.load.think_ns;
     let rate = |present: u32| rates[present.min(workers) as usize];
     let (mut throughput, mut present, mut busy) =

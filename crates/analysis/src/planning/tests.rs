@@ -356,6 +356,68 @@ fn connections_are_a_closed_system() {
 }
 
 #[test]
+fn a_machine_of_several_is_simulated_and_is_what_formulas_say() {
+    let session = Session::new(0.0);
+    let think_ns = 200.0 * MS;
+    let closed = Load { rate_per_s: None, connections: Some(240), think_ns, ..load() };
+    let formula = session.plan(closed.clone());
+    assert_eq!(formula.simulated, None);
+    // 720 over three machines: 240 each; and one connection more makes one machine the fullest.
+    let spread = |connections: u32| {
+        let over = Load { connections: Some(connections), machines: Some(3), ..closed.clone() };
+        session.plan(over)
+    };
+    let played = spread(720);
+    let simulated = played.simulated.clone().unwrap();
+    assert_eq!((simulated.connections, simulated.requests), (240, 100_000));
+    assert_eq!(spread(721).simulated.unwrap().connections, 241);
+    for model in ["pool", "thread", "process"] {
+        let (exact, found) = (of(&formula, model), of(&played, model));
+        assert_eq!(exact.workers, found.workers, "{model}");
+        for (exact, found) in [
+            (exact.throughput_per_s, found.throughput_per_s),
+            (exact.response_ns, found.response_ns),
+            (exact.present, found.present),
+            (exact.cpu_busy, found.cpu_busy),
+        ] {
+            let off = found.unwrap() / exact.unwrap() - 1.0;
+            // The formula of a pool takes its workers and CPUs for one station, which is no more than
+            // near.
+            assert!((-0.07..0.02).contains(&off), "{model}: {exact:?} {found:?}");
+        }
+        // Counted, where the formula takes three times the mean.
+        let p95 = found.p95_ns.unwrap() / found.response_ns.unwrap();
+        assert!((1.2..3.0).contains(&p95), "{model}: {p95}");
+        assert_eq!(found.rate_most_per_s, None);
+    }
+    assert_eq!(played, spread(720), "the same draws each time");
+}
+
+#[test]
+fn a_million_connections_over_machines() {
+    let session = Session::new(0.0);
+    // 20,000 on each: 333 ask per second, each for 6 ms of 8 CPUs.
+    let million = Load {
+        rate_per_s: None,
+        connections: Some(1_000_000),
+        machines: Some(50),
+        think_ns: 60e9,
+        ..load()
+    };
+    let advice = session.plan(million.clone());
+    let pool = of(&advice, "pool");
+    let each = pool.throughput_per_s.unwrap();
+    assert!((each / 333.2 - 1.0).abs() < 0.01, "{each}");
+    assert!((7..20).contains(&pool.workers.unwrap()), "{pool:?}");
+    assert_eq!(of(&advice, "thread").workers, Some(20_000));
+    // One machine has CPUs for 1332 per second; 30,000 connections wait for them, 21 s each.
+    let (connections, machines, think_ns) = (Some(30_000), Some(1), 1e9);
+    let few = session.plan(Load { connections, machines, think_ns, ..million });
+    let thread = of(&few, "thread");
+    assert!(thread.cpu_busy.unwrap() > 0.95 && thread.response_ns.unwrap() > 10e9, "{thread:?}");
+}
+
+#[test]
 fn a_worker_for_each_request_is_there_as_often_as_poisson_says() {
     // Tables of the Poisson distribution: P(N ≤ 9 | 3) = 0.9989, P(N ≤ 10 | 3) = 0.9997.
     assert_eq!(at_once(3.0), 10);
@@ -429,6 +491,20 @@ fn a_load_that_cannot_be_is_refused_in_words() {
         assert!(wrong(&|l| l.rate_per_s = Some(bad)).contains("rate"));
         assert!(wrong(&|l| l.service_ns = bad).contains("service"));
     }
+    assert!(wrong(&|l| l.machines = Some(2)).contains("not a rate"));
+    let spread = |change: &dyn Fn(&mut Load)| {
+        wrong(&|l| {
+            (l.rate_per_s, l.connections, l.machines) = (None, Some(100_000), Some(10));
+            change(l);
+        })
+    };
+    assert!(spread(&|l| l.machines = None).contains("--machines"));
+    assert!(spread(&|l| l.machines = Some(0)).contains("machines must be"));
+    assert!(spread(&|l| l.connections = Some(10_000_001)).contains("of each machine"));
+    assert!(spread(&|l| l.connections = Some(0)).contains("of each machine"));
+    assert!(spread(&|l| l.cpus = 257).contains("256 CPUs"));
+    assert!(spread(&|l| l.target_p95_ns = Some(1e9)).contains("no time"));
+    assert!(spread(&|l| l.think_ns = 1e15).contains("a day"));
     assert!(wrong(&|l| l.cpu_share = 1.1).contains("share"));
     assert!(wrong(&|l| l.think_ns = -1.0).contains("think"));
     assert!(wrong(&|l| l.workers = Some(0)).contains("workers"));
