@@ -222,7 +222,8 @@ mod tests {
     fn headers_cannot_smuggle_a_second_request() {
         assert_eq!(parse_header("Accept:text/html"), Ok(("Accept".into(), "text/html".into())));
         assert_eq!(parse_header("X-Empty: "), Ok(("X-Empty".into(), String::new())));
-        for text in ["", "none", ": x", "a b: c", "A: b\r\nC: d", "Content-Length: 5", "expect: x"] {
+        for text in ["", "none", ": x", "a b: c", "A: b\r\nC: d", "Content-Length: 5", "expect: x"]
+        {
             assert!(parse_header(text).is_err(), "{text}");
         }
         for text in ["", "GET /", "CONNECT", "Ä"] {

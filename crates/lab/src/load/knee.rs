@@ -86,8 +86,8 @@ struct Search<'a> {
     begun: Instant,
     watch: Watch,
     trials: Vec<KneeTrial>,
-    /// What made trials doubtful, and how many.
-    doubts: BTreeMap<String, usize>,
+    /// What made trials doubtful by its words without their numbers: in how many, and the last.
+    doubts: BTreeMap<String, (usize, String)>,
 }
 
 impl Search<'_> {
@@ -107,7 +107,8 @@ impl Search<'_> {
                 return Ok(KneeEnd::Interrupted);
             }
             for doubt in &result.doubts {
-                *self.doubts.entry(doubt.clone()).or_default() += 1;
+                let known = self.doubts.entry(without_numbers(doubt)).or_default();
+                *known = (known.0 + 1, doubt.clone());
             }
             self.trials.push(measured(&result, per_s, block));
             rest(&result);
@@ -133,11 +134,16 @@ impl Search<'_> {
     /// The doubts, with how many trials each was of.
     fn doubts(&self) -> Vec<String> {
         let all = self.trials.len();
-        let told = |(doubt, n): (&String, &usize)| {
-            format!("In {n} of {all} trials: {}", doubt.trim_end_matches('.'))
+        let told = |(n, last): &(usize, String)| {
+            format!("In {n} of {all} trials, at last: {}", last.trim_end_matches('.'))
         };
-        self.doubts.iter().map(told).collect()
+        self.doubts.values().map(told).collect()
     }
+}
+
+/// A sentence with its numbers taken out, so that those of two trials are the same.
+fn without_numbers(text: &str) -> String {
+    text.chars().filter(|c| !c.is_ascii_digit() && !".,".contains(*c)).collect()
 }
 
 /// How long a rate is tried, in ms.
@@ -185,6 +191,14 @@ mod tests {
         assert_eq!(length_ms(50.0, 2_000), 4_000);
         assert_eq!(length_ms(10_000.0, 2_000), 2_000);
         assert_eq!(length_ms(0.1, 2_000), 10_000);
+    }
+
+    #[test]
+    fn doubts_that_differ_in_numbers_are_one() {
+        let same =
+            ["1 % were sent 1.142 ms late", "12 % were sent 11.9 ms late"].map(without_numbers);
+        assert_eq!(same[0], same[1]);
+        assert_ne!(same[0], without_numbers("it was ended before its time"));
     }
 
     #[test]
