@@ -20,7 +20,7 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted) or a \
 number changed as it must not (compare --fail-if); 2 usage or environment error; 3 interrupted, \
 inconclusive (with --fail-if-inconclusive or --fail-if), not to be trusted (selftest), or without \
-an answer (plan).";
+an answer (plan, load --find-knee).";
 
 const COMPARE_EXIT_CODES: &str = "Exit codes: 0 no condition was given, or every interval ends before \
 its edge; 1 regression: a number lies beyond the edge of a condition, after Holm's correction over \
@@ -164,6 +164,7 @@ pub(crate) enum Command {
     /// one machine is played request by request, with the measured costs.
     #[command(name = "plan", after_help = PLAN_EXIT_CODES)]
     Advise(AdviseArgs),
+    Load(load::LoadArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -548,6 +549,7 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
     }
 }
 
+pub(crate) mod load;
 pub(crate) mod scale;
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod calendar;
 mod claim;
 mod comparison;
 mod design;
+mod knee;
 mod load;
 mod manifest;
 mod name;
@@ -42,6 +43,7 @@ pub use comparison::{
     GateLook, GateOutcome, GateResult, Replication, SessionEffect, Side, Weight,
 };
 pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
+pub use knee::{Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, KneeTrial};
 pub use load::{
     Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPercentile, LoadPlan, LoadResult,
     LoadTimes, Network, SynBackoff,
@@ -96,6 +98,10 @@ pub const ADVICE_FORMAT: u32 = 2;
 
 /// Version of the layout of what `scruple load --json` prints; docs/load.schema.json describes it.
 pub const LOAD_FORMAT: u32 = 1;
+
+/// Version of the layout of what `scruple load --find-knee --json` prints; docs/knee.schema.json
+/// describes it.
+pub const KNEE_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple why --json` prints; docs/why.schema.json describes it.
 pub const WHY_FORMAT: u32 = 1;

@@ -12,6 +12,7 @@ mod evidence;
 mod exhibits;
 pub mod format;
 mod grade;
+mod load;
 mod missing;
 mod page;
 mod planted;
@@ -30,8 +31,8 @@ mod fixture;
 pub use text::Letters;
 
 use model::{
-    Advice, Comparison, Design, ExperimentSummary, Manifest, Record, Scaling, Selftest, Summary,
-    Treatment, Why,
+    Advice, Comparison, Design, ExperimentSummary, Knee, LoadResult, Manifest, Record, Scaling,
+    Selftest, Summary, Treatment, Why,
 };
 
 /// A stored session: all that a report is made from.
@@ -194,4 +195,35 @@ pub fn why(session: &Session<'_>) -> Option<Why> {
 /// squeezed.
 pub fn why_text(why: &Why, width: usize) -> String {
     why::text(why, width)
+}
+
+/// The times of a load as curves: pairs of a time in ns and the share of the requests that had been
+/// answered (or sent, for lateness) by then, 0 to 1, both ascending. An empty curve is drawn from the
+/// few percentiles that the result holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LoadCurves {
+    /// From due to answered.
+    pub response: Vec<(u64, f64)>,
+    /// From sent to answered.
+    pub service: Vec<(u64, f64)>,
+    /// From due to sent.
+    pub lateness: Vec<(u64, f64)>,
+}
+
+/// What became of a load, for a terminal of `width` columns, with ANSI colours: throughput, the three
+/// times side by side, what makes it doubtful, errors, what was given up, fairness, the kernel's
+/// queues, what a closed loop would have hidden, the audit. What others wrote is made harmless.
+pub fn load_terminal(result: &LoadResult, width: usize) -> String {
+    load::text(result, width)
+}
+
+/// The same as one self-contained page in the look of the report, with the distributions of the three
+/// times. What others wrote is escaped.
+pub fn load_page(result: &LoadResult, curves: &LoadCurves) -> String {
+    load::page(result, curves)
+}
+
+/// Up to which rate a server bears a load, for a terminal of `width` columns, with ANSI colours.
+pub fn knee_terminal(knee: &Knee, width: usize) -> String {
+    load::knee_text(knee, width)
 }

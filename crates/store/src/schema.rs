@@ -1,4 +1,4 @@
-use model::{Advice, Comparison, Scaling, Selftest, Summary, Why};
+use model::{Advice, Comparison, Knee, LoadResult, Scaling, Selftest, Summary, Why};
 use schemars::Schema;
 
 /// The JSON schema of `summary.json`, as docs/summary.schema.json holds it: indented, with a
@@ -32,6 +32,17 @@ pub fn plan_schema() -> String {
     text(schemars::schema_for!(Advice))
 }
 
+/// The JSON schema of what `scruple load --json` prints, as docs/load.schema.json holds it.
+pub fn load_schema() -> String {
+    text(schemars::schema_for!(LoadResult))
+}
+
+/// The JSON schema of what `scruple load --find-knee --json` prints, as docs/knee.schema.json holds
+/// it.
+pub fn knee_schema() -> String {
+    text(schemars::schema_for!(Knee))
+}
+
 fn text(schema: Schema) -> String {
     // Writing a value of strings and numbers into memory cannot fail; `Value` says so by having
     // a `Display`, whose alternate form is the indented one.
@@ -44,8 +55,8 @@ mod page;
 #[cfg(test)]
 mod tests {
     use super::{
-        comparison_schema, page, plan_schema, scale_schema, selftest_schema, summary_schema,
-        why_schema,
+        comparison_schema, knee_schema, load_schema, page, plan_schema, scale_schema,
+        selftest_schema, summary_schema, why_schema,
     };
 
     /// The documented schemas are those of the types.
@@ -62,6 +73,8 @@ mod tests {
             ("scale", scale_schema()),
             ("why", why_schema()),
             ("plan", plan_schema()),
+            ("load", load_schema()),
+            ("knee", knee_schema()),
         ];
         for (name, schema) in schemas {
             let path = format!("{docs}/{name}.schema.json");
@@ -87,6 +100,8 @@ mod tests {
             ("scale", "`scruple scale --json`", scale_schema()),
             ("why", "`scruple why --json`", why_schema()),
             ("plan", "`scruple plan --json`", plan_schema()),
+            ("load", "`scruple load --json`", load_schema()),
+            ("knee", "`scruple load --find-knee --json`", knee_schema()),
         ]);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas.md");
         if std::env::var_os("SCRUPLE_UPDATE").is_some() {
@@ -114,6 +129,9 @@ mod tests {
             &["format", "scruple", "answer", "advice", "causes", "levels", "throughput", "remarks"];
         let why: &[&str] = &["format", "answer", "squeezes", "not_squeezed", "counted", "warnings"];
         let plan: &[&str] = &["format", "load", "costs", "models", "alike", "measured", "gaps"];
+        let load: &[&str] =
+            &["format", "plan", "counts", "response", "service", "lateness", "audit", "doubts"];
+        let knee: &[&str] = &["format", "plan", "rules", "end", "rates", "trials", "doubts"];
         for (schema, fields) in [
             (why_schema(), why),
             (summary_schema(), summary),
@@ -121,6 +139,8 @@ mod tests {
             (comparison_schema(), comparison),
             (scale_schema(), scale),
             (plan_schema(), plan),
+            (load_schema(), load),
+            (knee_schema(), knee),
         ] {
             let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
             for field in fields {

@@ -175,6 +175,44 @@ fn quantile(share: f64, pooled: &[(f64, f64)], trials: &[Vec<f64>]) -> Option<Qu
 
 /// All curves in one coordinate system.
 pub(super) fn draw(response: &Response, curves: &[Curve], lines_of: &str) -> Markup {
+    let label = words::label(response);
+    let about = format!(
+        "Chart: distribution of {label} in {}. Arrow keys step through the marked quantiles; the \
+         table below holds the same numbers.",
+        counted(curves.len() as u64, "treatment")
+    );
+    let words = Words { lines_of, of: "observations", label: &label, about: &about };
+    plot(&response.unit, curves, &words, |curve, name, at| told(curve, name, at, response))
+}
+
+/// The times of requests, one curve for each kind, in the same form; values in ns. Only the values
+/// at the marks are told: there is one trial.
+pub(crate) fn distribution_of_times(curves: &[Curve]) -> Markup {
+    let about = "Chart: distribution of the times of requests. Arrow keys step through the marked \
+                 percentiles; the table above holds the same numbers.";
+    let words = Words { lines_of: "kind of time", of: "requests", label: "time", about };
+    plot(&Unit::Ns, curves, &words, |curve, name, at| {
+        format!("{}\n{name}: {}", curve.name, value_in(at.value, Terms::In(&Unit::Ns)))
+    })
+}
+
+/// What is written around curves.
+struct Words<'a> {
+    lines_of: &'a str,
+    /// What a share is a share of.
+    of: &'a str,
+    /// What lies on the horizontal axis.
+    label: &'a str,
+    /// For who does not see it.
+    about: &'a str,
+}
+
+fn plot(
+    unit: &Unit,
+    curves: &[Curve],
+    words: &Words<'_>,
+    told: impl Fn(&Curve, &str, &Quantile) -> String,
+) -> Markup {
     let ends = curves.iter().flat_map(|curve| &curve.points).flat_map(|q| [q.low, q.high]);
     let ends: Vec<f64> = ends.collect();
     let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
@@ -184,37 +222,36 @@ pub(super) fn draw(response: &Response, curves: &[Curve], lines_of: &str) -> Mar
     };
     let y = Scale::Linear { low: 0.0, high: 1.0 };
     let shares = [0.0, 0.25, 0.5, 0.75, 1.0];
-    let about = format!(
-        "Chart: distribution of {} in {}. Arrow keys step through the marked quantiles; the table \
-         below holds the same numbers.",
-        words::label(response),
-        counted(curves.len() as u64, "treatment")
-    );
     html! {
-        (lines::legend_of(curves.iter().map(|curve| (curve.style, curve.name.as_str())), lines_of))
+        (lines::legend_of(
+            curves.iter().map(|curve| (curve.style, curve.name.as_str())),
+            words.lines_of
+        ))
         div.panels {
             div.panel {
-                p.panel-title { b { "share of observations" } span.unit { " at or below a time, %" } }
-                div.plot.distributions role="img" tabindex="0" aria-label=(about) {
+                p.panel-title {
+                    b { "share of " (words.of) } span.unit { " at or below a time, %" }
+                }
+                div.plot.distributions role="img" tabindex="0" aria-label=(words.about) {
                     (lines::value_axis(&y, &shares, Terms::Share))
                     svg.canvas width="100%" height=(px(ABOVE + HEIGHT + BELOW)) {
                         (lines::grid(&y, &shares))
-                        (time_axis(&x, response))
+                        (time_axis(&x, unit))
                         svg.stretched width="100%" height=(px(ABOVE + HEIGHT))
                             viewBox=(lines::stretched()) preserveAspectRatio="none" {
                             @for curve in curves { (band_and_curve(curve, &x, &y)) }
                         }
-                        @for curve in curves { (marks(curve, &x, &y, response)) }
+                        @for curve in curves { (marks(curve, &x, &y, &told)) }
                     }
                 }
-                p.axis-title { (words::label(response)) @if x.is_log() { ", log scale" } }
+                p.axis-title { (words.label) @if x.is_log() { ", log scale" } }
             }
         }
     }
 }
 
-fn time_axis(x: &Scale, response: &Response) -> Markup {
-    let terms = Terms::In(&response.unit);
+fn time_axis(x: &Scale, unit: &Unit) -> Markup {
+    let terms = Terms::In(unit);
     let ticks = x.ticks(5);
     let largest = ticks.iter().copied().fold(0.0, f64::max);
     let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
@@ -253,11 +290,16 @@ fn band_and_curve(curve: &Curve, x: &Scale, y: &Scale) -> Markup {
     }
 }
 
-fn marks(curve: &Curve, x: &Scale, y: &Scale, response: &Response) -> Markup {
+fn marks(
+    curve: &Curve,
+    x: &Scale,
+    y: &Scale,
+    told: impl Fn(&Curve, &str, &Quantile) -> String,
+) -> Markup {
     html! {
         g class=(style_class(curve.style)) {
             @for (name, quantile) in &curve.marked {
-                g.mark data-tip=(told(curve, name, quantile, response)) {
+                g.mark data-tip=(told(curve, name, quantile)) {
                     use.point href=(mark_of(curve.style % STYLES)) x=(percent(lines::across(x, quantile.value)))
                         y=(px(lines::down(y, quantile.share))) {}
                 }

@@ -24,8 +24,11 @@ mod throughput;
 mod tests;
 
 pub(crate) use axis::Axis as LevelAxis;
-pub(crate) use body::{Body, Cell, Curve, Field, Figure, Grid, Group, Line, Panel, Slopes};
+pub(crate) use body::{
+    Body, Cell, Curve, Field, Figure, Grid, Group, Line, Panel, Quantile, Slopes,
+};
 pub(crate) use choose::figures;
+pub(crate) use distributions::distribution_of_times;
 pub(crate) use meter::{
     Kind as MeterKind, Meter, draw as draw_meter, meter, time as meter_time, told as meter_told,
 };

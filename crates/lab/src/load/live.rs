@@ -1,0 +1,125 @@
+//! How far a load is: a live line on a terminal, plain lines elsewhere.
+
+use crate::ui;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::time::{Duration, Instant};
+use web::load::Live;
+
+/// How often a plain line is written at the most.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// A load of which so much failed, and nothing was answered in such a time, goes nowhere.
+const FAILED_LEAST: u64 = 100;
+const HOPELESS_AFTER: Duration = Duration::from_secs(3);
+
+/// Shows what becomes of a load, and heeds who wants it to end.
+#[derive(Debug)]
+pub(super) struct Watch {
+    bar: Option<ProgressBar>,
+    /// What stands before each line.
+    about: String,
+    last_plain: Instant,
+    last: Live,
+    gives_up: bool,
+}
+
+impl Watch {
+    /// `whole` is how long all of it takes; unknown where it ends after some requests.
+    pub(super) fn new(whole: Option<Duration>) -> Self {
+        let bar = ui::is_watched().then(|| {
+            let bar = match whole {
+                Some(whole) => ProgressBar::new(whole.as_millis() as u64),
+                None => ProgressBar::no_length(),
+            };
+            let style = ProgressStyle::with_template("{wide_bar:.cyan/dim} {prefix}\n{msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style.progress_chars("━╸─"));
+            bar
+        });
+        let (about, last_plain) = (String::new(), Instant::now());
+        Watch { bar, about, last_plain, last: Live::default(), gives_up: true }
+    }
+
+    /// A part of the whole begins.
+    pub(super) fn part(&mut self, about: String) {
+        self.about = about;
+        self.last = Live::default();
+    }
+
+    /// Goes on where nothing is answered, too.
+    pub(super) fn never_gives_up(mut self) -> Self {
+        self.gives_up = false;
+        self
+    }
+
+    /// Shows how far it is, `before` having passed in parts before this one. False where it is to end.
+    pub(super) fn look(&mut self, live: Live, before: Duration) -> bool {
+        let elapsed = before + live.elapsed;
+        let (last, about) = (self.last, &self.about);
+        let since = live.elapsed.saturating_sub(last.elapsed).as_secs_f64();
+        let per_s = match since > 0.0 {
+            true => live.answered.saturating_sub(last.answered) as f64 / since,
+            false => 0.0,
+        };
+        let told = format!(
+            "{about}{} answered, {} failed, {} under way, {per_s:.0} per second now",
+            live.answered, live.failed, live.in_flight
+        );
+        if let Some(bar) = &self.bar {
+            bar.set_position(elapsed.as_millis() as u64);
+            bar.set_prefix(ui::seconds(elapsed.as_secs()));
+            bar.set_message(told);
+            bar.tick();
+            self.last = live;
+        } else if self.last_plain.elapsed() >= PLAIN_EVERY {
+            self.last_plain = Instant::now();
+            ui::note(&format!("[{}] {told}", ui::seconds(elapsed.as_secs())));
+            self.last = live;
+        }
+        !interrupted() && !self.is_hopeless(live)
+    }
+
+    /// Whether nobody answers there: the rest of the time would not change it.
+    fn is_hopeless(&self, live: Live) -> bool {
+        let nothing = live.answered == 0 && live.failed >= FAILED_LEAST;
+        self.gives_up && nothing && live.elapsed >= HOPELESS_AFTER
+    }
+
+    /// Clears the live line.
+    pub(super) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Whether somebody asked this program to end. From then on the next such signal ends it at once.
+pub(super) fn interrupted() -> bool {
+    let asked = sys::interrupt::requested().is_some();
+    if asked {
+        // It has no error that is known; at worst the second signal is noted like the first.
+        let _ = sys::interrupt::restore_default();
+    }
+    asked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_load_that_nobody_answers_is_hopeless() {
+        let watch = Watch::new(None);
+        let live = |answered, failed, seconds| Live {
+            elapsed: Duration::from_secs(seconds),
+            answered,
+            failed,
+            in_flight: 0,
+        };
+        assert!(watch.is_hopeless(live(0, 5_000, 3)));
+        assert!(!watch.is_hopeless(live(0, 5_000, 2)));
+        assert!(!watch.is_hopeless(live(1, 5_000, 9)));
+        assert!(!watch.is_hopeless(live(0, 3, 60)), "slow is not hopeless");
+        assert!(!watch.never_gives_up().is_hopeless(live(0, 5_000, 9)));
+    }
+}

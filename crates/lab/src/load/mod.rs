@@ -1,0 +1,157 @@
+//! `scruple load URL`: a load on an HTTP server, and what became of it.
+
+mod files;
+mod knee;
+mod live;
+mod plan;
+mod target;
+
+use crate::cli::load::LoadArgs;
+use crate::destination::Destination;
+use crate::exit::Exit;
+use crate::{session, ui};
+use anyhow::{Context, bail};
+use live::{Watch, interrupted};
+use model::{LoadError, LoadResult};
+use plan::Asked;
+use std::io::Write;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+use web::load::Outcome;
+
+pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
+    let is_stdout = |file: &Option<_>| file.as_deref().is_some_and(|file| file == Path::new("-"));
+    let to_stdout = [is_stdout(&args.html), is_stdout(&args.hdr_log), args.json];
+    if to_stdout.iter().filter(|it| **it).count() > 1 {
+        bail!(
+            "--json, --html - and --hdr-log - each want standard output: give two of them a file"
+        );
+    }
+    let asked = plan::plan(args)?;
+    sys::interrupt::install()?;
+    if args.find_knee {
+        return knee::find(args, &asked);
+    }
+    // Before the load: what cannot be measured again should have a place.
+    let html = place(args.html.as_deref(), "--html")?;
+    let hdr_log = place(args.hdr_log.as_deref(), "--hdr-log")?;
+    let begun = SystemTime::now();
+    let outcome = measure(&asked)?;
+    let result = &outcome.result;
+    if let Some(mut file) = hdr_log {
+        files::hdr_log(&outcome, begun, &mut file).context("--hdr-log")?;
+        file.finish().context("--hdr-log")?;
+    }
+    if let Some(mut file) = html {
+        let page = report::load_page(result, &files::curves(&outcome));
+        file.write_all(page.as_bytes()).with_context(|| format!("cannot write to {file}"))?;
+        file.finish().context("--html")?;
+    }
+    if args.json {
+        ui::result(&serde_json::to_string_pretty(result)?)?;
+    } else if to_stdout == [false; 3] {
+        ui::people(&report::load_terminal(result, ui::width()))?;
+    }
+    if interrupted() {
+        ui::note("interrupted: this is what was measured until then");
+        return Ok(Exit::Incomplete);
+    }
+    match silence(result) {
+        Some(why) => bail!("{why}"),
+        None => Ok(Exit::Done),
+    }
+}
+
+/// Where a file that was asked for goes; it is written although the load was interrupted.
+fn place(path: Option<&Path>, flag: &'static str) -> anyhow::Result<Option<Destination>> {
+    let open = |path| Destination::open(Some(path), false).map(Destination::in_any_case);
+    path.map(open).transpose().context(flag)
+}
+
+fn measure(asked: &Asked) -> anyhow::Result<Outcome> {
+    let whole = asked.plan.duration_ms.map(Duration::from_millis);
+    let mut watch = Watch::new(whole);
+    let outcome =
+        web::load::run(&asked.plan, &asked.body, &mut |live| watch.look(live, Duration::ZERO));
+    watch.end();
+    let mut outcome = outcome?;
+    outcome.result.scruple = session::VERSION.into();
+    Ok(outcome)
+}
+
+/// Why nothing was answered; `None` if anything was.
+fn silence(result: &LoadResult) -> Option<String> {
+    let counts = &result.counts;
+    if counts.answered > 0 {
+        return None;
+    }
+    let url = &result.plan.url;
+    let errors: u64 = counts.errors.values().sum();
+    let refused = counts.errors.get(&LoadError::Refused).copied().unwrap_or(0);
+    Some(match errors {
+        _ if refused > 0 && refused == errors => {
+            format!("nobody listens at {url}: connection refused, {refused} times")
+        }
+        0 => format!("{url} answered nothing in {:.1} s", result.elapsed_ns as f64 / 1e9),
+        _ => format!("{url} answered nothing: {errors} requests failed"),
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+pub(crate) mod tests {
+    use super::*;
+    use model::{Arrivals, LoadCounts, LoadPlan, LoadTimes, Network};
+
+    /// A result in which nothing happened.
+    pub(crate) fn result() -> LoadResult {
+        let plan = LoadPlan {
+            url: "http://127.0.0.1:1/".into(),
+            method: "GET".into(),
+            headers: Vec::new(),
+            body_bytes: 0,
+            arrivals: Arrivals::Closed,
+            connections: 50,
+            keep_alive: true,
+            threads: 1,
+            duration_ms: Some(10_000),
+            requests: None,
+            timeout_ms: 20_000,
+        };
+        LoadResult {
+            format: model::LOAD_FORMAT,
+            scruple: "test".into(),
+            plan,
+            elapsed_ns: 10_000_000_000,
+            counts: LoadCounts::default(),
+            throughput_per_s: 0.0,
+            read_bytes: 0,
+            written_bytes: 0,
+            response: LoadTimes::default(),
+            service: LoadTimes::default(),
+            lateness: LoadTimes::default(),
+            fairness: None,
+            network: Network::default(),
+            syn_backoff: Vec::new(),
+            audit: Vec::new(),
+            generator_cpu_ns: 0,
+            foreign_cpu_ns: None,
+            doubts: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn silence_has_a_reason() {
+        let with = |errors: &[(LoadError, u64)], answered| {
+            let errors = errors.iter().copied().collect();
+            let counts = LoadCounts { errors, answered, ..LoadCounts::default() };
+            silence(&LoadResult { counts, ..result() })
+        };
+        let refused = with(&[(LoadError::Refused, 12)], 0).unwrap();
+        assert_eq!(refused, "nobody listens at http://127.0.0.1:1/: connection refused, 12 times");
+        let mixed = with(&[(LoadError::Refused, 12), (LoadError::Reset, 1)], 0).unwrap();
+        assert!(mixed.ends_with("13 requests failed"), "{mixed}");
+        assert!(with(&[], 0).unwrap().contains("10.0 s"));
+        assert_eq!(with(&[(LoadError::Refused, 12)], 1), None);
+    }
+}

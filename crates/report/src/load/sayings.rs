@@ -1,0 +1,265 @@
+//! What a load's result says, in sentences.
+
+use super::{due, percentile, rate, time};
+use crate::format::{Terms, count, rounded, value};
+use crate::words::{self, counted};
+use model::{Arrivals, LoadError, LoadResult, Unit};
+
+/// A response time is told beside the service time where it is so many times as long.
+const HIDDEN_LEAST: f64 = 1.1;
+
+/// How a sentence is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// What was measured.
+    Plain,
+    /// Something to know before the numbers are used.
+    Care,
+    /// Something that went wrong.
+    Bad,
+    /// For who wants to know.
+    Aside,
+}
+
+/// A sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Saying {
+    pub(super) kind: Kind,
+    pub(super) text: String,
+}
+
+fn saying(kind: Kind, text: impl Into<String>) -> Saying {
+    Saying { kind, text: text.into() }
+}
+
+/// The answer: throughput.
+pub(super) fn answer(result: &LoadResult) -> String {
+    let counts = &result.counts;
+    if counts.succeeded == 0 {
+        let what = if counts.answered > 0 { "succeeded" } else { "was answered" };
+        return format!(
+            "Nothing {what}: {} in {}.",
+            counted(due(result), "request"),
+            elapsed(result)
+        );
+    }
+    format!(
+        "{} requests per second succeeded: {} of {} in {}.",
+        rate(result.throughput_per_s),
+        count(counts.succeeded),
+        count(due(result)),
+        elapsed(result)
+    )
+}
+
+fn elapsed(result: &LoadResult) -> String {
+    time(result.elapsed_ns as f64)
+}
+
+/// All that is to be said beside the table of times, the weightiest first.
+pub(super) fn sayings(result: &LoadResult) -> Vec<Saying> {
+    let mut all: Vec<Saying> = Vec::new();
+    all.extend(result.doubts.iter().map(|doubt| saying(Kind::Care, words::sentence(doubt, 600))));
+    all.extend(failed(result));
+    all.extend(given_up(result));
+    all.extend(fairness(result));
+    all.extend(network(result));
+    all.extend(hidden(result));
+    all.extend(audit(result));
+    all.push(saying(Kind::Aside, cost(result)));
+    all
+}
+
+/// What a reader of service times would not have learned.
+fn hidden(result: &LoadResult) -> Option<Saying> {
+    if result.plan.arrivals == Arrivals::Closed {
+        let text = "In a closed loop nobody asks while all wait for their answers: a stall of the \
+                    server delays one request per connection and hides those that would have come. \
+                    --rate with --open lets them come.";
+        return Some(saying(Kind::Aside, text));
+    }
+    let worst = [99.0, 95.0, 50.0].into_iter().find_map(|percent| {
+        let service = percentile(&result.service, percent)? as f64;
+        let response = percentile(&result.response, percent).map(|ns| ns as f64);
+        let hides = response.is_none_or(|response| response > HIDDEN_LEAST * service);
+        hides.then_some((percent, service, response))
+    });
+    Some(match worst {
+        Some((percent, service, response)) => {
+            let response = response.map_or("more than could be measured".into(), time);
+            let text = format!(
+                "Service time alone would have told p{percent} = {}; who came when they were to come \
+                 waited {response}. A loop that sends the next request after the answer to the last \
+                 hides that difference.",
+                time(service)
+            );
+            saying(Kind::Care, text)
+        }
+        None => saying(
+            Kind::Aside,
+            "Service time alone would have told the same: hardly a request was sent late.",
+        ),
+    })
+}
+
+fn failed(result: &LoadResult) -> Vec<Saying> {
+    let counts = &result.counts;
+    let mut all = Vec::new();
+    for (error, n) in counts.errors.iter().filter(|(_, n)| **n > 0) {
+        let text = format!("{} {}.", counted(*n, "request"), error_words(*error));
+        all.push(saying(Kind::Bad, text));
+    }
+    let refused: u64 =
+        counts.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
+    if refused > 0 || counts.statuses.len() > 1 {
+        let each: Vec<String> =
+            counts.statuses.iter().map(|(status, n)| format!("{status}: {}", count(*n))).collect();
+        let kind = if refused > 0 { Kind::Bad } else { Kind::Plain };
+        let note = if refused > 0 { "; 400 and above are no throughput" } else { "" };
+        all.push(saying(kind, format!("Answers by status: {}{note}.", each.join(", "))));
+    }
+    all
+}
+
+/// What an error is, after "12 requests".
+fn error_words(error: LoadError) -> &'static str {
+    match error {
+        LoadError::Refused => "found nobody listening (connection refused)",
+        LoadError::Reset => "ended in a reset by the server",
+        LoadError::Closed => "ended before the answer was whole: the server closed the connection",
+        LoadError::Socket => "failed in another error of the socket",
+        LoadError::Garbage => "got what is no answer in HTTP/1.1",
+    }
+}
+
+/// What was not waited for: it is in the percentiles as what took longer than that.
+fn given_up(result: &LoadResult) -> Option<Saying> {
+    let counts = &result.counts;
+    let limit = time(result.plan.timeout_ms as f64 * 1e6);
+    let parts = [
+        (counts.timed_out, format!("had no answer within {limit}")),
+        (counts.in_flight, "had none yet when the time was over".to_string()),
+        (counts.unsent, "came due and were never sent".to_string()),
+    ];
+    let told: Vec<String> = parts
+        .iter()
+        .filter(|(n, _)| *n > 0)
+        .map(|(n, what)| format!("{} {what}", count(*n)))
+        .collect();
+    let kind = if counts.timed_out + counts.unsent > 0 { Kind::Care } else { Kind::Aside };
+    let text = format!(
+        "Given up: {}. They count as waited for until then, not as answered.",
+        told.join(", ")
+    );
+    (!told.is_empty()).then(|| saying(kind, text))
+}
+
+fn fairness(result: &LoadResult) -> Option<Saying> {
+    let fair = result.fairness?;
+    if fair.connections < 2 {
+        return None;
+    }
+    let index = format!("Jain's index {:.2}", fair.index);
+    if fair.starved > 0 {
+        let text = format!(
+            "{} of {} connections got nothing; the one that got the most has {} ({index}). The \
+             percentiles are of those that were answered and of what was given up.",
+            count(fair.starved.into()),
+            count(fair.connections.into()),
+            counted(fair.most, "answer")
+        );
+        return Some(saying(Kind::Bad, text));
+    }
+    let text = format!(
+        "Each connection got {} to {} answers, {} in the middle ({index}).",
+        count(fair.least),
+        count(fair.most),
+        count(fair.median)
+    );
+    let uneven = fair.index < 0.8;
+    Some(saying(if uneven { Kind::Care } else { Kind::Aside }, text))
+}
+
+fn network(result: &LoadResult) -> Vec<Saying> {
+    let mut all = Vec::new();
+    let network = &result.network;
+    if let Some(n) = network.listen_overflows.filter(|n| *n > 0) {
+        let times = if n == 1 { "once".into() } else { format!("{} times", count(n)) };
+        let text = format!(
+            "An accept queue on this machine overflowed {times}: a server did not take connections \
+             as fast as they came, and its backlog was full."
+        );
+        all.push(saying(Kind::Bad, text));
+    }
+    if !result.syn_backoff.is_empty() {
+        let modes: Vec<String> = result
+            .syn_backoff
+            .iter()
+            .map(|mode| format!("{} took {} s", count(mode.requests), mode.seconds))
+            .collect();
+        let text = format!(
+            "Of the requests {} to connect: the kernel's back-off after a lost SYN, not the server's \
+             time.",
+            modes.join(", ")
+        );
+        all.push(saying(Kind::Care, text));
+    } else if let Some(n) = network.syn_retransmits.filter(|n| *n > 0) {
+        let text = format!("{} sent again on this machine meanwhile.", segments(n, "SYN segment"));
+        all.push(saying(Kind::Care, text));
+    }
+    all
+}
+
+fn segments(n: u64, what: &str) -> String {
+    format!("{} {}", counted(n, what), if n == 1 { "was" } else { "were" })
+}
+
+fn audit(result: &LoadResult) -> Vec<Saying> {
+    let told = |law: &model::LawCheck| {
+        format!(
+            "{}: {} and {}",
+            words::short(&law.law, 80),
+            value(law.left, &Unit::Count),
+            value(law.right, &Unit::Count)
+        )
+    };
+    let (kept, broken): (Vec<_>, Vec<_>) = result.audit.iter().partition(|law| law.holds);
+    let mut all: Vec<Saying> = broken
+        .into_iter()
+        .map(|law| {
+            let text = format!(
+                "The audit fails, so that something in this result is wrong: {}, more than 2 % \
+                 apart.",
+                told(law)
+            );
+            saying(Kind::Bad, text)
+        })
+        .collect();
+    if !kept.is_empty() {
+        let kept: Vec<String> = kept.into_iter().map(told).collect();
+        all.push(saying(Kind::Aside, format!("Audit passed: {}.", kept.join("; "))));
+    }
+    all
+}
+
+/// What the generator itself took.
+fn cost(result: &LoadResult) -> String {
+    let elapsed = result.elapsed_ns.max(1) as f64;
+    let own = result.generator_cpu_ns as f64;
+    let mut text =
+        format!("The generator used {} of one CPU", rounded(own / elapsed, Terms::Share));
+    if result.counts.sent > 0 {
+        text.push_str(&format!(" ({} per request)", time(own / result.counts.sent as f64)));
+    }
+    if let Some(foreign) = result.foreign_cpu_ns {
+        let share = rounded(foreign as f64 / elapsed, Terms::Share);
+        text.push_str(&format!(", all other programs {share}"));
+    }
+    let bytes = |n: u64| value(n as f64, &Unit::Bytes);
+    text.push_str(&format!(
+        "; {} read, {} written.",
+        bytes(result.read_bytes),
+        bytes(result.written_bytes)
+    ));
+    text
+}
