@@ -4,7 +4,7 @@
 
 pub(crate) mod quantity;
 
-use crate::cli::AdviseArgs;
+use crate::cli::advise::AdviseArgs;
 use crate::exit::Exit;
 use crate::{session, ui};
 use analysis::PlanInput;
