@@ -113,7 +113,7 @@ pub(super) fn design() -> Design {
 
 const METHOD: &str = "A server of our own is started as a child of the trial on a CPU of its own \
     where there are two, and asked once by a real request; then the load generator (one thread, on \
-    the other CPU) puts its load on it for 0.2 s in quick and 2 s in standard, or for three rounds of \
+    the other CPU) puts its load on it for 0.12 s in quick and 2 s in standard, or for three rounds of \
     all connections where those take longer. All models have the same parser, the same answers of 23 \
     bytes and the same listening socket. What a server uses is read from outside, from its processes, \
     before the load and after it. Memory is that of another server of the same kind, in which as \
@@ -140,13 +140,13 @@ fn factors() -> Vec<Factor> {
             .build(),
         factor("backlog", "how long the accept queue may become", BACKLOG)
             .numbers(Profile::Smoke, "connections that wait to be accepted", &[1024])
-            .numbers(Profile::Quick, "connections that wait to be accepted", &[5])
+            .numbers(Profile::Standard, "connections that wait to be accepted", &[5])
             .build(),
         factor("arrivals", "how requests come", "closed").named(&ARRIVALS).build(),
     ]
 }
 
-/// `quick` measures what the claims need in trials of 0.2 s; one thread with 16 connections that
+/// `quick` measures what the claims need in trials of 0.12 s; one thread with 16 connections that
 /// wait would need a second for its three rounds, and is left to `standard`.
 fn grids() -> Vec<Grid> {
     const MODEL: (&str, &[&str]) = ("model", &[]);
@@ -160,7 +160,6 @@ fn grids() -> Vec<Grid> {
         grid(Profile::Quick, &[CONCURRENT]),
         grid(Profile::Quick, &[("connections", &["1", "4"])]),
         grid(Profile::Quick, &[("model", &["single", "event_loop"]), ("keep_alive", &["yes"])]),
-        grid(Profile::Quick, &[("backlog", &["5"])]),
         grid(
             Profile::Quick,
             &[

@@ -174,7 +174,7 @@ impl Treatment {
     fn duration_ms(&self) -> u64 {
         let least = match self.profile {
             Profile::Smoke => 100,
-            Profile::Quick => 200,
+            Profile::Quick => 120,
             Profile::Standard => 2_000,
             Profile::Thorough => 5_000,
         };

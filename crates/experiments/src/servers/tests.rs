@@ -17,11 +17,11 @@ fn a_load_lasts_for_three_rounds_at_least() {
     let lasts = |model, service, connections| treatment(model, service, connections).duration_ms();
     let wait = Service::Wait(SERVICE);
     assert_eq!(lasts(Model::Single, wait, 16), 960);
-    assert_eq!(lasts(Model::Pool(POOL), wait, 16), 200);
-    assert_eq!(lasts(Model::EventLoop, wait, 1000), 200);
+    assert_eq!(lasts(Model::Pool(POOL), wait, 16), 120);
+    assert_eq!(lasts(Model::EventLoop, wait, 1000), 120);
     assert_eq!(lasts(Model::EventLoop, Service::Compute(SERVICE), 16), 960);
     assert_eq!(lasts(Model::Single, wait, 1000), LOAD_MS_MAX);
-    assert_eq!(lasts(Model::Single, Service::Nothing, 1000), 200);
+    assert_eq!(lasts(Model::Single, Service::Nothing, 1000), 120);
 }
 
 #[test]
