@@ -179,7 +179,8 @@ pub struct LawCheck {
 /// A mode of connecting that is the kernel's back-off after a lost SYN and not the server's time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SynBackoff {
-    /// After so many seconds in all: 1, 3, 7, 15…
+    /// So many seconds after the first SYN, one of the moments at which this kernel sends it again:
+    /// 1, 3, 7, 15…; from Linux 6.5 on 1, 2, 3, 4, 5, 7, 11…
     pub seconds: u32,
     /// Requests whose connecting took so long (to 0.1 s above).
     pub requests: u64,

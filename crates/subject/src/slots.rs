@@ -161,8 +161,10 @@ impl Slots {
             // It may have begun up to a tick later than is said, and was not blocked before that.
             true => thread.began_ns.saturating_add(self.tick_ns).max(self.before_ns),
         };
-        let lived_ns =
-            (self.now_ns.saturating_sub(since_ns) as i64).max(busy_ns * i64::from(is_new));
+        let mut lived_ns = self.now_ns.saturating_sub(since_ns) as i64;
+        if is_new {
+            lived_ns = lived_ns.max(busy_ns);
+        }
         let part = Part {
             account,
             lived_ns: if has_ended { busy_ns } else { lived_ns },

@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 /// `u64`.
 const LAST_NS: u64 = 1 << 62;
 
-/// Linux sends a SYN again after 1 s, and each time after twice as long (RFC 6298, section 2; the
-/// 1, 3 and 7 s of its first three tries), but never later than `TCP_RTO_MAX`.
+/// Linux sends a SYN again after 1 s, the next ones as [`Accept::linear`] says and then each time
+/// after twice as long (RFC 6298, section 2), but never later than `TCP_RTO_MAX`.
 const SYN_FIRST_NS: u64 = 1_000_000_000;
 
 /// `TCP_RTO_MAX`: 120 s.
@@ -259,9 +259,10 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
     fn refused(&mut self, slot: u32, accept: Accept) {
         self.totals.refused += 1;
         let present = &mut self.slots[slot as usize];
-        let after_ns = SYN_FIRST_NS << present.refused.min(8);
+        let after_ns = SYN_FIRST_NS << present.refused.saturating_sub(accept.linear).min(8);
         present.refused += 1;
-        let next = if present.refused > accept.retries { Next::GivesUp } else { Next::TriesAgain };
+        let over = present.refused > accept.retries + accept.linear;
+        let next = if over { Next::GivesUp } else { Next::TriesAgain };
         self.note(slot, next, after_ns.min(SYN_MOST_NS));
     }
 

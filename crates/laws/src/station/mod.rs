@@ -43,6 +43,9 @@ const CPUS_MAX: u32 = 65_536;
 /// The most retries of a SYN that Linux can be set to.
 const RETRIES_MAX: u32 = 127;
 
+/// The most tries of a SYN at even intervals that Linux can be set to.
+const LINEAR_MAX: u32 = 255;
+
 /// What a request asks for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Demand {
@@ -77,8 +80,12 @@ pub enum Waiting {
 pub struct Accept {
     /// Requests that can wait for a worker. Linux holds one connection more than `listen` was told.
     pub length: u32,
-    /// How often connecting is tried again, at most 127 (`net.ipv4.tcp_syn_retries`; 6 unless set).
+    /// How often connecting is tried again beyond the linear tries, at most 127
+    /// (`net.ipv4.tcp_syn_retries`; 6 unless set).
     pub retries: u32,
+    /// After how many further tries, at most 255, the next one still comes 1 s later and not twice as
+    /// late as the last (`net.ipv4.tcp_syn_linear_timeouts`; 4 from Linux 6.5 on, 0 before).
+    pub linear: u32,
 }
 
 /// Who serves.
@@ -158,6 +165,8 @@ impl Station {
         if let Some(accept) = self.accept {
             let holds = accept.retries <= RETRIES_MAX;
             within("retries", f64::from(accept.retries), holds, "at most 127")?;
+            let holds = accept.linear <= LINEAR_MAX;
+            within("linear", f64::from(accept.linear), holds, "at most 255")?;
         }
         Ok(())
     }

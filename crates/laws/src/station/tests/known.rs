@@ -129,7 +129,7 @@ fn one(visits: &[Visit], number: usize) -> (u32, End) {
 
 #[test]
 fn a_full_accept_queue_costs_one_three_and_seven_seconds() {
-    let accept = Accept { length: 1, retries: 6 };
+    let accept = Accept { length: 1, retries: 6, linear: 0 };
     let station = Station::servers(1).accepting(accept);
     // One is served for 6 s and one has its place in the queue.
     let requests = [at(0, wait(6 * SECOND)), at(1, wait(0)), at(2, wait(MS)), at(3, wait(MS))];
@@ -159,8 +159,26 @@ fn a_full_accept_queue_costs_one_three_and_seven_seconds() {
 }
 
 #[test]
+fn newer_kernels_try_four_times_more_at_first_a_second_apart() {
+    // Linux documents 67 s for the last of six tries, and 131 s for the end.
+    let accept = Accept { length: 1, retries: 6, linear: 4 };
+    let station = Station::servers(1).accepting(accept);
+    let long = [at(0, wait(9000 * SECOND)), at(0, wait(1)), at(0, wait(1))];
+    let (visits, _) = open_all(&station, &long).unwrap();
+    assert_eq!(one(&visits, 2), (11, End::GivenUp { at_ns: 131 * SECOND }));
+    for (free_at_s, tried) in [(1, 2), (2, 3), (3, 4), (4, 5), (5, 7), (7, 11), (11, 19), (35, 67)]
+    {
+        let busy = free_at_s * SECOND + MS;
+        let requests = [at(0, wait(busy)), at(0, wait(1)), at(0, wait(1))];
+        let (visits, _) = open_all(&station, &requests).unwrap();
+        let begun_ns = tried * SECOND;
+        assert_eq!(one(&visits, 2).1, End::Answered { begun_ns, done_ns: begun_ns + 1 });
+    }
+}
+
+#[test]
 fn a_connection_that_gave_up_lets_its_next_request_try() {
-    let accept = Accept { length: 0, retries: 0 };
+    let accept = Accept { length: 0, retries: 0, linear: 0 };
     let station = Station::servers(1).bound().accepting(accept);
     let of = |connection: u32, at_ns: u64| Request { at_ns, connection, demand: wait(10) };
     let requests = [of(0, 0), of(1, 1), of(1, 2), of(0, 3)];
@@ -201,8 +219,10 @@ fn what_cannot_be_is_an_error() {
     assert!(says(Station::servers(1_000_001)).starts_with("workers is 1000001"));
     assert!(says(Station::worker_each(0)).starts_with("CPUs is 0"));
     assert!(says(Station::worker_each(1).bound()).starts_with("workers is inf"));
-    let accept = Accept { length: 1, retries: 128 };
+    let accept = Accept { length: 1, retries: 128, linear: 0 };
     assert!(says(Station::servers(1).accepting(accept)).starts_with("retries is 128"));
+    let accept = Accept { length: 1, retries: 6, linear: 256 };
+    assert!(says(Station::servers(1).accepting(accept)).starts_with("linear is 256"));
     assert!(says(Station::event_loop(1, 1).accepting(accept)).contains("must be limited"));
 
     let one = Station::servers(1);

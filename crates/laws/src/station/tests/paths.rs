@@ -20,12 +20,12 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
 }
 
 fn stations() -> impl Strategy<Value = Station> {
-    let accept = prop::option::of((0..4_u32, 0..3_u32));
+    let accept = prop::option::of((0..4_u32, 0..3_u32, 0..3_u32));
     let numbers = (prop::option::of(1..6_u32), prop::option::of(1..4_u32));
     (numbers, any::<bool>(), any::<bool>(), accept).prop_map(|(numbers, apart, bound, accept)| {
         let (workers, cpus) = numbers;
         let limited = workers.is_some() && !apart;
-        let accept = accept.map(|(length, retries)| Accept { length, retries });
+        let accept = accept.map(|(length, retries, linear)| Accept { length, retries, linear });
         Station {
             workers,
             waiting: if apart { Waiting::Apart } else { Waiting::Held },
