@@ -57,7 +57,10 @@ pub use estimate::{mean_estimate, median_estimate};
 pub use floor::minimum_detectable;
 pub use frequency::proportion;
 pub use holm::{FAMILY_ERROR, holm};
-pub use load::{KneeInput, KneeStep, answered_within, knee, knee_next};
+pub use load::{
+    KneeInput, KneeStep, MeasuredLoad, Saturated, answered_within, cpus_seen, knee, knee_next,
+    predicted_load, server_demand,
+};
 pub use need::{Need, need};
 pub use numbers::{Number, Numbers, Observation};
 pub use order::{distribution, mean, median, quantile, sorted, variance};

@@ -19,6 +19,7 @@ mod manifest;
 mod name;
 mod named;
 mod planted;
+mod prediction;
 mod profile;
 mod protocol;
 mod record;
@@ -52,6 +53,10 @@ pub use manifest::{CpuCache, Environment, Inquiry, Manifest, Neighbour, Options,
 pub use name::{Name, share_names};
 pub use named::Named;
 pub use planted::{Diagnosis, Planted, Suspect};
+pub use prediction::{
+    LoadPrediction, PredictedByFormula, PredictedLoad, PredictedTime, ServerDemand, ServerKind,
+    ServerLimit,
+};
 pub use profile::Profile;
 pub use protocol::{FromTrial, MESSAGE_BYTES_MAX, PROTOCOL_VERSION, Spec, ToTrial};
 pub use record::{
@@ -102,6 +107,10 @@ pub const LOAD_FORMAT: u32 = 1;
 /// Version of the layout of what `scruple load --find-knee --json` prints; docs/knee.schema.json
 /// describes it.
 pub const KNEE_FORMAT: u32 = 1;
+
+/// Version of the layout of what `scruple load --predict --json` prints; docs/prediction.schema.json
+/// describes it.
+pub const PREDICTION_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple why --json` prints; docs/why.schema.json describes it.
 pub const WHY_FORMAT: u32 = 1;

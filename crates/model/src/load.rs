@@ -31,6 +31,19 @@ pub enum Arrivals {
     },
 }
 
+impl Arrivals {
+    /// The rate at which requests come due, per second; `None` where answers alone decide.
+    #[must_use]
+    pub fn per_s(&self) -> Option<f64> {
+        match self {
+            Self::Closed => None,
+            Self::Paced { per_s } | Self::Constant { per_s } | Self::Poisson { per_s, .. } => {
+                Some(*per_s)
+            }
+        }
+    }
+}
+
 /// A load on an HTTP/1.1 server.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPlan {

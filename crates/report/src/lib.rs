@@ -31,8 +31,8 @@ mod fixture;
 pub use text::Letters;
 
 use model::{
-    Advice, Comparison, Design, ExperimentSummary, Knee, LoadResult, Manifest, Record, Scaling,
-    Selftest, Summary, Treatment, Why,
+    Advice, Comparison, Design, ExperimentSummary, Knee, LoadPrediction, LoadResult, Manifest,
+    Record, Scaling, Selftest, Summary, Treatment, Why,
 };
 
 /// A stored session: all that a report is made from.
@@ -226,4 +226,10 @@ pub fn load_page(result: &LoadResult, curves: &LoadCurves) -> String {
 /// Up to which rate a server bears a load, for a terminal of `width` columns, with ANSI colours.
 pub fn knee_terminal(knee: &Knee, width: usize) -> String {
     load::knee_text(knee, width)
+}
+
+/// A server's answers beside those of a simulated one, for a terminal of `width` columns, with ANSI
+/// colours.
+pub fn prediction_terminal(prediction: &LoadPrediction, width: usize) -> String {
+    load::prediction_text(prediction, width)
 }

@@ -1,4 +1,6 @@
-use model::{Advice, Comparison, Knee, LoadResult, Scaling, Selftest, Summary, Why};
+use model::{
+    Advice, Comparison, Knee, LoadPrediction, LoadResult, Scaling, Selftest, Summary, Why,
+};
 use schemars::Schema;
 
 /// The JSON schema of `summary.json`, as docs/summary.schema.json holds it: indented, with a
@@ -43,6 +45,12 @@ pub fn knee_schema() -> String {
     text(schemars::schema_for!(Knee))
 }
 
+/// The JSON schema of what `scruple load --predict --json` prints, as docs/prediction.schema.json
+/// holds it.
+pub fn prediction_schema() -> String {
+    text(schemars::schema_for!(LoadPrediction))
+}
+
 fn text(schema: Schema) -> String {
     // Writing a value of strings and numbers into memory cannot fail; `Value` says so by having
     // a `Display`, whose alternate form is the indented one.
@@ -55,8 +63,8 @@ mod page;
 #[cfg(test)]
 mod tests {
     use super::{
-        comparison_schema, knee_schema, load_schema, page, plan_schema, scale_schema,
-        selftest_schema, summary_schema, why_schema,
+        comparison_schema, knee_schema, load_schema, page, plan_schema, prediction_schema,
+        scale_schema, selftest_schema, summary_schema, why_schema,
     };
 
     /// The documented schemas are those of the types.
@@ -75,6 +83,7 @@ mod tests {
             ("plan", plan_schema()),
             ("load", load_schema()),
             ("knee", knee_schema()),
+            ("prediction", prediction_schema()),
         ];
         for (name, schema) in schemas {
             let path = format!("{docs}/{name}.schema.json");
@@ -102,6 +111,7 @@ mod tests {
             ("plan", "`scruple plan --json`", plan_schema()),
             ("load", "`scruple load --json`", load_schema()),
             ("knee", "`scruple load --find-knee --json`", knee_schema()),
+            ("prediction", "`scruple load --predict --json`", prediction_schema()),
         ]);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas.md");
         if std::env::var_os("SCRUPLE_UPDATE").is_some() {
@@ -132,6 +142,7 @@ mod tests {
         let load: &[&str] =
             &["format", "plan", "counts", "response", "service", "lateness", "audit", "doubts"];
         let knee: &[&str] = &["format", "plan", "rules", "end", "rates", "trials", "doubts"];
+        let prediction: &[&str] = &["format", "plan", "server", "cpus", "loads", "complete"];
         for (schema, fields) in [
             (why_schema(), why),
             (summary_schema(), summary),
@@ -141,6 +152,7 @@ mod tests {
             (plan_schema(), plan),
             (load_schema(), load),
             (knee_schema(), knee),
+            (prediction_schema(), prediction),
         ] {
             let schema: serde_json::Value = serde_json::from_str(&schema).unwrap();
             for field in fields {

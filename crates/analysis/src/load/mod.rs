@@ -1,9 +1,11 @@
-//! What a load says beyond its counts: distributions of times of which some were given up, and the
-//! rate at which a server breaks.
+//! What a load says beyond its counts: distributions of times of which some were given up, the rate
+//! at which a server breaks, and whether it does as a simulated queue.
 
 mod knee;
+mod predict;
 
 pub use knee::{KneeInput, KneeStep, knee, knee_next};
+pub use predict::{MeasuredLoad, Saturated, cpus_seen, predicted_load, server_demand};
 
 /// The share of requests that were answered within a time, from counts by time of those whose time
 /// is known and of those that were given up after it: the product-limit estimate (Kaplan and Meier,

@@ -2,6 +2,7 @@
 
 use crate::advise::quantity;
 use clap::{Args, ValueEnum};
+use model::ServerKind;
 use std::path::PathBuf;
 
 /// The most connections: what web::load takes.
@@ -10,12 +11,15 @@ const CONNECTIONS_MAX: i64 = 1 << 16;
 /// The most threads of the generator.
 const THREADS_MAX: u32 = 1024;
 
+/// The most workers of a server that is simulated: what laws::station takes.
+const SERVER_WORKERS_MAX: u32 = 1_000_000;
+
 /// The longest time, in ms: a week.
 const TIME_MAX_MS: f64 = 7.0 * 24.0 * 3600.0 * 1e3;
 
 const EXIT_CODES: &str = "Exit codes: 0 measured, whatever the server answered; 2 usage or \
 environment error, or nothing was answered; 3 interrupted (what was measured until then is shown), \
-or no capacity was found (--find-knee).";
+or no capacity was found (--find-knee) or not all was predicted (--predict).";
 
 /// Put a load on an HTTP server, and say what users would wait
 ///
@@ -96,7 +100,19 @@ pub(crate) struct LoadArgs {
     /// With --find-knee: the time to measure in [default: 2m]
     #[arg(long, value_name = "TIME", value_parser = parse_time_ms, requires = "find_knee")]
     pub(crate) time_budget: Option<u64>,
-    /// Print the result as JSON (docs/load.schema.json; with --find-knee docs/knee.schema.json)
+    /// Say whether the server does as the queue that it should be: single, pool:8 (workers), each (a
+    /// thread per connection) or event-loop:2 (threads)
+    ///
+    /// It is asked for one request at a time and for as many as it answers. Then requests come at
+    /// random, at 50, 70 and 90 % of that, and a simulated server of that kind gets the very same
+    /// arrivals. docs/simulation.md says more.
+    #[arg(long, value_name = "SERVER", value_parser = parse_server, conflicts_with_all = ["find_knee", "requests", "rate", "open", "html", "hdr_log", "allow_remote"])]
+    pub(crate) predict: Option<ServerKind>,
+    /// With --predict: CPUs that the server may use [default: as many as it was seen to use]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), requires = "predict")]
+    pub(crate) server_cpus: Option<u32>,
+    /// Print the result as JSON (docs/load.schema.json; with --find-knee docs/knee.schema.json, with
+    /// --predict docs/prediction.schema.json)
     #[arg(long)]
     pub(crate) json: bool,
     /// Also write the result as a page, one file that works offline; `-` is standard output
@@ -147,6 +163,25 @@ fn plain_number(text: &str) -> Option<f64> {
     let plain = |c: char| c.is_ascii_digit() || c == '.';
     let typed = text.chars().all(plain) && text.starts_with(|c: char| c.is_ascii_digit());
     text.parse().ok().filter(|_| typed)
+}
+
+/// What a server is taken for.
+fn parse_server(text: &str) -> Result<ServerKind, String> {
+    const RIGHT: &str = "expected single, pool:K with K workers, each (a thread or process for each \
+                         connection), or event-loop:T with T threads; K and T from 1 to 1,000,000";
+    let (name, number) = text.split_once(':').map_or((text, None), |(name, n)| (name, Some(n)));
+    let count = |text: &str| {
+        let digits = text.chars().all(|c| c.is_ascii_digit());
+        text.parse().ok().filter(|n| digits && (1..=SERVER_WORKERS_MAX).contains(n))
+    };
+    match (name, number) {
+        ("single", None) => Ok(ServerKind::Single),
+        ("each", None) => Ok(ServerKind::Each),
+        ("event-loop", None) => Ok(ServerKind::EventLoop(1)),
+        ("pool", Some(n)) => count(n).map(ServerKind::Pool).ok_or_else(|| RIGHT.into()),
+        ("event-loop", Some(n)) => count(n).map(ServerKind::EventLoop).ok_or_else(|| RIGHT.into()),
+        _ => Err(RIGHT.into()),
+    }
 }
 
 /// hey and oha have `-t` for a time.
@@ -228,6 +263,31 @@ mod tests {
         }
         for text in ["", "GET /", "CONNECT", "Ä"] {
             assert!(parse_method(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_server_is_one_of_four_kinds() {
+        let of = |text| parse_server(text).ok();
+        assert_eq!((of("single"), of("each")), (Some(ServerKind::Single), Some(ServerKind::Each)));
+        assert_eq!(of("pool:8"), Some(ServerKind::Pool(8)));
+        assert_eq!(
+            (of("event-loop"), of("event-loop:4")),
+            (of("event-loop:1"), Some(ServerKind::EventLoop(4)))
+        );
+        for text in [
+            "",
+            "pool",
+            "pool:0",
+            "pool:+8",
+            "pool:8:8",
+            "single:1",
+            "each:2",
+            "nginx",
+            "event-loop:",
+            "pool:1000001",
+        ] {
+            assert!(parse_server(text).is_err_and(|why| why.contains("pool:K")), "{text}");
         }
     }
 

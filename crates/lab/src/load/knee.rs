@@ -2,6 +2,7 @@
 
 use super::live::{Watch, interrupted};
 use super::plan::{Asked, TRIAL_MS, at_rate};
+use super::rest;
 use crate::cli::load::LoadArgs;
 use crate::exit::Exit;
 use crate::{session, ui};
@@ -23,14 +24,6 @@ const REQUESTS_LEAST: f64 = 200.0;
 
 /// A trial of a low rate is so many times as long as the others at most.
 const LONGER_MAX: u64 = 5;
-
-/// The pause after a trial, in which a server ends what it still has to do: as long as its responses
-/// took, within these.
-const REST_LEAST: Duration = Duration::from_millis(100);
-const REST_MOST: Duration = Duration::from_secs(2);
-
-/// How often somebody who waits looks up.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(super) fn find(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     let rules = KneeRules {
@@ -168,15 +161,6 @@ fn measured(result: &LoadResult, per_s: f64, block: u32) -> KneeTrial {
         p50_ns: at(&result.response, 50.0),
         p95_ns: at(&result.response, 95.0),
         service_p95_ns: at(&result.service, 95.0),
-    }
-}
-
-/// Lets the server end what it still has to do, unless somebody wants to stop.
-fn rest(result: &LoadResult) {
-    let longest = result.response.max_ns.map_or(REST_MOST, Duration::from_nanos);
-    let until = Instant::now() + longest.clamp(REST_LEAST, REST_MOST);
-    while Instant::now() < until && !interrupted() {
-        std::thread::sleep(LOOK_EVERY);
     }
 }
 

@@ -4,6 +4,7 @@ mod files;
 mod knee;
 mod live;
 mod plan;
+mod predict;
 mod target;
 
 use crate::cli::load::LoadArgs;
@@ -16,8 +17,16 @@ use model::{LoadError, LoadResult};
 use plan::Asked;
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use web::load::Outcome;
+
+/// The pause after one load of several, in which a server ends what it still has to do: as long as its responses
+/// took, within these.
+const REST_LEAST: Duration = Duration::from_millis(100);
+const REST_MOST: Duration = Duration::from_secs(2);
+
+/// How often somebody who waits looks up.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     let is_stdout = |file: &Option<_>| file.as_deref().is_some_and(|file| file == Path::new("-"));
@@ -31,6 +40,9 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     sys::interrupt::install()?;
     if args.find_knee {
         return knee::find(args, &asked);
+    }
+    if args.predict.is_some() {
+        return predict::predict(args, &asked);
     }
     // Before the load: what cannot be measured again should have a place.
     let html = place(args.html.as_deref(), "--html")?;
@@ -77,6 +89,15 @@ fn measure(asked: &Asked) -> anyhow::Result<Outcome> {
     let mut outcome = outcome?;
     outcome.result.scruple = session::VERSION.into();
     Ok(outcome)
+}
+
+/// Lets the server end what it still has to do, unless somebody wants to stop.
+fn rest(result: &LoadResult) {
+    let longest = result.response.max_ns.map_or(REST_MOST, Duration::from_nanos);
+    let until = Instant::now() + longest.clamp(REST_LEAST, REST_MOST);
+    while Instant::now() < until && !interrupted() {
+        std::thread::sleep(LOOK_EVERY);
+    }
 }
 
 /// Why nothing was answered; `None` if anything was.

@@ -33,7 +33,7 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
     if target.is_remote()? {
         check_remote(args, target.host())?;
     }
-    let open = args.open.is_some() || args.find_knee;
+    let open = args.open.is_some() || args.find_knee || args.predict.is_some();
     if args.open.is_some() && args.rate.is_none() && !args.find_knee {
         bail!("--open needs a rate: --rate 500, or --find-knee to find out which the server bears");
     }
@@ -48,6 +48,9 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         );
     }
     let connections = args.connections.unwrap_or(if open { CONNECTIONS_OPEN } else { CONNECTIONS });
+    if args.predict.is_some() && target.is_remote()? {
+        bail!("--predict saturates the server: it asks this machine alone");
+    }
     if args.threads > connections {
         bail!("--threads {}: there are {connections} connections to share out", args.threads);
     }

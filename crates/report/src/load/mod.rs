@@ -2,11 +2,13 @@
 
 mod knee;
 mod page;
+mod prediction;
 mod sayings;
 mod text;
 
 pub(crate) use knee::text as knee_text;
 pub(crate) use page::page;
+pub(crate) use prediction::text as prediction_text;
 pub(crate) use text::text;
 
 use crate::format::{count, value};

@@ -19,7 +19,7 @@ pub use survival::percentiles;
 pub use target::address;
 
 use hdrhistogram::Histogram;
-use model::{Arrivals, LoadPlan, LoadResult, Network};
+use model::{LoadPlan, LoadResult, Network};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
@@ -43,6 +43,9 @@ const RATE_MAX: f64 = 10_000_000.0;
 
 /// The longest time-out and duration, in ms: a year.
 const TIME_MS_MAX: u64 = 366 * 24 * 3_600_000;
+
+/// The most requests that are noted one by one: 24 bytes each.
+pub const NOTED_MAX: f64 = 5e6;
 
 /// Descriptors that a thread needs beside its connections, and the process beside its threads.
 const THREAD_FILES: u64 = 8;
@@ -108,6 +111,17 @@ pub struct Outcome {
     pub lateness: Times,
 }
 
+/// One request, as it was noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Noted {
+    /// When it came due, in ns from the start of the load.
+    pub due_ns: u64,
+    /// When its answer was whole, in ns from the start of the load; `None` if there was none by then.
+    pub done_ns: Option<u64>,
+    /// The number of its connection, from 0; of a request that was never sent, of none.
+    pub connection: Option<u32>,
+}
+
 /// How far a load is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Live {
@@ -135,6 +149,45 @@ pub fn run(
     body: &[u8],
     live: &mut dyn FnMut(Live) -> bool,
 ) -> Result<Outcome, Error> {
+    Ok(carry_out(plan, body, live, false)?.0)
+}
+
+/// The same, with each request noted, in the order of their coming due. Memory grows with their
+/// number.
+///
+/// # Errors
+/// As [`run`]; a plan of which more than [`NOTED_MAX`] requests are to be expected, or whose number
+/// nobody knows beforehand: a closed loop without one.
+pub fn run_noting(
+    plan: &LoadPlan,
+    body: &[u8],
+    live: &mut dyn FnMut(Live) -> bool,
+) -> Result<(Outcome, Vec<Noted>), Error> {
+    check(plan, body)?;
+    let expected = match (expected(plan), plan.requests) {
+        (Some(expected), Some(most)) => Some(expected.min(most as f64)),
+        (expected, most) => expected.or(most.map(|most| most as f64)),
+    };
+    if expected.is_none_or(|expected| expected > NOTED_MAX) {
+        return Err(Error::Plan(format!(
+            "each request is to be noted, at most {NOTED_MAX} of them: state a number, a lower rate \
+             or a shorter time"
+        )));
+    }
+    carry_out(plan, body, live, true)
+}
+
+/// Requests that come due by rate and time; `None` in a closed loop or without a time.
+fn expected(plan: &LoadPlan) -> Option<f64> {
+    Some(plan.arrivals.per_s()? * plan.duration_ms? as f64 / 1e3)
+}
+
+fn carry_out(
+    plan: &LoadPlan,
+    body: &[u8],
+    live: &mut dyn FnMut(Live) -> bool,
+    note: bool,
+) -> Result<(Outcome, Vec<Noted>), Error> {
     check(plan, body)?;
     let target = Target::parse(&plan.url)?;
     let request = target::request(plan, &target, body)?;
@@ -148,19 +201,24 @@ pub fn run(
     let limit_s = u32::try_from(plan.timeout_ms.div_ceil(1000)).unwrap_or(u32::MAX).min(3600);
     let syn_repeats_s = sys::netstat::syn_repeats_s(sys::netstat::syn_linear_timeouts(), limit_s);
     let mut workers = Vec::new();
+    let mut first = 0;
     for (thread, progress) in (0..threads).zip(&progress) {
+        let connections =
+            plan.connections / threads + u32::from(thread < plan.connections % threads);
         workers.push(Worker::new(Job {
             plan,
             address,
             request: &request,
             thread,
             threads,
-            connections: plan.connections / threads
-                + u32::from(thread < plan.connections % threads),
+            first,
+            connections,
+            note,
             syn_repeats_s: &syn_repeats_s,
             shared: &shared,
             progress,
         })?);
+        first += connections;
     }
     let before = Before::look();
     let (start_ns, tallies) = conduct(workers, &shared, &progress, live)?;
@@ -175,8 +233,9 @@ pub fn run(
     seen.stopped = shared.stop.load(Ordering::Relaxed);
     let elapsed_ns = sum.end_ns.saturating_sub(start_ns);
     let result = verdict::result(plan, &sum, elapsed_ns, &seen);
-    let Tally { response, service, lateness, .. } = sum;
-    Ok(Outcome { result, response, service, lateness })
+    let Tally { response, service, lateness, mut noted, .. } = sum;
+    noted.sort_unstable_by_key(|one| (one.due_ns, one.connection));
+    Ok((Outcome { result, response, service, lateness }, noted))
 }
 
 /// A server that no connection could be made to.
@@ -347,12 +406,7 @@ fn check(plan: &LoadPlan, body: &[u8]) -> Result<(), Error> {
         (_, Some(0)) => return wrong("at least one request is needed".to_string()),
         _ => {}
     }
-    let rate = match plan.arrivals {
-        Arrivals::Closed => None,
-        Arrivals::Paced { per_s }
-        | Arrivals::Constant { per_s }
-        | Arrivals::Poisson { per_s, .. } => Some(per_s),
-    };
+    let rate = plan.arrivals.per_s();
     // One in a thousand seconds is the slowest of which anybody learns something.
     if let Some(rate) = rate.filter(|rate| !(0.001..=RATE_MAX).contains(rate)) {
         return wrong(format!("{rate} requests per second: 0.001 to {RATE_MAX} can be"));

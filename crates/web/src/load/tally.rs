@@ -1,6 +1,6 @@
 //! What one thread has counted, and the sum over threads.
 
-use super::Times;
+use super::{Noted, Times};
 use hdrhistogram::Histogram;
 use model::LoadError;
 use std::collections::BTreeMap;
@@ -82,6 +82,8 @@ pub(super) struct Tally {
     pub(super) syn_backoff: BTreeMap<u32, u64>,
     /// Answers of each connection.
     pub(super) answers: Vec<u64>,
+    /// Each request, where that was asked for.
+    pub(super) noted: Vec<Noted>,
     /// When it ended, in ns of the monotonic clock.
     pub(super) end_ns: u64,
     /// CPU time of the thread, in ns.
@@ -112,6 +114,7 @@ impl Tally {
             written_bytes: 0,
             syn_backoff: BTreeMap::new(),
             answers: Vec::new(),
+            noted: Vec::new(),
             end_ns: 0,
             cpu_ns: 0,
             queue_wait_ns: None,
@@ -144,6 +147,7 @@ impl Tally {
         self.read_bytes += other.read_bytes;
         self.written_bytes += other.written_bytes;
         self.answers.extend(&other.answers);
+        self.noted.extend(&other.noted);
         self.end_ns = self.end_ns.max(other.end_ns);
         self.cpu_ns += other.cpu_ns;
         self.queue_wait_ns = match (self.queue_wait_ns, other.queue_wait_ns) {

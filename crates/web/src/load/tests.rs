@@ -1,5 +1,5 @@
 use super::*;
-use model::{LoadCounts, LoadError};
+use model::{Arrivals, LoadCounts, LoadError};
 use server::{Server, answer, until_asked};
 use std::io::{Read, Write};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ fn plan(server: &Server, arrivals: Arrivals, connections: u32) -> LoadPlan {
 
 /// Carries out a plan, and checks what holds of every load.
 fn load(plan: &LoadPlan) -> LoadResult {
-    let outcome = run(plan, b"", &mut |_| true).unwrap();
+    let (outcome, noted) = carry_out(plan, b"", &mut |_| true, true).unwrap();
     let LoadResult { counts, response, service, lateness, audit, .. } = &outcome.result;
     let errors: u64 = counts.errors.values().sum();
     assert_eq!(counts.sent, counts.answered + errors + counts.timed_out + counts.in_flight);
@@ -37,6 +37,15 @@ fn load(plan: &LoadPlan) -> LoadResult {
     assert_eq!((service.count, service.censored), (counts.answered, given_up));
     assert_eq!((response.count, response.censored), (counts.answered, given_up + counts.unsent));
     assert_eq!((lateness.count, lateness.censored), (counts.sent, counts.unsent));
+    assert_eq!(noted.len() as u64, counts.sent + counts.unsent);
+    let answered = noted.iter().filter(|one| one.done_ns.is_some()).count() as u64;
+    assert_eq!(answered, counts.answered);
+    assert_eq!(noted.iter().filter(|one| one.connection.is_none()).count() as u64, counts.unsent);
+    assert!(noted.iter().all(|one| one.connection.is_none_or(|number| number < plan.connections)));
+    assert!(noted.is_sorted_by_key(|one| one.due_ns));
+    let waited = noted.iter().filter_map(|one| one.done_ns?.checked_sub(one.due_ns)).max();
+    let known = &outcome.response.known;
+    assert!(known.equivalent(waited.unwrap_or(0), known.max()), "{waited:?}");
     assert!(audit.len() == 2 && audit.iter().all(|law| law.holds), "{audit:?}");
     let throughput = counts.succeeded as f64 * 1e9 / outcome.result.elapsed_ns as f64;
     assert!((outcome.result.throughput_per_s - throughput).abs() < 1e-6 * (1.0 + throughput));
@@ -415,6 +424,22 @@ fn a_body_is_sent_whole() {
     let result = run(&plan, &body, &mut |_| true).unwrap().result;
     assert_eq!(result.counts.succeeded, 4);
     assert_eq!(result.written_bytes, received.load(Ordering::Relaxed));
+}
+
+#[test]
+fn requests_are_noted_where_their_number_is_bounded() {
+    let server = polite(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    let refused = |plan: &LoadPlan| run_noting(plan, b"", &mut |_| true).is_err();
+    let closed = plan(&server, Arrivals::Closed, 2);
+    assert!(refused(&closed));
+    let endless = Arrivals::Constant { per_s: 1e7 };
+    let ten_s = Some(10_000);
+    assert!(refused(&LoadPlan { duration_ms: ten_s, ..plan(&server, endless.clone(), 2) }));
+    let few = LoadPlan { requests: Some(5), ..plan(&server, endless, 2) };
+    let (outcome, noted) = run_noting(&few, b"", &mut |_| true).unwrap();
+    assert_eq!((outcome.result.counts.sent + outcome.result.counts.unsent, noted.len()), (5, 5));
+    let counted = LoadPlan { requests: Some(7), ..closed };
+    assert_eq!(run_noting(&counted, b"", &mut |_| true).unwrap().1.len(), 7);
 }
 
 #[test]

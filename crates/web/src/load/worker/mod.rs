@@ -2,10 +2,10 @@
 
 mod sending;
 
-use super::Error;
 use super::connection::{Connection, Phase, Ready, Step, Wire};
 use super::schedule::Due;
 use super::tally::{Presence, Tally, record};
+use super::{Error, Noted};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use model::{Arrivals, LoadError, LoadPlan};
@@ -66,7 +66,11 @@ pub(super) struct Job<'a> {
     /// Its number, of so many.
     pub(super) thread: u32,
     pub(super) threads: u32,
+    /// The number of its first connection among those of all threads.
+    pub(super) first: u32,
     pub(super) connections: u32,
+    /// Whether each request is noted.
+    pub(super) note: bool,
     /// After how many seconds the kernel repeats a SYN.
     pub(super) syn_repeats_s: &'a [u32],
     pub(super) shared: &'a Shared,
@@ -309,14 +313,27 @@ impl<'a> Worker<'a> {
         if let Some(count) = self.tally.statuses.get_mut(usize::from(status)) {
             *count += 1;
         }
+        let due_ns = connection.due_ns;
         connection.answers += 1;
         connection.proven = true;
         connection.failures = 0;
         if !(reusable && self.job.plan.keep_alive) {
             connection.close();
         }
+        self.note(due_ns, Some(now_ns), Some(index));
         self.depart(now_ns);
         self.freed(index, now_ns);
+    }
+
+    /// Notes what became of a request, where that is wanted.
+    fn note(&mut self, due_ns: u64, done_ns: Option<u64>, index: Option<u32>) {
+        if self.job.note {
+            self.tally.noted.push(Noted {
+                due_ns: due_ns.saturating_sub(self.start_ns),
+                done_ns: done_ns.map(|ns| ns.saturating_sub(self.start_ns)),
+                connection: index.map(|index| self.job.first + index),
+            });
+        }
     }
 
     /// A request has left the system.
@@ -338,10 +355,11 @@ impl<'a> Worker<'a> {
         self.tally.failed_ns.0 += (now_ns - connection.due_ns) as f64;
         self.tally.failed_ns.1 += (now_ns - connection.sent_ns) as f64;
         *self.tally.errors.entry(error).or_default() += 1;
-        let proven = connection.proven;
+        let (proven, due_ns) = (connection.proven, connection.due_ns);
         let rest_ns = REST_NS << connection.failures.min(REST_DOUBLINGS_MAX);
         connection.close();
         connection.proven = false;
+        self.note(due_ns, None, Some(index));
         self.depart(now_ns);
         if opening {
             self.unopened += 1;

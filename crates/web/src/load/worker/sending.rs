@@ -158,7 +158,9 @@ impl Worker<'_> {
         tally.timed_out += 1;
         record(&mut tally.response.censored, now_ns.saturating_sub(connection.due_ns));
         record(&mut tally.service.censored, now_ns.saturating_sub(connection.sent_ns));
+        let due_ns = connection.due_ns;
         connection.close();
+        self.note(due_ns, None, Some(index));
         self.depart(now_ns);
         self.freed(index, now_ns);
     }
@@ -224,18 +226,23 @@ impl Worker<'_> {
 
     /// The end: what has no answer is kept as what had passed by then.
     pub(super) fn finish(&mut self, end_ns: u64) {
-        let tally = &mut self.tally;
-        for connection in self.connections.iter().filter(|connection| connection.is_busy()) {
-            tally.in_flight += 1;
-            record(&mut tally.response.censored, end_ns.saturating_sub(connection.due_ns));
-            record(&mut tally.service.censored, end_ns.saturating_sub(connection.sent_ns));
+        for index in 0..self.job.connections {
+            let connection = &self.connections[index as usize];
+            if connection.is_busy() {
+                let (due_ns, tally) = (connection.due_ns, &mut self.tally);
+                tally.in_flight += 1;
+                record(&mut tally.response.censored, end_ns.saturating_sub(due_ns));
+                record(&mut tally.service.censored, end_ns.saturating_sub(connection.sent_ns));
+                self.note(due_ns, None, Some(index));
+            }
         }
         // What comes due at the very end is not part of the load.
         if let Some(last_ns) = end_ns.checked_sub(self.start_ns + 1) {
             self.arrive(self.start_ns + last_ns);
-            let tally = &mut self.tally;
             while let Some(due_ns) = self.due.as_mut().and_then(|due| due.next_by(last_ns)) {
                 let passed_ns = end_ns - (self.start_ns + due_ns);
+                self.note(self.start_ns + due_ns, None, None);
+                let tally = &mut self.tally;
                 tally.unsent += 1;
                 record(&mut tally.response.censored, passed_ns);
                 record(&mut tally.lateness.censored, passed_ns);

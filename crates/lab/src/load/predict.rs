@@ -1,0 +1,193 @@
+//! `scruple load URL --predict SERVER`: whether a server does as the queue that it should be.
+
+use super::live::{Watch, interrupted};
+use super::plan::Asked;
+use super::{rest, silence};
+use crate::cli::load::LoadArgs;
+use crate::exit::Exit;
+use crate::{session, ui};
+use analysis::{MeasuredLoad, Saturated};
+use anyhow::{anyhow, bail};
+use laws::station::predict::Observed;
+use model::{Arrivals, LoadPlan, LoadPrediction, PredictedLoad, ServerDemand};
+use std::time::Instant;
+use web::load::{Noted, Outcome};
+
+/// The parts of the saturated throughput at which requests come.
+const UTILISATIONS: [f64; 3] = [0.5, 0.7, 0.9];
+
+/// How long one request at a time is asked for, and how long each closed loop lasts.
+const ALONE_MS: u64 = 2_000;
+const CLOSED_MS: u64 = 1_500;
+
+/// More connections must bring so much more throughput for yet more to be tried.
+const GAIN_LEAST: f64 = 1.03;
+
+/// Connections of the first closed loop, and of the last at most.
+const FIRST: u32 = 16;
+const MOST: u32 = 1024;
+
+pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
+    let Some(server) = args.predict else { bail!("--predict wants to know what the server is") };
+    let mut study = Study {
+        asked,
+        begun: Instant::now(),
+        watch: Watch::new(None),
+        connections_max: args.connections.unwrap_or(MOST),
+    };
+    let mut prediction = LoadPrediction {
+        format: model::PREDICTION_FORMAT,
+        scruple: session::VERSION.into(),
+        plan: asked.plan.clone(),
+        server,
+        cpus: 0,
+        demand: None,
+        loads: Vec::new(),
+        complete: false,
+    };
+    let end = study.conduct(args, &mut prediction);
+    study.watch.end();
+    end?;
+    if args.json {
+        ui::result(&serde_json::to_string_pretty(&prediction)?)?;
+    } else {
+        ui::people(&report::prediction_terminal(&prediction, ui::width()))?;
+    }
+    Ok(if prediction.complete { Exit::Done } else { Exit::Incomplete })
+}
+
+/// The loads of one prediction.
+struct Study<'a> {
+    asked: &'a Asked,
+    begun: Instant,
+    watch: Watch,
+    connections_max: u32,
+}
+
+impl Study<'_> {
+    /// Everything, as far as nobody interrupts it.
+    fn conduct(&mut self, args: &LoadArgs, told: &mut LoadPrediction) -> anyhow::Result<()> {
+        let Some(alone_ns) = self.alone()? else { return Ok(()) };
+        let Some(saturated) = self.saturate()? else { return Ok(()) };
+        let most = sys::affinity::allowed().map_or(1, |cpus| cpus.len() as u32);
+        told.cpus = args.server_cpus.unwrap_or_else(|| analysis::cpus_seen(&saturated, most));
+        let demand = analysis::server_demand(told.server, told.cpus, alone_ns, &saturated);
+        let demand = demand.ok_or_else(|| anyhow!("{} answered nothing", self.asked.plan.url))?;
+        told.demand = Some(demand);
+        for (number, utilisation) in UTILISATIONS.into_iter().enumerate() {
+            match self.beside(told, &demand, utilisation, number as u64)? {
+                Some(load) => told.loads.push(load),
+                None => return Ok(()),
+            }
+        }
+        told.complete = true;
+        Ok(())
+    }
+
+    /// The mean response time of one request at a time, in ns; `None` if interrupted.
+    fn alone(&mut self) -> anyhow::Result<Option<f64>> {
+        let plan = self.closed(1, ALONE_MS);
+        let Some((outcome, _)) = self.load("one at a time", &plan, false)? else { return Ok(None) };
+        if let Some(why) = silence(&outcome.result) {
+            bail!("{why}");
+        }
+        // The one that was under way at the end is one of many, and nobody knows its time.
+        Ok(Some(outcome.response.known.mean()))
+    }
+
+    /// The closed loop with the most answers: connections are doubled until they bring no more.
+    fn saturate(&mut self) -> anyhow::Result<Option<Saturated>> {
+        let mut best: Option<Saturated> = None;
+        let mut connections = FIRST.min(self.connections_max);
+        loop {
+            let plan = self.closed(connections, CLOSED_MS);
+            let about = format!("{connections} connections");
+            let Some((outcome, _)) = self.load(&about, &plan, false)? else { return Ok(None) };
+            let result = &outcome.result;
+            let answered = result.counts.answered.max(1) as f64;
+            let seen = Saturated {
+                connections,
+                throughput_per_s: result.throughput_per_s,
+                cpu_seen_ns: result.foreign_cpu_ns.map(|ns| ns as f64 / answered),
+            };
+            let gains =
+                best.is_none_or(|best| seen.throughput_per_s > GAIN_LEAST * best.throughput_per_s);
+            if best.is_none_or(|best| seen.throughput_per_s > best.throughput_per_s) {
+                best = Some(seen);
+            }
+            if !gains || connections >= self.connections_max {
+                return Ok(best);
+            }
+            connections = (2 * connections).min(self.connections_max);
+        }
+    }
+
+    /// A load at a part of what the server bears, measured and predicted.
+    fn beside(
+        &mut self,
+        told: &LoadPrediction,
+        demand: &ServerDemand,
+        utilisation: f64,
+        number: u64,
+    ) -> anyhow::Result<Option<PredictedLoad>> {
+        let per_s = utilisation * demand.throughput_per_s;
+        let seed = self.asked.seed.wrapping_add(number);
+        let plan =
+            LoadPlan { arrivals: Arrivals::Poisson { per_s, seed }, ..self.asked.plan.clone() };
+        let about = format!("{:.0} % of it", 100.0 * utilisation);
+        let Some((outcome, noted)) = self.load(&about, &plan, true)? else { return Ok(None) };
+        let requests: Vec<Observed> = noted.iter().map(|one| observed(one, &plan)).collect();
+        let load = MeasuredLoad {
+            per_s,
+            random: true,
+            keep_alive: plan.keep_alive,
+            requests: &requests,
+            doubts: &outcome.result.doubts,
+        };
+        let predicted = analysis::predicted_load(told.server, told.cpus, demand, &load);
+        predicted.map(Some).map_err(|why| anyhow!(why))
+    }
+
+    /// A closed loop.
+    fn closed(&self, connections: u32, duration_ms: u64) -> LoadPlan {
+        LoadPlan {
+            arrivals: Arrivals::Closed,
+            connections,
+            threads: self.asked.plan.threads.min(connections),
+            duration_ms: Some(duration_ms),
+            ..self.asked.plan.clone()
+        }
+    }
+
+    /// One load, and a pause; `None` if it was interrupted: what was cut short says nothing.
+    fn load(
+        &mut self,
+        about: &str,
+        plan: &LoadPlan,
+        note: bool,
+    ) -> anyhow::Result<Option<(Outcome, Vec<Noted>)>> {
+        self.watch.part(format!("{about}: "));
+        let before = self.begun.elapsed();
+        let (watch, body) = (&mut self.watch, &self.asked.body);
+        let mut live = |live| watch.look(live, before);
+        let outcome = match note {
+            true => web::load::run_noting(plan, body, &mut live)?,
+            false => (web::load::run(plan, body, &mut live)?, Vec::new()),
+        };
+        if interrupted() {
+            return Ok(None);
+        }
+        rest(&outcome.0.result);
+        Ok(Some(outcome))
+    }
+}
+
+/// A request as the simulation takes it. One that was never sent would have come on a connection of
+/// its own.
+fn observed(one: &Noted, plan: &LoadPlan) -> Observed {
+    Observed {
+        at_ns: one.due_ns,
+        done_ns: one.done_ns,
+        connection: one.connection.unwrap_or(plan.connections),
+    }
+}
