@@ -54,6 +54,18 @@ pub(crate) const BROWSER: Tool = Tool {
     ],
 };
 
+/// The emulator that the simulated core is held against.
+pub(crate) const EMULATOR: Tool = Tool {
+    what: "RISC-V emulator",
+    variable: None,
+    names: &["qemu-riscv32"],
+    packages: &[
+        ("zypper", &["qemu-linux-user"]),
+        ("apk", &["qemu-riscv32"]),
+        ("", &["qemu-user"]),
+    ],
+};
+
 /// What scruple is calibrated against.
 pub(crate) const PEERS: [Tool; 3] = [
     Tool {

@@ -47,7 +47,9 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let begin = Instant::now();
     let count = STEPS.len() + 2;
     say(&format!("== 1/{count} tools"))?;
-    machine::provide(&machine::BROWSER, install).context("step \"tools\" failed")?;
+    for tool in [&machine::BROWSER, &machine::EMULATOR] {
+        machine::provide(tool, install).context("step \"tools\" failed")?;
+    }
     for (index, step) in STEPS.iter().enumerate() {
         let (title, words) = match step {
             Step::Cargo(title, words)

@@ -88,6 +88,20 @@ fn print(name: &str, service: &str, told: &LoadPrediction) {
         let error = time.and_then(|time| time.error());
         error.map_or("-".into(), |error| format!("{:+.1} %", 100.0 * error))
     };
+    if let Some(demand) = &told.demand {
+        let ms = |ns: u64| ns as f64 / 1e6;
+        println!(
+            "{name:<22} {service:<14} alone {:.2} ms, {:.1} per second on {} connections, held by \
+             {:?}; waits {:.2}, computes {:.2}, outside {:.2} ms",
+            demand.alone_ns / 1e6,
+            demand.throughput_per_s,
+            demand.connections,
+            demand.limit,
+            ms(demand.wait_ns),
+            ms(demand.cpu_ns),
+            ms(demand.outside_ns)
+        );
+    }
     for load in &told.loads {
         let ms = |ns: f64| format!("{:.2}", ns / 1e6);
         println!(

@@ -45,9 +45,10 @@ pub struct ServerDemand {
     pub cpu_seen_ns: Option<f64>,
     /// What held it.
     pub limit: ServerLimit,
-    /// How long a request waits, for a timer or a disk, in ns.
+    /// How long a request waits, for a timer or a disk, in ns; where the workers are what holds the
+    /// server, how long it holds one, whatever it does meanwhile.
     pub wait_ns: u64,
-    /// How long it computes, in ns.
+    /// How long it computes beyond that, in ns.
     pub cpu_ns: u64,
     /// What a request alone takes beside both, in ns: its way through the kernel.
     pub outside_ns: u64,

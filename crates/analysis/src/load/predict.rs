@@ -64,11 +64,10 @@ pub fn server_demand(
         (true, None) => ServerLimit::Nothing,
     };
     let (held_ns, cpu_ns) = match limit {
-        ServerLimit::Workers => {
-            let held = each(at_once);
-            (held, saturated.cpu_seen_ns.unwrap_or(0.0).min(held))
-        }
-        ServerLimit::Nothing => (alone_ns, saturated.cpu_seen_ns.unwrap_or(0.0).min(alone_ns)),
+        // What they compute meanwhile is part of what holds them. CPU time that was seen is no better:
+        // a neighbour's would be taken for theirs.
+        ServerLimit::Workers => (each(at_once), 0.0),
+        ServerLimit::Nothing => (alone_ns, 0.0),
         ServerLimit::Cpu => {
             let cpu = each(computing(server, cpus));
             (alone_ns.max(cpu), cpu)
@@ -217,7 +216,7 @@ mod tests {
         // 8 workers that sleep 20 ms and compute 0.1 ms; 0.2 ms through the kernel.
         let demand = of(ServerKind::Pool(8), 1, 20.3, saturated(32, 8.0 / 20.1e-3, 0.1e6));
         assert_eq!(demand.limit, ServerLimit::Workers);
-        assert_eq!((demand.wait_ns, demand.cpu_ns, demand.outside_ns), (20 * MS, MS / 10, MS / 5));
+        assert_eq!((demand.wait_ns, demand.cpu_ns, demand.outside_ns), (201 * MS / 10, 0, MS / 5));
     }
 
     #[test]

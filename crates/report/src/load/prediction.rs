@@ -59,9 +59,14 @@ fn learned(told: &LoadPrediction, demand: &ServerDemand) -> String {
     };
     let [wait, cpu, outside] =
         [demand.wait_ns, demand.cpu_ns, demand.outside_ns].map(|ns| time(ns as f64));
+    let asks = match demand.limit {
+        ServerLimit::Workers => format!("a request holds a worker for {wait}"),
+        ServerLimit::Cpu => format!("a request computes for {cpu} and waits for {wait}"),
+        ServerLimit::Nothing => format!("a request waits for {wait}"),
+    };
     format!(
-        "One request alone takes {}. {} got the most answers, {} per second; {by}. So a request \
-         waits for {wait} and computes for {cpu}, and {outside} are outside of the server.",
+        "One request alone takes {}. {} got the most answers, {} per second; {by}. So {asks}, and \
+         {outside} are outside of the server.",
         time(demand.alone_ns),
         counted(demand.connections.into(), "connection"),
         rate(demand.throughput_per_s),
