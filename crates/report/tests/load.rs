@@ -68,6 +68,7 @@ fn stalled() -> LoadResult {
         response: times(9_999, 1, waited),
         service: times(9_999, 1, quick),
         lateness: times(10_000, 0, late),
+        punctual: times(9_999, 1, waited),
         fairness: Some(Fairness {
             connections: 50,
             starved: 0,
@@ -116,6 +117,11 @@ fn starved() -> LoadResult {
             [Some(20.0), Some(20.5), Some(21.0), None, None, None, None, None, Some(22.0)],
         ),
         lateness: times(160, 0, [0.0; 9].map(Some)),
+        punctual: times(
+            110,
+            29,
+            [Some(20.0), Some(20.5), Some(21.0), None, None, None, None, None, Some(22.0)],
+        ),
         fairness: Some(Fairness {
             connections: 16,
             starved: 15,
@@ -234,6 +240,33 @@ fn the_hidden_waits_are_told_in_numbers() {
     assert!(text.contains("In a closed loop nobody asks while all wait"), "{text}");
     let text = plain::plain(&report::load_terminal(&starved(), 120)).replace('\n', " ");
     assert!(text.contains("15 of 16 connections got nothing"), "{text}");
+}
+
+#[test]
+fn a_late_generator_is_not_taken_for_a_server_that_lets_users_wait() {
+    let quick = [0.03, 0.06, 0.07, 0.08, 0.09, 0.1, 0.2, 0.3, 0.4];
+    let late_by = |own_ms: f64| LoadResult {
+        response: times(10_000, 0, quick.map(|ms| Some(ms + own_ms))),
+        punctual: times(10_000, 0, quick.map(Some)),
+        service: times(10_000, 0, quick.map(Some)),
+        ..stalled()
+    };
+    let told = |result: &LoadResult| {
+        plain::plain(&report::load_terminal(result, 120))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let little = told(&late_by(0.1));
+    assert!(!little.contains("Service time alone would have told p"), "{little}");
+    assert!(little.contains("hardly a request had to wait for a connection"), "{little}");
+    let own = "without that, p50 of the response time would be 60.0 µs and not 160 µs";
+    assert!(little.contains(own), "{little}");
+    // Beyond that it is a doubt, which says it itself.
+    let much = told(&late_by(1.0));
+    assert!(!much.contains("a little late") && !much.contains("would have told p"), "{much}");
+    let not_at_all = told(&late_by(0.0));
+    assert!(!not_at_all.contains("late:"), "{not_at_all}");
 }
 
 #[test]

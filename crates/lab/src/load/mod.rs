@@ -130,6 +130,7 @@ pub(crate) mod tests {
             response: LoadTimes::default(),
             service: LoadTimes::default(),
             lateness: LoadTimes::default(),
+            punctual: LoadTimes::default(),
             fairness: None,
             network: Network::default(),
             syn_backoff: Vec::new(),

@@ -65,6 +65,7 @@ pub(super) fn sayings(result: &LoadResult) -> Vec<Saying> {
     all.extend(fairness(result));
     all.extend(network(result));
     all.extend(hidden(result));
+    all.extend(own(result));
     all.extend(audit(result));
     all.push(saying(Kind::Aside, cost(result)));
     all
@@ -78,18 +79,19 @@ fn hidden(result: &LoadResult) -> Option<Saying> {
                     --rate with --open lets them come.";
         return Some(saying(Kind::Aside, text));
     }
+    // Against the response time without the generator's own lateness, which no user would wait for.
     let worst = [99.0, 95.0, 50.0].into_iter().find_map(|percent| {
         let service = percentile(&result.service, percent)? as f64;
-        let response = percentile(&result.response, percent).map(|ns| ns as f64);
-        let hides = response.is_none_or(|response| response > HIDDEN_LEAST * service);
-        hides.then_some((percent, service, response))
+        let waited = percentile(&result.punctual, percent).map(|ns| ns as f64);
+        let hides = waited.is_none_or(|waited| waited > HIDDEN_LEAST * service);
+        hides.then_some((percent, service, waited))
     });
     Some(match worst {
-        Some((percent, service, response)) => {
-            let response = response.map_or("more than could be measured".into(), time);
+        Some((percent, service, waited)) => {
+            let waited = waited.map_or("more than could be measured".into(), time);
             let text = format!(
                 "Service time alone would have told p{percent} = {}; who came when they were to come \
-                 waited {response}. A loop that sends the next request after the answer to the last \
+                 waited {waited}. A loop that sends the next request after the answer to the last \
                  hides that difference.",
                 time(service)
             );
@@ -97,9 +99,27 @@ fn hidden(result: &LoadResult) -> Option<Saying> {
         }
         None => saying(
             Kind::Aside,
-            "Service time alone would have told the same: hardly a request was sent late.",
+            "Service time alone would have told the same: hardly a request had to wait for a \
+             connection.",
         ),
     })
+}
+
+/// What the generator's own lateness adds to response times where it is no doubt: the doubt says it
+/// itself.
+fn own(result: &LoadResult) -> Option<Saying> {
+    if result.own_lateness(LoadResult::OWN_LATENESS_NS).is_some() {
+        return None;
+    }
+    let own = result.own_lateness(0)?;
+    let text = format!(
+        "The generator itself was a little late: without that, p{} of the response time would be {} and \
+         not {}. For so short times, read the service time.",
+        own.percent,
+        time(own.punctual_ns as f64),
+        time(own.response_ns as f64)
+    );
+    Some(saying(Kind::Aside, text))
 }
 
 fn failed(result: &LoadResult) -> Vec<Saying> {

@@ -5,7 +5,7 @@ mod sending;
 use super::Error;
 use super::connection::{Connection, Phase, Ready, Step, Wire};
 use super::schedule::Due;
-use super::tally::{Presence, Tally, record};
+use super::tally::{Presence, Tally};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use model::{Arrivals, LoadError, LoadPlan};
@@ -304,8 +304,7 @@ impl<'a> Worker<'a> {
             return;
         }
         let connection = &mut self.connections[index as usize];
-        record(&mut self.tally.response.known, now_ns - connection.due_ns);
-        record(&mut self.tally.service.known, now_ns - connection.sent_ns);
+        connection.record(now_ns, &mut self.tally, |times| &mut times.known);
         if let Some(count) = self.tally.statuses.get_mut(usize::from(status)) {
             *count += 1;
         }

@@ -92,8 +92,7 @@ impl Worker<'_> {
         record(&mut tally.lateness.known, now_ns.saturating_sub(due_ns));
         // A closed loop has no request before it has a connection.
         let free_since_ns = if self.due.is_some() { self.free_since_ns } else { due_ns };
-        let possible_ns = due_ns.max(free_since_ns);
-        record(&mut tally.own_lateness, now_ns.saturating_sub(possible_ns));
+        connection.own_late_ns = now_ns.saturating_sub(due_ns.max(free_since_ns));
         tally.waited += u64::from(free_since_ns > due_ns);
         connection.due_ns = due_ns;
         connection.sent_ns = now_ns;
@@ -156,8 +155,7 @@ impl Worker<'_> {
         let connection = &mut self.connections[index as usize];
         let tally = &mut self.tally;
         tally.timed_out += 1;
-        record(&mut tally.response.censored, now_ns.saturating_sub(connection.due_ns));
-        record(&mut tally.service.censored, now_ns.saturating_sub(connection.sent_ns));
+        connection.record(now_ns, tally, |times| &mut times.censored);
         connection.close();
         self.depart(now_ns);
         self.freed(index, now_ns);
@@ -227,8 +225,7 @@ impl Worker<'_> {
         let tally = &mut self.tally;
         for connection in self.connections.iter().filter(|connection| connection.is_busy()) {
             tally.in_flight += 1;
-            record(&mut tally.response.censored, end_ns.saturating_sub(connection.due_ns));
-            record(&mut tally.service.censored, end_ns.saturating_sub(connection.sent_ns));
+            connection.record(end_ns, tally, |times| &mut times.censored);
         }
         // What comes due at the very end is not part of the load.
         if let Some(last_ns) = end_ns.checked_sub(self.start_ns + 1) {
@@ -238,6 +235,7 @@ impl Worker<'_> {
                 let passed_ns = end_ns - (self.start_ns + due_ns);
                 tally.unsent += 1;
                 record(&mut tally.response.censored, passed_ns);
+                record(&mut tally.punctual.censored, passed_ns);
                 record(&mut tally.lateness.censored, passed_ns);
             }
         }
