@@ -61,6 +61,9 @@ fn another_machine_is_asked_only_by_who_says_so_and_how_much() {
 fn flags_that_contradict_each_other_are_told() {
     assert!(refusal(&[HERE, "--open"]).contains("--rate"));
     assert!(refusal(&[HERE, "-c", "2", "-t", "4"]).contains("2 connections"));
+    assert!(refusal(&[HERE, "-c", "1", "-t", "2"]).contains("there is 1 connection to"));
+    assert!(refusal(&[HERE, "-H", "connection: Close"]).contains("--no-keep-alive"));
+    assert!(refusal(&[HERE, "-H", "Connection: keep-alive", "--no-keep-alive"]).contains("leave"));
     assert!(refusal(&[HERE, "-D", "/no/such/file"]).contains("/no/such/file"));
     assert!(refusal(&[HERE, "--json", "--html", "-"]).contains("standard output"));
     let folder = tempfile::tempdir().unwrap();

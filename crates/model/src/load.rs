@@ -130,7 +130,8 @@ pub struct LoadTimes {
     pub percentiles: Vec<LoadPercentile>,
 }
 
-/// How answers were shared out over connections: of a closed loop with keep-alive.
+/// How answers were shared out over connections: of a closed loop with keep-alive, and of those of its
+/// connections that had a request to send.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
     /// Connections.
@@ -223,7 +224,8 @@ pub struct LoadResult {
     pub audit: Vec<LawCheck>,
     /// CPU time of the generator's threads, in ns.
     pub generator_cpu_ns: u64,
-    /// CPU time of other processes meanwhile, the server's included, in ns; null where it is unknown.
+    /// CPU time of other processes meanwhile, the server's included, in ns; null where it is unknown,
+    /// as of less than 0.1 s, for which the kernel's clock of it is too coarse.
     pub foreign_cpu_ns: Option<u64>,
     /// Sentences that say what makes this result doubtful; empty where nothing does.
     pub doubts: Vec<String>,

@@ -243,6 +243,32 @@ fn the_hidden_waits_are_told_in_numbers() {
 }
 
 #[test]
+fn redirects_are_told_from_what_was_asked_for() {
+    let with = |statuses: &[(u16, u64)]| {
+        let statuses = statuses.iter().copied().collect();
+        let counts = LoadCounts { statuses, ..stalled().counts };
+        plain::plain(&report::load_terminal(&LoadResult { counts, ..stalled() }, 120))
+    };
+    let moved = with(&[(301, 9_999)]);
+    assert!(
+        moved.contains("! Answers by status: 301: 9999; redirects are not followed."),
+        "{moved}"
+    );
+    assert!(!with(&[(304, 9_999)]).contains("redirects"));
+    assert!(!with(&[(200, 9_999)]).contains("by status"));
+}
+
+#[test]
+fn what_came_due_at_the_very_end_is_an_aside() {
+    let with = |unsent: u64| {
+        let counts = LoadCounts { unsent, in_flight: 0, ..stalled().counts };
+        plain::plain(&report::load_terminal(&LoadResult { counts, ..stalled() }, 120))
+    };
+    assert!(with(1).contains("· Given up: 1 came due and was never sent."), "{}", with(1));
+    assert!(with(100).contains("! Given up: 100 came due and were never sent."), "{}", with(100));
+}
+
+#[test]
 fn a_late_generator_is_not_taken_for_a_server_that_lets_users_wait() {
     let quick = [0.03, 0.06, 0.07, 0.08, 0.09, 0.1, 0.2, 0.3, 0.4];
     let late_by = |own_ms: f64| LoadResult {

@@ -8,6 +8,12 @@ use model::{Arrivals, LoadError, LoadResult, Unit};
 /// A response time is told beside the service time where it is so many times as long.
 const HIDDEN_LEAST: f64 = 1.1;
 
+/// Answers that send the client elsewhere (RFC 9110, 15.4).
+const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
+/// What came due at the very end and was not sent any more is told as an aside: of so many at most one.
+const UNSENT_ONE_OF: u64 = 1000;
+
 /// How a sentence is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -108,7 +114,9 @@ fn hidden(result: &LoadResult) -> Option<Saying> {
 /// What the generator's own lateness adds to response times where it is no doubt: the doubt says it
 /// itself.
 fn own(result: &LoadResult) -> Option<Saying> {
-    if result.own_lateness(LoadResult::OWN_LATENESS_NS).is_some() {
+    // In a closed loop nothing is due before it can be sent.
+    let closed = result.plan.arrivals == Arrivals::Closed;
+    if closed || result.own_lateness(LoadResult::OWN_LATENESS_NS).is_some() {
         return None;
     }
     let own = result.own_lateness(0)?;
@@ -131,12 +139,19 @@ fn failed(result: &LoadResult) -> Vec<Saying> {
     }
     let refused: u64 =
         counts.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
-    if refused > 0 || counts.statuses.len() > 1 {
+    let redirects = counts.statuses.keys().any(|status| REDIRECTS.contains(status));
+    if refused > 0 || redirects || counts.statuses.len() > 1 {
         let each: Vec<String> =
             counts.statuses.iter().map(|(status, n)| format!("{status}: {}", count(*n))).collect();
-        let kind = if refused > 0 { Kind::Bad } else { Kind::Plain };
-        let note = if refused > 0 { "; 400 and above are no throughput" } else { "" };
-        all.push(saying(kind, format!("Answers by status: {}{note}.", each.join(", "))));
+        let kind = match (refused > 0, redirects) {
+            (true, _) => Kind::Bad,
+            (false, true) => Kind::Care,
+            (false, false) => Kind::Plain,
+        };
+        let refused = if refused > 0 { "; 400 and above are no throughput" } else { "" };
+        let followed = if redirects { "; redirects are not followed" } else { "" };
+        let text = format!("Answers by status: {}{refused}{followed}.", each.join(", "));
+        all.push(saying(kind, text));
     }
     all
 }
@@ -159,14 +174,15 @@ fn given_up(result: &LoadResult) -> Option<Saying> {
     let parts = [
         (counts.timed_out, format!("had no answer within {limit}")),
         (counts.in_flight, "had none yet when the time was over".to_string()),
-        (counts.unsent, "came due and were never sent".to_string()),
+        (counts.unsent, format!("came due and {} never sent", was_or_were(counts.unsent))),
     ];
     let told: Vec<String> = parts
         .iter()
         .filter(|(n, _)| *n > 0)
         .map(|(n, what)| format!("{} {what}", count(*n)))
         .collect();
-    let kind = if counts.timed_out + counts.unsent > 0 { Kind::Care } else { Kind::Aside };
+    let unsent = counts.unsent * UNSENT_ONE_OF > due(result);
+    let kind = if counts.timed_out > 0 || unsent { Kind::Care } else { Kind::Aside };
     let text = format!(
         "Given up: {}. They count as waited for until then, not as answered.",
         told.join(", ")
@@ -231,7 +247,11 @@ fn network(result: &LoadResult) -> Vec<Saying> {
 }
 
 fn segments(n: u64, what: &str) -> String {
-    format!("{} {}", counted(n, what), if n == 1 { "was" } else { "were" })
+    format!("{} {}", counted(n, what), was_or_were(n))
+}
+
+fn was_or_were(n: u64) -> &'static str {
+    if n == 1 { "was" } else { "were" }
 }
 
 fn audit(result: &LoadResult) -> Vec<Saying> {

@@ -88,6 +88,8 @@ pub(super) struct Connection {
     pub(super) sent_ns: u64,
     /// How much earlier it could have been sent, in ns.
     pub(super) own_late_ns: u64,
+    /// Whether it, or one that was in its place before, has had a request to send.
+    pub(super) was_asked: bool,
     /// Answers, on this connection and on those that were in its place before.
     pub(super) answers: u64,
     /// Whether this one has had an answer.
@@ -109,6 +111,7 @@ impl Connection {
             due_ns: 0,
             sent_ns: 0,
             own_late_ns: 0,
+            was_asked: false,
             answers: 0,
             proven: false,
             failures: 0,
@@ -140,6 +143,7 @@ impl Connection {
     ) -> Step {
         self.answer.reset();
         self.written = 0;
+        self.was_asked = true;
         if self.stream.is_some() {
             self.phase = Phase::Asking;
             return self.advance(Ready { readable: false, ending: false }, wire);

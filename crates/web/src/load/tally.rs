@@ -80,7 +80,7 @@ pub(super) struct Tally {
     pub(super) written_bytes: u64,
     /// Connections by the SYN's repetition after which they came to be.
     pub(super) syn_backoff: BTreeMap<u32, u64>,
-    /// Answers of each connection.
+    /// Answers of each connection that had a request to send.
     pub(super) answers: Vec<u64>,
     /// When it ended, in ns of the monotonic clock.
     pub(super) end_ns: u64,

@@ -302,6 +302,18 @@ fn a_server_of_one_that_keeps_a_connection_starves_the_others() {
 }
 
 #[test]
+fn who_had_nothing_to_ask_does_not_starve() {
+    let server = polite(OK);
+    for (arrivals, requests) in [(Arrivals::Closed, 3), (Arrivals::Paced { per_s: 100.0 }, 4)] {
+        let mut plan = plan(&server, arrivals, 10);
+        (plan.requests, plan.duration_ms) = (Some(requests), None);
+        let fairness = load(&plan).fairness.unwrap();
+        assert_eq!(u64::from(fairness.connections), requests);
+        assert_eq!((fairness.starved, fairness.least, fairness.most), (0, 1, 1));
+    }
+}
+
+#[test]
 fn so_many_requests_are_sent_and_no_more() {
     let server = polite(OK);
     for arrivals in [

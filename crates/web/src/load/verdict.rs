@@ -14,6 +14,10 @@ const BUSY_SHARE: f64 = 0.9;
 /// of the machine.
 const WAIT_SHARE: f64 = 0.05;
 
+/// The kernel counts CPU time of the machine in ticks of mostly 10 ms: in a load shorter than this, one
+/// of them would be taken for a share of the time. So would what a thread does once.
+const SHARES_FROM_NS: u64 = 100_000_000;
+
 /// What was seen of the machine meanwhile.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Surroundings {
@@ -59,7 +63,7 @@ pub(super) fn result(
             .collect(),
         audit,
         generator_cpu_ns: tally.cpu_ns,
-        foreign_cpu_ns: seen.foreign_cpu_ns,
+        foreign_cpu_ns: seen.foreign_cpu_ns.filter(|_| elapsed_ns >= SHARES_FROM_NS),
         doubts: Vec::new(),
     };
     result.doubts = doubts(&result, tally, seen);
@@ -97,7 +101,7 @@ fn fairness(plan: &LoadPlan, answers: &[u64]) -> Option<Fairness> {
     let sum: f64 = sorted.iter().map(|count| *count as f64).sum();
     let squares: f64 = sorted.iter().map(|count| (*count as f64).powi(2)).sum();
     Some(Fairness {
-        connections: plan.connections,
+        connections: sorted.len() as u32,
         starved: sorted.iter().take_while(|count| **count == 0).count() as u32,
         least: sorted[0],
         median: sorted[sorted.len() / 2],
@@ -151,8 +155,35 @@ fn doubts(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String
         ));
     }
     doubts.extend(late(result));
+    if result.elapsed_ns >= SHARES_FROM_NS {
+        doubts.extend(shares(result, tally, seen));
+    }
+    let open = matches!(result.plan.arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
+    if open && tally.waited + tally.unsent > 0 {
+        doubts.push(format!(
+            "{} requests came due while all {} connections were taken: the loop was not open for \
+             them; give it more connections",
+            tally.waited + tally.unsent,
+            result.plan.connections
+        ));
+    }
+    if tally.exhausted > 0 {
+        doubts.push(format!(
+            "{} connections were not opened because this machine had no port or descriptor left",
+            tally.exhausted
+        ));
+    }
+    if seen.stopped {
+        doubts.push("it was ended before its time".to_string());
+    }
+    doubts
+}
+
+/// What the machine did beside the server in too great a part of the time.
+fn shares(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String> {
+    let mut doubts = Vec::new();
     let thread_ns = result.elapsed_ns as f64 * f64::from(seen.threads.max(1));
-    if seen.busiest_cpu_ns as f64 > BUSY_SHARE * result.elapsed_ns as f64 && result.elapsed_ns > 0 {
+    if seen.busiest_cpu_ns as f64 > BUSY_SHARE * result.elapsed_ns as f64 {
         doubts.push(format!(
             "a thread of the generator was on a CPU {:.0} % of the time: it may be what limits \
              the load, and not the server; give it more threads",
@@ -172,24 +203,6 @@ fn doubts(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String
             "the host gave {:.0} % of a CPU's time to others",
             100.0 * stolen_ns as f64 / result.elapsed_ns as f64
         ));
-    }
-    let open = matches!(result.plan.arrivals, Arrivals::Constant { .. } | Arrivals::Poisson { .. });
-    if open && tally.waited + tally.unsent > 0 {
-        doubts.push(format!(
-            "{} requests came due while all {} connections were taken: the loop was not open for \
-             them; give it more connections",
-            tally.waited + tally.unsent,
-            result.plan.connections
-        ));
-    }
-    if tally.exhausted > 0 {
-        doubts.push(format!(
-            "{} connections were not opened because this machine had no port or descriptor left",
-            tally.exhausted
-        ));
-    }
-    if seen.stopped {
-        doubts.push("it was ended before its time".to_string());
     }
     doubts
 }

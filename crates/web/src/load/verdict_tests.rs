@@ -96,6 +96,11 @@ fn every_disturbance_is_a_doubt() {
     ] {
         assert!(doubt(&tally(), seen).contains(word), "{word}");
     }
+    // What a short load does once is no share of its time.
+    let all = Surroundings { busiest_cpu_ns: 9_000_000, stolen_ns: Some(9_000_000), ..nothing };
+    let foreign = Surroundings { foreign_cpu_ns: Some(9_000_000), ..all };
+    let short = result(&plan(Arrivals::Closed, true), &Tally::new(), 9_000_000, &foreign);
+    assert!(short.doubts.is_empty() && short.foreign_cpu_ns.is_none(), "{:?}", short.doubts);
     let mut closed = tally();
     closed.waited = 3;
     let open = result(&plan(Arrivals::Constant { per_s: 1.0 }, true), &closed, SECOND_NS, &nothing);

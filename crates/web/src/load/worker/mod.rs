@@ -172,9 +172,9 @@ impl<'a> Worker<'a> {
     /// Puts its part of the load on the server, from the moment `start_ns` on.
     pub(super) fn run(mut self, start_ns: u64) -> Result<Result<Tally, Unreachable>, Error> {
         let system = |what: &str, error: io::Error| Error::System { what: what.to_string(), error };
+        sys::clock::sleep_ns(start_ns.saturating_sub(now_ns()));
         let cpu_ns = sys::clock::thread_cpu_ns();
         let waited = sys::proc::schedstat_thread();
-        sys::clock::sleep_ns(start_ns.saturating_sub(now_ns()));
         self.begin(start_ns);
         let mut events = Events::with_capacity(EVENTS);
         let end_ns = loop {
@@ -204,11 +204,11 @@ impl<'a> Worker<'a> {
             }
             self.take(&events);
         };
-        self.finish(end_ns);
         self.tally.cpu_ns = sys::clock::thread_cpu_ns().saturating_sub(cpu_ns);
         self.tally.queue_wait_ns = sys::proc::schedstat_thread()
             .zip(waited)
             .map(|(after, before)| after.since(before).queue_wait_ns);
+        self.finish(end_ns);
         Ok(Ok(self.tally))
     }
 

@@ -244,7 +244,8 @@ impl Worker<'_> {
         tally.busy_area = self.asking.area_by(end_ns);
         tally.read_bytes = self.wire.read_bytes;
         tally.written_bytes = self.wire.written_bytes;
-        tally.answers = self.connections.iter().map(|connection| connection.answers).collect();
+        let asked = self.connections.iter().filter(|connection| connection.was_asked);
+        tally.answers = asked.map(|connection| connection.answers).collect();
         tally.end_ns = end_ns;
         self.connections.clear();
     }
