@@ -25,7 +25,7 @@ impl Held {
 impl fmt::Display for Held {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { processes, threads, descriptors } = self;
-        write!(out, "{processes} processes, {threads} threads, {descriptors} descriptors")
+        write!(out, "processes {processes}, threads {threads}, descriptors {descriptors}")
     }
 }
 
