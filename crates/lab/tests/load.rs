@@ -7,14 +7,14 @@
 mod hdr_log;
 mod support;
 
-use model::{Arrivals, LoadResult};
+use model::{Arrivals, LoadResult, LoadTimes};
 use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use support::{binary, eventually, said, scruple};
 use web::serve::{Model, Plan, Running, Service, listen};
 
@@ -309,11 +309,11 @@ fn few_descriptors_are_told_before_the_first_request() {
     assert!(!said(&output).contains("no port or descriptor"), "{}", said(&output));
 }
 
-/// A load without end on a server, of which some answers have come.
+/// A load on a server that has begun.
 fn under_way(server: &Running, words: &[&str], stdout: Stdio) -> Child {
     sys::signal::heed(sys::signal::SIGINT).unwrap();
     let child = scruple()
-        .args(["load", &url(server), "-z", "1h", "-c", "2"])
+        .args(["load", &url(server), "-c", "2"])
         .args(words)
         .stdout(stdout)
         .stderr(Stdio::piped())
@@ -332,11 +332,41 @@ fn interrupt(child: &Child) {
 }
 
 #[test]
+fn a_server_that_was_stopped_is_seen_as_its_users_saw_it() {
+    let server = serve(Service::Nothing);
+    let folder = tempfile::tempdir().unwrap();
+    let page = folder.path().join("load.html");
+    let words = ["-q", "200", "-z", "4s", "--json", "--html", page.to_str().unwrap()];
+    let child = under_way(&server, &words, Stdio::piped());
+    std::thread::sleep(Duration::from_millis(500));
+    sys::process::kill(server.pid(), sys::signal::SIGSTOP).unwrap();
+    let since = Instant::now();
+    std::thread::sleep(Duration::from_secs(1));
+    let stopped = since.elapsed();
+    sys::process::kill(server.pid(), nix::sys::signal::SIGCONT as i32).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let told: LoadResult = serde_json::from_slice(&output.stdout).unwrap();
+    let p95 = |times: &LoadTimes| {
+        let found = times.percentiles.iter().find(|found| found.percent == 95.0).unwrap();
+        Duration::from_nanos(found.ns.unwrap_or(u64::MAX))
+    };
+    // Nobody who came in the stop was answered before its end, and one in twenty of all in four
+    // seconds came in its first fifth of a second.
+    let least = stopped.mul_f64(0.98).checked_sub(Duration::from_millis(200)).unwrap();
+    assert!(p95(&told.response) >= least, "{:?} of {stopped:?}", p95(&told.response));
+    // Two of eight hundred were under way.
+    assert!(p95(&told.service) < least / 2, "{:?}", p95(&told.service));
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(page.contains("Service time alone would have told p"), "{page}");
+}
+
+#[test]
 fn ctrl_c_shows_what_was_measured_until_then() {
     let server = serve(Service::Nothing);
     let folder = tempfile::tempdir().unwrap();
     let page = folder.path().join("load.html");
-    let words = ["--html", page.to_str().unwrap()];
+    let words = ["-z", "1h", "--html", page.to_str().unwrap()];
     let child = under_way(&server, &words, Stdio::piped());
     std::thread::sleep(Duration::from_millis(300));
     interrupt(&child);
@@ -356,7 +386,7 @@ fn a_second_ctrl_c_ends_it_at_once() {
     let (reader, mut writer) = std::io::pipe().unwrap();
     let full = writer.try_clone().unwrap();
     let filler = std::thread::spawn(move || while writer.write_all(&[b'x'; 4096]).is_ok() {});
-    let mut child = under_way(&server, &["--json"], full.into());
+    let mut child = under_way(&server, &["-z", "1h", "--json"], full.into());
     interrupt(&child);
     eventually("the load is over", || threads(&child) == 1);
     assert!(child.try_wait().unwrap().is_none(), "it has something to write");
