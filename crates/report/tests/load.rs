@@ -233,13 +233,27 @@ fn nothing_is_wider_than_the_terminal_or_commands_it() {
 fn the_hidden_waits_are_told_in_numbers() {
     let text = plain::plain(&report::load_terminal(&stalled(), 120)).replace('\n', " ");
     assert!(text.contains("Service time alone would have told p99 = 900 µs"), "{text}");
-    assert!(text.contains("waited 900 ms"), "{text}");
+    assert!(text.contains("waited 900 ms. A loop"), "{text}");
+    let punctual = LoadResult { punctual: stalled().response, ..stalled() };
+    let response = times(9_999, 1, [960.0; 9].map(Some));
+    let late = LoadResult { response, ..punctual };
+    let text = plain::plain(&report::load_terminal(&late, 120));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("waited 900 ms (without the generator's own lateness)."), "{text}");
     let closed =
         LoadResult { plan: LoadPlan { arrivals: Arrivals::Closed, ..plan() }, ..stalled() };
     let text = plain::plain(&report::load_terminal(&closed, 120));
     assert!(text.contains("In a closed loop nobody asks while all wait"), "{text}");
     let text = plain::plain(&report::load_terminal(&starved(), 120)).replace('\n', " ");
     assert!(text.contains("15 of 16 connections got nothing"), "{text}");
+}
+
+#[test]
+fn answers_that_are_shared_out_evenly_need_no_index() {
+    let fair = Fairness { least: 200, most: 200, index: 1.0, ..stalled().fairness.unwrap() };
+    let result = LoadResult { fairness: Some(fair), ..stalled() };
+    let text = plain::plain(&report::load_terminal(&result, 120));
+    assert!(text.contains("· Each connection got 200 answers.\n"), "{text}");
 }
 
 #[test]

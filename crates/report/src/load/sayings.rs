@@ -94,10 +94,16 @@ fn hidden(result: &LoadResult) -> Option<Saying> {
     });
     Some(match worst {
         Some((percent, service, waited)) => {
+            // The table has the generator's own lateness in it.
+            let shown = percentile(&result.response, percent).map(|ns| time(ns as f64));
             let waited = waited.map_or("more than could be measured".into(), time);
+            let without = match shown {
+                Some(shown) if shown != waited => " (without the generator's own lateness)",
+                _ => "",
+            };
             let text = format!(
                 "Service time alone would have told p{percent} = {}; who came when they were to come \
-                 waited {waited}. A loop that sends the next request after the answer to the last \
+                 waited {waited}{without}. A loop that sends the next request after the answer to the last \
                  hides that difference.",
                 time(service)
             );
@@ -205,6 +211,10 @@ fn fairness(result: &LoadResult) -> Option<Saying> {
             counted(fair.most, "answer")
         );
         return Some(saying(Kind::Bad, text));
+    }
+    if fair.least == fair.most {
+        let text = format!("Each connection got {}.", counted(fair.most, "answer"));
+        return Some(saying(Kind::Aside, text));
     }
     let text = format!(
         "Each connection got {} to {} answers, {} in the middle ({index}).",
