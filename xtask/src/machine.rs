@@ -59,11 +59,7 @@ pub(crate) const EMULATOR: Tool = Tool {
     what: "RISC-V emulator",
     variable: None,
     names: &["qemu-riscv32"],
-    packages: &[
-        ("zypper", &["qemu-linux-user"]),
-        ("apk", &["qemu-riscv32"]),
-        ("", &["qemu-user"]),
-    ],
+    packages: &[("zypper", &["qemu-linux-user"]), ("apk", &["qemu-riscv32"]), ("", &["qemu-user"])],
 };
 
 /// What scruple is calibrated against.

@@ -122,6 +122,16 @@ impl Destination {
         in_place.with_context(|| format!("cannot write to {}", self.name))
     }
 
+    /// Writes all that the file consists of, and gives it its place. A reader of standard output that
+    /// has had enough (`| head`) is no error.
+    pub(crate) fn put(mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        match self.write_all(bytes).and_then(|()| self.flush()) {
+            Ok(()) => self.finish(),
+            Err(error) if self.is_stdout() && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Err(error) => Err(error).with_context(|| format!("cannot write to {self}")),
+        }
+    }
+
     fn go_on(&self) -> io::Result<()> {
         match self.heeds && sys::interrupt::requested().is_some() {
             true => Err(io::Error::other(Stopped)),
@@ -138,10 +148,7 @@ impl fmt::Display for Destination {
 
 /// Writes a whole file of text there; see [`Destination`].
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    let mut destination = Destination::open(Some(path), false)?;
-    let written = destination.write_all(text.as_bytes());
-    written.with_context(|| format!("cannot write to {destination}"))?;
-    destination.finish()
+    Destination::open(Some(path), false)?.put(text.as_bytes())
 }
 
 fn open_file(path: &Path) -> anyhow::Result<Out> {

@@ -47,7 +47,7 @@ pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
 pub use knee::{Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, KneeTrial};
 pub use load::{
     Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPercentile, LoadPlan, LoadResult,
-    LoadTimes, Network, SynBackoff,
+    LoadTimes, Network, OwnLateness, SynBackoff,
 };
 pub use manifest::{CpuCache, Environment, Inquiry, Manifest, Neighbour, Options, ShieldReport};
 pub use name::{Name, share_names};
@@ -102,7 +102,7 @@ pub const SELFTEST_FORMAT: u32 = 1;
 pub const ADVICE_FORMAT: u32 = 2;
 
 /// Version of the layout of what `scruple load --json` prints; docs/load.schema.json describes it.
-pub const LOAD_FORMAT: u32 = 1;
+pub const LOAD_FORMAT: u32 = 2;
 
 /// Version of the layout of what `scruple load --find-knee --json` prints; docs/knee.schema.json
 /// describes it.

@@ -143,7 +143,8 @@ pub struct LoadTimes {
     pub percentiles: Vec<LoadPercentile>,
 }
 
-/// How answers were shared out over connections: of a closed loop with keep-alive.
+/// How answers were shared out over connections: of a closed loop with keep-alive, and of those of its
+/// connections that had a request to send.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fairness {
     /// Connections.
@@ -224,6 +225,9 @@ pub struct LoadResult {
     pub service: LoadTimes,
     /// From the moment at which it came due to its sending.
     pub lateness: LoadTimes,
+    /// The response time less the generator's own lateness: that of a request that was sent late
+    /// although a connection was free. What `response` has beyond it is not the server's doing.
+    pub punctual: LoadTimes,
     /// How answers were shared out; null where connections do not last.
     pub fairness: Option<Fairness>,
     /// What the kernel counted.
@@ -234,8 +238,51 @@ pub struct LoadResult {
     pub audit: Vec<LawCheck>,
     /// CPU time of the generator's threads, in ns.
     pub generator_cpu_ns: u64,
-    /// CPU time of other processes meanwhile, the server's included, in ns; null where it is unknown.
+    /// CPU time of other processes meanwhile, the server's included, in ns; null where it is unknown,
+    /// as of less than 0.1 s, for which the kernel's clock of it is too coarse.
     pub foreign_cpu_ns: Option<u64>,
     /// Sentences that say what makes this result doubtful; empty where nothing does.
     pub doubts: Vec<String>,
+}
+
+/// A percentile of the response time with what the generator itself added to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OwnLateness {
+    /// In percent: 50, 95 or 99.
+    pub percent: f64,
+    /// The response time, in ns.
+    pub response_ns: u64,
+    /// What it would have been had the generator sent each request when it could, in ns.
+    pub punctual_ns: u64,
+}
+
+impl LoadResult {
+    /// What the generator may add to a response time before it makes a result doubtful, in ns: to be
+    /// woken at a moment takes a thread some 0.1 ms, also on a machine that has nothing else to do.
+    pub const OWN_LATENESS_NS: u64 = 250_000;
+
+    /// What it may add to any response time, as a part of that.
+    const OWN_SHARE: f64 = 0.1;
+
+    /// The percentile of the response time, of the 50th, 95th and 99th, that the generator's own
+    /// lateness has lengthened most, as a ratio: of those that it has lengthened by more than a tenth
+    /// and by more than `least_ns`. `None` where there is none.
+    pub fn own_lateness(&self, least_ns: u64) -> Option<OwnLateness> {
+        let at = |times: &LoadTimes, percent: f64| {
+            times.percentiles.iter().find(|it| it.percent == percent).and_then(|it| it.ns)
+        };
+        let ratio = |own: &OwnLateness| own.response_ns as f64 / own.punctual_ns.max(1) as f64;
+        [50.0, 95.0, 99.0]
+            .into_iter()
+            .filter_map(|percent| {
+                let response_ns = at(&self.response, percent)?;
+                let punctual_ns = at(&self.punctual, percent)?;
+                Some(OwnLateness { percent, response_ns, punctual_ns })
+            })
+            .filter(|own| {
+                let added_ns = own.response_ns.saturating_sub(own.punctual_ns);
+                added_ns > least_ns && added_ns as f64 > Self::OWN_SHARE * own.punctual_ns as f64
+            })
+            .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
+    }
 }

@@ -68,6 +68,7 @@ fn stalled() -> LoadResult {
         response: times(9_999, 1, waited),
         service: times(9_999, 1, quick),
         lateness: times(10_000, 0, late),
+        punctual: times(9_999, 1, waited),
         fairness: Some(Fairness {
             connections: 50,
             starved: 0,
@@ -116,6 +117,11 @@ fn starved() -> LoadResult {
             [Some(20.0), Some(20.5), Some(21.0), None, None, None, None, None, Some(22.0)],
         ),
         lateness: times(160, 0, [0.0; 9].map(Some)),
+        punctual: times(
+            110,
+            29,
+            [Some(20.0), Some(20.5), Some(21.0), None, None, None, None, None, Some(22.0)],
+        ),
         fairness: Some(Fairness {
             connections: 16,
             starved: 15,
@@ -227,13 +233,80 @@ fn nothing_is_wider_than_the_terminal_or_commands_it() {
 fn the_hidden_waits_are_told_in_numbers() {
     let text = plain::plain(&report::load_terminal(&stalled(), 120)).replace('\n', " ");
     assert!(text.contains("Service time alone would have told p99 = 900 µs"), "{text}");
-    assert!(text.contains("waited 900 ms"), "{text}");
+    assert!(text.contains("waited 900 ms. A loop"), "{text}");
+    let punctual = LoadResult { punctual: stalled().response, ..stalled() };
+    let response = times(9_999, 1, [960.0; 9].map(Some));
+    let late = LoadResult { response, ..punctual };
+    let text = plain::plain(&report::load_terminal(&late, 120));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("waited 900 ms (without the generator's own lateness)."), "{text}");
     let closed =
         LoadResult { plan: LoadPlan { arrivals: Arrivals::Closed, ..plan() }, ..stalled() };
     let text = plain::plain(&report::load_terminal(&closed, 120));
     assert!(text.contains("In a closed loop nobody asks while all wait"), "{text}");
     let text = plain::plain(&report::load_terminal(&starved(), 120)).replace('\n', " ");
     assert!(text.contains("15 of 16 connections got nothing"), "{text}");
+}
+
+#[test]
+fn answers_that_are_shared_out_evenly_need_no_index() {
+    let fair = Fairness { least: 200, most: 200, index: 1.0, ..stalled().fairness.unwrap() };
+    let result = LoadResult { fairness: Some(fair), ..stalled() };
+    let text = plain::plain(&report::load_terminal(&result, 120));
+    assert!(text.contains("· Each connection got 200 answers.\n"), "{text}");
+}
+
+#[test]
+fn redirects_are_told_from_what_was_asked_for() {
+    let with = |statuses: &[(u16, u64)]| {
+        let statuses = statuses.iter().copied().collect();
+        let counts = LoadCounts { statuses, ..stalled().counts };
+        plain::plain(&report::load_terminal(&LoadResult { counts, ..stalled() }, 120))
+    };
+    let moved = with(&[(301, 9_999)]);
+    assert!(
+        moved.contains("! Answers by status: 301: 9999; redirects are not followed."),
+        "{moved}"
+    );
+    assert!(!with(&[(304, 9_999)]).contains("redirects"));
+    assert!(!with(&[(200, 9_999)]).contains("by status"));
+}
+
+#[test]
+fn what_came_due_at_the_very_end_is_an_aside() {
+    let with = |unsent: u64| {
+        let counts = LoadCounts { unsent, in_flight: 0, ..stalled().counts };
+        plain::plain(&report::load_terminal(&LoadResult { counts, ..stalled() }, 120))
+    };
+    assert!(with(1).contains("· Given up: 1 came due and was never sent."), "{}", with(1));
+    assert!(with(100).contains("! Given up: 100 came due and were never sent."), "{}", with(100));
+}
+
+#[test]
+fn a_late_generator_is_not_taken_for_a_server_that_lets_users_wait() {
+    let quick = [0.03, 0.06, 0.07, 0.08, 0.09, 0.1, 0.2, 0.3, 0.4];
+    let late_by = |own_ms: f64| LoadResult {
+        response: times(10_000, 0, quick.map(|ms| Some(ms + own_ms))),
+        punctual: times(10_000, 0, quick.map(Some)),
+        service: times(10_000, 0, quick.map(Some)),
+        ..stalled()
+    };
+    let told = |result: &LoadResult| {
+        plain::plain(&report::load_terminal(result, 120))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let little = told(&late_by(0.1));
+    assert!(!little.contains("Service time alone would have told p"), "{little}");
+    assert!(little.contains("hardly a request had to wait for a connection"), "{little}");
+    let own = "without that, p50 of the response time would be 60.0 µs and not 160 µs";
+    assert!(little.contains(own), "{little}");
+    // Beyond that it is a doubt, which says it itself.
+    let much = told(&late_by(1.0));
+    assert!(!much.contains("a little late") && !much.contains("would have told p"), "{much}");
+    let not_at_all = told(&late_by(0.0));
+    assert!(!not_at_all.contains("late:"), "{not_at_all}");
 }
 
 #[test]

@@ -66,8 +66,8 @@ fn main() {
     println!("\nwhat each request notes in histograms costs {:.0} ns of it", median(&ns));
 }
 
-/// What a request's four notes cost in ns: response, service, lateness, and the generator's own part
-/// of the last. The times are spread over four orders of magnitude, so that no counter stays in the
+/// What a request's four notes cost in ns: response, service, lateness, and the response as it would
+/// have been without the generator's own part of that. The times are spread over four orders of magnitude, so that no counter stays in the
 /// first cache.
 fn histograms_ns() -> f64 {
     const REQUESTS: u64 = 4_000_000;

@@ -68,11 +68,13 @@ pub(super) fn hdr_log(
 }
 
 #[cfg(test)]
+#[path = "../../tests/support/hdr_log.rs"]
+mod hdr_log;
+
+#[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
-    use hdrhistogram::serialization::Deserializer;
-    use hdrhistogram::serialization::interval_log::{IntervalLogIterator, LogEntry};
 
     fn times(known: &[u64], censored: &[u64]) -> Times {
         let of = |values: &[u64]| {
@@ -100,41 +102,12 @@ mod tests {
         let text = String::from_utf8(bytes.clone()).unwrap();
         assert!(text.contains("#[Histogram log format version 1.3]"), "{text}");
         assert!(text.contains("HISTFAAA"), "{text}");
-        let mut tags = Vec::new();
-        for entry in IntervalLogIterator::new(&bytes) {
-            let LogEntry::Interval(interval) = entry.unwrap() else { continue };
-            let encoded = interval.encoded_histogram().as_bytes().to_vec();
-            let tag = interval.tag().unwrap().as_str().to_string();
-            tags.push((tag, interval.max(), interval.duration(), decoded(&encoded)));
-        }
-        let names: Vec<&str> = tags.iter().map(|(tag, ..)| tag.as_str()).collect();
+        let all = hdr_log::intervals(&bytes);
+        let names: Vec<&str> = all.iter().map(|interval| interval.tag.as_str()).collect();
         assert_eq!(names, ["response", "response-given-up", "service", "lateness"]);
-        let (_, max, duration, histogram) = &tags[0];
-        assert!((max - 900.0).abs() < 1.0, "{max} ms");
-        assert_eq!(*duration, Duration::from_secs(10));
-        assert_eq!(*histogram, outcome().response.known);
-    }
-
-    /// Base64 by hand: the tests need no library for forty lines of letters.
-    fn decoded(text: &[u8]) -> Histogram<u64> {
-        let value = |byte: u8| match byte {
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            _ => 63,
-        };
-        let mut bytes = Vec::new();
-        let (mut bits, mut kept) = (0_u32, 0);
-        for byte in text.iter().filter(|byte| **byte != b'=') {
-            bits = bits << 6 | u32::from(value(*byte));
-            kept += 6;
-            if kept >= 8 {
-                kept -= 8;
-                bytes.push((bits >> kept) as u8);
-            }
-        }
-        Deserializer::new().deserialize(&mut bytes.as_slice()).unwrap()
+        assert!((all[0].max_ms - 900.0).abs() < 1.0, "{} ms", all[0].max_ms);
+        assert_eq!(all[0].duration, Duration::from_secs(10));
+        assert_eq!(all[0].histogram, outcome().response.known);
     }
 
     #[test]

@@ -15,7 +15,6 @@ use anyhow::{Context, bail};
 use live::{Watch, interrupted};
 use model::{LoadError, LoadResult};
 use plan::Asked;
-use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 use web::load::Outcome;
@@ -50,14 +49,15 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     let begun = SystemTime::now();
     let outcome = measure(&asked)?;
     let result = &outcome.result;
-    if let Some(mut file) = hdr_log {
-        files::hdr_log(&outcome, begun, &mut file).context("--hdr-log")?;
-        file.finish().context("--hdr-log")?;
+    if let Some(file) = hdr_log {
+        let mut log = Vec::new();
+        files::hdr_log(&outcome, begun, &mut log)
+            .and_then(|()| file.put(&log))
+            .context("--hdr-log")?;
     }
-    if let Some(mut file) = html {
+    if let Some(file) = html {
         let page = report::load_page(result, &files::curves(&outcome));
-        file.write_all(page.as_bytes()).with_context(|| format!("cannot write to {file}"))?;
-        file.finish().context("--html")?;
+        file.put(page.as_bytes()).context("--html")?;
     }
     if args.json {
         ui::result(&serde_json::to_string_pretty(result)?)?;
@@ -151,6 +151,7 @@ pub(crate) mod tests {
             response: LoadTimes::default(),
             service: LoadTimes::default(),
             lateness: LoadTimes::default(),
+            punctual: LoadTimes::default(),
             fairness: None,
             network: Network::default(),
             syn_backoff: Vec::new(),

@@ -52,8 +52,14 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         bail!("--predict saturates the server: it asks this machine alone");
     }
     if args.threads > connections {
-        bail!("--threads {}: there are {connections} connections to share out", args.threads);
+        let are = if connections == 1 {
+            "is 1 connection"
+        } else {
+            &format!("are {connections} connections")
+        };
+        bail!("--threads {}: there {are} to share out", args.threads);
     }
+    check_connection(args)?;
     let seed = args.seed.unwrap_or_else(|| sys::clock::now_ns() & 0xffff_ffff);
     let plan = LoadPlan {
         url: target.url(),
@@ -73,6 +79,18 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         timeout_ms: args.timeout,
     };
     Ok(Asked { plan, body, seed })
+}
+
+/// Whether connections last is a flag's matter: the header follows from it.
+fn check_connection(args: &LoadArgs) -> anyhow::Result<()> {
+    let right = if args.no_keep_alive { "close" } else { "keep-alive" };
+    let mut given = args.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("connection"));
+    match given.find(|(_, value)| !value.eq_ignore_ascii_case(right)) {
+        Some((name, value)) => bail!(
+            "-H '{name}: {value}': connections last unless --no-keep-alive is given; leave the header out"
+        ),
+        None => Ok(()),
+    }
 }
 
 /// Who asks another machine must say so, how fast, and for how long.

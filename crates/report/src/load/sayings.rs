@@ -8,6 +8,12 @@ use model::{Arrivals, LoadError, LoadResult, Unit};
 /// A response time is told beside the service time where it is so many times as long.
 const HIDDEN_LEAST: f64 = 1.1;
 
+/// Answers that send the client elsewhere (RFC 9110, 15.4).
+const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
+/// What came due at the very end and was not sent any more is told as an aside: of so many at most one.
+const UNSENT_ONE_OF: u64 = 1000;
+
 /// How a sentence is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
@@ -65,6 +71,7 @@ pub(super) fn sayings(result: &LoadResult) -> Vec<Saying> {
     all.extend(fairness(result));
     all.extend(network(result));
     all.extend(hidden(result));
+    all.extend(own(result));
     all.extend(audit(result));
     all.push(saying(Kind::Aside, cost(result)));
     all
@@ -78,18 +85,25 @@ fn hidden(result: &LoadResult) -> Option<Saying> {
                     --rate with --open lets them come.";
         return Some(saying(Kind::Aside, text));
     }
+    // Against the response time without the generator's own lateness, which no user would wait for.
     let worst = [99.0, 95.0, 50.0].into_iter().find_map(|percent| {
         let service = percentile(&result.service, percent)? as f64;
-        let response = percentile(&result.response, percent).map(|ns| ns as f64);
-        let hides = response.is_none_or(|response| response > HIDDEN_LEAST * service);
-        hides.then_some((percent, service, response))
+        let waited = percentile(&result.punctual, percent).map(|ns| ns as f64);
+        let hides = waited.is_none_or(|waited| waited > HIDDEN_LEAST * service);
+        hides.then_some((percent, service, waited))
     });
     Some(match worst {
-        Some((percent, service, response)) => {
-            let response = response.map_or("more than could be measured".into(), time);
+        Some((percent, service, waited)) => {
+            // The table has the generator's own lateness in it.
+            let shown = percentile(&result.response, percent).map(|ns| time(ns as f64));
+            let waited = waited.map_or("more than could be measured".into(), time);
+            let without = match shown {
+                Some(shown) if shown != waited => " (without the generator's own lateness)",
+                _ => "",
+            };
             let text = format!(
                 "Service time alone would have told p{percent} = {}; who came when they were to come \
-                 waited {response}. A loop that sends the next request after the answer to the last \
+                 waited {waited}{without}. A loop that sends the next request after the answer to the last \
                  hides that difference.",
                 time(service)
             );
@@ -97,9 +111,29 @@ fn hidden(result: &LoadResult) -> Option<Saying> {
         }
         None => saying(
             Kind::Aside,
-            "Service time alone would have told the same: hardly a request was sent late.",
+            "Service time alone would have told the same: hardly a request had to wait for a \
+             connection.",
         ),
     })
+}
+
+/// What the generator's own lateness adds to response times where it is no doubt: the doubt says it
+/// itself.
+fn own(result: &LoadResult) -> Option<Saying> {
+    // In a closed loop nothing is due before it can be sent.
+    let closed = result.plan.arrivals == Arrivals::Closed;
+    if closed || result.own_lateness(LoadResult::OWN_LATENESS_NS).is_some() {
+        return None;
+    }
+    let own = result.own_lateness(0)?;
+    let text = format!(
+        "The generator itself was a little late: without that, p{} of the response time would be {} and \
+         not {}. For so short times, read the service time.",
+        own.percent,
+        time(own.punctual_ns as f64),
+        time(own.response_ns as f64)
+    );
+    Some(saying(Kind::Aside, text))
 }
 
 fn failed(result: &LoadResult) -> Vec<Saying> {
@@ -111,12 +145,19 @@ fn failed(result: &LoadResult) -> Vec<Saying> {
     }
     let refused: u64 =
         counts.statuses.iter().filter(|(status, _)| **status >= 400).map(|(_, n)| n).sum();
-    if refused > 0 || counts.statuses.len() > 1 {
+    let redirects = counts.statuses.keys().any(|status| REDIRECTS.contains(status));
+    if refused > 0 || redirects || counts.statuses.len() > 1 {
         let each: Vec<String> =
             counts.statuses.iter().map(|(status, n)| format!("{status}: {}", count(*n))).collect();
-        let kind = if refused > 0 { Kind::Bad } else { Kind::Plain };
-        let note = if refused > 0 { "; 400 and above are no throughput" } else { "" };
-        all.push(saying(kind, format!("Answers by status: {}{note}.", each.join(", "))));
+        let kind = match (refused > 0, redirects) {
+            (true, _) => Kind::Bad,
+            (false, true) => Kind::Care,
+            (false, false) => Kind::Plain,
+        };
+        let refused = if refused > 0 { "; 400 and above are no throughput" } else { "" };
+        let followed = if redirects { "; redirects are not followed" } else { "" };
+        let text = format!("Answers by status: {}{refused}{followed}.", each.join(", "));
+        all.push(saying(kind, text));
     }
     all
 }
@@ -139,14 +180,15 @@ fn given_up(result: &LoadResult) -> Option<Saying> {
     let parts = [
         (counts.timed_out, format!("had no answer within {limit}")),
         (counts.in_flight, "had none yet when the time was over".to_string()),
-        (counts.unsent, "came due and were never sent".to_string()),
+        (counts.unsent, format!("came due and {} never sent", was_or_were(counts.unsent))),
     ];
     let told: Vec<String> = parts
         .iter()
         .filter(|(n, _)| *n > 0)
         .map(|(n, what)| format!("{} {what}", count(*n)))
         .collect();
-    let kind = if counts.timed_out + counts.unsent > 0 { Kind::Care } else { Kind::Aside };
+    let unsent = counts.unsent * UNSENT_ONE_OF > due(result);
+    let kind = if counts.timed_out > 0 || unsent { Kind::Care } else { Kind::Aside };
     let text = format!(
         "Given up: {}. They count as waited for until then, not as answered.",
         told.join(", ")
@@ -169,6 +211,10 @@ fn fairness(result: &LoadResult) -> Option<Saying> {
             counted(fair.most, "answer")
         );
         return Some(saying(Kind::Bad, text));
+    }
+    if fair.least == fair.most {
+        let text = format!("Each connection got {}.", counted(fair.most, "answer"));
+        return Some(saying(Kind::Aside, text));
     }
     let text = format!(
         "Each connection got {} to {} answers, {} in the middle ({index}).",
@@ -211,7 +257,11 @@ fn network(result: &LoadResult) -> Vec<Saying> {
 }
 
 fn segments(n: u64, what: &str) -> String {
-    format!("{} {}", counted(n, what), if n == 1 { "was" } else { "were" })
+    format!("{} {}", counted(n, what), was_or_were(n))
+}
+
+fn was_or_were(n: u64) -> &'static str {
+    if n == 1 { "was" } else { "were" }
 }
 
 fn audit(result: &LoadResult) -> Vec<Saying> {

@@ -1,6 +1,9 @@
 //! One connection of the generator: connecting, writing a request, reading its answer.
 
+use super::Times;
 use super::answer::{Answer, Progress};
+use super::tally::{Tally, record};
+use hdrhistogram::Histogram;
 use mio::net::TcpStream;
 use mio::{Interest, Registry, Token};
 use model::LoadError;
@@ -68,6 +71,9 @@ pub(super) struct Ready {
     pub(super) ending: bool,
 }
 
+/// Which of the histograms of a time.
+type Place = fn(&mut Times) -> &mut Histogram<u64>;
+
 /// A connection, or the place of one.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -80,6 +86,10 @@ pub(super) struct Connection {
     pub(super) due_ns: u64,
     /// When its request was sent, or connecting for it began.
     pub(super) sent_ns: u64,
+    /// How much earlier it could have been sent, in ns.
+    pub(super) own_late_ns: u64,
+    /// Whether it, or one that was in its place before, has had a request to send.
+    pub(super) was_asked: bool,
     /// Answers, on this connection and on those that were in its place before.
     pub(super) answers: u64,
     /// Whether this one has had an answer.
@@ -100,6 +110,8 @@ impl Connection {
             answer: Answer::new(),
             due_ns: 0,
             sent_ns: 0,
+            own_late_ns: 0,
+            was_asked: false,
             answers: 0,
             proven: false,
             failures: 0,
@@ -112,6 +124,15 @@ impl Connection {
         matches!(self.phase, Phase::Connecting | Phase::Asking)
     }
 
+    /// Records the times of its request, which ended or was given up at `now_ns`, as known or as
+    /// given up.
+    pub(super) fn record(&self, now_ns: u64, tally: &mut Tally, place: Place) {
+        let response_ns = now_ns.saturating_sub(self.due_ns);
+        record(place(&mut tally.response), response_ns);
+        record(place(&mut tally.service), now_ns.saturating_sub(self.sent_ns));
+        record(place(&mut tally.punctual), response_ns.saturating_sub(self.own_late_ns));
+    }
+
     /// Sends a request, on the open connection or on a new one.
     pub(super) fn ask(
         &mut self,
@@ -122,6 +143,7 @@ impl Connection {
     ) -> Step {
         self.answer.reset();
         self.written = 0;
+        self.was_asked = true;
         if self.stream.is_some() {
             self.phase = Phase::Asking;
             return self.advance(Ready { readable: false, ending: false }, wire);

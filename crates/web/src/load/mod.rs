@@ -16,7 +16,6 @@ mod worker;
 
 pub use schedule::due_ns;
 pub use survival::percentiles;
-pub use target::address;
 
 use hdrhistogram::Histogram;
 use model::{LoadPlan, LoadResult, Network};

@@ -57,9 +57,9 @@ pub(super) struct Tally {
     pub(super) service: Times,
     /// From due to sent.
     pub(super) lateness: Times,
-    /// From the moment at which a request was due and a connection free to its sending: the
-    /// generator's own part of it.
-    pub(super) own_lateness: Histogram<u64>,
+    /// From due to answered, less what passed between the moment at which the request was due and a
+    /// connection free and its sending: the generator's own part.
+    pub(super) punctual: Times,
     /// Answers by status, 0 to 999.
     pub(super) statuses: Vec<u64>,
     pub(super) errors: BTreeMap<LoadError, u64>,
@@ -80,7 +80,7 @@ pub(super) struct Tally {
     pub(super) written_bytes: u64,
     /// Connections by the SYN's repetition after which they came to be.
     pub(super) syn_backoff: BTreeMap<u32, u64>,
-    /// Answers of each connection.
+    /// Answers of each connection that had a request to send.
     pub(super) answers: Vec<u64>,
     /// Each request, where that was asked for.
     pub(super) noted: Vec<Noted>,
@@ -98,7 +98,7 @@ impl Tally {
             response: Times::new(),
             service: Times::new(),
             lateness: Times::new(),
-            own_lateness: Times::new().known,
+            punctual: Times::new(),
             statuses: vec![0; 1000],
             errors: BTreeMap::new(),
             sent: 0,
@@ -126,7 +126,7 @@ impl Tally {
         self.response.add(&other.response);
         self.service.add(&other.service);
         self.lateness.add(&other.lateness);
-        add(&mut self.own_lateness, &other.own_lateness);
+        self.punctual.add(&other.punctual);
         self.statuses.iter_mut().zip(&other.statuses).for_each(|(sum, count)| *sum += count);
         for (error, count) in &other.errors {
             *self.errors.entry(*error).or_default() += count;

@@ -2,7 +2,11 @@
 
 use super::Error;
 use model::LoadPlan;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
+
+/// How long one of several addresses of a name is tried.
+const TRIED: Duration = Duration::from_secs(1);
 
 /// The parts of `http://HOST:PORT/PATH`.
 #[derive(Debug, PartialEq, Eq)]
@@ -56,13 +60,17 @@ impl<'a> Target<'a> {
         Ok(Self { authority, host, port, path })
     }
 
-    /// The first address that the name resolves to.
+    /// The first of the addresses that the name resolves to at which somebody listens: `localhost` is
+    /// mostly `::1` and 127.0.0.1, and many servers listen at one of them. The very first where nobody
+    /// listens at any, or where there is but one, which is not tried.
     pub(super) fn resolve(&self) -> Result<SocketAddr, Error> {
         let what = || format!("resolve {}", self.host);
-        let mut addresses = (self.host, self.port)
+        let addresses: Vec<SocketAddr> = (self.host, self.port)
             .to_socket_addrs()
-            .map_err(|error| Error::System { what: what(), error })?;
-        addresses.next().ok_or_else(|| Error::Plan(format!("{}: it has no address", self.host)))
+            .map_err(|error| Error::System { what: what(), error })?
+            .collect();
+        answering(&addresses)
+            .ok_or_else(|| Error::Plan(format!("{}: it has no address", self.host)))
     }
 
     /// The path as it stands in a request's first line.
@@ -71,12 +79,11 @@ impl<'a> Target<'a> {
     }
 }
 
-/// The address that a URL's name resolves to first, which is where a load on it goes.
-///
-/// # Errors
-/// A URL that cannot be read, or a name that does not resolve.
-pub fn address(url: &str) -> Result<SocketAddr, Error> {
-    Target::parse(url)?.resolve()
+/// The first address at which somebody listens, or the first.
+fn answering(addresses: &[SocketAddr]) -> Option<SocketAddr> {
+    let listens = |address: &&SocketAddr| TcpStream::connect_timeout(address, TRIED).is_ok();
+    let found = if addresses.len() > 1 { addresses.iter().find(listens) } else { None };
+    found.or(addresses.first()).copied()
 }
 
 /// Whether `text` is a token of HTTP (RFC 9110, 5.6.2).
@@ -147,6 +154,8 @@ mod tests {
     use super::*;
     use model::Arrivals;
     use proptest::prelude::*;
+    use socket2::{Domain, Socket, Type};
+    use std::net::TcpListener;
 
     fn plan(method: &str, headers: &[(&str, &str)], keep_alive: bool) -> LoadPlan {
         LoadPlan {
@@ -197,6 +206,28 @@ mod tests {
             let error = Target::parse(url).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
+    }
+
+    #[test]
+    fn the_address_at_which_somebody_listens_is_taken() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let open = listener.local_addr().unwrap();
+        // Taken, so that nobody else listens there meanwhile.
+        let taken = || {
+            let socket = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
+            socket.bind(&SocketAddr::from(([127, 0, 0, 1], 0)).into()).unwrap();
+            let address = socket.local_addr().unwrap().as_socket().unwrap();
+            (socket, address)
+        };
+        let ((_one, one), (_other, other)) = (taken(), taken());
+        assert_eq!(answering(&[one, open]), Some(open));
+        assert_eq!(answering(&[one, other]), Some(one));
+        assert_eq!(answering(&[]), None);
+        // The only one is not tried: a server would count a connection that asks for nothing.
+        listener.set_nonblocking(true).unwrap();
+        while listener.accept().is_ok() {}
+        assert_eq!(answering(&[open]), Some(open));
+        assert!(listener.accept().is_err());
     }
 
     #[test]

@@ -2,10 +2,8 @@ use super::*;
 use model::{Arrivals, LoadCounts, LoadError};
 use server::{Server, answer, until_asked};
 use std::io::{Read, Write};
-use std::sync::Arc;
-use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use std::time::Instant;
+use std::sync::{Arc, Mutex};
 
 #[path = "tests_server.rs"]
 mod server;
@@ -36,6 +34,8 @@ fn load(plan: &LoadPlan) -> LoadResult {
     let given_up = counts.timed_out + counts.in_flight;
     assert_eq!((service.count, service.censored), (counts.answered, given_up));
     assert_eq!((response.count, response.censored), (counts.answered, given_up + counts.unsent));
+    let punctual = &outcome.result.punctual;
+    assert_eq!((punctual.count, punctual.censored), (response.count, response.censored));
     assert_eq!((lateness.count, lateness.censored), (counts.sent, counts.unsent));
     assert_eq!(noted.len() as u64, counts.sent + counts.unsent);
     let answered = noted.iter().filter(|one| one.done_ns.is_some()).count() as u64;
@@ -71,70 +71,41 @@ fn polite(bytes: &'static [u8]) -> Server {
 const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
 #[test]
-fn a_server_that_stops_for_a_while_is_seen_as_its_users_see_it() {
-    // Of requests at a constant rate over T, those that come due in a pause of P wait for its rest:
-    // a share q of all waits at most P - (1 - q) T.
-    let (duration, pause) = (Duration::from_millis(3000), Duration::from_millis(600));
-    for arrivals in [Arrivals::Paced { per_s: 1000.0 }, Arrivals::Constant { per_s: 1000.0 }] {
-        let gate = Arc::new(Mutex::new(()));
-        let served = gate.clone();
-        let server = Server::threads(move |mut stream| {
-            while until_asked(&mut stream) {
-                drop(served.lock());
-                if stream.write_all(OK).is_err() {
-                    return;
-                }
-            }
-        });
-        let mut plan = plan(&server, arrivals.clone(), 10);
-        plan.duration_ms = Some(duration.as_millis() as u64);
-        let stopper = thread::spawn(move || {
-            thread::sleep(Duration::from_millis(800));
-            let _held = gate.lock();
-            let since = Instant::now();
-            thread::sleep(pause);
-            since.elapsed()
-        });
-        let result = load(&plan);
-        let paused_ms = stopper.join().unwrap().as_secs_f64() * 1e3;
-        for percent in [95.0, 99.0] {
-            let expected = paused_ms - (1.0 - percent / 100.0) * duration.as_secs_f64() * 1e3;
-            let found = percentile_ms(&result.response, percent);
-            assert!(
-                (found / expected - 1.0).abs() < 0.2,
-                "{arrivals:?} {percent}: {found} {expected}"
-            );
-        }
-        // Ten of three thousand were under way when it stopped: what most tools show.
-        let hidden = percentile_ms(&result.service, 99.0);
-        assert!(hidden < paused_ms / 3.0, "{hidden}");
-    }
-}
-
-#[test]
 fn many_connections_to_a_server_of_one_wait_for_all_others() {
-    let served = Arc::new(AtomicU64::new(0));
-    let count = served.clone();
+    const CONNECTIONS: usize = 160;
+    let answering = Arc::new(Mutex::new(Vec::new()));
+    let log = answering.clone();
     let server = Server::single(move |mut stream| {
         if until_asked(&mut stream) {
-            thread::sleep(Duration::from_millis(5));
+            thread::sleep(Duration::from_millis(20));
+            log.lock().unwrap().push(now_ns());
             answer(&mut stream, OK);
-            count.fetch_add(1, Ordering::Relaxed);
         }
     });
-    let mut plan = plan(&server, Arrivals::Closed, 160);
+    let mut plan = plan(&server, Arrivals::Closed, CONNECTIONS as u32);
     plan.keep_alive = false;
-    plan.duration_ms = Some(4000);
+    plan.duration_ms = Some(8000);
     let result = load(&plan);
+    let answering_ns = answering.lock().unwrap().clone();
     let counts = &result.counts;
     // What was under way at the end is no answer.
-    assert!(counts.answered <= served.load(Ordering::Relaxed) + 1);
-    assert_eq!(counts.in_flight, 160);
+    assert!(counts.answered <= answering_ns.len() as u64, "{counts:?}");
+    assert_eq!(counts.in_flight, CONNECTIONS as u64);
     assert!(counts.errors.is_empty() && counts.timed_out == 0);
-    let expected_ms = 160.0 * 1e3 / result.throughput_per_s;
-    let found_ms = percentile_ms(&result.response, 50.0);
-    assert!((found_ms / expected_ms - 1.0).abs() < 0.2, "{found_ms} {expected_ms}");
-    assert!(found_ms > 160.0 * 5.0 * 0.99);
+    // S as it really was, a sleep and whatever the machine added to it.
+    let span_ns = answering_ns[answering_ns.len() - 1] - answering_ns[0];
+    let service_s = span_ns as f64 / 1e9 / (answering_ns.len() - 1) as f64;
+    assert!(service_s >= 0.020);
+    let throughput = result.throughput_per_s * service_s;
+    assert!((throughput - 1.0).abs() < 0.03, "{throughput} of 1 / S");
+    // Who has its answer asks again behind the 159 others: 160 S, which is as long as the server took
+    // for some 160 of its answers in a row. More than half of the requests were asked so, the first
+    // 160 found fewer before them.
+    let rounds = answering_ns.windows(CONNECTIONS + 1).map(|it| it[CONNECTIONS] - it[0]);
+    let (least, most) = (rounds.clone().min().unwrap(), rounds.max().unwrap());
+    let found_ns = percentile_ms(&result.response, 50.0) * 1e6;
+    assert!(found_ns > 0.98 * least as f64 && found_ns < 1.02 * most as f64, "{found_ns}");
+    assert!(found_ns > 0.98 * 160.0 * 20e6, "{found_ns}");
 }
 
 #[test]
@@ -185,10 +156,16 @@ fn answers_of_every_kind_are_counted_as_what_they_are() {
     );
     let chunked: &[u8] =
         b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n";
+    let chunk = [b"10000\r\n".to_vec(), vec![b'x'; 0x10000], b"\r\n".to_vec()].concat();
+    let big_chunked: &[u8] = Vec::leak(
+        [&chunked[..chunked.len() - 12], &chunk.repeat(153), &b"0\r\nX-Last: 1\r\n\r\n"[..]]
+            .concat(),
+    );
     for (bytes, status) in [
         (OK, 200),
         (chunked, 200),
         (big, 200),
+        (big_chunked, 200),
         (b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", 404),
         (b"HTTP/1.1 503 Busy\r\nContent-Length: 1\r\nConnection: close\r\n\r\n!", 503),
     ] {
@@ -220,6 +197,36 @@ fn an_answer_that_comes_byte_by_byte_is_one() {
     let result = load(&plan);
     assert_eq!(result.counts.succeeded, 1);
     assert!(result.service.min_ns.unwrap() >= OK.len() as u64 * 999_000);
+}
+
+#[test]
+fn an_answer_that_comes_byte_by_byte_for_too_long_is_given_up() {
+    let server = Server::threads(|mut stream| {
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
+        while stream.write_all(b"x").is_ok() {
+            thread::sleep(Duration::from_millis(1));
+        }
+    });
+    let mut plan = plan(&server, Arrivals::Closed, 2);
+    plan.timeout_ms = 60;
+    let counts = load(&plan).counts;
+    // Each of two connections gives up four or five times in 300 ms.
+    assert!((2..=2 * 5).contains(&counts.timed_out), "{counts:?}");
+    assert!(counts.answered == 0 && counts.errors.is_empty(), "{counts:?}");
+}
+
+#[test]
+fn a_connection_that_is_reset_is_told_from_one_that_is_closed() {
+    let server = Server::threads(|mut stream| {
+        if until_asked(&mut stream) {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\na");
+            // What is closed with no time to linger is reset (socket(7), SO_LINGER).
+            socket2::SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+        }
+    });
+    let counts = load(&plan(&server, Arrivals::Closed, 2)).counts;
+    assert!(counts.errors[&LoadError::Reset] >= 2 && counts.errors.len() == 1, "{counts:?}");
+    assert_eq!(counts.answered, 0);
 }
 
 /// What a server that answers `bytes` and closes comes to.
@@ -304,6 +311,18 @@ fn a_server_of_one_that_keeps_a_connection_starves_the_others() {
 }
 
 #[test]
+fn who_had_nothing_to_ask_does_not_starve() {
+    let server = polite(OK);
+    for (arrivals, requests) in [(Arrivals::Closed, 3), (Arrivals::Paced { per_s: 100.0 }, 4)] {
+        let mut plan = plan(&server, arrivals, 10);
+        (plan.requests, plan.duration_ms) = (Some(requests), None);
+        let fairness = load(&plan).fairness.unwrap();
+        assert_eq!(u64::from(fairness.connections), requests);
+        assert_eq!((fairness.starved, fairness.least, fairness.most), (0, 1, 1));
+    }
+}
+
+#[test]
 fn so_many_requests_are_sent_and_no_more() {
     let server = polite(OK);
     for arrivals in [
@@ -365,9 +384,9 @@ fn an_open_loop_opens_what_it_needs() {
 
 #[test]
 fn a_full_accept_queue_is_told_from_a_slow_server() {
-    // It accepts nobody for half a second. The kernel drops the SYNs for which its queue of one has
-    // no room, and those who sent them try again after a second.
-    let server = Server::start(1, Duration::from_millis(500), |mut stream| {
+    // It accepts nobody for half a second. The kernel drops the SYNs for which its queue has no room
+    // (it holds one more than its length), and those who sent them try again after a second.
+    let server = Server::start(5, Duration::from_millis(500), |mut stream| {
         if until_asked(&mut stream) {
             answer(&mut stream, OK);
         }
@@ -378,8 +397,10 @@ fn a_full_accept_queue_is_told_from_a_slow_server() {
     plan.keep_alive = false;
     let result = load(&plan);
     assert!(result.counts.succeeded > 0, "{:?}", result.counts);
-    assert!(result.network.listen_drops.is_none_or(|count| count > 0), "{:?}", result.network);
-    assert!(result.network.syn_retransmits.is_none_or(|count| count > 0), "{:?}", result.network);
+    let network = &result.network;
+    assert!(network.listen_overflows.is_none_or(|count| count >= 16 - 6), "{network:?}");
+    assert!(network.listen_drops.is_none_or(|count| count >= 16 - 6), "{network:?}");
+    assert!(network.syn_retransmits.is_none_or(|count| count >= 16 - 6), "{network:?}");
     let modes = &result.syn_backoff;
     assert!(modes.iter().any(|mode| mode.seconds <= 2 && mode.requests > 0), "{modes:?}");
 }

@@ -21,14 +21,13 @@ fn plan(arrivals: Arrivals, keep_alive: bool) -> LoadPlan {
 /// Two requests of 100 ms each in one second, and one in flight for the last 50 ms.
 fn tally() -> Tally {
     let mut tally = Tally::new();
-    for times in [&mut tally.response, &mut tally.service] {
+    for times in [&mut tally.response, &mut tally.service, &mut tally.punctual] {
         record(&mut times.known, 100_000_000);
         record(&mut times.known, 100_000_000);
         record(&mut times.censored, 50_000_000);
     }
     for _ in 0..3 {
         record(&mut tally.lateness.known, 1000);
-        record(&mut tally.own_lateness, 1000);
     }
     tally.statuses[200] = 1;
     tally.statuses[404] = 1;
@@ -83,10 +82,6 @@ fn what_is_shared_out_is_judged_where_connections_last() {
 #[test]
 fn every_disturbance_is_a_doubt() {
     let doubt = |tally: &Tally, seen: Surroundings| judged(tally, seen).doubts.join("\n");
-    let mut late = tally();
-    late.own_lateness.reset();
-    record(&mut late.own_lateness, 2_000_000);
-    assert!(doubt(&late, Surroundings::default()).contains("the generator was late"));
     let mut waited = tally();
     waited.queue_wait_ns = Some(SECOND_NS / 10);
     assert!(doubt(&waited, Surroundings::default()).contains("waited 10 % of the time"));
@@ -101,11 +96,51 @@ fn every_disturbance_is_a_doubt() {
     ] {
         assert!(doubt(&tally(), seen).contains(word), "{word}");
     }
+    // What a short load does once is no share of its time.
+    let all = Surroundings { busiest_cpu_ns: 9_000_000, stolen_ns: Some(9_000_000), ..nothing };
+    let foreign = Surroundings { foreign_cpu_ns: Some(9_000_000), ..all };
+    let short = result(&plan(Arrivals::Closed, true), &Tally::new(), 9_000_000, &foreign);
+    assert!(short.doubts.is_empty() && short.foreign_cpu_ns.is_none(), "{:?}", short.doubts);
     let mut closed = tally();
     closed.waited = 3;
     let open = result(&plan(Arrivals::Constant { per_s: 1.0 }, true), &closed, SECOND_NS, &nothing);
     assert!(open.doubts.concat().contains("3 requests came due while all 4 connections"));
     assert!(judged(&closed, nothing).doubts.is_empty());
+}
+
+/// Doubts on a load of which each response took `response_us`, of these `own_us` because of the
+/// generator.
+fn doubts_on_lateness(response_us: &[u64], own_us: &[u64]) -> Vec<String> {
+    let mut tally = Tally::new();
+    for (response_us, own_us) in response_us.iter().zip(own_us) {
+        record(&mut tally.response.known, response_us * 1000);
+        record(&mut tally.punctual.known, (response_us - own_us) * 1000);
+    }
+    result(&plan(Arrivals::Paced { per_s: 1.0 }, true), &tally, 0, &Surroundings::default()).doubts
+}
+
+#[test]
+fn lateness_is_a_doubt_where_it_falsifies_what_is_read() {
+    // A server that answers in 60 µs, asked by threads that take 100 µs to be woken.
+    assert!(doubts_on_lateness(&[160; 100], &[100; 100]).is_empty());
+    // One that takes a second, asked 3 ms late.
+    assert!(doubts_on_lateness(&[1_003_000; 100], &[3_000; 100]).is_empty());
+    // One request in a thousand, however late, is in no percentile that is looked at.
+    let (mut responses, mut own) = (vec![200; 1000], vec![0; 1000]);
+    (responses[0], own[0]) = (90_200, 90_000);
+    assert!(doubts_on_lateness(&responses, &own).is_empty());
+    // Two in a hundred are p99.
+    responses[..20].fill(5_200);
+    own[..20].fill(5_000);
+    let doubts = doubts_on_lateness(&responses, &own);
+    assert_eq!(doubts.len(), 1, "{doubts:?}");
+    // Upper ends of buckets of three digits.
+    assert!(doubts[0].contains("p99 of the response time is 5.2"), "{doubts:?}");
+    assert!(doubts[0].contains("would have been 0.200 ms"), "{doubts:?}");
+    // The percentile that is falsified most is told.
+    let doubts =
+        doubts_on_lateness(&[10_000, 10_000, 10_000, 20_000], &[9_000, 9_000, 9_000, 9_000]);
+    assert!(doubts[0].contains("p50"), "{doubts:?}");
 }
 
 #[test]

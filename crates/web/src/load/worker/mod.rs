@@ -4,7 +4,7 @@ mod sending;
 
 use super::connection::{Connection, Phase, Ready, Step, Wire};
 use super::schedule::Due;
-use super::tally::{Presence, Tally, record};
+use super::tally::{Presence, Tally};
 use super::{Error, Noted};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
@@ -176,9 +176,9 @@ impl<'a> Worker<'a> {
     /// Puts its part of the load on the server, from the moment `start_ns` on.
     pub(super) fn run(mut self, start_ns: u64) -> Result<Result<Tally, Unreachable>, Error> {
         let system = |what: &str, error: io::Error| Error::System { what: what.to_string(), error };
+        sys::clock::sleep_ns(start_ns.saturating_sub(now_ns()));
         let cpu_ns = sys::clock::thread_cpu_ns();
         let waited = sys::proc::schedstat_thread();
-        sys::clock::sleep_ns(start_ns.saturating_sub(now_ns()));
         self.begin(start_ns);
         let mut events = Events::with_capacity(EVENTS);
         let end_ns = loop {
@@ -208,11 +208,11 @@ impl<'a> Worker<'a> {
             }
             self.take(&events);
         };
-        self.finish(end_ns);
         self.tally.cpu_ns = sys::clock::thread_cpu_ns().saturating_sub(cpu_ns);
         self.tally.queue_wait_ns = sys::proc::schedstat_thread()
             .zip(waited)
             .map(|(after, before)| after.since(before).queue_wait_ns);
+        self.finish(end_ns);
         Ok(Ok(self.tally))
     }
 
@@ -308,8 +308,7 @@ impl<'a> Worker<'a> {
             return;
         }
         let connection = &mut self.connections[index as usize];
-        record(&mut self.tally.response.known, now_ns - connection.due_ns);
-        record(&mut self.tally.service.known, now_ns - connection.sent_ns);
+        connection.record(now_ns, &mut self.tally, |times| &mut times.known);
         if let Some(count) = self.tally.statuses.get_mut(usize::from(status)) {
             *count += 1;
         }

@@ -92,8 +92,7 @@ impl Worker<'_> {
         record(&mut tally.lateness.known, now_ns.saturating_sub(due_ns));
         // A closed loop has no request before it has a connection.
         let free_since_ns = if self.due.is_some() { self.free_since_ns } else { due_ns };
-        let possible_ns = due_ns.max(free_since_ns);
-        record(&mut tally.own_lateness, now_ns.saturating_sub(possible_ns));
+        connection.own_late_ns = now_ns.saturating_sub(due_ns.max(free_since_ns));
         tally.waited += u64::from(free_since_ns > due_ns);
         connection.due_ns = due_ns;
         connection.sent_ns = now_ns;
@@ -156,8 +155,7 @@ impl Worker<'_> {
         let connection = &mut self.connections[index as usize];
         let tally = &mut self.tally;
         tally.timed_out += 1;
-        record(&mut tally.response.censored, now_ns.saturating_sub(connection.due_ns));
-        record(&mut tally.service.censored, now_ns.saturating_sub(connection.sent_ns));
+        connection.record(now_ns, tally, |times| &mut times.censored);
         let due_ns = connection.due_ns;
         connection.close();
         self.note(due_ns, None, Some(index));
@@ -231,8 +229,7 @@ impl Worker<'_> {
             if connection.is_busy() {
                 let (due_ns, tally) = (connection.due_ns, &mut self.tally);
                 tally.in_flight += 1;
-                record(&mut tally.response.censored, end_ns.saturating_sub(due_ns));
-                record(&mut tally.service.censored, end_ns.saturating_sub(connection.sent_ns));
+                connection.record(end_ns, tally, |times| &mut times.censored);
                 self.note(due_ns, None, Some(index));
             }
         }
@@ -245,6 +242,7 @@ impl Worker<'_> {
                 let tally = &mut self.tally;
                 tally.unsent += 1;
                 record(&mut tally.response.censored, passed_ns);
+                record(&mut tally.punctual.censored, passed_ns);
                 record(&mut tally.lateness.censored, passed_ns);
             }
         }
@@ -253,7 +251,8 @@ impl Worker<'_> {
         tally.busy_area = self.asking.area_by(end_ns);
         tally.read_bytes = self.wire.read_bytes;
         tally.written_bytes = self.wire.written_bytes;
-        tally.answers = self.connections.iter().map(|connection| connection.answers).collect();
+        let asked = self.connections.iter().filter(|connection| connection.was_asked);
+        tally.answers = asked.map(|connection| connection.answers).collect();
         tally.end_ns = end_ns;
         self.connections.clear();
     }

@@ -1,0 +1,86 @@
+//! A thousand connections, twice, and what is left of them: by the generator, which is this process,
+//! and by each server that can hold so many. `cargo bench -p web --bench soak` does it for a minute.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+#[path = "support/held.rs"]
+mod held;
+
+use held::{Held, resident_bytes};
+use model::{Arrivals, LoadPlan, LoadResult};
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+use web::serve::{Model, Plan, Running, Service, listen};
+
+const CONNECTIONS: u32 = 1000;
+
+/// How long each request waits, so that all connections are in use at once without burning the CPUs.
+const SERVICE: Duration = Duration::from_millis(100);
+
+/// Longer than anything here takes on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What the second round may add to the memory of a process: 1.5 KiB for each of its 2000 connections,
+/// where the kernel gives no less than a page of 4. (tokio's threads have been seen to keep 1 MB more
+/// or less, as malloc's arenas fall out.)
+const GROWTH_BYTES: u64 = 3 << 20;
+
+fn load(address: SocketAddr, arrivals: Arrivals) -> LoadResult {
+    let plan = LoadPlan {
+        url: format!("http://{address}/"),
+        method: "GET".into(),
+        headers: Vec::new(),
+        body_bytes: 0,
+        arrivals,
+        connections: CONNECTIONS,
+        keep_alive: true,
+        threads: 2,
+        duration_ms: Some(700),
+        requests: None,
+        timeout_ms: 60_000,
+    };
+    web::load::run(&plan, b"", &mut |_| true).unwrap().result
+}
+
+/// Waits until there is what there was.
+fn eventually(what: &str, before: Held, now: impl Fn() -> Held) {
+    let begun = Instant::now();
+    while now() != before {
+        assert!(begun.elapsed() < PATIENCE, "{what}: before {before}, now {}", now());
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn nothing_is_left_of_a_thousand_connections() {
+    let me = [sys::process::pid()];
+    for model in [Model::ThreadPerConnection, Model::EventLoop, Model::Tokio(2)] {
+        let plan = Plan { model, service: Service::Wait(SERVICE), keep_alive: true };
+        let mut server = Running::start(listen(4096).unwrap(), &plan, &[]).unwrap();
+        server.wait_until_ready(PATIENCE).unwrap();
+        let held = || (Held::by(&me), Held::by(&server.family()));
+        let before = held();
+        let mut resident = Vec::new();
+        for round in 0..2 {
+            for arrivals in [Arrivals::Closed, Arrivals::Paced { per_s: 5000.0 }] {
+                let result = load(server.address(), arrivals);
+                let counts = &result.counts;
+                assert!(counts.errors.is_empty() && counts.timed_out == 0, "{model:?}: {counts:?}");
+                // A closed loop asks on all of them before it hears of any, and one with a pace on
+                // one after the other.
+                assert_eq!(result.fairness.unwrap().connections, CONNECTIONS, "{model:?}");
+                assert!(counts.answered > 0, "{model:?}: {counts:?}");
+                eventually(&format!("{model:?}, generator, {round}"), before.0, || held().0);
+                eventually(&format!("{model:?}, server, {round}"), before.1, || held().1);
+            }
+            resident.push((resident_bytes(&me), resident_bytes(&server.family())));
+            assert!(resident[round].0 > 0 && resident[round].1 > 0, "{resident:?}");
+        }
+        println!("{model:?}: resident after each round, generator and server: {resident:?}");
+        let grown = |of: fn(&(u64, u64)) -> u64| of(&resident[1]).saturating_sub(of(&resident[0]));
+        let (ours, its) = (grown(|it| it.0), grown(|it| it.1));
+        assert!(ours <= GROWTH_BYTES, "{model:?}: the generator grew by {ours} bytes");
+        assert!(its <= GROWTH_BYTES, "{model:?}: the server grew by {its} bytes");
+        assert_eq!(server.end(PATIENCE).unwrap().code, Some(0), "{model:?}");
+    }
+}
