@@ -5,7 +5,7 @@
 //! the manual asks to ignore.
 
 use crate::expand;
-use crate::step::Kind;
+use crate::step::{Interrupt, Kind};
 
 /// What is to be done. A constant operand is in [`Instruction::immediate`]; functions of a register
 /// and a constant are those of two registers with `x0` as the second, since `x0 + immediate` is the
@@ -47,10 +47,8 @@ pub(crate) enum Op {
     StoreByte,
     StoreHalf,
     StoreWord,
-    /// `immediate` is the whole word of these three, in which the csr is ([`Instruction::csr`]).
-    CsrWrite,
-    CsrSet,
-    CsrClear,
+    /// Whatever is done to a csr; `immediate` is the whole word.
+    Csr,
     Fence,
     FenceInstructions,
     Call,
@@ -63,6 +61,8 @@ pub(crate) enum Op {
     Absent,
     /// There is no memory behind the first half of 32 bits.
     Cut,
+    /// An interrupt comes before the instruction.
+    Interrupted(Interrupt),
 }
 
 impl Op {
@@ -79,13 +79,13 @@ impl Op {
             Self::Mul | Self::MulHigh | Self::MulHighSignedUnsigned => Kind::Multiply,
             Self::MulHighUnsigned => Kind::Multiply,
             Self::Div | Self::DivUnsigned | Self::Rem | Self::RemUnsigned => Kind::Divide,
-            Self::CsrWrite | Self::CsrSet | Self::CsrClear => Kind::Csr,
+            Self::Csr => Kind::Csr,
             Self::Fence | Self::FenceInstructions => Kind::Fence,
             Self::Call => Kind::Call,
             Self::Break => Kind::Break,
             Self::Return => Kind::Return,
             Self::Wait => Kind::Wait,
-            Self::Illegal | Self::Absent | Self::Cut => Kind::Illegal,
+            Self::Illegal | Self::Absent | Self::Cut | Self::Interrupted(_) => Kind::Illegal,
             _ => Kind::Alu,
         }
     }
@@ -137,11 +137,10 @@ impl Instruction {
         decode(word).unwrap_or(Self::illegal(4, word))
     }
 
-    /// The csr that one of the three for csrs accesses, and its constant source.
-    pub(crate) fn csr(self) -> (u16, u32) {
-        let word = self.immediate;
-        let constant = if bits(word, 14, 14) == 1 { bits(word, 19, 15) } else { 0 };
-        (bits(word, 31, 20) as u16, constant)
+    /// The same with an interrupt before it: fetched and not carried out, so that it waits for no
+    /// register, either.
+    pub(crate) fn interrupted(self, interrupt: Interrupt) -> Self {
+        Self { kind: self.kind, ..Self::bare(Op::Interrupted(interrupt), self.size) }
     }
 }
 
@@ -197,15 +196,9 @@ pub(crate) fn decode(word: u32) -> Option<Instruction> {
         0x0f if function == 0 => new(Op::Fence, 0, 0, 0, 0),
         0x0f if function == 1 => new(Op::FenceInstructions, 0, 0, 0, 0),
         0x73 if function == 0 => new(system(word)?, 0, 0, 0, 0),
-        0x73 => {
-            let op = match function & 3 {
-                1 => Op::CsrWrite,
-                2 => Op::CsrSet,
-                3 => Op::CsrClear,
-                _ => return None,
-            };
+        0x73 if function != 4 => {
             // The field of rs1 holds a register, or a constant.
-            new(op, rd, if function < 4 { rs1 } else { 0 }, 0, word)
+            new(Op::Csr, rd, if function < 4 { rs1 } else { 0 }, 0, word)
         }
         _ => None,
     }

@@ -57,8 +57,8 @@ impl Machine {
             Op::StoreByte => self.store(step, address, [second as u8]),
             Op::StoreHalf => self.store(step, address, (second as u16).to_le_bytes()),
             Op::StoreWord => self.store(step, address, second.to_le_bytes()),
-            Op::CsrWrite | Op::CsrSet | Op::CsrClear => {
-                let done = self.access_csr(instruction, a);
+            Op::Csr => {
+                let done = self.access_csr(immediate, a);
                 done.or_else(|| exception(step, Exception::Illegal, immediate))
             }
             Op::Fence => Some(0),
@@ -77,6 +77,7 @@ impl Machine {
             Op::Illegal => exception(step, Exception::Illegal, immediate),
             Op::Absent => exception(step, Exception::InstructionAccess, step.pc),
             Op::Cut => exception(step, Exception::InstructionAccess, step.pc.wrapping_add(2)),
+            Op::Interrupted(interrupt) => trap(step, Cause::Interrupt(interrupt), 0),
         }
     }
 
@@ -144,21 +145,19 @@ impl Machine {
         Some(())
     }
 
-    /// Reads and writes a csr: what `rd` is to hold. `None` if there is no such csr, or it is written
-    /// and can be read only.
-    fn access_csr(&mut self, instruction: Instruction, register: u32) -> Option<u32> {
-        let (csr, constant) = instruction.csr();
-        // One of them is 0.
-        let source = register | constant;
+    /// Does to a csr what an instruction word says, with what its register holds: what `rd` is to
+    /// hold. `None` if there is no such csr, or it is written and can be read only.
+    fn access_csr(&mut self, word: u32, register: u32) -> Option<u32> {
+        let (csr, function, field) = ((word >> 20) as u16, word >> 12 & 7, word >> 15 & 31);
+        let source = if function < 4 { register } else { field };
         let old = self.csr(csr)?;
-        let new = match instruction.op {
-            Op::CsrSet => old | source,
-            Op::CsrClear => old & !source,
-            _ => source,
+        let new = match function & 3 {
+            1 => source,
+            2 => old | source,
+            _ => old & !source,
         };
         // To set or clear no bits by `x0` or by 0 is to read alone, which any csr allows.
-        let writes = instruction.op == Op::CsrWrite || instruction.rs1 != 0 || constant != 0;
-        if writes {
+        if function & 3 == 1 || field != 0 {
             self.write_csr(csr, new)?;
         }
         Some(old)
@@ -178,9 +177,14 @@ impl Machine {
 
 /// Notes why an instruction does not retire.
 #[inline(always)]
-fn exception(step: &mut Step, exception: Exception, value: u32) -> Option<u32> {
-    step.trap = Some(Trap { cause: Cause::Exception(exception), value });
+fn trap(step: &mut Step, cause: Cause, value: u32) -> Option<u32> {
+    step.trap = Some(Trap { cause, value });
     None
+}
+
+#[inline(always)]
+fn exception(step: &mut Step, exception: Exception, value: u32) -> Option<u32> {
+    trap(step, Cause::Exception(exception), value)
 }
 
 /// The high half of a product.

@@ -7,9 +7,8 @@ mod stop;
 mod text;
 mod timer;
 
-use crate::decode::Instruction;
 use crate::encode::{Register, SP};
-use crate::step::{Cause, Step, Trap};
+use crate::step::Step;
 use crate::{Error, Program};
 use control::Control;
 use memory::Memory;
@@ -168,12 +167,9 @@ impl Machine {
     // memory, which takes half of the speed.
     #[inline(always)]
     fn advance(&mut self, observe: &mut impl FnMut(&Step)) -> Result<(), Stopped> {
-        let fetched = self.text.at(self.pc);
-        let interrupt = if self.steps >= self.alarm { self.attend()? } else { None };
-        let instruction = match fetched {
-            Some(instruction) => instruction,
-            None if self.leaving == Leaving::Traps => Instruction::ABSENT,
-            None => return Err(Stopped::Left { pc: self.pc }),
+        let instruction = match self.text.at(self.pc) {
+            Some(instruction) if self.steps < self.alarm => instruction,
+            fetched => self.attend(fetched)?,
         };
         let mut step = Step {
             pc: self.pc,
@@ -185,16 +181,7 @@ impl Machine {
             access: None,
             trap: None,
         };
-        let value = match interrupt {
-            None => self.execute(instruction, &mut step),
-            Some(interrupt) => {
-                // Nothing of the instruction is done, so that it waits for nothing, either.
-                step.reads = [0, 0];
-                step.trap = Some(Trap { cause: Cause::Interrupt(interrupt), value: 0 });
-                None
-            }
-        };
-        if let Some(value) = value {
+        if let Some(value) = self.execute(instruction, &mut step) {
             self.registers[usize::from(instruction.rd & 31)] = value;
             self.registers[0] = 0;
         } else {
