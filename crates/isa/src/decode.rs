@@ -62,7 +62,9 @@ pub(crate) enum Op {
     /// There is no memory behind the first half of 32 bits.
     Cut,
     /// An interrupt comes before the instruction.
-    Interrupted(Interrupt),
+    SoftwareInterrupt,
+    TimerInterrupt,
+    ExternalInterrupt,
 }
 
 impl Op {
@@ -85,7 +87,7 @@ impl Op {
             Self::Break => Kind::Break,
             Self::Return => Kind::Return,
             Self::Wait => Kind::Wait,
-            Self::Illegal | Self::Absent | Self::Cut | Self::Interrupted(_) => Kind::Illegal,
+            Self::Illegal | Self::Absent | Self::Cut => Kind::Illegal,
             _ => Kind::Alu,
         }
     }
@@ -140,7 +142,12 @@ impl Instruction {
     /// The same with an interrupt before it: fetched and not carried out, so that it waits for no
     /// register, either.
     pub(crate) fn interrupted(self, interrupt: Interrupt) -> Self {
-        Self { kind: self.kind, ..Self::bare(Op::Interrupted(interrupt), self.size) }
+        let op = match interrupt {
+            Interrupt::Software => Op::SoftwareInterrupt,
+            Interrupt::Timer => Op::TimerInterrupt,
+            Interrupt::External => Op::ExternalInterrupt,
+        };
+        Self { kind: self.kind, ..Self::bare(op, self.size) }
     }
 }
 

@@ -150,11 +150,11 @@ impl Machine {
     /// What is to be carried out where there is no instruction or the alarm has come: an interrupt,
     /// or after all what was fetched (of a timer that was set anew).
     #[cold]
-    pub(super) fn attend(&mut self, fetched: Option<Instruction>) -> Result<Instruction, Stopped> {
+    pub(super) fn attend(&mut self) -> Result<Instruction, Stopped> {
         if let Some(status) = self.exited {
             return Err(Stopped::Exited { status });
         }
-        let instruction = match fetched {
+        let instruction = match self.text.at(self.pc) {
             Some(instruction) => instruction,
             None if self.leaving == Leaving::Traps => Instruction::ABSENT,
             None => return Err(Stopped::Left { pc: self.pc }),

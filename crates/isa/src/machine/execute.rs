@@ -3,7 +3,7 @@
 use super::{Machine, Misaligned};
 use crate::decode::{Instruction, Op};
 use crate::encode::{A0, A7};
-use crate::step::{Access, Cause, Exception, Step, Trap};
+use crate::step::{Access, Cause, Exception, Interrupt, Step, Trap};
 
 /// The system call of Linux by which a program ends.
 const EXIT: u32 = 93;
@@ -77,7 +77,9 @@ impl Machine {
             Op::Illegal => exception(step, Exception::Illegal, immediate),
             Op::Absent => exception(step, Exception::InstructionAccess, step.pc),
             Op::Cut => exception(step, Exception::InstructionAccess, step.pc.wrapping_add(2)),
-            Op::Interrupted(interrupt) => trap(step, Cause::Interrupt(interrupt), 0),
+            Op::SoftwareInterrupt => trap(step, Cause::Interrupt(Interrupt::Software), 0),
+            Op::TimerInterrupt => trap(step, Cause::Interrupt(Interrupt::Timer), 0),
+            Op::ExternalInterrupt => trap(step, Cause::Interrupt(Interrupt::External), 0),
         }
     }
 

@@ -169,7 +169,7 @@ impl Machine {
     fn advance(&mut self, observe: &mut impl FnMut(&Step)) -> Result<(), Stopped> {
         let instruction = match self.text.at(self.pc) {
             Some(instruction) if self.steps < self.alarm => instruction,
-            fetched => self.attend(fetched)?,
+            _ => self.attend()?,
         };
         let mut step = Step {
             pc: self.pc,
