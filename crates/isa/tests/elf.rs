@@ -22,82 +22,88 @@ fn patched(patches: &[(usize, &[u8])]) -> Vec<u8> {
     file
 }
 
+const fn word(value: u32) -> [u8; 4] {
+    value.to_le_bytes()
+}
+
+/// What is written where, and what is said of it.
+const WRONG: [(usize, &[u8], &str); 19] = [
+    (
+        0,
+        b"\x7fELG",
+        "the start of the file is 0x7f454c47; it must be 0x7f454c46, which begins an ELF file",
+    ),
+    (4, &[2], "the file's class is 0x2; it must be 1, for 32 bits (build for rv32)"),
+    (5, &[2], "the file's byte order is 0x2; it must be 1, the little end first"),
+    (6, &[0], "the file's version is 0x0; it must be 1"),
+    (
+        16,
+        &[3, 0],
+        "the file's type is 0x3; it must be 2, an executable at fixed addresses (link with -static and -no-pie)",
+    ),
+    (18, &[62, 0], "the file's machine is 0x3e; it must be 0xf3, RISC-V"),
+    (42, &[56, 0], "the size of a program header is 0x38; it must be 0x20"),
+    (46, &[64, 0], "the size of a section header is 0x40; it must be 0x28"),
+    (
+        28,
+        &word(0xffff_fff0),
+        "the table of program headers of the ELF file cannot be read: it has 128 bytes from 4294967280 on, and the file only 1188",
+    ),
+    (
+        32,
+        &word(1000),
+        "the table of section headers of the ELF file cannot be read: it has 320 bytes from 1000 on, and the file only 1188",
+    ),
+    (
+        52,
+        &word(3),
+        "a program header of the ELF file cannot be read: it asks for a dynamic linker; link it with -static",
+    ),
+    (
+        SEGMENT + 4,
+        &word(2000),
+        "a segment of the ELF file cannot be read: it has 274 bytes from 2000 on, and the file only 1188",
+    ),
+    (
+        SEGMENT + 16,
+        &word(0x113),
+        "the segment at 0x00010000 has more bytes in the file than in memory; it must have at most as many",
+    ),
+    (
+        SEGMENT + 20,
+        &word(u32::MAX),
+        "the program wants 4294967295 bytes of memory; the machine has at most 67108864",
+    ),
+    (
+        SECTIONS + 40 + 20,
+        &word(5 << 20),
+        "the program wants 5242880 bytes of address for its instructions; the machine has at most 4194304",
+    ),
+    (
+        SECTIONS + 40 + 12,
+        &word(0xffff_fffe),
+        "the segment at 0xfffffffe ends behind the last address; instructions must end at 0xfffffffe or before",
+    ),
+    (
+        SYMBOLS + 24,
+        &word(8),
+        "the table of symbols of the ELF file cannot be read: its names are to be in section 8, which is not there",
+    ),
+    (
+        SYMBOLS + 20,
+        &word(2000),
+        "the table of symbols of the ELF file cannot be read: it has 2000 bytes from 348 on, and the file only 1188",
+    ),
+    (
+        SYMBOLS + 20,
+        &word(1 << 24),
+        "the number of symbols is 0x100000; it must be at most 0x10000 (strip it)",
+    ),
+];
+
 #[test]
 fn what_cannot_be_loaded_is_said_in_a_sentence() {
-    let word = u32::to_le_bytes;
-    for (at, bytes, expected) in [
-        (
-            0,
-            &b"\x7fELG"[..],
-            "the start of the file is 0x7f454c47; it must be 0x7f454c46, which begins an ELF file",
-        ),
-        (4, &[2], "the file's class is 0x2; it must be 1, for 32 bits (build for rv32)"),
-        (5, &[2], "the file's byte order is 0x2; it must be 1, the little end first"),
-        (6, &[0], "the file's version is 0x0; it must be 1"),
-        (
-            16,
-            &[3, 0],
-            "the file's type is 0x3; it must be 2, an executable at fixed addresses (link with -static and -no-pie)",
-        ),
-        (18, &[62, 0], "the file's machine is 0x3e; it must be 0xf3, RISC-V"),
-        (42, &[56, 0], "the size of a program header is 0x38; it must be 0x20"),
-        (46, &[64, 0], "the size of a section header is 0x40; it must be 0x28"),
-        (
-            28,
-            &word(0xffff_fff0),
-            "the table of program headers of the ELF file cannot be read: it has 128 bytes from 4294967280 on, and the file only 1188",
-        ),
-        (
-            32,
-            &word(1000),
-            "the table of section headers of the ELF file cannot be read: it has 320 bytes from 1000 on, and the file only 1188",
-        ),
-        (
-            52,
-            &word(3),
-            "a program header of the ELF file cannot be read: it asks for a dynamic linker; link it with -static",
-        ),
-        (
-            SEGMENT + 4,
-            &word(2000),
-            "a segment of the ELF file cannot be read: it has 274 bytes from 2000 on, and the file only 1188",
-        ),
-        (
-            SEGMENT + 16,
-            &word(0x113),
-            "the segment at 0x00010000 has more bytes in the file than in memory; it must have at most as many",
-        ),
-        (
-            SEGMENT + 20,
-            &word(u32::MAX),
-            "the program wants 4294967295 bytes of memory; the machine has at most 67108864",
-        ),
-        (
-            SECTIONS + 40 + 20,
-            &word(5 << 20),
-            "the program wants 5242880 bytes of address for its instructions; the machine has at most 4194304",
-        ),
-        (
-            SECTIONS + 40 + 12,
-            &word(0xffff_fffe),
-            "the segment at 0xfffffffe ends behind the last address; instructions must end at 0xfffffffe or before",
-        ),
-        (
-            SYMBOLS + 24,
-            &word(8),
-            "the table of symbols of the ELF file cannot be read: its names are to be in section 8, which is not there",
-        ),
-        (
-            SYMBOLS + 20,
-            &word(2000),
-            "the table of symbols of the ELF file cannot be read: it has 2000 bytes from 348 on, and the file only 1188",
-        ),
-        (
-            SYMBOLS + 20,
-            &word(1 << 24),
-            "the number of symbols is 0x100000; it must be at most 0x10000 (strip it)",
-        ),
-    ] {
+    for (at, bytes, expected) in WRONG {
         let error = Program::from_elf(&patched(&[(at, bytes)])).unwrap_err();
         assert_eq!(error.to_string(), expected);
     }

@@ -109,5 +109,7 @@ fn their_symbols_are_read() {
     assert_eq!(program.symbol_at(0x100b4).unwrap().name, "main");
     assert_eq!(program.symbol_at(0x100e3).unwrap().name, "main");
     assert_eq!(program.symbol_at(0x10111).unwrap().name, "kernel");
+    // Where three begin, of which two are marks.
+    assert_eq!(program.symbol_at(0x11114).unwrap().name, "sink");
     assert_eq!(program.symbol_at(0x10000), None);
 }
