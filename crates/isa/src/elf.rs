@@ -87,7 +87,7 @@ impl Program {
     ///
     /// # Errors
     /// If it is another file, contradicts itself, or wants more memory than
-    /// [`MEMORY_MAX_BYTES`](crate::MEMORY_MAX_BYTES).
+    /// [`MEMORY_MAX_BYTES`].
     pub fn from_elf(bytes: &[u8]) -> Result<Self, Error> {
         let file = File(bytes);
         let header = header(file)?;

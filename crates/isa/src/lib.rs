@@ -7,7 +7,7 @@
 //! * [`encode`]: instruction words by name, for programs that are written here.
 //! * [`Program`]: what is run, from such words or from an ELF file.
 //! * [`Machine`]: runs it, and says of each instruction what it did and why it stopped ([`Stopped`]).
-//! * [`expand`]: compressed instructions as what they stand for.
+//! * [`expand()`]: compressed instructions as what they stand for.
 //! * [`csr`]: numbers of control and status registers.
 //!
 //! What the machine is, chooses and leaves out stands in docs/machine.md.

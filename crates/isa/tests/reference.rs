@@ -104,6 +104,8 @@ fn their_symbols_are_read() {
     assert_eq!(named("kernel"), (0x100e4, 46));
     assert_eq!(named("sink"), (0x11114, 4));
     assert!(program.symbols.is_sorted_by_key(|symbol| symbol.address));
+    // `_start` is asked for and not there.
+    assert_eq!(program.address_of("_start"), None);
     // Neither sections, files nor the marks between instructions and data.
     assert!(program.symbols.iter().all(|s| !s.name.starts_with('$') && !s.name.ends_with(".c")));
     assert_eq!(program.symbol_at(0x100b4).unwrap().name, "main");

@@ -59,6 +59,17 @@ fn an_interrupted_instruction_is_carried_out_after_the_return() {
     assert_eq!(machine.csr(MSTATUS), Some(MSTATUS_MIE | MSTATUS_MPIE | MSTATUS_MPP));
 }
 
+/// Volume II, "Privilege and Global Interrupt-Enable Stack": MIE is set to MPIE, and MPIE to 1.
+#[test]
+fn a_return_opens_what_was_open_and_notes_it_as_open() {
+    for (before, after) in [(0, MSTATUS_MPIE), (MSTATUS_MPIE, MSTATUS_MPIE | MSTATUS_MIE)] {
+        let mut machine = machine(&[mret()]);
+        machine.write_csr(MSTATUS, before | MSTATUS_MIE).unwrap();
+        machine.step().unwrap();
+        assert_eq!(machine.csr(MSTATUS), Some(after | MSTATUS_MPP), "{before:#x}");
+    }
+}
+
 #[test]
 fn a_timer_that_is_not_set_anew_interrupts_again() {
     let mut machine = ready(&[nop(), nop()], &[mret()], 0, TIMER);
@@ -175,6 +186,19 @@ fn the_timer_is_read_and_written_as_words() {
     // It goes on by one with each instruction, the one that writes it included.
     assert_eq!([read(), read(), read(), read(), read(), read()], [0, 0, 1001, 0, 0, 1000]);
     assert_eq!(machine.time(), (1000 << 32) + 1005);
+}
+
+#[test]
+fn the_software_interrupt_is_one_bit() {
+    let mut machine = machine(&[sw(A0, 0, A1), lw(A2, 0, A1)]);
+    machine.set_register(A0, u32::MAX);
+    machine.set_register(A1, MSIP_ADDRESS);
+    machine.run(2, |_| {});
+    assert_eq!((machine.register(A2), machine.csr(MIP)), (1, Some(SOFTWARE)));
+    machine.pc = BASE;
+    machine.set_register(A0, !1);
+    machine.run(2, |_| {});
+    assert_eq!((machine.register(A2), machine.csr(MIP)), (0, Some(0)));
 }
 
 #[test]

@@ -56,3 +56,29 @@ fn two_halves_of_an_instruction_may_be_written_apart() {
     machine.run(5, |step| assert_eq!(step.trap, None));
     assert_eq!(machine.register(A0), 7);
 }
+
+#[test]
+fn an_instruction_that_is_written_again_is_seen_again() {
+    let words = [sw(A1, 20, A3), fence_i(), sw(A2, 20, A3), fence_i(), nop(), 0];
+    let mut machine = machine(&words);
+    machine.set_register(A1, addi(A0, ZERO, 1));
+    machine.set_register(A2, addi(A0, ZERO, 2));
+    machine.set_register(A3, BASE);
+    machine.run(6, |step| assert_eq!(step.trap, None));
+    assert_eq!(machine.register(A0), 2);
+}
+
+#[test]
+fn a_store_that_begins_before_the_text_reaches_into_it() {
+    // Its last byte makes `a1` of the `a0` in the first instruction.
+    for (store, value) in [(sh(A1, -1, A2), 0x9300), (sw(A1, -3, A2), 0x9300_0000)] {
+        let words = [0, addi(A0, ZERO, 1), store, fence_i(), j(-12)];
+        let mut program = Program::from_words(BASE - 4, &words);
+        (program.text.start, program.entry) = (BASE, BASE);
+        let mut machine = Machine::new(&program, &Setup::default()).unwrap();
+        machine.set_register(A1, value);
+        machine.set_register(A2, BASE);
+        machine.run(5, |step| assert_eq!(step.trap, None));
+        assert_eq!([A0, A1].map(|register| machine.register(register)), [1, 1], "{store:#010x}");
+    }
+}
