@@ -4,14 +4,15 @@ use super::{Fault, SourceFile, Tree};
 
 /// The import table of ARCHITECTURE.md: a room, and the rooms that it may import. `lab` may
 /// import all.
-const TABLE: [(&str, &[&str]); 15] = [
+const TABLE: [(&str, &[&str]); 16] = [
     ("model", &[]),
     ("sys", &[]),
+    ("isa", &[]),
     ("laws", &[]),
     ("analysis", &["model", "laws"]),
     ("kit", &["model", "sys"]),
     ("web", &["model", "sys"]),
-    ("experiments", &["kit", "sys", "web"]),
+    ("experiments", &["kit", "sys", "isa", "web"]),
     ("subject", &["model", "sys", "kit"]),
     ("study", &["model", "kit"]),
     ("store", &["model"]),
@@ -25,6 +26,7 @@ const TABLE: [(&str, &[&str]); 15] = [
 const ALL: &[&str] = &[
     "model",
     "sys",
+    "isa",
     "laws",
     "analysis",
     "kit",
