@@ -198,10 +198,10 @@ mod tests {
 
     #[test]
     fn a_drawing_that_is_not_the_table_is_a_fault() {
-        let rooms = "| `model` | – | nouns |\n| `sys` | – | |\n| `laws` | – | |\n\
+        let rooms = "| `model` | – | nouns |\n| `sys` | – | |\n| `isa` | – | |\n| `laws` | – | |\n\
             | `analysis` | model, laws | |\n\
             | `kit` | model, sys | |\n| `web` | model, sys | |\n\
-            | `experiments` | kit, sys, web | |\n\
+            | `experiments` | kit, sys, isa, web | |\n\
             | `subject` | model, sys, kit | |\n| `study` | model, kit | |\n| `store` | model | |\n\
             | `runner` | model, sys, kit | |\n| `report` | model, analysis, laws | |\n\
             | `export` | model, analysis | |\n| `lab` | all | |\n";
