@@ -124,6 +124,8 @@ pub struct LoadPrediction {
     pub cpus: u32,
     /// What a request asks of it; null where it could not be learned.
     pub demand: Option<ServerDemand>,
+    /// Sentences that say what makes that doubtful; empty where nothing does.
+    pub doubts: Vec<String>,
     /// Measured and predicted, by rising rate.
     pub loads: Vec<PredictedLoad>,
     /// Whether all loads were measured.

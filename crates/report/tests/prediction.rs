@@ -37,6 +37,7 @@ fn prediction() -> LoadPrediction {
             cpu_ns: 0,
             outside_ns: 200_000,
         }),
+        doubts: vec!["the generator was busy".into()],
         loads: vec![PredictedLoad {
             per_s: 198.0,
             utilisation: 0.5,
@@ -83,6 +84,7 @@ fn measured_and_predicted_stand_side_by_side() {
         "half are off by 0.4 % or less, and 99 % by 8.1 % or less.",
         "M/D/c, about would have a mean of 21.1 ms.",
         "in the simulation alone: 2.",
+        "! The generator was busy",
         "! Other programs took 41 % of the CPUs",
     ] {
         let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");

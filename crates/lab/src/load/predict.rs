@@ -27,13 +27,21 @@ const GAIN_LEAST: f64 = 1.03;
 const FIRST: u32 = 16;
 const MOST: u32 = 1024;
 
+/// An open loop may have so many times as many connections as the closed one that got the most
+/// answers: there, each had a request under way all the time.
+const OPEN_TIMES: u32 = 2;
+
+/// Descriptors that are left for all else.
+const FILES_LEFT: u64 = 64;
+
 pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     let Some(server) = args.predict else { bail!("--predict wants to know what the server is") };
     let mut study = Study {
         asked,
         begun: Instant::now(),
         watch: Watch::new(None),
-        connections_max: args.connections.unwrap_or(MOST),
+        connections_max: args.connections.unwrap_or_else(|| most_open(MOST)),
+        fixed: args.connections.is_some(),
     };
     let mut prediction = LoadPrediction {
         format: model::PREDICTION_FORMAT,
@@ -42,6 +50,7 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
         server,
         cpus: 0,
         demand: None,
+        doubts: Vec::new(),
         loads: Vec::new(),
         complete: false,
     };
@@ -62,13 +71,16 @@ struct Study<'a> {
     begun: Instant,
     watch: Watch,
     connections_max: u32,
+    /// Whether a number of connections was stated.
+    fixed: bool,
 }
 
 impl Study<'_> {
     /// Everything, as far as nobody interrupts it.
     fn conduct(&mut self, args: &LoadArgs, told: &mut LoadPrediction) -> anyhow::Result<()> {
         let Some(alone_ns) = self.alone()? else { return Ok(()) };
-        let Some(saturated) = self.saturate()? else { return Ok(()) };
+        let Some((saturated, doubts)) = self.saturate()? else { return Ok(()) };
+        told.doubts = doubts;
         let most = sys::affinity::allowed().map_or(1, |cpus| cpus.len() as u32);
         told.cpus = args.server_cpus.unwrap_or_else(|| analysis::cpus_seen(&saturated, most));
         let demand = analysis::server_demand(told.server, told.cpus, alone_ns, &saturated);
@@ -95,9 +107,10 @@ impl Study<'_> {
         Ok(Some(outcome.response.known.mean()))
     }
 
-    /// The closed loop with the most answers: connections are doubled until they bring no more.
-    fn saturate(&mut self) -> anyhow::Result<Option<Saturated>> {
-        let mut best: Option<Saturated> = None;
+    /// The closed loop with the most answers, and what makes it doubtful: connections are doubled
+    /// until they bring no more.
+    fn saturate(&mut self) -> anyhow::Result<Option<(Saturated, Vec<String>)>> {
+        let mut best: Option<(Saturated, Vec<String>)> = None;
         let mut connections = FIRST.min(self.connections_max);
         loop {
             let plan = self.closed(connections, CLOSED_MS);
@@ -110,10 +123,10 @@ impl Study<'_> {
                 throughput_per_s: result.throughput_per_s,
                 cpu_seen_ns: result.foreign_cpu_ns.map(|ns| ns as f64 / answered),
             };
-            let gains =
-                best.is_none_or(|best| seen.throughput_per_s > GAIN_LEAST * best.throughput_per_s);
-            if best.is_none_or(|best| seen.throughput_per_s > best.throughput_per_s) {
-                best = Some(seen);
+            let least = best.as_ref().map_or(0.0, |(best, _)| best.throughput_per_s);
+            let gains = seen.throughput_per_s > GAIN_LEAST * least;
+            if best.is_none() || seen.throughput_per_s > least {
+                best = Some((seen, result.doubts.clone()));
             }
             if !gains || connections >= self.connections_max {
                 return Ok(best);
@@ -132,8 +145,12 @@ impl Study<'_> {
     ) -> anyhow::Result<Option<PredictedLoad>> {
         let per_s = utilisation * demand.throughput_per_s;
         let seed = self.asked.seed.wrapping_add(number);
-        let plan =
-            LoadPlan { arrivals: Arrivals::Poisson { per_s, seed }, ..self.asked.plan.clone() };
+        let enough = most_open(OPEN_TIMES * demand.connections).max(self.asked.plan.connections);
+        let plan = LoadPlan {
+            arrivals: Arrivals::Poisson { per_s, seed },
+            connections: if self.fixed { self.asked.plan.connections } else { enough },
+            ..self.asked.plan.clone()
+        };
         let about = format!("{:.0} % of it", 100.0 * utilisation);
         let Some((outcome, noted)) = self.load(&about, &plan, true)? else { return Ok(None) };
         let requests: Vec<Observed> = noted.iter().map(|one| observed(one, &plan)).collect();
@@ -180,6 +197,13 @@ impl Study<'_> {
         rest(&outcome.0.result);
         Ok(Some(outcome))
     }
+}
+
+/// So many connections, or as many as this process may have open.
+fn most_open(wanted: u32) -> u32 {
+    let limit = sys::limits::get(sys::limits::Resource::OpenFiles).ok().and_then(|it| it.soft);
+    let room = limit.map_or(u64::MAX, |files| files.saturating_sub(FILES_LEFT));
+    wanted.min(u32::try_from(room).unwrap_or(u32::MAX)).max(1)
 }
 
 /// A request as the simulation takes it. One that was never sent would have come on a connection of

@@ -20,6 +20,7 @@ pub(crate) fn text(told: &LoadPrediction, width: usize) -> String {
         return out;
     };
     out.push_str(&paragraph(&learned(told, demand), "", "", width));
+    doubts(&mut out, &told.doubts, width);
     for load in &told.loads {
         table(&mut out, load, width);
     }
@@ -95,7 +96,11 @@ fn table(out: &mut String, load: &PredictedLoad, width: usize) {
         out.push_str(&row(name, [time(it.measured_ns), time(it.predicted_ns), off(it)]));
     }
     out.push_str(&paragraph(&remarks(load), "", "", width));
-    for doubt in &load.doubts {
+    doubts(out, &load.doubts, width);
+}
+
+fn doubts(out: &mut String, doubts: &[String], width: usize) {
+    for doubt in doubts {
         let told = paragraph(&words::sentence(doubt, 600), "", "  ", width - 2);
         out.push_str(&format!("{} {told}", paint(CARE, "!")));
     }
