@@ -4,6 +4,9 @@
 //! The machine yields one [`Step`] per instruction. Caches and pipelines are fed with steps (or with
 //! addresses) and know nothing of how an instruction is carried out; the machine knows neither.
 
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+pub mod pipeline;
 mod step;
 
 pub use step::{Access, Cause, Exception, Interrupt, Kind, Step, Trap};
