@@ -6,7 +6,21 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod csr;
+mod decode;
+pub mod encode;
+mod error;
+mod expand;
+mod machine;
 pub mod pipeline;
+mod program;
 mod step;
 
+pub use error::Error;
+pub use expand::expand;
+pub use machine::{
+    Leaving, MEMORY_MAX_BYTES, MSIP_ADDRESS, MTIME_ADDRESS, MTIMECMP_ADDRESS, Machine, Misaligned,
+    SEGMENTS_MAX, Setup, Stopped, TEXT_MAX_BYTES, TIMER_ADDRESS, TIMER_BYTES,
+};
+pub use program::{Program, Segment, Symbol};
 pub use step::{Access, Cause, Exception, Interrupt, Kind, Step, Trap};

@@ -1,7 +1,5 @@
 //! What is built: how many stages, and where what is decided.
 
-use std::fmt;
-
 /// A stage of the pipeline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Stage {
@@ -178,12 +176,6 @@ impl Parameters {
         }
     }
 
-    /// The place of a stage, IF = 0; beyond the last if this pipeline lacks it, which
-    /// [`check`](Self::check) refuses.
-    pub(super) fn index(&self, stage: Stage) -> u64 {
-        self.depth.index(stage).unwrap_or(self.depth.stages()).into()
-    }
-
     /// Whether such a pipeline can be.
     ///
     /// # Errors
@@ -221,10 +213,11 @@ impl Default for Parameters {
 }
 
 /// Why a pipeline cannot be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// It lacks the stage.
+    #[error("{what} is {}, which a pipeline of four stages has not", .stage.name())]
     Missing {
         /// What was to happen there.
         what: &'static str,
@@ -232,6 +225,7 @@ pub enum Error {
         stage: Stage,
     },
     /// The stage comes before what it needs.
+    #[error("{what} is {}; {} or a later one would be right", .stage.name(), .earliest.name())]
     Early {
         /// What was to happen there.
         what: &'static str,
@@ -241,28 +235,9 @@ pub enum Error {
         earliest: Stage,
     },
     /// No width of a fetch word.
+    #[error("a fetch word has {bytes} bytes; 2, 4, 8, 16, 32 or 64 would be right")]
     FetchBytes {
         /// The width that was asked for.
         bytes: u8,
     },
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Missing { what, stage } => {
-                let stage = stage.name();
-                write!(out, "{what} is {stage}, which a pipeline of four stages has not")
-            }
-            Self::Early { what, stage, earliest } => {
-                let (stage, earliest) = (stage.name(), earliest.name());
-                write!(out, "{what} is {stage}; {earliest} or a later one would be right")
-            }
-            Self::FetchBytes { bytes } => {
-                write!(out, "a fetch word has {bytes} bytes; 2, 4, 8, 16, 32 or 64 would be right")
-            }
-        }
-    }
-}
-
-impl std::error::Error for Error {}

@@ -141,8 +141,8 @@ proptest! {
         prop_assert_eq!(*pipeline.account(), account);
         prop_assert_eq!(pipeline.account().total(), last);
         // The stepper's own end: the cycle behind the last one in which the last step was seen.
-        let seen = stepped.trails.iter().filter(|trail| !trail.wrong);
-        prop_assert_eq!(seen.last().unwrap().seen.last().unwrap().0 + 1, last);
+        let mut seen = stepped.trails.iter().filter(|trail| !trail.wrong);
+        prop_assert_eq!(seen.next_back().unwrap().seen.last().unwrap().0 + 1, last);
     }
 
     #[test]
