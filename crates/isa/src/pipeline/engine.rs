@@ -76,35 +76,63 @@ impl Parameters {
         self.redirect(step).map(|(stage, _)| stage)
     }
 
-    /// Cycles beyond the first in EX.
-    fn extra(&self, step: &Step) -> u64 {
-        match step.kind {
-            _ if step.trap.is_some() => 0,
-            Kind::Multiply => self.multiply.into(),
-            Kind::Divide => self.divide.into(),
-            Kind::Csr => self.csr.into(),
-            _ => 0,
-        }
-    }
-
-    /// Whether a step's operands are needed in ID already.
-    fn decides_in_decode(&self, step: &Step) -> bool {
-        match step.kind {
-            Kind::Branch => self.branch == Stage::Decode,
-            Kind::JumpRegister => self.jump_register == Stage::Decode,
-            _ => false,
-        }
-    }
-
-    /// The earliest cycle in which the user of a step's result can be in EX.
-    fn usable(&self, step: &Step, times: &Times) -> u64 {
+    /// How many cycles after its own EX a result can be used in EX.
+    fn delay(&self, kind: Kind) -> u64 {
+        let times = Times { fetch: 0, decode: 0, execute: 0, after: 0 };
         if !self.forwarding {
             // Written in the first half of WB and read in the second (Patterson and Hennessy).
             return times.enters(Stage::WriteBack, self.depth) + 1;
         }
-        let made = if step.kind == Kind::Load { self.loaded } else { Stage::Execute };
+        let made = if kind == Kind::Load { self.loaded } else { Stage::Execute };
         times.leaves(made, self.depth)
     }
+
+    /// What a step costs by its kind alone.
+    fn cost(&self, kind: Kind) -> Cost {
+        let extra = match kind {
+            Kind::Multiply => self.multiply,
+            Kind::Divide => self.divide,
+            Kind::Csr => self.csr,
+            _ => 0,
+        };
+        let early = match kind {
+            Kind::Branch => self.branch == Stage::Decode,
+            Kind::JumpRegister => self.jump_register == Stage::Decode,
+            _ => false,
+        };
+        let early = u16::from(early && self.forwarding);
+        Cost { extra, early, delay: self.delay(kind) as u16 }
+    }
+}
+
+/// All kinds, each at the place of its number (a test holds it).
+pub(super) const KINDS: [Kind; 15] = [
+    Kind::Alu,
+    Kind::Multiply,
+    Kind::Divide,
+    Kind::Load,
+    Kind::Store,
+    Kind::Branch,
+    Kind::Jump,
+    Kind::JumpRegister,
+    Kind::Csr,
+    Kind::Fence,
+    Kind::Call,
+    Kind::Break,
+    Kind::Return,
+    Kind::Wait,
+    Kind::Illegal,
+];
+
+/// What a step costs by its kind alone, in cycles.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    /// Beyond the first in EX.
+    extra: u16,
+    /// By how much its operands are needed before EX.
+    early: u16,
+    /// From the end of its EX to that in which its result can be used.
+    delay: u16,
 }
 
 /// The words that instructions are fetched in.
@@ -123,6 +151,7 @@ impl Fetcher {
     }
 
     /// How many words have to be fetched for an instruction.
+    #[inline]
     pub(super) fn words(&mut self, pc: u32, size: u8) -> u64 {
         let behind_first = u32::from(size.max(1)) - 1;
         let crossed = ((pc & (self.bytes - 1)) + behind_first) >> self.shift;
@@ -148,6 +177,8 @@ pub struct Pipeline {
     redirect: Option<(u64, Loss)>,
     /// By register, the earliest cycle in which a user of its value can be in EX.
     usable: [u64; 32],
+    /// By kind, in the order of [`KINDS`].
+    costs: [Cost; KINDS.len()],
     account: Account,
     fetches: u64,
 }
@@ -166,6 +197,7 @@ impl Pipeline {
             last: Times { fetch: 0, decode: 0, execute: 1, after: 2 },
             redirect: None,
             usable: [0; 32],
+            costs: KINDS.map(|kind| parameters.cost(kind)),
             account: Account::default(),
             fetches: 0,
         })
@@ -173,17 +205,19 @@ impl Pipeline {
 
     /// The step that comes next in the program, and how many lines of the instruction cache its
     /// fetch missed; 0 without a cache. Registers are told by the low five bits of their numbers.
+    #[inline]
     pub fn step(&mut self, step: &Step, missed_lines: u8) -> Times {
         let parameters = &self.parameters;
         let words = self.fetcher.words(step.pc, step.size);
         let miss = u64::from(missed_lines) * u64::from(parameters.miss);
         let again = words.saturating_sub(1);
-        let extra = parameters.extra(step);
+        let cost = self.costs[step.kind as usize];
+        let extra = if step.trap.is_some() { 0 } else { u64::from(cost.extra) };
 
         let fetch = self.redirect.map_or(self.last.decode, |(resumes, _)| resumes);
         let decode = (fetch + 1 + again + miss).max(self.last.execute);
         let arrives = (decode + 1).max(self.last.after);
-        let execute = arrives.max(self.operands(step));
+        let execute = arrives.max(self.operands(step, cost));
         let times = Times { fetch, decode, execute, after: execute + 1 + extra };
 
         // The cycles in which EX was empty because nothing came to it. Causes in IF follow each other
@@ -209,26 +243,28 @@ impl Pipeline {
             account.retired += 1;
         }
         self.fetches += words;
-        self.goes_on(step, times);
+        self.goes_on(step, times, cost);
         times
     }
 
     /// The earliest cycle in which a step's operands let it be in EX.
-    fn operands(&self, step: &Step) -> u64 {
+    #[inline]
+    fn operands(&self, step: &Step, cost: Cost) -> u64 {
         // An interrupted instruction is fetched and not carried out.
         if step.trap.is_some_and(|trap| matches!(trap.cause, Cause::Interrupt(_))) {
             return 0;
         }
         let [first, second] = step.reads.map(|register| self.usable[usize::from(register & 31)]);
-        let earlier = self.parameters.forwarding && self.parameters.decides_in_decode(step);
-        first.max(second) + u64::from(earlier)
+        first.max(second) + u64::from(cost.early)
     }
 
     /// Notes what the next step has to know of this one.
-    fn goes_on(&mut self, step: &Step, times: Times) {
+    // Inlined: the instants would go through memory, and every step wait for those of the last.
+    #[inline(always)]
+    fn goes_on(&mut self, step: &Step, times: Times, cost: Cost) {
         let parameters = &self.parameters;
         if step.trap.is_none() && step.writes & 31 != 0 {
-            self.usable[usize::from(step.writes & 31)] = parameters.usable(step, &times);
+            self.usable[usize::from(step.writes & 31)] = times.after + u64::from(cost.delay);
         }
         self.redirect = parameters.redirect(step).map(|(stage, loss)| {
             let resumes = times.leaves(stage, parameters.depth) + u64::from(parameters.latency);

@@ -1,5 +1,6 @@
 //! The rules one by one, with the numbers that are known for them.
 
+use super::super::engine::KINDS;
 use super::super::{Account, Depth, Error, Parameters, Pipeline, Stage};
 use super::{ecall, interrupted, pass, reads, run, step, to, writes};
 use crate::{Kind, Step};
@@ -234,4 +235,10 @@ fn what_cannot_be_built_is_refused_with_what_would_be_right() {
         assert_eq!(wrong.check(), Err(Error::FetchBytes { bytes }));
     }
     assert!(textbook.check().is_ok() && Parameters::cv32e40p().check().is_ok());
+}
+
+#[test]
+fn every_kind_stands_at_its_number() {
+    assert!(KINDS.iter().enumerate().all(|(place, kind)| *kind as usize == place));
+    assert_eq!(KINDS.last(), Some(&Kind::Illegal));
 }
