@@ -191,7 +191,7 @@ proptest! {
         draws in prop::collection::vec(draw(), 1..60),
     ) {
         // A jump from IF is the one exception: what holds it up in ID hides its latency.
-        prop_assume!(parameters.jump != Stage::Fetch);
+        let parameters = Parameters { jump: parameters.jump.max(Stage::Decode), ..parameters };
         let steps = program(&draws);
         let (pipeline, _) = pass(parameters, &steps);
         let lost = |stage| {
