@@ -8,6 +8,7 @@
 
 pub mod csr;
 mod decode;
+mod elf;
 pub mod encode;
 mod error;
 mod expand;
