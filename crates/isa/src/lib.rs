@@ -4,6 +4,7 @@
 //! The machine yields one [`Step`] per instruction. Caches and pipelines are fed with steps (or with
 //! addresses) and know nothing of how an instruction is carried out; the machine knows neither.
 
+pub mod cache;
 mod step;
 
 pub use step::{Access, Cause, Exception, Interrupt, Kind, Step, Trap};
