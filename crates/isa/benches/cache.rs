@@ -8,10 +8,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark should stop where it fails")]
 
-#[path = "../tests/icache/walk.rs"]
-mod walk;
-
 use isa::cache::{Cache, Fetch, Fetcher, Geometry, Policy, Sweep};
+use isa::{Machine, Program, Setup};
 use std::hint::black_box;
 
 const FETCHES: usize = 10_000_000;
@@ -30,13 +28,17 @@ impl Draws {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
-        ((self.0 >> 32) * u64::from(bound) >> 32) as u32
+        (((self.0 >> 32) * u64::from(bound)) >> 32) as u32
     }
 }
 
-/// The kernel of the reference, over and over: a loop of 36 bytes.
+/// A reference program, over and over: a loop of 36 bytes.
 fn small_loop(fetches: usize) -> Trace {
-    walk::IMC.trace().into_iter().cycle().take(fetches).collect()
+    let program = Program::from_elf(include_bytes!("../reference/gcc14-rv32imc.elf")).unwrap();
+    let mut machine = Machine::new(&program, &Setup::default()).unwrap();
+    let mut trace = Trace::new();
+    machine.run(u64::MAX, |step| trace.push((step.pc, step.size)));
+    trace.into_iter().cycle().take(fetches).collect()
 }
 
 /// A program of 64 KiB with routines of 16 to 271 instructions of both sizes. It calls one after the
@@ -90,46 +92,55 @@ fn main() {
     let words: Vec<String> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let fetches = words.first().map_or(FETCHES, |word| word.parse().unwrap());
-    let geometries = geometries();
-    println!("{fetches} fetches each; median of {TIMES}, one core\n");
-    let traces = [
+    println!("{fetches} fetches each (a tenth of that at random); median of {TIMES}, one core");
+    for (name, trace) in [
         ("a loop of 36 bytes", small_loop(fetches)),
         ("a program of 64 KiB", program(fetches)),
-        ("jumps at random in 256 KiB", chaos(fetches)),
-    ];
-    for (name, trace) in &traces {
-        println!("{name}");
-        for fetch in Fetch::ALL {
-            let seconds = median_seconds(|| {
-                let mut sweep = Sweep::new(&geometries, fetch);
-                trace.iter().for_each(|(pc, size)| sweep.access(*pc, *size));
-                black_box(sweep.results());
-            });
-            let what = format!("a sweep over {} caches, {}", geometries.len(), fetch.name());
-            println!("  {what:<52} {seconds:>8.2} s");
-        }
-        for (sets, ways, policy) in [
-            (8, 1, Policy::Lru),
-            (64, 4, Policy::Lru),
-            (64, 4, Policy::Fifo),
-            (64, 4, Policy::Random { seed: 1 }),
-            (1, 64, Policy::Lru),
-        ] {
-            let geometry = Geometry::new(sets, ways, 32).unwrap();
-            let mut accesses = 0;
-            let seconds = median_seconds(|| {
-                let mut fetcher = Fetcher::new(Fetch::Lines, geometry);
-                let mut cache = Cache::new(geometry, policy);
-                for (pc, size) in trace {
-                    fetcher.accesses(*pc, *size).for_each(|address| {
-                        black_box(cache.access(address));
-                    });
-                }
-                accesses = cache.tally().accesses;
-            });
-            let what = format!("{geometry}, {policy:?}");
-            println!("  {what:<52} {:>8.1} M accesses/s", accesses as f64 / seconds / 1e6);
-        }
+        ("jumps at random in 256 KiB", chaos(fetches / 10)),
+    ] {
+        println!("\n{name}");
+        sweeps(&trace);
+        alone(&trace);
+    }
+}
+
+/// One pass for all geometries, by each definition of an access.
+fn sweeps(trace: &Trace) {
+    let geometries = geometries();
+    for fetch in Fetch::ALL {
+        let seconds = median_seconds(|| {
+            let mut sweep = Sweep::new(&geometries, fetch);
+            trace.iter().for_each(|(pc, size)| sweep.access(*pc, *size));
+            black_box(sweep.results());
+        });
+        let what = format!("a sweep over {} caches, {}", geometries.len(), fetch.name());
+        println!("  {what:<48} {seconds:>8.2} s");
+    }
+}
+
+/// One cache at a time.
+fn alone(trace: &Trace) {
+    for (sets, ways, policy) in [
+        (8, 1, Policy::Lru),
+        (64, 4, Policy::Lru),
+        (64, 4, Policy::Fifo),
+        (64, 4, Policy::Random { seed: 1 }),
+        (1, 64, Policy::Lru),
+    ] {
+        let geometry = Geometry::new(sets, ways, 32).unwrap();
+        let mut accesses = 0;
+        let seconds = median_seconds(|| {
+            let mut fetcher = Fetcher::new(Fetch::Lines, geometry);
+            let mut cache = Cache::new(geometry, policy);
+            for (pc, size) in trace {
+                fetcher.accesses(*pc, *size).for_each(|address| {
+                    black_box(cache.access(address));
+                });
+            }
+            accesses = cache.tally().accesses;
+        });
+        let what = format!("{geometry}, {policy:?}");
+        println!("  {what:<48} {:>8.1} M accesses/s", accesses as f64 / seconds / 1e6);
     }
 }
 

@@ -12,6 +12,7 @@ pub struct Step {
     pub next: u32,
     /// Its bytes in memory, 2 or 4. 0 where nothing could be fetched.
     pub size: u8,
+    /// What it does.
     pub kind: Kind,
     /// The registers that it reads; 0 (`x0`, which is never waited for) where there is none.
     pub reads: [u8; 2],
@@ -36,10 +37,13 @@ impl Step {
 pub enum Kind {
     /// Integer arithmetic, `lui` and `auipc`.
     Alu,
+    /// `mul`, `mulh`, `mulhsu`, `mulhu`.
     Multiply,
     /// `div`, `divu`, `rem`, `remu`.
     Divide,
+    /// `lb` to `lhu`.
     Load,
+    /// `sb`, `sh`, `sw`.
     Store,
     /// A conditional branch, taken or not ([`Step::redirects`]; one that is taken to the following
     /// instruction counts as not taken).
@@ -67,15 +71,18 @@ pub enum Kind {
 /// An access to data memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
+    /// Of its first byte.
     pub address: u32,
     /// 1, 2 or 4.
     pub bytes: u8,
+    /// Whether it stores.
     pub write: bool,
 }
 
 /// A trap as it was taken. `mepc` holds the `pc` of its step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Trap {
+    /// Why.
     pub cause: Cause,
     /// What `mtval` holds: the address or the instruction, 0 where there is neither.
     pub value: u32,
@@ -106,13 +113,21 @@ impl Cause {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Exception {
+    /// A jump to an address at which no instruction can lie.
     InstructionMisaligned = 0,
+    /// No memory to fetch from.
     InstructionAccess = 1,
+    /// No instruction of this machine, or a csr that is not there.
     Illegal = 2,
+    /// `ebreak`.
     Breakpoint = 3,
+    /// A load whose address is no multiple of its size, where those are trapped.
     LoadMisaligned = 4,
+    /// A load where no memory is.
     LoadAccess = 5,
+    /// A store whose address is no multiple of its size, where those are trapped.
     StoreMisaligned = 6,
+    /// A store where no memory is that may be written.
     StoreAccess = 7,
     /// `ecall` in machine mode.
     MachineCall = 11,
@@ -122,7 +137,10 @@ pub enum Exception {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u32)]
 pub enum Interrupt {
+    /// A store to `msip` asked for it.
     Software = 3,
+    /// `mtime` has reached `mtimecmp`.
     Timer = 7,
+    /// A device asked for it.
     External = 11,
 }

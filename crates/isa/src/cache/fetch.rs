@@ -28,6 +28,7 @@ impl Fetch {
         [Fetch::Instruction, Fetch::Lines, Fetch::WordBuffer, Fetch::LineBuffer];
 
     /// One word for it.
+    #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Self::Instruction => "instruction",
@@ -53,6 +54,7 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// A fetch unit before a cache of that geometry, of which the line alone matters.
+    #[must_use]
     pub fn new(fetch: Fetch, geometry: Geometry) -> Self {
         let unit_bytes = match fetch {
             Fetch::Instruction | Fetch::WordBuffer => 4,
@@ -121,7 +123,6 @@ impl Iterator for Accesses {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{Fetch, Fetcher, Geometry};
 

@@ -59,26 +59,31 @@ impl Geometry {
     }
 
     /// Sets, a power of two.
+    #[must_use]
     pub fn sets(self) -> u32 {
         self.sets
     }
 
     /// Lines of a set.
+    #[must_use]
     pub fn ways(self) -> u32 {
         self.ways
     }
 
     /// Bytes of a line, a power of two.
+    #[must_use]
     pub fn line_bytes(self) -> u32 {
         self.line_bytes
     }
 
     /// Lines of all sets.
+    #[must_use]
     pub fn lines(self) -> u32 {
         self.sets * self.ways
     }
 
     /// Bytes that it holds, without tags.
+    #[must_use]
     pub fn bytes(self) -> u64 {
         u64::from(self.lines()) * u64::from(self.line_bytes)
     }
@@ -105,46 +110,32 @@ impl fmt::Display for Geometry {
 }
 
 /// Why there is no such cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GeometryError {
     /// The sets are no power of two.
+    #[error("{sets} sets; they must be a power of two")]
     Sets {
         /// The sets asked for.
         sets: u32,
     },
     /// The bytes of a line are no power of two, or out of range.
+    #[error(
+        "lines of {line_bytes} bytes; they must be a power of two from {LINE_BYTES_MIN} to \
+         {LINE_BYTES_MAX}"
+    )]
     LineBytes {
         /// The bytes asked for.
         line_bytes: u32,
     },
     /// There are no lines, or too many.
+    #[error("{lines} lines (sets times ways); they must be from 1 to {LINES_MAX}")]
     Lines {
         /// Sets times ways.
         lines: u64,
     },
 }
 
-impl fmt::Display for GeometryError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sets { sets } => write!(formatter, "{sets} sets; they must be a power of two"),
-            Self::LineBytes { line_bytes } => write!(
-                formatter,
-                "lines of {line_bytes} bytes; they must be a power of two from {LINE_BYTES_MIN} to \
-                 {LINE_BYTES_MAX}"
-            ),
-            Self::Lines { lines } => write!(
-                formatter,
-                "{lines} lines (sets times ways); they must be from 1 to {LINES_MAX}"
-            ),
-        }
-    }
-}
-
-impl std::error::Error for GeometryError {}
-
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{Geometry, GeometryError, LINES_MAX};
 

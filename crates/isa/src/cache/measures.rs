@@ -8,6 +8,7 @@ use super::{Geometry, Tally};
 /// program: a loop that stays in the cache is above it, and one whose misses are conflicts below.
 ///
 /// `instruction_bytes` may be a mean. `None` if it is not above 0, or longer than the line.
+#[must_use]
 pub fn no_reuse_hit_rate(instruction_bytes: f64, line_bytes: u32) -> Option<f64> {
     let part = instruction_bytes / f64::from(line_bytes);
     (part > 0.0 && part <= 1.0).then_some(1.0 - part)
@@ -15,6 +16,7 @@ pub fn no_reuse_hit_rate(instruction_bytes: f64, line_bytes: u32) -> Option<f64>
 
 /// Cycles per instruction of a machine that takes one cycle for each and `penalty_cycles` more for
 /// each miss: 1 + penalty · misses / instructions. `None` without instructions.
+#[must_use]
 pub fn cycles_per_instruction(misses: u64, instructions: u64, penalty_cycles: f64) -> Option<f64> {
     (instructions > 0).then(|| 1.0 + penalty_cycles * misses as f64 / instructions as f64)
 }
@@ -25,6 +27,7 @@ pub fn cycles_per_instruction(misses: u64, instructions: u64, penalty_cycles: f6
 ///
 /// Asked for the hit rate of a compressed program among the results of the same program without
 /// compression, it says how large a cache the compression is worth.
+#[must_use]
 pub fn smallest_reaching(
     results: &[(Geometry, Tally)],
     hit_rate: f64,
@@ -50,6 +53,7 @@ pub struct Cliff {
 /// lines of the same size, and as many sets or as many ways.
 ///
 /// `None` if it rises nowhere.
+#[must_use]
 pub fn cliff(results: &[(Geometry, Tally)]) -> Option<Cliff> {
     let mut ordered: Vec<(Geometry, f64)> = results
         .iter()
@@ -70,7 +74,6 @@ pub fn cliff(results: &[(Geometry, Tally)]) -> Option<Cliff> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{
         Cliff, Geometry, Tally, cliff, cycles_per_instruction, no_reuse_hit_rate, smallest_reaching,

@@ -1,7 +1,5 @@
 //! Caches and sweeps against the most obvious program that could be written for each.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
-
 use super::{Cache, Fetch, Fetcher, Geometry, Miss, Outcome, Policy, Sweep, Tally};
 use proptest::prelude::*;
 use std::collections::HashSet;
