@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod cache;
 pub mod csr;
 mod decode;
 mod elf;
