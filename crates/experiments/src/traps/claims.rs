@@ -22,6 +22,12 @@ fn loses(id: &str, text: &str, cycles: f64, at: Cell) -> Claim {
 }
 
 pub(super) fn claims() -> Vec<Claim> {
+    let mut all = claims_on_the_rule();
+    all.extend(claims_on_mepc());
+    all
+}
+
+fn claims_on_the_rule() -> Vec<Claim> {
     vec![
         loses(
             "branch",
@@ -75,6 +81,11 @@ pub(super) fn claims() -> Vec<Claim> {
             difference(LOST, at("timer", "WB", "0"), at("illegal", "WB", "0")),
             exactly(0.0),
         ),
+    ]
+}
+
+fn claims_on_mepc() -> Vec<Claim> {
+    vec![
         claim(
             "interrupted_again",
             LECTURE,
