@@ -5,7 +5,7 @@
 //! the manual asks to ignore.
 
 use crate::expand;
-use crate::step::Kind;
+use crate::step::{Interrupt, Kind};
 
 /// What is to be done. A constant operand is in [`Instruction::immediate`]; functions of a register
 /// and a constant are those of two registers with `x0` as the second, since `x0 + immediate` is the
@@ -47,10 +47,8 @@ pub(crate) enum Op {
     StoreByte,
     StoreHalf,
     StoreWord,
-    /// `immediate` is the whole word of these three, in which the csr is ([`Instruction::csr`]).
-    CsrWrite,
-    CsrSet,
-    CsrClear,
+    /// Whatever is done to a csr; `immediate` is the whole word.
+    Csr,
     Fence,
     FenceInstructions,
     Call,
@@ -63,6 +61,36 @@ pub(crate) enum Op {
     Absent,
     /// There is no memory behind the first half of 32 bits.
     Cut,
+    /// An interrupt comes before the instruction.
+    SoftwareInterrupt,
+    TimerInterrupt,
+    ExternalInterrupt,
+}
+
+impl Op {
+    /// What its time depends on.
+    const fn kind(self) -> Kind {
+        match self {
+            Self::Jump => Kind::Jump,
+            Self::JumpRegister => Kind::JumpRegister,
+            Self::Equal | Self::NotEqual | Self::BranchLess | Self::NotLess => Kind::Branch,
+            Self::BranchLessUnsigned | Self::NotLessUnsigned => Kind::Branch,
+            Self::LoadByte | Self::LoadHalf | Self::LoadWord => Kind::Load,
+            Self::LoadByteUnsigned | Self::LoadHalfUnsigned => Kind::Load,
+            Self::StoreByte | Self::StoreHalf | Self::StoreWord => Kind::Store,
+            Self::Mul | Self::MulHigh | Self::MulHighSignedUnsigned => Kind::Multiply,
+            Self::MulHighUnsigned => Kind::Multiply,
+            Self::Div | Self::DivUnsigned | Self::Rem | Self::RemUnsigned => Kind::Divide,
+            Self::Csr => Kind::Csr,
+            Self::Fence | Self::FenceInstructions => Kind::Fence,
+            Self::Call => Kind::Call,
+            Self::Break => Kind::Break,
+            Self::Return => Kind::Return,
+            Self::Wait => Kind::Wait,
+            Self::Illegal | Self::Absent | Self::Cut => Kind::Illegal,
+            _ => Kind::Alu,
+        }
+    }
 }
 
 /// An instruction, ready to be carried out. Registers that it does not have are 0.
@@ -74,6 +102,8 @@ pub(crate) struct Instruction {
     pub(crate) rs2: u8,
     /// Bytes in memory; 0 where it could not be fetched.
     pub(crate) size: u8,
+    /// What its time depends on.
+    pub(crate) kind: Kind,
     pub(crate) immediate: u32,
 }
 
@@ -82,7 +112,7 @@ impl Instruction {
     pub(crate) const ABSENT: Self = Self::bare(Op::Absent, 0);
 
     const fn bare(op: Op, size: u8) -> Self {
-        Self { op, rd: 0, rs1: 0, rs2: 0, size, immediate: 0 }
+        Self { op, rd: 0, rs1: 0, rs2: 0, size, kind: op.kind(), immediate: 0 }
     }
 
     const fn illegal(size: u8, bits: u32) -> Self {
@@ -109,36 +139,15 @@ impl Instruction {
         decode(word).unwrap_or(Self::illegal(4, word))
     }
 
-    /// The csr that one of the three for csrs accesses, and its constant source.
-    pub(crate) fn csr(self) -> (u16, u32) {
-        let word = self.immediate;
-        let constant = if bits(word, 14, 14) == 1 { bits(word, 19, 15) } else { 0 };
-        (bits(word, 31, 20) as u16, constant)
-    }
-
-    /// What its time depends on.
-    #[inline]
-    pub(crate) fn kind(self) -> Kind {
-        match self.op {
-            Op::Jump => Kind::Jump,
-            Op::JumpRegister => Kind::JumpRegister,
-            Op::Equal | Op::NotEqual | Op::BranchLess | Op::NotLess => Kind::Branch,
-            Op::BranchLessUnsigned | Op::NotLessUnsigned => Kind::Branch,
-            Op::LoadByte | Op::LoadHalf | Op::LoadWord => Kind::Load,
-            Op::LoadByteUnsigned | Op::LoadHalfUnsigned => Kind::Load,
-            Op::StoreByte | Op::StoreHalf | Op::StoreWord => Kind::Store,
-            Op::Mul | Op::MulHigh | Op::MulHighSignedUnsigned => Kind::Multiply,
-            Op::MulHighUnsigned => Kind::Multiply,
-            Op::Div | Op::DivUnsigned | Op::Rem | Op::RemUnsigned => Kind::Divide,
-            Op::CsrWrite | Op::CsrSet | Op::CsrClear => Kind::Csr,
-            Op::Fence | Op::FenceInstructions => Kind::Fence,
-            Op::Call => Kind::Call,
-            Op::Break => Kind::Break,
-            Op::Return => Kind::Return,
-            Op::Wait => Kind::Wait,
-            Op::Illegal | Op::Absent | Op::Cut => Kind::Illegal,
-            _ => Kind::Alu,
-        }
+    /// The same with an interrupt before it: fetched and not carried out, so that it waits for no
+    /// register, either.
+    pub(crate) fn interrupted(self, interrupt: Interrupt) -> Self {
+        let op = match interrupt {
+            Interrupt::Software => Op::SoftwareInterrupt,
+            Interrupt::Timer => Op::TimerInterrupt,
+            Interrupt::External => Op::ExternalInterrupt,
+        };
+        Self { kind: self.kind, ..Self::bare(op, self.size) }
     }
 }
 
@@ -175,8 +184,9 @@ const fn j_immediate(word: u32) -> u32 {
 pub(crate) fn decode(word: u32) -> Option<Instruction> {
     let [rd, rs1, rs2] = [7, 15, 20].map(|at| (word >> at) as u8 & 31);
     let (function, upper) = (bits(word, 14, 12), word & 0xffff_f000);
-    let new =
-        |op, rd, rs1, rs2, immediate| Some(Instruction { op, rd, rs1, rs2, size: 4, immediate });
+    let new = |op, rd, rs1, rs2, immediate| {
+        Some(Instruction { op, rd, rs1, rs2, size: 4, kind: op.kind(), immediate })
+    };
     match word & 0x7f {
         0x37 => new(Op::Add, rd, 0, 0, upper),
         0x17 => new(Op::AddPc, rd, 0, 0, upper),
@@ -186,22 +196,16 @@ pub(crate) fn decode(word: u32) -> Option<Instruction> {
         0x03 => new(load(function)?, rd, rs1, 0, i_immediate(word)),
         0x23 => new(store(function)?, 0, rs1, rs2, s_immediate(word)),
         0x13 if matches!(function, 1 | 5) => {
-            new(arithmetic(function, word >> 25)?, rd, rs1, 0, u32::from(rs2))
+            new(shift(function, word >> 25)?, rd, rs1, 0, u32::from(rs2))
         }
         0x13 => new(arithmetic(function, 0)?, rd, rs1, 0, i_immediate(word)),
         0x33 => new(arithmetic(function, word >> 25)?, rd, rs1, rs2, 0),
         0x0f if function == 0 => new(Op::Fence, 0, 0, 0, 0),
         0x0f if function == 1 => new(Op::FenceInstructions, 0, 0, 0, 0),
         0x73 if function == 0 => new(system(word)?, 0, 0, 0, 0),
-        0x73 => {
-            let op = match function & 3 {
-                1 => Op::CsrWrite,
-                2 => Op::CsrSet,
-                3 => Op::CsrClear,
-                _ => return None,
-            };
+        0x73 if function != 4 => {
             // The field of rs1 holds a register, or a constant.
-            new(op, rd, if function < 4 { rs1 } else { 0 }, 0, word)
+            new(Op::Csr, rd, if function < 4 { rs1 } else { 0 }, 0, word)
         }
         _ => None,
     }
@@ -264,6 +268,16 @@ fn arithmetic(function: u32, variant: u32) -> Option<Op> {
     })
 }
 
+/// By a constant amount, by `funct3` and `funct7`; there are no products by constants.
+fn shift(function: u32, variant: u32) -> Option<Op> {
+    Some(match (variant, function) {
+        (0x00, 1) => Op::ShiftLeft,
+        (0x00, 5) => Op::ShiftRight,
+        (0x20, 5) => Op::ShiftRightSigned,
+        _ => return None,
+    })
+}
+
 /// By the whole word: these have no operands.
 fn system(word: u32) -> Option<Op> {
     Some(match word {
@@ -273,4 +287,41 @@ fn system(word: u32) -> Option<Op> {
         0x1050_0073 => Op::Wait,
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+    use rvdc::Inst;
+
+    /// All opcodes, `funct3` and `funct7`, with some registers: what is an instruction is one for an
+    /// independent decoder, and the reverse.
+    #[test]
+    fn what_is_an_instruction_is_one_elsewhere() {
+        let (mut both, mut neither) = (0, 0);
+        for opcode in (3..128).step_by(4) {
+            for upper in 0..1 << 10 {
+                for registers in [0, 0x0015_0500, 0x0120_8f80, 0x01ff_8f80] {
+                    let word = opcode | (upper & 7) << 12 | upper >> 3 << 25 | registers;
+                    let Some(theirs) = theirs(word) else {
+                        continue;
+                    };
+                    let ours = decode(word).is_some();
+                    assert_eq!(ours, theirs, "{word:#010x}");
+                    both += u32::from(ours);
+                    neither += u32::from(!ours);
+                }
+            }
+        }
+        assert!(both > 10_000 && neither > 10_000, "{both} {neither}");
+    }
+
+    /// Whether the other decoder knows a word; `None` where it is none for this question.
+    fn theirs(word: u32) -> Option<bool> {
+        match (word & 0x7f, word >> 12 & 7) {
+            // It has atomic instructions, and neither csrs, `fence.i` nor the machine mode.
+            (0x2f | 0x73, _) | (0x0f, 1) => None,
+            _ => Some(Inst::decode_normal(word).is_ok()),
+        }
+    }
 }

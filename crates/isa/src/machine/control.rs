@@ -2,8 +2,9 @@
 //! machine looks for interrupts.
 
 use super::timer::replaced;
-use super::{Machine, Stopped};
+use super::{Leaving, Machine, Stopped};
 use crate::csr::*;
+use crate::decode::Instruction;
 use crate::step::{Cause, Interrupt, Trap};
 
 /// What the csrs hold that is not counted elsewhere.
@@ -146,15 +147,22 @@ impl Machine {
         };
     }
 
-    /// What the alarm was about: the end, or an interrupt, or nothing (a timer that was set anew).
+    /// What is to be carried out where there is no instruction or the alarm has come: an interrupt,
+    /// or after all what was fetched (of a timer that was set anew).
     #[cold]
-    pub(super) fn attend(&mut self) -> Result<Option<Interrupt>, Stopped> {
+    pub(super) fn attend(&mut self) -> Result<Instruction, Stopped> {
         if let Some(status) = self.exited {
             return Err(Stopped::Exited { status });
         }
+        let instruction = match self.text.at(self.pc) {
+            Some(instruction) => instruction,
+            None if self.leaving == Leaving::Traps => Instruction::ABSENT,
+            None => return Err(Stopped::Left { pc: self.pc }),
+        };
         self.set_alarm();
         let wanted = if self.control.enabled { self.pending() & self.control.chosen } else { 0 };
-        Ok(BY_PRIORITY.into_iter().find(|&interrupt| wanted & bit(interrupt) != 0))
+        let interrupt = BY_PRIORITY.into_iter().find(|&interrupt| wanted & bit(interrupt) != 0);
+        Ok(interrupt.map_or(instruction, |interrupt| instruction.interrupted(interrupt)))
     }
 
     /// Takes a trap at the present pc: where the handler lies.
