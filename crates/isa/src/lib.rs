@@ -3,6 +3,28 @@
 //!
 //! The machine yields one [`Step`] per instruction. Caches and pipelines are fed with steps (or with
 //! addresses) and know nothing of how an instruction is carried out; the machine knows neither.
+//!
+//! * [`encode`]: instruction words by name, for programs that are written here.
+//! * [`Program`]: what is run, from such words or from an ELF file.
+//! * [`Machine`]: runs it, and says of each instruction what it did and why it stopped ([`Stopped`]).
+//! * [`expand`]: compressed instructions as what they stand for.
+//! * [`csr`]: numbers of control and status registers.
+//!
+//! What the machine is, chooses and leaves out stands in docs/machine.md.
+//!
+//! ```
+//! use isa::encode::{A0, A1, ZERO, add, addi, bne, ret};
+//! use isa::{Machine, Program, Setup, Stopped};
+//!
+//! let sum = [add(A1, A1, A0), addi(A0, A0, -1), bne(A0, ZERO, -8), ret()];
+//! let mut machine = Machine::new(&Program::from_words(0x1000, &sum), &Setup::default())?;
+//! machine.set_register(A0, 10);
+//! let mut taken = 0;
+//! let stopped = machine.run(1_000_000, |step| taken += u32::from(step.redirects()));
+//! assert_eq!(stopped, Stopped::Left { pc: 0 });
+//! assert_eq!((machine.register(A1), machine.steps(), taken), (55, 31, 10));
+//! # Ok::<(), isa::Error>(())
+//! ```
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 

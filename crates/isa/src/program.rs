@@ -67,17 +67,14 @@ impl Program {
         }
     }
 
-    /// The symbol whose bytes an address is one of, the last that begins at or before it; of several
-    /// there, the first.
+    /// The symbol whose bytes an address is one of: the last that begins at or before it, and of
+    /// several there the largest, since marks such as `__bss_start` have no size.
     #[must_use]
     pub fn symbol_at(&self, address: u32) -> Option<&Symbol> {
         let holds = |symbol: &&Symbol| {
             address.checked_sub(symbol.address).is_some_and(|offset| offset < symbol.size.max(1))
         };
-        self.symbols.iter().filter(holds).max_by(|one, other| {
-            // `max_by` takes the last of equals.
-            one.address.cmp(&other.address).then(std::cmp::Ordering::Greater)
-        })
+        self.symbols.iter().filter(holds).max_by_key(|symbol| (symbol.address, symbol.size))
     }
 
     /// The address of a symbol.

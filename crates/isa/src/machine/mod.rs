@@ -155,18 +155,15 @@ impl Machine {
     /// # Errors
     /// Why there is no further step. Nothing has changed then.
     pub fn step(&mut self) -> Result<Step, Stopped> {
-        let mut seen = None;
-        self.advance(&mut |step: &Step| seen = Some(*step))?;
-        // Whatever advances shows its step.
-        seen.ok_or(Stopped::Limit)
+        self.advance(|step| *step)
     }
 
-    /// A step, shown to `observe` unless there is none.
+    /// A step, shown to `observe` unless there is none: what that makes of it.
     // Inlined into the loop together with the observer, so that what this does not look at is not
     // computed. The step is shown in one place and never returned: as a result it would be built in
     // memory, which takes half of the speed.
     #[inline(always)]
-    fn advance(&mut self, observe: &mut impl FnMut(&Step)) -> Result<(), Stopped> {
+    fn advance<T>(&mut self, observe: impl FnOnce(&Step) -> T) -> Result<T, Stopped> {
         let instruction = match self.text.at(self.pc) {
             Some(instruction) if self.steps < self.alarm => instruction,
             _ => self.attend()?,
@@ -191,8 +188,7 @@ impl Machine {
         }
         self.pc = step.next;
         self.steps += 1;
-        observe(&step);
-        Ok(())
+        Ok(observe(&step))
     }
 
     /// Where the next instruction lies.

@@ -11,7 +11,8 @@ pub enum Stopped {
         /// Where it went.
         pc: u32,
     },
-    /// The program asked to end: `ecall` with 93 in `a7`, as on Linux.
+    /// The program asked to end: `ecall` with 93 in `a7`, as on Linux. That `ecall` was a step, and
+    /// no trap.
     Exited {
         /// What it said in `a0`. Linux keeps the low 8 bits.
         status: u32,
