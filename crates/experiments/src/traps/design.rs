@@ -83,6 +83,7 @@ fn computed(
     corrected: &str,
 ) -> Response {
     response(name, label, unit)
+        .exact()
         .card(from, to, corrected, "the pipeline's account of its cycles, computed twice")
         .build()
 }
