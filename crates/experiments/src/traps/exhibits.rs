@@ -20,12 +20,10 @@ pub(super) fn show(trial: &mut Trial<'_>, plan: &Plan, way: &Way) -> Result<(), 
         return Ok(());
     }
     if let Some(drawing) = drawing(plan, way)? {
-        let title = format!(
-            "Cycle by cycle from cycle {}: F D E M W are IF to WB, x: flushed, -: redirect waits",
-            drawing.cycles().start
-        );
-        let columns = ["address", "instruction", "what becomes of it", "cycles"];
-        trial.exhibit(&title, &columns, rows(&drawing));
+        let title = "One event, cycle by cycle (F to W: stages, x: flushed, -: redirect waits)";
+        let from = format!("cycles from {}", drawing.cycles().start);
+        let columns = ["address", "instruction", "what becomes of it", &from];
+        trial.exhibit(title, &columns, rows(&drawing));
     }
     if plan.event.traps() > 0 && way.latency == 0 {
         let left = left_behind(plan, way)?;
