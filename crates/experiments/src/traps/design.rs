@@ -12,6 +12,9 @@ pub(super) const LOST: &str = "lost_count";
 /// Cycles that an event costs in all.
 pub(super) const WHOLE: &str = "whole_count";
 
+/// Instructions from one event to the next, where that is no question.
+pub(super) const INTERVAL: u64 = 64;
+
 /// An event that is resolved in a stage, with a redirect latency.
 pub(super) fn at(event: &str, stage: &str, latency: &str) -> Cell {
     cell([("event", event), ("stage", stage), ("latency", latency)])
@@ -21,11 +24,14 @@ pub(super) fn design() -> Design {
     let latency = factor("latency", "cycles from a redirect to the first fetch behind it", "0")
         .numbers(Profile::Smoke, "cycles", &[0, 2])
         .numbers(Profile::Standard, "cycles", &[1, 4]);
-    let interval =
-        factor("interval", "instructions of the program from one event to the next", "64")
-            .numbers(Profile::Smoke, "instructions", &[64])
-            .numbers(Profile::Quick, "instructions", &[16, 256])
-            .numbers(Profile::Standard, "instructions", &[32, 128, 512]);
+    let interval = factor(
+        "interval",
+        "instructions of the program from one event to the next",
+        &INTERVAL.to_string(),
+    )
+    .numbers(Profile::Smoke, "instructions", &[INTERVAL])
+    .numbers(Profile::Quick, "instructions", &[16, 256])
+    .numbers(Profile::Standard, "instructions", &[32, 128, 512]);
     Design {
         id: "traps".into(),
         version: 1,

@@ -1,22 +1,27 @@
 //! What a trap leaves behind, and one event cycle by cycle.
 
+use super::design::INTERVAL;
 use super::programs::{Event, Plan, Written};
-use super::run::{Caching, Way, run, state};
+use super::run::{Caching, State, Way, run, state};
 use isa::pipeline::{Cell, Code, Drawing, Fate, Row, Stage, Times, What};
-use isa::{Kind, Step, csr};
+use isa::{Cause, Kind, Step, csr};
 use kit::{Stop, Trial};
 
 /// Steps that are drawn before the event.
 const BEFORE: usize = 2;
 
-/// Shows the event, at the stage where it is usually resolved: the others look alike.
+/// The redirect latencies of which an event is drawn.
+const DRAWN_LATENCIES: [u16; 2] = [0, 2];
+
+/// Shows the event where it is usually resolved, and in the usual interval: the others look alike.
 pub(super) fn show(trial: &mut Trial<'_>, plan: &Plan, way: &Way) -> Result<(), Stop> {
     let usual = if plan.event.traps() > 0 || plan.event == Event::Return {
         Stage::WriteBack
     } else {
         Stage::Execute
     };
-    if way.stage != usual || way.caching != Caching::None {
+    let alike = plan.interval != INTERVAL || !DRAWN_LATENCIES.contains(&way.latency);
+    if way.stage != usual || way.caching != Caching::None || alike {
         return Ok(());
     }
     if let Some(drawing) = drawing(plan, way)? {
@@ -25,9 +30,14 @@ pub(super) fn show(trial: &mut Trial<'_>, plan: &Plan, way: &Way) -> Result<(), 
         let columns = ["address", "instruction", "what becomes of it", &from];
         trial.exhibit(title, &columns, rows(&drawing));
     }
-    if plan.event.traps() > 0 && way.latency == 0 {
-        let left = left_behind(plan, way)?;
-        trial.exhibit("What the first trap writes", &["register", "holds", "which is"], left);
+    if let Some(cause) = plan.event.cause()
+        && way.latency == 0
+    {
+        let state = state(plan, way)?;
+        let code = f64::from(cause.code());
+        trial.check("mcause of the first trap", f64::from(state.written[1]), code, code);
+        let rows = left_behind(&state, cause, &plan.write());
+        trial.exhibit("What the first trap writes", &["register", "holds", "which is"], rows);
     }
     Ok(())
 }
@@ -98,24 +108,22 @@ fn letter(cell: Option<Cell>) -> char {
 }
 
 /// The registers that a trap writes, as its handler reads them.
-pub(super) fn left_behind(plan: &Plan, way: &Way) -> Result<Vec<Vec<String>>, Stop> {
-    let ([mepc, mcause, mtval, mstatus], before) = state(plan, way)?;
-    let written: Written = plan.write();
-    let named = |value: u32, which: String| (format!("{value:#010x}"), which);
-    let kind = if mcause >> 31 == 1 { "interrupt" } else { "exception" };
+pub(super) fn left_behind(state: &State, cause: Cause, written: &Written) -> Vec<Vec<String>> {
+    let [mepc, mcause, mtval, mstatus] = state.written;
     let bits = |value: u32| {
         let bit = |mask: u32| u8::from(value & mask != 0);
         format!("MIE {}, MPIE {}", bit(csr::MSTATUS_MIE), bit(csr::MSTATUS_MPIE))
     };
+    let about = if mtval == 0 { "nothing" } else { "the word itself" };
     let rows = [
-        ("mepc", named(mepc, format!("the address of: {}", written.text(mepc)))),
-        ("mcause", named(mcause, format!("{kind} {}", mcause & 0x7fff_ffff))),
-        ("mtval", named(mtval, if mtval == 0 { "nothing" } else { "the word itself" }.to_owned())),
-        ("mstatus before", named(before, bits(before))),
-        ("mstatus in the handler", named(mstatus, bits(mstatus))),
+        ("mepc", mepc, format!("the address of: {}", written.text(mepc))),
+        ("mcause", mcause, cause.to_string()),
+        ("mtval", mtval, about.to_owned()),
+        ("mstatus before", state.mstatus_before, bits(state.mstatus_before)),
+        ("mstatus in the handler", mstatus, bits(mstatus)),
     ];
-    let row = |(register, (holds, which)): (&str, (String, String))| {
-        vec![register.to_owned(), holds, which]
+    let row = |(register, value, which): (&str, u32, String)| {
+        vec![register.to_owned(), format!("{value:#010x}"), which]
     };
-    Ok(rows.into_iter().map(row).collect())
+    rows.into_iter().map(row).collect()
 }

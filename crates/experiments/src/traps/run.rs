@@ -170,9 +170,19 @@ impl Compared {
     }
 }
 
-/// What a trap leaves, as its handler reads it: mepc, mcause, mtval, mstatus; and mstatus before.
-pub(super) fn state(plan: &Plan, way: &Way) -> Result<([u32; 4], u32), Stop> {
+/// What a trap leaves, as its handler reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct State {
+    /// mepc, mcause, mtval and mstatus.
+    pub(super) written: [u32; 4],
+    /// mstatus before the loop.
+    pub(super) mstatus_before: u32,
+}
+
+/// What the first trap of a program leaves.
+pub(super) fn state(plan: &Plan, way: &Way) -> Result<State, Stop> {
     let plan = Plan { shows_state: true, ..*plan };
     let (_, machine) = run(&plan, &plan.write(), way, way.parameters(plan.event), |_, _| {})?;
-    Ok((STATE.map(|register| machine.register(register)), machine.register(MSTATUS_BEFORE)))
+    let written = STATE.map(|register| machine.register(register));
+    Ok(State { written, mstatus_before: machine.register(MSTATUS_BEFORE) })
 }

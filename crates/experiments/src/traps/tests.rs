@@ -1,6 +1,6 @@
 use super::exhibits::{drawing, left_behind};
 use super::programs::{EVENTS, Event, NO_INSTRUCTION, Plan, START_INSTRUCTIONS};
-use super::run::{Caching, Compared, STAGES, Way};
+use super::run::{Caching, Compared, STAGES, Way, state};
 use isa::pipeline::{Depth, Stage};
 use kit::model::Profile;
 
@@ -96,12 +96,14 @@ fn a_handler_on_the_loops_lines_misses_and_makes_miss() {
 #[test]
 fn a_trap_leaves_its_address_its_cause_and_the_word() {
     let left = |event| {
-        let rows = left_behind(&plan(event, 16), &way(Stage::WriteBack, 0)).unwrap();
+        let plan = plan(event, 16);
+        let state = state(&plan, &way(Stage::WriteBack, 0)).unwrap();
+        let rows = left_behind(&state, event.cause().unwrap(), &plan.write());
         rows.into_iter().map(|row| row[1..].join(" ")).collect::<Vec<_>>()
     };
     let call = [
         "0x00001008 the address of: ecall",
-        "0x0000000b exception 11",
+        "0x0000000b environment call from machine mode",
         "0x00000000 nothing",
         "0x00001800 MIE 0, MPIE 0",
         "0x00001800 MIE 0, MPIE 0",
@@ -110,7 +112,7 @@ fn a_trap_leaves_its_address_its_cause_and_the_word() {
     assert_eq!(left(Event::Illegal)[2], format!("{NO_INSTRUCTION:#010x} the word itself"));
     let timer = [
         "0x00001020 the address of: addi t0, t0, 1",
-        "0x80000007 interrupt 7",
+        "0x80000007 timer interrupt",
         "0x00000000 nothing",
         "0x00001808 MIE 1, MPIE 0",
         "0x00001880 MIE 0, MPIE 1",
