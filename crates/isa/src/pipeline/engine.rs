@@ -223,17 +223,19 @@ impl Pipeline {
         // The cycles in which EX was empty because nothing came to it. Causes in IF follow each other
         // in time, redirect, miss, second fetch; what EX did meanwhile hides the first of them.
         let late = (decode + 1).saturating_sub(self.last.after);
-        let fetching = late.min(again);
-        let missing = (late - fetching).min(miss);
         let account = &mut self.account;
-        match self.redirect {
-            Some((_, Loss::Control)) => account.control += late - fetching - missing,
-            Some((_, Loss::Trap)) => account.trap += late - fetching - missing,
-            Some((_, Loss::Return)) => account.trap_return += late - fetching - missing,
-            None => {}
+        if late > 0 {
+            let fetching = late.min(again);
+            let missing = (late - fetching).min(miss);
+            match self.redirect {
+                Some((_, Loss::Control)) => account.control += late - fetching - missing,
+                Some((_, Loss::Trap)) => account.trap += late - fetching - missing,
+                Some((_, Loss::Return)) => account.trap_return += late - fetching - missing,
+                None => {}
+            }
+            account.fetch += fetching;
+            account.miss += missing;
         }
-        account.fetch += fetching;
-        account.miss += missing;
         account.data += execute - arrives;
         account.execution += extra;
         account.fill = u64::from(parameters.depth.stages()) - 1;
