@@ -26,7 +26,7 @@ use crate::frequency::{Frequency, Tally};
 use crate::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
 use crate::order::median;
 use crate::sample::{ByBlock, Table, tally};
-use model::{Cell, Outcome, Quantity, QuantityResult, Record, Treatment, Unit};
+use model::{Cell, Outcome, Quantity, QuantityResult, Record, Response, Treatment};
 use std::collections::BTreeSet;
 
 /// A quantity with what its trials say.
@@ -337,10 +337,16 @@ impl Former<'_> {
         let Some(located) = located else {
             return Evidence::None;
         };
-        let unit = self.table.design.response(self.response).map(|response| &response.unit);
-        let counted = matches!(unit, Some(Unit::Count | Unit::Bytes));
+        let response = self.table.design.response(self.response);
+        let counted = response.is_some_and(Response::is_counted);
+        let computed = response.is_some_and(|response| response.exact);
         let blocks = located.samples;
-        if located.agrees && (counted || blocks >= BLOCKS_FREE) {
+        if located.agrees && computed {
+            self.remarks.push("computed, not measured".into());
+        } else if computed {
+            self.remarks
+                .push("declared exact, but its blocks differ: it is not to be believed".into());
+        } else if located.agrees && (counted || blocks >= BLOCKS_FREE) {
             self.remarks.push(format!("exact: all {blocks} blocks agree"));
         } else if located.agrees {
             self.remarks.push(format!(
@@ -351,7 +357,7 @@ impl Former<'_> {
                 "only {blocks} blocks: the interval assumes normally distributed effects"
             ));
         }
-        Evidence::Blocks { located, scale, counted }
+        Evidence::Blocks { located, scale, counted, computed }
     }
 }
 

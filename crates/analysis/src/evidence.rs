@@ -33,8 +33,10 @@ pub(crate) enum Evidence {
         located: Located,
         scale: Scale,
         /// Whether the response is counted by a machine (a number of things, of bytes) rather
-        /// than read from a clock.
+        /// than read from a clock, or computed.
         counted: bool,
+        /// Whether it is computed, so that blocks which agree have it exactly.
+        computed: bool,
     },
     /// Events among chances.
     Events(Frequency),
@@ -52,11 +54,19 @@ impl Evidence {
     pub(crate) fn estimate(&self) -> Option<Estimate> {
         match *self {
             Evidence::None => None,
-            Evidence::Blocks { located, scale, .. } => Some(match scale {
-                Scale::Linear | Scale::Relative => located.estimate(|value| value),
-                Scale::Log => located.estimate(f64::exp),
-                Scale::Unit => located.estimate(|value| value.clamp(0.0, 1.0)),
-            }),
+            Evidence::Blocks { located, scale, computed, .. } => {
+                let estimate = match scale {
+                    Scale::Linear | Scale::Relative => located.estimate(|value| value),
+                    Scale::Log => located.estimate(f64::exp),
+                    Scale::Unit => located.estimate(|value| value.clamp(0.0, 1.0)),
+                };
+                let exact = computed && located.agrees;
+                Some(if exact {
+                    Estimate::exactly(estimate.point, estimate.samples)
+                } else {
+                    estimate
+                })
+            }
             Evidence::Events(frequency) => Some(frequency.estimate()),
         }
     }
@@ -187,7 +197,8 @@ mod tests {
     fn ratios_come_back_from_their_logarithms() {
         let logs: Vec<f64> = [2.0_f64, 2.1, 1.9, 2.2, 2.05, 1.95, 2.0].map(f64::ln).to_vec();
         let located = centre(&logs).unwrap();
-        let evidence = Evidence::Blocks { located, scale: Scale::Log, counted: false };
+        let evidence =
+            Evidence::Blocks { located, scale: Scale::Log, counted: false, computed: false };
         let estimate = evidence.estimate().unwrap();
         assert!((estimate.point.ln() - located.point).abs() < 1e-12);
         let least = minimum_detectable(located.standard_error, 7).unwrap();
@@ -202,7 +213,8 @@ mod tests {
     #[test]
     fn agreement_decides_for_counts_and_not_for_clocks() {
         let located = centre(&[2.0, 2.0]).unwrap();
-        let of = |counted| Evidence::Blocks { located, scale: Scale::Linear, counted };
+        let of =
+            |counted| Evidence::Blocks { located, scale: Scale::Linear, counted, computed: false };
         assert_eq!(of(true).p_value(1.0, Side::Below), 0.0);
         assert_eq!(of(false).p_value(1.0, Side::Below), 1.0);
         assert_eq!(of(true).floor(), None);

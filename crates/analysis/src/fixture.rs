@@ -136,6 +136,7 @@ pub(crate) fn response(name: &str, unit: Unit) -> Response {
         center: Center::Median,
         cpu_twin: None,
         subtract: None,
+        exact: false,
         card: Card::default(),
     }
 }

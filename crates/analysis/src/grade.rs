@@ -1,7 +1,7 @@
 //! What kind of evidence a verdict rests on.
 
 use crate::sample::Table;
-use model::{Grade, Quantity, Record, Treatment, Unit};
+use model::{Grade, Quantity, Record, Response, Treatment};
 
 /// The grade of a number, and what would raise it; empty at the highest.
 ///
@@ -9,7 +9,8 @@ use model::{Grade, Quantity, Record, Treatment, Unit};
 ///   at least counted.
 /// * [`Grade::Software`]: the number itself is kept by software (its unit is a count or bytes, or it
 ///   is a frequency of events); or each completed trial behind it checked that its treatment was
-///   realised, and all those checks held. A check that only asks whether the trial had the CPUs it
+///   realised, and all those checks held. What is computed is of this grade, too, and nothing
+///   raises it: no counter of this machine's counts what another would do. A check that only asks whether the trial had the CPUs it
 ///   wanted does not count: it says that the machine was free, not what the mechanism did.
 /// * [`Grade::Timing`]: neither. What was timed is believed to be what its name says.
 pub(crate) fn grade(table: &Table<'_>, quantity: &Quantity) -> (Grade, String) {
@@ -28,8 +29,11 @@ pub(crate) fn grade(table: &Table<'_>, quantity: &Quantity) -> (Grade, String) {
     if behind.iter().all(|record| counted_by_processor(record)) {
         return (Grade::Pmu, String::new());
     }
-    let unit = design.response(quantity.response()).map(|response| &response.unit);
-    let counts = matches!(unit, Some(Unit::Count | Unit::Bytes))
+    let response = design.response(quantity.response());
+    if response.is_some_and(|response| response.exact) {
+        return (Grade::Software, String::new());
+    }
+    let counts = response.is_some_and(Response::is_counted)
         || matches!(quantity, Quantity::Frequency { .. });
     let realised = behind.iter().filter(|record| realised(record)).count();
     if counts || realised == behind.len() {

@@ -6,8 +6,8 @@ use crate::order::median;
 use crate::planted::asked_of_planted;
 use crate::sample::Table;
 use model::{
-    Claim, Design, Diagnosis, FindingResult, Planted, Quantity, QuantityResult, Record, Treatment,
-    Unit,
+    Claim, Design, Diagnosis, FindingResult, Planted, Quantity, QuantityResult, Record, Response,
+    Treatment,
 };
 use std::collections::BTreeSet;
 
@@ -232,12 +232,10 @@ pub(crate) fn half_width(table: &Table<'_>, result: &QuantityResult) -> Option<f
     relative.is_finite().then_some(relative)
 }
 
-/// Whether a number is made of exact counts, of things or of bytes, so that two blocks that agree
-/// decide.
+/// Whether a number is made of exact counts or computed, so that two blocks that agree decide.
 fn counted(table: &Table<'_>, result: &QuantityResult) -> bool {
     let carrier = result.carried_by.as_deref().unwrap_or(result.quantity.response());
-    let unit = table.design.response(carrier).map(|response| &response.unit);
-    matches!(unit, Some(Unit::Count | Unit::Bytes))
+    table.design.response(carrier).is_some_and(Response::is_counted)
 }
 
 fn out_of_reach(table: &Table<'_>, quantity: &Quantity, planned: &[&Treatment]) -> bool {

@@ -114,6 +114,7 @@ mod tests {
             center: Center::Mean,
             cpu_twin: None,
             subtract: subtract.then(|| Cell::new([("kind", "none")])),
+            exact: false,
             card: model::Card::default(),
         };
         Design {

@@ -3,7 +3,7 @@
 use crate::disturbance::{DISTURBED_SHARE, lost_share};
 use crate::interval::BLOCKS_FREE;
 use crate::tags::Tagger;
-use model::{Design, Outcome, OutcomeCount, Phase, Record, Treatment, Unit};
+use model::{Design, Outcome, OutcomeCount, Phase, Record, Treatment};
 use std::collections::BTreeMap;
 
 /// The most treatments that are named with one way of ending.
@@ -186,7 +186,7 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
     }
     if blocks < 2 {
         warnings.push(format!("{}: an interval needs 2 at least", blocks_words(blocks)));
-    } else if blocks < BLOCKS_FREE {
+    } else if blocks < BLOCKS_FREE && !design.is_exact() {
         warnings.push(format!(
             "only {}: below {BLOCKS_FREE} the intervals assume a normal distribution",
             blocks_words(blocks)
@@ -198,7 +198,7 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
 /// Whether anything that is measured is read from a clock. An experiment that only counts does not
 /// mind what others took of it. Of a unit that a study's author named nothing is known.
 fn is_timed(design: &Design) -> bool {
-    design.responses.iter().any(|response| !matches!(response.unit, Unit::Count | Unit::Bytes))
+    design.responses.iter().any(|response| !response.is_counted())
 }
 
 /// Whether the failed checks of that name are of the kind that others can make fail.
@@ -222,7 +222,7 @@ pub(crate) fn leaking_trials(records: &[&Record]) -> u64 {
 mod tests {
     use super::*;
     use crate::fixture::{Trial, task};
-    use model::Check;
+    use model::{Check, Unit};
 
     /// A design with a clock and a count.
     fn timed() -> Design {
@@ -233,6 +233,7 @@ mod tests {
             center: model::Center::Median,
             cpu_twin: None,
             subtract: None,
+            exact: false,
             card: model::Card::default(),
         };
         let responses = vec![response("wall_ns", Unit::Ns), response("lost_count", Unit::Count)];

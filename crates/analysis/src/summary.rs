@@ -18,8 +18,9 @@ use crate::untagged;
 use crate::variance::variances;
 use crate::verdict::{Leaning, lean};
 use model::{
-    Cell, Claim, ClaimResult, ControlResult, Design, Environment, EstimateRow, ExperimentSummary,
-    FindingResult, Quantity, Record, SUMMARY_FORMAT, ShieldReport, Summary, Trust, Verdict,
+    Cell, Claim, ClaimResult, ControlResult, Design, Environment, Estimate, EstimateRow,
+    ExperimentSummary, FindingResult, Quantity, Record, Response, SUMMARY_FORMAT, ShieldReport,
+    Summary, Trust, Verdict,
 };
 use std::collections::{BTreeSet, HashMap};
 
@@ -217,7 +218,7 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
                     treatment: treatment.clone(),
                     response: response.name.clone(),
                     unit: response.unit.clone(),
-                    estimate: median_estimate(&values),
+                    estimate: level(response, &values),
                     tagged: 0,
                     untagged: None,
                 });
@@ -225,6 +226,16 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
         }
     }
     rows
+}
+
+/// The median over trials with its interval, or the number itself where it is computed and all trials
+/// have the same.
+fn level(response: &Response, values: &[f64]) -> Option<Estimate> {
+    let (first, rest) = values.split_first()?;
+    if response.exact && !rest.is_empty() && rest.iter().all(|value| value == first) {
+        return Some(Estimate::exactly(*first, values.len() as u32));
+    }
+    median_estimate(values)
 }
 
 /// The controls of all experiments. Trust holds only if at least one control was measured and

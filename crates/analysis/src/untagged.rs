@@ -3,7 +3,8 @@
 //! Nothing is deleted: the number that counts is formed from all trials. Beside it stands what the
 //! others alone say, so that a reader sees whether disturbance made the answer. The same quantity is
 //! formed in the same way from the same response, from the blocks that are left. Only a number that
-//! counts tags has no second one: without the trials that have them there are none.
+//! counts tags has no second one: without the trials that have them there are none. Nor has one that
+//! is computed: nothing that happens to a trial can touch it.
 
 use crate::effect::form;
 use crate::estimate::median_estimate;
@@ -60,6 +61,9 @@ struct Pair<'a> {
 impl Pair<'_> {
     fn fill_row(&self, row: &mut EstimateRow) {
         let design = self.table.design;
+        if self.is_computed(&row.response) {
+            return;
+        }
         let subtracted = design.response(&row.response).and_then(|it| it.subtract.as_ref());
         let control = subtracted.map(|cell| row.treatment.with(cell));
         let control = control.as_ref().filter(|control| **control != row.treatment);
@@ -71,12 +75,19 @@ impl Pair<'_> {
 
     fn fill(&self, result: &mut QuantityResult) {
         let carrier = carrier(result).to_string();
+        if self.is_computed(&carrier) {
+            return;
+        }
         let all: Vec<Treatment> = self.table.treatments().into_iter().cloned().collect();
         let needed = result.quantity.treatments(self.table.design, &all);
         result.tagged = self.tagged(needed, &carrier);
         if result.tagged > 0 && Tag::counted_by(&carrier).is_none() {
             result.untagged = form(self.without, &result.quantity, &carrier).evidence.estimate();
         }
+    }
+
+    fn is_computed(&self, response: &str) -> bool {
+        self.table.design.response(response).is_some_and(|response| response.exact)
     }
 
     /// Trials of some treatments that gave the response a number and have a tag.

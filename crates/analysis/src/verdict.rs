@@ -89,7 +89,7 @@ mod tests {
     fn evidence(ratios: &[f64]) -> Evidence {
         let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
         let located = centre(&logs).unwrap();
-        Evidence::Blocks { located, scale: Scale::Log, counted: false }
+        Evidence::Blocks { located, scale: Scale::Log, counted: false, computed: false }
     }
 
     const TWO: [f64; 8] = [2.0, 2.02, 1.97, 2.05, 1.99, 2.01, 1.98, 2.03];
@@ -147,7 +147,7 @@ mod tests {
             width in 0.01..1.0_f64,
         ) {
             let located = centre(&logs).unwrap();
-            let evidence = Evidence::Blocks { located, scale: Scale::Log, counted: false };
+            let evidence = Evidence::Blocks { located, scale: Scale::Log, counted: false, computed: false };
             let estimate = evidence.estimate().unwrap();
             let (high, region) = (low + width, Region::within(low, low + width));
             let leaning = lean(&ratio(), &evidence, region).unwrap();

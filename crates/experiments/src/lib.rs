@@ -23,6 +23,7 @@ mod speedup;
 mod support;
 mod switch;
 mod syscalls;
+mod traps;
 mod workers;
 
 pub use planted::PLANTED;
@@ -47,6 +48,7 @@ pub const CATALOG: &[Experiment] = &[
     heap_layout::EXPERIMENT,
     servers::EXPERIMENT,
     speedup::EXPERIMENT,
+    traps::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,

@@ -28,6 +28,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+pub mod cache;
 pub mod csr;
 mod decode;
 mod elf;
@@ -35,6 +36,7 @@ pub mod encode;
 mod error;
 mod expand;
 mod machine;
+pub mod pipeline;
 mod program;
 mod step;
 

@@ -171,6 +171,7 @@ pub fn response(name: &str, label: &str, unit: Unit) -> ResponseBuilder {
         center: Center::Median,
         cpu_twin: None,
         subtract: None,
+        exact: false,
         card: Card::default(),
     })
 }
@@ -198,6 +199,14 @@ impl ResponseBuilder {
     #[must_use]
     pub fn subtract(mut self, control: Cell) -> Self {
         self.0.subtract = Some(control);
+        self
+    }
+
+    /// It is computed, not measured: the trial gives the same number on every machine, and has
+    /// computed it twice to be sure.
+    #[must_use]
+    pub fn exact(mut self) -> Self {
+        self.0.exact = true;
         self
     }
 

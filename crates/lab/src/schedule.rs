@@ -118,6 +118,16 @@ pub(crate) fn base_blocks(options: &Options) -> u32 {
     options.blocks.unwrap_or_else(|| options.profile.blocks_min()).min(BLOCKS_MAX)
 }
 
+/// So many blocks are enough of an experiment that computes its numbers: whether they are the same
+/// every time shows in two, and an interval that has no width cannot be narrowed.
+const EXACT_BLOCKS: u32 = 2;
+
+/// How many complete blocks this experiment gets first. Whoever asks for a number of blocks gets it.
+fn base_blocks_of(design: &Design, options: &Options) -> u32 {
+    let all = base_blocks(options);
+    if options.blocks.is_none() && design.is_exact() { all.min(EXACT_BLOCKS) } else { all }
+}
+
 /// The blocks of the base that are not complete yet, in the order of the rounds.
 pub(crate) fn next_of_base(courses: &[Course], options: &Options, seed: u64) -> Option<Next> {
     for round in 0..base_blocks(options) {
@@ -125,6 +135,9 @@ pub(crate) fn next_of_base(courses: &[Course], options: &Options, seed: u64) -> 
         // stranger's session may ask for thousands of rounds and have been refused in the first.
         let is_untouched = courses.iter().all(|course| !course.done.contains_key(&round));
         for course in runner::round_order(seed, round, courses.len()) {
+            if round >= base_blocks_of(&courses[course].design, options) {
+                continue;
+            }
             let treatments = courses[course].missing(seed, round, &courses[course].base);
             if !treatments.is_empty() {
                 return Some(Next { course, block: round, treatments });
@@ -217,6 +230,28 @@ mod tests {
         }
         let options = Options { blocks: Some(u32::MAX), ..Options::default() };
         assert_eq!(next_of_base(&[course], &options, 7), None);
+    }
+
+    #[test]
+    fn what_is_computed_is_conducted_twice_unless_more_is_asked_for() {
+        let blocks = |exact: bool, blocks: Option<u32>| {
+            let mut course = course();
+            course.design.responses.iter_mut().for_each(|response| response.exact = exact);
+            let options = Options { profile: model::Profile::Quick, blocks, ..Options::default() };
+            let mut conducted = 0;
+            let mut courses = [course];
+            while let Some(next) = next_of_base(&courses, &options, 7) {
+                conducted += 1;
+                for (_, treatment) in next.treatments {
+                    let completed = model::Outcome::Completed { leaked: 0 };
+                    let record = record(&courses[0], next.block, completed);
+                    courses[0].note(&Record { treatment, ..record });
+                }
+            }
+            conducted
+        };
+        assert_eq!((blocks(false, None), blocks(true, None)), (6, 2));
+        assert_eq!((blocks(true, Some(1)), blocks(true, Some(4))), (1, 4));
     }
 
     #[test]

@@ -107,6 +107,10 @@ pub struct Response {
     pub cpu_twin: Option<String>,
     /// The control treatment whose value is subtracted block by block, in analysis only.
     pub subtract: Option<crate::Cell>,
+    /// Whether it is computed, not measured: every trial of a treatment gives the same number, and
+    /// each has computed it twice. It has no interval, and two blocks decide.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub exact: bool,
     /// What exactly is measured.
     pub card: Card,
 }
@@ -197,9 +201,22 @@ impl Design {
         named
     }
 
+    /// Whether nothing of it is measured: all its responses are computed.
+    pub fn is_exact(&self) -> bool {
+        !self.responses.is_empty() && self.responses.iter().all(|response| response.exact)
+    }
+
     /// The response of that name.
     pub fn response(&self, name: &str) -> Option<&Response> {
         self.responses.iter().find(|response| response.name == name)
+    }
+}
+
+impl Response {
+    /// Whether its numbers have no noise of a clock, so that two that agree decide: exact counts, of
+    /// things or of bytes, and what is computed.
+    pub fn is_counted(&self) -> bool {
+        self.exact || matches!(self.unit, Unit::Count | Unit::Bytes)
     }
 }
 

@@ -165,10 +165,23 @@ pub struct Estimate {
     pub high: f64,
     /// Standard error of the point (on the log scale for ratios), where the method has one.
     pub standard_error: Option<f64>,
-    /// Confidence level of the interval, 0.95.
+    /// Confidence level of the interval, 0.95; 1 of a number that was computed, not measured, whose
+    /// ends are both the number itself.
     pub level: f64,
     /// Trials or blocks behind it.
     pub samples: u32,
+}
+
+impl Estimate {
+    /// A number that was computed as often as there are samples, each time with the same outcome.
+    pub fn exactly(point: f64, samples: u32) -> Self {
+        Estimate { point, low: point, high: point, standard_error: None, level: 1.0, samples }
+    }
+
+    /// Whether the number was computed, not measured ([`crate::Response::exact`]).
+    pub fn is_exact(&self) -> bool {
+        self.level >= 1.0
+    }
 }
 
 /// The estimate of one response at one treatment.

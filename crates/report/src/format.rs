@@ -12,6 +12,9 @@ const GROUP_SEPARATOR: char = '\u{202f}';
 /// Significant digits of a number that has no interval.
 const DIGITS_PLAIN: i32 = 3;
 
+/// What stands in the place of the interval of a number that was computed.
+const EXACT: &str = "[exact]";
+
 /// Most significant digits of any number; more cannot be read at a glance.
 const DIGITS_MAX: i32 = 5;
 
@@ -34,8 +37,8 @@ pub(crate) struct Frame {
 pub(crate) struct Parts {
     /// "12.3 µs".
     pub(crate) point: String,
-    /// "[12.1, 12.6]"; empty where the point says it all: "at most 1.1 per million", or a number
-    /// that was the same in every block.
+    /// "[12.1, 12.6]", or "[exact]" of a number that was computed; empty where the point says it all:
+    /// "at most 1.1 per million", or a number that was the same in every block.
     pub(crate) interval: String,
 }
 
@@ -204,12 +207,17 @@ pub(crate) fn value_in(x: f64, terms: Terms<'_>) -> String {
 /// A number that somebody chose, or one where a glance is enough: three
 /// significant digits, without zeros at the end: "2×", "2.1 %", "16.3×".
 pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
+    rounded_to(x, terms, DIGITS_PLAIN)
+}
+
+/// The same with so many significant digits.
+fn rounded_to(x: f64, terms: Terms<'_>, digits: i32) -> String {
     if x.is_nan() {
         return "–".into();
     }
     let frame = frame(terms, x);
     let shown = x / frame.divisor;
-    let text = number(shown, decimals_plain(shown));
+    let text = number(shown, decimals_to(shown, digits));
     // The zeros to take away stand before an exponent.
     let (digits, power) = text.split_at(text.find('e').unwrap_or(text.len()));
     let trimmed = match digits.contains('.') {
@@ -248,6 +256,11 @@ pub(crate) fn parts_within(estimate: &Estimate, terms: Terms<'_>, columns: usize
 
 fn parts_with(estimate: &Estimate, terms: Terms<'_>, fewer: usize) -> Parts {
     let ends = [estimate.low, estimate.high];
+    if estimate.is_exact() {
+        let digits = (DIGITS_MAX - fewer as i32).max(DIGITS_PLAIN);
+        let point = rounded_to(estimate.point, terms, digits);
+        return Parts { point, interval: EXACT.into() };
+    }
     if is_exact(estimate) {
         return Parts { point: rounded(estimate.point, terms), interval: String::new() };
     }
@@ -348,7 +361,11 @@ fn decimals(point: f64, width: f64) -> usize {
 }
 
 fn decimals_plain(x: f64) -> usize {
-    if x == 0.0 { 0 } else { (DIGITS_PLAIN - 1 - exponent(x)).clamp(0, 9) as usize }
+    decimals_to(x, DIGITS_PLAIN)
+}
+
+fn decimals_to(x: f64, digits: i32) -> usize {
+    if x == 0.0 { 0 } else { (digits - 1 - exponent(x)).clamp(0, 9) as usize }
 }
 
 fn exponent(x: f64) -> i32 {

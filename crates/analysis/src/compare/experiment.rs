@@ -1,7 +1,7 @@
 //! One experiment on all sides.
 
 use super::contrast::Arm;
-use super::reading::{Numbers, Reading, Scale, arm, is_counted, of_trials, shown};
+use super::reading::{Numbers, Reading, Scale, arm, of_trials, shown};
 use super::{CompareSession, CompareSide, definitions};
 use crate::disturbance::Disturbed;
 use crate::effect::{Effect, effect, form};
@@ -186,7 +186,7 @@ fn compared_row(
             let why = side.0.first().map_or(String::new(), |table| table.why_not(treatment));
             return Some(Reading::none(format!("{which} has no number{why}")));
         }
-        let mut reading = of_trials(own, base, &response.unit);
+        let mut reading = of_trials(own, base, response);
         if is_timed(response)
             && let Some(remark) = disturbed(&[&tables[0], side], treatment)
         {
@@ -195,7 +195,7 @@ fn compared_row(
         Some(reading)
     });
     let readings: Vec<Option<Reading>> = readings.collect();
-    let values = numbers.iter().map(|sessions| level(sessions, is_counted(&response.unit)));
+    let values = numbers.iter().map(|sessions| level(sessions, response.is_counted()));
     let row = ComparedRow {
         treatment: treatment.clone(),
         response: response.name.clone(),
@@ -232,7 +232,7 @@ fn disturbed(sides: &[&Tables<'_>], treatment: &Treatment) -> Option<String> {
 }
 
 fn is_timed(response: &Response) -> bool {
-    !is_counted(&response.unit)
+    !response.is_counted()
 }
 
 /// A finding on all sides. Where CPU time carries it on one of them, it carries it on all: a wall
@@ -312,7 +312,7 @@ fn level_readings(
         (true, true) => None,
         (true, _) => Some(Reading::none("this side does not give it".into())),
         (_, true) => Some(Reading::none("the base does not give it".into())),
-        _ => Some(of_trials(own, base, &response.unit)),
+        _ => Some(of_trials(own, base, response)),
     };
     let mut readings: Vec<Option<Reading>> = others.iter().map(one).collect();
     carried(&mut readings, carrier);
@@ -353,7 +353,7 @@ fn scale<'a>(mut all: impl Iterator<Item = &'a Evidence>, quantity: &Quantity) -
 fn evidence_arm(evidence: &Evidence, scale: Scale) -> Option<Arm> {
     match *evidence {
         Evidence::None => None,
-        Evidence::Blocks { located, scale: own, counted } => {
+        Evidence::Blocks { located, scale: own, counted, .. } => {
             let arm = Arm::of(located, counted);
             Some(if own == evidence::Scale::Log && scale != Scale::Log { arm.exp() } else { arm })
         }

@@ -213,7 +213,7 @@ fn controls(sides: &[CompareSide<'_>]) -> Vec<Option<Reading>> {
             if own.is_empty() || base.is_empty() {
                 return None;
             }
-            let mut reading = of_trials(&own, &base, &response.unit);
+            let mut reading = of_trials(&own, &base, response);
             let at = design.complete(&control.a);
             reading.add_remark(&format!("{} at {at}", response.label));
             Some(reading)

@@ -2,7 +2,7 @@
 
 use super::contrast::{Arm, Contrast, averaged};
 use crate::interval::{BLOCKS_FREE, centre, student};
-use model::{Estimate, Replication, SessionEffect, Unit};
+use model::{Estimate, Replication, Response, SessionEffect};
 
 /// The numbers of one side: one list per session that has any.
 pub(crate) type Numbers = Vec<Vec<f64>>;
@@ -134,8 +134,8 @@ pub(crate) fn shown(arms: &[Arm], from: fn(f64) -> f64) -> Option<Estimate> {
 }
 
 /// The trials of a side against those of the base: as logarithms where all numbers are above 0.
-pub(crate) fn of_trials(side: &Numbers, base: &Numbers, unit: &Unit) -> Reading {
-    let counted = is_counted(unit);
+pub(crate) fn of_trials(side: &Numbers, base: &Numbers, response: &Response) -> Reading {
+    let counted = response.is_counted();
     let positive = side.iter().chain(base).flatten().all(|value| *value > 0.0);
     let arms = |numbers: &Numbers| -> Vec<Arm> {
         numbers.iter().filter_map(|trials| arm(trials, positive, counted)).collect()
@@ -155,8 +155,4 @@ pub(crate) fn arm(trials: &[f64], logarithms: bool, counted: bool) -> Option<Arm
         [one] => Some(Arm::single(*one, counted)),
         _ => Some(Arm::of(centre(&values)?, counted)),
     }
-}
-
-pub(crate) fn is_counted(unit: &Unit) -> bool {
-    matches!(unit, Unit::Count | Unit::Bytes)
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::{Trial, design, task};
-use model::{Design, Record};
+use model::{Design, Record, Unit};
 
 fn cell<const N: usize>(pairs: [(&str, &str); N]) -> Cell {
     Cell::new(pairs)
@@ -436,4 +436,40 @@ fn an_undisturbed_wall_clock_carries_its_own_number() {
     assert_eq!(found.carried_by, None);
     assert!(found.estimate.unwrap().point > 15.0);
     assert_eq!(found.remark, "");
+}
+
+/// The made-up design with a `task_ns` that is computed, or only said to be.
+fn computed() -> Design {
+    let mut design = design();
+    design.responses[0].exact = true;
+    design
+}
+
+#[test]
+fn what_is_computed_is_exact_and_two_blocks_decide() {
+    let both = |block| [("thread", 160), ("process", 94)].map(|(m, v)| task(block, m, "1", v));
+    let records: Vec<Record> = (0..2).flat_map(both).map(Trial::record).collect();
+    let found = result(&computed(), &records, ratio("process", "thread"));
+    let estimate = found.estimate.unwrap();
+    assert!(estimate.is_exact() && estimate.low == estimate.point, "{estimate:?}");
+    assert_eq!((estimate.high, estimate.standard_error), (estimate.point, None));
+    assert!((estimate.point - 0.5875).abs() < 1e-12);
+    assert_eq!((found.remark.as_str(), found.floor), ("computed, not measured", None));
+    let design = computed();
+    let table = Table::new(&design, records.iter());
+    let evidence = effect(&table, &ratio("process", "thread")).evidence;
+    assert_eq!(evidence.p_value(0.6, crate::evidence::Side::Above), 0.0);
+    // Of the same numbers from a clock two blocks decide nothing.
+    let timed = result(&self::design(), &records, ratio("process", "thread"));
+    assert!(!timed.estimate.unwrap().is_exact() && timed.remark.contains("too few"), "{timed:?}");
+}
+
+#[test]
+fn what_is_declared_exact_and_differs_is_not_believed() {
+    let both = |block| [("thread", 160), ("process", 94 + i64::from(block))];
+    let trials = |block| both(block).map(|(m, v)| task(block, m, "1", v).record());
+    let records: Vec<Record> = (0..2).flat_map(trials).collect();
+    let found = result(&computed(), &records, ratio("process", "thread"));
+    assert!(!found.estimate.unwrap().is_exact());
+    assert!(found.remark.contains("its blocks differ"), "{}", found.remark);
 }

@@ -35,6 +35,7 @@ fn response(name: &str, unit: Unit) -> Response {
         center: model::Center::Median,
         cpu_twin: None,
         subtract: None,
+        exact: false,
         card: model::Card::default(),
     }
 }

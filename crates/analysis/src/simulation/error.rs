@@ -16,7 +16,9 @@ fn ratio() -> Quantity {
 
 fn evidence(effects: &[f64]) -> Evidence {
     match centre(effects) {
-        Some(located) => Evidence::Blocks { located, scale: Scale::Log, counted: false },
+        Some(located) => {
+            Evidence::Blocks { located, scale: Scale::Log, counted: false, computed: false }
+        }
         None => Evidence::None,
     }
 }

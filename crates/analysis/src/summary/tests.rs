@@ -214,3 +214,19 @@ proptest! {
         prop_assert_eq!(&a.trust, &b.trust);
     }
 }
+
+#[test]
+fn a_level_that_is_computed_is_the_number_itself() {
+    let mut design = design();
+    design.responses[0].exact = true;
+    let level = |values: &[i64]| {
+        let trials = (0..).zip(values).map(|(block, value)| task(block, "thread", "1", *value));
+        let records: Vec<Record> = trials.map(|trial| trial.record()).collect();
+        let table = Table::new(&design, records.iter());
+        let row = estimates(&table).into_iter().find(|row| row.response == "task_ns");
+        row.unwrap().estimate
+    };
+    assert_eq!(level(&[143_467; 2]), Some(Estimate::exactly(143_467.0, 2)));
+    assert_eq!(level(&[143_467]), None);
+    assert!(!level(&[143_467, 143_468]).unwrap().is_exact());
+}

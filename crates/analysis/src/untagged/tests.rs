@@ -168,3 +168,16 @@ fn a_control_that_is_subtracted_has_its_tags_counted() {
     let row = row.unwrap();
     assert_eq!((row.tagged, row.untagged.unwrap().samples), (2, 6));
 }
+
+#[test]
+fn nothing_that_happens_to_a_trial_touches_what_is_computed() {
+    let mut design = study();
+    design.responses.iter_mut().for_each(|response| response.exact = true);
+    let whole = summary(design, &records(8, |block| block < 2));
+    let experiment = &whole.experiments[0];
+    assert!(!experiment.tags.is_empty(), "the trials have tags all the same");
+    let rows = experiment.estimates.iter().map(|row| (row.tagged, row.untagged));
+    assert!(rows.into_iter().all(|row| row == (0, None)));
+    let result = &experiment.findings[0].result;
+    assert_eq!((result.tagged, result.untagged), (0, None));
+}

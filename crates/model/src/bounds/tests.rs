@@ -28,6 +28,7 @@ fn response(name: &str) -> Response {
         center: Center::Median,
         cpu_twin: None,
         subtract: None,
+        exact: false,
         card: Card::default(),
     }
 }

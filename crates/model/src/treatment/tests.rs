@@ -24,6 +24,7 @@ fn response(name: &str, unit: Unit) -> Response {
         center: Center::Median,
         cpu_twin: None,
         subtract: None,
+        exact: false,
         card: Card::default(),
     }
 }

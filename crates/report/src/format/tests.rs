@@ -198,3 +198,20 @@ fn a_floor_has_two_digits() {
     assert_eq!(rough(999.0, Terms::In(&Unit::Ns)), "1 µs");
     assert_eq!(rough(-445.0, Terms::In(&Unit::Ns)), "−450 ns");
 }
+
+#[test]
+fn what_is_computed_says_so_in_the_place_of_an_interval() {
+    let exact = |x: f64, unit: &Unit| estimate(&Estimate::exactly(x, 2), Some(unit));
+    assert_eq!(exact(143_467.0, &Unit::Count), "143\u{202f}467 [exact]");
+    assert_eq!(exact(999_275.1, &Unit::Ppm), "99.928 % [exact]");
+    assert_eq!(exact(94.0, &Unit::Bytes), "94 B [exact]");
+    assert_eq!(exact(0.0, &Unit::Count), "0 [exact]");
+    assert_eq!(ratio(&Estimate::exactly(0.5875, 2)), "0.5875× [exact]");
+    let said = result(ratio_of(), None, Some(Estimate::exactly(0.5875, 2)));
+    assert_eq!(
+        sentence("It takes {} times as many.", &said),
+        "It takes 0.5875 [exact] times as many."
+    );
+    let narrow = parts_within(&Estimate::exactly(999_275.1, 2), Terms::In(&Unit::Ppm), 14);
+    assert_eq!(joined(&narrow), "99.93 % [exact]");
+}

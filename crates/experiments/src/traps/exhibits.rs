@@ -1,0 +1,129 @@
+//! What a trap leaves behind, and one event cycle by cycle.
+
+use super::design::INTERVAL;
+use super::programs::{Event, Plan, Written};
+use super::run::{Caching, State, Way, run, state};
+use isa::pipeline::{Cell, Code, Drawing, Fate, Row, Stage, Times, What};
+use isa::{Cause, Kind, Step, csr};
+use kit::{Stop, Trial};
+
+/// Steps that are drawn before the event.
+const BEFORE: usize = 2;
+
+/// The redirect latencies of which an event is drawn.
+const DRAWN_LATENCIES: [u16; 2] = [0, 2];
+
+/// Shows the event where it is usually resolved, and in the usual interval: the others look alike.
+pub(super) fn show(trial: &mut Trial<'_>, plan: &Plan, way: &Way) -> Result<(), Stop> {
+    let usual = if plan.event.traps() > 0 || plan.event == Event::Return {
+        Stage::WriteBack
+    } else {
+        Stage::Execute
+    };
+    let alike = plan.interval != INTERVAL || !DRAWN_LATENCIES.contains(&way.latency);
+    if way.stage != usual || way.caching != Caching::None || alike {
+        return Ok(());
+    }
+    if let Some(drawing) = drawing(plan, way)? {
+        let title = "One event, cycle by cycle (F to W: stages, x: flushed, -: redirect waits)";
+        let from = format!("cycles from {}", drawing.cycles().start);
+        let columns = ["address", "instruction", "what becomes of it", &from];
+        trial.exhibit(title, &columns, rows(&drawing));
+    }
+    if let Some(cause) = plan.event.cause()
+        && way.latency == 0
+    {
+        let state = state(plan, way)?;
+        let code = f64::from(cause.code());
+        trial.check("mcause of the first trap", f64::from(state.written[1]), code, code);
+        let rows = left_behind(&state, cause, &plan.write());
+        trial.exhibit("What the first trap writes", &["register", "holds", "which is"], rows);
+    }
+    Ok(())
+}
+
+/// The second event, and what execution goes on with.
+pub(super) fn drawing(plan: &Plan, way: &Way) -> Result<Option<Drawing>, Stop> {
+    let few = Plan { rounds: 3, ..*plan };
+    let written = few.write();
+    let parameters = way.parameters(plan.event);
+    let mut steps: Vec<(Step, Times)> = Vec::new();
+    run(&few, &written, way, parameters, |step, times| steps.push((*step, *times)))?;
+    let Some((from, to)) = window(plan.event, &steps) else { return Ok(None) };
+    let code = |address| Code { size: 4, text: written.text(address).to_owned() };
+    let shown = steps.get(from..to).unwrap_or_default();
+    Ok(Some(Drawing::new(&parameters, shown, code)))
+}
+
+/// From a little before the second event to the instruction that execution goes on with.
+fn window(event: Event, steps: &[(Step, Times)]) -> Option<(usize, usize)> {
+    let is_event = |step: &Step| match event {
+        Event::Nothing => false,
+        // The loop's own branch goes back; this one would go forth.
+        Event::NotTaken => step.kind == Kind::Branch && !step.redirects(),
+        Event::Branch => step.kind == Kind::Branch && step.next > step.pc,
+        Event::Jump => step.kind == Kind::Jump,
+        Event::JumpRegister => step.kind == Kind::JumpRegister,
+        Event::Return => step.kind == Kind::Return,
+        Event::Call | Event::CallAgain | Event::Illegal | Event::Timer => step.trap.is_some(),
+    };
+    let mut places = (0..steps.len()).filter(|place| is_event(&steps[*place].0));
+    let first = places.nth(event.traps().max(1) as usize)?;
+    let behind = steps[first + 1..].iter();
+    // The first that retires behind the event and its handler, which ends in `mret`.
+    let handler = match event.traps() {
+        0 => 0,
+        _ => behind.clone().position(|(step, _)| step.kind == Kind::Return)? + 1,
+    };
+    Some((first.saturating_sub(BEFORE), (first + handler + 2).min(steps.len())))
+}
+
+/// A drawing as rows: one character per cycle, so that cycles stand below each other.
+fn rows(drawing: &Drawing) -> Vec<Vec<String>> {
+    let row = |(number, row): (usize, &Row)| {
+        let note = drawing.notes.iter().find(|note| note.row == number).map(|note| note.what);
+        let becomes = match (row.fate, note) {
+            (_, Some(What::Trap { mepc, handler, .. })) => {
+                format!("traps: mepc = {mepc:#x}, pc = {handler:#x}")
+            }
+            (_, Some(What::Resumes { at })) => format!("retires, resumes at {at:#x}"),
+            (_, Some(What::Goes { to })) => format!("retires, goes to {to:#x}"),
+            (Fate::WrongPath, None) => "flushed".to_owned(),
+            (Fate::Retires | Fate::Traps, None) => "retires".to_owned(),
+        };
+        let cycles = drawing.cycles().map(|cycle| letter(row.cell(cycle))).collect();
+        vec![format!("{:#x}", row.pc), row.text.clone(), becomes, cycles]
+    };
+    drawing.rows.iter().enumerate().map(row).collect()
+}
+
+fn letter(cell: Option<Cell>) -> char {
+    match cell {
+        None => '·',
+        Some(Cell::Waits) => '-',
+        Some(Cell::In(stage)) => stage.letter(),
+        Some(Cell::Held(stage)) => stage.letter().to_ascii_lowercase(),
+        Some(Cell::Flushed) => 'x',
+    }
+}
+
+/// The registers that a trap writes, as its handler reads them.
+pub(super) fn left_behind(state: &State, cause: Cause, written: &Written) -> Vec<Vec<String>> {
+    let [mepc, mcause, mtval, mstatus] = state.written;
+    let bits = |value: u32| {
+        let bit = |mask: u32| u8::from(value & mask != 0);
+        format!("MIE {}, MPIE {}", bit(csr::MSTATUS_MIE), bit(csr::MSTATUS_MPIE))
+    };
+    let about = if mtval == 0 { "nothing" } else { "the word itself" };
+    let rows = [
+        ("mepc", mepc, format!("the address of: {}", written.text(mepc))),
+        ("mcause", mcause, cause.to_string()),
+        ("mtval", mtval, about.to_owned()),
+        ("mstatus before", state.mstatus_before, bits(state.mstatus_before)),
+        ("mstatus in the handler", mstatus, bits(mstatus)),
+    ];
+    let row = |(register, value, which): (&str, u32, String)| {
+        vec![register.to_owned(), format!("{value:#010x}"), which]
+    };
+    rows.into_iter().map(row).collect()
+}

@@ -1,0 +1,199 @@
+//! All LRU caches of a list at once.
+//!
+//! Under LRU a set of w ways holds the w lines of that set accessed last, so that an access misses
+//! in every cache with at most as many ways as its *distance*: how many other lines of the set were
+//! accessed since (Mattson et al. 1970). One stack for each set therefore gives all numbers of ways
+//! at once; Hill and Smith (1989) call it all-associativity simulation. With the place of the line
+//! among all lines ([`Recency`]) each miss has its class as well: of caches of s sets and w ways those
+//! with w at most the distance miss, and of these the ones have a capacity miss in whose s·w lines
+//! even a fully associative cache would not hold it.
+//!
+//! Two things keep it fast. The line accessed last hits everywhere. And a line that was the last of
+//! its set is also the last of its set in every cache with more sets, since a finer set is a part of
+//! a coarser one (set refinement, ibid.): the rest of the stacks need not be looked at.
+
+use super::direct::bring_to_front;
+use super::recency::Recency;
+use super::{Fetch, Fetcher, Geometry, Tally};
+
+/// Caches of many geometries, LRU, fed with one trace that is not stored.
+///
+/// Memory is in proportion to the lines of the largest cache of each pair of line bytes and sets,
+/// and to the different lines accessed. The length of the trace does not matter.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    geometries: Vec<Geometry>,
+    /// By the bytes of a line, ascending.
+    groups: Vec<Group>,
+}
+
+impl Sweep {
+    /// Empty caches of these geometries, and what counts as an access of them.
+    #[must_use]
+    pub fn new(geometries: &[Geometry], fetch: Fetch) -> Self {
+        let mut line_bytes: Vec<u32> = geometries.iter().map(|one| one.line_bytes()).collect();
+        line_bytes.sort_unstable();
+        line_bytes.dedup();
+        let group = |line_bytes: u32| {
+            let mut members = geometries.to_vec();
+            members.retain(|one| one.line_bytes() == line_bytes);
+            Group::new(&members, fetch)
+        };
+        Sweep {
+            geometries: geometries.to_vec(),
+            groups: line_bytes.into_iter().filter_map(group).collect(),
+        }
+    }
+
+    /// Fetches an instruction of so many bytes: 2 or 4, or 0 where nothing could be fetched.
+    pub fn access(&mut self, pc: u32, size: u8) {
+        for group in &mut self.groups {
+            for address in group.fetcher.accesses(pc, size) {
+                group.access(address);
+            }
+        }
+    }
+
+    /// Each geometry with what it adds up to so far, in the order in which they were given.
+    #[must_use]
+    pub fn results(&self) -> Vec<(Geometry, Tally)> {
+        let result = |geometry: &Geometry| {
+            let line_bytes = geometry.line_bytes();
+            let group = self.groups.iter().find(|group| group.line_bytes == line_bytes)?;
+            Some((*geometry, group.tally(*geometry)?))
+        };
+        self.geometries.iter().filter_map(result).collect()
+    }
+}
+
+/// Caches with lines of the same size.
+#[derive(Clone, Debug)]
+struct Group {
+    line_bytes: u32,
+    line_shift: u32,
+    fetcher: Fetcher,
+    /// The line accessed last.
+    last: Option<u32>,
+    accesses: u64,
+    cold: u64,
+    recency: Recency,
+    /// Accesses of known lines by how many of the recency's sizes miss them.
+    missed_by: Vec<u64>,
+    /// By sets, ascending: [`Group::access`] ends with the first that need not be looked at.
+    families: Vec<Family>,
+}
+
+impl Group {
+    /// `None` if there are no members.
+    fn new(members: &[Geometry], fetch: Fetch) -> Option<Self> {
+        let any = *members.first()?;
+        let recency = Recency::new(members.iter().map(|one| one.lines()).collect());
+        let mut sets: Vec<u32> = members.iter().map(|one| one.sets()).collect();
+        sets.sort_unstable();
+        sets.dedup();
+        // One set needs no stack: the recency knows all of it.
+        sets.retain(|sets| *sets > 1);
+        let family = |sets: u32| {
+            let depth = members.iter().filter(|one| one.sets() == sets).map(|one| one.ways()).max();
+            Family::new(sets, depth.unwrap_or(0) as usize, recency.sizes())
+        };
+        Some(Group {
+            line_bytes: any.line_bytes(),
+            line_shift: any.line_bytes().trailing_zeros(),
+            fetcher: Fetcher::new(fetch, any),
+            last: None,
+            accesses: 0,
+            cold: 0,
+            missed_by: vec![0; recency.sizes().len() + 1],
+            families: sets.into_iter().map(family).collect(),
+            recency,
+        })
+    }
+
+    fn access(&mut self, address: u32) {
+        self.accesses += 1;
+        let line = address >> self.line_shift;
+        if self.last == Some(line) {
+            return;
+        }
+        self.last = Some(line);
+        let Some(missed_by) = self.recency.access(line) else {
+            self.cold += 1;
+            for family in &mut self.families {
+                family.bring_to_front(line);
+            }
+            return;
+        };
+        self.missed_by[missed_by] += 1;
+        for family in &mut self.families {
+            let distance = family.bring_to_front(line);
+            if distance == 0 {
+                break;
+            }
+            family.count(distance, missed_by);
+        }
+    }
+
+    /// What the member of that geometry adds up to; `None` if it is none.
+    fn tally(&self, geometry: Geometry) -> Option<Tally> {
+        let size = self.recency.sizes().binary_search(&geometry.lines()).ok()?;
+        let missed_by_equal: u64 = self.missed_by.get(size + 1..)?.iter().sum();
+        let tally = Tally { accesses: self.accesses, cold: self.cold, ..Tally::default() };
+        if geometry.sets() == 1 {
+            return Some(Tally { capacity: missed_by_equal, ..tally });
+        }
+        let family = self.families.iter().find(|family| family.sets == geometry.sets())?;
+        let ways = geometry.ways() as usize;
+        let known: u64 = family.distances.get(ways..)?.iter().sum();
+        let capacity: u64 = family.both.get(ways..)?.iter().sum();
+        let spared = missed_by_equal - capacity;
+        Some(Tally { conflict: known - capacity, capacity, spared, ..tally })
+    }
+}
+
+/// Caches with the same line and the same number of sets.
+#[derive(Clone, Debug)]
+struct Family {
+    sets: u32,
+    /// The most ways of any of them.
+    depth: usize,
+    /// Set after set, each the lines accessed last, the newest first.
+    stacks: Vec<u32>,
+    /// Accesses of known lines by their distance, from 1 to `depth`, which stands for all beyond.
+    distances: Vec<u64>,
+    /// The same by the lesser of two: the distance, and the most ways with which a fully associative
+    /// cache of the same size would miss.
+    both: Vec<u64>,
+    /// That number of ways, by how many of the recency's sizes miss.
+    equal_ways: Vec<usize>,
+}
+
+/// No line has this number.
+const EMPTY: u32 = u32::MAX;
+
+impl Family {
+    fn new(sets: u32, depth: usize, sizes: &[u32]) -> Self {
+        // If the first n sizes miss, so do all caches of as many lines as the largest of these. Every
+        // cache of the list has one of the sizes, so that rounding down loses none.
+        let missed = std::iter::once(0).chain(sizes.iter().copied());
+        Family {
+            sets,
+            depth,
+            stacks: vec![EMPTY; sets as usize * depth],
+            distances: vec![0; depth + 1],
+            both: vec![0; depth + 1],
+            equal_ways: missed.map(|lines| depth.min((lines / sets) as usize)).collect(),
+        }
+    }
+
+    /// Accesses a line. Returns its distance, at most `depth`.
+    fn bring_to_front(&mut self, line: u32) -> usize {
+        let first = (line & (self.sets - 1)) as usize * self.depth;
+        bring_to_front(&mut self.stacks[first..first + self.depth], line)
+    }
+
+    fn count(&mut self, distance: usize, missed_by: usize) {
+        self.distances[distance] += 1;
+        self.both[distance.min(self.equal_ways[missed_by])] += 1;
+    }
+}

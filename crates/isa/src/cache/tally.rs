@@ -1,0 +1,66 @@
+//! What a cache adds up to.
+
+use super::Geometry;
+
+/// Accesses and what became of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Accesses, as the definition counts them.
+    pub accesses: u64,
+    /// Misses of lines that nothing accessed before.
+    pub cold: u64,
+    /// Misses that a fully associative LRU cache of the same size would have spared.
+    pub conflict: u64,
+    /// Misses that it would have had, too.
+    pub capacity: u64,
+    /// Hits where it would have missed.
+    pub spared: u64,
+}
+
+impl Tally {
+    /// Misses of all classes. Each fetches a line.
+    #[must_use]
+    pub fn misses(&self) -> u64 {
+        self.cold + self.conflict + self.capacity
+    }
+
+    /// Accesses that did not miss.
+    #[must_use]
+    pub fn hits(&self) -> u64 {
+        self.accesses - self.misses()
+    }
+
+    /// Hits per access; `None` without accesses.
+    #[must_use]
+    pub fn hit_rate(&self) -> Option<f64> {
+        (self.accesses > 0).then(|| self.hits() as f64 / self.accesses as f64)
+    }
+
+    /// Bytes that the misses fetch into a cache of that geometry: a whole line each.
+    #[must_use]
+    pub fn fetched_bytes(&self, geometry: Geometry) -> u64 {
+        self.misses() * u64::from(geometry.line_bytes())
+    }
+
+    /// The classes as Hill and Smith (1989) count them, by subtracting one cache's misses from
+    /// another's.
+    #[must_use]
+    pub fn net(&self) -> Net {
+        Net {
+            cold: self.cold,
+            capacity: self.capacity + self.spared,
+            conflict: i128::from(self.conflict) - i128::from(self.spared),
+        }
+    }
+}
+
+/// Classes of misses as differences between caches. Their sum is [`Tally::misses`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Net {
+    /// Misses of an infinite cache.
+    pub cold: u64,
+    /// What a fully associative LRU cache of the same size misses beyond that.
+    pub capacity: u64,
+    /// What this cache misses beyond that; below 0 where it misses less.
+    pub conflict: i128,
+}

@@ -1,0 +1,182 @@
+//! Caches and sweeps against the most obvious program that could be written for each.
+
+use super::{Cache, Fetch, Fetcher, Geometry, Miss, Outcome, Policy, Sweep, Tally};
+use proptest::prelude::*;
+use std::collections::HashSet;
+
+/// An LRU cache as lists of lines, the newest first.
+struct Lists {
+    sets: Vec<Vec<u32>>,
+    ways: usize,
+}
+
+impl Lists {
+    fn new(sets: u32, ways: u32) -> Self {
+        Lists { sets: vec![Vec::new(); sets as usize], ways: ways as usize }
+    }
+
+    fn hits(&mut self, line: u32) -> bool {
+        let sets = self.sets.len();
+        let set = &mut self.sets[line as usize % sets];
+        let place = set.iter().position(|held| *held == line);
+        if let Some(place) = place {
+            set.remove(place);
+        }
+        set.insert(0, line);
+        set.truncate(self.ways);
+        place.is_some()
+    }
+}
+
+/// Outcomes of an LRU cache, and its tally, by lists.
+fn by_lists(geometry: Geometry, addresses: &[u32]) -> (Vec<Outcome>, Tally) {
+    let mut cache = Lists::new(geometry.sets(), geometry.ways());
+    let mut full = Lists::new(1, geometry.lines());
+    let mut seen = HashSet::new();
+    let mut tally = Tally::default();
+    let mut outcome = |address: &u32| {
+        let line = address / geometry.line_bytes();
+        let (hit, full_hit, new) = (cache.hits(line), full.hits(line), seen.insert(line));
+        tally.accesses += 1;
+        tally.spared += u64::from(hit && !full_hit);
+        if hit {
+            return Outcome::Hit;
+        }
+        let (count, class) = match (new, full_hit) {
+            (true, _) => (&mut tally.cold, Miss::Cold),
+            (false, true) => (&mut tally.conflict, Miss::Conflict),
+            (false, false) => (&mut tally.capacity, Miss::Capacity),
+        };
+        *count += 1;
+        Outcome::Miss(class)
+    };
+    (addresses.iter().map(&mut outcome).collect(), tally)
+}
+
+fn geometry() -> impl Strategy<Value = Geometry> {
+    (0_u32..5, 1_u32..7, 2_u32..6)
+        .prop_map(|(sets, ways, line)| Geometry::new(1 << sets, ways, 1 << line).unwrap())
+}
+
+/// Instructions of a program with loops and jumps, in memory of about a KiB: runs of instructions,
+/// some of them repeated, so that lines come back at all distances.
+fn trace() -> impl Strategy<Value = Vec<(u32, u8)>> {
+    let run = (0_u32..512, prop::collection::vec(prop::sample::select(vec![2_u8, 4]), 1..24));
+    let repeated = (run, 1_usize..6);
+    prop::collection::vec(repeated, 1..24).prop_map(|runs| {
+        let mut trace = Vec::new();
+        for ((half, sizes), times) in runs {
+            for _ in 0..times {
+                let mut pc = 0x1_0000 + 2 * half;
+                for size in &sizes {
+                    trace.push((pc, *size));
+                    pc += u32::from(*size);
+                }
+            }
+        }
+        trace
+    })
+}
+
+fn addresses(fetch: Fetch, geometry: Geometry, trace: &[(u32, u8)]) -> Vec<u32> {
+    let mut fetcher = Fetcher::new(fetch, geometry);
+    trace.iter().flat_map(|(pc, size)| fetcher.accesses(*pc, *size)).collect()
+}
+
+fn play(geometry: Geometry, policy: Policy, addresses: &[u32]) -> (Vec<Outcome>, Tally) {
+    let mut cache = Cache::new(geometry, policy);
+    let outcomes = addresses.iter().map(|address| cache.access(*address)).collect();
+    (outcomes, cache.tally())
+}
+
+fn fetch() -> impl Strategy<Value = Fetch> {
+    prop::sample::select(Fetch::ALL.to_vec())
+}
+
+fn policy() -> impl Strategy<Value = Policy> {
+    let random = any::<u64>().prop_map(|seed| Policy::Random { seed });
+    prop_oneof![Just(Policy::Lru), Just(Policy::Fifo), random]
+}
+
+proptest! {
+    #[test]
+    fn an_lru_cache_is_what_lists_say(
+        geometry in geometry(),
+        fetch in fetch(),
+        trace in trace(),
+    ) {
+        let addresses = addresses(fetch, geometry, &trace);
+        prop_assert_eq!(play(geometry, Policy::Lru, &addresses), by_lists(geometry, &addresses));
+    }
+
+    #[test]
+    fn a_sweep_is_each_of_its_caches(
+        geometries in prop::collection::vec(geometry(), 0..24),
+        fetch in fetch(),
+        trace in trace(),
+    ) {
+        let mut sweep = Sweep::new(&geometries, fetch);
+        for (pc, size) in &trace {
+            sweep.access(*pc, *size);
+        }
+        let alone = |geometry: &Geometry| {
+            let addresses = addresses(fetch, *geometry, &trace);
+            (*geometry, play(*geometry, Policy::Lru, &addresses).1)
+        };
+        prop_assert_eq!(sweep.results(), geometries.iter().map(alone).collect::<Vec<_>>());
+    }
+
+    /// Reading again what was read last changes no cache, so that a buffer spares accesses, never
+    /// misses.
+    #[test]
+    fn definitions_that_see_all_bytes_agree_on_every_miss(
+        geometry in geometry(),
+        policy in policy(),
+        trace in trace(),
+    ) {
+        let tally = |fetch| play(geometry, policy, &addresses(fetch, geometry, &trace)).1;
+        let lines = tally(Fetch::Lines);
+        for fetch in [Fetch::WordBuffer, Fetch::LineBuffer] {
+            let other = tally(fetch);
+            prop_assert!(other.accesses <= lines.accesses);
+            prop_assert_eq!(Tally { accesses: lines.accesses, ..other }, lines);
+        }
+    }
+
+    /// Where all instructions are whole words, the convention of one access each leaves nothing out.
+    #[test]
+    fn without_compressed_instructions_each_is_one_access(
+        geometry in geometry(),
+        policy in policy(),
+        trace in trace(),
+    ) {
+        let trace: Vec<_> = trace.iter().map(|(pc, _)| (pc & !3, 4)).collect();
+        let tally = |fetch| play(geometry, policy, &addresses(fetch, geometry, &trace)).1;
+        prop_assert_eq!(tally(Fetch::Instruction), tally(Fetch::Lines));
+        prop_assert_eq!(tally(Fetch::Instruction).accesses, trace.len() as u64);
+    }
+
+    /// Whatever is replaced: the classes add up, nothing is cold twice, and the yardstick is the
+    /// fully associative LRU cache itself.
+    #[test]
+    fn a_tally_adds_up_under_every_policy(
+        geometry in geometry(),
+        policy in policy(),
+        trace in trace(),
+    ) {
+        let addresses = addresses(Fetch::Lines, geometry, &trace);
+        let (outcomes, tally) = play(geometry, policy, &addresses);
+        let lines: HashSet<u32> =
+            addresses.iter().map(|address| address / geometry.line_bytes()).collect();
+        prop_assert_eq!(tally.cold, lines.len() as u64);
+        prop_assert_eq!(tally.accesses, addresses.len() as u64);
+        let hits = outcomes.iter().filter(|outcome| **outcome == Outcome::Hit).count();
+        prop_assert_eq!(tally.hits(), hits as u64);
+        let full = Geometry::fully_associative(geometry.lines(), geometry.line_bytes()).unwrap();
+        let (_, yardstick) = play(full, Policy::Lru, &addresses);
+        prop_assert_eq!((yardstick.conflict, yardstick.spared), (0, 0));
+        let net = tally.net();
+        prop_assert_eq!(net.capacity, yardstick.capacity);
+        prop_assert_eq!(i128::from(net.cold + net.capacity) + net.conflict, i128::from(tally.misses()));
+    }
+}

@@ -1,0 +1,71 @@
+//! Where the cycles went.
+
+/// Cycles by cause. Every cycle has one, so that they sum to [`total`](Self::total) exactly.
+///
+/// Seen from the end of EX: in each cycle one instruction leaves it, or none does. If none does, the
+/// cause is that of the gap: why EX was not done, or why nobody came to it. Where two causes hold up
+/// the same instruction at once, the one that was over last has the cycles.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Account {
+    /// One for each instruction that retired.
+    pub retired: u64,
+    /// One for each instruction that went down the pipeline and trapped.
+    pub trapped: u64,
+    /// Waits for an operand; with forwarding, for a load above all.
+    pub data: u64,
+    /// Lost behind taken branches and jumps.
+    pub control: u64,
+    /// Lost behind instructions that trapped, beside their own.
+    pub trap: u64,
+    /// Lost behind `mret`.
+    pub trap_return: u64,
+    /// Cycles beyond the first in EX: multiplication, division, control and status registers.
+    pub execution: u64,
+    /// Second fetches for an instruction that lies in two fetch words.
+    pub fetch: u64,
+    /// Misses of the instruction cache.
+    pub miss: u64,
+    /// The first instruction on its way through the stages: their number less one.
+    pub fill: u64,
+}
+
+/// One cause of an [`Account`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// In a few words.
+    pub name: &'static str,
+    /// How many cycles.
+    pub cycles: u64,
+}
+
+impl Account {
+    /// The causes, in the order in which people read them.
+    #[must_use]
+    pub fn parts(&self) -> [Part; 10] {
+        let part = |name, cycles| Part { name, cycles };
+        [
+            part("retired instructions", self.retired),
+            part("trapped instructions", self.trapped),
+            part("wait for an operand", self.data),
+            part("branches and jumps", self.control),
+            part("traps", self.trap),
+            part("mret", self.trap_return),
+            part("long in EX", self.execution),
+            part("second fetch", self.fetch),
+            part("instruction misses", self.miss),
+            part("filling the pipeline", self.fill),
+        ]
+    }
+
+    /// All cycles, from the first fetch to the last write-back.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.parts().iter().map(|part| part.cycles).sum()
+    }
+
+    /// Cycles per retired instruction; none if none retired.
+    #[must_use]
+    pub fn cycles_per_instruction(&self) -> Option<f64> {
+        (self.retired > 0).then(|| self.total() as f64 / self.retired as f64)
+    }
+}

@@ -1,0 +1,299 @@
+//! The cycles of each instruction, from those of the one before it.
+//!
+//! MEM and WB are never held up, so that four instants say all of an instruction, and what the one
+//! before it did bounds them. Stepping the stages cycle by cycle gives the same (a property test).
+
+use super::parameters::{Error, Parameters, Stage};
+use super::{Account, Depth};
+use crate::{Cause, Kind, Step};
+
+/// When an instruction was where, in cycles from 0, the first fetch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Times {
+    /// The cycle in which it entered IF.
+    pub fetch: u64,
+    /// The cycle in which it entered ID.
+    pub decode: u64,
+    /// The cycle in which it entered EX.
+    pub execute: u64,
+    /// The first cycle after EX.
+    pub after: u64,
+}
+
+impl Times {
+    /// The cycle in which the instruction entered a stage.
+    #[must_use]
+    pub fn enters(&self, stage: Stage, depth: Depth) -> u64 {
+        match stage {
+            Stage::Fetch => self.fetch,
+            Stage::Decode => self.decode,
+            Stage::Execute => self.execute,
+            Stage::Memory => self.after,
+            Stage::WriteBack => self.after + u64::from(depth == Depth::Five),
+        }
+    }
+
+    /// The first cycle in which it was not there any more.
+    #[must_use]
+    pub fn leaves(&self, stage: Stage, depth: Depth) -> u64 {
+        match stage {
+            Stage::Fetch => self.decode,
+            Stage::Decode => self.execute,
+            Stage::Execute => self.after,
+            Stage::Memory | Stage::WriteBack => self.enters(stage, depth) + 1,
+        }
+    }
+}
+
+/// What a redirect is booked under.
+#[derive(Clone, Copy, Debug)]
+enum Loss {
+    Control,
+    Trap,
+    Return,
+}
+
+impl Parameters {
+    /// Where a step goes elsewhere, and as what. Jumps and `mret` do even if their target happens to
+    /// be the following instruction.
+    fn redirect(&self, step: &Step) -> Option<(Stage, Loss)> {
+        if step.trap.is_some() {
+            return Some((self.trap, Loss::Trap));
+        }
+        match step.kind {
+            Kind::Jump => Some((self.jump, Loss::Control)),
+            Kind::Return => Some((self.trap_return, Loss::Return)),
+            Kind::JumpRegister => Some((self.jump_register, Loss::Control)),
+            Kind::Branch => step.redirects().then_some((self.branch, Loss::Control)),
+            // The machine yields none such; a step written by hand that goes elsewhere for no
+            // reason of its kind costs what a jump through a register does.
+            _ => step.redirects().then_some((self.jump_register, Loss::Control)),
+        }
+    }
+
+    /// The stage in which a step goes elsewhere, if it does.
+    pub(super) fn resolves(&self, step: &Step) -> Option<Stage> {
+        self.redirect(step).map(|(stage, _)| stage)
+    }
+
+    /// How many cycles after its own EX a result can be used in EX.
+    fn delay(&self, kind: Kind) -> u64 {
+        let times = Times { fetch: 0, decode: 0, execute: 0, after: 0 };
+        if !self.forwarding {
+            // Written in the first half of WB and read in the second (Patterson and Hennessy).
+            return times.enters(Stage::WriteBack, self.depth) + 1;
+        }
+        let made = if kind == Kind::Load { self.loaded } else { Stage::Execute };
+        times.leaves(made, self.depth)
+    }
+
+    /// What a step costs by its kind alone.
+    fn cost(&self, kind: Kind) -> Cost {
+        let extra = match kind {
+            Kind::Multiply => self.multiply,
+            Kind::Divide => self.divide,
+            Kind::Csr => self.csr,
+            _ => 0,
+        };
+        let early = match kind {
+            Kind::Branch => self.branch == Stage::Decode,
+            Kind::JumpRegister => self.jump_register == Stage::Decode,
+            _ => false,
+        };
+        let early = u16::from(early && self.forwarding);
+        Cost { extra, early, delay: self.delay(kind) as u16 }
+    }
+}
+
+/// All kinds, each at the place of its number (a test holds it).
+pub(super) const KINDS: [Kind; 15] = [
+    Kind::Alu,
+    Kind::Multiply,
+    Kind::Divide,
+    Kind::Load,
+    Kind::Store,
+    Kind::Branch,
+    Kind::Jump,
+    Kind::JumpRegister,
+    Kind::Csr,
+    Kind::Fence,
+    Kind::Call,
+    Kind::Break,
+    Kind::Return,
+    Kind::Wait,
+    Kind::Illegal,
+];
+
+/// What a step costs by its kind alone, in cycles.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    /// Beyond the first in EX.
+    extra: u16,
+    /// By how much its operands are needed before EX.
+    early: u16,
+    /// From the end of its EX to that in which its result can be used.
+    delay: u16,
+}
+
+/// The words that instructions are fetched in.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fetcher {
+    bytes: u32,
+    shift: u32,
+    /// The word that is there.
+    kept: Option<u32>,
+}
+
+impl Fetcher {
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        let bytes = u32::from(parameters.fetch_bytes);
+        Self { bytes, shift: bytes.trailing_zeros(), kept: None }
+    }
+
+    /// How many words have to be fetched for an instruction.
+    #[inline]
+    pub(super) fn words(&mut self, pc: u32, size: u8) -> u64 {
+        let behind_first = u32::from(size.max(1)) - 1;
+        let crossed = ((pc & (self.bytes - 1)) + behind_first) >> self.shift;
+        let there = self.kept == Some(pc >> self.shift);
+        self.kept = Some(pc.wrapping_add(behind_first) >> self.shift);
+        u64::from(crossed) + u64::from(!there)
+    }
+
+    /// What comes next is elsewhere.
+    pub(super) fn forget(&mut self) {
+        self.kept = None;
+    }
+}
+
+/// A pipeline and what it has done so far.
+#[derive(Clone, Debug)]
+pub struct Pipeline {
+    parameters: Parameters,
+    fetcher: Fetcher,
+    /// Of the step before.
+    last: Times,
+    /// Where the step before went elsewhere: the cycle of the fetch from its target.
+    redirect: Option<(u64, Loss)>,
+    /// By register, the earliest cycle in which a user of its value can be in EX.
+    usable: [u64; 32],
+    /// By kind, in the order of [`KINDS`].
+    costs: [Cost; KINDS.len()],
+    account: Account,
+    fetches: u64,
+}
+
+impl Pipeline {
+    /// An empty pipeline.
+    ///
+    /// # Errors
+    /// If such a pipeline cannot be ([`Parameters::check`]).
+    pub fn new(parameters: Parameters) -> Result<Self, Error> {
+        parameters.check()?;
+        Ok(Self {
+            parameters,
+            fetcher: Fetcher::new(&parameters),
+            // As if an instruction had gone just before, so that the first one waits for nothing.
+            last: Times { fetch: 0, decode: 0, execute: 1, after: 2 },
+            redirect: None,
+            usable: [0; 32],
+            costs: KINDS.map(|kind| parameters.cost(kind)),
+            account: Account::default(),
+            fetches: 0,
+        })
+    }
+
+    /// The step that comes next in the program, and how many lines of the instruction cache its
+    /// fetch missed; 0 without a cache. Registers are told by the low five bits of their numbers.
+    #[inline]
+    pub fn step(&mut self, step: &Step, missed_lines: u8) -> Times {
+        let parameters = &self.parameters;
+        let words = self.fetcher.words(step.pc, step.size);
+        let miss = u64::from(missed_lines) * u64::from(parameters.miss);
+        let again = words.saturating_sub(1);
+        let cost = self.costs[step.kind as usize];
+        let extra = if step.trap.is_some() { 0 } else { u64::from(cost.extra) };
+
+        let fetch = self.redirect.map_or(self.last.decode, |(resumes, _)| resumes);
+        let decode = (fetch + 1 + again + miss).max(self.last.execute);
+        let arrives = (decode + 1).max(self.last.after);
+        let execute = arrives.max(self.operands(step, cost));
+        let times = Times { fetch, decode, execute, after: execute + 1 + extra };
+
+        // The cycles in which EX was empty because nothing came to it. Causes in IF follow each other
+        // in time, redirect, miss, second fetch; what EX did meanwhile hides the first of them.
+        let late = (decode + 1).saturating_sub(self.last.after);
+        let account = &mut self.account;
+        if late > 0 {
+            let fetching = late.min(again);
+            let missing = (late - fetching).min(miss);
+            match self.redirect {
+                Some((_, Loss::Control)) => account.control += late - fetching - missing,
+                Some((_, Loss::Trap)) => account.trap += late - fetching - missing,
+                Some((_, Loss::Return)) => account.trap_return += late - fetching - missing,
+                None => {}
+            }
+            account.fetch += fetching;
+            account.miss += missing;
+        }
+        account.data += execute - arrives;
+        account.execution += extra;
+        account.fill = u64::from(parameters.depth.stages()) - 1;
+        if step.trap.is_some() {
+            account.trapped += 1;
+        } else {
+            account.retired += 1;
+        }
+        self.fetches += words;
+        self.goes_on(step, times, cost);
+        times
+    }
+
+    /// The earliest cycle in which a step's operands let it be in EX.
+    #[inline]
+    fn operands(&self, step: &Step, cost: Cost) -> u64 {
+        // An interrupted instruction is fetched and not carried out.
+        if step.trap.is_some_and(|trap| matches!(trap.cause, Cause::Interrupt(_))) {
+            return 0;
+        }
+        let [first, second] = step.reads.map(|register| self.usable[usize::from(register & 31)]);
+        first.max(second) + u64::from(cost.early)
+    }
+
+    /// Notes what the next step has to know of this one.
+    // Inlined: the instants would go through memory, and every step wait for those of the last.
+    #[inline(always)]
+    fn goes_on(&mut self, step: &Step, times: Times, cost: Cost) {
+        let parameters = &self.parameters;
+        if step.trap.is_none() && step.writes & 31 != 0 {
+            self.usable[usize::from(step.writes & 31)] = times.after + u64::from(cost.delay);
+        }
+        self.redirect = parameters.redirect(step).map(|(stage, loss)| {
+            let resumes = times.leaves(stage, parameters.depth) + u64::from(parameters.latency);
+            (resumes, loss)
+        });
+        if self.redirect.is_some() {
+            self.fetcher.forget();
+        }
+        self.last = times;
+    }
+
+    /// Cycles by cause, from the first fetch to the write-back of the last step. What the last step
+    /// loses behind it is not in it: nothing came after.
+    #[must_use]
+    pub fn account(&self) -> &Account {
+        &self.account
+    }
+
+    /// What is built.
+    #[must_use]
+    pub fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    /// How many fetch words were fetched, without those of the wrong path.
+    #[must_use]
+    pub fn fetches(&self) -> u64 {
+        self.fetches
+    }
+}

@@ -1,0 +1,42 @@
+//! What the steps of a program cost on an in-order pipeline: cycles by cause, and a drawing of who
+//! was where.
+//!
+//! [`Pipeline`] is fed one [`Step`](crate::Step) after the other and keeps an [`Account`] whose
+//! parts sum to the cycles; [`Drawing`] shows a window of them, with what was fetched in vain.
+//! [`Parameters`] say what is built. Nothing here knows how an instruction is carried out.
+//!
+//! # Rules
+//!
+//! * At most one instruction enters a stage per cycle, and none overtakes another. An instruction
+//!   goes on as soon as its work in the stage is done and the next stage is free; a gap between two
+//!   instructions closes while the first one is held up.
+//! * Fetch always goes on with the following address: every branch is predicted not taken. What
+//!   goes elsewhere (a taken branch, a jump, a trap, `mret`) says so in the last cycle that it
+//!   spends in its resolving stage; what was fetched behind it is flushed, and the fetch from the
+//!   target begins 1 + latency cycles later. So it loses as many cycles as the index of that stage
+//!   (IF = 0) plus the latency, wherever it stands: a branch in EX 2, a trap at WB 4.
+//! * A result can be used by whoever enters EX after the producer left EX, or, if it was loaded,
+//!   after the producer left the stage at whose end the value is there. An instruction that resolves
+//!   in ID needs its operands one cycle earlier. Without forwarding, operands are read in ID in the
+//!   cycle in which the producer is in WB, or later.
+//! * A trapped instruction goes down to the stage where traps commit, and retires nothing: its own
+//!   slot is lost, too. One that an interrupt displaced waits for no operand.
+//!
+//! # What is not modelled
+//!
+//! Misses of a data cache, branch predictors, fetching ahead of IF, dependences through control and
+//! status registers, jumps on the wrong path (they would be flushed as well), cache misses on the
+//! wrong path, and the sleep of `wfi`.
+
+mod account;
+mod drawing;
+mod engine;
+mod parameters;
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use account::{Account, Part};
+pub use drawing::{Cell, Code, Drawing, Fate, Note, Row, What};
+pub use engine::{Pipeline, Times};
+pub use parameters::{Depth, Error, Parameters, Stage};

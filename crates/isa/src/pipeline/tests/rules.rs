@@ -1,0 +1,244 @@
+//! The rules one by one, with the numbers that are known for them.
+
+use super::super::engine::KINDS;
+use super::super::{Account, Depth, Error, Parameters, Pipeline, Stage};
+use super::{ecall, interrupted, pass, reads, run, step, to, writes};
+use crate::{Kind, Step};
+
+/// The account of some steps without their retirement and the filling of the pipeline.
+fn lost(parameters: Parameters, steps: &[Step]) -> Account {
+    let pipeline = run(parameters, steps);
+    let account = *pipeline.account();
+    let known = account.retired + account.trapped + account.fill;
+    assert_eq!(account.total() - known, account.parts()[2..9].iter().map(|part| part.cycles).sum());
+    Account { retired: 0, trapped: 0, fill: 0, ..account }
+}
+
+/// A step that goes to 0x100, and what lies there.
+fn there(step: Step) -> [Step; 2] {
+    [to(0x100, step), super::step(0x100, Kind::Alu)]
+}
+
+#[test]
+fn bubbles_are_the_index_of_the_resolving_stage_and_the_latency() {
+    for (index, stage) in (0..).zip(Stage::ALL) {
+        for latency in [0, 1, 2, 5] {
+            let all = Parameters {
+                branch: stage,
+                jump: stage,
+                jump_register: stage,
+                trap: stage,
+                trap_return: stage,
+                latency,
+                ..Parameters::textbook()
+            };
+            let cycles = index + u64::from(latency);
+            let jump = Parameters { jump: stage, latency, ..Parameters::textbook() };
+            assert_eq!(lost(jump, &there(step(0, Kind::Jump))).control, cycles);
+            if stage == Stage::Fetch {
+                assert!(Pipeline::new(all).is_err());
+                continue;
+            }
+            assert_eq!(lost(all, &there(step(0, Kind::Branch))).control, cycles);
+            assert_eq!(lost(all, &there(step(0, Kind::JumpRegister))).control, cycles);
+            assert_eq!(lost(all, &there(step(0, Kind::Return))).trap_return, cycles);
+            assert_eq!(lost(all, &there(ecall(0, 0x100))).trap, cycles);
+        }
+    }
+}
+
+/// Two and four cycles for branches in EX and traps at WB; one open core with a latency of two
+/// loses four and six.
+#[test]
+fn branches_in_ex_lose_two_and_traps_at_wb_four() {
+    for (latency, branch, trap) in [(0, 2, 4), (2, 4, 6)] {
+        let parameters = Parameters { latency, ..Parameters::textbook() };
+        assert_eq!(lost(parameters, &there(step(0, Kind::Branch))).control, branch);
+        assert_eq!(lost(parameters, &there(ecall(0, 0x100))).trap, trap);
+    }
+}
+
+#[test]
+fn what_goes_on_loses_nothing() {
+    let steps = [step(0, Kind::Branch), step(4, Kind::Alu), step(8, Kind::Store)];
+    let pipeline = run(Parameters::textbook(), &steps);
+    assert_eq!(*pipeline.account(), Account { retired: 3, fill: 4, ..Account::default() });
+    // A jump to the following instruction flushes as any other does.
+    assert_eq!(lost(Parameters::textbook(), &[step(0, Kind::Jump), steps[1]]).control, 2);
+}
+
+#[test]
+fn a_trapped_instruction_is_lost_and_an_interrupt_waits_for_no_operand() {
+    let load = writes(5, step(0, Kind::Load));
+    let add = reads(5, step(4, Kind::Alu));
+    let steps = [load, interrupted(0x100, add), step(0x100, Kind::Alu)];
+    let pipeline = run(Parameters::textbook(), &steps);
+    let account = Account { retired: 2, trapped: 1, trap: 4, fill: 4, ..Account::default() };
+    assert_eq!(*pipeline.account(), account);
+    // An exception may come of its operand, so it waits.
+    let faults = Step { trap: ecall(0, 0).trap, ..to(0x100, reads(5, step(4, Kind::Load))) };
+    let account = lost(Parameters::textbook(), &[load, faults, step(0x100, Kind::Alu)]);
+    assert_eq!((account.data, account.trap), (1, 4));
+    // What trapped wrote nothing: its reader waits for nobody.
+    let faults = writes(6, faults);
+    let reader = reads(6, step(0x100, Kind::Alu));
+    let early = Parameters { trap: Stage::Decode, ..Parameters::textbook() };
+    assert_eq!(lost(early, &[faults, reader]).data, 0);
+}
+
+/// The stalls of a user so many instructions behind the producer.
+fn stalls(parameters: Parameters, producer: Kind, user: Kind) -> [u64; 4] {
+    std::array::from_fn(|between| {
+        let mut steps = vec![writes(5, step(0, producer))];
+        steps.extend((0..between).map(|place| step(4 + 4 * place as u32, Kind::Alu)));
+        steps.push(reads(5, step(4 + 4 * between as u32, user)));
+        lost(parameters, &steps).data
+    })
+}
+
+/// Patterson and Hennessy, chapter 4: one stall between a load and its use; with branches in ID one
+/// behind arithmetic and two behind a load; two without forwarding.
+#[test]
+fn stalls_are_those_of_the_textbook() {
+    let textbook = Parameters::textbook();
+    let early = Parameters { branch: Stage::Decode, ..textbook };
+    let none = Parameters { forwarding: false, ..textbook };
+    assert_eq!(stalls(textbook, Kind::Alu, Kind::Alu), [0, 0, 0, 0]);
+    assert_eq!(stalls(textbook, Kind::Load, Kind::Alu), [1, 0, 0, 0]);
+    assert_eq!(stalls(textbook, Kind::Load, Kind::Branch), [1, 0, 0, 0]);
+    assert_eq!(stalls(early, Kind::Alu, Kind::Branch), [1, 0, 0, 0]);
+    assert_eq!(stalls(early, Kind::Load, Kind::Branch), [2, 1, 0, 0]);
+    assert_eq!(stalls(none, Kind::Alu, Kind::Alu), [2, 1, 0, 0]);
+    assert_eq!(stalls(none, Kind::Load, Kind::Alu), [2, 1, 0, 0]);
+    let late = Parameters { loaded: Stage::WriteBack, ..textbook };
+    assert_eq!(stalls(late, Kind::Load, Kind::Alu), [2, 1, 0, 0]);
+    let four = Parameters { forwarding: false, ..Parameters::cv32e40p() };
+    assert_eq!(stalls(four, Kind::Alu, Kind::Alu), [1, 0, 0, 0]);
+}
+
+#[test]
+fn nobody_waits_for_x0_or_for_a_value_that_was_written_again() {
+    let zero = [writes(0, step(0, Kind::Load)), reads(0, step(4, Kind::Alu))];
+    assert_eq!(lost(Parameters::textbook(), &zero).data, 0);
+    let load = writes(5, step(0, Kind::Load));
+    let again = [load, writes(5, step(4, Kind::Alu)), reads(5, step(8, Kind::Alu))];
+    assert_eq!(lost(Parameters::textbook(), &again).data, 0);
+}
+
+/// The manual's table "Cycle counts per instruction type", row by row, as what a second instruction
+/// behind the one in question comes later.
+#[test]
+fn cv32e40p_takes_the_cycles_of_its_manual() {
+    let cycles = |first: Step| {
+        let next = step(first.next, Kind::Alu);
+        let (_, times) = pass(Parameters::cv32e40p(), &[(first, 0), (next, 0)]);
+        times[1].after - times[0].after + times[0].after - times[0].execute - 1
+    };
+    let odd = 0x102;
+    let kinds = [
+        (step(0, Kind::Alu), 1),
+        (step(0, Kind::Multiply), 1),
+        (step(0, Kind::Divide), 35),
+        (step(0, Kind::Load), 1),
+        (step(0, Kind::Store), 1),
+        (to(0x100, step(0, Kind::Jump)), 2),
+        (to(odd, step(0, Kind::Jump)), 3),
+        (to(0x100, step(0, Kind::JumpRegister)), 2),
+        (step(0, Kind::Branch), 1),
+        (to(0x100, step(0, Kind::Branch)), 3),
+        (to(odd, step(0, Kind::Branch)), 4),
+        (step(0, Kind::Csr), 4),
+    ];
+    for (first, manual) in kinds {
+        assert_eq!(cycles(first), manual, "{first:?}");
+    }
+    let cv32e40p = Parameters::cv32e40p();
+    assert_eq!(stalls(cv32e40p, Kind::Load, Kind::Alu), [1, 0, 0, 0]);
+    assert_eq!(stalls(cv32e40p, Kind::Alu, Kind::JumpRegister), [1, 0, 0, 0]);
+}
+
+#[test]
+fn long_work_in_ex_holds_up_who_comes_behind() {
+    let parameters = Parameters { multiply: 2, divide: 30, csr: 3, ..Parameters::textbook() };
+    let steps = [step(0, Kind::Multiply), step(4, Kind::Divide), step(8, Kind::Csr)];
+    assert_eq!(lost(parameters, &steps).execution, 35);
+    let trapped = Step { trap: ecall(0, 0).trap, ..step(0, Kind::Csr) };
+    assert_eq!(lost(parameters, &[trapped]).execution, 0);
+}
+
+fn small(pc: u32) -> Step {
+    Step { next: pc + 2, size: 2, ..step(pc, Kind::Alu) }
+}
+
+#[test]
+fn words_are_fetched_once_and_a_straddling_target_costs_a_second_fetch() {
+    // Two 16-bit instructions, one of 32 bits in two words, one of 16: three words.
+    let steps = [small(0), small(2), small(4), step(6, Kind::Alu), small(10)];
+    let pipeline = run(Parameters::textbook(), &steps);
+    assert_eq!((pipeline.fetches(), pipeline.account().total()), (3, 5 + 4));
+    let jump = to(0x102, step(0, Kind::Jump));
+    let pipeline = run(Parameters::textbook(), &[jump, step(0x102, Kind::Alu)]);
+    assert_eq!((pipeline.fetches(), pipeline.account().fetch), (3, 1));
+    let wide = Parameters { fetch_bytes: 8, ..Parameters::textbook() };
+    assert_eq!(run(wide, &[jump, step(0x102, Kind::Alu)]).account().fetch, 0);
+    // A bus of 16 bits takes two cycles for every instruction of 32.
+    let narrow = Parameters { fetch_bytes: 2, ..Parameters::textbook() };
+    let steps = [step(0, Kind::Alu), step(4, Kind::Alu), small(8)];
+    let pipeline = run(narrow, &steps);
+    assert_eq!((pipeline.fetches(), pipeline.account().fetch), (5, 2));
+    // Nothing was fetched where nothing could be; it took a cycle to find out.
+    let none = Step { size: 0, ..ecall(u32::MAX, 0x100) };
+    assert_eq!(run(Parameters::textbook(), &[none]).account().total(), 5);
+}
+
+#[test]
+fn a_miss_costs_its_lines_and_long_work_hides_it() {
+    let parameters = Parameters { miss: 10, divide: 34, ..Parameters::textbook() };
+    let missed = |first: Kind, lines: u8| {
+        let (pipeline, _) = pass(parameters, &[(step(0, first), 0), (step(4, Kind::Alu), lines)]);
+        (pipeline.account().miss, pipeline.account().execution)
+    };
+    assert_eq!(missed(Kind::Alu, 1), (10, 0));
+    assert_eq!(missed(Kind::Alu, 2), (20, 0));
+    assert_eq!(missed(Kind::Divide, 1), (0, 34));
+    // 37 cycles pass between the fetches' ends and the end of the division; 35 are the division's.
+    assert_eq!(missed(Kind::Divide, 4), (6, 34));
+}
+
+#[test]
+fn an_empty_pipeline_has_no_cycles() {
+    let pipeline = run(Parameters::default(), &[]);
+    assert_eq!(pipeline.account().total(), 0);
+    assert_eq!(pipeline.account().cycles_per_instruction(), None);
+    let pipeline = run(Parameters::default(), &[step(0, Kind::Alu)]);
+    assert_eq!(pipeline.account().cycles_per_instruction(), Some(5.0));
+}
+
+#[test]
+fn what_cannot_be_built_is_refused_with_what_would_be_right() {
+    let refused = |parameters: Parameters| Pipeline::new(parameters).unwrap_err().to_string();
+    let textbook = Parameters::textbook();
+    let early = Parameters { trap: Stage::Fetch, ..textbook };
+    assert_eq!(refused(early), "the stage of traps is IF; ID or a later one would be right");
+    let early = Parameters { loaded: Stage::Decode, ..textbook };
+    assert_eq!(
+        refused(early),
+        "the stage of loaded values is ID; EX or a later one would be right"
+    );
+    let missing = Parameters { depth: Depth::Four, ..textbook };
+    assert_eq!(
+        refused(missing),
+        "the stage of loaded values is MEM, which a pipeline of four stages has not"
+    );
+    for bytes in [0, 1, 3, 128] {
+        let wrong = Parameters { fetch_bytes: bytes, ..textbook };
+        assert_eq!(wrong.check(), Err(Error::FetchBytes { bytes }));
+    }
+    assert!(textbook.check().is_ok() && Parameters::cv32e40p().check().is_ok());
+}
+
+#[test]
+fn every_kind_stands_at_its_number() {
+    assert!(KINDS.iter().enumerate().all(|(place, kind)| *kind as usize == place));
+    assert_eq!(KINDS.last(), Some(&Kind::Illegal));
+}

@@ -1,0 +1,335 @@
+//! A pipeline that is stepped cycle by cycle: what is in each stage, and who may go on. It shares no
+//! arithmetic with the engine. Bubbles are tokens that carry their cause from IF to EX.
+
+use super::super::{Account, Depth, Parameters, Stage};
+use crate::{Cause, Kind, Step};
+
+/// Who is in a stage.
+#[derive(Clone, Copy, Debug)]
+struct Guest {
+    /// The step; none on the wrong path.
+    step: Option<usize>,
+    /// The order of fetching.
+    number: usize,
+    /// Cycles that it has still to spend on its work here.
+    left: u64,
+}
+
+/// Why nothing comes out of IF.
+#[derive(Clone, Copy, Debug)]
+enum Why {
+    Control,
+    Trap,
+    Return,
+    Miss,
+    Fetch,
+    Start,
+}
+
+/// What was fetched: where, whether in vain, and in which stage it was in which cycle.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Trail {
+    pub(super) pc: u32,
+    pub(super) wrong: bool,
+    pub(super) seen: Vec<(u64, Stage)>,
+}
+
+pub(super) struct Stepper<'a> {
+    parameters: Parameters,
+    steps: &'a [(Step, u8)],
+    size: &'a dyn Fn(u32) -> u8,
+    stages: [Option<Guest>; 5],
+    /// The bubble in ID, where there is no guest.
+    bubble: Why,
+    /// The next step to be fetched.
+    next: usize,
+    /// The pc on the wrong path, if it is being fetched.
+    wrong: Option<u32>,
+    /// Nothing is fetched before this cycle, and why.
+    resumes: (u64, Why),
+    kept: Option<u32>,
+    /// The words of the guest in IF, that come after its misses.
+    words: u64,
+    now: u64,
+    pub(super) account: Account,
+    pub(super) trails: Vec<Trail>,
+}
+
+const IF: usize = 0;
+const ID: usize = 1;
+const EX: usize = 2;
+const MEM: usize = 3;
+const WB: usize = 4;
+
+fn place(stage: Stage) -> usize {
+    Stage::ALL.iter().position(|known| *known == stage).unwrap()
+}
+
+impl<'a> Stepper<'a> {
+    pub(super) fn new(
+        parameters: Parameters,
+        steps: &'a [(Step, u8)],
+        size: &'a dyn Fn(u32) -> u8,
+    ) -> Self {
+        Stepper {
+            parameters,
+            steps,
+            size,
+            stages: [None; 5],
+            bubble: Why::Start,
+            next: 0,
+            wrong: None,
+            resumes: (0, Why::Start),
+            kept: None,
+            words: 0,
+            now: 0,
+            account: Account::default(),
+            trails: Vec::new(),
+        }
+    }
+
+    /// Steps until the last step has left.
+    pub(super) fn run(mut self) -> Self {
+        let mut gone = 0;
+        while gone < self.steps.len() {
+            assert!(self.now < 10_000_000, "the pipeline is stuck");
+            self.fetch();
+            self.note();
+            gone += usize::from(self.cycle());
+            self.now += 1;
+        }
+        self
+    }
+
+    /// The cycle that comes next.
+    pub(super) fn now(&self) -> u64 {
+        self.now
+    }
+
+    fn of(&self, guest: Guest) -> Option<&Step> {
+        guest.step.map(|step| &self.steps[step].0)
+    }
+
+    /// The words that are fetched for an instruction, one after the other.
+    fn fetched(&mut self, pc: u32, size: u8) -> u64 {
+        let mut count = 0;
+        for byte in 0..u32::from(size.max(1)) {
+            let word = pc.wrapping_add(byte) / u32::from(self.parameters.fetch_bytes);
+            if self.kept != Some(word) {
+                count += 1;
+                self.kept = Some(word);
+            }
+        }
+        count
+    }
+
+    /// Somebody comes to an empty IF.
+    fn fetch(&mut self) {
+        if self.stages[IF].is_some() || self.now < self.resumes.0 {
+            return;
+        }
+        let number = self.trails.len();
+        let guest = if let Some(pc) = self.wrong {
+            let size = (self.size)(pc);
+            self.words = self.fetched(pc, size).max(1);
+            self.wrong = Some(pc.wrapping_add(u32::from(size)));
+            self.trails.push(Trail { pc, wrong: true, seen: Vec::new() });
+            Guest { step: None, number, left: self.words }
+        } else if let Some((step, missed)) = self.steps.get(self.next).copied() {
+            self.words = self.fetched(step.pc, step.size).max(1);
+            let miss = u64::from(missed) * u64::from(self.parameters.miss);
+            self.trails.push(Trail { pc: step.pc, ..Trail::default() });
+            let guest = Guest { step: Some(self.next), number, left: miss + self.words };
+            self.next += 1;
+            if let Some((_, why)) = self.redirect(&step) {
+                self.wrong = Some(step.pc.wrapping_add(u32::from(step.size)));
+                // Whatever comes behind it, or does not, is lost to it.
+                self.resumes.1 = why;
+            }
+            guest
+        } else {
+            return;
+        };
+        self.stages[IF] = Some(guest);
+    }
+
+    fn note(&mut self) {
+        for stage in Stage::ALL {
+            if let Some(guest) = self.stages[place(stage)] {
+                self.trails[guest.number].seen.push((self.now, stage));
+            }
+        }
+    }
+
+    /// One cycle of work, and who goes on at its end. Whether a step left the pipeline.
+    fn cycle(&mut self) -> bool {
+        for stage in [IF, EX] {
+            if let Some(guest) = &mut self.stages[stage] {
+                guest.left = guest.left.saturating_sub(1);
+            }
+        }
+        let blocked = self.blocked();
+        let mut left = Vec::new();
+        let done = self.stages[WB].take();
+        if let Some(guest) = done {
+            left.push((WB, guest));
+        }
+        if self.parameters.depth == Depth::Five {
+            self.stages[WB] = self.stages[MEM].take();
+            left.extend(self.stages[WB].map(|guest| (MEM, guest)));
+        }
+        self.leave_execute(&mut left);
+        self.enter_execute(blocked, &mut left);
+        self.leave_fetch(&mut left);
+        // The oldest goes first: what it flushes goes nowhere.
+        for (stage, guest) in left {
+            self.redirects(stage, guest);
+        }
+        done.is_some_and(|guest| guest.step.is_some())
+    }
+
+    fn leave_execute(&mut self, left: &mut Vec<(usize, Guest)>) {
+        let Some(guest) = self.stages[EX] else { return };
+        if guest.left > 0 {
+            self.account.execution += 1;
+            return;
+        }
+        self.stages[EX] = None;
+        self.stages[if self.parameters.depth == Depth::Five { MEM } else { WB }] = Some(guest);
+        left.push((EX, guest));
+        match self.of(guest) {
+            Some(step) if step.trap.is_some() => self.account.trapped += 1,
+            Some(_) => self.account.retired += 1,
+            None => {}
+        }
+    }
+
+    fn enter_execute(&mut self, blocked: bool, left: &mut Vec<(usize, Guest)>) {
+        if self.stages[EX].is_some() {
+            return;
+        }
+        match self.stages[ID] {
+            Some(_) if blocked => self.account.data += 1,
+            Some(guest) => {
+                let extra = self.of(guest).map_or(0, |step| self.extra(step));
+                self.stages[EX] = Some(Guest { left: 1 + extra, ..guest });
+                self.stages[ID] = None;
+                left.push((ID, guest));
+                if guest.step.is_none() {
+                    self.book(self.resumes.1);
+                }
+            }
+            None => self.book(self.bubble),
+        }
+    }
+
+    /// EX will be empty, or hold what is flushed: a cycle for its cause. Behind the last step it is
+    /// nobody's.
+    fn book(&mut self, why: Why) {
+        let comes = self.next < self.steps.len()
+            || self.stages[IF].is_some_and(|guest| guest.step.is_some());
+        if !comes {
+            return;
+        }
+        match why {
+            Why::Control => self.account.control += 1,
+            Why::Trap => self.account.trap += 1,
+            Why::Return => self.account.trap_return += 1,
+            Why::Miss => self.account.miss += 1,
+            Why::Fetch => self.account.fetch += 1,
+            Why::Start => {}
+        }
+    }
+
+    fn leave_fetch(&mut self, left: &mut Vec<(usize, Guest)>) {
+        if self.stages[ID].is_some() {
+            return;
+        }
+        match self.stages[IF] {
+            Some(guest) if guest.left == 0 => {
+                self.stages[ID] = Some(guest);
+                self.stages[IF] = None;
+                left.push((IF, guest));
+            }
+            // The words come last: as many cycles are left as words beyond the first, or fewer.
+            Some(guest) if guest.step.is_some() => {
+                self.bubble = if guest.left < self.words { Why::Fetch } else { Why::Miss };
+            }
+            _ => self.bubble = self.resumes.1,
+        }
+    }
+
+    /// Where a step goes elsewhere, and what its loss is booked under.
+    fn redirect(&self, step: &Step) -> Option<(Stage, Why)> {
+        let parameters = &self.parameters;
+        let elsewhere = step.next != step.pc.wrapping_add(u32::from(step.size));
+        match (step.trap, step.kind) {
+            (Some(_), _) => Some((parameters.trap, Why::Trap)),
+            (None, Kind::Jump) => Some((parameters.jump, Why::Control)),
+            (None, Kind::JumpRegister) => Some((parameters.jump_register, Why::Control)),
+            (None, Kind::Return) => Some((parameters.trap_return, Why::Return)),
+            (None, Kind::Branch) if elsewhere => Some((parameters.branch, Why::Control)),
+            _ => None,
+        }
+    }
+
+    /// A guest has left a stage; if it is the one where it goes elsewhere, whoever is behind it is
+    /// flushed.
+    fn redirects(&mut self, stage: usize, guest: Guest) {
+        let Some((resolves, why)) = self.of(guest).and_then(|step| self.redirect(step)) else {
+            return;
+        };
+        if place(resolves) != stage {
+            return;
+        }
+        for behind in &mut self.stages {
+            if behind.is_some_and(|other| other.number > guest.number) {
+                *behind = None;
+            }
+        }
+        self.resumes = (self.now + 1 + u64::from(self.parameters.latency), why);
+        self.bubble = why;
+        self.wrong = None;
+        self.kept = None;
+    }
+
+    fn extra(&self, step: &Step) -> u64 {
+        let parameters = &self.parameters;
+        u64::from(match (step.trap, step.kind) {
+            (None, Kind::Multiply) => parameters.multiply,
+            (None, Kind::Divide) => parameters.divide,
+            (None, Kind::Csr) => parameters.csr,
+            _ => 0,
+        })
+    }
+
+    /// Whether the guest in ID has to stay there for an operand.
+    fn blocked(&self) -> bool {
+        let Some(step) = self.stages[ID].and_then(|guest| self.of(guest)) else { return false };
+        if step.trap.is_some_and(|trap| matches!(trap.cause, Cause::Interrupt(_))) {
+            return false;
+        }
+        let early = (step.kind == Kind::Branch && self.parameters.branch == Stage::Decode)
+            || (step.kind == Kind::JumpRegister && self.parameters.jump_register == Stage::Decode);
+        step.reads.iter().any(|register| *register != 0 && self.waits_for(*register, early))
+    }
+
+    /// Whether the youngest instruction ahead that makes a register has not got it ready.
+    fn waits_for(&self, register: u8, early: bool) -> bool {
+        for stage in [EX, MEM, WB] {
+            let Some(guest) = self.stages[stage] else { continue };
+            let Some(maker) = self.of(guest) else { continue };
+            if maker.trap.is_some() || maker.writes != register {
+                continue;
+            }
+            if !self.parameters.forwarding {
+                return stage != WB;
+            }
+            let made = if maker.kind == Kind::Load { place(self.parameters.loaded) } else { EX };
+            // At the end of this cycle it is there, or it was before.
+            let ready = if early { stage > made } else { stage >= made && guest.left == 0 };
+            return !ready;
+        }
+        false
+    }
+}
