@@ -10,6 +10,7 @@ mod create;
 mod false_sharing;
 mod fault;
 mod heap_layout;
+mod icache;
 mod isolation;
 mod kernel_entry;
 mod memory_limit;
@@ -47,6 +48,7 @@ pub const CATALOG: &[Experiment] = &[
     heap_layout::EXPERIMENT,
     servers::EXPERIMENT,
     speedup::EXPERIMENT,
+    icache::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,
     null::EXPERIMENT,
