@@ -183,7 +183,7 @@ fn findings() -> Vec<Finding> {
             "With compressed instructions the program hits {} of its accesses to 8 lines of 8 bytes.",
             value("hit_ppm", imc.clone()),
         ),
-        finding("hits_plain", "Without it hits {}.", value("hit_ppm", im.clone())),
+        finding("hits_plain", "Without, it hits {}.", value("hit_ppm", im.clone())),
         finding(
             "text",
             "Compressed, the program takes {} times as many bytes.",
