@@ -10,6 +10,7 @@ mod create;
 mod false_sharing;
 mod fault;
 mod heap_layout;
+mod icache;
 mod isolation;
 mod kernel_entry;
 mod memory_limit;
@@ -48,6 +49,7 @@ pub const CATALOG: &[Experiment] = &[
     heap_layout::EXPERIMENT,
     servers::EXPERIMENT,
     speedup::EXPERIMENT,
+    icache::EXPERIMENT,
     traps::EXPERIMENT,
     kernel_entry::EXPERIMENT,
     clock::EXPERIMENT,

@@ -147,7 +147,7 @@ pub(crate) fn card_lines(response: &Response) -> Vec<String> {
     if !card.source.is_empty() {
         lines.push(format!("read from {}", card.source));
     }
-    lines.push(format!("one number per trial: {}", center(response.center)));
+    lines.push(format!("one number per trial: {}", center(response)));
     if let Some(twin) = &response.cpu_twin {
         lines.push(format!("where the wall clock was disturbed, {twin} stands in"));
     }
@@ -172,8 +172,9 @@ pub(crate) fn definition(response: &Response) -> Option<String> {
 }
 
 /// How a trial's observations become its number.
-pub(crate) fn center(center: Center) -> &'static str {
-    match center {
+pub(crate) fn center(response: &Response) -> &'static str {
+    match response.center {
+        _ if response.exact => "computed twice, with the same outcome",
         Center::Median => "the median of its observations",
         Center::Mean => "the mean of its observations",
         Center::Sum => "the sum of its observations",

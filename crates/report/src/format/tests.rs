@@ -212,6 +212,6 @@ fn what_is_computed_says_so_in_the_place_of_an_interval() {
         sentence("It takes {} times as many.", &said),
         "It takes 0.5875 [exact] times as many."
     );
-    let narrow = parts_within(&Estimate::exactly(999_275.1, 2), Terms::In(&Unit::Ppm), 14);
+    let narrow = parts_within(&Estimate::exactly(999_275.1, 2), Terms::In(&Unit::Ppm), 15);
     assert_eq!(joined(&narrow), "99.93 % [exact]");
 }

@@ -1,0 +1,50 @@
+use super::design::design;
+use super::play::{Build, Compiler, Mapping, Seen, as_good_without, geometry, play};
+use isa::cache::Fetch;
+use kit::model::Profile;
+
+fn seen(build: Build, bytes: u32, mapping: Mapping) -> Seen {
+    play(build.program(Compiler::Gcc14), geometry(bytes, mapping, 8).unwrap()).unwrap()
+}
+
+#[test]
+fn the_programs_give_the_figures_of_three_other_simulators() {
+    let both = [Build::Im, Build::Imc].map(|build| seen(build, 64, Mapping::Direct));
+    assert_eq!(both.each_ref().map(|it| it.text_bytes), [160, 94]);
+    assert_eq!(both.each_ref().map(|it| it.instructions), [143_467; 2]);
+    assert_eq!(both.each_ref().map(|it| it.short), [0, 102_486]);
+    assert_eq!(both.each_ref().map(|it| it.tally(Fetch::Instruction).misses()), [104, 49]);
+    assert_eq!(both.each_ref().map(|it| it.swept_misses), [104, 49]);
+    let accesses = |fetch| both.each_ref().map(|it| it.tally(fetch).accesses);
+    assert_eq!(accesses(Fetch::WordBuffer), [143_467, 92_229]);
+    assert_eq!(accesses(Fetch::LineBuffer), [71_759, 51_245]);
+}
+
+#[test]
+fn without_compression_it_takes_104_bytes_to_be_as_good_as_48() {
+    let compressed = seen(Build::Imc, 48, Mapping::Full);
+    let plain = Build::Im.program(Compiler::Gcc14);
+    let like = geometry(48, Mapping::Full, 8).unwrap();
+    let wanted = compressed.tally(Fetch::Instruction);
+    assert_eq!(as_good_without(plain, like, Mapping::Full, wanted).unwrap(), Some(104));
+    // Where nothing is left but the first access of each line, no size is large enough.
+    let best = seen(Build::Imc, 256, Mapping::Full).tally(Fetch::Instruction);
+    assert_eq!(as_good_without(plain, like, Mapping::Full, best).unwrap(), None);
+}
+
+#[test]
+fn every_treatment_of_every_profile_has_its_cache() {
+    for treatment in design().treatments(Profile::Thorough) {
+        let number = |factor| treatment.level(factor).unwrap().parse::<u32>().unwrap();
+        let mapping = super::MAPPINGS.iter().find(|it| treatment.level("mapping") == Some(it.name));
+        let found = geometry(number("cache_bytes"), mapping.unwrap().by, number("line_bytes"));
+        assert!(found.is_ok(), "{treatment}: {found:?}");
+    }
+    assert!(geometry(48, Mapping::Direct, 8).is_err());
+    assert!(geometry(20, Mapping::Full, 8).is_err());
+}
+
+#[test]
+fn nothing_of_it_is_measured() {
+    assert!(design().is_exact());
+}
