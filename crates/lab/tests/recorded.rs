@@ -25,7 +25,7 @@ fn version(manifest: &Value, id: &str) -> Option<u64> {
 }
 
 /// The sessions in which an experiment may be recorded: the whole catalog, and what came to it since.
-const WHOLE: [&str; 3] = ["base", "speedup", "servers"];
+const WHOLE: [&str; 4] = ["base", "speedup", "servers", "core"];
 
 #[test]
 fn every_experiment_is_recorded_as_it_is_today() {
@@ -64,7 +64,7 @@ fn the_later_session_is_of_the_same_definitions() {
 
 #[test]
 fn nothing_is_recorded_that_is_nobodys_business() {
-    for name in ["base", "later", "speedup", "servers"] {
+    for name in ["base", "later", "speedup", "servers", "core"] {
         let manifest = manifest(name);
         assert_eq!(manifest["environment"]["neighbours"], Value::Array(Vec::new()), "{name}");
         assert_eq!(manifest["command"][0], "scruple", "{name}: no path of a machine");
