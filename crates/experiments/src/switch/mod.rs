@@ -283,19 +283,20 @@ fn check(trial: &mut Trial<'_>, asked: &Asked, tally: &Tally) {
     let switches = per_hop(tally.sum(ring::Count::switches));
     let cpu_ns = per_hop(tally.sum(|count| count.cpu_ns));
     let stray = (STRAY_SWITCHES + cpu_ns / STRAY_EACH_NS).min(STRAY_MAX);
+    // Whoever else runs on these CPUs preempts the tasks: more switches than planned need not be ours.
     match (asked.kind, asked.placement) {
         // A task may find the token before it slept, and hop again without a switch.
         (Kind::Ring, Placement::Other) => {
-            trial.check("switches per hop", switches, 0.0, 1.1 + stray)
+            trial.check_cpus("switches per hop", switches, 0.0, 1.1 + stray)
         }
         (Kind::Ring, Placement::Same) => {
             // Whom a wake-up preempts must be switched to once more, to go to sleep; of two tasks
             // each finds its token then, and nothing is lost.
             let resumed = if asked.cpus.len() == 2 { 0.0 } else { 1.0 };
             let vain = per_hop(tally.sum(|count| count.calls.vain));
-            trial.check("switches per hop", switches, 0.95, 1.0 + resumed + vain + stray);
+            trial.check_cpus("switches per hop", switches, 0.95, 1.0 + resumed + vain + stray);
         }
-        _ => trial.check("switches per hop", switches, 0.0, stray),
+        _ => trial.check_cpus("switches per hop", switches, 0.0, stray),
     }
     trial.check("faults per hop", per_hop(tally.sum(ring::Count::faults)), 0.0, 0.02);
     trial.check("wrong tokens", wrong_tokens(tally) as f64, 0.0, 0.0);
