@@ -77,7 +77,7 @@ fn measured_and_predicted_stand_side_by_side() {
     for part in [
         "taken for a pool of 8 workers",
         "So a request holds a worker for 20.2 ms, and",
-        "198 per second, 50 % of it: 1,980 requests",
+        "198 per second, 50 % of it: 1980 requests",
         "+1.0 %",
         "+0.0 %",
         "-10.0 %",
