@@ -19,7 +19,7 @@ pub(crate) struct Cli {
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a claim was refuted (with --fail-if-refuted) or a \
 number changed as it must not (compare --fail-if); 2 usage or environment error; 3 interrupted, \
 inconclusive (with --fail-if-inconclusive or --fail-if), not to be trusted (selftest), or without \
-an answer (plan, load --find-knee).";
+an answer (plan, load --find-knee, load --predict).";
 
 const COMPARE_EXIT_CODES: &str = "Exit codes: 0 no condition was given, or every interval ends before \
 its edge; 1 regression: a number lies beyond the edge of a condition, after Holm's correction over \

@@ -34,9 +34,9 @@ pub fn cpus_seen(saturated: &Saturated, most: u32) -> u32 {
 /// loop that saturated it: S = c / X, the utilisation law at U = 1 (Denning and Buzen 1978).
 ///
 /// If as many requests as are served at once take about as long each as one alone, c is the number of
-/// workers; else those are in each other's way, and c is the number of CPUs that they can use. Nobody
-/// sees from outside whether the rest of a lone request's time is a wait or the way through the
-/// kernel; where workers hold it, the first is taken.
+/// workers, and what a worker does meanwhile is not asked; else those are in each other's way, and c is
+/// the number of CPUs that they can use. What a request alone takes beyond a worker's time is outside
+/// of the server; beyond CPU time it is a wait.
 ///
 /// `None` if there was no answer.
 pub fn server_demand(

@@ -19,8 +19,8 @@ use std::path::Path;
 use std::time::{Duration, Instant, SystemTime};
 use web::load::Outcome;
 
-/// The pause after one load of several, in which a server ends what it still has to do: as long as its responses
-/// took, within these.
+/// The pause after one load of several, in which a server ends what it still has to do: as long as its
+/// responses took, within these.
 const REST_LEAST: Duration = Duration::from_millis(100);
 const REST_MOST: Duration = Duration::from_secs(2);
 

@@ -43,7 +43,7 @@ const RATE_MAX: f64 = 10_000_000.0;
 /// The longest time-out and duration, in ms: a year.
 const TIME_MS_MAX: u64 = 366 * 24 * 3_600_000;
 
-/// The most requests that are noted one by one: 24 bytes each.
+/// The most requests that are noted one by one: 32 bytes each.
 pub const NOTED_MAX: f64 = 5e6;
 
 /// Descriptors that a thread needs beside its connections, and the process beside its threads.
