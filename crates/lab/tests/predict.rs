@@ -78,6 +78,21 @@ fn what_it_cannot_do_is_refused_in_one_line() {
 }
 
 #[test]
+fn few_descriptors_are_made_do_with() {
+    let server = serve();
+    let (url, program) = (format!("http://{}/", server.address()), support::binary());
+    let line = r#"ulimit -n 100 && exec "$0" load --predict event-loop "$1" -z 200ms --json"#;
+    let output = std::process::Command::new("sh")
+        .args(["-c", line])
+        .args([program.as_os_str(), url.as_ref()])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let told: LoadPrediction = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(told.complete && told.demand.unwrap().connections < 100, "{told:?}");
+}
+
+#[test]
 fn ctrl_c_shows_what_is_known_by_then() {
     let server = serve();
     let url = format!("http://{}/", server.address());

@@ -145,10 +145,10 @@ impl Study<'_> {
     ) -> anyhow::Result<Option<PredictedLoad>> {
         let per_s = utilisation * demand.throughput_per_s;
         let seed = self.asked.seed.wrapping_add(number);
-        let enough = most_open(OPEN_TIMES * demand.connections).max(self.asked.plan.connections);
+        let enough = (OPEN_TIMES * demand.connections).max(self.asked.plan.connections);
         let plan = LoadPlan {
             arrivals: Arrivals::Poisson { per_s, seed },
-            connections: if self.fixed { self.asked.plan.connections } else { enough },
+            connections: if self.fixed { self.asked.plan.connections } else { most_open(enough) },
             ..self.asked.plan.clone()
         };
         let about = format!("{:.0} % of it", 100.0 * utilisation);
