@@ -58,8 +58,8 @@ pub use floor::minimum_detectable;
 pub use frequency::proportion;
 pub use holm::{FAMILY_ERROR, holm};
 pub use load::{
-    KneeInput, KneeStep, MeasuredLoad, Saturated, answered_within, cpus_seen, knee, knee_next,
-    predicted_load, server_demand,
+    KneeInput, KneeStep, MeasuredLoad, PlayedLoad, Saturated, answered_within, cpus_seen, knee,
+    knee_next, predicted_load, server_demand,
 };
 pub use need::{Need, need};
 pub use numbers::{Number, Numbers, Observation};

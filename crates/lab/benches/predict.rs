@@ -3,7 +3,8 @@
 //! Each of the seven models is started with a service that waits and with one that computes, on a CPU
 //! of its own where there are two, and `scruple load --predict --json` is asked as a user would. What
 //! comes out is a table of residuals; docs/simulation.md holds one. `-- --seconds N` is the length of
-//! each load (10 unless told otherwise), `-- NAME …` takes only models of that name.
+//! each load (10 unless told otherwise), `-- NAME …` takes only models of that name, `-- waits` or
+//! `-- computes` only that service.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
 
@@ -34,7 +35,9 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let after = args.iter().skip_while(|arg| *arg != "--seconds").nth(1);
     let seconds: u32 = after.map_or(10, |text| text.parse().unwrap());
-    let all = !MODELS.iter().any(|(name, ..)| args.iter().any(|arg| arg == name));
+    let asked = |name: &str| args.iter().any(|arg| Some(arg.as_str()) == name.split(' ').next());
+    let all = !MODELS.iter().any(|(name, ..)| asked(name));
+    let both = !SERVICES.iter().any(|(name, _)| asked(name));
     let cpus = sys::affinity::allowed().unwrap();
     let (server_cpu, client_cpu) = (cpus[0], cpus[cpus.len() - 1]);
     sys::affinity::pin(&[client_cpu]).unwrap();
@@ -54,10 +57,10 @@ fn main() {
         "doubts"
     );
     for (name, model, kind, keep_alive) in MODELS {
-        if !all && !args.iter().any(|arg| arg == name) {
+        if !all && !asked(name) {
             continue;
         }
-        for (service_name, service) in SERVICES {
+        for (service_name, service) in SERVICES.into_iter().filter(|it| both || asked(it.0)) {
             let plan = Plan { model, service, keep_alive };
             match prediction(&plan, server_cpu, kind, seconds) {
                 Ok(told) => print(name, service_name, &told),

@@ -63,7 +63,9 @@ fn what_it_cannot_do_is_refused_in_one_line() {
     for (words, part) in [
         (&["pools", "http://127.0.0.1:9/"][..], "pool:K"),
         (&["single", "http://127.0.0.1:9/", "-q", "5"], "cannot be used with"),
-        (&["single", "http://127.0.0.1:9/", "--html", "x"], "cannot be used with"),
+        (&["single", "http://127.0.0.1:9/", "--hdr-log", "x"], "cannot be used with"),
+        (&["single", "http://127.0.0.1:9/", "--html", "/no/such/place/x"], "--html"),
+        (&["single", "http://127.0.0.1:9/", "--html", "-", "--json"], "standard output"),
         (&["single", "http://127.0.0.1:9/", "--server-cpus", "0"], "1..=65536"),
         (&["single", "http://192.0.2.1/"], "not this machine"),
         (&["single", "http://127.0.0.1:9/"], "refused"),

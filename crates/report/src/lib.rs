@@ -233,3 +233,20 @@ pub fn knee_terminal(knee: &Knee, width: usize) -> String {
 pub fn prediction_terminal(prediction: &LoadPrediction, width: usize) -> String {
     load::prediction_text(prediction, width)
 }
+
+/// The response times of one load of a prediction as curves: pairs of a time in ns and the share of
+/// the requests, 0 to 1, that had been answered by then, both ascending; of the requests that were
+/// answered in both. Empty where there are none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PredictedCurves {
+    /// As measured.
+    pub measured: Vec<(u64, f64)>,
+    /// As simulated.
+    pub predicted: Vec<(u64, f64)>,
+}
+
+/// The same as one self-contained page in the look of the report; `curves` has an element for each
+/// load, in their order. What others wrote is escaped.
+pub fn prediction_page(prediction: &LoadPrediction, curves: &[PredictedCurves]) -> String {
+    load::prediction_page(prediction, curves)
+}

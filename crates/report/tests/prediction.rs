@@ -1,74 +1,13 @@
-//! A server beside a simulated one, as the terminal shows it.
+//! A server beside a simulated one, as the terminal and the page show it.
 
-use model::{
-    Arrivals, LoadPlan, LoadPrediction, PredictedByFormula, PredictedLoad, PredictedTime,
-    ServerDemand, ServerKind, ServerLimit,
-};
+mod plain;
+mod predicted;
 
-fn prediction() -> LoadPrediction {
-    let time = |measured: f64, predicted: f64| {
-        Some(PredictedTime { measured_ns: measured, predicted_ns: predicted })
-    };
-    LoadPrediction {
-        format: model::PREDICTION_FORMAT,
-        scruple: "test".into(),
-        plan: LoadPlan {
-            url: "http://127.0.0.1:8080/\u{1b}[31m".into(),
-            method: "GET".into(),
-            headers: Vec::new(),
-            body_bytes: 0,
-            arrivals: Arrivals::Closed,
-            connections: 500,
-            keep_alive: false,
-            threads: 1,
-            duration_ms: Some(10_000),
-            requests: None,
-            timeout_ms: 20_000,
-        },
-        server: ServerKind::Pool(8),
-        cpus: 1,
-        demand: Some(ServerDemand {
-            alone_ns: 20.4e6,
-            connections: 32,
-            throughput_per_s: 396.0,
-            cpu_seen_ns: Some(90e3),
-            limit: ServerLimit::Workers,
-            wait_ns: 20_200_000,
-            cpu_ns: 0,
-            outside_ns: 200_000,
-        }),
-        doubts: vec!["the generator was busy".into()],
-        loads: vec![PredictedLoad {
-            per_s: 198.0,
-            utilisation: 0.5,
-            requests: 1980,
-            measured_alone: 0,
-            predicted_alone: 2,
-            mean: time(21.0e6, 21.21e6),
-            p50: time(20.4e6, 20.4e6),
-            p99: time(30.0e6, 27.0e6),
-            each_p50: Some(0.004),
-            each_p99: Some(0.081),
-            formula: Some(PredictedByFormula { name: "M/D/c, about".into(), mean_ns: 21.1e6 }),
-            doubts: vec!["other programs took 41 % of the CPUs".into()],
-        }],
-        complete: true,
-    }
-}
+use model::{LoadPrediction, PredictedLoad};
+use predicted::{curves, prediction};
 
 fn plain(prediction: &LoadPrediction, width: usize) -> String {
-    let text = report::prediction_terminal(prediction, width);
-    let mut plain = String::new();
-    let mut coloured = false;
-    for c in text.chars() {
-        match c {
-            '\u{1b}' => coloured = true,
-            'm' if coloured => coloured = false,
-            _ if coloured => {}
-            _ => plain.push(c),
-        }
-    }
-    plain
+    plain::plain(&report::prediction_terminal(prediction, width))
 }
 
 #[test]
@@ -77,12 +16,12 @@ fn measured_and_predicted_stand_side_by_side() {
     for part in [
         "taken for a pool of 8 workers",
         "So a request holds a worker for 20.2 ms, and",
-        "198 per second, 50 % of it: 1980 requests",
+        "198 per second, 50 % of the most: 1980 requests",
         "+1.0 %",
         "+0.0 %",
         "-10.0 %",
         "half are off by 0.4 % or less, and 99 % by 8.1 % or less.",
-        "M/D/c, about would have a mean of 21.1 ms.",
+        "By the formula (M/D/c, about) the mean would be 21.1 ms.",
         "in the simulation alone: 2.",
         "! The generator was busy",
         "! Other programs took 41 % of the CPUs",
@@ -118,4 +57,30 @@ fn what_was_interrupted_says_so() {
         ..nothing.loads[0].clone()
     };
     assert!(plain(&nothing, 80).contains("No request was answered in both"));
+}
+
+#[test]
+fn the_page_holds_what_the_terminal_shows() {
+    let page = report::prediction_page(&prediction(), &[curves()]).replace('\u{a0}', " ");
+    for part in [
+        "Taken for a pool of 8 workers. Each connection is for one request.",
+        "So a request holds a worker for 20.2 ms, and",
+        "198 per second, 50 % of the most: 1980 requests",
+        "By the formula (M/D/c, about) the mean would be 21.1 ms.",
+        "The generator was busy",
+        "Other programs took 41 % of the CPUs",
+        "How long requests took",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains('\u{1b}'), "what others wrote is harmless");
+    for row in ["mean", "p50", "p99"] {
+        assert!(page.contains(&format!(">{row}<td class=number>")), "{row}");
+    }
+    assert!(!page.contains("Interrupted"));
+    let late = LoadPrediction { complete: false, ..prediction() };
+    assert!(report::prediction_page(&late, &[]).contains("Interrupted: not all loads"));
+    assert!(!report::prediction_page(&late, &[]).contains("How long requests took"));
+    let early = LoadPrediction { demand: None, loads: Vec::new(), ..late };
+    assert!(report::prediction_page(&early, &[]).contains("Interrupted before it was known"));
 }

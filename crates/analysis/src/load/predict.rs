@@ -11,6 +11,9 @@ use model::{
 /// them not to be in each other's way.
 const UNHINDERED: f64 = 1.25;
 
+/// CPUs of which at least this part is used are what limits a server.
+const BUSY: f64 = 0.95;
+
 /// The closed loop that got the most answers from a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturated {
@@ -35,7 +38,7 @@ pub fn cpus_seen(saturated: &Saturated, most: u32) -> u32 {
 ///
 /// If as many requests as are served at once take about as long each as one alone, c is the number of
 /// workers, and what a worker does meanwhile is not asked; else those are in each other's way, and c is
-/// the number of CPUs that they can use. What a request alone takes beyond a worker's time is outside
+/// the number of CPUs that they can use; so it is where workers are without number and the CPUs busy. What a request alone takes beyond a worker's time is outside
 /// of the server; beyond CPU time it is a wait.
 ///
 /// `None` if there was no answer.
@@ -58,7 +61,12 @@ pub fn server_demand(
     };
     let at_once = workers.unwrap_or(saturated.connections);
     let unhindered = at_once == 1 && workers.is_some() || each(at_once) <= UNHINDERED * alone_ns;
-    let limit = match (unhindered, workers) {
+    // Where workers are without number, a wait that most of the time is spent in hides that the CPUs
+    // have no more to give. A neighbour's CPU time does no harm here: what one request is then said to
+    // compute is little beside what it waits.
+    let busy =
+        saturated.cpu_seen_ns.is_some_and(|ns| ns * throughput >= BUSY * 1e9 * f64::from(cpus));
+    let limit = match (unhindered && !(busy && workers.is_none()), workers) {
         (false, _) => ServerLimit::Cpu,
         (true, Some(_)) => ServerLimit::Workers,
         (true, None) => ServerLimit::Nothing,
@@ -121,6 +129,16 @@ pub struct MeasuredLoad<'a> {
     pub doubts: &'a [String],
 }
 
+/// A load that was played.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlayedLoad {
+    /// What is to be said of it.
+    pub load: PredictedLoad,
+    /// When each request is predicted to be answered, in the order of the measured ones, in ns; `None`
+    /// if never.
+    pub done_ns: Vec<Option<u64>>,
+}
+
 /// Plays a measured load's arrivals at the queue that the server is taken for.
 ///
 /// # Errors
@@ -130,7 +148,7 @@ pub fn predicted_load(
     cpus: u32,
     demand: &ServerDemand,
     load: &MeasuredLoad<'_>,
-) -> Result<PredictedLoad, String> {
+) -> Result<PlayedLoad, String> {
     let queue = station(server, cpus, load.keep_alive);
     let asks = Demand { wait_ns: demand.wait_ns, cpu_ns: demand.cpu_ns };
     let prediction = station::predict::predict(&queue, load.requests, |_| asks, demand.outside_ns)
@@ -141,7 +159,7 @@ pub fn predicted_load(
         predicted_ns: pair.predicted,
     };
     let answered = |of: fn(&Observed) -> bool| load.requests.iter().filter(|one| of(one)).count();
-    Ok(PredictedLoad {
+    let told = PredictedLoad {
         per_s: load.per_s,
         utilisation: load.per_s / demand.throughput_per_s,
         requests: load.requests.len() as u64,
@@ -158,7 +176,8 @@ pub fn predicted_load(
         each_p99: residuals.map(|it| it.each_p99),
         formula: load.random.then(|| formula(server, cpus, demand, load)).flatten(),
         doubts: load.doubts.to_vec(),
-    })
+    };
+    Ok(PlayedLoad { load: told, done_ns: prediction.done_ns })
 }
 
 /// What a formula says of the mean, where the server is one of those that have one: every request
@@ -236,6 +255,9 @@ mod tests {
         assert_eq!(demand.wait_ns + demand.cpu_ns, 20 * MS);
         let busy = of(ServerKind::EventLoop(4), 2, 20.0, saturated(1024, 20_000.0, 0.1e6));
         assert_eq!((busy.limit, busy.cpu_ns), (ServerLimit::Cpu, MS / 10));
+        // 1024 waiters of 20 ms each, served within 24 ms by a CPU that is never idle.
+        let full = of(ServerKind::EventLoop(1), 1, 20.0, saturated(1024, 42_000.0, 1e9 / 42_000.0));
+        assert_eq!((full.limit, full.cpu_ns), (ServerLimit::Cpu, 23_810));
         let each = of(ServerKind::Each, 1, 20.0, saturated(16, 50.0, 20e6));
         assert_eq!((each.limit, each.cpu_ns, each.wait_ns), (ServerLimit::Cpu, 20 * MS, 0));
     }
@@ -306,7 +328,7 @@ mod tests {
                 requests: &observed,
                 doubts: &[],
             };
-            let found = predicted_load(server, 1, &demand, &load).unwrap();
+            let found = predicted_load(server, 1, &demand, &load).unwrap().load;
             assert_eq!(found.mean.and_then(|it| it.error()), Some(0.0), "{server:?}");
             assert_eq!((found.each_p99, found.requests), (Some(0.0), 400));
             assert_eq!((found.measured_alone, found.predicted_alone), (0, 0));
@@ -334,20 +356,20 @@ mod tests {
             doubts: &[],
         };
         // M/D/1 at half its capacity waits S/2 · ρ/(1 − ρ) = 5 ms.
-        let found = predicted_load(ServerKind::Single, 1, &demand, &load(50.0, true)).unwrap();
+        let found = predicted_load(ServerKind::Single, 1, &demand, &load(50.0, true)).unwrap().load;
         let formula = found.formula.unwrap();
         assert_eq!(formula.name, "M/D/1");
         assert!((formula.mean_ns - 16e6).abs() < 1.0, "{}", formula.mean_ns);
         assert_eq!((found.mean, found.utilisation), (None, 0.5));
         // Nothing is known of constant intervals, nor where there is no steady state.
         for load in [load(50.0, false), load(100.0, true)] {
-            let found = predicted_load(ServerKind::Single, 1, &demand, &load).unwrap();
+            let found = predicted_load(ServerKind::Single, 1, &demand, &load).unwrap().load;
             assert_eq!(found.formula, None);
         }
         // Shared by two CPUs at ρ = 1/2: M/M/2 waits S ρ²/(1 − ρ²) = S/3.
         let shared =
             ServerDemand { limit: ServerLimit::Cpu, wait_ns: 0, cpu_ns: 10 * MS, ..demand };
-        let found = predicted_load(ServerKind::Each, 2, &shared, &load(100.0, true)).unwrap();
+        let found = predicted_load(ServerKind::Each, 2, &shared, &load(100.0, true)).unwrap().load;
         let formula = found.formula.unwrap();
         assert!((formula.mean_ns - (11.0 + 10.0 / 3.0) * 1e6).abs() < 1.0, "{}", formula.mean_ns);
     }

@@ -106,7 +106,7 @@ pub(crate) struct LoadArgs {
     /// It is asked for one request at a time and for as many as it answers. Then requests come at
     /// random, at 50, 70 and 90 % of that, and a simulated server of that kind gets the very same
     /// arrivals. docs/simulation.md says more.
-    #[arg(long, value_name = "SERVER", value_parser = parse_server, conflicts_with_all = ["find_knee", "requests", "rate", "open", "html", "hdr_log", "allow_remote"])]
+    #[arg(long, value_name = "SERVER", value_parser = parse_server, conflicts_with_all = ["find_knee", "requests", "rate", "open", "hdr_log", "allow_remote"])]
     pub(crate) predict: Option<ServerKind>,
     /// With --predict: CPUs that the server may use [default: as many as it was seen to use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), requires = "predict")]

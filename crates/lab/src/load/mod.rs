@@ -15,7 +15,7 @@ use anyhow::{Context, bail};
 use live::{Watch, interrupted};
 use model::{LoadError, LoadResult};
 use plan::Asked;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 use web::load::Outcome;
 
@@ -28,8 +28,8 @@ const REST_MOST: Duration = Duration::from_secs(2);
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
-    let is_stdout = |file: &Option<_>| file.as_deref().is_some_and(|file| file == Path::new("-"));
-    let to_stdout = [is_stdout(&args.html), is_stdout(&args.hdr_log), args.json];
+    let shown = |file: &Option<PathBuf>| file.as_deref().is_some_and(is_stdout);
+    let to_stdout = [shown(&args.html), shown(&args.hdr_log), args.json];
     if to_stdout.iter().filter(|it| **it).count() > 1 {
         bail!(
             "--json, --html - and --hdr-log - each want standard output: give two of them a file"
@@ -72,6 +72,11 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
         Some(why) => bail!("{why}"),
         None => Ok(Exit::Done),
     }
+}
+
+/// Whether a file that was asked for is standard output.
+fn is_stdout(file: &Path) -> bool {
+    file == Path::new("-")
 }
 
 /// Where a file that was asked for goes; it is written although the load was interrupted.

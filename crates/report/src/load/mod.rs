@@ -3,12 +3,14 @@
 mod knee;
 mod page;
 mod prediction;
+mod prediction_page;
 mod sayings;
 mod text;
 
 pub(crate) use knee::text as knee_text;
 pub(crate) use page::page;
 pub(crate) use prediction::text as prediction_text;
+pub(crate) use prediction_page::page as prediction_page;
 pub(crate) use text::text;
 
 use crate::format::{count, value};
@@ -81,6 +83,20 @@ fn arrivals(plan: &LoadPlan) -> String {
             rate(per_s)
         ),
     }
+}
+
+/// What all loads of several have in common, in a sentence.
+fn asked_alike(plan: &LoadPlan) -> String {
+    let each = if plan.keep_alive {
+        "Connections are kept."
+    } else {
+        "Each connection is for one request."
+    };
+    let body = match plan.body_bytes {
+        0 => String::new(),
+        bytes => format!(" Each request has a body of {}.", value(bytes as f64, &Unit::Bytes)),
+    };
+    format!("{each}{body}")
 }
 
 /// What was asked for, in a sentence without its full stop.

@@ -10,8 +10,8 @@ use crate::words::short;
 use maud::{Markup, html};
 use model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Unit};
 
-/// What this page looks like beyond the report.
-const STYLE: &str = include_str!("load.css");
+/// What the pages of loads look like beyond the report.
+pub(super) const STYLE: &str = include_str!("load.css");
 
 /// Percentiles that are marked in the chart.
 const MARKED: [(&str, f64); 4] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9)];
@@ -161,36 +161,37 @@ fn drawn(result: &LoadResult, curves: &LoadCurves) -> Vec<Curve> {
         .collect()
 }
 
-fn shortened(curves: &[Curve]) -> bool {
+pub(super) fn shortened(curves: &[Curve]) -> bool {
     curves.iter().flat_map(|curve| &curve.points).any(|point| point.value == SHORTEST_DRAWN_NS)
 }
 
 fn curve(name: &str, style: usize, times: &LoadTimes, known: &[(u64, f64)]) -> Option<Curve> {
     let known = if known.is_empty() { of_percentiles(times) } else { thinned(known) };
-    let at = |share: f64, ns: u64| {
-        let value = (ns as f64).max(SHORTEST_DRAWN_NS);
-        Quantile { share, value, low: value, high: value }
-    };
     let first = times.min_ns.or(known.first().map(|(ns, _)| *ns))?;
-    let points: Vec<Quantile> = std::iter::once(at(0.0, first))
-        .chain(known.iter().map(|(ns, share)| at(*share, *ns)))
-        .collect();
     let marked = MARKED
         .iter()
         .filter_map(|(name, percent)| {
-            Some((*name, at(percent / 100.0, percentile(times, *percent)?)))
+            Some((*name, drawn_at(percent / 100.0, percentile(times, *percent)?)))
         })
         .collect();
     let observations = usize::try_from(times.count).unwrap_or(usize::MAX);
-    (points.len() > 1).then(|| Curve {
-        name: name.into(),
-        style,
-        trials: 1,
-        of: 1,
-        observations,
-        points,
-        marked,
-    })
+    let curve = Curve { name: name.into(), style, marked, ..curve_of(&known, first, observations) };
+    (curve.points.len() > 1).then_some(curve)
+}
+
+/// The curve of one load through its points, which begins at its shortest time.
+pub(super) fn curve_of(known: &[(u64, f64)], first: u64, observations: usize) -> Curve {
+    let points = std::iter::once(drawn_at(0.0, first))
+        .chain(known.iter().map(|(ns, share)| drawn_at(*share, *ns)))
+        .collect();
+    let (name, marked) = (String::new(), Vec::new());
+    Curve { name, style: 0, trials: 1, of: 1, observations, points, marked }
+}
+
+/// A time in the chart, and the share of the requests that took no longer.
+pub(super) fn drawn_at(share: f64, ns: u64) -> Quantile {
+    let value = (ns as f64).max(SHORTEST_DRAWN_NS);
+    Quantile { share, value, low: value, high: value }
 }
 
 /// The few points that a result holds itself.
@@ -201,7 +202,7 @@ fn of_percentiles(times: &LoadTimes) -> Vec<(u64, f64)> {
 }
 
 /// As many points of a curve as can be told apart.
-fn thinned(known: &[(u64, f64)]) -> Vec<(u64, f64)> {
+pub(super) fn thinned(known: &[(u64, f64)]) -> Vec<(u64, f64)> {
     let mut kept: Vec<(u64, f64)> = Vec::new();
     for (index, (ns, share)) in known.iter().enumerate() {
         let apart = kept.last().is_none_or(|(_, last)| {

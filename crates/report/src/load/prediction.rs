@@ -30,7 +30,7 @@ pub(crate) fn text(told: &LoadPrediction, width: usize) -> String {
     out
 }
 
-fn kind(server: ServerKind) -> String {
+pub(super) fn kind(server: ServerKind) -> String {
     match server {
         ServerKind::Single => "a single thread, one request after the other".into(),
         ServerKind::Pool(workers) => format!("a pool of {}", counted(workers.into(), "worker")),
@@ -42,7 +42,7 @@ fn kind(server: ServerKind) -> String {
 }
 
 /// What the closed loops told.
-fn learned(told: &LoadPrediction, demand: &ServerDemand) -> String {
+pub(super) fn learned(told: &LoadPrediction, demand: &ServerDemand) -> String {
     let by = match demand.limit {
         ServerLimit::Workers => "its workers are what holds it".to_string(),
         ServerLimit::Cpu => format!(
@@ -74,14 +74,24 @@ fn learned(told: &LoadPrediction, demand: &ServerDemand) -> String {
     )
 }
 
-fn table(out: &mut String, load: &PredictedLoad, width: usize) {
-    let head = format!(
-        "{} per second, {:.0} % of it: {}",
+/// Which load it was.
+pub(super) fn head(load: &PredictedLoad) -> String {
+    format!(
+        "{} per second, {:.0} % of the most: {}",
         rate(load.per_s),
         100.0 * load.utilisation,
         counted(load.requests, "request")
-    );
-    out.push_str(&format!("\n{}\n", paint(BOLD, &cut(&head, width))));
+    )
+}
+
+/// What is known of the mean and of two percentiles.
+pub(super) fn times(load: &PredictedLoad) -> impl Iterator<Item = (&'static str, &PredictedTime)> {
+    let all = [("mean", &load.mean), ("p50", &load.p50), ("p99", &load.p99)];
+    all.into_iter().filter_map(|(name, it)| Some((name, it.as_ref()?)))
+}
+
+fn table(out: &mut String, load: &PredictedLoad, width: usize) {
+    out.push_str(&format!("\n{}\n", paint(BOLD, &cut(&head(load), width))));
     let row = |name: &str, cells: [String; 3]| {
         let cells: String = cells
             .iter()
@@ -91,8 +101,7 @@ fn table(out: &mut String, load: &PredictedLoad, width: usize) {
     };
     let heads = ["measured", "predicted", "off by"].map(String::from);
     out.push_str(&paint(DIM, &row("", heads)).to_string());
-    let times = [("mean", &load.mean), ("p50", &load.p50), ("p99", &load.p99)];
-    for (name, it) in times.into_iter().filter_map(|(name, it)| Some((name, it.as_ref()?))) {
+    for (name, it) in times(load) {
         out.push_str(&row(name, [time(it.measured_ns), time(it.predicted_ns), off(it)]));
     }
     out.push_str(&paragraph(&remarks(load), "", "", width));
@@ -106,12 +115,12 @@ fn doubts(out: &mut String, doubts: &[String], width: usize) {
     }
 }
 
-fn off(time: &PredictedTime) -> String {
+pub(super) fn off(time: &PredictedTime) -> String {
     time.error().map_or("unknown".into(), |error| format!("{:+.1} %", 100.0 * error))
 }
 
 /// What is to be said beside the table.
-fn remarks(load: &PredictedLoad) -> String {
+pub(super) fn remarks(load: &PredictedLoad) -> String {
     let mut said = Vec::new();
     if let (Some(half), Some(most)) = (load.each_p50, load.each_p99) {
         let part = |part: f64| format!("{:.1} %", 100.0 * part);
@@ -125,7 +134,7 @@ fn remarks(load: &PredictedLoad) -> String {
     }
     if let Some(formula) = &load.formula {
         let (name, mean) = (words::cleaned(&formula.name), time(formula.mean_ns));
-        said.push(format!("{name} would have a mean of {mean}."));
+        said.push(format!("By the formula ({name}) the mean would be {mean}."));
     }
     if load.measured_alone > 0 || load.predicted_alone > 0 {
         said.push(format!(

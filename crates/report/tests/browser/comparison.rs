@@ -285,7 +285,7 @@ fn marks_are_where_their_numbers_say(looked: &Looked, comparison: &Comparison) {
     assert!(off.abs() < 2.0, "{middle}");
 }
 
-fn marks_stay_inside(looked: &Looked) {
+pub(crate) fn marks_stay_inside(looked: &Looked) {
     let stray = looked.number(
         "Array.from(document.querySelectorAll('.strip .mark > *, .strip .floor, .canvas .mark > *'))\
          .filter((mark) => {\
@@ -382,20 +382,6 @@ fn tables_sort(looked: &Looked) {
 
 /// Text stands out by 4.5, marks by 3 (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
 fn readable(looked: &Looked, scheme: &str) {
-    let contrasts = |what: &[&str], property: &str| {
-        looked.ask(&format!(
-            "(() => {{\
-             const light = (text) => {{\
-               const [r, g, b] = text.match(/[\\d.]+/g).map((v) => {{\
-                 const c = v / 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; }});\
-               return 0.2126 * r + 0.7152 * g + 0.0722 * b; }};\
-             const paper = light(getComputedStyle(document.body).backgroundColor);\
-             return {}.map((q) => light(getComputedStyle(document.querySelector(q)).{property}))\
-               .map((ink) => (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05));\
-             }})()",
-            json!(what)
-        ))
-    };
     let text = [
         ".side-name",
         ".tallies",
@@ -407,15 +393,15 @@ fn readable(looked: &Looked, scheme: &str) {
         ".wide th button",
         ".remark",
     ];
-    for (what, ratio) in text.iter().zip(contrasts(&text, "color").as_array().unwrap()) {
-        assert!(ratio.as_f64().unwrap() >= 4.5, "{scheme} {what}: contrast {ratio}");
+    for (what, ratio) in text.iter().zip(looked.contrasts(&text, "color")) {
+        assert!(ratio >= 4.5, "{scheme} {what}: contrast {ratio}");
     }
     for (property, marks) in [
         ("fill", [".ratios .mark:not(.same) .point", ".names text"]),
         ("stroke", [".ratios .same .point", ".ratios .whisker"]),
     ] {
-        for (what, ratio) in marks.iter().zip(contrasts(&marks, property).as_array().unwrap()) {
-            assert!(ratio.as_f64().unwrap() >= 3.0, "{scheme} {what}: contrast {ratio}");
+        for (what, ratio) in marks.iter().zip(looked.contrasts(&marks, property)) {
+            assert!(ratio >= 3.0, "{scheme} {what}: contrast {ratio}");
         }
     }
 }

@@ -170,6 +170,24 @@ impl Looked {
         assert!(outside.is_empty(), "{outside:?}");
     }
 
+    /// How much the first element of each selector stands out from the page, 1 to 21, by the colour
+    /// that the property names (contrast ratio, WCAG 2.2).
+    pub(crate) fn contrasts(&self, what: &[&str], property: &str) -> Vec<f64> {
+        let ratios = self.ask(&format!(
+            "(() => {{\
+             const light = (text) => {{\
+               const [r, g, b] = text.match(/[\\d.]+/g).map((v) => {{\
+                 const c = v / 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; }});\
+               return 0.2126 * r + 0.7152 * g + 0.0722 * b; }};\
+             const paper = light(getComputedStyle(document.body).backgroundColor);\
+             return {}.map((q) => light(getComputedStyle(document.querySelector(q)).{property}))\
+               .map((ink) => (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05));\
+             }})()",
+            json!(what)
+        ));
+        serde_json::from_value(ratios).unwrap()
+    }
+
     pub(crate) fn assert_no_overflow(&self, width: u32) {
         self.width(width);
         let wide = self.number("document.documentElement.scrollWidth");
@@ -179,10 +197,10 @@ impl Looked {
     }
 }
 
-/// Whether an address is that of one of a session's two pages, or of a comparison.
+/// Whether an address is that of one of a session's two pages, of a comparison or of a load.
 fn is_page(url: &str) -> bool {
     let page = url.split('#').next().unwrap_or_default();
-    [report::REPORT_PAGE, report::CLAIMS_PAGE, crate::comparison::PAGE]
+    [report::REPORT_PAGE, report::CLAIMS_PAGE, crate::comparison::PAGE, crate::load::PAGE]
         .iter()
         .any(|name| page.ends_with(&format!("/{name}")))
 }

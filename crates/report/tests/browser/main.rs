@@ -13,7 +13,12 @@ mod eyes;
 mod fixture;
 #[path = "../hostile/mod.rs"]
 mod hostile;
+mod load;
+#[path = "../loads/mod.rs"]
+mod loads;
 mod made_up;
+#[path = "../predicted/mod.rs"]
+mod predicted;
 mod raw;
 #[path = "../recorded/mod.rs"]
 mod recorded;
