@@ -14,28 +14,40 @@ enum Step {
     Cargo(&'static str, &'static [&'static str]),
     /// `cargo` with these words, where this component of the toolchain is installed.
     Component(&'static str, &'static str, &'static [&'static str]),
-    /// `cargo` with these words, where this file exists.
-    IfThere(&'static str, &'static str, &'static [&'static str]),
+    /// `cargo` with these words, whose tests run the release build's scruple.
+    OfRelease(&'static str, &'static [&'static str]),
 }
 
+/// Where the tests of the binary find the one that they are to run; without it they run their own.
+const TESTED: &str = "SCRUPLE_TESTED";
+
 /// What is done, in this order; the first failure ends it.
-const STEPS: [Step; 7] = [
+///
+/// All tests are built once, with the same features, whatever step runs them. `export/parquet` is on in
+/// `export` alone: the binary is the ordinary one, which has to say that it has none.
+const STEPS: [Step; 6] = [
     Step::Component("format", "rustfmt", &["fmt", "--all", "--check"]),
     Step::Component(
         "lints",
         "clippy",
-        &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        &[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--features",
+            "export/parquet",
+            "--",
+            "-D",
+            "warnings",
+        ],
     ),
     // Before the tests: one of them reads the machine code of the loops out of this binary.
     Step::Cargo("release build", &["build", "--release"]),
-    Step::Cargo("tests", &["test", "--workspace"]),
-    // The one room that the feature changes; the library behind it is not built otherwise.
-    Step::Cargo("tests with Parquet", &["test", "--package", "export", "--features", "parquet"]),
+    Step::Cargo("tests", &["test", "--workspace", "--features", "export/parquet"]),
     Step::Cargo("release binary", &["run", "--release", "--quiet", "--", "--version"]),
-    Step::IfThere(
+    Step::OfRelease(
         "the face, release build",
-        "crates/lab/tests/face.rs",
-        &["test", "--release", "--package", "lab", "--test", "face"],
+        &["test", "--workspace", "--features", "export/parquet", "--test", "face"],
     ),
 ];
 
@@ -54,19 +66,20 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
         let (title, words) = match step {
             Step::Cargo(title, words)
             | Step::Component(title, _, words)
-            | Step::IfThere(title, _, words) => (title, words),
+            | Step::OfRelease(title, words) => (title, words),
         };
         say(&format!("\n== {}/{count} {title}: cargo {}", index + 2, words.join(" ")))?;
-        if let Some(reason) = reason_to_skip(step, root) {
+        if let Some(reason) = reason_to_skip(step) {
             say(&format!("-- {title}: SKIPPED, {reason}"))?;
             continue;
         }
         let start = Instant::now();
-        let status = Command::new(cargo())
-            .args(*words)
-            .current_dir(root)
-            .status()
-            .context("cannot start cargo")?;
+        let mut command = Command::new(cargo());
+        command.args(*words).current_dir(root);
+        if let Step::OfRelease(..) = step {
+            command.env(TESTED, target(root).join("release/scruple"));
+        }
+        let status = command.status().context("cannot start cargo")?;
         ensure!(status.success(), "step \"{title}\" failed: cargo {}: {status}", words.join(" "));
         say(&format!("-- {title}: passed in {:.1} s", start.elapsed().as_secs_f64()))?;
     }
@@ -80,18 +93,15 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     say(&format!("\nall steps passed in {:.0} s", begin.elapsed().as_secs_f64()))
 }
 
-fn reason_to_skip(step: &Step, root: &Path) -> Option<String> {
+fn reason_to_skip(step: &Step) -> Option<String> {
     match step {
-        Step::Cargo(..) => None,
+        Step::Cargo(..) | Step::OfRelease(..) => None,
         Step::Component(_, component, words) => {
             let answer = Command::new(cargo()).args([words[0], "--version"]).output();
             let there = answer.is_ok_and(|output| output.status.success());
             (!there).then(|| {
                 format!("{component} is not installed (`rustup component add {component}`)")
             })
-        }
-        Step::IfThere(_, file, _) => {
-            (!root.join(file).exists()).then(|| format!("there is no {file}"))
         }
     }
 }
@@ -118,20 +128,11 @@ fn say(line: &str) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::{STEPS, Step, reason_to_skip};
-    use std::path::Path;
-
-    #[test]
-    fn a_step_whose_file_is_not_there_is_skipped_with_a_reason() {
-        let step = |file| Step::IfThere("", file, &["test"]);
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        assert_eq!(reason_to_skip(&step("Cargo.toml"), root), None);
-        assert_eq!(reason_to_skip(&step("no.rs"), root), Some("there is no no.rs".into()));
-    }
 
     #[test]
     fn a_component_that_is_not_installed_is_named_with_its_remedy() {
         let step = Step::Component("", "astrolabe", &["astrolabe"]);
-        let reason = reason_to_skip(&step, Path::new("."));
+        let reason = reason_to_skip(&step);
         assert_eq!(
             reason.as_deref(),
             Some("astrolabe is not installed (`rustup component add astrolabe`)")
@@ -141,13 +142,13 @@ mod tests {
     #[test]
     fn warnings_are_errors_and_all_rooms_are_tested() {
         let lines = STEPS.iter().map(|step| match step {
-            Step::Cargo(_, words) | Step::Component(_, _, words) | Step::IfThere(_, _, words) => {
+            Step::Cargo(_, words) | Step::Component(_, _, words) | Step::OfRelease(_, words) => {
                 words.join(" ")
             }
         });
         let lines: Vec<String> = lines.collect();
-        assert!(lines.contains(&"clippy --workspace --all-targets -- -D warnings".to_string()));
-        assert!(lines.contains(&"test --workspace".to_string()));
-        assert!(lines.contains(&"test --package export --features parquet".to_string()));
+        let clippy = "clippy --workspace --all-targets --features export/parquet -- -D warnings";
+        assert!(lines.contains(&clippy.to_string()));
+        assert!(lines.contains(&"test --workspace --features export/parquet".to_string()));
     }
 }

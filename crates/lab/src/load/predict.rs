@@ -9,7 +9,7 @@ use crate::{session, ui};
 use analysis::{MeasuredLoad, Saturated};
 use anyhow::{Context, anyhow, bail};
 use laws::station::predict::Observed;
-use model::{Arrivals, LoadPlan, LoadPrediction, PredictedLoad, ServerDemand};
+use model::{Arrivals, LoadPlan, LoadPrediction, Network, PredictedLoad, ServerDemand};
 use report::PredictedCurves;
 use std::time::Instant;
 use web::load::{Noted, Outcome};
@@ -186,12 +186,14 @@ impl Study<'_> {
         let about = format!("{:.0} % of it", 100.0 * utilisation);
         let Some((outcome, noted)) = self.load(&about, &plan, true)? else { return Ok(None) };
         let requests: Vec<Observed> = noted.iter().map(|one| observed(one, &plan)).collect();
+        let mut doubts = outcome.result.doubts;
+        doubts.extend(turned_away(&outcome.result.network));
         let load = MeasuredLoad {
             per_s,
             random: true,
             keep_alive: plan.keep_alive,
             requests: &requests,
-            doubts: &outcome.result.doubts,
+            doubts: &doubts,
         };
         let played = analysis::predicted_load(told.server, told.cpus, demand, &load);
         let played = played.map_err(|why| anyhow!(why))?;
@@ -233,6 +235,19 @@ impl Study<'_> {
     }
 }
 
+/// What the play does not know of: it has room for all who come.
+fn turned_away(network: &Network) -> Option<String> {
+    let times = match network.listen_overflows? {
+        0 => return None,
+        1 => "once".to_string(),
+        n => format!("{n} times"),
+    };
+    Some(format!(
+        "an accept queue on this machine overflowed {times}: who came then tried again after a second \
+         or later, for which the simulation has no reason"
+    ))
+}
+
 /// How long the requests took that were answered in both, measured and simulated.
 fn curves(requests: &[Observed], predicted: &[Option<u64>]) -> PredictedCurves {
     let took: Vec<(u64, u64)> = requests
@@ -264,5 +279,20 @@ fn observed(one: &Noted, plan: &LoadPlan) -> Observed {
         at_ns: one.due_ns,
         done_ns: one.done_ns,
         connection: one.connection.unwrap_or(plan.connections),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::turned_away;
+    use model::Network;
+
+    #[test]
+    fn a_queue_that_overflowed_is_a_doubt() {
+        let network = |overflows| Network { listen_overflows: overflows, ..Network::default() };
+        assert_eq!((turned_away(&network(None)), turned_away(&network(Some(0)))), (None, None));
+        let doubt = |overflows| turned_away(&network(Some(overflows))).unwrap_or_default();
+        assert!(doubt(1).starts_with("an accept queue on this machine overflowed once: "));
+        assert!(doubt(30).starts_with("an accept queue on this machine overflowed 30 times: "));
     }
 }

@@ -17,9 +17,11 @@ pub(crate) fn scruple() -> Command {
     Command::new(binary())
 }
 
-/// Its path.
+/// Its path; that of another one where `SCRUPLE_TESTED` names it, so that the same tests look at a
+/// release build.
 pub(crate) fn binary() -> PathBuf {
-    PathBuf::from(env!("CARGO_BIN_EXE_scruple"))
+    let own = || PathBuf::from(env!("CARGO_BIN_EXE_scruple"));
+    std::env::var_os("SCRUPLE_TESTED").map_or_else(own, PathBuf::from)
 }
 
 /// Starts a command that is going to get SIGINT, its output kept. A shell without job control

@@ -42,8 +42,8 @@ fn opening(told: &LoadPrediction) -> Markup {
                 Some(demand) => {
                     p { (learned(told, demand)) }
                     p {
-                        "Then requests came at random, and the simulated server got the very same \
-                         arrivals; that is all it knows."
+                        "Then requests came at random. The simulated server got the very same arrivals, \
+                         and knows nothing else of what was measured then."
                     }
                 }
                 None => p.answer { "Interrupted before it was known what a request asks for." },
