@@ -142,7 +142,8 @@ fn few_descriptors_cost_the_prediction_at_most() {
         let prediction = &json(&output)["prediction"];
         assert!(prediction["there"] == true || prediction["why"].is_string(), "{prediction}");
         eventually("no trial is left", || processes_with("__trial").is_empty());
-        assert!(is_empty(folder.path()), "{limit} something is left");
+        // With so few descriptors it may be the guard that removes it, a moment later.
+        eventually("its folder is gone", || is_empty(folder.path()));
     }
 }
 
