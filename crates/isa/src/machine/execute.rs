@@ -10,7 +10,7 @@ const EXIT: u32 = 93;
 
 impl Machine {
     /// Does what an instruction says: what `rd` is to hold. `None` if it does not retire, with the trap
-    /// in the step, or none where it is a `wfi` that nothing can end.
+    /// in the step, or none where nothing can ever come: a `wfi`, or a jump to itself.
     #[inline(always)]
     pub(super) fn execute(&mut self, instruction: Instruction, step: &mut Step) -> Option<u32> {
         let immediate = instruction.immediate;
@@ -41,6 +41,8 @@ impl Machine {
             Op::Rem if b == 0 => Some(a),
             Op::Rem => Some((a as i32).wrapping_rem(b as i32) as u32),
             Op::RemUnsigned => Some(a.checked_rem(b).unwrap_or(a)),
+            // The alarm never comes where no interrupt is enabled.
+            Op::Jump if immediate == 0 && self.alarm == u64::MAX => None,
             Op::Jump => self.go(step, step.pc.wrapping_add(immediate)),
             Op::JumpRegister => self.go(step, address & !1),
             Op::Equal => self.branch(step, a == second, immediate),

@@ -90,3 +90,17 @@ fn each_reason_is_a_sentence() {
         assert_eq!(stopped.to_string(), text);
     }
 }
+
+#[test]
+fn a_jump_to_itself_ends_the_program_unless_an_interrupt_may_come() {
+    let mut machine = machine(&[nop(), jal(ZERO, 0)]);
+    let stopped = Stopped::Circles { pc: BASE + 4 };
+    assert_eq!(machine.run(10, |_| {}), stopped);
+    assert_eq!((machine.run(10, |_| {}), machine.steps()), (stopped, 1));
+    assert!(stopped.to_string().contains("goes to itself"));
+    // Where an interrupt is enabled it may come, and the jump is one like any other.
+    machine.write_csr(csr::MIE, 1 << 7).unwrap();
+    machine.write_csr(csr::MSTATUS, csr::MSTATUS_MIE).unwrap();
+    assert_eq!(machine.run(10, |_| {}), Stopped::Limit);
+    assert_eq!(machine.steps(), 11);
+}
