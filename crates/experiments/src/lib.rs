@@ -27,7 +27,7 @@ mod syscalls;
 mod traps;
 mod workers;
 
-pub use icache::{KERNEL, Looked, carried, look};
+pub use icache::{KERNEL, Looked, carried, load, look, start};
 pub use planted::PLANTED;
 
 use kit::Experiment;

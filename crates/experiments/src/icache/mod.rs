@@ -10,10 +10,12 @@ mod own;
 mod play;
 mod record;
 mod responses;
+mod start;
 
 pub(crate) use own::design as design_of_programs;
 pub use own::{Looked, look};
 pub use play::{KERNEL, carried};
+pub use start::{load, start};
 
 use design::{BUILDS, COMPILERS, MAPPINGS};
 use isa::Stopped;

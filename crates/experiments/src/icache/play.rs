@@ -1,10 +1,11 @@
 //! A program before a cache.
 
+use super::start::{load, start};
 use isa::cache::{
     Cache, Fetch, Fetcher, Geometry, Outcome, Policy, Sweep, Tally, smallest_reaching,
 };
 use isa::pipeline::{Cycles, Parameters, Pipeline};
-use isa::{Cause, Exception, Machine, Program, Setup, Step, Stopped};
+use isa::{Cause, Exception, Program, Step, Stopped};
 use kit::Stop;
 
 /// With which instructions the program was compiled.
@@ -46,7 +47,7 @@ impl Build {
 }
 
 /// The source of the carried programs, in C.
-pub const KERNEL: &str = include_str!("../../../isa/reference/kernel.c");
+pub const KERNEL: &str = include_str!("../../../isa/reference/icache_test.c");
 
 /// The carried programs that were compiled for `rv32im` or `rv32imc` (`march`), with their compilers.
 #[must_use]
@@ -107,8 +108,7 @@ impl Code {
     /// # Errors
     /// A sentence that says why it is none for this machine.
     pub(super) fn of(file: &[u8], steps_max: u64) -> Result<Self, String> {
-        let program = Program::from_elf(file).map_err(|error| error.to_string())?;
-        Ok(Self { program, steps_max })
+        Ok(Self { program: load(file)?, steps_max })
     }
 
     /// Bytes of its instructions in memory.
@@ -121,9 +121,7 @@ impl Code {
     /// # Errors
     /// A sentence that says why its end is none to go by.
     pub(super) fn run(&self, observe: impl FnMut(&Step)) -> Result<Stopped, String> {
-        let setup = Setup { host_calls: true, ..Setup::default() };
-        let mut machine =
-            Machine::new(&self.program, &setup).map_err(|error| error.to_string())?;
+        let mut machine = start(&self.program)?;
         let stopped = machine.run(self.steps_max, observe);
         let steps = machine.steps();
         if steps == 0 {
@@ -138,7 +136,7 @@ impl Code {
                     Cause::Exception(Exception::Illegal) => {
                         "; the machine has RV32IMC with csrs (compile for rv32im or rv32imc, ilp32)"
                     }
-                    _ => "; the machine has the memory of the file's segments and a stack",
+                    _ => "; the machine has the memory of the file's segments and 64 KiB of stack",
                 };
                 Err(format!("after {steps} steps it stops: {stopped}{hint}"))
             }

@@ -14,34 +14,48 @@ use std::time::{Duration, Instant};
 /// A compiler, and what makes it build for a machine without an operating system.
 struct Compiler {
     name: &'static str,
+    /// What it is called in tables.
+    short: &'static str,
     flags: &'static [&'static str],
 }
 
 /// The compilers that are looked for in PATH.
 const COMPILERS: [Compiler; 5] = [
-    Compiler { name: "riscv64-unknown-elf-gcc", flags: &[] },
-    Compiler { name: "riscv32-unknown-elf-gcc", flags: &[] },
-    Compiler { name: "riscv-none-elf-gcc", flags: &[] },
-    Compiler { name: "riscv64-linux-gnu-gcc", flags: &["-static", "-no-pie", "-fno-pic"] },
+    Compiler { name: "riscv64-unknown-elf-gcc", short: "elf-gcc", flags: &[] },
+    Compiler { name: "riscv32-unknown-elf-gcc", short: "elf32-gcc", flags: &[] },
+    Compiler { name: "riscv-none-elf-gcc", short: "none-gcc", flags: &[] },
+    Compiler {
+        name: "riscv64-linux-gnu-gcc",
+        short: "linux-gcc",
+        flags: &["-static", "-no-pie", "-fno-pic"],
+    },
     Compiler {
         name: "clang",
+        short: "clang",
         flags: &["--target=riscv32-unknown-elf", "-fuse-ld=lld", "-static", "-fno-pic"],
     },
 ];
 
-/// What the carried programs were built with (crates/isa/reference/README.md), but for `-e main`,
-/// without which the entry is whatever the compiler puts first.
-const FLAGS: [&str; 6] = [
+/// What the source is called: a linker writes it into what it makes.
+const SOURCE: &str = "icache_test.c";
+
+/// The level of the carried programs.
+const CARRIED: &str = "-O2";
+
+/// What the carried programs were built with (crates/isa/reference/README.md).
+const FLAGS: [&str; 5] = [
     "-mabi=ilp32",
     "-fno-unwind-tables",
     "-fno-asynchronous-unwind-tables",
     "-fomit-frame-pointer",
     "-nostdlib",
-    "-Wl,-e,main",
 ];
 
+/// At other levels, and by other compilers, the entry would be whatever comes first.
+const ENTRY: &str = "-Wl,-e,main";
+
 const MARCHES: [&str; 2] = ["rv32im", "rv32imc"];
-const OPTIMISATIONS: [&str; 5] = ["-O2", "-O0", "-O1", "-O3", "-Os"];
+const OPTIMISATIONS: [&str; 5] = [CARRIED, "-O0", "-O1", "-O3", "-Os"];
 
 /// How long a compiler may take for one program.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
@@ -58,7 +72,7 @@ pub(super) fn all(instructions_max: u64) -> anyhow::Result<Vec<Program>> {
         bail!("--rebuild: no compiler for RISC-V is in PATH; there must be one of {known}");
     }
     let folder = Folder::create()?;
-    let source = folder.0.join("kernel.c");
+    let source = folder.0.join(SOURCE);
     std::fs::write(&source, experiments::KERNEL)
         .with_context(|| format!("cannot write {}", source.display()))?;
     let mut programs = Vec::new();
@@ -93,13 +107,12 @@ fn of_compiler(
             if sys::interrupt::requested().is_some() {
                 bail!("interrupted");
             }
-            let level = format!("{}{optimisation}-{march}", compiler.name);
+            let level = format!("{}{optimisation}-{march}", compiler.short);
             let content = build(compiler, path, folder, [optimisation, march])?;
             let sha256 = kit::programs::sha256(&content);
             let origin = format!("built by {version}, {optimisation} -march={march}");
-            let same = same_as(&content, march)?;
-            if optimisation == "-O2" {
-                told.push(format!("{march} {} bytes{}", same.text_bytes, same.said()));
+            if optimisation == CARRIED {
+                told.push(compared(&content, march)?);
             }
             // Where it lies is known when the session's folder is.
             let program =
@@ -111,27 +124,18 @@ fn of_compiler(
     Ok(programs)
 }
 
-/// How a program compares with the carried ones.
-struct Same {
-    text_bytes: usize,
-    /// The compiler of the carried program with the same instructions.
-    of: Option<&'static str>,
-}
-
-impl Same {
-    fn said(&self) -> String {
-        match self.of {
-            Some(compiler) => format!(", the very instructions that scruple carries of {compiler}"),
-            None => ", other instructions than those that scruple carries".into(),
-        }
-    }
-}
-
-fn same_as(content: &[u8], march: &str) -> anyhow::Result<Same> {
+/// How a program compares with the carried ones, in words.
+fn compared(content: &[u8], march: &str) -> anyhow::Result<String> {
     let own = instructions(content)?;
-    let mut carried = experiments::carried(march).into_iter();
-    let of = carried.find(|(_, elf)| instructions(elf).is_ok_and(|theirs| theirs == own));
-    Ok(Same { text_bytes: own.len(), of: of.map(|(compiler, _)| compiler) })
+    let carried = experiments::carried(march);
+    let file = carried.iter().find(|(_, elf)| *elf == content);
+    let code = || carried.iter().find(|(_, elf)| instructions(elf).is_ok_and(|it| it == own));
+    let said = match (file, file.or_else(code)) {
+        (Some((of, _)), _) => format!("the very file that scruple carries ({of})"),
+        (None, Some((of, _))) => format!("the instructions that scruple carries ({of})"),
+        (None, None) => "other instructions than those that scruple carries".into(),
+    };
+    Ok(format!("{march} {} bytes, {said}", own.len()))
 }
 
 /// The bytes of a program's instructions.
@@ -160,7 +164,8 @@ fn build(
     folder: &Path,
     [optimisation, march]: [&str; 2],
 ) -> anyhow::Result<Vec<u8>> {
-    let made = folder.join(format!("kernel{optimisation}-{march}.elf"));
+    let made = folder.join(format!("made{optimisation}-{march}.elf"));
+    let exact = optimisation == CARRIED && compiler.flags.is_empty();
     let mut command = Command::new(path);
     command
         .args([optimisation, &format!("-march={march}")])
@@ -168,7 +173,8 @@ fn build(
         .args(compiler.flags)
         .arg("-o")
         .arg(&made)
-        .arg("kernel.c")
+        .args((!exact).then_some(ENTRY))
+        .arg(SOURCE)
         .current_dir(folder);
     run(command).with_context(|| format!("{optimisation} -march={march}"))?;
     let (content, _) = kit::programs::read(&made).map_err(anyhow::Error::msg)?;

@@ -2,7 +2,7 @@
 
 use crate::conduct::Session;
 use anyhow::Context;
-use isa::{Machine, Program, Setup, trace};
+use isa::trace;
 use model::ProgramFile;
 use std::io::{BufWriter, Write};
 use store::Beside;
@@ -25,9 +25,8 @@ fn text(
     file: &ProgramFile,
     content: &[u8],
 ) -> anyhow::Result<std::io::Result<()>> {
-    let program = Program::from_elf(content)?;
-    let setup = Setup { host_calls: true, ..Setup::default() };
-    let mut machine = Machine::new(&program, &setup)?;
+    let program = experiments::load(content).map_err(anyhow::Error::msg)?;
+    let mut machine = experiments::start(&program).map_err(anyhow::Error::msg)?;
     let most = STEPS_MAX.min(file.instructions_max);
     let mut lines = || -> std::io::Result<()> {
         // A path is the user's, and may hold anything.

@@ -1,6 +1,6 @@
 volatile unsigned sink;
 
-unsigned kernel(unsigned x) {
+__attribute__((noinline)) unsigned kernel(unsigned x) {
     unsigned s = 0;
     for (int i = 0; i < 1024; i++) {
         s += (x & 1) ? 3 : 7;
