@@ -99,7 +99,10 @@ impl fmt::Display for Line<'_> {
             }
         });
         let number = self.number;
-        write!(out, "{number:>8} {pc:#010x} {size} {word:>8} {next:<10} {access:<13} {trap} {place}")
+        write!(
+            out,
+            "{number:>8} {pc:#010x} {size} {word:>8} {next:<10} {access:<13} {trap} {place}"
+        )
     }
 }
 

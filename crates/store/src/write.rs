@@ -4,8 +4,8 @@ use crate::plan::Plan;
 use crate::read::{Stored, check_manifest, read_manifest};
 use crate::trials::read_trials;
 use crate::{
-    Beside, CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE, REPORT_FILE,
-    SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
+    Beside, CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE,
+    REPORT_FILE, SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
 };
 use model::{Manifest, Record, Summary};
 use serde::Serialize;

@@ -3,7 +3,9 @@
 use super::claims::claims;
 use super::play::{Build, Compiler, Mapping};
 use super::responses::{accounts, responses};
-use kit::declare::{FactorBuilder, Named, cell, difference, factor, finding, grid, ratio, remark, value};
+use kit::declare::{
+    FactorBuilder, Named, cell, difference, factor, finding, grid, ratio, remark, value,
+};
 use kit::model::{Cell, Design, Factor, Finding, Grid, Needs, Profile};
 
 /// The levels of the factor `build`.

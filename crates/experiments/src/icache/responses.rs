@@ -116,8 +116,8 @@ pub(super) fn accounts<'p>(
     before: &str,
 ) -> Vec<Account> {
     let one = |(number, (program, at)): (usize, (&str, Cell))| {
-        let parts = CAUSES
-            .map(|(name, _, label)| part(label, measured(name, at.clone()), known(1.0)));
+        let parts =
+            CAUSES.map(|(name, _, label)| part(label, measured(name, at.clone()), known(1.0)));
         let title = format!("one instruction of {program} before {before}, in cycles");
         account(&format!("cycles_{number}"), &title, measured("cycles", at), parts.into())
     };

@@ -99,8 +99,7 @@ mod tests {
     fn gp_is_where_the_linker_wants_it() {
         let mut program = with(&[]);
         assert_eq!(start(&program).unwrap().register(GP), 0);
-        program.symbols =
-            vec![Symbol { name: GLOBAL_POINTER.into(), address: 0x1_1934, size: 0 }];
+        program.symbols = vec![Symbol { name: GLOBAL_POINTER.into(), address: 0x1_1934, size: 0 }];
         assert_eq!(start(&program).unwrap().register(GP), 0x1_1934);
     }
 }

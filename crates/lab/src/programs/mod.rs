@@ -151,7 +151,11 @@ fn look(
              --instructions N changes how many they are"
         ));
     }
-    Ok(Program { file: ProgramFile { level, path, sha256, about, instructions_max }, content, origin })
+    Ok(Program {
+        file: ProgramFile { level, path, sha256, about, instructions_max },
+        content,
+        origin,
+    })
 }
 
 /// A design that was made for program files, made anew: what a session of them goes on with.

@@ -120,7 +120,11 @@ fn of_compiler(
             programs.push(program.with_context(|| format!("{optimisation} -march={march}"))?);
         }
     }
-    ui::note(&format!("{} ({version}) makes of the program at -O2: {}", compiler.name, told.join("; ")));
+    ui::note(&format!(
+        "{} ({version}) makes of the program at -O2: {}",
+        compiler.name,
+        told.join("; ")
+    ));
     Ok(programs)
 }
 
@@ -206,7 +210,10 @@ fn run(mut command: Command) -> anyhow::Result<String> {
             sys::process::kill_group(child.id() as sys::task::Pid, sys::signal::SIGKILL)?;
             child.wait()?;
             let limit = TIME_LIMIT.as_secs();
-            bail!("{}", if stop { "interrupted".into() } else { format!("it took over {limit} s") });
+            bail!(
+                "{}",
+                if stop { "interrupted".into() } else { format!("it took over {limit} s") }
+            );
         }
         std::thread::sleep(Duration::from_millis(5));
     };

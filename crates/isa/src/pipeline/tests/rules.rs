@@ -10,7 +10,10 @@ fn lost(parameters: Parameters, steps: &[Step]) -> Cycles {
     let pipeline = run(parameters, steps);
     let cycles = *pipeline.cycles();
     let known = cycles.retired + cycles.trapped + cycles.fill;
-    assert_eq!(cycles.total() - known, cycles.by_cause()[2..9].iter().map(|part| part.cycles).sum());
+    assert_eq!(
+        cycles.total() - known,
+        cycles.by_cause()[2..9].iter().map(|part| part.cycles).sum()
+    );
     Cycles { retired: 0, trapped: 0, fill: 0, ..cycles }
 }
 
