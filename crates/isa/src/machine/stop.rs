@@ -31,8 +31,7 @@ pub enum Stopped {
         /// The `wfi`.
         pc: u32,
     },
-    /// A jump goes to itself, as many programs end, and no interrupt is enabled that could come. It
-    /// is no step.
+    /// A jump goes to itself, as many programs end, and no interrupt can come. It is no step.
     Circles {
         /// The jump.
         pc: u32,
@@ -54,7 +53,7 @@ impl fmt::Display for Stopped {
                 write!(out, "wfi at {pc:#010x} waits, and no interrupt is enabled that can come")
             }
             Self::Circles { pc } => {
-                write!(out, "the jump at {pc:#010x} goes to itself, and no interrupt is enabled")
+                write!(out, "the jump at {pc:#010x} goes to itself, and no interrupt can come")
             }
         }
     }
