@@ -198,8 +198,7 @@ pub(super) fn stretched_at(x: &Scale, value: f64, height: f64) -> String {
 
 /// What a theory gives the response: a level line with its name each.
 fn limits(panel: &Panel<'_>, y: &Scale) -> Markup {
-    let inside = |value: f64| (0.0..=1.0).contains(&y.place(value));
-    let shown: Vec<_> = panel.limits.iter().filter(|limit| inside(limit.value)).collect();
+    let shown: Vec<_> = panel.limits.iter().filter(|limit| y.holds(limit.value)).collect();
     html! {
         @if !shown.is_empty() {
             g.limits {

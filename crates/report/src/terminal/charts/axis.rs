@@ -54,7 +54,7 @@ impl Axis {
 
     /// The cell in which a value lies, if it lies on the axis.
     pub(super) fn row(&self, value: f64) -> Option<usize> {
-        (0.0..=1.0).contains(&self.scale.place(value)).then(|| self.cell(value))
+        self.scale.holds(value).then(|| self.cell(value))
     }
 
     /// The line of a horizontal axis, and its labels below; a label that has no room is left out.
