@@ -125,18 +125,22 @@ pub struct Looked {
     pub limited: bool,
 }
 
-/// Runs a program in an ELF file to its end, or for so many instructions.
+/// Runs a program in an ELF file to its end, or for so many instructions. Asks now and then whether
+/// to go on; `None` if not.
 ///
 /// # Errors
 /// A sentence that says why it is no program for this machine, or how it failed.
-pub fn look(file: &[u8], steps_max: u64) -> Result<Looked, String> {
+pub fn look(
+    file: &[u8],
+    steps_max: u64,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Result<Option<Looked>, String> {
     let code = Code::of(file, steps_max)?;
-    let mut steps = 0;
-    let stopped = code.run(|_| steps += 1)?;
-    Ok(Looked {
+    let Some((steps, stopped)) = code.try_out(go_on)? else { return Ok(None) };
+    Ok(Some(Looked {
         text_bytes: code.text_bytes(),
         steps,
         ended: stopped.to_string(),
         limited: stopped == isa::Stopped::Limit,
-    })
+    }))
 }

@@ -123,27 +123,58 @@ impl Code {
     pub(super) fn run(&self, observe: impl FnMut(&Step)) -> Result<Stopped, String> {
         let mut machine = start(&self.program)?;
         let stopped = machine.run(self.steps_max, observe);
-        let steps = machine.steps();
-        if steps == 0 {
-            return Err(format!("it carries out no instruction: {stopped}"));
-        }
-        match stopped {
-            Stopped::Unhandled { trap, .. } if trap.cause != BREAKPOINT => {
-                let hint = match trap.cause {
-                    Cause::Exception(Exception::MachineCall) => {
-                        "; of system calls the machine knows exit alone (93 in a7)"
-                    }
-                    Cause::Exception(Exception::Illegal) => {
-                        "; the machine has RV32IMC with csrs (compile for rv32im or rv32imc, ilp32)"
-                    }
-                    _ => "; the machine has the memory of the file's segments and 64 KiB of stack",
-                };
-                Err(format!("after {steps} steps it stops: {stopped}{hint}"))
+        accepted(stopped, machine.steps())
+    }
+
+    /// The same, unseen: how many steps it makes and how it ends, asking now and then whether to go
+    /// on. `None` if not.
+    ///
+    /// # Errors
+    /// As [`Code::run`].
+    pub(super) fn try_out(
+        &self,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<(u64, Stopped)>, String> {
+        let mut machine = start(&self.program)?;
+        loop {
+            let left = self.steps_max - machine.steps();
+            let stopped = machine.run(left.min(UNASKED_STEPS), |_| {});
+            let steps = machine.steps();
+            if stopped == Stopped::Limit && steps < self.steps_max {
+                if go_on() {
+                    continue;
+                }
+                return Ok(None);
             }
-            other => Ok(other),
+            return accepted(stopped, steps).map(|stopped| Some((steps, stopped)));
         }
     }
 }
+
+/// How a program ended, if that is an end to go by.
+fn accepted(stopped: Stopped, steps: u64) -> Result<Stopped, String> {
+    if steps == 0 {
+        return Err(format!("it carries out no instruction: {stopped}"));
+    }
+    match stopped {
+        Stopped::Unhandled { trap, .. } if trap.cause != BREAKPOINT => {
+            let hint = match trap.cause {
+                Cause::Exception(Exception::MachineCall) => {
+                    "; of system calls the machine knows exit alone (93 in a7)"
+                }
+                Cause::Exception(Exception::Illegal) => {
+                    "; the machine has RV32IMC with csrs (compile for rv32im or rv32imc, ilp32)"
+                }
+                _ => "; the machine has the memory of the file's segments and 64 KiB of stack",
+            };
+            Err(format!("after {steps} steps it stops: {stopped}{hint}"))
+        }
+        other => Ok(other),
+    }
+}
+
+/// So many steps take some hundredths of a second.
+const UNASKED_STEPS: u64 = 1 << 22;
 
 /// Without a handler a debugger would take over here; many small programs end so.
 const BREAKPOINT: Cause = Cause::Exception(Exception::Breakpoint);

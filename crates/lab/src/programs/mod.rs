@@ -137,7 +137,9 @@ fn look(
     instructions_max: u64,
     origin: Option<String>,
 ) -> anyhow::Result<Program> {
-    let seen = experiments::look(&content, instructions_max).map_err(anyhow::Error::msg)?;
+    let mut go_on = || sys::interrupt::requested().is_none();
+    let seen = experiments::look(&content, instructions_max, &mut go_on);
+    let seen = seen.map_err(anyhow::Error::msg)?.ok_or_else(interrupted)?;
     let (text, steps, ended) = (seen.text_bytes, seen.steps, &seen.ended);
     let (bytes, digits) = (content.len(), &sha256[..SHOWN_DIGITS]);
     let made = origin.as_ref().map(|origin| format!("{origin}; ")).unwrap_or_default();
@@ -156,6 +158,11 @@ fn look(
         content,
         origin,
     })
+}
+
+/// Somebody asked to stop before there is a session.
+fn interrupted() -> anyhow::Error {
+    std::io::Error::other(crate::destination::Stopped).into()
 }
 
 /// A design that was made for program files, made anew: what a session of them goes on with.

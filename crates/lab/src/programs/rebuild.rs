@@ -1,7 +1,7 @@
 //! The carried program, built anew by whatever RISC-V compiler is installed: one program for each
 //! level of optimisation, with and without compressed instructions.
 
-use super::{PROGRAMS_MAX, Program, look};
+use super::{PROGRAMS_MAX, Program, interrupted, look};
 use crate::ui;
 use anyhow::{Context, bail};
 use isa::Program as Machine;
@@ -79,6 +79,7 @@ pub(super) fn all(instructions_max: u64) -> anyhow::Result<Vec<Program>> {
     for (compiler, path) in &there {
         match of_compiler(compiler, path, &folder.0, instructions_max) {
             Ok(made) => programs.extend(made),
+            Err(_) if sys::interrupt::requested().is_some() => return Err(interrupted()),
             Err(error) => ui::warn(&format!("{} is left out: {error:#}", compiler.name)),
         }
     }
@@ -105,7 +106,7 @@ fn of_compiler(
     for optimisation in OPTIMISATIONS {
         for march in MARCHES {
             if sys::interrupt::requested().is_some() {
-                bail!("interrupted");
+                return Err(interrupted());
             }
             let level = format!("{}{optimisation}-{march}", compiler.short);
             let content = build(compiler, path, folder, [optimisation, march])?;

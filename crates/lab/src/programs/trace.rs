@@ -1,7 +1,6 @@
 //! What a program does, step by step, in a file of the session.
 
 use crate::conduct::Session;
-use anyhow::Context;
 use isa::trace;
 use model::ProgramFile;
 use std::io::{BufWriter, Write};
@@ -14,9 +13,14 @@ pub(super) const STEPS_MAX: u64 = 200_000;
 pub(super) fn write(session: &Session, file: &ProgramFile, content: &[u8]) -> anyhow::Result<()> {
     let (out, path) = session.create_beside(Beside::Traces, &format!("{}.txt", file.level))?;
     let mut out = BufWriter::new(out);
-    text(&mut out, file, content)?
-        .and_then(|()| out.flush())
-        .with_context(|| format!("cannot write {}", path.display()))
+    text(&mut out, file, content)?.and_then(|()| out.flush()).map_err(|error| {
+        // A trace that does not say how it ends is none.
+        let _ = std::fs::remove_file(&path);
+        let (path, dir) = (path.display(), session.dir().display());
+        anyhow::anyhow!(
+            "cannot write {path}: {error}; to go on without traces: scruple run --resume {dir}"
+        )
+    })
 }
 
 /// The trace: what the outer result says is of the program, what the inner one says of writing.
