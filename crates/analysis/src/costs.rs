@@ -13,6 +13,9 @@ use crate::sample::{ByBlock, Table};
 use model::{Account, AccountResult, Estimate, PartResult, Record, Term, Treatment, Unit};
 use std::collections::BTreeSet;
 
+/// What sums of so few numbers lose to rounding, as a share of the total, at the most.
+const ROUNDING: f64 = 32.0 * f64::EPSILON;
+
 /// All accounts of an experiment.
 pub(crate) fn accounts(table: &Table<'_>) -> Vec<AccountResult> {
     table.design.accounts.iter().map(|account| result(table, account)).collect()
@@ -115,7 +118,9 @@ impl Column {
 
     fn less(&self, amounts: &[Line]) -> Column {
         let left = |(block, total): (usize, &f64)| {
-            amounts.iter().fold(*total, |left, line| left - line.amount.values[block])
+            let left = amounts.iter().fold(*total, |left, line| left - line.amount.values[block]);
+            // What computed parts leave over is 0 but for the rounding of each step.
+            if left.abs() <= ROUNDING * total.abs() { 0.0 } else { left }
         };
         Column { values: self.values.iter().enumerate().map(left).collect(), kind: Kind::Formed }
     }
@@ -239,7 +244,8 @@ fn remarks(table: &Table<'_>, account: &Account, ledger: &Ledger) -> Vec<String>
     let mut remarks = Vec::new();
     let records =
         |(_, treatment): &(&str, Treatment)| -> Vec<&Record> { table.records(treatment).to_vec() };
-    if places(table, account).iter().any(|place| disturbed(&records(place))) {
+    let is_disturbed = || places(table, account).iter().any(|place| disturbed(&records(place)));
+    if !table.design.is_exact() && is_disturbed() {
         remarks.push("others took part of the wall clock of some of its trials".into());
     }
     if ledger.lacking > 0 {
@@ -249,7 +255,7 @@ fn remarks(table: &Table<'_>, account: &Account, ledger: &Ledger) -> Vec<String>
             blocks + ledger.lacking
         ));
     }
-    if blocks < BLOCKS_FREE {
+    if blocks < BLOCKS_FREE && !table.design.is_exact() {
         remarks.push(format!(
             "only {blocks} blocks: the intervals assume normally distributed numbers"
         ));

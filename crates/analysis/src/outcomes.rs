@@ -234,6 +234,7 @@ mod tests {
             cpu_twin: None,
             subtract: None,
             exact: false,
+            limits: Vec::new(),
             card: model::Card::default(),
         };
         let responses = vec![response("wall_ns", Unit::Ns), response("lost_count", Unit::Count)];

@@ -48,7 +48,7 @@ pub struct Input<'a> {
 /// Verdicts share their error over all claims of the session, controls over all controls, planted
 /// answers over all planted answers (Holm).
 pub fn summarise(input: &Input<'_>) -> Summary {
-    let tagger = Tagger::over(input.records);
+    let tagger = Tagger::over(input.designs, input.records);
     let by_experiment = by_experiment(input.records);
     let own =
         |design: &Design| by_experiment.get(design.id.as_str()).map_or(&[][..], Vec::as_slice);

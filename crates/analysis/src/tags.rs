@@ -2,8 +2,8 @@
 
 use crate::disturbance::lost_share;
 use crate::order::median;
-use model::{Calibration, Record};
-use std::collections::BTreeMap;
+use model::{Calibration, Design, Record};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A trial is tagged *preempted* when others took at least this share of its wall clock.
 pub const PREEMPTED_SHARE: f64 = 0.01;
@@ -108,16 +108,22 @@ impl Tag {
 /// meet a slow clock. The median of the session, and not its best, since a boosted clock in a few
 /// trials must not make all others slow; the shorter of the two loops, since a clock that fell during
 /// the trial must not raise the reference. Fewer than five trials make no reference.
+///
+/// *What is computed.* No number of an exact experiment is read from a clock, so that whatever the
+/// machine did meanwhile its trials have no tag.
 #[derive(Clone, Debug, Default)]
 pub struct Tagger {
     references: BTreeMap<String, f64>,
     /// The shortest of them.
     shortest: Option<f64>,
+    /// The experiments of which nothing is measured.
+    exact: BTreeSet<String>,
 }
 
 impl Tagger {
-    /// Learns from all trials of a session, whatever their experiment.
-    pub fn over(records: &[Record]) -> Self {
+    /// Learns from all trials of a session, whatever their experiment; `designs` tell whose are
+    /// exact.
+    pub fn over(designs: &[Design], records: &[Record]) -> Self {
         let mut loops: BTreeMap<String, Vec<f64>> = BTreeMap::new();
         for record in records {
             if let Some(Calibration { before_ns, after_ns }) = calibration(record) {
@@ -129,7 +135,8 @@ impl Tagger {
         let median = |(place, loops): (String, Vec<f64>)| Some((place, median(&loops)?));
         let references: BTreeMap<String, f64> = loops.into_iter().filter_map(median).collect();
         let shortest = references.values().copied().filter(|ns| *ns > 0.0).min_by(f64::total_cmp);
-        Tagger { references, shortest }
+        let exact = designs.iter().filter(|design| design.is_exact());
+        Tagger { references, shortest, exact: exact.map(|design| design.id.clone()).collect() }
     }
 
     /// How long the loop took before and after a trial, as multiples of its ordinary time there;
@@ -158,6 +165,7 @@ impl Tagger {
 
     fn has(&self, tag: Tag, record: &Record) -> bool {
         match tag {
+            _ if self.exact.contains(record.experiment.as_str()) => false,
             Tag::SlowClock => {
                 let slow = |times: f64| times >= SLOW_CLOCK;
                 // What is not slow for the fastest CPU is not slow for the trial's, whose name
@@ -235,12 +243,24 @@ mod tests {
         records.push(Trial::new(6).calibration(20_900, 20_000).record());
         records.push(Trial::new(7).calibration(20_000, 21_000).record());
         records.push(Trial::new(8).calibration(30_000, 30_000).record());
-        let tagger = Tagger::over(&records);
+        let tagger = Tagger::over(&[], &records);
         let slow: Vec<u32> =
             records.iter().filter(|r| tagger.is_tagged(r)).map(|r| r.block).collect();
         assert_eq!(slow, vec![7, 8]);
         assert_eq!(names(&tagger, &records[7]), ["slow clock"]);
         assert_eq!(tagger.clock(&records[7]), Some([1.0, 1.05]));
+    }
+
+    #[test]
+    fn a_trial_of_an_exact_experiment_has_no_tag() {
+        let loud = Trial::new(0).wall(1000).cpu(500).foreign(500).switches(3).steal(1).moved(2);
+        let records = vec![loud.throttled(9).record()];
+        let mut design = crate::fixture::design();
+        assert!(Tagger::over(&[design.clone()], &records).is_tagged(&records[0]));
+        design.responses.iter_mut().for_each(|response| response.exact = true);
+        assert_eq!(records[0].experiment.as_str(), design.id);
+        let tagger = Tagger::over(&[design], &records);
+        assert!(!tagger.is_tagged(&records[0]) && tagger.tags(&records[0]).is_empty());
     }
 
     #[test]
@@ -253,14 +273,14 @@ mod tests {
         // Free to run anywhere: four on the fast kind, one on the slow, told from its like.
         records.extend((0..4).map(|b| Trial::new(b).calibration(20_000, 20_000).record()));
         records.push(Trial::new(9).calibration(35_000, 35_000).record());
-        let tagger = Tagger::over(&records);
+        let tagger = Tagger::over(&[], &records);
         let slow: Vec<u32> =
             records.iter().filter(|r| tagger.is_tagged(r)).map(|r| r.block).collect();
         assert_eq!(slow, vec![9]);
         // Four trials are too few to say what is ordinary.
         let few: Vec<Record> =
             records.iter().filter(|r| r.observed.is_empty()).take(4).cloned().collect();
-        assert_eq!(Tagger::over(&few).clock(&few[0]), None);
+        assert_eq!(Tagger::over(&[], &few).clock(&few[0]), None);
     }
 
     proptest! {
@@ -273,7 +293,7 @@ mod tests {
                 Trial::new(0).calibration(*before, *after).throttled(throttled).record()
             };
             let records: Vec<Record> = ns.iter().map(one).collect();
-            let tagger = Tagger::over(&records);
+            let tagger = Tagger::over(&[], &records);
             for record in &records {
                 let tags = tagger.tags(record);
                 prop_assert_eq!(tagger.is_tagged(record), !tags.is_empty());

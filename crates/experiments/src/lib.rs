@@ -27,9 +27,11 @@ mod syscalls;
 mod traps;
 mod workers;
 
+pub use icache::{KERNEL, Looked, carried, load, look, start};
 pub use planted::PLANTED;
 
 use kit::Experiment;
+use kit::model::{Design, ProgramFile};
 
 /// All experiments, in the order in which people read them.
 pub const CATALOG: &[Experiment] = &[
@@ -55,6 +57,15 @@ pub const CATALOG: &[Experiment] = &[
     clock::EXPERIMENT,
     null::EXPERIMENT,
 ];
+
+/// The experiment that program files can be given to.
+pub const OF_PROGRAMS: &str = icache::EXPERIMENT.id;
+
+/// Its design for some of them.
+#[must_use]
+pub fn design_of_programs(programs: &[ProgramFile]) -> Design {
+    icache::design_of_programs(programs)
+}
 
 #[cfg(test)]
 mod tests {

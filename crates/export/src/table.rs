@@ -119,7 +119,7 @@ impl<'a> Table<'a> {
         let factors =
             factors.map(|factor| factor.name.as_str()).filter(|name| seen.insert(*name)).collect();
         // Tags compare a trial with all others of the session, chosen or not.
-        let tagger = Tagger::over(session.records);
+        let tagger = Tagger::over(&session.manifest.designs, session.records);
         Ok(Table { session, rows, chosen, factors, tagger })
     }
 

@@ -73,7 +73,7 @@ fn main() {
         machine().run(count, |step| {
             pipeline.step(step, 0);
         });
-        pipeline.account().total()
+        pipeline.cycles().total()
     });
 }
 
@@ -84,7 +84,7 @@ fn pass(parameters: Parameters, steps: &[Step], rounds: u64) -> u64 {
             pipeline.step(step, u8::from(step.pc & 63 == 0));
         }
     }
-    pipeline.account().total()
+    pipeline.cycles().total()
 }
 
 fn row(name: &str, steps: u64, play: impl Fn() -> u64) {

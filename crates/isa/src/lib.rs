@@ -8,6 +8,7 @@
 //! * [`Program`]: what is run, from such words or from an ELF file.
 //! * [`Machine`]: runs it, and says of each instruction what it did and why it stopped ([`Stopped`]).
 //! * [`expand()`]: compressed instructions as what they stand for.
+//! * [`trace`]: each step as a line of text.
 //! * [`csr`]: numbers of control and status registers.
 //!
 //! What the machine is, chooses and leaves out stands in docs/machine.md.
@@ -39,6 +40,7 @@ mod machine;
 pub mod pipeline;
 mod program;
 mod step;
+pub mod trace;
 
 pub use error::Error;
 pub use expand::expand;

@@ -5,7 +5,7 @@
 
 use isa::cache::{Cache, Geometry, Outcome, Policy};
 use isa::encode::{T0, ZERO, addi, csrrs, csrrw, ecall, jal, mret, nop};
-use isa::pipeline::{Account, Code, Drawing, Parameters, Pipeline, Stage};
+use isa::pipeline::{Code, Cycles, Drawing, Parameters, Pipeline, Stage};
 use isa::{Kind, Machine, Program, Setup, Step, csr};
 use std::fmt::Write as _;
 
@@ -29,14 +29,14 @@ fn pass(elf: &[u8], parameters: Parameters) -> Pipeline {
 }
 
 /// The same behind a cache of 8 lines of 8 bytes, asked once per instruction at its first word.
-fn behind_cache(elf: &[u8], miss: u16) -> Account {
+fn behind_cache(elf: &[u8], miss: u16) -> Cycles {
     let mut cache = Cache::new(Geometry::direct_mapped(8, 8).unwrap(), Policy::Lru);
     let mut pipeline = Pipeline::new(Parameters { miss, ..Parameters::textbook() }).unwrap();
     machine(elf).run(1_000_000, |step| {
         let missed = matches!(cache.access(step.pc & !3), Outcome::Miss(_));
         pipeline.step(step, u8::from(missed));
     });
-    *pipeline.account()
+    *pipeline.cycles()
 }
 
 /// Digits in groups of three, as the page has them.
@@ -68,18 +68,18 @@ fn the_cycles_of_the_page_are_those_of_the_pipeline() {
     let jumps = Parameters { jump: Stage::Decode, jump_register: Stage::Decode, ..textbook };
     let narrow = Parameters { fetch_bytes: 2, ..textbook };
     let rows = [
-        pass(RV32IM, textbook).account().total(),
-        pass(RV32IM, early).account().total(),
-        pass(RV32IM, late).account().total(),
-        pass(RV32IM, jumps).account().total(),
-        pass(RV32IM, Parameters { latency: 2, ..textbook }).account().total(),
-        pass(RV32IM, Parameters { forwarding: false, ..textbook }).account().total(),
-        pass(RV32IM, Parameters::cv32e40p()).account().total(),
-        pass(RV32IMC, textbook).account().total(),
+        pass(RV32IM, textbook).cycles().total(),
+        pass(RV32IM, early).cycles().total(),
+        pass(RV32IM, late).cycles().total(),
+        pass(RV32IM, jumps).cycles().total(),
+        pass(RV32IM, Parameters { latency: 2, ..textbook }).cycles().total(),
+        pass(RV32IM, Parameters { forwarding: false, ..textbook }).cycles().total(),
+        pass(RV32IM, Parameters::cv32e40p()).cycles().total(),
+        pass(RV32IMC, textbook).cycles().total(),
         pass(RV32IM, textbook).fetches(),
         pass(RV32IMC, textbook).fetches(),
-        pass(RV32IM, narrow).account().total(),
-        pass(RV32IMC, narrow).account().total(),
+        pass(RV32IM, narrow).cycles().total(),
+        pass(RV32IMC, narrow).cycles().total(),
         behind_cache(RV32IM, 10).total(),
         behind_cache(RV32IMC, 10).total(),
     ];
@@ -88,9 +88,9 @@ fn the_cycles_of_the_page_are_those_of_the_pipeline() {
 }
 
 #[test]
-fn the_parts_of_the_page_are_those_of_the_account() {
-    let account = *pass(RV32IM, Parameters::textbook()).account();
-    let mut rows: Vec<_> = account.parts().into_iter().filter(|part| part.cycles > 0).collect();
+fn the_parts_of_the_page_are_those_of_the_cycles() {
+    let cycles = *pass(RV32IM, Parameters::textbook()).cycles();
+    let mut rows: Vec<_> = cycles.by_cause().into_iter().filter(|part| part.cycles > 0).collect();
     rows.sort_by_key(|part| std::cmp::Reverse(part.cycles));
     let rows: Vec<_> =
         rows.iter().map(|part| vec![part.name.to_owned(), grouped(part.cycles)]).collect();
@@ -127,9 +127,9 @@ fn readings() -> Vec<[String; 4]> {
 
 #[test]
 fn one_reading_of_the_known_cycles_is_what_the_pipeline_does() {
-    let account = *pass(RV32IM, Parameters::textbook()).account();
-    assert_eq!(account.total(), KNOWN_CYCLES);
-    assert_eq!((account.data, account.control), (0, 2 * (10_239 + 10 + 10)));
+    let cycles = *pass(RV32IM, Parameters::textbook()).cycles();
+    assert_eq!(cycles.total(), KNOWN_CYCLES);
+    assert_eq!((cycles.data, cycles.control), (0, 2 * (10_239 + 10 + 10)));
     let shown = table("| jal | jalr | filling | behind the last |");
     assert_eq!(readings().iter().map(|row| row.to_vec()).collect::<Vec<_>>(), shown);
 }

@@ -173,6 +173,7 @@ pub fn response(name: &str, label: &str, unit: Unit) -> ResponseBuilder {
         subtract: None,
         exact: false,
         card: Card::default(),
+        limits: Vec::new(),
     })
 }
 

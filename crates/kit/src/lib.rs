@@ -13,6 +13,7 @@ mod channel;
 pub mod declare;
 mod measure;
 mod pmu;
+pub mod programs;
 mod serve;
 pub mod squeeze;
 pub mod subject;

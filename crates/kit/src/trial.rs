@@ -1,7 +1,7 @@
 use crate::calibration;
 use crate::channel::{Channel, ChannelError};
 use crate::pmu::Pmu;
-use model::{Check, Counters, Exhibit, FromTrial, Measured, Series, Spec, ToTrial};
+use model::{Check, Counters, Exhibit, FromTrial, Measured, ProgramFile, Series, Spec, ToTrial};
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::os::unix::process::CommandExt;
@@ -128,6 +128,16 @@ impl<'a> Trial<'a> {
             .find(|named| named.name == level)
             .map(|named| named.by)
             .ok_or_else(|| Stop::failed(format!("no code for level {level} of factor {factor}")))
+    }
+
+    /// The file that a level stands for, with its content, if that is what it was when the session
+    /// was begun.
+    pub fn program(&self, level: &str) -> Result<(&ProgramFile, Vec<u8>), Stop> {
+        let mut known = self.spec.programs.iter();
+        let program = known
+            .find(|program| program.level == level)
+            .ok_or_else(|| Stop::failed(format!("the plan names no file for {level}")))?;
+        Ok((program, crate::programs::unchanged(program).map_err(Stop::Failed)?))
     }
 
     /// Keeps a fact that was verified about the treatment.

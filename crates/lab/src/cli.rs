@@ -206,10 +206,27 @@ pub(crate) struct RunArgs {
     /// How much to measure
     #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
     pub(crate) profile: ProfileName,
+    /// An ELF file for RV32IM or RV32IMC that icache runs in place of its own programs; may be repeated
+    ///
+    /// The first is the one that the others are compared with. A trial reads the file again and fails
+    /// if it has changed; docs/icache.md says what a program may do.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) elf: Vec<PathBuf>,
+    /// Have the RISC-V compilers that are installed build icache's own program, at -O0 to -O3 and -Os
+    /// with and without compressed instructions, and run what they make
+    #[arg(long)]
+    pub(crate) rebuild: bool,
+    /// Stop a program of --elf or --rebuild after so many instructions [default: 10000000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    pub(crate) instructions: Option<u64>,
+    /// Write what each program of --elf or --rebuild does, step by step, into traces/ of the session's
+    /// folder, up to 200000 steps
+    #[arg(long)]
+    pub(crate) trace: bool,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
     /// Finish an interrupted session; everything else is as it was begun
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["elf", "rebuild", "instructions", "trace", "experiments", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
     pub(crate) resume: Option<PathBuf>,
     /// Print summary.json on standard output instead of the summary for people
     #[arg(long)]

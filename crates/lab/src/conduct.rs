@@ -8,7 +8,7 @@ mod failed;
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
-use crate::{environment, session, show, ui};
+use crate::{environment, programs, session, show, ui};
 use anyhow::{Context, bail};
 use model::{Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
 use runner::{Event, Halt, Runner, Settings, Work};
@@ -55,16 +55,27 @@ pub(crate) fn prepare() -> anyhow::Result<()> {
     Ok(())
 }
 
+/// The name of a session that begins now.
+fn name(started_unix_ms: u64, host: &str, purpose: Purpose) -> String {
+    store::session_name(started_unix_ms, host) + purpose.suffix()
+}
+
+/// Where sessions are put if nothing else is said.
+const SESSIONS: &str = "scruple-sessions";
+
+/// The folder that a session would get that begins now.
+pub(crate) fn usual_folder(purpose: Purpose) -> PathBuf {
+    let name = name(sys::clock::unix_ms(), &environment::look().host, purpose);
+    PathBuf::from(SESSIONS).join(name)
+}
+
 /// Begins a session in a folder of its own.
 pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     let started_unix_ms = sys::clock::unix_ms();
     let environment = environment::look();
     let base_first = plan.base_first;
-    let name = store::session_name(started_unix_ms, &environment.host) + plan.purpose.suffix();
-    let dir = match plan.output {
-        Some(dir) => dir,
-        None => PathBuf::from("scruple-sessions").join(&name),
-    };
+    let name = name(started_unix_ms, &environment.host, plan.purpose);
+    let dir = plan.output.unwrap_or_else(|| PathBuf::from(SESSIONS).join(&name));
     // The clock is seed enough where the user gives none; 32 bits are short enough to type again.
     let seed =
         plan.seed.unwrap_or_else(|| (sys::clock::now_ns() ^ started_unix_ms << 20) & 0xffff_ffff);
@@ -178,7 +189,10 @@ fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     let known = show::all_designs();
     // What was made for the session stands in its manifest alone.
     for design in manifest.designs.iter().filter(|design| design.subject.is_none()) {
-        let now = show::find(&known, &design.id)?;
+        let now = match programs::design_again(design) {
+            Some(now) => now,
+            None => show::find(&known, &design.id)?,
+        };
         if now != *design {
             bail!(
                 "experiment {} has changed since {} was begun by scruple {}; \
@@ -232,6 +246,15 @@ impl Session {
     /// Where it is stored.
     pub(crate) fn dir(&self) -> &Path {
         self.writer.dir()
+    }
+
+    /// A new file beside the session's own.
+    pub(crate) fn create_beside(
+        &self,
+        kind: store::Beside,
+        name: &str,
+    ) -> Result<(std::fs::File, PathBuf), store::Error> {
+        self.writer.create_beside(kind, name)
     }
 
     /// Measures until all is precise enough, the time is up, or somebody asks to stop.

@@ -12,6 +12,7 @@ mod exit;
 mod export;
 mod load;
 mod plan;
+mod programs;
 mod progress;
 mod run;
 mod scale;

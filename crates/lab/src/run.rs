@@ -3,20 +3,16 @@
 use crate::cli::{RunArgs, VerdictArgs};
 use crate::conduct::{self, Ending};
 use crate::exit::Exit;
-use crate::plan::{Plan, Purpose};
-use crate::{destination, session, ui};
+use crate::plan::Purpose;
+use crate::{destination, programs, session, ui};
 use anyhow::Context;
-use model::{Profile, Summary, Verdict};
+use model::{Summary, Verdict};
 
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     conduct::prepare()?;
     let mut session = match &args.resume {
         Some(dir) => conduct::resume(dir, Purpose::Run)?,
-        None => {
-            let profile = Profile::from(args.profile);
-            let (names, plan) = (&args.experiments, &args.plan);
-            conduct::begin(Plan::new(Purpose::Run, names, profile, plan, profile.budget_s())?)?
-        }
+        None => programs::begin(args)?,
     };
     let ending = session.measure()?;
     let summary = session.conclude()?;

@@ -142,6 +142,7 @@ impl Design {
             ("controls", self.controls.len()),
             ("known answers", self.planted.len()),
             ("diagnoses", self.diagnoses.len()),
+            ("programs", self.programs.len()),
             ("privileges", self.needs.privileges.len()),
         ] {
             count(what, length, ENTRIES_MAX)?;
@@ -154,6 +155,9 @@ impl Design {
             grid.vary.iter().try_for_each(|(_, levels)| {
                 count("levels of a grid's factor", levels.len(), ENTRIES_MAX)
             })?;
+        }
+        for response in &self.responses {
+            count("limits of a response", response.limits.len(), ENTRIES_MAX)?;
         }
         for account in &self.accounts {
             count("parts of an account", account.parts.len(), ENTRIES_MAX)?;
@@ -206,7 +210,9 @@ impl Design {
             std::iter::once(&it.id).chain(&it.planted).chain(suspects)
         });
         let ids = findings.chain(claims).chain(accounts).chain(planted).chain(diagnoses);
-        std::iter::once(&self.id).chain(factors).chain(responses).chain(ids).map(String::as_str)
+        let programs = self.programs.iter().map(|program| &program.level);
+        let rest = responses.chain(ids).chain(programs);
+        std::iter::once(&self.id).chain(factors).chain(rest).map(String::as_str)
     }
 
     /// What is printed as it is.
@@ -217,6 +223,8 @@ impl Design {
         let responses = self.responses.iter().flat_map(|response| {
             let card = &response.card;
             [&response.label, &card.from, &card.to, &card.corrected, &card.source]
+                .into_iter()
+                .chain(response.limits.iter().map(|limit| &limit.label))
         });
         let findings = self.findings.iter().map(|finding| &finding.sentence);
         let accounts = self.accounts.iter().flat_map(|account| {
@@ -228,6 +236,10 @@ impl Design {
             .flat_map(|claim| [&claim.text, &claim.source, &claim.mechanism, &claim.note]);
         let planted = self.planted.iter().map(|planted| &planted.what);
         let diagnoses = self.diagnoses.iter().map(|diagnosis| &diagnosis.what);
+        let programs = self
+            .programs
+            .iter()
+            .flat_map(|program| [&program.path, &program.sha256, &program.about]);
         let subject =
             self.subject.iter().flat_map(|subject| subject.texts().chain(subject.stand_ins()));
         [&self.chapter, &self.question, &self.method]
@@ -236,6 +248,7 @@ impl Design {
             .chain(factors)
             .chain(responses)
             .chain(findings.chain(accounts).chain(claims).chain(planted).chain(diagnoses))
+            .chain(programs)
             .map(String::as_str)
             .chain(subject)
     }
@@ -254,7 +267,9 @@ impl Design {
         let diagnoses = self.diagnoses.iter().flat_map(|it| {
             [&it.whole, &it.base].into_iter().chain(it.suspects.iter().map(|s| &s.without))
         });
+        let limits = self.responses.iter().flat_map(|response| &response.limits);
         subtracted
+            .chain(limits.map(|limit| &limit.at))
             .chain(quantities.flat_map(crate::Quantity::cells))
             .chain(terms.flat_map(crate::Term::cells))
             .chain(controls)

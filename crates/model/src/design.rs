@@ -1,4 +1,6 @@
-use crate::{Account, Claim, Control, Diagnosis, Finding, Planted, Profile, Subject, Unit};
+use crate::{
+    Account, Claim, Control, Diagnosis, Finding, Planted, Profile, ProgramFile, Subject, Unit,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +44,9 @@ pub struct Design {
     /// The program of the user's that its trials start; none for an experiment of the catalog.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Subject>,
+    /// The files of the user's that its trials look at, where it was made for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramFile>,
     /// What a machine must have for this experiment to mean anything.
     pub needs: Needs,
     /// The relative half-width of the intervals at which measuring may stop.
@@ -113,6 +118,20 @@ pub struct Response {
     pub exact: bool,
     /// What exactly is measured.
     pub card: Card,
+    /// Values that a theory gives it, to be drawn as lines where it is drawn over an axis.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
+}
+
+/// A value that a theory gives a response.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Limit {
+    /// The value, in the response's unit.
+    pub value: f64,
+    /// What it is, in a few words.
+    pub label: String,
+    /// Of which treatments it is true.
+    pub at: crate::Cell,
 }
 
 /// The definition card of a response: what is measured from where to where.

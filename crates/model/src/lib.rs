@@ -21,6 +21,7 @@ mod named;
 mod planted;
 mod prediction;
 mod profile;
+mod program_file;
 mod protocol;
 mod record;
 mod scaling;
@@ -43,7 +44,7 @@ pub use comparison::{
     ComparedExperiment, ComparedQuantity, ComparedRow, ComparedVerdict, Comparison, FactRow,
     GateLook, GateOutcome, GateResult, Replication, SessionEffect, Side, Weight,
 };
-pub use design::{Card, Center, Design, Factor, Grid, Level, Needs, Response};
+pub use design::{Card, Center, Design, Factor, Grid, Level, Limit, Needs, Response};
 pub use knee::{Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, KneeTrial};
 pub use load::{
     Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPercentile, LoadPlan, LoadResult,
@@ -58,6 +59,7 @@ pub use prediction::{
     ServerLimit,
 };
 pub use profile::Profile;
+pub use program_file::ProgramFile;
 pub use protocol::{FromTrial, MESSAGE_BYTES_MAX, PROTOCOL_VERSION, Spec, ToTrial};
 pub use record::{
     Calibration, Check, Counters, Exhibit, Measured, Outcome, Phase, ProcessUsage, Record, Series,

@@ -1,4 +1,4 @@
-use crate::{Measured, Profile, Subject, Treatment};
+use crate::{Measured, Profile, ProgramFile, Subject, Treatment};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -83,4 +83,7 @@ pub struct Spec {
     /// not of the catalog then, whatever the experiment's name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<Box<Subject>>,
+    /// The files of the user's that its trials look at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramFile>,
 }

@@ -1,4 +1,4 @@
-use crate::{Cell, Design, Factor, Level, Profile};
+use crate::{Cell, Design, Factor, Level, Profile, ProgramFile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -169,6 +169,11 @@ impl Design {
             {
                 return fail(what);
             }
+            for limit in &response.limits {
+                if let Err(what) = self.check_cell(&limit.at) {
+                    return fail(what);
+                }
+            }
             if let Some(twin) = &response.cpu_twin
                 && self.response(twin).is_none()
             {
@@ -181,6 +186,9 @@ impl Design {
             }
         }
         if let Some(Err(what)) = self.subject.as_ref().map(|subject| subject.check(self)) {
+            return fail(what);
+        }
+        if let Some(Err(what)) = self.programs.iter().map(ProgramFile::check).find(Result::is_err) {
             return fail(what);
         }
         self.check_quantities().or_else(fail)

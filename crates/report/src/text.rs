@@ -169,7 +169,7 @@ pub(crate) fn ascii(text: &str) -> String {
 /// The ASCII letter that reads like a letter of ours.
 fn likeness(c: char) -> char {
     match c {
-        '−' | '–' | '—' | '─' | '┄' => '-',
+        '−' | '–' | '—' | '─' | '┄' | '╌' => '-',
         '…' => '~',
         '×' | '✗' => 'x',
         '÷' => '/',

@@ -271,6 +271,14 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
         (Some(Inquiry::Study), None) => words.push(format!("--from {}", quoted(&manifest.session))),
         _ => words.extend(experiments.iter().map(|id| quoted(id))),
     }
+    let own = manifest.designs.iter().filter(|design| experiments.contains(&design.id));
+    for program in own.clone().flat_map(|design| &design.programs) {
+        words.push(format!("--elf {}", quoted(&program.path)));
+    }
+    if let Some(most) = own.flat_map(|design| &design.programs).map(|it| it.instructions_max).max()
+    {
+        words.push(format!("--instructions {most}"));
+    }
     words.push(format!("--seed {}", manifest.seed));
     words.push(format!("--profile {}", options.profile.name()));
     if let Some(blocks) = options.blocks {

@@ -211,6 +211,7 @@ impl Runner {
             memory_cgroup: self.shield.memory_cgroup(),
             cpu_cgroup: self.shield.cpu_cgroup(),
             subject: order.design.subject.clone().map(Box::new),
+            programs: order.design.programs.clone(),
         };
         // A trial that is gone already cannot be told; what became of it is seen below.
         let _ = talk.say(&ToTrial::Run { version: PROTOCOL_VERSION, spec });

@@ -10,6 +10,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
+mod beside;
 mod error;
 mod files;
 mod lines;
@@ -22,6 +23,7 @@ mod trials;
 mod words;
 mod write;
 
+pub use beside::Beside;
 pub use error::Error;
 pub use name::session_name;
 pub use read::{Duplicate, Stored, Torn, open};

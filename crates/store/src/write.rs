@@ -4,8 +4,8 @@ use crate::plan::Plan;
 use crate::read::{Stored, check_manifest, read_manifest};
 use crate::trials::read_trials;
 use crate::{
-    CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE, REPORT_FILE,
-    SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
+    Beside, CLAIMS_FILE, Error, LINE_BYTES_MAX, LOCK_FILE, MANIFEST_BYTES_MAX, MANIFEST_FILE,
+    REPORT_FILE, SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
 };
 use model::{Manifest, Record, Summary};
 use serde::Serialize;
@@ -17,7 +17,8 @@ use std::path::{Path, PathBuf};
 /// The one process that writes a session.
 ///
 /// It holds the session's lock until it is dropped; the lock file goes with it. All file names
-/// are fixed: nothing that a manifest or a record says becomes part of a path.
+/// are fixed: nothing that a manifest or a record says becomes part of a path. Those of files
+/// beside ([`Writer::create_beside`]) are given, and checked.
 #[derive(Debug)]
 pub struct Writer {
     plan: Plan,
@@ -157,6 +158,15 @@ impl Writer {
         }
         let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
         files::replace(&self.pages.dir, MANIFEST_FILE, &content)
+    }
+
+    /// A new file beside the session's own, and its path. The name is made of letters, digits, `.`,
+    /// `_`, `+` and `-`.
+    ///
+    /// # Errors
+    /// If it is another name, if there is such a file, or what the operating system refused.
+    pub fn create_beside(&self, kind: Beside, name: &str) -> Result<(File, PathBuf), Error> {
+        crate::beside::create(&self.pages.dir, kind, name)
     }
 
     /// What is derived from the trials.

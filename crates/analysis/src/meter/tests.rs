@@ -16,7 +16,7 @@ fn metered(environment: &Environment, shield: &ShieldReport, records: &[Record])
         designs: &[],
         records,
     };
-    meter(&input, &Tagger::over(records))
+    meter(&input, &Tagger::over(&[], records))
 }
 
 fn meter_of(records: &[Record]) -> Meter {

@@ -172,10 +172,15 @@ fn a_control_that_is_subtracted_has_its_tags_counted() {
 #[test]
 fn nothing_that_happens_to_a_trial_touches_what_is_computed() {
     let mut design = study();
+    let all = records(8, |block| block < 2);
+    assert!(design.responses.len() > 1);
+    design.responses[0].exact = true;
+    let mixed = summary(design.clone(), &all);
+    assert!(!mixed.experiments[0].tags.is_empty(), "what else is measured has its tags");
     design.responses.iter_mut().for_each(|response| response.exact = true);
-    let whole = summary(design, &records(8, |block| block < 2));
+    let whole = summary(design, &all);
     let experiment = &whole.experiments[0];
-    assert!(!experiment.tags.is_empty(), "the trials have tags all the same");
+    assert!(experiment.tags.is_empty(), "nothing is measured");
     let rows = experiment.estimates.iter().map(|row| (row.tagged, row.untagged));
     assert!(rows.into_iter().all(|row| row == (0, None)));
     let result = &experiment.findings[0].result;

@@ -3,7 +3,7 @@ use crate::fixture::{Trial, design, task};
 
 fn of(records: &[Record]) -> Option<Variance> {
     let design = design();
-    let found = variances(&Table::new(&design, records.iter()), &Tagger::over(records));
+    let found = variances(&Table::new(&design, records.iter()), &Tagger::over(&[], records));
     found.into_iter().find(|variance| variance.response == "task_ns")
 }
 
@@ -166,7 +166,7 @@ fn few_observations_do_not_tell_what_happens_within() {
     design.responses[0].center = Center::Max;
     let all = halved(12, 20.0, 1.0, 0.0);
     assert_eq!(
-        variances(&Table::new(&design, all.iter()), &Tagger::over(&all))[0].within_trials,
+        variances(&Table::new(&design, all.iter()), &Tagger::over(&[], &all))[0].within_trials,
         None
     );
 }

@@ -2,10 +2,11 @@
 
 use super::claims::claims;
 use super::play::{Build, Compiler, Mapping};
+use super::responses::{accounts, responses};
 use kit::declare::{
-    Named, cell, difference, factor, finding, grid, ratio, remark, response, value,
+    FactorBuilder, Named, cell, difference, factor, finding, grid, ratio, remark, value,
 };
-use kit::model::{Cell, Design, Factor, Finding, Grid, Needs, Profile, Response, Unit};
+use kit::model::{Cell, Design, Factor, Finding, Grid, Needs, Profile};
 
 /// The levels of the factor `build`.
 pub(super) const BUILDS: [Named<Build>; 2] = [
@@ -26,9 +27,6 @@ pub(super) const MAPPINGS: [Named<Mapping>; 3] = [
     Named::new("full", "anywhere (fully associative)", Mapping::Full),
 ];
 
-/// What a miss costs, in cycles, in the response of that.
-pub(super) const MISS_CYCLES: u64 = 20;
-
 /// A build in the cache of the baselines: 8 lines of 8 bytes, direct-mapped.
 pub(super) fn at(build: &str) -> Cell {
     cell([("build", build)])
@@ -42,48 +40,85 @@ fn sized(build: &str, mapping: &str, bytes: &str) -> Cell {
 /// The declaration.
 pub(super) fn design() -> Design {
     Design {
-        id: "icache".into(),
-        version: 1,
-        chapter: "Inside the core".into(),
         question: "What do compressed instructions bring to an instruction cache?".into(),
-        method: METHOD.into(),
-        factors: factors(),
+        method: format!(
+            "A C kernel of 1,024 rounds, called ten times, was compiled for rv32im and for rv32imc. \
+             {METHOD}"
+        ),
+        factors: [
+            factor("build", "which instructions the compiler may use", "rv32im").named(&BUILDS),
+            factor("compiler", "who compiled the program", "gcc14").named(&COMPILERS),
+        ]
+        .map(FactorBuilder::build)
+        .into_iter()
+        .chain(caches(cache_bytes()))
+        .collect(),
         grids: grids(),
-        responses: responses(),
+        responses: responses("rv32im"),
         findings: findings(),
+        accounts: accounts(
+            BUILDS.map(|build| (build.name, sized(build.name, "direct", "32"))),
+            "32 bytes of cache",
+        ),
         claims: claims(),
+        ..frame()
+    }
+}
+
+/// What any design of it has, whatever programs it runs.
+pub(super) fn frame() -> Design {
+    Design {
+        id: "icache".into(),
+        version: 2,
+        chapter: "Inside the core".into(),
         needs: Needs { cpus: 1, ..Needs::default() },
         precision: 0.05,
-        time_limit_ms: 60_000,
+        time_limit_ms: TIME_LIMIT_MS,
         ..Design::default()
     }
 }
 
-const METHOD: &str = "A C kernel of 1,024 rounds, called ten times, was compiled for rv32im and for \
-    rv32imc. A RISC-V machine of our own carries the program out, instruction by instruction, and \
-    shows each one's address and size to a cache with LRU replacement. Nothing is timed: the numbers \
-    are computed, and the same on every machine. Each trial runs the program twice and fails if any \
-    number differs; a second way to count the misses must agree. A miss is cold if its line was \
-    never accessed before, a capacity miss if a fully associative cache of the same size would miss, \
-    too, and a conflict miss otherwise (Hill and Smith 1989).";
+/// The time for a trial of a small program, in milliseconds.
+pub(super) const TIME_LIMIT_MS: u64 = 60_000;
 
-fn factors() -> Vec<Factor> {
-    vec![
-        factor("build", "which instructions the compiler may use", "rv32im").named(&BUILDS).build(),
-        factor("compiler", "who compiled the program", "gcc14").named(&COMPILERS).build(),
-        factor("cache_bytes", "how many bytes the cache holds", "64")
-            .numbers(Profile::Smoke, "bytes", &[16, 32, 48, 64])
-            .numbers(Profile::Quick, "bytes", &[24, 40, 56, 128])
-            .numbers(Profile::Standard, "bytes", &[72, 80, 96, 104, 112, 256])
-            .build(),
-        factor("mapping", "where in the cache a line may stand", "direct").named(&MAPPINGS).build(),
-        factor("line_bytes", "how many bytes a line has", "8")
-            .numbers(Profile::Smoke, "bytes", &[8])
-            .numbers(Profile::Quick, "bytes", &[4, 16, 32])
-            .build(),
-    ]
+/// What is done with a program, whosever it is.
+pub(super) const METHOD: &str = "A RISC-V machine of our own carries the program out, instruction by \
+    instruction, and shows each one's address and size to a cache with LRU replacement. A pipeline \
+    of five stages with forwarding, which resolves branches in EX and waits for each missed line, \
+    counts the cycles by their cause. Nothing is timed: the numbers are computed, and the same on \
+    every machine. Each trial runs the program twice and fails if any number differs; a second way \
+    to count the misses must agree. A miss is cold if its line was never accessed before, a capacity \
+    miss if a fully associative cache of the same size would miss, too, and a conflict miss \
+    otherwise (Hill and Smith 1989).";
+
+/// Sizes around that of the loop.
+fn cache_bytes() -> FactorBuilder {
+    factor("cache_bytes", "how many bytes the cache holds", "64")
+        .numbers(Profile::Smoke, "bytes", &[16, 32, 48, 64])
+        .numbers(Profile::Quick, "bytes", &[24, 40, 56, 128])
+        .numbers(Profile::Standard, "bytes", &[72, 80, 96, 104, 112, 256])
 }
 
+/// The factors of cache and core.
+pub(super) fn caches(cache_bytes: FactorBuilder) -> [Factor; 5] {
+    [
+        cache_bytes,
+        factor("mapping", "where in the cache a line may stand", "direct").named(&MAPPINGS),
+        factor("line_bytes", "how many bytes a line has", "8")
+            .numbers(Profile::Smoke, "bytes", &[8])
+            .numbers(Profile::Quick, "bytes", &[4, 16, 32]),
+        factor("penalty_cycles", "how many cycles a missed line takes", "20")
+            .numbers(Profile::Smoke, "cycles", &[20])
+            .numbers(Profile::Quick, "cycles", &[5, 50]),
+        factor("fetch_bytes", "how many bytes the core fetches at once, an aligned word", "4")
+            .numbers(Profile::Smoke, "bytes", &[4])
+            .numbers(Profile::Quick, "bytes", &[2, 8])
+            .numbers(Profile::Standard, "bytes", &[16]),
+    ]
+    .map(FactorBuilder::build)
+}
+
+/// The caches and cores before which every build runs.
 fn grids() -> Vec<Grid> {
     let builds = ("build", &[][..]);
     let [direct, two_ways, full] = [&["direct"][..], &["two_ways"], &["full"]];
@@ -96,82 +131,12 @@ fn grids() -> Vec<Grid> {
         grid(Profile::Quick, &of(direct, &["16", "32", "64", "128"])),
         grid(Profile::Quick, &of(full, &["16", "24", "32", "40", "48", "56", "64", "128"])),
         grid(Profile::Quick, &[builds, ("line_bytes", &[])]),
+        grid(Profile::Quick, &[builds, ("cache_bytes", &["32", "64"]), ("penalty_cycles", &[])]),
+        grid(Profile::Quick, &[builds, ("fetch_bytes", &[])]),
         grid(Profile::Quick, &[builds, ("compiler", &[])]),
         grid(Profile::Standard, &of(direct, &["16", "32", "64", "128", "256"])),
         grid(Profile::Standard, &of(two_ways, &["16", "32", "64", "128", "256"])),
         grid(Profile::Standard, &of(full, &[])),
-    ]
-}
-
-/// Begins the card of a number that is counted over a whole run.
-fn counted(name: &str, label: &str, unit: Unit, corrected: &str) -> Response {
-    response(name, label, unit)
-        .card("the program's first instruction", "its last", corrected, "the simulated cache")
-        .exact()
-        .build()
-}
-
-fn responses() -> Vec<Response> {
-    let by_instruction = "one access for each instruction, at the word in which it begins";
-    let mut all = vec![
-        counted("hit_ppm", "hit rate", Unit::Ppm, by_instruction),
-        response("text_bytes", "size of the program", Unit::Bytes)
-            .card("its first instruction in memory", "its last", "", "the executable's .text")
-            .exact()
-            .build(),
-    ];
-    all.extend(accesses());
-    all.extend([
-        counted("miss_count", "misses, each of which fetches a line", Unit::Count, by_instruction),
-        counted("cold_count", "misses of lines never accessed before", Unit::Count, by_instruction),
-        counted("conflict_count", "misses of the mapping", Unit::Count, by_instruction),
-        counted("capacity_count", "misses of the size", Unit::Count, by_instruction),
-        counted(
-            "spared_count",
-            "hits where a fully associative cache would miss",
-            Unit::Count,
-            by_instruction,
-        ),
-        counted("fetched_bytes", "bytes fetched from memory", Unit::Bytes, "a whole line a miss"),
-        counted(
-            "no_reuse_ppm",
-            "hit rate of code that never comes back to a line",
-            Unit::Ppm,
-            "1 − the mean size of the instructions / the size of a line",
-        ),
-        counted(
-            "equal_bytes",
-            "smallest cache in which rv32im has as high a hit rate",
-            Unit::Bytes,
-            "of the same mapping and line: any number of lines where fully associative, else a power \
-             of two",
-        ),
-        counted(
-            "cycles",
-            "cycles per instruction",
-            Unit::Other("cycles".into()),
-            "one for each instruction and 20 more for each miss; no other delay",
-        ),
-    ]);
-    all
-}
-
-/// What other definitions of an access count.
-fn accesses() -> [Response; 8] {
-    let count = |name, label, rule| counted(name, label, Unit::Count, rule);
-    let rate = |name, label, rule| counted(name, label, Unit::Ppm, rule);
-    let lines = "one access for each line that the instruction's bytes touch";
-    let word = "one access for each word, unless it is the one fetched last";
-    let line = "one access for each line, unless it is the one accessed last";
-    [
-        count("instruction_count", "instructions", "all that were carried out"),
-        count("short_count", "instructions of 16 bits", "of those carried out"),
-        count("line_access_count", "accesses, line by line", lines),
-        count("word_access_count", "accesses of a fetch unit that holds a word", word),
-        count("line_change_count", "accesses of a fetch unit that holds a line", line),
-        rate("hit_lines_ppm", "hit rate, line by line", lines),
-        rate("hit_word_ppm", "hit rate of a fetch unit that holds a word", word),
-        rate("hit_change_ppm", "hit rate of a fetch unit that holds a line", line),
     ]
 }
 
@@ -196,8 +161,19 @@ fn findings() -> Vec<Finding> {
         ),
         remark(
             "cycles",
-            "At 20 cycles a miss each instruction takes {} less.",
-            difference("cycles", im, imc),
+            "At 20 cycles a missed line it takes {} times the cycles in a cache of 32 bytes.",
+            ratio("cycle_count", sized("rv32imc", "direct", "32"), sized("rv32im", "direct", "32")),
+        ),
+        remark(
+            "straddle",
+            "Fetched by aligned words of 4 bytes, compressed code waits {} per instruction for the \
+             second word of those that lie in two.",
+            value("straddle_cycles", imc.clone()),
+        ),
+        remark(
+            "narrow",
+            "Fetched by halves of words, as over a bus of 16 bits, each instruction takes {} less.",
+            difference("cycles", im.with("fetch_bytes", "2"), imc.with("fetch_bytes", "2")),
         ),
         remark(
             "near_the_edge",

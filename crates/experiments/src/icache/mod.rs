@@ -2,95 +2,94 @@
 //!
 //! The same program, compiled with and without them, runs on the small RISC-V machine of the room
 //! [`isa`], before a cache of the treatment's geometry. Nothing is timed: the numbers are computed,
-//! twice, and are the same on every machine.
+//! twice, and are the same on every machine. Programs of the user's can take its place ([`own`]).
 
 mod claims;
 mod design;
+mod own;
 mod play;
+mod record;
+mod responses;
+mod start;
 
-use design::{BUILDS, COMPILERS, MAPPINGS, MISS_CYCLES};
-use isa::cache::{Fetch, Tally, no_reuse_hit_rate};
+pub(crate) use own::design as design_of_programs;
+pub use own::{Looked, look};
+pub use play::{KERNEL, carried};
+pub use start::{load, start};
+
+use design::{BUILDS, COMPILERS, MAPPINGS};
+use isa::Stopped;
+use isa::cache::Fetch;
+use isa::pipeline::Parameters;
 use kit::{Experiment, Stop, Trial};
-use play::{Build, Seen, as_good_without, geometry, play};
+use play::{Build, Code, as_good, geometry, play};
 
 /// The experiment.
 pub(crate) const EXPERIMENT: Experiment =
     Experiment { id: "icache", design: design::design, trial };
 
-/// Parts per million of a whole.
-const MILLION: u64 = 1_000_000;
-
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let build = trial.realise("build", &BUILDS)?;
-    let compiler = trial.realise("compiler", &COMPILERS)?;
+    let asked = Asked::of(trial)?;
     let mapping = trial.realise("mapping", &MAPPINGS)?;
-    let number = |factor: &str| -> Result<u32, Stop> {
-        u32::try_from(trial.number(factor)?).map_err(|error| Stop::failed(error.to_string()))
-    };
-    let (cache_bytes, line_bytes) = (number("cache_bytes")?, number("line_bytes")?);
+    let (cache_bytes, line_bytes) = (number(trial, "cache_bytes")?, number(trial, "line_bytes")?);
     let geometry = geometry(cache_bytes, mapping, line_bytes)?;
-    let program = build.program(compiler);
-    let first = play(program, geometry)?;
+    let core = Parameters {
+        miss: number(trial, "penalty_cycles")?,
+        fetch_bytes: number(trial, "fetch_bytes")?,
+        ..Parameters::textbook()
+    };
+    let first = play(&asked.code, geometry, core)?;
     trial.observe("geometry", geometry);
+    trial.observe("ended", first.stopped);
     trial.begin()?;
-    let seen = play(program, geometry)?;
-    let plain = Build::Im.program(compiler);
-    let equal = as_good_without(plain, geometry, mapping, seen.tally(Fetch::Instruction))?;
+    let seen = play(&asked.code, geometry, core)?;
+    let equal = as_good(&asked.beside, geometry, mapping, seen.tally(Fetch::Instruction))?;
     trial.end()?;
     if first != seen {
         return Err(Stop::failed("the same program gave other numbers when it ran again"));
     }
-    record(trial, &seen, geometry.line_bytes());
+    // The carried programs have no start-up code: `main` returns to where nobody called it from.
+    if asked.carried && seen.stopped != (Stopped::Left { pc: 0 }) {
+        let stopped = seen.stopped;
+        return Err(Stop::failed(format!("the program did not end as it should: {stopped}")));
+    }
+    record::record(trial, &seen, geometry.line_bytes());
     match equal {
-        Some(bytes) => trial.record_one("equal_bytes", signed(bytes)),
+        Some(bytes) => trial.record_one("equal_bytes", record::signed(bytes)),
         None => trial.observe("equal_bytes", "no cache is large enough"),
     }
-    let misses = seen.tally(Fetch::Instruction).misses() as f64;
-    trial.check("misses of the same cache in a sweep", seen.swept_misses as f64, misses, misses);
     Ok(())
 }
 
-/// Keeps what was seen. Rates are stored as counts over their wholes, so that nothing is rounded.
-fn record(trial: &mut Trial<'_>, seen: &Seen, line_bytes: u32) {
-    let tally = |fetch| seen.tally(fetch);
-    let own = tally(Fetch::Instruction);
-    let (lines, word, change) =
-        (tally(Fetch::Lines), tally(Fetch::WordBuffer), tally(Fetch::LineBuffer));
-    for (name, count) in [
-        ("text_bytes", u64::from(seen.text_bytes)),
-        ("instruction_count", seen.instructions),
-        ("short_count", seen.short),
-        ("line_access_count", lines.accesses),
-        ("word_access_count", word.accesses),
-        ("line_change_count", change.accesses),
-        ("miss_count", own.misses()),
-        ("cold_count", own.cold),
-        ("conflict_count", own.conflict),
-        ("capacity_count", own.capacity),
-        ("spared_count", own.spared),
-        ("fetched_bytes", own.misses() * u64::from(line_bytes)),
-    ] {
-        trial.record_one(name, signed(count));
-    }
-    let mut hits = |name: &str, tally: Tally| {
-        trial.record(name, tally.accesses.max(1), vec![signed(tally.hits() * MILLION)]);
-    };
-    hits("hit_ppm", own);
-    hits("hit_lines_ppm", lines);
-    hits("hit_word_ppm", word);
-    hits("hit_change_ppm", change);
-    let instructions = seen.instructions.max(1);
-    let cycles = seen.instructions + MISS_CYCLES * own.misses();
-    trial.record("cycles", instructions, vec![signed(cycles)]);
-    let mean_bytes = seen.instruction_bytes as f64 / instructions as f64;
-    if let Some(rate) = no_reuse_hit_rate(mean_bytes, line_bytes) {
-        trial.record_one("no_reuse_ppm", (rate * MILLION as f64).round() as i64);
+/// What a trial runs.
+struct Asked {
+    code: Code,
+    /// The program that is to be as good in a cache of another size.
+    beside: Code,
+    carried: bool,
+}
+
+impl Asked {
+    fn of(trial: &mut Trial<'_>) -> Result<Self, Stop> {
+        if let Some(first) = trial.spec().programs.first().map(|program| program.level.clone()) {
+            let level = trial.level(own::FACTOR)?.to_owned();
+            let (code, sha256) = own::code(trial, &level)?;
+            let (beside, _) = own::code(trial, &first)?;
+            trial.observe("sha256", sha256);
+            return Ok(Asked { code, beside, carried: false });
+        }
+        let build = trial.realise("build", &BUILDS)?;
+        let compiler = trial.realise("compiler", &COMPILERS)?;
+        let code = Code::carried(build, compiler)?;
+        Ok(Asked { code, beside: Code::carried(Build::Im, compiler)?, carried: true })
     }
 }
 
-/// No count of a run comes near the end of either.
-fn signed(count: u64) -> i64 {
-    i64::try_from(count).unwrap_or(i64::MAX)
+fn number<T: TryFrom<u64, Error: std::fmt::Display>>(
+    trial: &Trial<'_>,
+    factor: &str,
+) -> Result<T, Stop> {
+    T::try_from(trial.number(factor)?).map_err(|error| Stop::failed(format!("{factor}: {error}")))
 }
 
 #[cfg(test)]

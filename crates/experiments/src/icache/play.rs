@@ -1,7 +1,11 @@
 //! A program before a cache.
 
-use isa::cache::{Cache, Fetch, Fetcher, Geometry, Policy, Sweep, Tally, smallest_reaching};
-use isa::{Machine, Program, Setup, Stopped};
+use super::start::{load, start};
+use isa::cache::{
+    Cache, Fetch, Fetcher, Geometry, Outcome, Policy, Sweep, Tally, smallest_reaching,
+};
+use isa::pipeline::{Cycles, Parameters, Pipeline};
+use isa::{Cause, Exception, Program, Step, Stopped};
 use kit::Stop;
 
 /// With which instructions the program was compiled.
@@ -42,6 +46,18 @@ impl Build {
     }
 }
 
+/// The source of the carried programs, in C.
+pub const KERNEL: &str = include_str!("../../../isa/reference/icache_test.c");
+
+/// The carried programs that were compiled for `rv32im` or `rv32imc` (`march`), with their compilers.
+#[must_use]
+pub fn carried(march: &str) -> Vec<(&'static str, &'static [u8])> {
+    let build = super::design::BUILDS.into_iter().find(|build| build.name == march);
+    let compilers = super::design::COMPILERS;
+    let of = |build: Build| compilers.map(|compiler| (compiler.about, build.program(compiler.by)));
+    build.map(|build| of(build.by).into()).unwrap_or_default()
+}
+
 /// Where a line of memory may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mapping {
@@ -68,12 +84,100 @@ pub(super) fn geometry(bytes: u32, mapping: Mapping, line_bytes: u32) -> Result<
     Ok(geometry)
 }
 
-/// A program that has not ended by then never will.
+/// A carried program that has not ended by then never will.
 const STEPS_MAX: u64 = 10_000_000;
 
-/// The largest cache that a program without compressed instructions is given to be as good as one
-/// with them.
+/// The largest cache that a program is given to be as good as another.
 const EQUAL_BYTES_MAX: u32 = 4096;
+
+/// What is run, and for how many steps at most.
+#[derive(Clone, Debug)]
+pub(super) struct Code {
+    program: Program,
+    steps_max: u64,
+}
+
+impl Code {
+    /// One of the programs that scruple carries.
+    pub(super) fn carried(build: Build, compiler: Compiler) -> Result<Self, Stop> {
+        Self::of(build.program(compiler), STEPS_MAX).map_err(Stop::Failed)
+    }
+
+    /// A program in an ELF file.
+    ///
+    /// # Errors
+    /// A sentence that says why it is none for this machine.
+    pub(super) fn of(file: &[u8], steps_max: u64) -> Result<Self, String> {
+        Ok(Self { program: load(file)?, steps_max })
+    }
+
+    /// Bytes of its instructions in memory.
+    pub(super) fn text_bytes(&self) -> u32 {
+        self.program.text.end.saturating_sub(self.program.text.start)
+    }
+
+    /// Runs it to its end, shows each step, and says how it ended.
+    ///
+    /// # Errors
+    /// A sentence that says why its end is none to go by.
+    pub(super) fn run(&self, observe: impl FnMut(&Step)) -> Result<Stopped, String> {
+        let mut machine = start(&self.program)?;
+        let stopped = machine.run(self.steps_max, observe);
+        accepted(stopped, machine.steps())
+    }
+
+    /// The same, unseen: how many steps it makes and how it ends, asking now and then whether to go
+    /// on. `None` if not.
+    ///
+    /// # Errors
+    /// As [`Code::run`].
+    pub(super) fn try_out(
+        &self,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Option<(u64, Stopped)>, String> {
+        let mut machine = start(&self.program)?;
+        loop {
+            let left = self.steps_max - machine.steps();
+            let stopped = machine.run(left.min(UNASKED_STEPS), |_| {});
+            let steps = machine.steps();
+            if stopped == Stopped::Limit && steps < self.steps_max {
+                if go_on() {
+                    continue;
+                }
+                return Ok(None);
+            }
+            return accepted(stopped, steps).map(|stopped| Some((steps, stopped)));
+        }
+    }
+}
+
+/// How a program ended, if that is an end to go by.
+fn accepted(stopped: Stopped, steps: u64) -> Result<Stopped, String> {
+    if steps == 0 {
+        return Err(format!("it carries out no instruction: {stopped}"));
+    }
+    match stopped {
+        Stopped::Unhandled { trap, .. } if trap.cause != BREAKPOINT => {
+            let hint = match trap.cause {
+                Cause::Exception(Exception::MachineCall) => {
+                    "; of system calls the machine knows exit alone (93 in a7)"
+                }
+                Cause::Exception(Exception::Illegal) => {
+                    "; the machine has RV32IMC with csrs (compile for rv32im or rv32imc, ilp32)"
+                }
+                _ => "; the machine has the memory of the file's segments and 64 KiB of stack",
+            };
+            Err(format!("after {steps} steps it stops: {stopped}{hint}"))
+        }
+        other => Ok(other),
+    }
+}
+
+/// So many steps take some hundredths of a second.
+const UNASKED_STEPS: u64 = 1 << 22;
+
+/// Without a handler a debugger would take over here; many small programs end so.
+const BREAKPOINT: Cause = Cause::Exception(Exception::Breakpoint);
 
 /// What a run of a program shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +194,10 @@ pub(super) struct Seen {
     tallies: [Tally; Fetch::ALL.len()],
     /// The misses of the same cache, per instruction, as a sweep over all geometries finds them.
     pub(super) swept_misses: u64,
+    /// The cycles of the pipeline, which waits for every line that an instruction touches.
+    pub(super) cycles: Cycles,
+    /// Why it ended.
+    pub(super) stopped: Stopped,
 }
 
 impl Seen {
@@ -100,50 +208,46 @@ impl Seen {
     }
 }
 
-/// Runs a program to its end and shows each instruction.
-fn run(file: &[u8], mut observe: impl FnMut(u32, u8)) -> Result<Program, Stop> {
-    let failed = |error: isa::Error| Stop::failed(error.to_string());
-    let program = Program::from_elf(file).map_err(failed)?;
-    let mut machine = Machine::new(&program, &Setup::default()).map_err(failed)?;
-    match machine.run(STEPS_MAX, |step| observe(step.pc, step.size)) {
-        // It has no start-up code: `main` returns to where nobody called it from.
-        Stopped::Left { pc: 0 } => Ok(program),
-        other => Err(Stop::failed(format!("the program did not end as it should: {other:?}"))),
-    }
-}
-
-/// Runs a program before a cache, by all definitions of an access side by side.
-pub(super) fn play(file: &[u8], geometry: Geometry) -> Result<Seen, Stop> {
-    let mut units =
-        Fetch::ALL.map(|fetch| (Fetcher::new(fetch, geometry), Cache::new(geometry, Policy::Lru)));
+/// Runs a program before a cache, by all definitions of an access side by side, and through a
+/// pipeline.
+pub(super) fn play(code: &Code, geometry: Geometry, core: Parameters) -> Result<Seen, Stop> {
+    let mut units = Fetch::ALL
+        .map(|fetch| (fetch, Fetcher::new(fetch, geometry), Cache::new(geometry, Policy::Lru)));
     let mut sweep = Sweep::new(&[geometry], Fetch::Instruction);
+    let mut pipeline = Pipeline::new(core).map_err(|error| Stop::failed(error.to_string()))?;
     let (mut instructions, mut short, mut instruction_bytes) = (0, 0, 0);
-    let program = run(file, |pc, size| {
+    let stopped = code.run(|step| {
+        let (pc, size) = (step.pc, step.size);
         instructions += 1;
         short += u64::from(size == 2);
         instruction_bytes += u64::from(size);
         sweep.access(pc, size);
-        for (fetcher, cache) in &mut units {
+        let mut missed_lines = 0;
+        for (fetch, fetcher, cache) in &mut units {
             for address in fetcher.accesses(pc, size) {
-                cache.access(address);
+                let missed = cache.access(address) != Outcome::Hit;
+                missed_lines += u8::from(missed && *fetch == Fetch::Lines);
             }
         }
-    })?;
+        pipeline.step(step, missed_lines);
+    });
     Ok(Seen {
-        text_bytes: program.text.end.saturating_sub(program.text.start),
+        text_bytes: code.text_bytes(),
         instructions,
         short,
         instruction_bytes,
-        tallies: units.map(|(_, cache)| cache.tally()),
+        tallies: units.map(|(_, _, cache)| cache.tally()),
         swept_misses: sweep.results().first().map_or(0, |(_, tally)| tally.misses()),
+        cycles: *pipeline.cycles(),
+        stopped: stopped.map_err(Stop::Failed)?,
     })
 }
 
-/// The smallest cache, in bytes, in which this program hits as large a part of its accesses as
+/// The smallest cache, in bytes, in which a program hits as large a part of its accesses as
 /// `tally` says; of those with the mapping and the line of `like`: every number of lines where it is
 /// fully associative, else the powers of two. `None` if none of at most [`EQUAL_BYTES_MAX`] does.
-pub(super) fn as_good_without(
-    file: &[u8],
+pub(super) fn as_good(
+    code: &Code,
     like: Geometry,
     mapping: Mapping,
     tally: Tally,
@@ -155,7 +259,7 @@ pub(super) fn as_good_without(
         .filter_map(|lines| geometry(lines * line_bytes, mapping, line_bytes).ok())
         .collect();
     let mut sweep = Sweep::new(&candidates, Fetch::Instruction);
-    run(file, |pc, size| sweep.access(pc, size))?;
+    code.run(|step| sweep.access(step.pc, step.size)).map_err(Stop::Failed)?;
     let found = tally.hit_rate().and_then(|rate| smallest_reaching(&sweep.results(), rate));
     Ok(found.map(|(geometry, _)| geometry.bytes()))
 }

@@ -1,10 +1,13 @@
 use super::design::design;
-use super::play::{Build, Compiler, Mapping, Seen, as_good_without, geometry, play};
+use super::play::{Build, Code, Compiler, Mapping, Seen, as_good, geometry, play};
 use isa::cache::Fetch;
+use isa::pipeline::Parameters;
 use kit::model::Profile;
 
 fn seen(build: Build, bytes: u32, mapping: Mapping) -> Seen {
-    play(build.program(Compiler::Gcc14), geometry(bytes, mapping, 8).unwrap()).unwrap()
+    let core = Parameters { miss: 20, ..Parameters::textbook() };
+    let code = Code::carried(build, Compiler::Gcc14).unwrap();
+    play(&code, geometry(bytes, mapping, 8).unwrap(), core).unwrap()
 }
 
 #[test]
@@ -23,13 +26,13 @@ fn the_programs_give_the_figures_of_three_other_simulators() {
 #[test]
 fn without_compression_it_takes_104_bytes_to_be_as_good_as_48() {
     let compressed = seen(Build::Imc, 48, Mapping::Full);
-    let plain = Build::Im.program(Compiler::Gcc14);
+    let plain = &Code::carried(Build::Im, Compiler::Gcc14).unwrap();
     let like = geometry(48, Mapping::Full, 8).unwrap();
     let wanted = compressed.tally(Fetch::Instruction);
-    assert_eq!(as_good_without(plain, like, Mapping::Full, wanted).unwrap(), Some(104));
+    assert_eq!(as_good(plain, like, Mapping::Full, wanted).unwrap(), Some(104));
     // Where nothing is left but the first access of each line, no size is large enough.
     let best = seen(Build::Imc, 256, Mapping::Full).tally(Fetch::Instruction);
-    assert_eq!(as_good_without(plain, like, Mapping::Full, best).unwrap(), None);
+    assert_eq!(as_good(plain, like, Mapping::Full, best).unwrap(), None);
 }
 
 #[test]

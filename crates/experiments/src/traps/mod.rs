@@ -55,9 +55,9 @@ fn check(trial: &mut Trial<'_>, plan: &Plan, compared: &Compared) {
     trial.check("traps taken", compared.with.traps as f64, traps, traps);
     trial.check("traps without the event", compared.without.traps as f64, 0.0, 0.0);
     let retires = plan.write().retires as f64;
-    trial.check("instructions retired", compared.with.account.retired as f64, retires, retires);
+    trial.check("instructions retired", compared.with.cycles.retired as f64, retires, retires);
     for (name, run) in [("with", &compared.with), ("without", &compared.without)] {
-        let total = run.account.total() as f64;
+        let total = run.cycles.total() as f64;
         let name = format!("cycles by cause sum to the last cycle, {name} the event");
         trial.check(&name, run.last_cycle as f64, total, total);
     }
@@ -66,14 +66,14 @@ fn check(trial: &mut Trial<'_>, plan: &Plan, compared: &Compared) {
 fn record(trial: &mut Trial<'_>, plan: &Plan, way: &Way, compared: &Compared) {
     let (event, rounds) = (plan.event, plan.rounds);
     let happens = event.traps().max(1) * rounds;
-    let total = compared.with.account.total();
+    let total = compared.with.cycles.total();
     trial.record("lost_count", happens, vec![compared.lost(event) as i64]);
     trial.record("whole_count", rounds, vec![compared.whole()]);
     let share_ppm = compared.whole() as f64 * 1e6 / total as f64;
     trial.record_one("whole_ppm", share_ppm.round() as i64);
     if event.traps() > 0 {
         trial.record("again_count", rounds, vec![compared.with.again as i64]);
-        let back = compared.with.account.trap_return;
+        let back = compared.with.cycles.trap_return;
         trial.record("return_count", happens, vec![back as i64]);
     }
     if way.caching != Caching::None {

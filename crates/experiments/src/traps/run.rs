@@ -2,7 +2,7 @@
 
 use super::programs::{Event, MSTATUS_BEFORE, Plan, STATE, Written};
 use isa::cache::{Cache, Geometry, Outcome, Policy};
-use isa::pipeline::{Account, Parameters, Pipeline, Stage, Times};
+use isa::pipeline::{Cycles, Parameters, Pipeline, Stage, Times};
 use isa::{Kind, Machine, Setup, Step, Stopped};
 use kit::Stop;
 use kit::declare::Named;
@@ -90,7 +90,7 @@ impl Way {
 /// What a run counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
-    pub(super) account: Account,
+    pub(super) cycles: Cycles,
     /// When the last step left the pipeline.
     pub(super) last_cycle: u64,
     pub(super) traps: u64,
@@ -132,7 +132,7 @@ pub(super) fn run(
     if stopped != (Stopped::Left { pc: 0 }) {
         return Err(Stop::failed(format!("the program did not end as planned: {stopped}")));
     }
-    counted.account = *pipeline.account();
+    counted.cycles = *pipeline.cycles();
     Ok((counted, machine))
 }
 
@@ -156,7 +156,7 @@ impl Compared {
 
     /// Cycles lost behind the events themselves: not in their handlers, nor in what brings back.
     pub(super) fn lost(&self, event: Event) -> u64 {
-        let (with, without) = (&self.with.account, &self.without.account);
+        let (with, without) = (&self.with.cycles, &self.without.cycles);
         match event {
             Event::Return => with.trap_return,
             _ if event.cause().is_some() => with.trap,
@@ -166,7 +166,7 @@ impl Compared {
 
     /// Cycles of the program with its events beyond those of the program without.
     pub(super) fn whole(&self) -> i64 {
-        self.with.account.total() as i64 - self.without.account.total() as i64
+        self.with.cycles.total() as i64 - self.without.cycles.total() as i64
     }
 }
 

@@ -38,7 +38,7 @@ fn every_event_loses_what_the_rule_says_in_every_stage() {
                 let place = format!("{} in {} with {latency}", named.name, stage.name);
                 assert_eq!(compared.lost(named.by), rule, "{place}");
                 assert_eq!(compared.with.traps, named.by.traps() * ROUNDS, "{place}");
-                assert_eq!(compared.with.account.retired, plan.write().retires, "{place}");
+                assert_eq!(compared.with.cycles.retired, plan.write().retires, "{place}");
                 assert_eq!(compared.without.traps, 0, "{place}");
             }
         }

@@ -126,8 +126,8 @@ proptest! {
         prop_assert_eq!(sweep.results(), geometries.iter().map(alone).collect::<Vec<_>>());
     }
 
-    /// Reading again what was read last changes no cache, so that a buffer spares accesses, never
-    /// misses.
+    /// Reading again what was read last changes no cache, so that a buffer changes the number of
+    /// accesses, never that of misses.
     #[test]
     fn definitions_that_see_all_bytes_agree_on_every_miss(
         geometry in geometry(),
@@ -138,7 +138,9 @@ proptest! {
         let lines = tally(Fetch::Lines);
         for fetch in [Fetch::WordBuffer, Fetch::LineBuffer] {
             let other = tally(fetch);
-            prop_assert!(other.accesses <= lines.accesses);
+            // A word is less than a line: an instruction in two words of one line has two accesses.
+            let most = if fetch == Fetch::LineBuffer { lines.accesses } else { 2 * lines.accesses };
+            prop_assert!(other.accesses <= most);
             prop_assert_eq!(Tally { accesses: lines.accesses, ..other }, lines);
         }
     }

@@ -10,7 +10,7 @@ const EXIT: u32 = 93;
 
 impl Machine {
     /// Does what an instruction says: what `rd` is to hold. `None` if it does not retire, with the trap
-    /// in the step, or none where it is a `wfi` that nothing can end.
+    /// in the step, or none where nothing can ever come: a `wfi`, or a jump to itself.
     #[inline(always)]
     pub(super) fn execute(&mut self, instruction: Instruction, step: &mut Step) -> Option<u32> {
         let immediate = instruction.immediate;
@@ -41,7 +41,7 @@ impl Machine {
             Op::Rem if b == 0 => Some(a),
             Op::Rem => Some((a as i32).wrapping_rem(b as i32) as u32),
             Op::RemUnsigned => Some(a.checked_rem(b).unwrap_or(a)),
-            Op::Jump => self.go(step, step.pc.wrapping_add(immediate)),
+            Op::Jump => self.jump(step, immediate),
             Op::JumpRegister => self.go(step, address & !1),
             Op::Equal => self.branch(step, a == second, immediate),
             Op::NotEqual => self.branch(step, a != second, immediate),
@@ -81,6 +81,16 @@ impl Machine {
             Op::TimerInterrupt => trap(step, Cause::Interrupt(Interrupt::Timer), 0),
             Op::ExternalInterrupt => trap(step, Cause::Interrupt(Interrupt::External), 0),
         }
+    }
+
+    /// `jal`. `None`, and no trap, where it goes to itself and nothing can change that: the alarm never
+    /// comes.
+    #[inline(always)]
+    fn jump(&self, step: &mut Step, offset: u32) -> Option<u32> {
+        if offset == 0 && self.alarm == u64::MAX {
+            return None;
+        }
+        self.go(step, step.pc.wrapping_add(offset))
     }
 
     /// Goes to a target: what the link register is to hold.

@@ -8,7 +8,7 @@ mod text;
 mod timer;
 
 use crate::encode::{Register, SP};
-use crate::step::Step;
+use crate::step::{Kind, Step};
 use crate::{Error, Program};
 use control::Control;
 use memory::Memory;
@@ -182,7 +182,10 @@ impl Machine {
             self.registers[usize::from(instruction.rd & 31)] = value;
             self.registers[0] = 0;
         } else {
-            let trap = step.trap.ok_or(Stopped::Asleep { pc: step.pc })?;
+            let trap = step.trap.ok_or(match step.kind {
+                Kind::Jump => Stopped::Circles { pc: step.pc },
+                _ => Stopped::Asleep { pc: step.pc },
+            })?;
             step.next = self.enter(trap)?;
             step.writes = 0;
         }

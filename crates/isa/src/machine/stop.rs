@@ -31,6 +31,11 @@ pub enum Stopped {
         /// The `wfi`.
         pc: u32,
     },
+    /// A jump goes to itself, as many programs end, and no interrupt can come. It is no step.
+    Circles {
+        /// The jump.
+        pc: u32,
+    },
 }
 
 impl fmt::Display for Stopped {
@@ -46,6 +51,9 @@ impl fmt::Display for Stopped {
             }
             Self::Asleep { pc } => {
                 write!(out, "wfi at {pc:#010x} waits, and no interrupt is enabled that can come")
+            }
+            Self::Circles { pc } => {
+                write!(out, "the jump at {pc:#010x} goes to itself, and no interrupt can come")
             }
         }
     }

@@ -4,7 +4,7 @@
 //! before it did bounds them. Stepping the stages cycle by cycle gives the same (a property test).
 
 use super::parameters::{Error, Parameters, Stage};
-use super::{Account, Depth};
+use super::{Cycles, Depth};
 use crate::{Cause, Kind, Step};
 
 /// When an instruction was where, in cycles from 0, the first fetch.
@@ -179,7 +179,7 @@ pub struct Pipeline {
     usable: [u64; 32],
     /// By kind, in the order of [`KINDS`].
     costs: [Cost; KINDS.len()],
-    account: Account,
+    cycles: Cycles,
     fetches: u64,
 }
 
@@ -198,7 +198,7 @@ impl Pipeline {
             redirect: None,
             usable: [0; 32],
             costs: KINDS.map(|kind| parameters.cost(kind)),
-            account: Account::default(),
+            cycles: Cycles::default(),
             fetches: 0,
         })
     }
@@ -223,26 +223,26 @@ impl Pipeline {
         // The cycles in which EX was empty because nothing came to it. Causes in IF follow each other
         // in time, redirect, miss, second fetch; what EX did meanwhile hides the first of them.
         let late = (decode + 1).saturating_sub(self.last.after);
-        let account = &mut self.account;
+        let cycles = &mut self.cycles;
         if late > 0 {
             let fetching = late.min(again);
             let missing = (late - fetching).min(miss);
             match self.redirect {
-                Some((_, Loss::Control)) => account.control += late - fetching - missing,
-                Some((_, Loss::Trap)) => account.trap += late - fetching - missing,
-                Some((_, Loss::Return)) => account.trap_return += late - fetching - missing,
+                Some((_, Loss::Control)) => cycles.control += late - fetching - missing,
+                Some((_, Loss::Trap)) => cycles.trap += late - fetching - missing,
+                Some((_, Loss::Return)) => cycles.trap_return += late - fetching - missing,
                 None => {}
             }
-            account.fetch += fetching;
-            account.miss += missing;
+            cycles.fetch += fetching;
+            cycles.miss += missing;
         }
-        account.data += execute - arrives;
-        account.execution += extra;
-        account.fill = u64::from(parameters.depth.stages()) - 1;
+        cycles.data += execute - arrives;
+        cycles.execution += extra;
+        cycles.fill = u64::from(parameters.depth.stages()) - 1;
         if step.trap.is_some() {
-            account.trapped += 1;
+            cycles.trapped += 1;
         } else {
-            account.retired += 1;
+            cycles.retired += 1;
         }
         self.fetches += words;
         self.goes_on(step, times, cost);
@@ -281,8 +281,8 @@ impl Pipeline {
     /// Cycles by cause, from the first fetch to the write-back of the last step. What the last step
     /// loses behind it is not in it: nothing came after.
     #[must_use]
-    pub fn account(&self) -> &Account {
-        &self.account
+    pub fn cycles(&self) -> &Cycles {
+        &self.cycles
     }
 
     /// What is built.

@@ -1,7 +1,7 @@
 //! What the steps of a program cost on an in-order pipeline: cycles by cause, and a drawing of who
 //! was where.
 //!
-//! [`Pipeline`] is fed one [`Step`](crate::Step) after the other and keeps an [`Account`] whose
+//! [`Pipeline`] is fed one [`Step`](crate::Step) after the other and keeps the [`Cycles`] whose
 //! parts sum to the cycles; [`Drawing`] shows a window of them, with what was fetched in vain.
 //! [`Parameters`] say what is built. Nothing here knows how an instruction is carried out.
 //!
@@ -28,7 +28,7 @@
 //! status registers, jumps on the wrong path (they would be flushed as well), cache misses on the
 //! wrong path, and the sleep of `wfi`.
 
-mod account;
+mod cycles;
 mod drawing;
 mod engine;
 mod parameters;
@@ -36,7 +36,7 @@ mod parameters;
 mod tests;
 mod text;
 
-pub use account::{Account, Part};
+pub use cycles::{ByCause, Cycles};
 pub use drawing::{Cell, Code, Drawing, Fate, Note, Row, What};
 pub use engine::{Pipeline, Times};
 pub use parameters::{Depth, Error, Parameters, Stage};

@@ -2,7 +2,7 @@
 
 use super::axis::Axis;
 use crate::missing::Missing;
-use model::{Estimate, Response};
+use model::{Estimate, Limit, Response};
 
 /// Treatments with what was measured there.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub(crate) struct Panel<'a> {
     /// What tells it from its neighbours; empty if it is alone.
     pub(crate) heading: String,
     pub(crate) lines: Vec<Line>,
+    /// What a theory says of all its treatments.
+    pub(crate) limits: Vec<&'a Limit>,
 }
 
 /// Panels that belong together.

@@ -14,7 +14,8 @@ use crate::catalog::definition;
 use crate::missing::{self, Measured};
 use crate::words;
 use model::{
-    Design, Environment, ExperimentSummary, Factor, Level, Profile, Record, Response, Treatment,
+    Design, Environment, ExperimentSummary, Factor, Level, Limit, Profile, Record, Response,
+    Treatment,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -388,6 +389,7 @@ impl<'a> Material<'a, '_> {
                     response,
                     heading: if twin { words::label(response) } else { heading.clone() },
                     lines: self.panel_lines(axis, line, response, members, varying),
+                    limits: limits_of(response, members),
                 })
                 .filter(|panel| !panel.lines.is_empty());
             groups.push(Group { panels: panels.collect(), heading });
@@ -465,6 +467,12 @@ fn bound_panels(groups: &mut Vec<Group<'_>>) -> usize {
     }
     groups.retain(|group| !group.panels.is_empty());
     left_out
+}
+
+/// The limits that are true of all treatments of a panel.
+fn limits_of<'a>(response: &'a Response, members: &[&Treatment]) -> Vec<&'a Limit> {
+    let holds = |limit: &&Limit| members.iter().all(|treatment| treatment.matches(&limit.at));
+    response.limits.iter().filter(|limit| limit.value.is_finite()).filter(holds).collect()
 }
 
 fn lines_title(

@@ -46,8 +46,45 @@ pub(super) fn response_for<'a>(
     let best = |least: usize| all().find(|response| here(response) >= least);
     // A response that is missing at some treatments is no substitute for one that is not.
     let most = here(main).max(2);
-    let telling = all().find(|response| here(response) >= most && differs(response));
-    telling.or_else(|| best(2)).or_else(|| best(1)).unwrap_or(main)
+    // What is computed may be the very same whatever a factor is, and would be drawn as flat lines.
+    let follows =
+        |response: &Response| !main.exact || follows_all(design, estimates, response, treatments);
+    let telling = |follows: &dyn Fn(&Response) -> bool| {
+        all().find(|it| here(it) >= most && differs(it) && follows(it))
+    };
+    telling(&follows)
+        .or_else(|| telling(&|_| true))
+        .or_else(|| best(2))
+        .or_else(|| best(1))
+        .unwrap_or(main)
+}
+
+/// Whether a response follows each factor that varies: there are two treatments which differ in
+/// that factor alone, and in which it differs.
+fn follows_all(
+    design: &Design,
+    estimates: &Estimates<'_>,
+    response: &Response,
+    treatments: &BTreeSet<Treatment>,
+) -> bool {
+    let point = |treatment: &Treatment| {
+        estimates.get(&(response.name.as_str(), treatment)).map(|it| it.point.to_bits())
+    };
+    design.factors.iter().all(|factor| {
+        let mut seen: BTreeMap<Treatment, BTreeMap<&str, Option<u64>>> = BTreeMap::new();
+        for treatment in treatments {
+            let mut others = treatment.clone();
+            others.levels_mut().remove(&factor.name);
+            let level = treatment.level(&factor.name).unwrap_or_default();
+            seen.entry(others).or_default().insert(level, point(treatment));
+        }
+        let varies = seen.values().any(|levels| levels.len() > 1);
+        let moves = |levels: &BTreeMap<&str, Option<u64>>| {
+            let known: BTreeSet<u64> = levels.values().flatten().copied().collect();
+            known.len() > 1
+        };
+        !varies || seen.values().any(moves)
+    })
 }
 
 fn is_measured(response: &Response, estimates: &Estimates<'_>) -> bool {

@@ -5,7 +5,7 @@ use super::body::{Group, Line, Panel};
 use super::scale::{Scale, Zero};
 use super::{drawn_cell, mark_of, off_center, percent, px, style_class};
 use crate::format::{Terms, axis_unit, tick};
-use crate::words;
+use crate::words::{self, short};
 use maud::{Markup, html};
 use model::Estimate;
 
@@ -36,6 +36,9 @@ const LABEL_GAP: f64 = 0.03;
 
 /// Landmarks nearer to one another than this share of the width have their names in two lines.
 const LANDMARK_DISTANCE: f64 = 0.3;
+
+/// Characters of the name of a limit; more are wider than a panel in a narrow window.
+const LIMIT_CHARACTERS: usize = 40;
 
 /// What the lines are.
 pub(crate) fn legend(groups: &[Group<'_>], lines_of: &str) -> Markup {
@@ -163,6 +166,7 @@ fn draw_panel(frame: &Frame<'_>, panel: &Panel<'_>, y: &Scale) -> Markup {
                         (level_axis(&x, &axis.levels))
                         (landmarks(axis))
                     }))
+                    (limits(panel, y))
                     svg.stretched width="100%" height=(px(ABOVE + HEIGHT))
                         viewBox=(stretched())
                         preserveAspectRatio="none" {
@@ -190,6 +194,22 @@ pub(super) fn stretched() -> String {
 /// A place in them.
 pub(super) fn stretched_at(x: &Scale, value: f64, height: f64) -> String {
     format!("{} {}", px(across(x, value) * STRETCHED), px(height))
+}
+
+/// What a theory gives the response: a level line with its name each.
+fn limits(panel: &Panel<'_>, y: &Scale) -> Markup {
+    let shown: Vec<_> = panel.limits.iter().filter(|limit| y.holds(limit.value)).collect();
+    html! {
+        @if !shown.is_empty() {
+            g.limits {
+                @for limit in shown {
+                    @let at = down(y, limit.value);
+                    line x1="0" x2="100%" y1=(px(at)) y2=(px(at)) {}
+                    text x="100%" y=(px(at - 4.0)) { (short(&limit.label, LIMIT_CHARACTERS)) }
+                }
+            }
+        }
+    }
 }
 
 /// What of this machine lies among the levels: an upright line with its name each.

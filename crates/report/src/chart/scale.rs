@@ -83,6 +83,14 @@ impl Scale {
         (low > 0.0).then_some(Scale::Log { low: low / room, high: high * room, zero: false })
     }
 
+    /// Whether a value lies on the axis.
+    pub(crate) fn holds(&self, x: f64) -> bool {
+        match *self {
+            Scale::Linear { low, high } => (low..=high).contains(&x),
+            Scale::Log { low, high, zero } => (low..=high).contains(&x) || (zero && x == 0.0),
+        }
+    }
+
     /// Where a value lies: 0 to 1, clamped, since an interval may be infinite.
     pub(crate) fn place(&self, x: f64) -> f64 {
         let place = match *self {

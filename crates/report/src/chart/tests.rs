@@ -2,8 +2,9 @@
 
 use super::body::{Body, Field, Figure};
 use super::choose::figures;
+use super::grids::{Estimates, response_for};
 use crate::fixture;
-use model::{Profile, Record};
+use model::{Cell, Estimate, Limit, Profile, Record, Treatment};
 
 fn figures_of(fixture: &fixture::Fixture, index: usize) -> Vec<Figure<'_>> {
     let design = &fixture.manifest.designs[index];
@@ -200,4 +201,55 @@ fn a_slope_joins_a_thread_and_a_process_of_the_same_setting() {
         assert!((ratio.point.ln() - (to.point / from.point).ln()).abs() < 0.1, "{slope:?}");
         assert!(ratio.low <= ratio.point && ratio.point <= ratio.high);
     }
+}
+
+#[test]
+fn a_limit_is_drawn_where_it_is_true_and_nowhere_else() {
+    let mut fixture = fixture::session(3);
+    let (name, value) = {
+        let create = figures_of(&fixture, 0);
+        let point = create[2].cells()[0].estimate.unwrap().point;
+        (create[2].response().unwrap().name.clone(), point)
+    };
+    let limit = |label: &str, value: f64, pages: &str| {
+        let at = Cell::new([("pages", pages)]);
+        Limit { value, label: label.into(), at }
+    };
+    let responses = &mut fixture.manifest.designs[0].responses;
+    let response = responses.iter_mut().find(|response| response.name == name).unwrap();
+    response.limits = vec![
+        limit("true here", value, "small"),
+        limit("true elsewhere", value, "huge"),
+        limit("beyond the axis", -1e18, "small"),
+    ];
+    let create = figures_of(&fixture, 0);
+    assert!(create[2].title.contains("over memory"), "{}", create[2].title);
+    let drawn = super::figure(&create[2], "f").into_string();
+    assert!(drawn.contains("true here"));
+    assert!(!drawn.contains("true elsewhere") && !drawn.contains("beyond the axis"));
+}
+
+#[test]
+fn a_computed_response_that_ignores_a_factor_gives_way_to_one_that_follows_it() {
+    let mut design = fixture::session(2).manifest.designs.swap_remove(0);
+    let at = |memory: &str, pages: &str| {
+        let levels = [("memory", memory), ("pages", pages)];
+        Treatment::from_iter(levels.map(|(factor, level)| (factor.into(), level.into())))
+    };
+    let treatments: std::collections::BTreeSet<Treatment> =
+        [at("0", "small"), at("0", "huge"), at("1", "small"), at("1", "huge")].into();
+    let (first, second) = (design.responses[0].name.clone(), design.responses[1].name.clone());
+    let mut estimates = Estimates::new();
+    for treatment in &treatments {
+        let memory = if treatment.level("memory") == Some("1") { 2.0 } else { 1.0 };
+        let pages = if treatment.level("pages") == Some("huge") { 10.0 } else { 0.0 };
+        estimates.insert((&first, treatment), Estimate::exactly(memory, 2));
+        estimates.insert((&second, treatment), Estimate::exactly(memory + pages, 2));
+    }
+    let chosen = |design: &model::Design| {
+        response_for(design, &estimates, &design.responses[0], &treatments).name.clone()
+    };
+    assert_eq!(chosen(&design), first, "what is measured scatters, and is shown all the same");
+    design.responses[0].exact = true;
+    assert_eq!(chosen(&design), second);
 }

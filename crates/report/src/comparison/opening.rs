@@ -391,9 +391,14 @@ fn in_points(text: &str) -> String {
 /// What the intervals are made of.
 fn brackets(page: &Page<'_>) -> Markup {
     let all = || page.chapters.iter().flat_map(|chapter| &chapter.items).flat_map(Item::all_found);
+    let items = page.chapters.iter().flat_map(|chapter| &chapter.items);
+    let any_exact = items.flat_map(|item| item.values).flatten().any(Estimate::is_exact);
     let of = |unit: Replication| all().any(|(_, found)| found.effect.unit_of_replication == unit);
     html! {
         "In brackets: the 95 % confidence interval; a number without was the same in every trial. "
+        @if any_exact {
+            "[exact] is a number that was computed, not measured. "
+        }
         (replication(of(Replication::Trials), of(Replication::Sessions)))
     }
 }

@@ -14,6 +14,12 @@ use model::{FindingResult, Inquiry, Record, TrustGrade, Verdict};
 /// Reasons for a grade that are listed at the top.
 const REASONS_MAX: usize = 12;
 
+/// Whether any of its numbers is computed and not measured.
+fn any_exact(session: &Session<'_>) -> bool {
+    let mut responses = session.manifest.designs.iter().flat_map(|design| &design.responses);
+    responses.any(|response| response.exact)
+}
+
 /// What the session answers.
 pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
     let manifest = session.manifest;
@@ -41,7 +47,12 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
             }
             p.small.brackets {
                 "In brackets: the 95 % confidence interval, from trials; a number without was the \
-                 same in every block. A trial is a fresh process that measures one thing once."
+                 same in every block. "
+                @if any_exact(session) {
+                    "[exact] is a number that was computed, not measured: it is the same on every \
+                     machine. "
+                }
+                "A trial is a fresh process that measures one thing once."
             }
             p.small.on-paper {
                 "What is folded away on the screen is not on paper: unfold it there before printing."

@@ -255,7 +255,7 @@ fn rows_agree(
     rows: &[csv::StringRecord],
 ) {
     let numbers = Numbers::new(design, &fixture.records);
-    let tagger = analysis::Tagger::over(&fixture.records);
+    let tagger = analysis::Tagger::over(&fixture.manifest.designs, &fixture.records);
     let near = |cell: &str, number: Option<f64>| match number {
         None => assert_eq!(cell, ""),
         Some(number) => {

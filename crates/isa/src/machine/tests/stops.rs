@@ -90,3 +90,23 @@ fn each_reason_is_a_sentence() {
         assert_eq!(stopped.to_string(), text);
     }
 }
+
+#[test]
+fn a_jump_to_itself_ends_the_program_unless_an_interrupt_may_come() {
+    let mut machine = machine(&[nop(), jal(ZERO, 0)]);
+    let stopped = Stopped::Circles { pc: BASE + 4 };
+    assert_eq!(machine.run(10, |_| {}), stopped);
+    assert_eq!((machine.run(10, |_| {}), machine.steps()), (stopped, 1));
+    assert!(stopped.to_string().contains("goes to itself"));
+    // Where the timer's interrupt is going to come, the jump is one like any other.
+    let timer = Interrupt::Timer;
+    machine.write_csr(csr::MIE, 1 << timer as u32 | 1 << Interrupt::External as u32).unwrap();
+    machine.write_csr(csr::MSTATUS, csr::MSTATUS_MIE).unwrap();
+    assert_eq!(machine.run(10, |_| {}), stopped, "mtimecmp says never");
+    machine.timer.compare = 8;
+    machine.set_alarm();
+    assert_eq!(machine.run(5, |_| {}), Stopped::Limit);
+    let trap = Trap { cause: Cause::Interrupt(timer), value: 0 };
+    assert_eq!(machine.run(5, |_| {}), Stopped::Unhandled { pc: BASE + 4, trap });
+    assert_eq!(machine.steps(), 8);
+}

@@ -1,17 +1,20 @@
 //! The rules one by one, with the numbers that are known for them.
 
 use super::super::engine::KINDS;
-use super::super::{Account, Depth, Error, Parameters, Pipeline, Stage};
+use super::super::{Cycles, Depth, Error, Parameters, Pipeline, Stage};
 use super::{ecall, interrupted, pass, reads, run, step, to, writes};
 use crate::{Kind, Step};
 
-/// The account of some steps without their retirement and the filling of the pipeline.
-fn lost(parameters: Parameters, steps: &[Step]) -> Account {
+/// The cycles of some steps without their retirement and the filling of the pipeline.
+fn lost(parameters: Parameters, steps: &[Step]) -> Cycles {
     let pipeline = run(parameters, steps);
-    let account = *pipeline.account();
-    let known = account.retired + account.trapped + account.fill;
-    assert_eq!(account.total() - known, account.parts()[2..9].iter().map(|part| part.cycles).sum());
-    Account { retired: 0, trapped: 0, fill: 0, ..account }
+    let cycles = *pipeline.cycles();
+    let known = cycles.retired + cycles.trapped + cycles.fill;
+    assert_eq!(
+        cycles.total() - known,
+        cycles.by_cause()[2..9].iter().map(|part| part.cycles).sum()
+    );
+    Cycles { retired: 0, trapped: 0, fill: 0, ..cycles }
 }
 
 /// A step that goes to 0x100, and what lies there.
@@ -62,7 +65,7 @@ fn branches_in_ex_lose_two_and_traps_at_wb_four() {
 fn what_goes_on_loses_nothing() {
     let steps = [step(0, Kind::Branch), step(4, Kind::Alu), step(8, Kind::Store)];
     let pipeline = run(Parameters::textbook(), &steps);
-    assert_eq!(*pipeline.account(), Account { retired: 3, fill: 4, ..Account::default() });
+    assert_eq!(*pipeline.cycles(), Cycles { retired: 3, fill: 4, ..Cycles::default() });
     // A jump to the following instruction flushes as any other does.
     assert_eq!(lost(Parameters::textbook(), &[step(0, Kind::Jump), steps[1]]).control, 2);
 }
@@ -73,12 +76,12 @@ fn a_trapped_instruction_is_lost_and_an_interrupt_waits_for_no_operand() {
     let add = reads(5, step(4, Kind::Alu));
     let steps = [load, interrupted(0x100, add), step(0x100, Kind::Alu)];
     let pipeline = run(Parameters::textbook(), &steps);
-    let account = Account { retired: 2, trapped: 1, trap: 4, fill: 4, ..Account::default() };
-    assert_eq!(*pipeline.account(), account);
+    let cycles = Cycles { retired: 2, trapped: 1, trap: 4, fill: 4, ..Cycles::default() };
+    assert_eq!(*pipeline.cycles(), cycles);
     // An exception may come of its operand, so it waits.
     let faults = Step { trap: ecall(0, 0).trap, ..to(0x100, reads(5, step(4, Kind::Load))) };
-    let account = lost(Parameters::textbook(), &[load, faults, step(0x100, Kind::Alu)]);
-    assert_eq!((account.data, account.trap), (1, 4));
+    let cycles = lost(Parameters::textbook(), &[load, faults, step(0x100, Kind::Alu)]);
+    assert_eq!((cycles.data, cycles.trap), (1, 4));
     // What trapped wrote nothing: its reader waits for nobody.
     let faults = writes(6, faults);
     let reader = reads(6, step(0x100, Kind::Alu));
@@ -175,20 +178,20 @@ fn words_are_fetched_once_and_a_straddling_target_costs_a_second_fetch() {
     // Two 16-bit instructions, one of 32 bits in two words, one of 16: three words.
     let steps = [small(0), small(2), small(4), step(6, Kind::Alu), small(10)];
     let pipeline = run(Parameters::textbook(), &steps);
-    assert_eq!((pipeline.fetches(), pipeline.account().total()), (3, 5 + 4));
+    assert_eq!((pipeline.fetches(), pipeline.cycles().total()), (3, 5 + 4));
     let jump = to(0x102, step(0, Kind::Jump));
     let pipeline = run(Parameters::textbook(), &[jump, step(0x102, Kind::Alu)]);
-    assert_eq!((pipeline.fetches(), pipeline.account().fetch), (3, 1));
+    assert_eq!((pipeline.fetches(), pipeline.cycles().fetch), (3, 1));
     let wide = Parameters { fetch_bytes: 8, ..Parameters::textbook() };
-    assert_eq!(run(wide, &[jump, step(0x102, Kind::Alu)]).account().fetch, 0);
+    assert_eq!(run(wide, &[jump, step(0x102, Kind::Alu)]).cycles().fetch, 0);
     // A bus of 16 bits takes two cycles for every instruction of 32.
     let narrow = Parameters { fetch_bytes: 2, ..Parameters::textbook() };
     let steps = [step(0, Kind::Alu), step(4, Kind::Alu), small(8)];
     let pipeline = run(narrow, &steps);
-    assert_eq!((pipeline.fetches(), pipeline.account().fetch), (5, 2));
+    assert_eq!((pipeline.fetches(), pipeline.cycles().fetch), (5, 2));
     // Nothing was fetched where nothing could be; it took a cycle to find out.
     let none = Step { size: 0, ..ecall(u32::MAX, 0x100) };
-    assert_eq!(run(Parameters::textbook(), &[none]).account().total(), 5);
+    assert_eq!(run(Parameters::textbook(), &[none]).cycles().total(), 5);
 }
 
 #[test]
@@ -196,7 +199,7 @@ fn a_miss_costs_its_lines_and_long_work_hides_it() {
     let parameters = Parameters { miss: 10, divide: 34, ..Parameters::textbook() };
     let missed = |first: Kind, lines: u8| {
         let (pipeline, _) = pass(parameters, &[(step(0, first), 0), (step(4, Kind::Alu), lines)]);
-        (pipeline.account().miss, pipeline.account().execution)
+        (pipeline.cycles().miss, pipeline.cycles().execution)
     };
     assert_eq!(missed(Kind::Alu, 1), (10, 0));
     assert_eq!(missed(Kind::Alu, 2), (20, 0));
@@ -208,10 +211,10 @@ fn a_miss_costs_its_lines_and_long_work_hides_it() {
 #[test]
 fn an_empty_pipeline_has_no_cycles() {
     let pipeline = run(Parameters::default(), &[]);
-    assert_eq!(pipeline.account().total(), 0);
-    assert_eq!(pipeline.account().cycles_per_instruction(), None);
+    assert_eq!(pipeline.cycles().total(), 0);
+    assert_eq!(pipeline.cycles().cycles_per_instruction(), None);
     let pipeline = run(Parameters::default(), &[step(0, Kind::Alu)]);
-    assert_eq!(pipeline.account().cycles_per_instruction(), Some(5.0));
+    assert_eq!(pipeline.cycles().cycles_per_instruction(), Some(5.0));
 }
 
 #[test]

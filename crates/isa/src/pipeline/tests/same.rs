@@ -136,10 +136,10 @@ proptest! {
         let (pipeline, times) = pass(parameters, &steps);
         let stepped = Stepper::new(parameters, &steps, &size).run();
         let last = times[times.len() - 1].leaves(Stage::WriteBack, parameters.depth);
-        let mut account = stepped.account;
-        account.fill = u64::from(parameters.depth.stages()) - 1;
-        prop_assert_eq!(*pipeline.account(), account);
-        prop_assert_eq!(pipeline.account().total(), last);
+        let mut cycles = stepped.cycles;
+        cycles.fill = u64::from(parameters.depth.stages()) - 1;
+        prop_assert_eq!(*pipeline.cycles(), cycles);
+        prop_assert_eq!(pipeline.cycles().total(), last);
         // The stepper's own end: the cycle behind the last one in which the last step was seen.
         let mut seen = stepped.trails.iter().filter(|trail| !trail.wrong);
         prop_assert_eq!(seen.next_back().unwrap().seen.last().unwrap().0 + 1, last);
@@ -209,8 +209,8 @@ proptest! {
                 _ => {}
             }
         }
-        let account = pipeline.account();
-        prop_assert_eq!((account.control, account.trap, account.trap_return), (control, trap, trap_return));
+        let cycles = pipeline.cycles();
+        prop_assert_eq!((cycles.control, cycles.trap, cycles.trap_return), (control, trap, trap_return));
     }
 }
 

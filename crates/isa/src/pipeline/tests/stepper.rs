@@ -1,7 +1,7 @@
 //! A pipeline that is stepped cycle by cycle: what is in each stage, and who may go on. It shares no
 //! arithmetic with the engine. Bubbles are tokens that carry their cause from IF to EX.
 
-use super::super::{Account, Depth, Parameters, Stage};
+use super::super::{Cycles, Depth, Parameters, Stage};
 use crate::{Cause, Kind, Step};
 
 /// Who is in a stage.
@@ -51,7 +51,7 @@ pub(super) struct Stepper<'a> {
     /// The words of the guest in IF, that come after its misses.
     words: u64,
     now: u64,
-    pub(super) account: Account,
+    pub(super) cycles: Cycles,
     pub(super) trails: Vec<Trail>,
 }
 
@@ -83,7 +83,7 @@ impl<'a> Stepper<'a> {
             kept: None,
             words: 0,
             now: 0,
-            account: Account::default(),
+            cycles: Cycles::default(),
             trails: Vec::new(),
         }
     }
@@ -191,15 +191,15 @@ impl<'a> Stepper<'a> {
     fn leave_execute(&mut self, left: &mut Vec<(usize, Guest)>) {
         let Some(guest) = self.stages[EX] else { return };
         if guest.left > 0 {
-            self.account.execution += 1;
+            self.cycles.execution += 1;
             return;
         }
         self.stages[EX] = None;
         self.stages[if self.parameters.depth == Depth::Five { MEM } else { WB }] = Some(guest);
         left.push((EX, guest));
         match self.of(guest) {
-            Some(step) if step.trap.is_some() => self.account.trapped += 1,
-            Some(_) => self.account.retired += 1,
+            Some(step) if step.trap.is_some() => self.cycles.trapped += 1,
+            Some(_) => self.cycles.retired += 1,
             None => {}
         }
     }
@@ -209,7 +209,7 @@ impl<'a> Stepper<'a> {
             return;
         }
         match self.stages[ID] {
-            Some(_) if blocked => self.account.data += 1,
+            Some(_) if blocked => self.cycles.data += 1,
             Some(guest) => {
                 let extra = self.of(guest).map_or(0, |step| self.extra(step));
                 self.stages[EX] = Some(Guest { left: 1 + extra, ..guest });
@@ -232,11 +232,11 @@ impl<'a> Stepper<'a> {
             return;
         }
         match why {
-            Why::Control => self.account.control += 1,
-            Why::Trap => self.account.trap += 1,
-            Why::Return => self.account.trap_return += 1,
-            Why::Miss => self.account.miss += 1,
-            Why::Fetch => self.account.fetch += 1,
+            Why::Control => self.cycles.control += 1,
+            Why::Trap => self.cycles.trap += 1,
+            Why::Return => self.cycles.trap_return += 1,
+            Why::Miss => self.cycles.miss += 1,
+            Why::Fetch => self.cycles.fetch += 1,
             Why::Start => {}
         }
     }

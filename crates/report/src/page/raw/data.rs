@@ -41,7 +41,7 @@ const REASON_CHARACTERS_MAX: usize = 300;
 impl<'a> Reader<'a> {
     /// A reader that knows what is ordinary among all trials of the session.
     pub(in crate::page) fn new(session: &'a Session<'a>) -> Self {
-        Reader { session, tagger: Tagger::over(session.records) }
+        Reader { session, tagger: Tagger::over(&session.manifest.designs, session.records) }
     }
 
     /// The trials of some blocks as a JSON object that needs no escaping in HTML.

@@ -52,6 +52,11 @@ impl Axis {
         ((self.scale.place(value) * last as f64).round() as usize).min(last)
     }
 
+    /// The cell in which a value lies, if it lies on the axis.
+    pub(super) fn row(&self, value: f64) -> Option<usize> {
+        self.scale.holds(value).then(|| self.cell(value))
+    }
+
     /// The line of a horizontal axis, and its labels below; a label that has no room is left out.
     pub(super) fn drawn(&self) -> [Strip; 2] {
         let mut line = Strip::new(self.cells);

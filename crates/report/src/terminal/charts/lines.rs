@@ -5,7 +5,7 @@ use super::Sheet;
 use super::axis::{Axis, break_after_zero, labels};
 use super::strip::{Strip, colour, mark};
 use crate::chart::{Cell, Group, LevelAxis, Line, Panel, Scale, scale_of};
-use crate::format::{Terms, joined, parts_within};
+use crate::format::{Terms, joined, parts_within, value_in};
 use crate::text::{BOLD, DIM, columns, cut, padded, paint};
 use crate::words::{self, capital};
 use model::Unit;
@@ -24,6 +24,9 @@ const SIDE: usize = 3;
 
 /// Columns of a number in the key.
 const NUMBER_MAX: usize = 24;
+
+/// What the line of a limit is made of.
+const LIMIT: char = '╌';
 
 /// A panel's lines, each with the columns that it takes.
 type Drawn = Vec<(String, usize)>;
@@ -101,6 +104,11 @@ fn draw_panel(axis: &LevelAxis, panel: &Panel<'_>, y: Scale, size: Size, sheet: 
     let before = words.iter().map(|word| columns(word)).max().unwrap_or(0).min(size.width / 3);
     let across = Across::over(axis, panel.lines.len(), size.width.saturating_sub(before + 2));
     let mut canvas = vec![Strip::new(across.cells); size.height];
+    for strip in panel.limits.iter().filter_map(|limit| y.row(limit.value)) {
+        for at in 0..across.cells {
+            canvas[size.height - 1 - strip].put(at, LIMIT, DIM);
+        }
+    }
     // Marks last, so that nothing hides them.
     for draw in [connections, intervals, marks] {
         for (index, line) in panel.lines.iter().enumerate() {
@@ -136,6 +144,12 @@ fn draw_panel(axis: &LevelAxis, panel: &Panel<'_>, y: Scale, size: Size, sheet: 
             .iter()
             .map(|line| key(line, &axis.levels, &panel.response.unit, size.width, sheet)),
     );
+    lines.extend(panel.limits.iter().filter(|limit| y.row(limit.value).is_some()).map(|limit| {
+        let value = value_in(limit.value, terms);
+        let text = cut(&format!("{LIMIT} {value}: {}", limit.label), size.width);
+        let text = sheet.letters.of(&text);
+        (paint(DIM, &text), columns(&text))
+    }));
     lines
 }
 

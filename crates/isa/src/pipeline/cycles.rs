@@ -6,7 +6,7 @@
 /// cause is that of the gap: why EX was not done, or why nobody came to it. Where two causes hold up
 /// the same instruction at once, the one that was over last has the cycles.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Account {
+pub struct Cycles {
     /// One for each instruction that retired.
     pub retired: u64,
     /// One for each instruction that went down the pipeline and trapped.
@@ -29,38 +29,38 @@ pub struct Account {
     pub fill: u64,
 }
 
-/// One cause of an [`Account`].
+/// One cause of [`Cycles`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ByCause {
     /// In a few words.
     pub name: &'static str,
     /// How many cycles.
     pub cycles: u64,
 }
 
-impl Account {
+impl Cycles {
     /// The causes, in the order in which people read them.
     #[must_use]
-    pub fn parts(&self) -> [Part; 10] {
-        let part = |name, cycles| Part { name, cycles };
+    pub fn by_cause(&self) -> [ByCause; 10] {
+        let by = |name, cycles| ByCause { name, cycles };
         [
-            part("retired instructions", self.retired),
-            part("trapped instructions", self.trapped),
-            part("wait for an operand", self.data),
-            part("branches and jumps", self.control),
-            part("traps", self.trap),
-            part("mret", self.trap_return),
-            part("long in EX", self.execution),
-            part("second fetch", self.fetch),
-            part("instruction misses", self.miss),
-            part("filling the pipeline", self.fill),
+            by("retired instructions", self.retired),
+            by("trapped instructions", self.trapped),
+            by("wait for an operand", self.data),
+            by("branches and jumps", self.control),
+            by("traps", self.trap),
+            by("mret", self.trap_return),
+            by("long in EX", self.execution),
+            by("second fetch", self.fetch),
+            by("instruction misses", self.miss),
+            by("filling the pipeline", self.fill),
         ]
     }
 
     /// All cycles, from the first fetch to the last write-back.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.parts().iter().map(|part| part.cycles).sum()
+        self.by_cause().iter().map(|part| part.cycles).sum()
     }
 
     /// Cycles per retired instruction; none if none retired.

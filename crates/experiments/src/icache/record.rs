@@ -1,0 +1,70 @@
+//! What a trial keeps.
+
+use super::play::Seen;
+use isa::cache::{Fetch, Tally, no_reuse_hit_rate};
+use kit::Trial;
+
+/// Parts per million of a whole.
+const MILLION: u64 = 1_000_000;
+
+/// Keeps what was seen. Rates are stored as counts over their wholes, so that nothing is rounded.
+pub(super) fn record(trial: &mut Trial<'_>, seen: &Seen, line_bytes: u32) {
+    let tally = |fetch| seen.tally(fetch);
+    let own = tally(Fetch::Instruction);
+    let (lines, word, change) =
+        (tally(Fetch::Lines), tally(Fetch::WordBuffer), tally(Fetch::LineBuffer));
+    for (name, count) in [
+        ("text_bytes", u64::from(seen.text_bytes)),
+        ("instruction_count", seen.instructions),
+        ("short_count", seen.short),
+        ("line_access_count", lines.accesses),
+        ("word_access_count", word.accesses),
+        ("line_change_count", change.accesses),
+        ("miss_count", own.misses()),
+        ("cold_count", own.cold),
+        ("conflict_count", own.conflict),
+        ("capacity_count", own.capacity),
+        ("spared_count", own.spared),
+        ("fetched_bytes", own.misses() * u64::from(line_bytes)),
+    ] {
+        trial.record_one(name, signed(count));
+    }
+    let mut hits = |name: &str, tally: Tally| {
+        trial.record(name, tally.accesses.max(1), vec![signed(tally.hits() * MILLION)]);
+    };
+    hits("hit_ppm", own);
+    hits("hit_lines_ppm", lines);
+    hits("hit_word_ppm", word);
+    hits("hit_change_ppm", change);
+    let mean_bytes = seen.instruction_bytes as f64 / seen.instructions.max(1) as f64;
+    if let Some(rate) = no_reuse_hit_rate(mean_bytes, line_bytes) {
+        trial.record_one("no_reuse_ppm", (rate * MILLION as f64).round() as i64);
+    }
+    cycles(trial, seen);
+    let misses = own.misses() as f64;
+    trial.check("misses of the same cache in a sweep", seen.swept_misses as f64, misses, misses);
+}
+
+/// Keeps the cycles and their causes, each per instruction.
+fn cycles(trial: &mut Trial<'_>, seen: &Seen) {
+    let cycles = &seen.cycles;
+    let total = cycles.total();
+    trial.record_one("cycle_count", signed(total));
+    for (name, count) in [
+        ("cycles", total),
+        ("useful_cycles", cycles.retired),
+        ("operand_cycles", cycles.data),
+        ("redirect_cycles", cycles.control),
+        ("trap_cycles", cycles.trapped + cycles.trap + cycles.trap_return),
+        ("straddle_cycles", cycles.fetch),
+        ("missing_cycles", cycles.miss),
+        ("filling_cycles", cycles.fill),
+    ] {
+        trial.record(name, seen.instructions.max(1), vec![signed(count)]);
+    }
+}
+
+/// No count of a run comes near the end of either.
+pub(super) fn signed(count: u64) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

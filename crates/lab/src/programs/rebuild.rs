@@ -1,0 +1,257 @@
+//! The carried program, built anew by whatever RISC-V compiler is installed: one program for each
+//! level of optimisation, with and without compressed instructions.
+
+use super::{PROGRAMS_MAX, Program, interrupted, look};
+use crate::ui;
+use anyhow::{Context, bail};
+use isa::Program as Machine;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A compiler, and what makes it build for a machine without an operating system.
+struct Compiler {
+    name: &'static str,
+    /// What it is called in tables.
+    short: &'static str,
+    flags: &'static [&'static str],
+}
+
+/// The compilers that are looked for in PATH.
+const COMPILERS: [Compiler; 5] = [
+    Compiler { name: "riscv64-unknown-elf-gcc", short: "elf-gcc", flags: &[] },
+    Compiler { name: "riscv32-unknown-elf-gcc", short: "elf32-gcc", flags: &[] },
+    Compiler { name: "riscv-none-elf-gcc", short: "none-gcc", flags: &[] },
+    Compiler {
+        name: "riscv64-linux-gnu-gcc",
+        short: "linux-gcc",
+        flags: &["-static", "-no-pie", "-fno-pic"],
+    },
+    Compiler {
+        name: "clang",
+        short: "clang",
+        flags: &["--target=riscv32-unknown-elf", "-fuse-ld=lld", "-static", "-fno-pic"],
+    },
+];
+
+/// What the source is called: a linker writes it into what it makes.
+const SOURCE: &str = "icache_test.c";
+
+/// The level of the carried programs.
+const CARRIED: &str = "-O2";
+
+/// What the carried programs were built with (crates/isa/reference/README.md).
+const FLAGS: [&str; 5] = [
+    "-mabi=ilp32",
+    "-fno-unwind-tables",
+    "-fno-asynchronous-unwind-tables",
+    "-fomit-frame-pointer",
+    "-nostdlib",
+];
+
+/// At other levels, and by other compilers, the entry would be whatever comes first.
+const ENTRY: &str = "-Wl,-e,main";
+
+const MARCHES: [&str; 2] = ["rv32im", "rv32imc"];
+const OPTIMISATIONS: [&str; 5] = [CARRIED, "-O0", "-O1", "-O3", "-Os"];
+
+/// How long a compiler may take for one program.
+const TIME_LIMIT: Duration = Duration::from_secs(30);
+
+/// The most bytes of what a compiler says that are kept.
+const SAID_MAX: usize = 400;
+
+/// All programs of all compilers that are there.
+pub(super) fn all(instructions_max: u64) -> anyhow::Result<Vec<Program>> {
+    let there: Vec<(&Compiler, PathBuf)> =
+        COMPILERS.iter().filter_map(|compiler| Some((compiler, find(compiler.name)?))).collect();
+    if there.is_empty() {
+        let known = COMPILERS.map(|compiler| compiler.name).join(", ");
+        bail!("--rebuild: no compiler for RISC-V is in PATH; there must be one of {known}");
+    }
+    let folder = Folder::create()?;
+    let source = folder.0.join(SOURCE);
+    std::fs::write(&source, experiments::KERNEL)
+        .with_context(|| format!("cannot write {}", source.display()))?;
+    let mut programs = Vec::new();
+    for (compiler, path) in &there {
+        match of_compiler(compiler, path, &folder.0, instructions_max) {
+            Ok(made) => programs.extend(made),
+            Err(_) if sys::interrupt::requested().is_some() => return Err(interrupted()),
+            Err(error) => ui::warn(&format!("{} is left out: {error:#}", compiler.name)),
+        }
+    }
+    if programs.is_empty() {
+        bail!("--rebuild: no compiler that was found builds for rv32im");
+    }
+    if programs.len() > PROGRAMS_MAX {
+        ui::warn(&format!("of {} programs the first {PROGRAMS_MAX} are taken", programs.len()));
+        programs.truncate(PROGRAMS_MAX);
+    }
+    Ok(programs)
+}
+
+/// What one compiler makes of the program; said is what it makes at -O2, as the carried ones.
+fn of_compiler(
+    compiler: &Compiler,
+    path: &Path,
+    folder: &Path,
+    instructions_max: u64,
+) -> anyhow::Result<Vec<Program>> {
+    let version = version(path)?;
+    let mut programs = Vec::new();
+    let mut told = Vec::new();
+    for optimisation in OPTIMISATIONS {
+        for march in MARCHES {
+            if sys::interrupt::requested().is_some() {
+                return Err(interrupted());
+            }
+            let level = format!("{}{optimisation}-{march}", compiler.short);
+            let content = build(compiler, path, folder, [optimisation, march])?;
+            let sha256 = kit::programs::sha256(&content);
+            let origin = format!("built by {version}, {optimisation} -march={march}");
+            if optimisation == CARRIED {
+                told.push(compared(&content, march)?);
+            }
+            // Where it lies is known when the session's folder is.
+            let program =
+                look(level, String::new(), content, sha256, instructions_max, Some(origin));
+            programs.push(program.with_context(|| format!("{optimisation} -march={march}"))?);
+        }
+    }
+    ui::note(&format!(
+        "{} ({version}) makes of the program at -O2: {}",
+        compiler.name,
+        told.join("; ")
+    ));
+    Ok(programs)
+}
+
+/// How a program compares with the carried ones, in words.
+fn compared(content: &[u8], march: &str) -> anyhow::Result<String> {
+    let own = instructions(content)?;
+    let carried = experiments::carried(march);
+    let file = carried.iter().find(|(_, elf)| *elf == content);
+    let code = || carried.iter().find(|(_, elf)| instructions(elf).is_ok_and(|it| it == own));
+    let said = match (file, file.or_else(code)) {
+        (Some((of, _)), _) => format!("the very file that scruple carries ({of})"),
+        (None, Some((of, _))) => format!("the instructions that scruple carries ({of})"),
+        (None, None) => "other instructions than those that scruple carries".into(),
+    };
+    Ok(format!("{march} {} bytes, {said}", own.len()))
+}
+
+/// The bytes of a program's instructions.
+fn instructions(elf: &[u8]) -> anyhow::Result<Vec<u8>> {
+    let program = Machine::from_elf(elf)?;
+    let range = program.text.clone();
+    let holds = program.segments.iter().find_map(|segment| {
+        let from = range.start.checked_sub(segment.address)? as usize;
+        segment.bytes.get(from..from + range.len())
+    });
+    Ok(holds.context("its instructions lie in no segment")?.to_vec())
+}
+
+/// The first line of what a compiler says of its version.
+fn version(path: &Path) -> anyhow::Result<String> {
+    let mut command = Command::new(path);
+    command.arg("--version");
+    let said = run(command)?;
+    let line = said.lines().next().unwrap_or_default();
+    Ok(report::harmless(line).trim().chars().take(100).collect())
+}
+
+fn build(
+    compiler: &Compiler,
+    path: &Path,
+    folder: &Path,
+    [optimisation, march]: [&str; 2],
+) -> anyhow::Result<Vec<u8>> {
+    let made = folder.join(format!("made{optimisation}-{march}.elf"));
+    let exact = optimisation == CARRIED && compiler.flags.is_empty();
+    let mut command = Command::new(path);
+    command
+        .args([optimisation, &format!("-march={march}")])
+        .args(FLAGS)
+        .args(compiler.flags)
+        .arg("-o")
+        .arg(&made)
+        .args((!exact).then_some(ENTRY))
+        .arg(SOURCE)
+        .current_dir(folder);
+    run(command).with_context(|| format!("{optimisation} -march={march}"))?;
+    let (content, _) = kit::programs::read(&made).map_err(anyhow::Error::msg)?;
+    Ok(content)
+}
+
+/// Runs a compiler to its end, without a shell, and returns what it printed.
+fn run(mut command: Command) -> anyhow::Result<String> {
+    command.env("LC_ALL", "C").stdin(Stdio::null()).process_group(0);
+    let (mut printed, printing) = std::io::pipe()?;
+    command.stdout(printing.try_clone()?).stderr(printing);
+    let mut child = command.spawn()?;
+    // The pipe ends when all that hold it have ended.
+    drop(command);
+    let reading = std::thread::spawn(move || {
+        use std::io::Read;
+        let (mut said, mut rest) = (Vec::new(), Vec::new());
+        let _ = printed.by_ref().take(1 << 16).read_to_end(&mut said);
+        let _ = printed.read_to_end(&mut rest);
+        String::from_utf8_lossy(&said).into_owned()
+    });
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait()? {
+            break status;
+        }
+        let stop = sys::interrupt::requested().is_some();
+        if stop || begun.elapsed() > TIME_LIMIT {
+            sys::process::kill_group(child.id() as sys::task::Pid, sys::signal::SIGKILL)?;
+            child.wait()?;
+            let limit = TIME_LIMIT.as_secs();
+            bail!(
+                "{}",
+                if stop { "interrupted".into() } else { format!("it took over {limit} s") }
+            );
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    };
+    let said = reading.join().unwrap_or_default();
+    if !status.success() {
+        let wrong = said.lines().find(|line| line.contains("error")).unwrap_or(&said);
+        let wrong: String = report::harmless(wrong.trim()).chars().take(SAID_MAX).collect();
+        bail!("it ended with {status}: {wrong}");
+    }
+    Ok(said)
+}
+
+/// Where a program lies in PATH.
+fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|file| file.is_file())
+}
+
+/// A folder of this process's own that is gone afterwards.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn create() -> anyhow::Result<Self> {
+        let name = format!("scruple-rebuild-{}-{}", sys::process::pid(), sys::clock::now_ns());
+        let path = std::path::absolute(std::env::temp_dir().join(name))?;
+        std::fs::DirBuilder::new().mode(0o700).create(&path).with_context(|| {
+            format!("cannot make {}; name a folder that can be written in TMPDIR", path.display())
+        })?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
