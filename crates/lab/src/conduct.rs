@@ -50,6 +50,7 @@ pub(crate) enum Ending {
 /// Makes this process fit to conduct trials.
 pub(crate) fn prepare() -> anyhow::Result<()> {
     sys::interrupt::install()?;
+    sys::pauses::watch()?;
     // A limit on file sizes is an error to report then, not a signal to die of.
     sys::signal::ignore_file_size_signal()?;
     Ok(())
@@ -135,6 +136,15 @@ fn must_be_for(purpose: Purpose, manifest: &Manifest, dir: &Path) -> anyhow::Res
         let command = begun.command();
         bail!(
             "{dir} was begun by scruple {command}; to finish it: scruple {command} --resume {dir}"
+        );
+    }
+    // Who goes on with a session of the catalog does not expect programs that somebody named in it.
+    let named = manifest.designs.iter().find(|design| design.subject.is_some());
+    if let (Purpose::Run | Purpose::Selftest, Some(design)) = (purpose, named) {
+        bail!(
+            "{dir} holds a program of its own in experiment {}, which scruple {} does not start",
+            design.id,
+            purpose.command()
         );
     }
     Ok(())

@@ -58,7 +58,7 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     study.watch.end();
     end?;
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&prediction)?)?;
+        ui::data(&serde_json::to_string_pretty(&prediction)?)?;
     } else {
         ui::people(&report::prediction_terminal(&prediction, ui::width()))?;
     }
