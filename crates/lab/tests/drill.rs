@@ -20,7 +20,9 @@ fn asked(line: &str) -> Result<Asked, String> {
 }
 
 fn line(block: u64, level: &str) -> String {
-    format!("{{\"experiment\":\"create\",\"block\":{block},\"treatment\":{{\"model\":\"{level}\"}}}}\n")
+    format!(
+        "{{\"experiment\":\"create\",\"block\":{block},\"treatment\":{{\"model\":\"{level}\"}}}}\n"
+    )
 }
 
 fn lines(all: &[String]) -> Lines {

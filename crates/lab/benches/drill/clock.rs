@@ -16,7 +16,9 @@ pub(crate) fn drill(steps: u64, folder: &Path, ledger: &mut Ledger) {
         return;
     }
     let Some(library) = library() else {
-        println!("a clock that is set: not looked at, since there is no libfaketime (Debian: libfaketime)");
+        println!(
+            "a clock that is set: not looked at, since there is no libfaketime (Debian: libfaketime)"
+        );
         return;
     };
     let mut seen = 0;

@@ -58,7 +58,8 @@ pub(crate) fn drill(kills: u64, folder: &Path, moments: &mut Moments, ledger: &m
         loop {
             let before = Lines::of(&dir);
             let after_this = moments.within(time.mul_f64(SHARE));
-            let killed = done < kills && kill(begin_or_go_on(&dir, sessions), &dir, after_this, ledger);
+            let killed =
+                done < kills && kill(begin_or_go_on(&dir, sessions), &dir, after_this, ledger);
             if !killed {
                 // It came to its end first, or goes there now that all kills are done.
                 let output = begin_or_go_on(&dir, sessions).output().unwrap();

@@ -1,7 +1,8 @@
-//! The runner is stopped for a while, in the middle of a trial or between two.
+//! The runner is stopped for a while, in the middle of a trial.
 
 use crate::kills::{session, whole};
 use crate::ledger::{Ledger, Lines};
+use crate::trials::trial_of;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -16,7 +17,10 @@ pub(crate) fn drill(stops: u64, seconds: u64, folder: &Path, ledger: &mut Ledger
         let dir = folder.join(format!("stopped-{number}"));
         let mut command = session(&dir, number);
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        while Lines::of(&dir).count() < 3 && child.try_wait().unwrap().is_none() {
+        while child.try_wait().unwrap().is_none() {
+            if Lines::of(&dir).count() >= 3 && trial_of(child.id()).is_some() {
+                break;
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
         let pid = child.id() as i32;

@@ -30,7 +30,8 @@ pub(crate) fn drill(kills: u64, folder: &Path, moments: &mut Moments, ledger: &m
             }
         }
         let status = child.wait().unwrap();
-        ledger.must(status.success(), || format!("session {sessions} with killed trials: {status}"));
+        ledger
+            .must(status.success(), || format!("session {sessions} with killed trials: {status}"));
         let kinds = Lines::of(&dir);
         let kinds = kinds.records().map(|record| record["outcome"].clone());
         died += kinds.filter(|it| it["kind"] == "died" && it["signal"] == 9).count() as u64;
@@ -44,8 +45,9 @@ pub(crate) fn drill(kills: u64, folder: &Path, moments: &mut Moments, ledger: &m
 }
 
 /// The trial that a runner conducts in this moment.
-fn trial_of(runner: u32) -> Option<Pid> {
-    let children = std::fs::read_to_string(format!("/proc/{runner}/task/{runner}/children")).ok()?;
+pub(crate) fn trial_of(runner: u32) -> Option<Pid> {
+    let children =
+        std::fs::read_to_string(format!("/proc/{runner}/task/{runner}/children")).ok()?;
     children.split_whitespace().filter_map(|word| word.parse().ok()).find(|pid: &Pid| {
         let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         words.split(|byte| *byte == 0).any(|word| word == b"__trial")
