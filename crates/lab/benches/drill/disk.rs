@@ -12,7 +12,10 @@ const BLOCKS: u32 = 40;
 const TRIALS: u64 = 240;
 
 /// The sizes, in KiB, reach from nothing to about what the session needs.
-const KIB: [u64; 2] = [8, 500];
+const KIB: [u64; 2] = [4, 500];
+
+/// On every fifth disk there is not even room for the session's manifest.
+const TINY_KIB: u64 = 8;
 
 pub(crate) fn drill(disks: u64, folder: &Path, moments: &mut Moments, ledger: &mut Ledger) {
     if disks == 0 {
@@ -26,7 +29,8 @@ pub(crate) fn drill(disks: u64, folder: &Path, moments: &mut Moments, ledger: &m
     for number in 0..disks {
         let at = folder.join(format!("disk-{number}"));
         std::fs::create_dir(&at).unwrap();
-        let kib = KIB[0] + moments.below(KIB[1] - KIB[0]);
+        let most = if number % 5 == 4 { TINY_KIB } else { KIB[1] };
+        let kib = KIB[0] + moments.below(most - KIB[0]);
         mount(&["-t", "tmpfs", "-o", &format!("size={kib}k"), "scruple-drill"], &at);
         let dir = at.join("s/session");
         let output = small_session(&dir, BLOCKS).output().unwrap();
