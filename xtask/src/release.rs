@@ -28,7 +28,7 @@ pub(crate) fn check(root: &Path, install: bool) -> Result<()> {
             .context("cannot start cargo deny")
     };
     let status = run(&["check", "licenses", "bans", "sources"])?;
-    ensure!(status.success(), "cargo deny: licences, bans or sources are not as {status} says");
+    ensure!(status.success(), "cargo deny found what deny.toml does not allow, see above");
     // It is a clone of a git repository, which not every machine can reach.
     if run(&["fetch", "db"])?.success() {
         let status = run(&["check", "--disable-fetch", "advisories"])?;

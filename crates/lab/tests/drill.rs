@@ -61,7 +61,7 @@ fn what_is_left_behind_or_wrong_misses_the_bar() {
     let empty = tempfile::tempdir().unwrap();
     let mut ledger = Ledger::default();
     assert!(ledger.holds() && ledger.text().ends_with("the bar is held"));
-    ledger.left_behind(0, 1);
+    ledger.left_behind(0, 1, 0);
     assert!(!ledger.holds() && ledger.text().ends_with("THE BAR IS MISSED"));
     let mut ledger = Ledger::default();
     ledger.must_be_whole("a session", empty.path(), 3);

@@ -180,13 +180,18 @@ impl Writer {
         self.pages.dir.join(REPORT_FILE)
     }
 
+    /// Where the trials' files are to be, whether or not the folder is there yet.
+    pub fn scratch_path(&self) -> PathBuf {
+        self.pages.dir.join(SCRATCH_FOLDER)
+    }
+
     /// The folder for the trials' files, which is made if it is not there: only this user may
     /// enter it.
     ///
     /// # Errors
     /// What the operating system refused; also if something else has the folder's name.
     pub fn scratch(&self) -> Result<PathBuf, Error> {
-        let path = self.pages.dir.join(SCRATCH_FOLDER);
+        let path = self.scratch_path();
         files::create_private_folder(&path).map_err(Error::io("create", &path))?;
         Ok(path)
     }

@@ -103,12 +103,13 @@ fn kill(mut command: Command, dir: &Path, after: Duration, ledger: &mut Ledger) 
     let begun = Instant::now();
     loop {
         let processes = left();
-        let others = cgroups_of(child.id()).len() + usize::from(dir.join("scratch").exists());
-        if processes + others == 0 {
+        let scratch = usize::from(dir.join("scratch").exists());
+        let cgroups = cgroups_of(child.id()).len();
+        if processes + scratch + cgroups == 0 {
             break;
         }
         if begun.elapsed() > GOING {
-            ledger.left_behind(processes as u64, others as u64);
+            ledger.left_behind(processes as u64, scratch as u64, cgroups as u64);
             break;
         }
         std::thread::sleep(Duration::from_millis(2));

@@ -54,7 +54,8 @@ pub(crate) struct Ledger {
     lost: u64,
     doubled: u64,
     orphans: u64,
-    left: u64,
+    scratch: u64,
+    cgroups: u64,
     /// What went otherwise than it must, in words.
     wrong: Vec<String>,
 }
@@ -67,9 +68,10 @@ impl Ledger {
     }
 
     /// Processes, and files or cgroups, that outlived their session.
-    pub(crate) fn left_behind(&mut self, processes: u64, others: u64) {
+    pub(crate) fn left_behind(&mut self, processes: u64, scratch: u64, cgroups: u64) {
         self.orphans += processes;
-        self.left += others;
+        self.scratch += scratch;
+        self.cgroups += cgroups;
     }
 
     /// A session that should be whole.
@@ -97,16 +99,18 @@ impl Ledger {
 
     /// Whether the bar is held.
     pub(crate) fn holds(&self) -> bool {
-        self.lost + self.doubled + self.orphans + self.left == 0 && self.wrong.is_empty()
+        let Ledger { lost, doubled, orphans, scratch, cgroups, .. } = self;
+        lost + doubled + orphans + scratch + cgroups == 0 && self.wrong.is_empty()
     }
 
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
-        let Ledger { lost, doubled, orphans, left, .. } = self;
+        let Ledger { lost, doubled, orphans, scratch, cgroups, .. } = self;
         let _ = writeln!(text, "completed trials lost:   {lost}");
         let _ = writeln!(text, "stored twice:            {doubled}");
         let _ = writeln!(text, "processes left behind:   {orphans}");
-        let _ = writeln!(text, "scratch, cgroups left:   {left}");
+        let _ = writeln!(text, "scratch folders left:    {scratch}");
+        let _ = writeln!(text, "cgroups left:            {cgroups}");
         let _ = writeln!(text, "otherwise than it must:  {}", self.wrong.len());
         self.wrong.iter().for_each(|wrong| {
             let _ = writeln!(text, "  {wrong}");
