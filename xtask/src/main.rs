@@ -1,7 +1,8 @@
 //! The project's own chores: `cargo xtask test` is the one test command, `cargo xtask tidy` the
 //! part of it that reads the sources, `cargo xtask calibrate` the comparison with other tools,
 //! `cargo xtask book` the documents as a site, `cargo xtask pictures` what is shown there,
-//! `cargo xtask record` measures the recorded sessions anew.
+//! `cargo xtask record` measures the recorded sessions anew, `cargo xtask release-check` what is
+//! looked at before a release.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
@@ -10,7 +11,9 @@ mod calibrate;
 mod machine;
 mod pictures;
 mod record;
+mod release;
 mod steps;
+mod supply;
 mod tidy;
 
 use anyhow::{Context, Result, ensure};
@@ -34,6 +37,9 @@ Commands:
   record [--into DIR] [--binary FILE]
                        measure the sessions under recorded/ anew, by the commands in their
                        manifests; leave the machine alone meanwhile
+  release-check [--no-install]
+                       licences, advisories and sources by cargo-deny; the release binary built
+                       twice must be the same
 
 Options:
   --no-install         do not install what is missing; say how to
@@ -54,6 +60,7 @@ enum Chore {
     Book { install: bool },
     Pictures { install: bool },
     Record { into: Option<PathBuf>, binary: Option<PathBuf> },
+    ReleaseCheck { install: bool },
     Tidy,
     Help,
 }
@@ -92,7 +99,9 @@ fn parse(words: &[String]) -> Result<Chore, String> {
         ["book", "--no-install"] => Ok(Chore::Book { install: false }),
         ["pictures"] => Ok(Chore::Pictures { install: true }),
         ["pictures", "--no-install"] => Ok(Chore::Pictures { install: false }),
-        ["test" | "tidy" | "book" | "pictures" | "help", more, ..] => {
+        ["release-check"] => Ok(Chore::ReleaseCheck { install: true }),
+        ["release-check", "--no-install"] => Ok(Chore::ReleaseCheck { install: false }),
+        ["test" | "tidy" | "book" | "pictures" | "release-check" | "help", more, ..] => {
             Err(format!("I do not know what {more} means"))
         }
         ["record", more @ ..] => parse_record(more),
@@ -149,6 +158,7 @@ fn perform(chore: &Chore) -> Result<u8> {
         Chore::Test { install } => steps::test(&root()?, *install)?,
         Chore::Book { install } => book::book(&root()?, *install)?,
         Chore::Pictures { install } => pictures::pictures(&root()?, *install)?,
+        Chore::ReleaseCheck { install } => release::check(&root()?, *install)?,
         Chore::Calibrate { install, rounds } => {
             return calibrate::calibrate(&root()?, *install, rounds.as_deref());
         }
@@ -164,7 +174,12 @@ fn tidy(root: &Path) -> Result<()> {
     for fault in &faults {
         println!("{fault}");
     }
-    ensure!(faults.is_empty(), "{} things are not tidy", faults.len());
+    let of_libraries = supply::check(root)?;
+    for fault in &of_libraries {
+        println!("{}: {fault}", supply::LIST);
+    }
+    let count = faults.len() + of_libraries.len();
+    ensure!(count == 0, "{count} things are not tidy");
     println!("all is tidy");
     Ok(())
 }
@@ -195,6 +210,8 @@ mod tests {
         assert_eq!(words("book"), Ok(Chore::Book { install: true }));
         assert_eq!(words("pictures --no-install"), Ok(Chore::Pictures { install: false }));
         assert!(words("book --install").is_err());
+        assert_eq!(words("release-check"), Ok(Chore::ReleaseCheck { install: true }));
+        assert!(words("release-check now").is_err());
         assert_eq!(words("test --help"), Ok(Chore::Help));
         assert_eq!(words("tests"), Err("there is no chore called tests".into()));
         assert_eq!(words("tidy now"), Err("I do not know what now means".into()));

@@ -96,6 +96,16 @@ impl Trial {
         self
     }
 
+    pub(crate) fn suspended(mut self, ms: u32) -> Self {
+        self.0.machine.suspended_ms = ms;
+        self
+    }
+
+    pub(crate) fn paused(mut self) -> Self {
+        self.0.machine.runner_pauses = 1;
+        self
+    }
+
     pub(crate) fn calibration(mut self, before_ns: u64, after_ns: u64) -> Self {
         self.0.measured.as_mut().unwrap().calibration = Some(Calibration { before_ns, after_ns });
         self

@@ -47,6 +47,8 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
         clock.changed(),
         clock.unsteady(),
         steal(meter.steal_share),
+        suspended(records),
+        paused(records),
         hardware_threads(input.environment),
     ]
     .into_iter()
@@ -132,6 +134,35 @@ impl Clock {
             100.0 * spread
         ))
     }
+}
+
+fn suspended(records: &[Record]) -> Option<String> {
+    let times = records.iter().map(|record| record.machine.suspended_ms).filter(|ms| *ms > 0);
+    let (trials, whole_ms) =
+        times.fold((0_u64, 0_u64), |(n, all), ms| (n + 1, all + u64::from(ms)));
+    (trials > 0).then(|| {
+        format!(
+            "The machine was suspended, for {:.1} s in all, during {}: its clock stood still \
+             meanwhile, and the trial went on with cold caches. Such trials are tagged.",
+            whole_ms as f64 / 1e3,
+            trials_of(trials)
+        )
+    })
+}
+
+fn paused(records: &[Record]) -> Option<String> {
+    let trials = records.iter().filter(|record| record.machine.runner_pauses > 0).count() as u64;
+    (trials > 0).then(|| {
+        format!(
+            "scruple itself was stopped and continued (SIGSTOP, Ctrl-Z) during {}: its own clock \
+             counts the pause, what trials measure does not.",
+            trials_of(trials)
+        )
+    })
+}
+
+fn trials_of(count: u64) -> String {
+    if count == 1 { "1 trial".into() } else { format!("{count} trials") }
 }
 
 fn quota(environment: &Environment, records: &[Record], share: Option<f64>) -> Option<String> {

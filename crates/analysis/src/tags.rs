@@ -41,17 +41,20 @@ pub enum Tag {
     /// The calibration loop took [`SLOW_CLOCK`] times its ordinary time before or after the timed
     /// region, or longer.
     SlowClock,
+    /// The machine was suspended meanwhile: its clock stood still, and its caches were lost.
+    Suspended,
 }
 
 impl Tag {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Tag; 6] = [
+    pub const ALL: [Tag; 7] = [
         Tag::Preempted,
         Tag::StolenFrom,
         Tag::Migrated,
         Tag::ForeignLoad,
         Tag::Throttled,
         Tag::SlowClock,
+        Tag::Suspended,
     ];
 
     /// What it is called.
@@ -63,6 +66,7 @@ impl Tag {
             Tag::ForeignLoad => "foreign load",
             Tag::Throttled => "throttled",
             Tag::SlowClock => "slow clock",
+            Tag::Suspended => "suspended",
         }
     }
 
@@ -83,6 +87,7 @@ impl Tag {
             }
             Tag::Throttled => Some(record.machine.throttled_ns? > 0),
             Tag::SlowClock => None,
+            Tag::Suspended => Some(record.machine.suspended_ms > 0),
         }
     }
 
@@ -204,8 +209,9 @@ mod tests {
         let quiet = Trial::new(0).wall(1000).cpu(999).foreign(50).switches(3).throttled(0).record();
         assert!(!tagger.is_tagged(&quiet), "{:?}", tagger.tags(&quiet));
         let loud = Trial::new(0).wall(1000).cpu(500).foreign(500).switches(3).steal(1).moved(2);
-        let loud = loud.throttled(9).record();
-        let all = ["preempted", "stolen from", "migrated", "foreign load", "throttled"];
+        let loud = loud.throttled(9).suspended(12_000).record();
+        let all =
+            ["preempted", "stolen from", "migrated", "foreign load", "throttled", "suspended"];
         assert_eq!(names(&tagger, &loud), all);
         let mut failed = loud;
         failed.measured = None;

@@ -24,7 +24,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     })
     .map_err(|bad| anyhow!("{}", bad.0))?;
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&advice)?)?;
+        ui::data(&serde_json::to_string_pretty(&advice)?)?;
     } else {
         ui::people(&report::advice_text(&advice, ui::width()))?;
     }

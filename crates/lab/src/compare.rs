@@ -21,7 +21,7 @@ pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
         return Ok(exit(&comparison));
     }
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&comparison)?)?;
+        ui::data(&serde_json::to_string_pretty(&comparison)?)?;
     } else {
         let height = (!args.all).then(ui::height);
         ui::people(&report::comparison_text(&comparison, ui::width(), height))?;
@@ -36,7 +36,7 @@ fn page(args: &CompareArgs, comparison: &Comparison) -> anyhow::Result<bool> {
         if args.json {
             bail!("--html - and --json both want standard output: give --html a file");
         }
-        ui::result(&report::comparison_html(comparison))?;
+        ui::data(&report::comparison_html(comparison))?;
         return Ok(true);
     }
     destination::write(path, &report::comparison_html(comparison)).context("--html")?;

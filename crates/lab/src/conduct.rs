@@ -50,6 +50,7 @@ pub(crate) enum Ending {
 /// Makes this process fit to conduct trials.
 pub(crate) fn prepare() -> anyhow::Result<()> {
     sys::interrupt::install()?;
+    sys::pauses::watch()?;
     // A limit on file sizes is an error to report then, not a signal to die of.
     sys::signal::ignore_file_size_signal()?;
     Ok(())
@@ -93,7 +94,7 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     };
     // The folder first: it must be ours before anything is put into it or removed from it.
     let writer = Writer::create(&dir, &manifest)?;
-    let runner = Runner::start(settings(&manifest, &writer)?)?;
+    let runner = start(settings(&manifest, &writer)?, &writer)?;
     manifest.shield = runner.shield().report().clone();
     writer.write_manifest(&manifest)?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
@@ -112,7 +113,7 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     writer.remove_scratch()?;
     must_be_of_here(&manifest, dir)?;
     must_be_known(&manifest, dir)?;
-    let runner = Runner::start(settings(&manifest, &writer)?)?;
+    let runner = start(settings(&manifest, &writer)?, &writer)?;
     let shield = runner.shield().report();
     if manifest.shield == model::ShieldReport::default() {
         manifest.shield = shield.clone();
@@ -146,6 +147,15 @@ fn must_be_for(purpose: Purpose, manifest: &Manifest, dir: &Path) -> anyhow::Res
         let command = begun.command();
         bail!(
             "{dir} was begun by scruple {command}; to finish it: scruple {command} --resume {dir}"
+        );
+    }
+    // Who goes on with a session of the catalog does not expect programs that somebody named in it.
+    let named = manifest.designs.iter().find(|design| design.subject.is_some());
+    if let (Purpose::Run | Purpose::Selftest, Some(design)) = (purpose, named) {
+        bail!(
+            "{dir} holds a program of its own in experiment {}, which scruple {} does not start",
+            design.id,
+            purpose.command()
         );
     }
     Ok(())
@@ -206,10 +216,19 @@ fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// A runner whose trials have their files in the session's scratch folder.
+fn start(settings: Settings, writer: &Writer) -> Result<Runner, runner::Error> {
+    Runner::start_with(settings, || match writer.scratch() {
+        Ok(_) => Ok(()),
+        Err(store::Error::Io { source, .. }) => Err(source),
+        Err(other) => Err(std::io::Error::other(other)),
+    })
+}
+
 fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
     sys::affinity::pin(&manifest.options.cpus)?;
     // Trials change to their own folders, so the scratch folder's path must not depend on ours.
-    let scratch = writer.scratch()?;
+    let scratch = writer.scratch_path();
     let scratch = std::path::absolute(&scratch)
         .with_context(|| format!("cannot make sense of the path {}", scratch.display()))?;
     // The scratch folder does not exist yet; the session's does.

@@ -170,8 +170,23 @@ fn open_file(path: &Path) -> anyhow::Result<Out> {
     beside.push(name);
     beside.push(format!(".{}.partial", std::process::id()));
     let partial = path.with_file_name(beside);
-    let file = BufWriter::with_capacity(1 << 16, File::create(&partial)?);
+    let file = BufWriter::with_capacity(1 << 16, create_anew(&partial)?);
     Ok(Out::Beside { file, partial: Partial(Some(partial)), path })
+}
+
+/// A file that is new. In a folder that others may write to, something may lie under its name: a link
+/// there would have us write over the file that it names. What lies there is taken away, or the
+/// writing fails; nothing is written through it.
+fn create_anew(path: &Path) -> io::Result<File> {
+    let create = || File::options().write(true).create_new(true).open(path);
+    match create() {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            // Of a process that had our number and was killed, mostly.
+            std::fs::remove_file(path)?;
+            create()
+        }
+        other => other,
+    }
 }
 
 fn refuse_session_files(path: &Path) -> anyhow::Result<()> {
@@ -290,5 +305,18 @@ mod tests {
         // Nothing is left of a file that was not finished.
         let left: Vec<_> = std::fs::read_dir(dir).unwrap().flatten().collect();
         assert_eq!(left.len(), 3, "{left:?}");
+    }
+
+    #[test]
+    fn a_link_where_the_file_grows_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let victim = folder.path().join("victim");
+        std::fs::write(&victim, "precious").unwrap();
+        let partial = format!(".out.csv.{}.partial", std::process::id());
+        std::os::unix::fs::symlink(&victim, folder.path().join(partial)).unwrap();
+        write(&folder.path().join("out.csv"), "a,b\n").unwrap();
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "precious");
+        assert_eq!(std::fs::read_to_string(folder.path().join("out.csv")).unwrap(), "a,b\n");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2);
     }
 }

@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Err(error) => {
             // Help and version are asked for; all else is a wrong command line.
             let code = if error.use_stderr() { Exit::Error } else { Exit::Done };
-            let _ = error.print();
+            ui::complain_of_words(&error);
             return code.into();
         }
     };

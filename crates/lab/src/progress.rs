@@ -67,6 +67,8 @@ impl Progress {
         if let Some(bar) = &self.bar {
             bar.set_position(self.begun.elapsed().as_millis() as u64);
             let headline = self.so_far().map_or_else(String::new, |told| format!("\n{told}"));
+            // Levels have any name that a study's file, or a session that goes on, gives them.
+            let treatment = report::harmless(&treatment.to_string());
             bar.set_message(format!("{}: {treatment}{headline}", self.place));
             bar.tick();
         }
@@ -75,7 +77,7 @@ impl Progress {
     /// The answer so far has changed.
     pub(crate) fn answer(&mut self, experiment: &str, finding: &FindingResult) {
         let told = report::format::sentence(&finding.sentence, &finding.result);
-        self.headline = Some((experiment.into(), told));
+        self.headline = Some((experiment.into(), report::harmless(&told)));
     }
 
     /// The last answer; whose it is where another experiment is being measured.

@@ -19,7 +19,7 @@ pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
     let json = serde_json::to_string_pretty(&summary)?;
     export(&args.verdicts, &json)?;
     if args.json {
-        ui::result(&json)?;
+        ui::data(&json)?;
     } else {
         let stored = session.stored(&summary);
         ui::people(&report::terminal(&stored, ui::width(), Some(ui::height())))?;
@@ -50,7 +50,7 @@ pub(crate) fn verdict_exit(asked: &VerdictArgs, summary: &Summary) -> Exit {
 /// Writes the summary where `--export-json` says.
 pub(crate) fn export(asked: &VerdictArgs, json: &str) -> anyhow::Result<()> {
     match &asked.export_json {
-        Some(path) if path.as_os_str() == "-" => ui::result(json),
+        Some(path) if path.as_os_str() == "-" => ui::data(json),
         Some(path) => destination::write(path, json).context("--export-json"),
         None => Ok(()),
     }

@@ -51,7 +51,7 @@ pub(crate) fn answer(manifest: &Manifest, records: &[Record]) -> Option<Scaling>
 
 fn tell(scaling: &Scaling, json: bool) -> anyhow::Result<()> {
     if json {
-        ui::result(&serde_json::to_string_pretty(scaling)?)
+        ui::data(&serde_json::to_string_pretty(scaling)?)
     } else {
         ui::people(&report::scaling_text(scaling, ui::width()))
     }

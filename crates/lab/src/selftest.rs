@@ -25,7 +25,7 @@ pub(crate) fn selftest(args: &SelftestArgs) -> anyhow::Result<Exit> {
     let folder = Some(session.dir().display().to_string());
     let told = Selftest { folder, ..analysis::selftest(&summary) };
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&told)?)?;
+        ui::data(&serde_json::to_string_pretty(&told)?)?;
     } else {
         let stored = session.stored(&summary);
         let table = report::selftest_text(&stored, ui::width());

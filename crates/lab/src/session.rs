@@ -60,7 +60,7 @@ pub(crate) fn say_where(report: &Path, summary: &Summary, beside: bool) -> anyho
     } else {
         String::new()
     };
-    ui::result(&format!("\nReport: {}{and}", report.display()))
+    ui::result(&format!("\nReport: {}{and}", report::harmless(&report.display().to_string())))
 }
 
 /// Puts a new analysis and its pages into a session's folder.

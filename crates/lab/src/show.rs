@@ -25,7 +25,7 @@ pub(crate) fn all_designs() -> Vec<Design> {
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let designs = designs();
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&designs)?)?;
+        ui::data(&serde_json::to_string_pretty(&designs)?)?;
     } else {
         ui::people(&report::catalog::list(&designs, args.profile.into(), ui::width()))?;
     }
@@ -35,7 +35,7 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let design = find(&all_designs(), &args.experiment)?;
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&design)?)?;
+        ui::data(&serde_json::to_string_pretty(&design)?)?;
     } else {
         ui::people(&report::catalog::explain(&design, args.profile.into(), ui::width()))?;
     }
@@ -62,14 +62,14 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     }
     match &args.output {
         Some(path) if path.as_os_str() == "-" => {
-            ui::result(&report::html_alone(&whole))?;
+            ui::data(&report::html_alone(&whole))?;
             return Ok(Exit::Done);
         }
         Some(path) => destination::write(path, &report::html_alone(&whole)).context("--output")?,
         None => session::rewrite(&args.session, &whole)?,
     }
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&summary)?)?;
+        ui::data(&serde_json::to_string_pretty(&summary)?)?;
     } else {
         if let Some(scaling) = crate::scale::answer(&stored.manifest, &stored.records) {
             ui::people(&report::scaling_text(&scaling, ui::width()))?;

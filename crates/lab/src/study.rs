@@ -10,6 +10,7 @@ use crate::plan::{Plan, Purpose};
 use crate::{destination, run, session, ui};
 use anyhow::{Context, bail};
 use model::{Design, Inquiry, Profile};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Study);
@@ -48,7 +49,7 @@ fn conclude(args: &StudyArgs, mut session: Session) -> anyhow::Result<Exit> {
     let json = serde_json::to_string_pretty(&summary)?;
     run::export(&args.verdicts, &json)?;
     if args.json {
-        ui::result(&json)?;
+        ui::data(&json)?;
     } else {
         let stored = session.stored(&summary);
         ui::people(&report::terminal(&stored, ui::width(), Some(ui::height())))?;
@@ -97,14 +98,17 @@ fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
 /// Reads a study's file.
 fn read(file: &Path) -> anyhow::Result<study::Study> {
     let name = file.display().to_string();
-    let length = std::fs::metadata(file).with_context(|| format!("cannot read {name}"))?;
-    if length.is_dir() {
+    if file.is_dir() {
         bail!("{name} is a folder; a study is a file such as study.toml");
     }
-    if length.len() > FILE_BYTES_MAX {
-        bail!("{name} has {} bytes, which is no study's file", length.len());
+    // A device or a pipe tells no length beforehand, and may have no end.
+    let mut bytes = Vec::new();
+    std::fs::File::open(file)
+        .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes))
+        .with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        bail!("{name} has more than {FILE_BYTES_MAX} bytes, which is no study's file");
     }
-    let bytes = std::fs::read(file).with_context(|| format!("cannot read {name}"))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
             .iter()
@@ -140,6 +144,7 @@ fn init(file: &Path, commands: &[String]) -> anyhow::Result<Exit> {
     }
     let text = study::example(commands).map_err(|what| anyhow::anyhow!("--init: {what}"))?;
     destination::write(file, &text)?;
+    let name = report::harmless(&name.to_string());
     ui::result(&format!(
         "{name} is written. Look at its trials:  scruple study {name} --dry-run\n\
          Then measure:  scruple study {name}"

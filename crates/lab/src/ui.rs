@@ -1,6 +1,7 @@
 //! What goes to the screen: results on standard output, everything else on standard error.
 
 use crate::cli::Color;
+use crate::destination::Destination;
 use anstyle::{AnsiColor, Style};
 use std::io::{IsTerminal, Write};
 
@@ -22,6 +23,12 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
         Err(error) => Err(anyhow::anyhow!("cannot write to standard output: {error}")),
         Ok(()) => Ok(()),
     }
+}
+
+/// Writes a result for programs to standard output, as it is: JSON or a page. A terminal gets none of
+/// its control characters, which JSON need not escape beyond U+001F.
+pub(crate) fn data(text: &str) -> anyhow::Result<()> {
+    Destination::open(None, false)?.put(format!("{}\n", text.trim_end()).as_bytes())
 }
 
 /// Writes a result for people to standard output, in the letters that the terminal understands.
@@ -70,6 +77,21 @@ pub(crate) fn complain(error: &anyhow::Error) {
         }
     }
     let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", report::harmless(&text));
+}
+
+/// Says what is wrong with the command line. What was typed stands in it: a name that a shell took out
+/// of somebody else's folder (`scruple report *`) may hold commands for the terminal.
+pub(crate) fn complain_of_words(error: &clap::Error) {
+    let words = std::env::args_os();
+    if !words.into_iter().any(|word| word.to_string_lossy().contains(char::is_control)) {
+        // Nobody can be told if it fails.
+        let _ = error.print();
+        return;
+    }
+    // In no colours: they could not be told from what was typed.
+    for line in error.render().to_string().lines() {
+        note(line);
+    }
 }
 
 /// The width to write results for: the terminal's, or 100 columns where there is none.

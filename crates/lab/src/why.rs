@@ -34,7 +34,7 @@ pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<Exit> {
     };
     let told = Why { folder: Some(session.dir().display().to_string()), ..told };
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&told)?)?;
+        ui::data(&serde_json::to_string_pretty(&told)?)?;
     } else {
         ui::people(&report::why_text(&told, ui::width()))?;
         session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;

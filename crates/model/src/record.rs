@@ -248,6 +248,18 @@ pub struct Surroundings {
     pub memory_pressure_ns: Option<u64>,
     /// Time for which a CPU quota held this process's cgroup, or one above it, back.
     pub throttled_ns: Option<u64>,
+    /// Time for which the machine was suspended, in milliseconds: `CLOCK_MONOTONIC`, by which all is
+    /// measured, stands still then.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub suspended_ms: u32,
+    /// How often the runner was stopped and went on (SIGSTOP, Ctrl-Z): its own clock counts the pause,
+    /// so `total_ns` and `measuring_ns` do; what the trial measured does not.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub runner_pauses: u32,
+}
+
+fn is_zero(count: &u32) -> bool {
+    *count == 0
 }
 
 #[cfg(test)]
@@ -258,7 +270,7 @@ mod tests {
     /// its observations. Whoever adds a field pays for it in every trial; raise the bound knowingly.
     #[test]
     fn a_record_is_small() {
-        assert!(size_of::<Record>() <= 704, "{} bytes", size_of::<Record>());
+        assert!(size_of::<Record>() <= 712, "{} bytes", size_of::<Record>());
         assert!(size_of::<Counters>() <= 240, "{} bytes", size_of::<Counters>());
         assert!(size_of::<Series>() <= 48, "{} bytes", size_of::<Series>());
         assert!(size_of::<Check>() <= 48, "{} bytes", size_of::<Check>());

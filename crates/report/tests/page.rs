@@ -188,6 +188,10 @@ fn text_from_outside_stays_text() {
                 assert!(!page.contains(c), "{c:?}");
             }
             assert!(page.len() < 1_000_000, "{} bytes", page.len());
+            // What became a tag all the same would fetch, send and lead astray nothing.
+            for part in ["default-src 'none';", "base-uri 'none';", "form-action 'none'\""] {
+                assert!(page.contains(part), "{part}");
+            }
         }
     }
 }

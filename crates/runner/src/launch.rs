@@ -89,14 +89,25 @@ enum Talk {
 impl Runner {
     /// Prepares for trials: guard, scratch folder, shield.
     pub fn start(settings: Settings) -> Result<Self, Error> {
+        Self::start_with(settings, || Ok(()))
+    }
+
+    /// The same, where the folder that [`Settings::scratch`] names is made by somebody else. It is made
+    /// when the guard knows of it: whoever is killed before has not made it.
+    pub fn start_with(
+        settings: Settings,
+        make_scratch: impl FnOnce() -> std::io::Result<()>,
+    ) -> Result<Self, Error> {
         let foreign = sys::process::adopted_children(&[]);
         sys::process::become_subreaper()?;
         let mut guard = Guard::start()?;
         // One folder per runner: the guard of a killed one must not clear away the next one's.
         let mut settings = settings;
         let own = format!("{}-{}", sys::process::pid(), sys::clock::now_ns());
-        settings.scratch = settings.scratch.join(own);
+        let shared = std::mem::take(&mut settings.scratch);
+        settings.scratch = shared.join(own);
         guard.scratch(&settings.scratch);
+        make_scratch().map_err(|cause| Error::Scratch { path: shared, cause })?;
         let shield = Shield::raise(&settings, &mut |path| guard.cgroup(path))?;
         // In the shield by now: its cgroup is the one the trials are born in.
         let quotas = Quotas::of_own();

@@ -142,9 +142,11 @@ impl Drop for Shield {
 fn own_cgroup(controller: &str, purpose: &str, made: &mut dyn FnMut(&Path)) -> sys::Result<Cgroup> {
     // In version 2 all controllers share one tree, where each of ours needs a name of its own.
     let name = format!("scruple-{purpose}-{}", sys::process::pid());
-    let cgroup = Cgroup::create(controller, &name)?;
-    made(cgroup.path());
-    Ok(cgroup)
+    let own = Cgroup::own(controller)?;
+    // Told before it is made: who is killed in between leaves nothing that nobody knows of. The name
+    // is of this process, so what has it already was left by another of the same number.
+    made(&own.path().join(&name));
+    own.child_for(controller, &name)
 }
 
 /// The share of a CPU that a loop of this thread keeps there.

@@ -9,6 +9,8 @@ pub(crate) struct Before {
     runner_cpu_ns: u64,
     pressure: [Option<u64>; 3],
     throttled_ns: Vec<Option<u64>>,
+    suspended_ns: u64,
+    continued: u32,
 }
 
 const RESOURCES: [&str; 3] = ["cpu", "io", "memory"];
@@ -20,6 +22,8 @@ impl Before {
             runner_cpu_ns: sys::clock::process_cpu_ns(),
             pressure: RESOURCES.map(sys::proc::pressure),
             throttled_ns: quotas.throttled_ns(),
+            suspended_ns: sys::pauses::suspended_ns(),
+            continued: sys::pauses::continued(),
         }
     }
 
@@ -37,6 +41,8 @@ impl Before {
             io_pressure_ns: less(pressure[1], self.pressure[1]),
             memory_pressure_ns: less(pressure[2], self.pressure[2]),
             throttled_ns: throttled_ns(&self.throttled_ns, &quotas.throttled_ns()),
+            suspended_ms: suspended_ms(self.suspended_ns, sys::pauses::suspended_ns()),
+            runner_pauses: sys::pauses::continued().wrapping_sub(self.continued),
         }
     }
 }
@@ -51,9 +57,29 @@ fn throttled_ns(before: &[Option<u64>], now: &[Option<u64>]) -> Option<u64> {
     waits.filter_map(|(before, now)| Some((*now)?.saturating_sub((*before)?))).max()
 }
 
+/// No suspension is shorter: devices have to go to sleep and to wake up.
+const SUSPENSION_MS_MIN: u64 = 100;
+
+/// For how long the machine was suspended between two readings. Each is made of two clocks, one read
+/// after the other: what is shorter than any suspension is the moment between them.
+fn suspended_ms(before_ns: u64, now_ns: u64) -> u32 {
+    match now_ns.saturating_sub(before_ns) / 1_000_000 {
+        0..SUSPENSION_MS_MIN => 0,
+        ms => u32::try_from(ms).unwrap_or(u32::MAX),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::throttled_ns;
+    use super::{suspended_ms, throttled_ns};
+
+    #[test]
+    fn a_suspension_is_told_from_the_moment_between_two_readings() {
+        assert_eq!(suspended_ms(5_000, 99_000_000), 0);
+        assert_eq!(suspended_ms(5_400, 5_000), 0);
+        assert_eq!(suspended_ms(5_000, 12_300_005_000), 12_300);
+        assert_eq!(suspended_ms(0, u64::MAX), u32::MAX);
+    }
 
     #[test]
     fn the_worst_quota_counts_and_silence_is_not_none() {

@@ -186,18 +186,21 @@ struct Bench {
     trial: u64,
 }
 
+fn settings(folder: &Path) -> Settings {
+    Settings {
+        seed: 1,
+        profile: Profile::Smoke,
+        cpus: sys::affinity::allowed().expect("affinity"),
+        memory_bytes: 1 << 30,
+        disk_bytes: 1 << 30,
+        scratch: folder.join("scratch"),
+        shield: false,
+    }
+}
+
 impl Bench {
     fn new(folder: &Path) -> Self {
-        let settings = Settings {
-            seed: 1,
-            profile: Profile::Smoke,
-            cpus: sys::affinity::allowed().expect("affinity"),
-            memory_bytes: 1 << 30,
-            disk_bytes: 1 << 30,
-            scratch: folder.join("scratch"),
-            shield: false,
-        };
-        let runner = Runner::start(settings).expect("a runner");
+        let runner = Runner::start(settings(folder)).expect("a runner");
         let scratch = runner.settings().scratch.clone();
         Bench { runner, scratch, trial: 0 }
     }
@@ -328,6 +331,38 @@ fn work_under_a_quota() -> Result<(), Failed> {
     }
 }
 
+/// The first argument of a process that begins a runner and is killed when its scratch folder stands.
+const KILLED_EARLY: &str = "__killed_early";
+
+fn be_killed_early(folder: &Path) -> ! {
+    let scratch = folder.join("scratch");
+    let _ = Runner::start_with(settings(folder), || {
+        std::fs::create_dir(&scratch)?;
+        sys::process::kill(sys::process::pid(), sys::signal::SIGKILL).map_err(std::io::Error::other)
+    });
+    sys::task::exit_now(1);
+}
+
+/// Whatever a runner has made when it is killed its guard knows of.
+fn killed_early() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let mut child = Command::new(std::env::current_exe()?);
+    let mut child = child.arg(KILLED_EARLY).arg(folder.path()).spawn()?;
+    let status = child.wait()?;
+    if std::os::unix::process::ExitStatusExt::signal(&status) != Some(sys::signal::SIGKILL) {
+        return Err(Failed::from(format!("it was not killed: {status}")));
+    }
+    for _ in 0..1000 {
+        let guarded = !processes_named(runner::GUARD).is_empty();
+        match std::fs::read_dir(folder.path())?.count() {
+            0 => return Ok(()),
+            _ if !guarded => return Err(Failed::from("the guard has left the scratch folder")),
+            _ => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
+    Err(Failed::from("the guard is still there after ten seconds"))
+}
+
 fn tests() -> Vec<Test> {
     vec![
         expect("nothing", |o| *o == Outcome::Completed { leaked: 0 }),
@@ -368,6 +403,7 @@ fn tests() -> Vec<Test> {
         expect("leave_files", |o| *o == Outcome::Completed { leaked: 0 }),
         expect("begin_anew", |o| *o == Outcome::Completed { leaked: 0 }),
         Test::test("work_under_a_quota", work_under_a_quota),
+        Test::test("killed_early", killed_early),
         Test::test("every_manner_has_its_test", || {
             let tested: Vec<String> = tests().iter().map(|test| test.name().to_string()).collect();
             let untested: Vec<_> =
@@ -380,6 +416,12 @@ fn tests() -> Vec<Test> {
 fn main() {
     kit::serve_if_asked(&[&[EXPERIMENT]], None);
     runner::serve_if_asked();
+    let words: Vec<_> = std::env::args_os().collect();
+    if let [_, role, folder] = &words[..]
+        && role == KILLED_EARLY
+    {
+        be_killed_early(Path::new(folder));
+    }
     let mut arguments = Arguments::from_args();
     // The runner adopts all orphans of this process, so its tests cannot stand side by side.
     arguments.test_threads = Some(1);

@@ -49,9 +49,36 @@ fn regular(file: File) -> io::Result<File> {
     }
 }
 
-/// A folder with its parents; it may be there already.
-pub(crate) fn create_folders(path: &Path) -> io::Result<()> {
-    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)
+/// Folders that were made for a session. Unless they are kept, those that are still empty go again.
+#[derive(Debug)]
+pub(crate) struct NewFolders {
+    /// The innermost first.
+    made: Vec<PathBuf>,
+}
+
+impl NewFolders {
+    /// A folder with its parents; it may be there already.
+    pub(crate) fn create(path: &Path) -> io::Result<NewFolders> {
+        let named = path.ancestors().filter(|folder| !folder.as_os_str().is_empty());
+        let missing = named.take_while(|folder| folder.symlink_metadata().is_err());
+        let new = NewFolders { made: missing.map(Path::to_path_buf).collect() };
+        DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path)?;
+        Ok(new)
+    }
+
+    /// They stay.
+    pub(crate) fn keep(mut self) {
+        self.made.clear();
+    }
+}
+
+impl Drop for NewFolders {
+    fn drop(&mut self) {
+        for folder in &self.made {
+            // Not if somebody has put something into it meanwhile.
+            let _ = std::fs::remove_dir(folder);
+        }
+    }
 }
 
 /// A folder that only this user may enter; it may be there already, but not as a link.
@@ -71,7 +98,7 @@ pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
 /// process that was killed.
 pub(crate) fn replace(dir: &Path, name: &str, content: &[u8]) -> Result<(), Error> {
     let path = dir.join(name);
-    let temporary = dir.join(format!(".{name}.new"));
+    let temporary = dir.join(temporary(name));
     let result = write_and_rename(dir, &temporary, &path, content);
     if result.is_err() {
         // Best effort: the first error is the one worth telling.
@@ -98,13 +125,21 @@ pub(crate) fn sync_folder(dir: &Path) -> io::Result<()> {
     File::open(dir)?.sync_all()
 }
 
-/// The first entry of a folder that is not the one named.
-pub(crate) fn other_entry(dir: &Path, than: Option<&str>) -> io::Result<Option<PathBuf>> {
+/// Where [`replace`] puts the new content of a file before it has its name.
+pub(crate) fn temporary(name: &str) -> String {
+    format!(".{name}.new")
+}
+
+/// Whether a folder holds nothing but files of these names, those of `empty` with nothing in them.
+pub(crate) fn holds_only(dir: &Path, empty: &[&str], any: &[&str]) -> io::Result<bool> {
     for entry in std::fs::read_dir(dir)? {
         let entry = entry?;
-        if than.map(OsStr::new) != Some(entry.file_name().as_os_str()) {
-            return Ok(Some(entry.path()));
+        let is = |names: &[&str]| names.iter().any(|name| OsStr::new(name) == entry.file_name());
+        let nothing_in_it = || entry.metadata().is_ok_and(|it| it.is_file() && it.len() == 0);
+        let file = || entry.file_type().is_ok_and(|it| it.is_file());
+        if !(is(empty) && nothing_in_it() || is(any) && file()) {
+            return Ok(false);
         }
     }
-    Ok(None)
+    Ok(true)
 }

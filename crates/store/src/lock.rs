@@ -1,6 +1,5 @@
 use crate::{Error, LOCK_FILE, files};
 use std::fs::{File, TryLockError};
-use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -17,20 +16,7 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// For a session that is new: the file must not be there.
-    pub(crate) fn create(dir: &Path) -> Result<Lock, Error> {
-        let path = dir.join(LOCK_FILE);
-        match files::create_new(&path) {
-            Ok(file) => Lock::take(file, path, dir),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Err(Error::NotEmpty { dir: dir.to_path_buf() })
-            }
-            Err(error) => Err(Error::io("create", &path)(error)),
-        }
-    }
-
-    /// For a session that exists. A lock file that nobody holds was left by a process that was
-    /// killed; it is taken over.
+    /// A lock file that nobody holds was left by a process that was killed; it is taken over.
     pub(crate) fn acquire(dir: &Path) -> Result<Lock, Error> {
         let path = dir.join(LOCK_FILE);
         for _ in 0..ATTEMPTS {
@@ -81,7 +67,7 @@ mod tests {
     fn a_lock_on_a_file_that_was_removed_meanwhile_is_none() {
         let dir = tempfile::TempDir::new().unwrap();
         let path = dir.path().join(LOCK_FILE);
-        let first = Lock::create(dir.path()).unwrap();
+        let first = Lock::acquire(dir.path()).unwrap();
         // The second opens the file, the first ends, a third comes, and now the second locks.
         let opened = files::open_or_create(&path).unwrap();
         drop(first);

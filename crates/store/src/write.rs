@@ -77,30 +77,36 @@ impl Pages {
 }
 
 impl Writer {
-    /// Begins a session in `dir`, which must not exist or be empty; parents are made.
+    /// Begins a session in `dir`, which must not exist or be empty; parents are made. What a scruple
+    /// that was killed before its session began has left there (an empty lock, an empty list of
+    /// trials, the beginning of a manifest) counts as nothing.
     ///
-    /// The manifest comes last and whole, so a folder with a manifest is a session.
+    /// The manifest comes last and whole, so a folder with a manifest is a session. Where it fails,
+    /// what it has made is gone again.
     ///
     /// # Errors
-    /// [`Error::NotEmpty`], or what the operating system refused.
+    /// [`Error::NotEmpty`], [`Error::Busy`], or what the operating system refused.
     pub fn create(dir: &Path, manifest: &Manifest) -> Result<Writer, Error> {
         let path = dir.join(MANIFEST_FILE);
         check_manifest(manifest, &path)?;
         let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
-        files::create_folders(dir).map_err(Error::io("create", dir))?;
+        let folders = files::NewFolders::create(dir).map_err(Error::io("create", dir))?;
         // Before the lock, so that no file of ours is put into somebody's folder, and again
         // after it, since another scruple may have come and gone in between.
-        must_hold_nothing_but(dir, None)?;
-        let lock = Lock::create(dir)?;
-        must_hold_nothing_but(dir, Some(LOCK_FILE))?;
+        must_hold_no_session(dir)?;
+        let lock = Lock::acquire(dir)?;
+        must_hold_no_session(dir)?;
         match begin(dir, &content) {
             Ok(trials) => {
+                folders.keep();
                 let pages = Pages { dir: dir.to_path_buf(), _lock: lock };
                 Ok(Writer { plan: Plan::of(manifest), trials, pages })
             }
             Err(error) => {
-                // The folder is as empty as it was, so that the same command can be tried again.
+                // The same command can be tried again.
                 let _ = std::fs::remove_file(dir.join(TRIALS_FILE));
+                // Before the folders, which it would keep from going.
+                drop(lock);
                 Err(error)
             }
         }
@@ -184,13 +190,18 @@ impl Writer {
         self.pages.dir.join(REPORT_FILE)
     }
 
+    /// Where the trials' files are to be, whether or not the folder is there yet.
+    pub fn scratch_path(&self) -> PathBuf {
+        self.pages.dir.join(SCRATCH_FOLDER)
+    }
+
     /// The folder for the trials' files, which is made if it is not there: only this user may
     /// enter it.
     ///
     /// # Errors
     /// What the operating system refused; also if something else has the folder's name.
     pub fn scratch(&self) -> Result<PathBuf, Error> {
-        let path = self.pages.dir.join(SCRATCH_FOLDER);
+        let path = self.scratch_path();
         files::create_private_folder(&path).map_err(Error::io("create", &path))?;
         Ok(path)
     }
@@ -214,6 +225,13 @@ impl Writer {
 /// The two files that every session has; the manifest is what makes the folder a session.
 fn begin(dir: &Path, manifest: &[u8]) -> Result<Lines<File>, Error> {
     let path = dir.join(TRIALS_FILE);
+    // Left, empty, by one that was killed here.
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(Error::io("replace", &path)(error));
+        }
+        _ => {}
+    }
     let trials = files::create_new(&path)
         .and_then(|file| Lines::new(file, 0, false))
         .map_err(Error::io("create", &path))?;
@@ -230,10 +248,14 @@ fn must_fit(whole_bytes: u64, line_bytes: usize, path: &Path) -> Result<(), Erro
     Ok(())
 }
 
-fn must_hold_nothing_but(dir: &Path, name: Option<&str>) -> Result<(), Error> {
-    match files::other_entry(dir, name).map_err(Error::io("read", dir))? {
-        Some(_) => Err(Error::NotEmpty { dir: dir.to_path_buf() }),
-        None => Ok(()),
+/// A folder is free if nothing is in it but what [`Writer::create`] itself puts there before the
+/// manifest, in the state in which it may be killed.
+fn must_hold_no_session(dir: &Path) -> Result<(), Error> {
+    let begun = files::temporary(MANIFEST_FILE);
+    match files::holds_only(dir, &[LOCK_FILE, TRIALS_FILE], &[&begun]) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Error::NotEmpty { dir: dir.to_path_buf() }),
+        Err(error) => Err(Error::io("read", dir)(error)),
     }
 }
 

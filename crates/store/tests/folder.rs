@@ -306,7 +306,46 @@ fn a_full_disk_is_an_error_and_harms_nothing() {
 }
 
 #[test]
-fn a_session_that_cannot_begin_leaves_its_folder_empty() {
+fn what_a_kill_before_the_beginning_has_left_is_in_nobodys_way() {
+    let top = TempDir::new().unwrap();
+    let left = ["lock", "trials.ndjson", ".manifest.json.new"];
+    for count in 0..=left.len() {
+        let dir = top.path().join(count.to_string());
+        fs::create_dir(&dir).unwrap();
+        left[..count].iter().for_each(|name| fs::write(dir.join(name), "").unwrap());
+        if count == left.len() {
+            fs::write(dir.join(left[2]), "{\"format\": 1, \"scru").unwrap();
+        }
+        let mut writer = Writer::create(&dir, &manifest()).unwrap();
+        writer.append(&record(0)).unwrap();
+        drop(writer);
+        assert_eq!(open(&dir).unwrap().records.len(), 1);
+        assert_eq!(tree(&dir), [dir.join("manifest.json"), dir.join("trials.ndjson")]);
+    }
+    // What holds something, or is no file, is somebody's.
+    for (name, kind) in [("trials.ndjson", "text"), ("lock", "folder"), ("trials.ndjson", "link")] {
+        let dir = top.path().join(format!("{name}-{kind}"));
+        fs::create_dir(&dir).unwrap();
+        match kind {
+            "text" => fs::write(dir.join(name), "{}\n").unwrap(),
+            "folder" => fs::create_dir(dir.join(name)).unwrap(),
+            _ => symlink(top.path().join("nowhere"), dir.join(name)).unwrap(),
+        }
+        let refused = Writer::create(&dir, &manifest());
+        assert!(matches!(refused, Err(Error::NotEmpty { .. })), "{name}, a {kind}: {refused:?}");
+        assert_eq!(tree(&dir), [dir.join(name)]);
+    }
+    // Somebody who is about to begin there is left alone.
+    let dir = top.path().join("held");
+    fs::create_dir(&dir).unwrap();
+    let held = fs::File::create(dir.join("lock")).unwrap();
+    held.lock().unwrap();
+    assert!(matches!(Writer::create(&dir, &manifest()), Err(Error::Busy { .. })));
+    assert_eq!(tree(&dir), [dir.join("lock")]);
+}
+
+#[test]
+fn a_session_that_cannot_begin_leaves_nothing() {
     // Room for the inodes of the top and of the session's folder, the lock and the trials, but
     // not for the manifest.
     let Some(mount) = Mount::new("size=64k,nr_inodes=4") else {
@@ -316,7 +355,14 @@ fn a_session_that_cannot_begin_leaves_its_folder_empty() {
     let dir = mount.at.path().join("s");
     let error = Writer::create(&dir, &manifest()).unwrap_err().to_string();
     assert!(error.contains("manifest.json: No space left on device"), "{error}");
+    assert_eq!(tree(mount.at.path()), [] as [PathBuf; 0]);
+    // A folder that was there stays, as empty as it was.
+    fs::create_dir(&dir).unwrap();
+    assert!(Writer::create(&dir, &manifest()).is_err());
     assert_eq!(tree(mount.at.path()), [dir]);
+    // Parents that were made for it go with it.
+    assert!(Writer::create(&mount.at.path().join("a/b/c"), &manifest()).is_err());
+    assert_eq!(tree(mount.at.path()).len(), 1);
 }
 
 #[test]

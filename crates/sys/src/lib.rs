@@ -42,6 +42,7 @@ pub mod netstat;
 pub mod null;
 pub mod pagemap;
 pub mod pages;
+pub mod pauses;
 pub mod perf;
 pub mod pidfd;
 pub mod poll;

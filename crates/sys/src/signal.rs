@@ -4,7 +4,7 @@ use crate::error::last_errno;
 use crate::{Error, Result};
 
 pub use libc::{
-    SIGABRT, SIGALRM, SIGBUS, SIGINT, SIGKILL, SIGSEGV, SIGSTOP, SIGTERM, SIGUSR1, SIGUSR2,
+    SIGABRT, SIGALRM, SIGBUS, SIGCONT, SIGINT, SIGKILL, SIGSEGV, SIGSTOP, SIGTERM, SIGUSR1, SIGUSR2,
 };
 
 /// The first real-time signal that libc leaves to programs.

@@ -33,7 +33,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
     let disturbances = disturbances::disturbances(&environment, measured);
     let findings = Findings { environment, channels, disturbances, prediction };
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&findings.json())?)?;
+        ui::data(&serde_json::to_string_pretty(&findings.json())?)?;
     } else {
         ui::people(&findings.text())?;
     }
@@ -64,7 +64,7 @@ impl Findings {
         let mut out = String::new();
         let _ = writeln!(out, "{bold}This machine{bold:#}");
         for (name, value) in facts(&self.environment) {
-            let _ = writeln!(out, "  {name:<12} {value}");
+            let _ = writeln!(out, "  {name:<12} {}", report::harmless(&value));
         }
         let _ = writeln!(out, "\n{bold}What can be observed{bold:#}");
         for channel in &self.channels {

@@ -59,7 +59,7 @@ pub(super) fn find(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     };
     let knee = analysis::knee(input);
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&knee)?)?;
+        ui::data(&serde_json::to_string_pretty(&knee)?)?;
     } else {
         ui::people(&report::knee_terminal(&knee, ui::width()))?;
     }

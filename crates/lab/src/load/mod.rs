@@ -60,7 +60,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
         file.put(page.as_bytes()).context("--html")?;
     }
     if args.json {
-        ui::result(&serde_json::to_string_pretty(result)?)?;
+        ui::data(&serde_json::to_string_pretty(result)?)?;
     } else if to_stdout == [false; 3] {
         ui::people(&report::load_terminal(result, ui::width()))?;
     }

@@ -73,7 +73,7 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
         file.put(page.as_bytes()).context("--html")?;
     }
     if args.json {
-        ui::result(&serde_json::to_string_pretty(&prediction)?)?;
+        ui::data(&serde_json::to_string_pretty(&prediction)?)?;
     } else if !page_on_stdout {
         ui::people(&report::prediction_terminal(&prediction, ui::width()))?;
     }

@@ -24,7 +24,7 @@ pub(super) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<()> {
         trials.extend(own.iter().map(Trial::as_json));
     }
     if as_json {
-        return ui::result(&serde_json::to_string_pretty(&trials)?);
+        return ui::data(&serde_json::to_string_pretty(&trials)?);
     }
     ui::people(&text)
 }

@@ -48,7 +48,7 @@ pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
             written.with_context(|| format!("--output: cannot write to {file}"))?;
             file.finish().context("--output")?;
         }
-        None if args.json => ui::result(&result)?,
+        None if args.json => ui::data(&result)?,
         None => ui::people(&result)?,
     }
     Ok(if tally.is_complete() { Exit::Done } else { Exit::Incomplete })

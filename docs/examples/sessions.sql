@@ -1,0 +1,36 @@
+-- Questions to many sessions at once, for DuckDB: docs/query.md says how their tables are made.
+
+-- All tables as one. A factor that only some sessions have is empty in the others. Only empty cells
+-- are empty, since an experiment is called "null" and levels are called "none" and "NA".
+CREATE VIEW trials AS
+FROM read_csv('tables/*.csv', union_by_name = true, nullstr = '', sample_size = -1);
+
+-- What is there?
+SELECT session, host, count(DISTINCT experiment) AS experiments, count(DISTINCT trial) AS trials
+FROM trials
+GROUP BY ALL ORDER BY session;
+
+-- What did not complete, and why?
+SELECT host, experiment, outcome, reason, count(DISTINCT (session, trial)) AS trials
+FROM trials
+WHERE outcome <> 'completed'
+GROUP BY ALL ORDER BY trials DESC, experiment, reason
+LIMIT 20;
+
+-- How many times a thread does a process cost, session by session? One ratio per block, both of whose
+-- trials ran within the same minute, then the Hodges-Lehmann estimate, as in the report: the median of
+-- the means of all pairs of blocks, each with itself, too.
+WITH blocks AS (
+    SELECT session, host, block, ln(
+        max(value) FILTER (factor_mechanism = 'fork') / max(value) FILTER (factor_mechanism = 'pthread')
+    ) AS log_ratio
+    FROM trials
+    WHERE experiment = 'create' AND response = 'cpu_ns'
+        AND treatment LIKE 'descriptors=0 mappings=0 mechanism=% pages=4k placement=same touched=0'
+    GROUP BY ALL
+)
+SELECT a.session, a.host, exp(median((a.log_ratio + b.log_ratio) / 2)) AS ratio,
+    count(DISTINCT a.block) AS blocks
+FROM blocks a JOIN blocks b ON a.session = b.session AND a.block <= b.block
+WHERE a.log_ratio IS NOT NULL AND b.log_ratio IS NOT NULL
+GROUP BY ALL ORDER BY a.session;
