@@ -139,6 +139,9 @@ pub(crate) fn with_experiments() -> clap::Command {
         .mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
         .mut_subcommand("report", |report| many(report, all.clone()))
         .mut_subcommand("selftest", |selftest| many(selftest, names(experiments::PLANTED)))
+        .mut_subcommand("fleet", |fleet| {
+            fleet.mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
+        })
         .mut_subcommand("export", |export| many(export, all.clone()))
         .mut_subcommand("compare", |compare| {
             compare.mut_arg("experiment", |arg| arg.value_parser(known(all.clone())))

@@ -1,0 +1,97 @@
+//! The same session on many machines: submitted, watched, collected.
+
+mod begin;
+mod gather;
+mod live;
+mod node;
+mod status;
+mod watch;
+
+use crate::cli::fleet::{FleetArgs, FleetCollectArgs, FleetCommand, FleetFolderArgs};
+use crate::exit::Exit;
+use crate::ui;
+use ::fleet::{Engine, Folder, Hosts, Order, Slurm};
+use model::{Fleet, FleetAttempt, FleetEngine};
+use watch::Watch;
+
+pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Exit> {
+    match &args.command {
+        FleetCommand::Run(args) => begin::run(args),
+        FleetCommand::Status(args) => status::status(args),
+        FleetCommand::Collect(args) => collect(args),
+        FleetCommand::Cancel(args) => cancel(args),
+        FleetCommand::Node(args) => node::node(args),
+    }
+}
+
+/// What starts the sessions of a fleet.
+fn engine(fleet: &Fleet) -> &'static dyn Engine {
+    match fleet.engine {
+        FleetEngine::Slurm => &Slurm,
+        FleetEngine::Hosts => &Hosts,
+    }
+}
+
+/// Submits one job for each of the nodes at these places, and writes down each as soon as the engine
+/// has it.
+fn submit(folder: &Folder, fleet: &mut Fleet, places: &[usize]) -> anyhow::Result<()> {
+    let asked = fleet.clone();
+    let orders: Vec<Order> = places.iter().map(|place| order(&asked, *place)).collect();
+    let mut accepted = |at: usize, job: String| {
+        let submitted_unix_ms = sys::clock::unix_ms();
+        if let Some(node) = places.get(at).and_then(|place| fleet.nodes.get_mut(*place)) {
+            node.attempts.push(FleetAttempt { job, submitted_unix_ms, state: String::new() });
+        }
+        folder.write(fleet)
+    };
+    engine(&asked).submit(&asked, &orders, &mut accepted)?;
+    Ok(())
+}
+
+/// The words of the process that measures on a node.
+fn order(fleet: &Fleet, place: usize) -> Order {
+    let node = fleet.nodes[place].name.clone();
+    let mut words: Vec<String> =
+        [&fleet.binary, "fleet", "node", &fleet.folder].map(String::from).to_vec();
+    match fleet.engine {
+        FleetEngine::Slurm => words.extend(["--node".into(), node.clone()]),
+        // All hosts get the same words.
+        FleetEngine::Hosts => words.extend(["--host".into(), Hosts::next_job(fleet)]),
+    }
+    Order { node, words }
+}
+
+fn collect(args: &FleetCollectArgs) -> anyhow::Result<Exit> {
+    let (folder, mut fleet) = Folder::open(&args.folder)?;
+    if !args.complete && !args.wait {
+        return gather::report(&folder, &fleet, args.json);
+    }
+    crate::conduct::prepare()?;
+    let _lock = folder.lock()?;
+    begin::must_be_reached_here(&folder, &fleet)?;
+    if args.complete {
+        let missing = gather::missing(&folder, &fleet)?;
+        if missing.is_empty() {
+            ui::note("nothing is to be submitted again");
+        } else {
+            let names: Vec<&str> =
+                missing.iter().map(|at| fleet.nodes[*at].name.as_str()).collect();
+            ui::note(&format!("submitted again: {}", names.join(", ")));
+            submit(&folder, &mut fleet, &missing)?;
+        }
+    }
+    let end = Watch::new(&folder, &mut fleet, &args.waiting)?.watch()?;
+    watch::finish(&folder, &fleet, end, args.json)
+}
+
+fn cancel(args: &FleetFolderArgs) -> anyhow::Result<Exit> {
+    let (folder, fleet) = Folder::open(&args.folder)?;
+    let jobs = watch::open_jobs(&folder, &fleet)?;
+    if jobs.is_empty() {
+        ui::note("no job of this fleet is in line or at work");
+        return Ok(Exit::Done);
+    }
+    engine(&fleet).cancel(&fleet, &jobs)?;
+    ui::note(&format!("cancelled: {}", jobs.join(", ")));
+    Ok(Exit::Done)
+}
