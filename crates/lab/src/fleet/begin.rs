@@ -55,7 +55,8 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
             ),
         }
     })?;
-    ui::note(&format!("seed {}, {} nodes, fleet {}", seed, fleet.nodes.len(), fleet.folder));
+    let names: Vec<&str> = fleet.nodes.iter().map(|node| node.name.as_str()).collect();
+    ui::note(&format!("seed {seed}, fleet {}, nodes {}", fleet.folder, names.join(", ")));
     if args.no_wait {
         ui::note(&watch::how_to_go_on(&fleet));
         return Ok(Exit::Done);

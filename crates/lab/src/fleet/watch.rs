@@ -28,8 +28,10 @@ pub(super) enum End {
     Settled,
     /// What is left waits for a node that is away.
     Stuck,
-    /// Somebody pressed Ctrl-C.
+    /// Somebody pressed Ctrl-C, and the jobs go on.
     Interrupted,
+    /// Somebody pressed Ctrl-C, and wanted the jobs to end then.
+    Cancelled,
 }
 
 /// A fleet that is waited for.
@@ -66,6 +68,7 @@ impl<'a> Watch<'a> {
             let jobs = open_jobs(self.folder, self.fleet)?;
             super::engine(self.fleet).cancel(self.fleet, &jobs)?;
             ui::warn(&format!("interrupted; cancelled: {}", jobs.join(", ")));
+            return Ok(End::Cancelled);
         }
         Ok(end)
     }
@@ -251,9 +254,13 @@ pub(super) fn how_to_go_on(fleet: &Fleet) -> String {
 
 /// After the waiting: the report, and what is left.
 pub(super) fn finish(folder: &Folder, fleet: &Fleet, end: End, json: bool) -> anyhow::Result<Exit> {
-    if end == End::Interrupted {
-        ui::warn(&format!("interrupted; {}", how_to_go_on(fleet)));
-        return Ok(Exit::Incomplete);
+    match end {
+        End::Settled | End::Stuck => {}
+        End::Cancelled => return Ok(Exit::Incomplete),
+        End::Interrupted => {
+            ui::warn(&format!("interrupted; {}", how_to_go_on(fleet)));
+            return Ok(Exit::Incomplete);
+        }
     }
     cancel_what_is_done(folder, fleet)?;
     let exit = super::gather::report(folder, fleet, json)?;
