@@ -178,7 +178,7 @@ pub(crate) fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
 }
 
 /// The owner of /proc/self is this process's effective user.
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 

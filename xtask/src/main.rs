@@ -1,7 +1,8 @@
 //! The project's own chores: `cargo xtask test` is the one test command, `cargo xtask tidy` the
 //! part of it that reads the sources, `cargo xtask calibrate` the comparison with other tools,
 //! `cargo xtask book` the documents as a site, `cargo xtask pictures` what is shown there,
-//! `cargo xtask record` measures the recorded sessions anew.
+//! `cargo xtask record` measures the recorded sessions anew, `cargo xtask slurm` starts a cluster of
+//! virtual nodes.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
@@ -10,6 +11,7 @@ mod calibrate;
 mod machine;
 mod pictures;
 mod record;
+mod slurm;
 mod steps;
 mod tidy;
 
@@ -34,6 +36,10 @@ Commands:
   record [--into DIR] [--binary FILE]
                        measure the sessions under recorded/ anew, by the commands in their
                        manifests; leave the machine alone meanwhile
+  slurm up DIR [NODES] [--no-install]
+                       start a cluster of virtual nodes on this machine (root, Debian's Slurm),
+                       3 unless told otherwise; it gives no figures, it shows that a fleet works
+  slurm down DIR       stop it, and leave nothing of it
 
 Options:
   --no-install         do not install what is missing; say how to
@@ -54,6 +60,7 @@ enum Chore {
     Book { install: bool },
     Pictures { install: bool },
     Record { into: Option<PathBuf>, binary: Option<PathBuf> },
+    Slurm(slurm::Asked),
     Tidy,
     Help,
 }
@@ -96,6 +103,7 @@ fn parse(words: &[String]) -> Result<Chore, String> {
             Err(format!("I do not know what {more} means"))
         }
         ["record", more @ ..] => parse_record(more),
+        ["slurm", more @ ..] => slurm::parse(more).map(Chore::Slurm),
         [unknown, ..] => Err(format!("there is no chore called {unknown}")),
     }
 }
@@ -147,6 +155,7 @@ fn perform(chore: &Chore) -> Result<u8> {
         Chore::Help => print!("{USAGE}"),
         Chore::Tidy => tidy(&root()?)?,
         Chore::Test { install } => steps::test(&root()?, *install)?,
+        Chore::Slurm(asked) => slurm::slurm(asked)?,
         Chore::Book { install } => book::book(&root()?, *install)?,
         Chore::Pictures { install } => pictures::pictures(&root()?, *install)?,
         Chore::Calibrate { install, rounds } => {
