@@ -171,7 +171,8 @@ fn configuration(dir: &Path, nodes: u32) -> Result<String> {
          ClusterName=scruple\n\
          SlurmctldHost={host}({NETWORK}.254)\n\
          SlurmUser=root\n\
-         AuthInfo=socket={RUN_FOLDER}/munge.sock\n\
+         # A job that is queued again waits until its old credential has run out: 2 minutes by itself.\n\
+         AuthInfo=socket={RUN_FOLDER}/munge.sock,cred_expire=5\n\
          SlurmctldPort=17917\n\
          SlurmdPort=17918\n\
          SlurmctldPidFile={dir}/state/slurmctld.pid\n\

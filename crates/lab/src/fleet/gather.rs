@@ -36,16 +36,9 @@ pub(super) fn report(folder: &Folder, fleet: &Fleet, json: bool) -> anyhow::Resu
     Ok(if result.complete { Exit::Done } else { Exit::Incomplete })
 }
 
-/// The places of the nodes that have no session that could be taken, and no job in line or at work.
-pub(super) fn missing(folder: &Folder, fleet: &Fleet) -> anyhow::Result<Vec<usize>> {
-    let (result, _) = nodes(folder, fleet)?;
-    let missing = |node: &NodeResult| {
-        !matches!(
-            node.standing,
-            NodeStanding::Complete | NodeStanding::Waiting | NodeStanding::Running
-        )
-    };
-    Ok((0..result.len()).filter(|at| missing(&result[*at])).collect())
+/// The nodes as [`report`] would show them.
+pub(super) fn results(folder: &Folder, fleet: &Fleet) -> anyhow::Result<Vec<NodeResult>> {
+    Ok(nodes(folder, fleet)?.0)
 }
 
 fn gather(folder: &Folder, fleet: &Fleet) -> anyhow::Result<FleetResult> {

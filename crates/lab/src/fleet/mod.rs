@@ -11,7 +11,7 @@ use crate::cli::fleet::{FleetArgs, FleetCollectArgs, FleetCommand, FleetFolderAr
 use crate::exit::Exit;
 use crate::ui;
 use ::fleet::{Engine, Folder, Hosts, Order, Slurm};
-use model::{Fleet, FleetAttempt, FleetEngine};
+use model::{Fleet, FleetAttempt, FleetEngine, NodeResult, NodeStanding};
 use watch::Watch;
 
 pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Exit> {
@@ -70,18 +70,41 @@ fn collect(args: &FleetCollectArgs) -> anyhow::Result<Exit> {
     let _lock = folder.lock()?;
     begin::must_be_reached_here(&folder, &fleet)?;
     if args.complete {
-        let missing = gather::missing(&folder, &fleet)?;
-        if missing.is_empty() {
-            ui::note("nothing is to be submitted again");
-        } else {
-            let names: Vec<&str> =
-                missing.iter().map(|at| fleet.nodes[*at].name.as_str()).collect();
-            ui::note(&format!("submitted again: {}", names.join(", ")));
-            submit(&folder, &mut fleet, &missing)?;
-        }
+        submit_missing(&folder, &mut fleet)?;
     }
     let end = Watch::new(&folder, &mut fleet, &args.waiting)?.watch()?;
     watch::finish(&folder, &fleet, end, args.json)
+}
+
+/// Submits again for each node that has no session that could be taken. A job that never began is left
+/// in line; one that was queued again after its node was lost is cancelled first, so that no node gets
+/// two.
+fn submit_missing(folder: &Folder, fleet: &mut Fleet) -> anyhow::Result<()> {
+    let results = gather::results(folder, fleet)?;
+    let is_there = |node: &NodeResult| {
+        use NodeStanding::{Complete, Running, Waiting};
+        matches!(node.standing, Complete | Waiting | Running)
+    };
+    let missing: Vec<usize> = (0..results.len()).filter(|at| !is_there(&results[*at])).collect();
+    if missing.is_empty() {
+        ui::note("nothing is to be submitted again");
+        return Ok(());
+    }
+    let open = watch::open_jobs(folder, fleet)?;
+    let own = |at: &usize| fleet.nodes[*at].attempts.last().map(|attempt| attempt.job.clone());
+    let last: Vec<String> =
+        missing.iter().filter_map(own).filter(|job| open.contains(job)).collect();
+    // A job of hosts is one for all of them, and others of it may be at work.
+    if !last.is_empty() && fleet.engine == FleetEngine::Slurm {
+        ui::note(&format!(
+            "queued again after its node was lost, now cancelled: {}",
+            last.join(", ")
+        ));
+        engine(fleet).cancel(fleet, &last)?;
+    }
+    let names: Vec<&str> = missing.iter().map(|at| fleet.nodes[*at].name.as_str()).collect();
+    ui::note(&format!("submitted again: {}", names.join(", ")));
+    submit(folder, fleet, &missing)
 }
 
 fn cancel(args: &FleetFolderArgs) -> anyhow::Result<Exit> {
