@@ -15,7 +15,7 @@ pub(crate) use down::down;
 pub(crate) use up::up;
 
 /// Nodes where nobody says how many, and the most: each is a slurmd.
-const NODES: u32 = 3;
+pub(crate) const NODES: u32 = 3;
 const NODES_MAX: u32 = 16;
 
 /// Where munge's socket lies. munge wants no folder above it that others may write to.

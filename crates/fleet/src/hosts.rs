@@ -11,6 +11,7 @@ use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// What tells a process on a host under which name it was reached.
 pub const HOST_VARIABLE: &str = "PARALLEL_SSHLOGIN";
@@ -20,6 +21,9 @@ const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=15";
 
 /// What ssh ends with where it could not reach the host.
 const UNREACHED: &str = "255";
+
+/// How long parallel may take to end what it has started.
+const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Hosts reached by ssh.
 #[derive(Clone, Copy, Debug, Default)]
@@ -143,18 +147,16 @@ impl Engine for Hosts {
                 let why = format!("it runs on {}: cancel it there", witness.host);
                 return Err(Error::Engine { program: "parallel".into(), why });
             }
-            // The first asks it to start nothing more, the second to end what it has started.
-            for _ in 0..2 {
-                let ended = sys::process::kill_group(witness.pid, sys::signal::SIGTERM);
-                ended.map_err(|error| Error::Engine {
-                    program: "parallel".into(),
-                    why: error.to_string(),
-                })?;
-                std::thread::sleep(std::time::Duration::from_millis(200));
-            }
+            witness.end();
         }
         Ok(())
     }
+}
+
+/// Whether a process that runs is parallel itself, and not what it has started.
+fn is_parallel(pid: i32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    sys::proc::parse_stat(&stat).is_some_and(|it| it.name == "parallel" && it.state != 'Z')
 }
 
 /// The jobs of a fleet in their order, each once.
@@ -208,6 +210,29 @@ impl Witness {
         let (boot, host) = (words.next()?.to_string(), words.next()?.to_string());
         // 0 and 1 are groups that are not ours.
         (pid > 1).then_some(Witness { pid, start_ticks, boot, host })
+    }
+
+    /// Ends it, and through it what it has started elsewhere: there is one process of parallel for each
+    /// host beside the first. Asked once each starts nothing more, asked twice each ends its job, through
+    /// the process that watches it on its host.
+    fn end(&self) {
+        // Each is in a group of its own, and has another parent once the first has ended.
+        let mut all = sys::process::descendants(self.pid, &[]);
+        all.push(self.pid);
+        let own = || all.iter().copied().filter(|pid| is_parallel(*pid)).collect::<Vec<i32>>();
+        for patience in [ENDS_WITHIN / 10, ENDS_WITHIN] {
+            for pid in own() {
+                // One that has ended meanwhile is no error.
+                let _ = sys::process::kill(pid, sys::signal::SIGTERM);
+            }
+            let end = Instant::now() + patience;
+            while !own().is_empty() && Instant::now() < end {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+        for pid in own() {
+            let _ = sys::process::kill(pid, sys::signal::SIGKILL);
+        }
     }
 
     /// Whether it runs, and why that is or is not believed.

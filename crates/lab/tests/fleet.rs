@@ -40,9 +40,10 @@ impl Cluster {
 
     fn command(&self) -> Command {
         let mut command = scruple();
-        let fakes = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fake_slurm");
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+        let fakes = ["fake_slurm", "fake_ssh"].map(|name| tests.join(name));
         let path = std::env::var_os("PATH").unwrap();
-        let all = [fakes].into_iter().chain(std::env::split_paths(&path));
+        let all = fakes.into_iter().chain(std::env::split_paths(&path));
         command
             .current_dir(self.dir.path())
             .env("PATH", std::env::join_paths(all).unwrap())
@@ -493,4 +494,52 @@ fn what_a_host_says_wrongly_is_not_taken() {
     let output = cluster.on_folder("collect", &[]);
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert_eq!(standings(&cluster.result())[1], Failed);
+}
+
+/// Whether the tests of hosts can be made here.
+fn has_parallel() -> bool {
+    let there = Command::new("parallel").arg("--version").output();
+    let there = there.is_ok_and(|output| output.stdout.starts_with(b"GNU parallel"));
+    if !there {
+        println!("there is no GNU parallel: not looked at");
+    }
+    there
+}
+
+#[test]
+fn hosts_without_a_scheduler_are_reached_and_one_that_is_away_is_completed_later() {
+    if !has_parallel() {
+        return;
+    }
+    let cluster = Cluster::new();
+    fs::write(cluster.fake("away"), "").unwrap();
+    let mut command = cluster.run(&["--hosts", "a,ann@b,away"]);
+    let output = command.env("PARALLEL", "--dry-run").output().unwrap();
+    assert_eq!(output.status.code(), Some(3), "{}", said(&output));
+    assert!(
+        stderr(&output).contains("away: lost (NODE_FAIL: ssh could not reach it"),
+        "{}",
+        said(&output)
+    );
+    let result = cluster.result();
+    assert_eq!(standings(&result), [Complete, Complete, Lost]);
+    assert_eq!(result.nodes[1].session.as_deref(), Some("ann@b.h1.0"));
+    assert_eq!((result.nodes[2].attempts, result.nodes[2].job.as_deref()), (2, Some("h2")));
+    assert!(result.nodes[2].doubts[0].contains("No route to host"), "{:?}", result.nodes[2]);
+    fs::remove_file(cluster.fake("away")).unwrap();
+    let completed = cluster.on_folder("collect", &["--complete"]);
+    assert_eq!(completed.status.code(), Some(0), "{}", said(&completed));
+    assert_eq!(cluster.result().nodes[2].session.as_deref(), Some("away.h3.0"));
+    assert_eq!(cluster.result().nodes[0].attempts, 1, "only what was missing");
+    assert_eq!(cluster.calls(), "", "Slurm was not asked");
+}
+
+#[test]
+fn hosts_need_gnu_parallel_and_say_so() {
+    let cluster = Cluster::new();
+    let mut command = cluster.run(&["--hosts", "a"]);
+    let output = command.env("PATH", "/nowhere").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    let told = stderr(&output);
+    assert!(told.contains("nothing was submitted: parallel: there is no such program"), "{told}");
 }

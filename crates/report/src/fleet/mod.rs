@@ -6,3 +6,6 @@ mod words;
 
 pub(crate) use page::page;
 pub(crate) use text::text;
+
+#[cfg(test)]
+mod tests;

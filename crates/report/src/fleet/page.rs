@@ -154,7 +154,7 @@ fn spread_row(spread: &Spread) -> Markup {
 }
 
 fn outliers(result: &FleetResult) -> Markup {
-    if result.comparison.is_none() {
+    if result.comparison.is_none() && result.spreads.is_empty() {
         return html! {};
     }
     html! {

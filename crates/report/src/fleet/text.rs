@@ -15,7 +15,9 @@ const COMPARISON_LINES_MIN: usize = 14;
 /// See [`crate::fleet_text`].
 pub(crate) fn text(result: &FleetResult, width: usize, height: Option<usize>) -> String {
     let width = bounded(width);
-    let mut lines = vec![paint(BOLD, &words::head(result)), String::new()];
+    let head = wrapped(&words::head(result), width);
+    let mut lines: Vec<String> = head.iter().map(|line| paint(BOLD, line)).collect();
+    lines.push(String::new());
     lines.extend(nodes(result, width));
     for sentence in words::same_machines(result) {
         lines.extend(marked(CARE, "!", &sentence, width));
@@ -111,7 +113,7 @@ fn size(spread: &Spread) -> f64 {
 }
 
 fn outliers(result: &FleetResult, width: usize) -> Vec<String> {
-    if result.comparison.is_none() {
+    if result.comparison.is_none() && result.spreads.is_empty() {
         return Vec::new();
     }
     let mut lines = vec![String::new()];

@@ -79,8 +79,16 @@ pub(super) fn deviation(spread: &Spread, x: f64) -> String {
 
 /// The sentence of a finding with the middle of the machines in it.
 pub(super) fn finding(spread: &Spread) -> String {
-    let middle = format::rounded(spread.median, terms(spread));
-    short(&spread.sentence.replace("{}", &middle), 300)
+    let Some((before, after)) = spread.sentence.split_once("{}") else {
+        return short(&spread.sentence, 300);
+    };
+    let mut middle = format::rounded(spread.median, terms(spread));
+    // "6.5 times", not "6.5× times".
+    let said = ["times", "×"].iter().any(|word| after.trim_start().starts_with(word));
+    if let Some(bare) = middle.strip_suffix('×').filter(|_| said) {
+        middle.truncate(bare.len());
+    }
+    short(&format!("{before}{middle}{after}"), 300)
 }
 
 /// From the smallest to the largest.
