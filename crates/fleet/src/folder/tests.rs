@@ -85,7 +85,7 @@ fn an_attempt_is_published_whole_and_another_ones_remains_where_it_is() {
     folder.publish(&second, &facts).unwrap();
     // The orphan goes on.
     std::fs::write(folder.workplace(&orphan).join("trials.ndjson"), "late").unwrap();
-    assert_eq!(folder.published(&own).unwrap(), [second.clone()]);
+    assert_eq!(folder.published(&own).unwrap(), std::slice::from_ref(&second));
     assert_eq!(folder.partial(&own).unwrap(), [orphan]);
     assert_eq!(folder.facts(&second).unwrap(), facts);
     let left: Vec<_> = std::fs::read_dir(folder.session(&second)).unwrap().flatten().collect();

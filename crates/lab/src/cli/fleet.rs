@@ -27,7 +27,7 @@ pub(crate) enum FleetCommand {
     ///
     /// Ctrl-C ends the waiting and leaves the jobs alone, unless --cancel-on-interrupt is given.
     #[command(after_help = EXIT_CODES)]
-    Run(FleetRunArgs),
+    Run(Box<FleetRunArgs>),
     /// What became of each node so far
     #[command(after_help = EXIT_CODES)]
     Status(FleetStatusArgs),

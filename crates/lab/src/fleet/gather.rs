@@ -21,16 +21,19 @@ struct Member {
     read: Read,
 }
 
-/// Checks what is there, writes the report into the fleet's folder, and prints it.
+/// Checks what is there, prints what came of it, and writes the report into the fleet's folder.
 pub(super) fn report(folder: &Folder, fleet: &Fleet, json: bool) -> anyhow::Result<Exit> {
     let result = gather(folder, fleet)?;
     let text = serde_json::to_string_pretty(&result)? + "\n";
-    folder.replace(RESULT_FILE, text.as_bytes())?;
-    folder.replace(REPORT_FILE, report::fleet_html(&result).as_bytes())?;
+    // First what is shown: a folder that is full, or somebody else's, costs the files alone.
     if json {
         ui::result(&text)?;
     } else {
         ui::people(&report::fleet_text(&result, ui::width(), Some(ui::height())))?;
+    }
+    folder.replace(RESULT_FILE, text.as_bytes())?;
+    folder.replace(REPORT_FILE, report::fleet_html(&result).as_bytes())?;
+    if !json {
         ui::result(&format!("\nReport: {}", folder.path().join(REPORT_FILE).display()))?;
     }
     Ok(if result.complete { Exit::Done } else { Exit::Incomplete })
