@@ -116,7 +116,7 @@ pub fn kind(manifest: &Manifest) -> String {
 struct Points {
     spread: Spread,
     /// The member, its number in its own terms, and on the scale of the spread.
-    each: Vec<(usize, f64, f64)>,
+    each: Vec<(usize, Estimate, f64)>,
 }
 
 impl Points {
@@ -136,12 +136,12 @@ impl Points {
         let relative =
             has_logarithm(&finding.quantity) && values.iter().all(|(_, value)| value.point > 0.0);
         let scaled = |x: f64| if relative { x.ln() } else { x };
-        let each: Vec<(usize, f64, f64)> =
-            values.iter().map(|(place, it)| (*place, it.point, scaled(it.point))).collect();
+        let each: Vec<(usize, Estimate, f64)> =
+            values.iter().map(|(place, it)| (*place, *it, scaled(it.point))).collect();
         let scale: Vec<f64> = each.iter().map(|(_, _, x)| *x).collect();
         let seen = variance(&scale)?.sqrt();
         let expected = expected(&values, relative, &finding.quantity);
-        let points = sorted(&each.iter().map(|(_, point, _)| *point).collect::<Vec<_>>());
+        let points = sorted(&each.iter().map(|(_, it, _)| it.point).collect::<Vec<_>>());
         let spread = Spread {
             kind: kind as u32,
             experiment: experiment.id.clone(),
@@ -163,7 +163,7 @@ impl Points {
 
     /// The member that is farthest from the mean, its number, its distance in standard deviations, and
     /// the p-value of the test (an upper bound that is exact where it is small).
-    fn grubbs(&self) -> Option<(usize, f64, f64, f64)> {
+    fn grubbs(&self) -> Option<(usize, Estimate, f64, f64)> {
         let scale: Vec<f64> = self.each.iter().map(|(_, _, x)| *x).collect();
         let centre = mean(&scale)?;
         let (n, deviation) = (scale.len() as f64, self.spread.seen);
@@ -207,7 +207,7 @@ fn expected(values: &[(usize, Estimate)], relative: bool, quantity: &Quantity) -
 }
 
 fn outliers(members: &[FleetMember<'_>], numbers: &[Points]) -> Outliers {
-    let tested: Vec<(usize, (usize, f64, f64, f64))> = numbers
+    let tested: Vec<(usize, (usize, Estimate, f64, f64))> = numbers
         .iter()
         .enumerate()
         .filter_map(|(at, points)| Some((at, points.grubbs()?)))
@@ -222,6 +222,7 @@ fn outliers(members: &[FleetMember<'_>], numbers: &[Points]) -> Outliers {
             node: members[*place].name.to_string(),
             spread: *at as u32,
             value: *value,
+            own_noise: (value.low..=value.high).contains(&numbers[*at].spread.median),
             distance: *distance,
             p_value: *p_value,
         })

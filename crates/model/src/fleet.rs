@@ -1,6 +1,6 @@
 //! Sessions of one plan on many machines: what was submitted, and what came of it.
 
-use crate::{Comparison, Profile, Quantity, Unit};
+use crate::{Comparison, Estimate, Profile, Quantity, Unit};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -269,8 +269,11 @@ pub struct Outlier {
     pub node: String,
     /// The finding: its place in `spreads`.
     pub spread: u32,
-    /// Its number.
-    pub value: f64,
+    /// Its number, with its own interval.
+    pub value: Estimate,
+    /// Whether that interval reaches the middle of the machines: then its session was noisy, which need
+    /// not be its machine.
+    pub own_noise: bool,
     /// Its distance from the mean, in standard deviations.
     pub distance: f64,
     /// The p-value before Holm's correction over all numbers that the rule was held against.

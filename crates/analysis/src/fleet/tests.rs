@@ -28,8 +28,8 @@ fn manifest(boot: &str, processor: &str) -> Manifest {
 fn comparison(findings: &[Vec<Option<f64>>], error: f64) -> Comparison {
     let estimate = |point: f64| Estimate {
         point,
-        low: point,
-        high: point,
+        low: point / (2.0 * error).exp(),
+        high: point * (2.0 * error).exp(),
         standard_error: Some(error),
         level: 0.95,
         samples: 10,
@@ -145,10 +145,14 @@ fn grubbs_test_agrees_with_the_handbook() {
     )
     .unwrap();
     // The handbook takes no logarithms; the distance below is of the numbers as they are.
-    points.each = values.iter().enumerate().map(|(at, x)| (at, *x, *x)).collect();
+    points.each = values
+        .iter()
+        .enumerate()
+        .map(|(at, x)| (at, Estimate { level: 0.95, ..Estimate::exactly(*x, 8) }, *x))
+        .collect();
     points.spread.seen = variance(&values).unwrap().sqrt();
     let (place, value, distance, p) = points.grubbs().unwrap();
-    assert_eq!((place, value), (7, 245.57));
+    assert_eq!((place, value.point), (7, 245.57));
     assert!((distance - 2.4687).abs() < 1e-4, "{distance}");
     // Its critical value, by the same formula: p = 0.05 at G = 2.1266 two-sided (0.025 in each tail),
     // the handbook's 2.032 being one-sided.
@@ -170,7 +174,11 @@ fn a_machine_unlike_its_six_fellows_is_found_and_six_are_too_few() {
     odd[3] = 1.5;
     let found = says(&alike(7), &[some(&usual), some(&odd)], 0.01).outliers.found;
     assert_eq!(found.len(), 1);
-    assert_eq!((found[0].node.as_str(), found[0].spread, found[0].value), ("m3", 1, 1.5));
+    assert_eq!((found[0].node.as_str(), found[0].spread, found[0].value.point), ("m3", 1, 1.5));
+    assert!(!found[0].own_noise);
+    // The same number with an interval that reaches the others: its session may be all there is to it.
+    let noisy = says(&alike(7), &[some(&usual), some(&odd)], 0.3).outliers.found;
+    assert!(noisy[0].own_noise);
     let six = says(&alike(6), &[some(&odd[1..])], 0.01).outliers;
     assert_eq!((six.looked_at, six.found.len()), (0, 0));
     let told = six.too_few.unwrap();

@@ -2,10 +2,11 @@
 
 use super::words;
 use crate::comparison;
+use crate::format::{Parts, parts, terms_of};
 use crate::page::{document_of, note};
 use crate::words::{counted, short};
 use maud::{Markup, html};
-use model::{FleetResult, NodeResult, NodeStanding, Spread};
+use model::{ComparedQuantity, Estimate, FleetResult, NodeResult, NodeStanding, Spread};
 
 /// See [`crate::fleet_html`].
 pub(crate) fn page(result: &FleetResult) -> String {
@@ -20,6 +21,7 @@ pub(crate) fn page(result: &FleetResult) -> String {
             }
         }
         (nodes(result))
+        (side_by_side(result))
         (spreads(result))
         (outliers(result))
     };
@@ -92,6 +94,57 @@ fn row(node: &NodeResult) -> Markup {
                 }
             }
             td.remark { @for doubt in node.doubts.iter().take(10) { p.small { (short(doubt, 400)) } } }
+        }
+    }
+}
+
+/// Every finding on every node whose session was taken, with its interval.
+fn side_by_side(result: &FleetResult) -> Markup {
+    let Some(comparison) = &result.comparison else {
+        return html! {};
+    };
+    html! {
+        section aria-labelledby="side-by-side" {
+            h2 #side-by-side { "Side by side" }
+            p { "What each experiment asks, on each node, with its 95 % interval over trials." }
+            div.scroll tabindex="0" role="region" aria-label="every finding on every node" {
+                table.wide {
+                    thead {
+                        tr {
+                            th scope="col" { "finding" }
+                            @for side in &comparison.sides {
+                                th.number scope="col" { bdi { (short(&side.name, 40)) } }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for experiment in &comparison.experiments {
+                            @for finding in &experiment.findings {
+                                tr {
+                                    th scope="row" {
+                                        bdi { (short(&experiment.id, 60)) } ": "
+                                        (short(&finding.sentence.replace("{}", "…"), 300))
+                                    }
+                                    @for value in &finding.values { (value_cell(finding, value.as_ref())) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn value_cell(finding: &ComparedQuantity, value: Option<&Estimate>) -> Markup {
+    let Some(value) = value else {
+        return html! { td { "–" } };
+    };
+    let Parts { point, interval } =
+        parts(value, terms_of(&finding.quantity, finding.unit.as_ref()));
+    html! {
+        td data-v=(format!("{:.4e}", value.point)) {
+            (point) @if !interval.is_empty() { " " span.interval { (interval) } }
         }
     }
 }

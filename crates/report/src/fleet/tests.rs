@@ -1,7 +1,7 @@
 use super::{page, text};
 use model::{
-    Cell, FLEET_FORMAT, FleetPlan, FleetResult, NodeKind, NodeResult, NodeStanding, Outlier,
-    Outliers, Profile, Quantity, Spread,
+    Cell, Estimate, FLEET_FORMAT, FleetPlan, FleetResult, NodeKind, NodeResult, NodeStanding,
+    Outlier, Outliers, Profile, Quantity, Spread,
 };
 
 fn node(name: &str, standing: NodeStanding) -> NodeResult {
@@ -78,7 +78,15 @@ fn result() -> FleetResult {
             found: vec![Outlier {
                 node: "m3".into(),
                 spread: 0,
-                value: 9.87,
+                value: Estimate {
+                    point: 9.87,
+                    low: 9.5,
+                    high: 10.2,
+                    standard_error: Some(0.02),
+                    level: 0.95,
+                    samples: 12,
+                },
+                own_noise: false,
                 distance: 2.41,
                 p_value: 0.00012,
             }],

@@ -1,13 +1,17 @@
 //! For a terminal.
 
 use super::words;
+use crate::format::{self, terms_of};
 use crate::terminal;
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, wrapped};
 use crate::words::short;
-use model::{FleetResult, NodeStanding, Spread};
+use model::{ComparedQuantity, FleetResult, NodeStanding, Spread};
 
 /// Spreads that are told where a screen must do.
 const SPREADS_MAX: usize = 6;
+
+/// Findings that are told node by node where a screen must do.
+const FINDINGS_MAX: usize = 4;
 
 /// Lines that the comparison gets at the least where a screen must do.
 const COMPARISON_LINES_MIN: usize = 14;
@@ -22,6 +26,7 @@ pub(crate) fn text(result: &FleetResult, width: usize, height: Option<usize>) ->
     for sentence in words::same_machines(result) {
         lines.extend(marked(CARE, "!", &sentence, width));
     }
+    lines.extend(side_by_side(result, width, height));
     lines.extend(spreads(result, width, height));
     lines.extend(outliers(result, width));
     let mut told = lines.join("\n") + "\n";
@@ -71,6 +76,40 @@ fn marked(style: anstyle::Style, mark: &str, text: &str, width: usize) -> Vec<St
         .enumerate()
         .map(|(at, line)| paint(style, &format!("{} {line}", if at == 0 { mark } else { " " })));
     told.collect()
+}
+
+/// The experiments' findings on each node, with their intervals.
+fn side_by_side(result: &FleetResult, width: usize, height: Option<usize>) -> Vec<String> {
+    let Some(comparison) = &result.comparison else {
+        return Vec::new();
+    };
+    let all: Vec<(&str, &ComparedQuantity)> = comparison
+        .experiments
+        .iter()
+        .flat_map(|it| it.findings.iter().map(move |finding| (it.id.as_str(), finding)))
+        .collect();
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let most = if height.is_some() { FINDINGS_MAX } else { usize::MAX };
+    let mut lines = vec![String::new(), paint(BOLD, "Side by side")];
+    for (experiment, finding) in all.iter().take(most) {
+        let sentence = format!("{experiment}: {}", finding.sentence.replace("{}", "…"));
+        lines.push(format!("  {}", short(&sentence, width.saturating_sub(2))));
+        let terms = terms_of(&finding.quantity, finding.unit.as_ref());
+        let values = comparison.sides.iter().zip(&finding.values).map(|(side, value)| {
+            let number =
+                value.map_or("–".into(), |it| format::joined(&format::parts(&it, terms)));
+            format!("{} {number}", short(&side.name, 30))
+        });
+        let values = values.collect::<Vec<_>>().join(" · ");
+        let values = wrapped(&values, width.saturating_sub(4));
+        lines.extend(values.iter().map(|line| format!("    {line}")));
+    }
+    if all.len() > most {
+        lines.push(paint(DIM, &format!("  and {} more, in the report", all.len() - most)));
+    }
+    lines
 }
 
 /// The widest first: what the machines themselves differ in beyond their noise.

@@ -104,13 +104,20 @@ pub(super) fn outlier(result: &FleetResult, outlier: &Outlier) -> String {
     };
     format!(
         "{} is none like the others in {}: {} where their middle is {}, {} standard deviations from \
-         the mean (p {}).",
+         the mean (p {}). {}",
         short(&outlier.node, 60),
         short(&spread.experiment, 60),
-        format::rounded(outlier.value, terms(spread)),
+        format::joined(&format::parts(&outlier.value, terms(spread))),
         format::rounded(spread.median, terms(spread)),
         format::rounded(outlier.distance, Terms::Plain),
-        crate::comparison::probability(outlier.p_value)
+        crate::comparison::probability(outlier.p_value),
+        match outlier.own_noise {
+            true => {
+                "Its own interval reaches that middle: its session was noisy, which need not be its \
+                 machine."
+            }
+            false => "Its own interval does not reach that middle.",
+        }
     )
 }
 
