@@ -62,6 +62,14 @@ pub(crate) const EMULATOR: Tool = Tool {
     packages: &[("zypper", &["qemu-linux-user"]), ("apk", &["qemu-riscv32"]), ("", &["qemu-user"])],
 };
 
+/// What reaches the hosts of a fleet. The tests that need it are left out where it is not there.
+pub(crate) const PARALLEL: Tool = Tool {
+    what: "GNU parallel",
+    variable: None,
+    names: &["parallel"],
+    packages: &[("pacman", &["parallel"]), ("zypper", &["gnu_parallel"]), ("", &["parallel"])],
+};
+
 /// What scruple is calibrated against.
 pub(crate) const PEERS: [Tool; 3] = [
     Tool {
@@ -178,7 +186,7 @@ pub(crate) fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
 }
 
 /// The owner of /proc/self is this process's effective user.
-fn is_root() -> bool {
+pub(crate) fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|metadata| metadata.uid() == 0)
 }
 

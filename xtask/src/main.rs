@@ -1,8 +1,8 @@
 //! The project's own chores: `cargo xtask test` is the one test command, `cargo xtask tidy` the
 //! part of it that reads the sources, `cargo xtask calibrate` the comparison with other tools,
 //! `cargo xtask book` the documents as a site, `cargo xtask pictures` what is shown there,
-//! `cargo xtask record` measures the recorded sessions anew, `cargo xtask release-check` what is
-//! looked at before a release.
+//! `cargo xtask record` measures the recorded sessions anew, `cargo xtask slurm` starts a cluster of
+//! virtual nodes, `cargo xtask release-check` what is looked at before a release.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
@@ -12,6 +12,7 @@ mod machine;
 mod pictures;
 mod record;
 mod release;
+mod slurm;
 mod steps;
 mod supply;
 mod tidy;
@@ -40,6 +41,10 @@ Commands:
   release-check [--no-install]
                        licences, advisories and sources by cargo-deny; the release binary built
                        twice must be the same
+  slurm up DIR [NODES] [--no-install]
+                       start a cluster of virtual nodes on this machine (root, Debian's Slurm),
+                       3 unless told otherwise; it gives no figures, it shows that a fleet works
+  slurm down DIR       stop it, and leave nothing of it
 
 Options:
   --no-install         do not install what is missing; say how to
@@ -61,6 +66,7 @@ enum Chore {
     Pictures { install: bool },
     Record { into: Option<PathBuf>, binary: Option<PathBuf> },
     ReleaseCheck { install: bool },
+    Slurm(slurm::Asked),
     Tidy,
     Help,
 }
@@ -105,6 +111,7 @@ fn parse(words: &[String]) -> Result<Chore, String> {
             Err(format!("I do not know what {more} means"))
         }
         ["record", more @ ..] => parse_record(more),
+        ["slurm", more @ ..] => slurm::parse(more).map(Chore::Slurm),
         [unknown, ..] => Err(format!("there is no chore called {unknown}")),
     }
 }
@@ -156,6 +163,7 @@ fn perform(chore: &Chore) -> Result<u8> {
         Chore::Help => print!("{USAGE}"),
         Chore::Tidy => tidy(&root()?)?,
         Chore::Test { install } => steps::test(&root()?, *install)?,
+        Chore::Slurm(asked) => slurm::slurm(asked)?,
         Chore::Book { install } => book::book(&root()?, *install)?,
         Chore::Pictures { install } => pictures::pictures(&root()?, *install)?,
         Chore::ReleaseCheck { install } => release::check(&root()?, *install)?,

@@ -1,6 +1,6 @@
 //! The one test command, step by step.
 
-use crate::{book, machine};
+use crate::{book, machine, slurm};
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
 use std::io::Write;
@@ -51,15 +51,19 @@ const STEPS: [Step; 6] = [
     ),
 ];
 
+/// What is tested on a cluster.
+const FLEET: [&str; 6] =
+    ["test", "--workspace", "--features", "export/parquet", "--test", "cluster"];
+
 /// Checks everything. Output of the tools passes through as it comes.
 ///
 /// # Errors
 /// Names the first step that failed.
 pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let begin = Instant::now();
-    let count = STEPS.len() + 2;
+    let count = STEPS.len() + 3;
     say(&format!("== 1/{count} tools"))?;
-    for tool in [&machine::BROWSER, &machine::EMULATOR] {
+    for tool in [&machine::BROWSER, &machine::EMULATOR, &machine::PARALLEL] {
         machine::provide(tool, install).context("step \"tools\" failed")?;
     }
     for (index, step) in STEPS.iter().enumerate() {
@@ -83,6 +87,8 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
         ensure!(status.success(), "step \"{title}\" failed: cargo {}: {status}", words.join(" "));
         say(&format!("-- {title}: passed in {:.1} s", start.elapsed().as_secs_f64()))?;
     }
+    say(&format!("\n== {}/{count} a fleet on Slurm: cargo {}", count - 1, FLEET.join(" ")))?;
+    fleet(root, install)?;
     say(&format!("\n== {count}/{count} book"))?;
     match (book::installed(root), install) {
         (None, false) => {
@@ -91,6 +97,35 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
         _ => book::book(root, install).context("step \"book\" failed")?,
     }
     say(&format!("\nall steps passed in {:.0} s", begin.elapsed().as_secs_f64()))
+}
+
+/// The tests of the fleet, on a cluster of virtual nodes that is there for them alone.
+fn fleet(root: &Path, install: bool) -> Result<()> {
+    if let Some(reason) = slurm::obstacle(install) {
+        return say(&format!("-- a fleet on Slurm: SKIPPED, {reason}"));
+    }
+    let start = Instant::now();
+    let dir = target(root).join("slurm");
+    // Of an earlier time that was cut off.
+    if dir.exists() {
+        slurm::down(&dir).context("step \"a fleet on Slurm\" failed")?;
+    }
+    slurm::up(&dir, slurm::NODES, install).context("step \"a fleet on Slurm\" failed")?;
+    let tested = Command::new(cargo())
+        .args(FLEET)
+        .env("SCRUPLE_CLUSTER", &dir)
+        .current_dir(root)
+        .status()
+        .context("cannot start cargo");
+    let down = slurm::down(&dir).context("step \"a fleet on Slurm\" failed");
+    let status = tested?;
+    ensure!(
+        status.success(),
+        "step \"a fleet on Slurm\" failed: cargo {}: {status}",
+        FLEET.join(" ")
+    );
+    down?;
+    say(&format!("-- a fleet on Slurm: passed in {:.1} s", start.elapsed().as_secs_f64()))
 }
 
 fn reason_to_skip(step: &Step) -> Option<String> {

@@ -19,6 +19,7 @@ pub mod disturbance;
 mod effect;
 mod estimate;
 mod evidence;
+mod fleet;
 mod floor;
 mod floors;
 mod frequency;
@@ -54,6 +55,7 @@ mod simulation;
 
 pub use compare::{CompareInput, CompareSession, CompareSide, Condition, Direction, compare};
 pub use estimate::{mean_estimate, median_estimate};
+pub use fleet::{FleetMember, FleetSays, fleet, kind as machine_kind};
 pub use floor::minimum_detectable;
 pub use frequency::proportion;
 pub use holm::{FAMILY_ERROR, holm};

@@ -26,7 +26,7 @@ pub(crate) struct Draws {
 }
 
 impl Draws {
-    fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Draws { bits: ChaCha8Rng::seed_from_u64(seed), spare: None }
     }
 
@@ -36,7 +36,7 @@ impl Draws {
     }
 
     /// Standard normal (Box and Muller 1958).
-    fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
         }

@@ -164,6 +164,10 @@ pub(crate) enum Command {
     #[command(name = "plan", after_help = PLAN_EXIT_CODES)]
     Advise(advise::AdviseArgs),
     Load(load::LoadArgs),
+    /// The same session on many machines: through Slurm, or over ssh
+    ///
+    /// docs/fleet.md says how, with what each node leaves, and what the report can and cannot say.
+    Fleet(fleet::FleetArgs),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -282,9 +286,19 @@ pub(crate) struct VerdictArgs {
     pub(crate) fail_if_inconclusive: bool,
 }
 
-/// How a session is measured, whatever it is for.
+/// How a session is measured, whatever it is for, and where it goes.
 #[derive(Debug, Args)]
 pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    pub(crate) measure: MeasureArgs,
+    /// The session's folder [default: scruple-sessions/<time>-<host>]
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// How a session is measured, whatever it is for.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct MeasureArgs {
     /// Measure exactly so many blocks of each experiment, instead of stopping on precision
     #[arg(short, long, value_name = "BLOCKS", value_parser = clap::value_parser!(u32).range(1..=i64::from(crate::schedule::BLOCKS_MAX)))]
     pub(crate) runs: Option<u32>,
@@ -300,9 +314,6 @@ pub(crate) struct PlanArgs {
     /// Do not shield the trials from the rest of the machine
     #[arg(long)]
     pub(crate) no_shield: bool,
-    /// The session's folder [default: scruple-sessions/<time>-<host>]
-    #[arg(short, long, value_name = "DIR")]
-    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -521,6 +532,7 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) mod advise;
+pub(crate) mod fleet;
 pub(crate) mod load;
 pub(crate) mod scale;
 

@@ -1,6 +1,6 @@
 //! Sessions against each other. Nothing is written into any of them.
 
-mod sides;
+pub(crate) mod sides;
 
 use crate::cli::CompareArgs;
 use crate::exit::Exit;

@@ -10,6 +10,7 @@ mod doctor;
 mod environment;
 mod exit;
 mod export;
+mod fleet;
 mod load;
 mod plan;
 mod programs;
@@ -73,6 +74,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Export(args) => export::export(args),
         cli::Command::Advise(args) => advise::advise(args),
         cli::Command::Load(args) => load::load(args),
+        cli::Command::Fleet(args) => fleet::fleet(args),
         cli::Command::Completions { shell } => show::completions(*shell),
         cli::Command::Man => show::man(),
     }

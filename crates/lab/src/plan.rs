@@ -100,14 +100,14 @@ impl Plan {
         let options = Options {
             profile,
             experiments: designs.iter().map(|design| design.id.clone()).collect(),
-            time_budget_s: match (args.time_budget, args.runs) {
+            time_budget_s: match (args.measure.time_budget, args.measure.runs) {
                 (Some(asked), _) => Some(asked),
                 (None, Some(_)) => None,
                 (None, None) => Some(budget_s),
             },
-            blocks: args.runs,
-            cpus: cpus(args.affinity.as_deref())?,
-            shield: !args.no_shield,
+            blocks: args.measure.runs,
+            cpus: cpus(args.measure.affinity.as_deref())?,
+            shield: !args.measure.no_shield,
             selftest: purpose == Purpose::Selftest,
             inquiry: match purpose {
                 Purpose::Ask(inquiry) => Some(inquiry),
@@ -115,8 +115,8 @@ impl Plan {
             },
             study: None,
         };
-        let base_first = matches!(purpose, Purpose::Ask(_)) && args.time_budget.is_none();
-        let (seed, output) = (args.seed, args.output.clone());
+        let base_first = matches!(purpose, Purpose::Ask(_)) && args.measure.time_budget.is_none();
+        let (seed, output) = (args.measure.seed, args.output.clone());
         Ok(Plan { purpose, designs, options, seed, output, base_first })
     }
 }

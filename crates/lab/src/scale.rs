@@ -59,7 +59,7 @@ fn tell(scaling: &Scaling, json: bool) -> anyhow::Result<()> {
 
 fn plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
     let profile = Profile::from(args.profile);
-    let cpus = crate::plan::cpus(args.plan.affinity.as_deref())?;
+    let cpus = crate::plan::cpus(args.plan.measure.affinity.as_deref())?;
     let design = design::design(args, cpus.len())?;
     crate::study::programs::look_for(&design)?;
     Plan::of_designs(PURPOSE, vec![design], profile, &args.plan, profile.budget_s())

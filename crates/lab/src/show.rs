@@ -139,6 +139,9 @@ pub(crate) fn with_experiments() -> clap::Command {
         .mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
         .mut_subcommand("report", |report| many(report, all.clone()))
         .mut_subcommand("selftest", |selftest| many(selftest, names(experiments::PLANTED)))
+        .mut_subcommand("fleet", |fleet| {
+            fleet.mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
+        })
         .mut_subcommand("export", |export| many(export, all.clone()))
         .mut_subcommand("compare", |compare| {
             compare.mut_arg("experiment", |arg| arg.value_parser(known(all.clone())))
@@ -151,14 +154,21 @@ pub(crate) fn with_experiments() -> clap::Command {
 pub(crate) fn man() -> anyhow::Result<Exit> {
     let mut page = Vec::new();
     clap_mangen::Man::new(Cli::command()).render(&mut page)?;
-    for command in Cli::command().get_subcommands().filter(|command| command.get_name() != "help") {
-        let man = clap_mangen::Man::new(
-            command.clone().bin_name(format!("scruple {}", command.get_name())),
-        );
-        man.render_synopsis_section(&mut page)?;
-        man.render_description_section(&mut page)?;
-        man.render_options_section(&mut page)?;
-    }
+    sections(&Cli::command(), "scruple", &mut page)?;
     ui::result(&String::from_utf8_lossy(&page))?;
     Ok(Exit::Done)
+}
+
+/// The sections of the commands below one, and of those below them.
+fn sections(above: &clap::Command, name: &str, page: &mut Vec<u8>) -> std::io::Result<()> {
+    let shown = |command: &&clap::Command| command.get_name() != "help" && !command.is_hide_set();
+    for command in above.get_subcommands().filter(shown) {
+        let name = format!("{name} {}", command.get_name());
+        let man = clap_mangen::Man::new(command.clone().bin_name(&name));
+        man.render_synopsis_section(page)?;
+        man.render_description_section(page)?;
+        man.render_options_section(page)?;
+        sections(command, &name, page)?;
+    }
+    Ok(())
 }

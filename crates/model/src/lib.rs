@@ -13,6 +13,7 @@ mod calendar;
 mod claim;
 mod comparison;
 mod design;
+mod fleet;
 mod knee;
 mod load;
 mod manifest;
@@ -45,6 +46,10 @@ pub use comparison::{
     GateLook, GateOutcome, GateResult, Replication, SessionEffect, Side, Weight,
 };
 pub use design::{Card, Center, Design, Factor, Grid, Level, Limit, Needs, Response};
+pub use fleet::{
+    Fleet, FleetAttempt, FleetEngine, FleetNode, FleetPlan, FleetRequest, FleetResult, NodeFacts,
+    NodeKind, NodeResult, NodeStanding, Outlier, Outliers, Spread,
+};
 pub use knee::{Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, KneeTrial};
 pub use load::{
     Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPercentile, LoadPlan, LoadResult,
@@ -92,6 +97,10 @@ pub const SUMMARY_FORMAT: u32 = 4;
 /// Version of the layout of what `scruple compare --json` prints; docs/comparison.schema.json
 /// describes it.
 pub const COMPARISON_FORMAT: u32 = 1;
+
+/// Version of the layout of `fleet.json`, `node.json` and `result.json` of a fleet;
+/// docs/fleet.schema.json describes the last.
+pub const FLEET_FORMAT: u32 = 1;
 
 /// Version of the layout of what `scruple scale --json` prints; docs/scale.schema.json describes it.
 pub const SCALING_FORMAT: u32 = 1;

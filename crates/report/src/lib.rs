@@ -10,6 +10,7 @@ mod chart;
 mod comparison;
 mod evidence;
 mod exhibits;
+mod fleet;
 pub mod format;
 mod grade;
 mod load;
@@ -31,8 +32,8 @@ mod fixture;
 pub use text::Letters;
 
 use model::{
-    Advice, Comparison, Design, ExperimentSummary, Knee, LoadPrediction, LoadResult, Manifest,
-    Record, Scaling, Selftest, Summary, Treatment, Why,
+    Advice, Comparison, Design, ExperimentSummary, FleetResult, Knee, LoadPrediction, LoadResult,
+    Manifest, Record, Scaling, Selftest, Summary, Treatment, Why,
 };
 
 /// A stored session: all that a report is made from.
@@ -183,6 +184,18 @@ pub fn grade_text(selftest: &Selftest, width: usize) -> String {
 /// With a `height` so many effects are told as fit into it, without one every comparison is.
 pub fn comparison_text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
     terminal::comparison::text(comparison, width, height)
+}
+
+/// What came of a fleet, for a terminal of `width` columns, with ANSI colours: its nodes, which are one
+/// machine, how far those of one kind lie apart, which is none like the others, then their sessions
+/// against that of the first as [`comparison_text`] tells them. With a `height` what fits about.
+pub fn fleet_text(result: &FleetResult, width: usize, height: Option<usize>) -> String {
+    fleet::text(result, width, height)
+}
+
+/// The same as one self-contained page. What nodes and engines said is escaped.
+pub fn fleet_html(result: &FleetResult) -> String {
+    fleet::page(result)
 }
 
 /// Which resource a session's command lives on; `None` where the session squeezed nothing.

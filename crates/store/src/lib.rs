@@ -28,8 +28,8 @@ pub use error::Error;
 pub use name::session_name;
 pub use read::{Duplicate, Stored, Torn, open};
 pub use schema::{
-    comparison_schema, knee_schema, load_schema, plan_schema, prediction_schema, scale_schema,
-    selftest_schema, summary_schema, why_schema,
+    comparison_schema, fleet_schema, knee_schema, load_schema, plan_schema, prediction_schema,
+    scale_schema, selftest_schema, summary_schema, why_schema,
 };
 pub use write::{Pages, Writer};
 

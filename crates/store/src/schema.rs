@@ -1,5 +1,6 @@
 use model::{
-    Advice, Comparison, Knee, LoadPrediction, LoadResult, Scaling, Selftest, Summary, Why,
+    Advice, Comparison, FleetResult, Knee, LoadPrediction, LoadResult, Scaling, Selftest, Summary,
+    Why,
 };
 use schemars::Schema;
 
@@ -51,6 +52,11 @@ pub fn prediction_schema() -> String {
     text(schemars::schema_for!(LoadPrediction))
 }
 
+/// The JSON schema of what `scruple fleet collect --json` prints, as docs/fleet.schema.json holds it.
+pub fn fleet_schema() -> String {
+    text(schemars::schema_for!(FleetResult))
+}
+
 fn text(schema: Schema) -> String {
     // Writing a value of strings and numbers into memory cannot fail; `Value` says so by having
     // a `Display`, whose alternate form is the indented one.
@@ -63,8 +69,8 @@ mod page;
 #[cfg(test)]
 mod tests {
     use super::{
-        comparison_schema, knee_schema, load_schema, page, plan_schema, prediction_schema,
-        scale_schema, selftest_schema, summary_schema, why_schema,
+        comparison_schema, fleet_schema, knee_schema, load_schema, page, plan_schema,
+        prediction_schema, scale_schema, selftest_schema, summary_schema, why_schema,
     };
 
     /// The documented schemas are those of the types.
@@ -84,6 +90,7 @@ mod tests {
             ("load", load_schema()),
             ("knee", knee_schema()),
             ("prediction", prediction_schema()),
+            ("fleet", fleet_schema()),
         ];
         for (name, schema) in schemas {
             let path = format!("{docs}/{name}.schema.json");
@@ -112,6 +119,11 @@ mod tests {
             ("load", "`scruple load --json`", load_schema()),
             ("knee", "`scruple load --find-knee --json`", knee_schema()),
             ("prediction", "`scruple load --predict --json`", prediction_schema()),
+            (
+                "fleet",
+                "`result.json` of a fleet, and `scruple fleet collect --json`",
+                fleet_schema(),
+            ),
         ]);
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schemas.md");
         if std::env::var_os("SCRUPLE_UPDATE").is_some() {
@@ -143,7 +155,9 @@ mod tests {
             &["format", "plan", "counts", "response", "service", "lateness", "audit", "doubts"];
         let knee: &[&str] = &["format", "plan", "rules", "end", "rates", "trials", "doubts"];
         let prediction: &[&str] = &["format", "plan", "server", "cpus", "loads", "complete"];
+        let fleet: &[&str] = &["format", "plan", "complete", "nodes", "spreads", "outliers"];
         for (schema, fields) in [
+            (fleet_schema(), fleet),
             (why_schema(), why),
             (summary_schema(), summary),
             (selftest_schema(), selftest),

@@ -4,7 +4,7 @@ use super::{Fault, SourceFile, Tree};
 
 /// The import table of ARCHITECTURE.md: a room, and the rooms that it may import. `lab` may
 /// import all.
-const TABLE: [(&str, &[&str]); 16] = [
+const TABLE: [(&str, &[&str]); 17] = [
     ("model", &[]),
     ("sys", &[]),
     ("isa", &[]),
@@ -19,6 +19,7 @@ const TABLE: [(&str, &[&str]); 16] = [
     ("runner", &["model", "sys", "kit"]),
     ("report", &["model", "analysis", "laws"]),
     ("export", &["model", "analysis"]),
+    ("fleet", &["model", "sys"]),
     ("lab", ALL),
     ("xtask", &[]),
 ];
@@ -38,6 +39,7 @@ const ALL: &[&str] = &[
     "runner",
     "report",
     "export",
+    "fleet",
 ];
 
 /// The only room with `unsafe` code.
@@ -204,7 +206,7 @@ mod tests {
             | `experiments` | kit, sys, isa, web | |\n\
             | `subject` | model, sys, kit | |\n| `study` | model, kit | |\n| `store` | model | |\n\
             | `runner` | model, sys, kit | |\n| `report` | model, analysis, laws | |\n\
-            | `export` | model, analysis | |\n| `lab` | all | |\n";
+            | `export` | model, analysis | |\n| `fleet` | model, sys | |\n| `lab` | all | |\n";
         let with = |text: &str| drawing(&tree([("ARCHITECTURE.md", text)]));
         assert_eq!(with(rooms), []);
         assert_eq!(

@@ -173,7 +173,7 @@ fn reference() -> String {
          standard\noutput, progress and warnings to standard error.\n",
     );
     for command in subcommands(&cli) {
-        section(&mut page, command);
+        section(&mut page, command, "");
     }
     page
 }
@@ -188,8 +188,10 @@ fn is_for_all(arg: &Arg) -> bool {
     arg.is_global_set() || matches!(arg.get_action(), ArgAction::Help | ArgAction::Version)
 }
 
-fn section(page: &mut String, command: &Command) {
-    write!(page, "\n## {}\n", command.get_name()).unwrap();
+/// A command, and those below it, whose names begin with its own.
+fn section(page: &mut String, command: &Command, above: &str) {
+    let name = format!("{above}{}", command.get_name());
+    write!(page, "\n## {name}\n").unwrap();
     let about = command.get_long_about().or(command.get_about());
     write!(page, "\n{}\n", escaped(&about.map(ToString::to_string).unwrap_or_default())).unwrap();
     let usage = command.clone().render_usage().to_string();
@@ -199,6 +201,9 @@ fn section(page: &mut String, command: &Command) {
     arguments(page, own);
     if let Some(text) = command.get_after_help() {
         write!(page, "\n{}\n", escaped(&text.to_string())).unwrap();
+    }
+    for below in subcommands(command) {
+        section(page, below, &format!("{name} "));
     }
 }
 

@@ -13,12 +13,15 @@ const SESSIONS_MAX: usize = 64;
 /// The most bytes of all trials together, since all of them are held.
 const BYTES_MAX: u64 = 2 * store::TRIALS_BYTES_MAX;
 
+/// A session with what its trials say.
+pub(crate) type Read = (Stored, Summary);
+
 /// One side, read whole.
 #[derive(Debug)]
 pub(crate) struct Opened {
     /// The path, as it was given.
     pub(crate) name: String,
-    sessions: Vec<(Stored, Summary)>,
+    sessions: Vec<Read>,
 }
 
 impl Opened {
@@ -31,7 +34,7 @@ impl Opened {
     }
 }
 
-fn session_of((stored, summary): &(Stored, Summary)) -> CompareSession<'_> {
+pub(crate) fn session_of((stored, summary): &Read) -> CompareSession<'_> {
     CompareSession { manifest: &stored.manifest, records: &stored.records, summary }
 }
 
@@ -89,13 +92,13 @@ fn folders(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-fn trial_bytes(dir: &Path) -> u64 {
+pub(crate) fn trial_bytes(dir: &Path) -> u64 {
     std::fs::metadata(dir.join(store::TRIALS_FILE)).map_or(0, |file| file.len())
 }
 
 /// A session with what its trials say, which is computed anew: the folder may hold no summary, or
 /// that of an earlier scruple.
-fn read(dir: &Path) -> anyhow::Result<(Stored, Summary)> {
+pub(crate) fn read(dir: &Path) -> anyhow::Result<Read> {
     let mut stored = store::open(dir)?;
     if let Some(torn) = &stored.torn {
         ui::warn(&format!(

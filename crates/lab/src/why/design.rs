@@ -78,7 +78,7 @@ fn resources(names: &[String]) -> anyhow::Result<Vec<Resource>> {
 
 fn session_cpus(args: &WhyArgs) -> anyhow::Result<Vec<u32>> {
     let allowed = sys::affinity::allowed()?;
-    match args.plan.affinity.as_deref() {
+    match args.plan.measure.affinity.as_deref() {
         None => Ok(allowed),
         Some(text) => sys::affinity::parse_list(text)
             .map_err(|error| anyhow::anyhow!("--affinity {text}: {error}")),

@@ -13,6 +13,8 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use table::probability;
+
 use crate::page;
 use crate::words::{self, letter, short};
 use item::{Chapter, Tally};
@@ -20,7 +22,7 @@ use maud::{Markup, html};
 use model::Comparison;
 
 /// What this page looks like beyond the report.
-const STYLE: &str = include_str!("comparison.css");
+pub(crate) const STYLE: &str = include_str!("comparison.css");
 
 /// A comparison with what is drawn of it.
 struct Page<'a> {
@@ -47,13 +49,19 @@ impl Page<'_> {
 
 /// See [`crate::comparison_html`].
 pub(crate) fn page(comparison: &Comparison) -> String {
-    let page = Page { comparison, chapters: item::chapters(comparison) };
     let names: Vec<String> =
         comparison.sides.iter().map(|side| short(&side.name, 60)).rev().collect();
     let title = format!("scruple · {}", names.join(" against "));
-    let body = html! {
+    page::document_of(&comparison.scruple, &title, &body(comparison, &html! {}), STYLE)
+}
+
+/// The page's body, with what stands before it.
+pub(crate) fn body(comparison: &Comparison, before: &Markup) -> Markup {
+    let page = Page { comparison, chapters: item::chapters(comparison) };
+    html! {
         a.skip href="#contents" { "To the contents" }
         main.comparison {
+            (before)
             (opening::opening(&page))
             (circumstances::gates(comparison))
             (circumstances::facts(comparison))
@@ -66,8 +74,7 @@ pub(crate) fn page(comparison: &Comparison) -> String {
         }
         (footer(comparison))
         div #tip role="status" aria-live="polite" hidden {}
-    };
-    page::document_of(&comparison.scruple, &title, &body, STYLE)
+    }
 }
 
 fn footer(comparison: &Comparison) -> Markup {
@@ -89,7 +96,7 @@ fn letters_of_others(comparison: &Comparison) -> String {
 }
 
 /// "a, b and c".
-fn joined(parts: &[String]) -> String {
+pub(crate) fn joined(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),

@@ -122,7 +122,7 @@ fn remarks(item: &Item<'_>) -> String {
 }
 
 /// A p-value; below a thousandth its size says nothing more.
-pub(super) fn probability(p: f64) -> String {
+pub(crate) fn probability(p: f64) -> String {
     if p < 0.001 { "< 0.001".into() } else { rounded(p, Terms::Plain) }
 }
 

@@ -1,0 +1,272 @@
+//! What a fleet's nodes have left, checked and made into one report.
+
+use super::watch;
+use crate::compare::sides::{self, Read};
+use crate::exit::Exit;
+use crate::{session, ui};
+use ::fleet::{Folder, Published, REPORT_FILE, RESULT_FILE, Standing};
+use analysis::{CompareInput, CompareSession, CompareSide, FleetMember};
+use anyhow::Context;
+use model::{
+    FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetResult, Manifest, NodeFacts,
+    NodeResult, NodeStanding,
+};
+
+/// The most bytes of all trials of a fleet together, since all of them are held.
+const BYTES_MAX: u64 = 2 * store::TRIALS_BYTES_MAX;
+
+/// A session that can stand beside the others.
+struct Member {
+    name: String,
+    read: Read,
+}
+
+/// Checks what is there, prints what came of it, and writes the report into the fleet's folder.
+pub(super) fn report(folder: &Folder, fleet: &Fleet, json: bool) -> anyhow::Result<Exit> {
+    let result = gather(folder, fleet)?;
+    let text = serde_json::to_string_pretty(&result)? + "\n";
+    // First what is shown: a folder that is full, or somebody else's, costs the files alone.
+    if json {
+        ui::result(&text)?;
+    } else {
+        ui::people(&report::fleet_text(&result, ui::width(), Some(ui::height())))?;
+    }
+    folder.replace(RESULT_FILE, text.as_bytes())?;
+    folder.replace(REPORT_FILE, report::fleet_html(&result).as_bytes())?;
+    if !json {
+        ui::result(&format!("\nReport: {}", folder.path().join(REPORT_FILE).display()))?;
+    }
+    Ok(if result.complete { Exit::Done } else { Exit::Incomplete })
+}
+
+/// The nodes as [`report`] would show them.
+pub(super) fn results(folder: &Folder, fleet: &Fleet) -> anyhow::Result<Vec<NodeResult>> {
+    Ok(nodes(folder, fleet)?.0)
+}
+
+fn gather(folder: &Folder, fleet: &Fleet) -> anyhow::Result<FleetResult> {
+    let (nodes, members) = nodes(folder, fleet)?;
+    let sessions: Vec<[CompareSession<'_>; 1]> =
+        members.iter().map(|member| [sides::session_of(&member.read)]).collect();
+    let compared: Vec<CompareSide<'_>> = members
+        .iter()
+        .zip(&sessions)
+        .map(|(member, sessions)| CompareSide { name: &member.name, sessions })
+        .collect();
+    let comparison = (compared.len() > 1).then(|| {
+        analysis::compare(&CompareInput {
+            scruple: session::VERSION,
+            sides: &compared,
+            only: &[],
+            conditions: &[],
+        })
+    });
+    let members: Vec<FleetMember<'_>> = members
+        .iter()
+        .map(|member| FleetMember { name: &member.name, manifest: &member.read.0.manifest })
+        .collect();
+    let says = analysis::fleet(&members, comparison.as_ref());
+    Ok(FleetResult {
+        format: FLEET_FORMAT,
+        scruple: session::VERSION.into(),
+        fleet: fleet.fleet.clone(),
+        plan: fleet.plan.clone(),
+        complete: nodes.iter().all(|node| node.standing == NodeStanding::Complete),
+        nodes,
+        same_machine: says.same_machine,
+        kinds: says.kinds,
+        spreads: says.spreads,
+        outliers: says.outliers,
+        comparison,
+    })
+}
+
+/// What became of each node, and the sessions that can stand beside each other.
+fn nodes(folder: &Folder, fleet: &Fleet) -> anyhow::Result<(Vec<NodeResult>, Vec<Member>)> {
+    let (standings, _) = watch::look(folder, fleet)?;
+    let partial = folder.partial(fleet)?;
+    let (mut results, mut members): (Vec<NodeResult>, Vec<Member>) = (Vec::new(), Vec::new());
+    let mut bytes = 0_u64;
+    for (node, standing) in fleet.nodes.iter().zip(&standings) {
+        let Standing::Complete(published) = standing else {
+            results.push(without(folder, fleet, node, standing, &partial));
+            continue;
+        };
+        let mut result = bare(node, NodeStanding::Complete);
+        result.job = Some(published.job.clone());
+        result.restart = published.restart;
+        result.session = Some(published.name.clone());
+        bytes = bytes.saturating_add(sides::trial_bytes(&folder.session(published)));
+        let first = members.first().map(|member| &member.read.0.manifest);
+        match take(folder, fleet, published, first, bytes, &mut result) {
+            Ok(read) => members.push(Member { name: node.name.clone(), read }),
+            Err(why) => {
+                result.standing = NodeStanding::Refused;
+                result.reason = format!("{why:#}");
+            }
+        }
+        results.push(result);
+    }
+    Ok((results, members))
+}
+
+/// A session that has its place, if it can stand beside the others.
+fn take(
+    folder: &Folder,
+    fleet: &Fleet,
+    published: &Published,
+    first: Option<&Manifest>,
+    bytes: u64,
+    result: &mut NodeResult,
+) -> anyhow::Result<Read> {
+    if bytes > BYTES_MAX {
+        anyhow::bail!(
+            "the sessions up to this one have {bytes} bytes of trials, and at most {BYTES_MAX} are \
+             compared at once"
+        );
+    }
+    let facts = folder.facts(published)?;
+    must_be_its_own(&facts, fleet, published)?;
+    let read = sides::read(&folder.session(published))?;
+    let (stored, summary) = &read;
+    must_be_as_planned(&stored.manifest, fleet, first)?;
+    result.trials = stored.records.len() as u64;
+    result.host = stored.manifest.environment.host.clone();
+    result.kind = analysis::machine_kind(&stored.manifest);
+    result.owns_all_cpus = Some(facts.owns_all_cpus);
+    // What a node says is shown: so much of it, and no more.
+    result.doubts = facts.doubts.into_iter().take(8).collect();
+    if !summary.complete {
+        result.doubts.push("its time was up before every experiment had its blocks".into());
+    }
+    if !summary.trust.holds && !summary.trust.controls.is_empty() {
+        result.doubts.push("its own A/A control found a difference where there is none".into());
+    }
+    Ok(read)
+}
+
+/// A host may say anything; what it says of another node or fleet is not taken.
+fn must_be_its_own(facts: &NodeFacts, fleet: &Fleet, of: &Published) -> anyhow::Result<()> {
+    for (what, said, expected) in [
+        ("fleet", &facts.fleet, &fleet.fleet),
+        ("node", &facts.node, &of.node),
+        ("job", &facts.job, &of.job),
+        ("scruple", &facts.scruple, &fleet.scruple),
+    ] {
+        if said != expected {
+            anyhow::bail!("it is of {what} {said}, not {expected}");
+        }
+    }
+    Ok(())
+}
+
+/// The same plan, measured by the same scruple.
+fn must_be_as_planned(
+    manifest: &Manifest,
+    fleet: &Fleet,
+    first: Option<&Manifest>,
+) -> anyhow::Result<()> {
+    if manifest.scruple != fleet.scruple {
+        anyhow::bail!("scruple {} measured it, not {}", manifest.scruple, fleet.scruple);
+    }
+    let FleetPlan { profile, time_budget_s, blocks, seed, shield, .. } = &fleet.plan;
+    let options = &manifest.options;
+    for (what, same) in [
+        ("profile", options.profile == *profile),
+        ("time to measure in", options.time_budget_s == *time_budget_s),
+        ("number of blocks", options.blocks == *blocks),
+        ("seed", manifest.seed == *seed),
+        ("wish for a shield", options.shield == *shield),
+        ("inquiry", options.inquiry.is_none() && !options.selftest),
+    ] {
+        if !same {
+            anyhow::bail!("it was measured with another {what} than the fleet's plan says");
+        }
+    }
+    let asked = &fleet.plan.experiments;
+    if let Some(name) = asked.iter().find(|name| !options.experiments.contains(name)) {
+        anyhow::bail!("it lacks the experiment {name}");
+    }
+    if let Some(first) = first
+        && first.designs != manifest.designs
+    {
+        anyhow::bail!("its experiments are defined otherwise than those of the nodes before it");
+    }
+    Ok(())
+}
+
+fn bare(node: &FleetNode, standing: NodeStanding) -> NodeResult {
+    NodeResult {
+        name: node.name.clone(),
+        standing,
+        reason: String::new(),
+        job: node.attempts.last().map(|attempt| attempt.job.clone()),
+        restart: 0,
+        attempts: node.attempts.len() as u32,
+        session: None,
+        trials: 0,
+        host: String::new(),
+        kind: String::new(),
+        owns_all_cpus: None,
+        doubts: Vec::new(),
+    }
+}
+
+/// A node without a session, with the reason, and what its last attempt has left.
+fn without(
+    folder: &Folder,
+    fleet: &Fleet,
+    node: &FleetNode,
+    standing: &Standing,
+    partial: &[Published],
+) -> NodeResult {
+    let left = partial.iter().rfind(|it| it.node == node.name);
+    let away = matches!(standing, Standing::Waiting { stuck: true, .. }) && left.is_some();
+    let mut result = bare(
+        node,
+        match standing {
+            Standing::Complete(_) => NodeStanding::Complete,
+            Standing::Waiting { .. } if away => NodeStanding::Lost,
+            Standing::Waiting { .. } => NodeStanding::Waiting,
+            Standing::Running => NodeStanding::Running,
+            Standing::Lost { .. } => NodeStanding::Lost,
+            Standing::Failed { .. } | Standing::Ended => NodeStanding::Failed,
+            Standing::NotSubmitted | Standing::Unknown => NodeStanding::Missing,
+        },
+    );
+    result.reason = super::live::words(standing);
+    if let Some(left) = left {
+        result.restart = left.restart;
+        result.trials = trials(folder, left);
+    }
+    let said = result.job.as_ref().and_then(|job| match fleet.engine {
+        FleetEngine::Slurm => folder.last_words(&node.name, job),
+        FleetEngine::Hosts => folder.last_words_of_host(&node.name, job),
+    });
+    let ended = matches!(result.standing, NodeStanding::Lost | NodeStanding::Failed);
+    if let Some(said) = said.filter(|_| ended) {
+        let said: String = said.chars().take(200).collect();
+        result.doubts.push(format!("the last that it said: {said}"));
+    }
+    result
+}
+
+/// The trials that an attempt has stored by now.
+pub(super) fn trials(folder: &Folder, attempt: &Published) -> u64 {
+    let path = folder.workplace(attempt).join(store::TRIALS_FILE);
+    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
+    let count = || -> anyhow::Result<u64> {
+        let mut reader = std::io::BufReader::new(std::fs::File::open(&path)?);
+        let mut lines = 0;
+        loop {
+            let bytes = std::io::BufRead::fill_buf(&mut reader).context("reading")?;
+            if bytes.is_empty() {
+                return Ok(lines);
+            }
+            lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+            let count = bytes.len();
+            std::io::BufRead::consume(&mut reader, count);
+        }
+    };
+    if is_file { count().unwrap_or_default() } else { 0 }
+}
