@@ -41,7 +41,7 @@ pub(crate) fn create(dir: &Path, kind: Beside, name: &str) -> Result<(File, Path
         let what = format!("its name is longer than {NAME_BYTES_MAX} bytes");
         return Err(Error::Unreadable { path, what });
     }
-    files::create_folders(&folder).map_err(Error::io("create", &folder))?;
+    let made = files::NewFolders::create(&folder).map_err(Error::io("create", &folder))?;
     // Somebody may have put a link there.
     let is_folder = std::fs::symlink_metadata(&folder).is_ok_and(|facts| facts.is_dir());
     if !is_folder {
@@ -49,6 +49,7 @@ pub(crate) fn create(dir: &Path, kind: Beside, name: &str) -> Result<(File, Path
         return Err(Error::io("write into", &folder)(source));
     }
     let file = files::create_new(&path).map_err(Error::io("create", &path))?;
+    made.keep();
     Ok((file, path))
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn begin(args: &RunArgs) -> anyhow::Result<Session> {
         }
     }
     // Nobody knows beforehand how long a program of the user's takes.
-    plan.base_first = args.plan.time_budget.is_none();
+    plan.base_first = args.plan.measure.time_budget.is_none();
     let session = conduct::begin(plan)?;
     write_beside(&session, &programs, args)?;
     Ok(session)
