@@ -221,7 +221,7 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) rebuild: bool,
     /// Stop a program of --elf or --rebuild after so many instructions [default: 10000000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=model::ProgramFile::INSTRUCTIONS_MAX))]
     pub(crate) instructions: Option<u64>,
     /// Write what each program of --elf or --rebuild does, step by step, into traces/ of the session's
     /// folder, up to 200000 steps

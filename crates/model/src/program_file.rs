@@ -21,6 +21,10 @@ pub struct ProgramFile {
 const DIGITS: usize = 64;
 
 impl ProgramFile {
+    /// The most instructions that a program may carry out: minutes for each trial. A session may come
+    /// from a stranger, and is gone on with by name.
+    pub const INSTRUCTIONS_MAX: u64 = 1_000_000_000;
+
     /// Whether it can be what it says.
     ///
     /// # Errors
@@ -30,9 +34,34 @@ impl ProgramFile {
         if self.sha256.len() != DIGITS || !self.sha256.bytes().all(hexadecimal) {
             return Err(format!("the SHA-256 of {} must have {DIGITS} digits", self.level));
         }
-        if self.instructions_max == 0 {
-            return Err(format!("{} may carry out no instruction", self.level));
+        let most = Self::INSTRUCTIONS_MAX;
+        if !(1..=most).contains(&self.instructions_max) {
+            let found = self.instructions_max;
+            return Err(format!("{found} instructions of {} are not from 1 to {most}", self.level));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ProgramFile;
+
+    #[test]
+    fn what_a_stranger_wrote_is_bounded() {
+        let file = ProgramFile {
+            level: "a".into(),
+            path: "/a".into(),
+            sha256: "0".repeat(64),
+            about: String::new(),
+            instructions_max: ProgramFile::INSTRUCTIONS_MAX,
+        };
+        assert_eq!(file.check(), Ok(()));
+        for instructions_max in [0, ProgramFile::INSTRUCTIONS_MAX + 1, u64::MAX] {
+            assert!(ProgramFile { instructions_max, ..file.clone() }.check().is_err());
+        }
+        for sha256 in ["0".repeat(63), "0".repeat(65), "G".repeat(64), "A".repeat(64)] {
+            assert!(ProgramFile { sha256, ..file.clone() }.check().is_err());
+        }
     }
 }
