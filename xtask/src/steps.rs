@@ -86,7 +86,7 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
 }
 
 /// The tests of the fleet, on a cluster of virtual nodes that is there for them alone.
-fn fleet(root: &Path, install: bool) -> Result<()> {
+pub(crate) fn fleet(root: &Path, install: bool) -> Result<()> {
     if let Some(reason) = slurm::obstacle(install) {
         return say(&format!("-- a fleet on Slurm: SKIPPED, {reason}"));
     }

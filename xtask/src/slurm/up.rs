@@ -81,19 +81,20 @@ fn start(dir: &Path, nodes: u32) -> Result<()> {
 }
 
 fn start_munge(dir: &Path) -> Result<()> {
-    let key = dir.join("munge.key");
+    // All of it there: munge refuses a file below a folder that others may write to.
+    let run = Path::new(RUN_FOLDER);
+    let key = run.join("munge.key");
     let mut bytes = [0; 1024];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o400).open(&key)?;
     file.write_all(&bytes)?;
     let option = |name: &str, path: PathBuf| format!("--{name}={}", path.display());
-    let run = Path::new(RUN_FOLDER);
     done(program("munged", dir).args([
         option("key-file", key),
         option("socket", run.join("munge.sock")),
         option("pid-file", run.join("munged.pid")),
-        option("log-file", dir.join("log/munged.log")),
-        option("seed-file", dir.join("munge.seed")),
+        option("log-file", run.join("munged.log")),
+        option("seed-file", run.join("munge.seed")),
     ]))
     .map(|_| ())
 }

@@ -234,7 +234,14 @@ fn without(
             Standing::NotSubmitted | Standing::Unknown => NodeStanding::Missing,
         },
     );
-    result.reason = super::live::words(standing);
+    result.reason = match standing {
+        Standing::Running => String::new(),
+        Standing::Waiting { reason, .. } if away => {
+            format!("its node was lost, and its job is in line again ({reason})")
+        }
+        Standing::Waiting { reason, .. } => reason.clone(),
+        ended => super::live::words(ended),
+    };
     if let Some(left) = left {
         result.restart = left.restart;
         result.trials = trials(folder, left);
