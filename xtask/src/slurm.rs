@@ -21,7 +21,7 @@ const NODES_MAX: u32 = 16;
 /// Where munge's socket lies. munge wants no folder above it that others may write to.
 const RUN_FOLDER: &str = "/run/scruple-slurm";
 
-/// What joins the nodes' networks; its being there says that a cluster is up.
+/// What joins the nodes' networks.
 const BRIDGE: &str = "scruple-slurm";
 
 /// The first three parts of every address; the controller is 254, nodes count from 1.
@@ -150,6 +150,16 @@ fn done(command: &mut Command) -> Result<String> {
     let complaint = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "{shown}: {}: {}", output.status, complaint.trim());
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// Says whose cluster is up.
+fn owner_file() -> PathBuf {
+    Path::new(RUN_FOLDER).join("of")
+}
+
+/// The folder of the cluster that is up, or was when it was cut off; none where there is none.
+pub(crate) fn owner() -> Option<PathBuf> {
+    Some(std::fs::read_to_string(owner_file()).ok()?.into())
 }
 
 fn conf(dir: &Path) -> PathBuf {
