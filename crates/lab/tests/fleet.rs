@@ -234,7 +234,7 @@ fn a_wrong_plan_is_an_error_here_and_not_on_the_nodes() {
 #[test]
 fn what_the_scheduler_refuses_is_told_in_its_words() {
     let cluster = Cluster::new();
-    fs::write(cluster.fake("refuse"), "").unwrap();
+    fs::write(cluster.fake("refuse"), "0").unwrap();
     let output = cluster.run(&["--nodes", "2"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     let told = stderr(&output);
@@ -246,6 +246,24 @@ fn what_the_scheduler_refuses_is_told_in_its_words() {
     let nowhere = command.env("PATH", "/nowhere").output().unwrap();
     assert_eq!(nowhere.status.code(), Some(2));
     assert!(stderr(&nowhere).contains("sinfo: there is no such program"), "{}", said(&nowhere));
+}
+
+#[test]
+fn what_was_submitted_before_the_scheduler_refused_is_not_forgotten() {
+    let cluster = Cluster::new();
+    fs::write(cluster.fake("refuse"), "2").unwrap();
+    let output = cluster.run(&["--nodes", "3"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    let told = stderr(&output);
+    assert!(
+        told.contains("2 of 3 jobs were submitted (to end them: scruple fleet cancel"),
+        "{told}"
+    );
+    fs::remove_file(cluster.fake("refuse")).unwrap();
+    let completed = cluster.on_folder("collect", &["--complete"]);
+    assert_eq!(completed.status.code(), Some(0), "{}", said(&completed));
+    assert_eq!(cluster.submissions(), 4, "two, the refused one, and that again");
+    assert!(cluster.result().nodes.iter().all(|node| node.attempts == 1));
 }
 
 #[test]
