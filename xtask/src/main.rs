@@ -45,6 +45,8 @@ Commands:
                        start a cluster of virtual nodes on this machine (root, Debian's Slurm),
                        3 unless told otherwise; it gives no figures, it shows that a fleet works
   slurm down DIR       stop it, and leave nothing of it
+  slurm test [--no-install]
+                       the tests of the fleet on such a cluster, as `test` makes them
 
 Options:
   --no-install         do not install what is missing; say how to
@@ -163,7 +165,7 @@ fn perform(chore: &Chore) -> Result<u8> {
         Chore::Help => print!("{USAGE}"),
         Chore::Tidy => tidy(&root()?)?,
         Chore::Test { install } => steps::test(&root()?, *install)?,
-        Chore::Slurm(asked) => slurm::slurm(asked)?,
+        Chore::Slurm(asked) => slurm::slurm(&root()?, asked)?,
         Chore::Book { install } => book::book(&root()?, *install)?,
         Chore::Pictures { install } => pictures::pictures(&root()?, *install)?,
         Chore::ReleaseCheck { install } => release::check(&root()?, *install)?,

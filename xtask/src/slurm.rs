@@ -21,7 +21,7 @@ const NODES_MAX: u32 = 16;
 /// Where munge's socket lies. munge wants no folder above it that others may write to.
 const RUN_FOLDER: &str = "/run/scruple-slurm";
 
-/// What joins the nodes' networks; its being there says that a cluster is up.
+/// What joins the nodes' networks.
 const BRIDGE: &str = "scruple-slurm";
 
 /// The first three parts of every address; the controller is 254, nodes count from 1.
@@ -32,6 +32,7 @@ const NETWORK: &str = "10.77.0";
 pub(crate) enum Asked {
     Up { dir: PathBuf, nodes: u32, install: bool },
     Down { dir: PathBuf },
+    Test { install: bool },
 }
 
 /// Reads the words after `slurm`.
@@ -47,14 +48,16 @@ pub(crate) fn parse(words: &[&str]) -> Result<Asked, String> {
             _ => Err(format!("{nodes}: a number of nodes from 1 to {NODES_MAX}")),
         },
         ["down", dir] => Ok(Asked::Down { dir: dir.into() }),
-        _ => Err("slurm wants up DIR [NODES] or down DIR".into()),
+        ["test"] => Ok(Asked::Test { install }),
+        _ => Err("slurm wants up DIR [NODES], down DIR, or test".into()),
     }
 }
 
-pub(crate) fn slurm(asked: &Asked) -> Result<()> {
+pub(crate) fn slurm(root: &Path, asked: &Asked) -> Result<()> {
     match asked {
         Asked::Up { dir, nodes, install } => up(dir, *nodes, *install),
         Asked::Down { dir } => down(dir),
+        Asked::Test { install } => crate::steps::fleet(root, *install),
     }
 }
 
@@ -149,6 +152,16 @@ fn done(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// Says whose cluster is up.
+fn owner_file() -> PathBuf {
+    Path::new(RUN_FOLDER).join("of")
+}
+
+/// The folder of the cluster that is up, or was when it was cut off; none where there is none.
+pub(crate) fn owner() -> Option<PathBuf> {
+    Some(std::fs::read_to_string(owner_file()).ok()?.into())
+}
+
 fn conf(dir: &Path) -> PathBuf {
     dir.join("slurm.conf")
 }
@@ -168,6 +181,7 @@ mod tests {
         assert_eq!(parse(&["up", "d"]), up(3, true));
         assert_eq!(parse(&["up", "d", "5", "--no-install"]), up(5, false));
         assert_eq!(parse(&["down", "d"]), Ok(Asked::Down { dir: "d".into() }));
+        assert_eq!(parse(&["test", "--no-install"]), Ok(Asked::Test { install: false }));
         for wrong in [["up", "d", "0"], ["up", "d", "17"], ["up", "d", "x"]] {
             assert!(parse(&wrong).unwrap_err().contains("from 1 to 16"));
         }

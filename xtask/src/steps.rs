@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// One step: a title, and the command or the look that it consists of.
 enum Step {
@@ -50,6 +50,9 @@ const STEPS: [Step; 6] = [
         &["test", "--workspace", "--features", "export/parquet", "--test", "face"],
     ),
 ];
+
+/// How long the tests of another tree may have the one cluster that there is room for.
+const OTHERS_AT_MOST: Duration = Duration::from_secs(300);
 
 /// What is tested on a cluster.
 const FLEET: [&str; 6] =
@@ -100,16 +103,17 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
 }
 
 /// The tests of the fleet, on a cluster of virtual nodes that is there for them alone.
-fn fleet(root: &Path, install: bool) -> Result<()> {
+pub(crate) fn fleet(root: &Path, install: bool) -> Result<()> {
     if let Some(reason) = slurm::obstacle(install) {
         return say(&format!("-- a fleet on Slurm: SKIPPED, {reason}"));
     }
     let start = Instant::now();
     let dir = target(root).join("slurm");
     // Of an earlier time that was cut off.
-    if dir.exists() {
+    if dir.exists() || slurm::owner().is_some_and(|own| own == dir) {
         slurm::down(&dir).context("step \"a fleet on Slurm\" failed")?;
     }
+    wait_for_the_cluster_of_others()?;
     slurm::up(&dir, slurm::NODES, install).context("step \"a fleet on Slurm\" failed")?;
     let tested = Command::new(cargo())
         .args(FLEET)
@@ -126,6 +130,16 @@ fn fleet(root: &Path, install: bool) -> Result<()> {
     );
     down?;
     say(&format!("-- a fleet on Slurm: passed in {:.1} s", start.elapsed().as_secs_f64()))
+}
+
+/// There is room for one cluster on a machine, and two checks of two trees may run at once.
+fn wait_for_the_cluster_of_others() -> Result<()> {
+    let end = Instant::now() + OTHERS_AT_MOST;
+    while let Some(other) = slurm::owner().filter(|_| Instant::now() < end) {
+        say(&format!("-- a cluster is up, of {}: waiting for its end", other.display()))?;
+        std::thread::sleep(OTHERS_AT_MOST / 30);
+    }
+    Ok(())
 }
 
 fn reason_to_skip(step: &Step) -> Option<String> {

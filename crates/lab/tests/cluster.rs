@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use support::{assert_no_doubles, said, scruple, stored_trials};
 
 /// How long a scheduler may take for what takes it seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// So many blocks last some seconds, so that a node can be killed in their midst.
 const LONG: &str = "60";

@@ -9,7 +9,7 @@ use model::{FleetResult, NodeStanding};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use support::{eventually, interruptible, said, scruple, stored_trials};
+use support::{interruptible, said, scruple, stored_trials};
 
 /// A cluster of three idle nodes, and a folder for a fleet.
 struct Cluster {
@@ -84,6 +84,17 @@ impl Cluster {
     }
 }
 
+/// Waits for something that a busy machine may take its time for.
+fn in_time(what: &str, mut holds: impl FnMut() -> bool) {
+    for _ in 0..6000 {
+        if holds() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("still not so after two minutes: {what}");
+}
+
 fn standings(result: &FleetResult) -> Vec<NodeStanding> {
     result.nodes.iter().map(|node| node.standing).collect()
 }
@@ -154,7 +165,7 @@ fn what_is_submitted_are_arguments_and_a_script_that_holds_no_text_of_the_users(
     let script = fs::read_to_string(cluster.folder().join("job.sh")).unwrap();
     assert!(script.ends_with("\nexec \"$@\"\n"));
     assert!(!["null", "lab", "m1", "tmp"].iter().any(|word| script.contains(word)), "{script}");
-    eventually("both end", || cluster.on_folder("status", &[]).status.code() == Some(0));
+    in_time("both end", || cluster.on_folder("status", &[]).status.code() == Some(0));
 }
 
 #[test]
@@ -223,7 +234,7 @@ fn a_wrong_plan_is_an_error_here_and_not_on_the_nodes() {
 #[test]
 fn what_the_scheduler_refuses_is_told_in_its_words() {
     let cluster = Cluster::new();
-    fs::write(cluster.fake("refuse"), "").unwrap();
+    fs::write(cluster.fake("refuse"), "0").unwrap();
     let output = cluster.run(&["--nodes", "2"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "{}", said(&output));
     let told = stderr(&output);
@@ -235,6 +246,24 @@ fn what_the_scheduler_refuses_is_told_in_its_words() {
     let nowhere = command.env("PATH", "/nowhere").output().unwrap();
     assert_eq!(nowhere.status.code(), Some(2));
     assert!(stderr(&nowhere).contains("sinfo: there is no such program"), "{}", said(&nowhere));
+}
+
+#[test]
+fn what_was_submitted_before_the_scheduler_refused_is_not_forgotten() {
+    let cluster = Cluster::new();
+    fs::write(cluster.fake("refuse"), "2").unwrap();
+    let output = cluster.run(&["--nodes", "3"]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    let told = stderr(&output);
+    assert!(
+        told.contains("2 of 3 jobs were submitted (to end them: scruple fleet cancel"),
+        "{told}"
+    );
+    fs::remove_file(cluster.fake("refuse")).unwrap();
+    let completed = cluster.on_folder("collect", &["--complete"]);
+    assert_eq!(completed.status.code(), Some(0), "{}", said(&completed));
+    assert_eq!(cluster.submissions(), 4, "two, the refused one, and that again");
+    assert!(cluster.result().nodes.iter().all(|node| node.attempts == 1));
 }
 
 #[test]
@@ -295,7 +324,9 @@ fn a_job_that_fails_by_itself_is_not_tried_again_and_its_last_words_are_told() {
 fn a_node_that_is_away_is_not_waited_for_for_ever() {
     let cluster = Cluster::new();
     cluster.mode("m3", &["pending"]);
-    let output = cluster.run(&["--nodes", "3", "--node-wait", "1s"]).output().unwrap();
+    // What is said of it is read whatever the user's own squeue prints.
+    let mut command = cluster.run(&["--nodes", "3", "--node-wait", "1s"]);
+    let output = command.env("SQUEUE_FORMAT", "%u").env("SQUEUE_SORT", "u").output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
     assert_eq!(standings(&cluster.result()), [Complete, Complete, Waiting]);
     assert!(cluster.result().nodes[2].reason.contains("ReqNodeNotAvail"));
@@ -327,10 +358,10 @@ fn an_interrupt_leaves_the_jobs_or_cancels_them_as_asked() {
         let asked: &[&str] = if cancels { &["--cancel-on-interrupt"] } else { &[] };
         let mut command = cluster.run(&[&["--nodes", "1"], asked].concat());
         let child = interruptible(&mut command);
-        eventually("it is submitted", || {
+        in_time("it is submitted", || {
             cluster.folder().join("fleet.json").exists() && cluster.submissions() == 1
         });
-        eventually("it is waited for", || {
+        in_time("it is waited for", || {
             fs::read_to_string(cluster.folder().join("fleet.json")).unwrap().contains("PENDING")
         });
         sys::process::kill(child.id() as i32, sys::signal::SIGINT).unwrap();
@@ -349,7 +380,7 @@ fn two_do_not_look_after_one_fleet_and_looking_is_always_allowed() {
     cluster.mode("m1", &["pending"]);
     let mut command = cluster.run(&["--nodes", "1"]);
     let child = interruptible(&mut command);
-    eventually("it is submitted", || cluster.submissions() == 1);
+    in_time("it is submitted", || cluster.submissions() == 1);
     let second = cluster.on_folder("collect", &["--complete"]);
     assert_eq!(second.status.code(), Some(2), "{}", said(&second));
     assert!(stderr(&second).contains("another scruple looks after this fleet"));
@@ -372,7 +403,7 @@ fn a_scheduler_that_does_not_answer_for_a_while_is_asked_again() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    eventually("its session is there", || cluster.folder().join("m1.1.0").exists());
+    in_time("its session is there", || cluster.folder().join("m1.1.0").exists());
     fs::remove_file(cluster.fake("silent")).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));

@@ -1,8 +1,8 @@
 //! Stops a cluster and leaves nothing of it: no process, cgroup, network, socket or folder.
 
 use super::up::HEADING;
-use super::{BRIDGE, RUN_FOLDER, conf, done, program};
-use anyhow::{Context, Result, ensure};
+use super::{BRIDGE, RUN_FOLDER, conf, done, owner, program};
+use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -18,7 +18,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) fn down(dir: &Path) -> Result<()> {
     let dir = std::path::absolute(dir).context("cannot make sense of the folder's path")?;
     let text = fs::read_to_string(conf(&dir)).unwrap_or_default();
-    ensure!(text.starts_with(HEADING), "{} is the folder of no cluster", dir.display());
+    // Somebody may have removed the folder under the cluster.
+    let known = text.starts_with(HEADING) || owner().is_some_and(|own| own == dir);
+    ensure!(known, "{} is the folder of no cluster", dir.display());
+    if let Some(other) = owner().filter(|other| *other != dir) {
+        // What there is one of is that one's.
+        bail!("the cluster that is up is of {}: this one is down", other.display());
+    }
     // Jobs first, so that the daemons that know them end them.
     let _ = done(program("scancel", &dir).args(["--user", "root"]));
     until(PATIENCE / 2, || in_cgroups().is_empty());
@@ -43,7 +49,9 @@ pub(crate) fn down(dir: &Path) -> Result<()> {
     let _ = fs::remove_dir_all(RUN_FOLDER);
     let left = left(&dir);
     ensure!(left.is_empty(), "something of the cluster is left: {}", left.join(", "));
-    fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+    if dir.exists() {
+        fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
+    }
     println!("down: nothing is left");
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Starts a cluster, and waits until all of its nodes are idle.
 
-use super::{BRIDGE, NETWORK, RUN_FOLDER, conf, done, holder, program, provide};
+use super::{BRIDGE, NETWORK, RUN_FOLDER, conf, done, holder, owner, owner_file, program, provide};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, DirBuilder, File};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -24,11 +24,12 @@ pub(super) const HEADING: &str = "# A cluster of virtual nodes for the tests of 
 pub(crate) fn up(dir: &Path, nodes: u32, install: bool) -> Result<()> {
     provide(install)?;
     let dir = std::path::absolute(dir).context("cannot make sense of the folder's path")?;
-    ensure!(
-        !Path::new("/sys/class/net").join(BRIDGE).exists(),
-        "a cluster is up already (there is a network {BRIDGE}): take it down first"
-    );
-    make_folders(&dir)?;
+    take(&dir)?;
+    if let Err(error) = make_folders(&dir) {
+        // Nothing is started yet, and the folder may be somebody's.
+        fs::remove_dir_all(RUN_FOLDER)?;
+        return Err(error);
+    }
     let started = start(&dir, nodes).and_then(|()| wait_until_idle(&dir, nodes));
     if let Err(error) = started {
         let stopped = super::down(&dir);
@@ -41,17 +42,29 @@ pub(crate) fn up(dir: &Path, nodes: u32, install: bool) -> Result<()> {
     Ok(())
 }
 
+/// Takes what there is one of on a machine: a folder is made by one process alone.
+fn take(dir: &Path) -> Result<()> {
+    // Not by the umask: munge refuses what others may write to.
+    match DirBuilder::new().mode(0o755).create(RUN_FOLDER) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => match owner() {
+            Some(other) => {
+                let other = other.display();
+                bail!("a cluster is up already, of {other}: cargo xtask slurm down {other}")
+            }
+            None => bail!("{RUN_FOLDER} is there, and says of no cluster: remove it"),
+        },
+        made => made.with_context(|| format!("cannot make {RUN_FOLDER}"))?,
+    }
+    fs::write(owner_file(), dir.display().to_string()).context("cannot say whose cluster it is")
+}
+
 fn make_folders(dir: &Path) -> Result<()> {
     if dir.exists() {
         let empty =
             fs::read_dir(dir).with_context(|| format!("{}", dir.display()))?.next().is_none();
         ensure!(empty, "{} is not empty: a cluster needs a new folder", dir.display());
     }
-    let mut folders: Vec<PathBuf> =
-        ["state", "log", "spool"].iter().map(|name| dir.join(name)).collect();
-    folders.push(RUN_FOLDER.into());
-    for folder in folders {
-        // Not by the umask: munge refuses what others may write to.
+    for folder in ["state", "log", "spool"].map(|name| dir.join(name)) {
         DirBuilder::new()
             .recursive(true)
             .mode(0o755)
@@ -81,19 +94,20 @@ fn start(dir: &Path, nodes: u32) -> Result<()> {
 }
 
 fn start_munge(dir: &Path) -> Result<()> {
-    let key = dir.join("munge.key");
+    // All of it there: munge refuses a file below a folder that others may write to.
+    let run = Path::new(RUN_FOLDER);
+    let key = run.join("munge.key");
     let mut bytes = [0; 1024];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o400).open(&key)?;
     file.write_all(&bytes)?;
     let option = |name: &str, path: PathBuf| format!("--{name}={}", path.display());
-    let run = Path::new(RUN_FOLDER);
     done(program("munged", dir).args([
         option("key-file", key),
         option("socket", run.join("munge.sock")),
         option("pid-file", run.join("munged.pid")),
-        option("log-file", dir.join("log/munged.log")),
-        option("seed-file", dir.join("munge.seed")),
+        option("log-file", run.join("munged.log")),
+        option("seed-file", run.join("munge.seed")),
     ]))
     .map(|_| ())
 }

@@ -15,6 +15,10 @@ use model::{
 /// The most bytes of all trials of a fleet together, since all of them are held.
 const BYTES_MAX: u64 = 2 * store::TRIALS_BYTES_MAX;
 
+/// The most doubts of a node that are told, and the most characters of each.
+const DOUBTS_MAX: usize = 8;
+const DOUBT_CHARACTERS_MAX: usize = 400;
+
 /// A session that can stand beside the others.
 struct Member {
     name: String,
@@ -135,7 +139,8 @@ fn take(
     result.kind = analysis::machine_kind(&stored.manifest);
     result.owns_all_cpus = Some(facts.owns_all_cpus);
     // What a node says is shown: so much of it, and no more.
-    result.doubts = facts.doubts.into_iter().take(8).collect();
+    let told = facts.doubts.iter().take(DOUBTS_MAX);
+    result.doubts = told.map(|doubt| doubt.chars().take(DOUBT_CHARACTERS_MAX).collect()).collect();
     if !summary.complete {
         result.doubts.push("its time was up before every experiment had its blocks".into());
     }
@@ -234,7 +239,14 @@ fn without(
             Standing::NotSubmitted | Standing::Unknown => NodeStanding::Missing,
         },
     );
-    result.reason = super::live::words(standing);
+    result.reason = match standing {
+        Standing::Running => String::new(),
+        Standing::Waiting { reason, .. } if away => {
+            format!("its node was lost, and its job is in line again ({reason})")
+        }
+        Standing::Waiting { reason, .. } => reason.clone(),
+        ended => super::live::words(ended),
+    };
     if let Some(left) = left {
         result.restart = left.restart;
         result.trials = trials(folder, left);

@@ -133,6 +133,16 @@ fn the_page_says_what_the_terminal_says() {
 }
 
 #[test]
+fn of_many_nodes_a_screen_tells_those_of_which_there_is_something_to_tell() {
+    let mut many = result();
+    many.nodes.extend((4..20).map(|at| node(&format!("n{at}"), NodeStanding::Complete)));
+    let told = anstream_free(&text(&many, 100, Some(40)));
+    assert!(told.contains("✗ m2") && told.contains("… m3") && !told.contains("n17"), "{told}");
+    assert!(told.starts_with("17 of 19 nodes measured the plan"));
+    assert!(text(&many, 100, None).contains("n17"));
+}
+
+#[test]
 fn what_a_node_says_is_text_and_no_command() {
     let mut hostile = result();
     hostile.nodes[0].name = "<script>alert(1)</script>".into();

@@ -5,10 +5,13 @@ use crate::format::{self, terms_of};
 use crate::terminal;
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, wrapped};
 use crate::words::short;
-use model::{ComparedQuantity, FleetResult, NodeStanding, Spread};
+use model::{ComparedQuantity, FleetResult, NodeResult, NodeStanding, Spread};
 
 /// Spreads that are told where a screen must do.
 const SPREADS_MAX: usize = 6;
+
+/// Nodes that are told one by one, beside each other and against the first, where a screen must do.
+const NODES_MAX: usize = 8;
 
 /// Findings that are told node by node where a screen must do.
 const FINDINGS_MAX: usize = 4;
@@ -21,8 +24,11 @@ pub(crate) fn text(result: &FleetResult, width: usize, height: Option<usize>) ->
     let width = bounded(width);
     let head = wrapped(&words::head(result), width);
     let mut lines: Vec<String> = head.iter().map(|line| paint(BOLD, line)).collect();
-    lines.push(String::new());
-    lines.extend(nodes(result, width));
+    let nodes = nodes(result, width, height);
+    if !nodes.is_empty() {
+        lines.push(String::new());
+        lines.extend(nodes);
+    }
     for sentence in words::same_machines(result) {
         lines.extend(marked(CARE, "!", &sentence, width));
     }
@@ -31,6 +37,10 @@ pub(crate) fn text(result: &FleetResult, width: usize, height: Option<usize>) ->
     lines.extend(outliers(result, width));
     let mut told = lines.join("\n") + "\n";
     if let Some(comparison) = &result.comparison {
+        if is_too_much(result, height) {
+            told.push_str("\nEach node beside the others, and against the first: in the report.\n");
+            return told;
+        }
         let room =
             height.map(|height| height.saturating_sub(lines.len()).max(COMPARISON_LINES_MIN));
         told.push('\n');
@@ -39,11 +49,20 @@ pub(crate) fn text(result: &FleetResult, width: usize, height: Option<usize>) ->
     told
 }
 
-fn nodes(result: &FleetResult, width: usize) -> Vec<String> {
+/// Whether there are more nodes than a screen could tell one by one.
+fn is_too_much(result: &FleetResult, height: Option<usize>) -> bool {
+    height.is_some() && result.nodes.len() > NODES_MAX
+}
+
+fn nodes(result: &FleetResult, width: usize, height: Option<usize>) -> Vec<String> {
     let name_columns =
         result.nodes.iter().map(|node| columns(&node.name)).max().unwrap_or(0).min(30);
     let mut lines = Vec::new();
-    for node in &result.nodes {
+    let whole =
+        |node: &&NodeResult| node.standing == NodeStanding::Complete && node.doubts.is_empty();
+    // Of many, those are told of which there is something to tell.
+    let told_all = !is_too_much(result, height);
+    for node in result.nodes.iter().filter(|node| told_all || !whole(node)) {
         let (mark, word) = words::standing(node.standing);
         let style = match node.standing {
             NodeStanding::Complete => GOOD,
@@ -88,7 +107,7 @@ fn side_by_side(result: &FleetResult, width: usize, height: Option<usize>) -> Ve
         .iter()
         .flat_map(|it| it.findings.iter().map(move |finding| (it.id.as_str(), finding)))
         .collect();
-    if all.is_empty() {
+    if all.is_empty() || is_too_much(result, height) {
         return Vec::new();
     }
     let most = if height.is_some() { FINDINGS_MAX } else { usize::MAX };
