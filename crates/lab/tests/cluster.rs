@@ -8,6 +8,7 @@
 mod support;
 
 use model::{FleetResult, NodeStanding};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -23,6 +24,40 @@ const LONG: &str = "60";
 struct Cluster {
     dir: PathBuf,
     scratch: tempfile::TempDir,
+    /// The sessions' cgroups that were there before.
+    groups: BTreeSet<PathBuf>,
+}
+
+/// Who kills a session with its guard, as the death of a machine does, leaves its cgroups, which that
+/// machine would not have any more.
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for group in sessions_groups().difference(&self.groups) {
+            let name = group.file_name().unwrap_or_default().to_string_lossy();
+            let pid = name.rsplit('-').next().unwrap_or_default();
+            if !Path::new("/proc").join(pid).exists() {
+                // One that is in use stays.
+                let _ = fs::remove_dir(group);
+            }
+        }
+    }
+}
+
+/// The cgroups of sessions, those within others last.
+fn sessions_groups() -> BTreeSet<PathBuf> {
+    fn search(dir: &Path, found: &mut BTreeSet<PathBuf>) {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                if entry.file_name().to_string_lossy().starts_with("scruple-") {
+                    found.insert(entry.path());
+                }
+                search(&entry.path(), found);
+            }
+        }
+    }
+    let mut found = BTreeSet::new();
+    search(Path::new("/sys/fs/cgroup"), &mut found);
+    found
 }
 
 impl Cluster {
@@ -32,7 +67,11 @@ impl Cluster {
             println!("SCRUPLE_CLUSTER names no cluster: not looked at");
             return None;
         };
-        Some(Cluster { dir: dir.into(), scratch: tempfile::tempdir().unwrap() })
+        Some(Cluster {
+            dir: dir.into(),
+            scratch: tempfile::tempdir().unwrap(),
+            groups: sessions_groups(),
+        })
     }
 
     fn folder(&self) -> PathBuf {
