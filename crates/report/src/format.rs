@@ -227,11 +227,18 @@ fn rounded_to(x: f64, terms: Terms<'_>, digits: i32) -> String {
     format!("{trimmed}{power}{}", frame.suffix)
 }
 
+/// The largest share that [`rough`] tells in numbers.
+const SHARE_TOLD_MAX: f64 = 100.0;
+
 /// The smallest difference that could be found, or another number that is itself no better known
-/// than to a tenth: two significant digits, since three would be read as if it were.
+/// than to a tenth: two significant digits, since three would be read as if it were. Of a share so large
+/// that it means "no difference at all could be found" only that is told.
 pub(crate) fn rough(x: f64, terms: Terms<'_>) -> String {
     if x == 0.0 || !x.is_finite() {
         return rounded(x, terms);
+    }
+    if matches!(terms, Terms::Share) && x > SHARE_TOLD_MAX {
+        return format!("more than {}", rounded(SHARE_TOLD_MAX, terms));
     }
     let digits = 10f64.powi(exponent(x) - 1);
     rounded((x / digits).round() * digits, terms)

@@ -193,6 +193,9 @@ fn a_floor_has_two_digits() {
         (told(0.0), told(f64::NAN), told(f64::INFINITY)),
         ("0 %".into(), "–".into(), "∞ %".into())
     );
+    // Two blocks find nothing; ten digits of how little would look like knowledge.
+    assert_eq!(told(99.0), "9900 %");
+    assert_eq!(told(1.4e8), format!("more than {}", told(100.0)));
     assert_eq!(rough(1_723.0, Terms::In(&Unit::Ns)), "1.7 µs");
     // What is rounded up takes the next unit.
     assert_eq!(rough(999.0, Terms::In(&Unit::Ns)), "1 µs");
