@@ -11,9 +11,6 @@ use model::{
 /// them not to be in each other's way.
 const UNHINDERED: f64 = 1.25;
 
-/// CPUs of which at least this part is used are what limits a server.
-const BUSY: f64 = 0.95;
-
 /// The closed loop that got the most answers from a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Saturated {
@@ -38,7 +35,7 @@ pub fn cpus_seen(saturated: &Saturated, most: u32) -> u32 {
 ///
 /// If as many requests as are served at once take about as long each as one alone, c is the number of
 /// workers, and what a worker does meanwhile is not asked; else those are in each other's way, and c is
-/// the number of CPUs that they can use; so it is where workers are without number and the CPUs busy. What a request alone takes beyond a worker's time is outside
+/// the number of CPUs that they can use. What a request alone takes beyond a worker's time is outside
 /// of the server; beyond CPU time it is a wait.
 ///
 /// `None` if there was no answer.
@@ -61,12 +58,7 @@ pub fn server_demand(
     };
     let at_once = workers.unwrap_or(saturated.connections);
     let unhindered = at_once == 1 && workers.is_some() || each(at_once) <= UNHINDERED * alone_ns;
-    // Where workers are without number, a wait that most of the time is spent in hides that the CPUs
-    // have no more to give. A neighbour's CPU time does no harm here: what one request is then said to
-    // compute is little beside what it waits.
-    let busy =
-        saturated.cpu_seen_ns.is_some_and(|ns| ns * throughput >= BUSY * 1e9 * f64::from(cpus));
-    let limit = match (unhindered && !(busy && workers.is_none()), workers) {
+    let limit = match (unhindered, workers) {
         (false, _) => ServerLimit::Cpu,
         (true, Some(_)) => ServerLimit::Workers,
         (true, None) => ServerLimit::Nothing,
@@ -255,9 +247,6 @@ mod tests {
         assert_eq!(demand.wait_ns + demand.cpu_ns, 20 * MS);
         let busy = of(ServerKind::EventLoop(4), 2, 20.0, saturated(1024, 20_000.0, 0.1e6));
         assert_eq!((busy.limit, busy.cpu_ns), (ServerLimit::Cpu, MS / 10));
-        // 1024 waiters of 20 ms each, served within 24 ms by a CPU that is never idle.
-        let full = of(ServerKind::EventLoop(1), 1, 20.0, saturated(1024, 42_000.0, 1e9 / 42_000.0));
-        assert_eq!((full.limit, full.cpu_ns), (ServerLimit::Cpu, 23_810));
         let each = of(ServerKind::Each, 1, 20.0, saturated(16, 50.0, 20e6));
         assert_eq!((each.limit, each.cpu_ns, each.wait_ns), (ServerLimit::Cpu, 20 * MS, 0));
     }
