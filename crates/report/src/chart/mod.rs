@@ -138,7 +138,11 @@ fn explained(figure: &Figure<'_>, drawn: usize) -> Markup {
                     "Each small dot is one trial (" (count(drawn as u64)) " of "
                     (count(trials as u64)) " drawn, evenly by rank); "
                 }
-                "each large mark is the estimate with its 95 % confidence interval."
+                @if computed(figure) {
+                    "each large mark is the number that all of them computed."
+                } @else {
+                    "each large mark is the estimate with its 95 % confidence interval."
+                }
             }
             Body::Heat { .. } => {
                 "Each field is the estimate of one treatment, from " (counted(trials as u64, "trial"))
@@ -152,6 +156,12 @@ fn explained(figure: &Figure<'_>, drawn: usize) -> Markup {
             Body::Distributions { response, curves } => { (distributions::caption(response, curves)) }
         }
     }
+}
+
+/// Whether nothing in a figure was measured.
+fn computed(figure: &Figure<'_>) -> bool {
+    let mut known = figure.cells().into_iter().filter_map(|cell| cell.estimate).peekable();
+    known.peek().is_some() && known.all(|estimate| estimate.is_exact())
 }
 
 /// The estimate of a cell ready to be read; dashes where there is none.

@@ -204,6 +204,19 @@ fn a_slope_joins_a_thread_and_a_process_of_the_same_setting() {
 }
 
 #[test]
+fn a_computed_number_is_given_no_interval_in_words() {
+    let mut fixture = fixture::session(3);
+    let told =
+        |fixture: &fixture::Fixture| super::figure(&figures_of(fixture, 0)[0], "f").into_string();
+    let words = "the number that all of them computed";
+    assert!(told(&fixture).contains("confidence interval") && !told(&fixture).contains(words));
+    for number in &mut fixture.summary.experiments[0].estimates {
+        number.estimate = number.estimate.map(|it| Estimate::exactly(it.point, 2));
+    }
+    assert!(!told(&fixture).contains("confidence interval") && told(&fixture).contains(words));
+}
+
+#[test]
 fn a_limit_is_drawn_where_it_is_true_and_nowhere_else() {
     let mut fixture = fixture::session(3);
     let (name, value) = {
