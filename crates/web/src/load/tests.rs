@@ -90,7 +90,8 @@ fn many_connections_to_a_server_of_one_wait_for_all_others() {
     let counts = &result.counts;
     // What was under way at the end is no answer.
     assert!(counts.answered <= answering_ns.len() as u64, "{counts:?}");
-    assert_eq!(counts.in_flight, CONNECTIONS as u64);
+    // The end may fall between an answer and the request that follows it.
+    assert!((CONNECTIONS as u64 - 1..=CONNECTIONS as u64).contains(&counts.in_flight));
     assert!(counts.errors.is_empty() && counts.timed_out == 0);
     // S as it really was, a sleep and whatever the machine added to it.
     let span_ns = answering_ns[answering_ns.len() - 1] - answering_ns[0];
@@ -306,8 +307,9 @@ fn a_server_of_one_that_keeps_a_connection_starves_the_others() {
     assert_eq!((fairness.connections, fairness.starved, fairness.median), (16, 15, 0));
     assert_eq!(fairness.most, result.counts.answered);
     assert!((fairness.index - 1.0 / 16.0).abs() < 1e-9);
-    // The median of those that were answered is excellent; the requests that wait say otherwise.
-    assert_eq!(result.counts.in_flight, 16);
+    // The median of those that were answered is excellent; the requests that wait say otherwise. The
+    // sixteenth is the one that is served: the end may fall between its answer and what it asks next.
+    assert!((15..=16).contains(&result.counts.in_flight), "{:?}", result.counts);
 }
 
 #[test]
