@@ -309,14 +309,24 @@ impl Session {
         match ending {
             Ending::Complete => {}
             Ending::OutOfTime => ui::warn(&format!(
-                "the time was up before every experiment had its blocks; to go on without a \
-                 limit: {resume}"
+                "the time was up before every experiment had its blocks: {}; to go on without a \
+                 limit: {resume}",
+                self.what_is_incomplete()
             )),
             Ending::Interrupted => ui::warn(&format!(
                 "interrupted; {} trials are kept. To finish: {resume}",
                 self.records.len()
             )),
         }
+    }
+
+    /// The experiments whose base is not complete, and how far each is.
+    fn what_is_incomplete(&self) -> String {
+        let options = &self.manifest.options;
+        let incomplete = schedule::incomplete(&self.courses, options);
+        let told =
+            incomplete.map(|(course, has, of)| format!("{} {has} of {of}", course.design.id));
+        told.collect::<Vec<_>>().join(", ")
     }
 
     fn how_to_resume(&self) -> String {
@@ -344,15 +354,13 @@ impl Session {
             let left = budget.map(|budget| budget.saturating_sub(progress.elapsed()));
             let options = &self.manifest.options;
             let base = schedule::base_blocks(options);
-            let next = match schedule::next_of_base(&self.courses, options, self.manifest.seed) {
-                Some(_) if !self.base_first && left.is_some_and(|left| left.is_zero()) => {
-                    return Ok(Ending::OutOfTime);
-                }
-                Some(next) => next,
-                None => match self.by_width(left.unwrap_or_default()) {
-                    Some(next) => next,
-                    None => return Ok(Ending::Complete),
-                },
+            let limit_ns = left.filter(|_| !self.base_first).map(|left| left.as_nanos() as u64);
+            let seed = self.manifest.seed;
+            let of_base = schedule::next_of_base(&self.courses, options, seed, limit_ns);
+            let Some(next) = of_base.or_else(|| self.by_width(left.unwrap_or_default())) else {
+                let options = &self.manifest.options;
+                let incomplete = schedule::incomplete(&self.courses, options).next().is_some();
+                return Ok(if incomplete { Ending::OutOfTime } else { Ending::Complete });
             };
             let of = if next.block < base { format!(" of {base}") } else { String::new() };
             let id = self.courses[next.course].design.id.clone();

@@ -76,8 +76,31 @@ impl Course {
             .zip(runner::order(seed, &self.design.id, block, &self.treatments))
             .filter(|(_, treatment)| among.contains(treatment))
             .filter(|(_, treatment)| !done.is_some_and(|done| done.contains(treatment)))
-            .filter(|(_, t)| self.completed.contains(t) || !self.refused.contains(t))
+            .filter(|(_, treatment)| self.is_possible(treatment))
             .collect()
+    }
+
+    /// How many trials so many blocks of its base still lack.
+    fn missing_of_base(&self, blocks: u32) -> usize {
+        let touched = self.done.range(..blocks).map(|(block, _)| *block);
+        let untouched = blocks as usize - touched.clone().count();
+        let possible = self.possible().count();
+        untouched * possible + touched.map(|block| self.missing_in(block)).sum::<usize>()
+    }
+
+    /// How many trials of its base a block still lacks.
+    fn missing_in(&self, block: u32) -> usize {
+        let done = self.done.get(&block);
+        self.possible().filter(|t| !done.is_some_and(|done| done.contains(t))).count()
+    }
+
+    /// The treatments of its base but for those that this machine refuses.
+    fn possible(&self) -> impl Iterator<Item = &Treatment> {
+        self.base.iter().filter(|treatment| self.is_possible(treatment))
+    }
+
+    fn is_possible(&self, treatment: &Treatment) -> bool {
+        self.completed.contains(treatment) || !self.refused.contains(treatment)
     }
 
     /// What so many trials are likely to take, from those that are over.
@@ -129,25 +152,87 @@ fn base_blocks_of(design: &Design, options: &Options) -> u32 {
 }
 
 /// The blocks of the base that are not complete yet, in the order of the rounds.
-pub(crate) fn next_of_base(courses: &[Course], options: &Options, seed: u64) -> Option<Next> {
-    for round in 0..base_blocks(options) {
-        // What is missing where nothing is done is missing nowhere else if it is nothing: a
-        // stranger's session may ask for thousands of rounds and have been refused in the first.
-        let is_untouched = courses.iter().all(|course| !course.done.contains_key(&round));
-        for course in runner::round_order(seed, round, courses.len()) {
-            if round >= base_blocks_of(&courses[course].design, options) {
-                continue;
-            }
-            let treatments = courses[course].missing(seed, round, &courses[course].base);
-            if !treatments.is_empty() {
-                return Some(Next { course, block: round, treatments });
-            }
-        }
-        if is_untouched {
+///
+/// With a limit of `left_ns`, what the time does not suffice for gives way: the dearest experiments
+/// wait until the others have their blocks, and then get what is left. Otherwise all would lack their
+/// last blocks alike, and none of them could decide anything. What is likely not to end in time is
+/// not begun. Only costs are looked at, never results.
+pub(crate) fn next_of_base(
+    courses: &[Course],
+    options: &Options,
+    seed: u64,
+    left_ns: Option<u64>,
+) -> Option<Next> {
+    let waiting = left_ns.map(|left_ns| giving_way(courses, options, left_ns)).unwrap_or_default();
+    let fits = |next: &Next| {
+        let cost_ns = courses[next.course].cost_ns(next.treatments.len());
+        left_ns.is_none_or(|left_ns| left_ns > 0 && cost_ns <= left_ns)
+    };
+    in_rounds(courses, options, seed, |course| !waiting.contains(&course)).find(fits).or_else(
+        || in_rounds(courses, options, seed, |course| waiting.contains(&course)).find(fits),
+    )
+}
+
+/// The experiments whose base is not complete, with the blocks that each has and should have.
+pub(crate) fn incomplete<'a>(
+    courses: &'a [Course],
+    options: &'a Options,
+) -> impl Iterator<Item = (&'a Course, u32, u32)> {
+    courses.iter().filter_map(|course| {
+        let blocks = base_blocks_of(&course.design, options);
+        let complete = (0..blocks).take_while(|block| course.missing_in(*block) == 0);
+        let complete = complete.count() as u32;
+        (complete < blocks).then_some((course, complete, blocks))
+    })
+}
+
+/// The experiments that wait, so that the rest of the base of all others fits into the time: the
+/// dearest first.
+fn giving_way(courses: &[Course], options: &Options, left_ns: u64) -> BTreeSet<usize> {
+    let rest = |course: &Course| {
+        course.cost_ns(course.missing_of_base(base_blocks_of(&course.design, options)))
+    };
+    let mut rest: Vec<(u64, usize)> = courses.iter().map(rest).zip(0..).collect();
+    rest.sort_unstable();
+    let mut all_ns = rest.iter().fold(0_u64, |sum, (ns, _)| sum.saturating_add(*ns));
+    let mut waiting = BTreeSet::new();
+    // One alone has nobody to give way to.
+    while all_ns > left_ns && rest.len() > 1 {
+        let Some((ns, course)) = rest.pop() else { break };
+        all_ns = all_ns.saturating_sub(ns);
+        waiting.insert(course);
+    }
+    waiting
+}
+
+/// The incomplete blocks of the base of some experiments.
+fn in_rounds<'a>(
+    courses: &'a [Course],
+    options: &'a Options,
+    seed: u64,
+    of: impl Fn(usize) -> bool + Copy + 'a,
+) -> impl Iterator<Item = Next> + 'a {
+    // What is missing where nothing is done is missing nowhere else if it is nothing: a stranger's
+    // session may ask for thousands of rounds and have been refused in the first.
+    let mut over = false;
+    let rounds = (0..base_blocks(options)).map_while(move |round| {
+        if over {
             return None;
         }
-    }
-    None
+        let is_untouched = courses.iter().all(|course| !course.done.contains_key(&round));
+        let order = runner::round_order(seed, round, courses.len()).into_iter();
+        let missing = order.filter(|course| of(*course)).filter_map(|course| {
+            if round >= base_blocks_of(&courses[course].design, options) {
+                return None;
+            }
+            let treatments = courses[course].missing(seed, round, &courses[course].base);
+            (!treatments.is_empty()).then_some(Next { course, block: round, treatments })
+        });
+        let missing: Vec<Next> = missing.collect();
+        over = is_untouched && missing.is_empty();
+        Some(missing)
+    });
+    rounds.flatten()
 }
 
 /// The block that narrows the widest interval; none if all are narrow enough or at their most
@@ -160,7 +245,7 @@ pub(crate) fn next_by_width(
     seed: u64,
     left_ns: u64,
 ) -> Option<Next> {
-    if options.blocks.is_some() {
+    if options.blocks.is_some() || left_ns == 0 {
         return None;
     }
     let mut order: Vec<usize> = (0..courses.len()).collect();
@@ -229,7 +314,7 @@ mod tests {
             course.note(&record);
         }
         let options = Options { blocks: Some(u32::MAX), ..Options::default() };
-        assert_eq!(next_of_base(&[course], &options, 7), None);
+        assert_eq!(next_of_base(&[course], &options, 7, None), None);
     }
 
     #[test]
@@ -240,7 +325,7 @@ mod tests {
             let options = Options { profile: model::Profile::Quick, blocks, ..Options::default() };
             let mut conducted = 0;
             let mut courses = [course];
-            while let Some(next) = next_of_base(&courses, &options, 7) {
+            while let Some(next) = next_of_base(&courses, &options, 7, None) {
                 conducted += 1;
                 for (_, treatment) in next.treatments {
                     let completed = model::Outcome::Completed { leaked: 0 };
@@ -254,6 +339,61 @@ mod tests {
         assert_eq!((blocks(true, Some(1)), blocks(true, Some(4))), (1, 4));
     }
 
+    /// A session of three experiments whose trials cost so much, as long as the time suffices: the
+    /// blocks that each has in the end, and the time that is left.
+    fn measured(costs_ns: [u64; 3], budget_ns: u64) -> ([u32; 3], u64) {
+        let options = Options { profile: model::Profile::Quick, ..Options::default() };
+        let mut courses = ["a", "b", "c"].map(|id| {
+            let mut course = course();
+            course.design.id = id.into();
+            course
+        });
+        let mut left_ns = budget_ns;
+        while let Some(next) = next_of_base(&courses, &options, 7, Some(left_ns)) {
+            for (_, treatment) in next.treatments {
+                let course = &mut courses[next.course];
+                let completed = model::Outcome::Completed { leaked: 0 };
+                let record = record(course, next.block, completed);
+                let total_ns = costs_ns[next.course];
+                course.note(&Record { treatment, total_ns, ..record });
+                left_ns = left_ns.saturating_sub(total_ns);
+            }
+        }
+        (courses.map(|course| course.next_block()), left_ns)
+    }
+
+    #[test]
+    fn the_dearest_gives_way_where_the_time_does_not_suffice_for_all() {
+        let trials = course().treatments.len() as u64;
+        assert_eq!(measured([30, 10, 1], 41 * 6 * trials), ([6, 6, 6], 0));
+        // Three blocks of the dearest are missing, and none of the others.
+        assert_eq!(measured([30, 10, 1], (41 * 6 - 30 * 3) * trials), ([3, 6, 6], 0));
+        // What is left would not suffice for another block, and is not overdrawn.
+        let (blocks, left_ns) = measured([30, 10, 1], (41 * 6 - 30 * 3 - 1) * trials);
+        assert_eq!((blocks, left_ns), ([2, 6, 6], 29 * trials));
+        // Two give way where one does not suffice.
+        assert_eq!(measured([30, 10, 1], (41 + 5 + 10) * trials), ([1, 2, 6], 0));
+        assert_eq!(measured([30, 10, 1], 0), ([0, 0, 0], 0));
+    }
+
+    #[test]
+    fn what_lacks_blocks_is_named_with_those_it_has() {
+        let options = Options { profile: model::Profile::Quick, ..Options::default() };
+        let mut courses = [course()];
+        let of = |courses: &[Course]| {
+            incomplete(courses, &options).map(|(_, has, of)| (has, of)).collect::<Vec<_>>()
+        };
+        for block in 0..6 {
+            assert_eq!(of(&courses), [(block, 6)]);
+            for treatment in courses[0].treatments.clone() {
+                let completed = model::Outcome::Completed { leaked: 0 };
+                let record = record(&courses[0], block, completed);
+                courses[0].note(&Record { treatment, ..record });
+            }
+        }
+        assert_eq!(of(&courses), []);
+    }
+
     #[test]
     fn a_hole_in_the_base_is_found_behind_blocks_that_are_whole() {
         let mut course = course();
@@ -265,7 +405,7 @@ mod tests {
             }
         }
         let options = Options { blocks: Some(3), ..Options::default() };
-        let next = next_of_base(&[course], &options, 7).map(|next| next.block);
+        let next = next_of_base(&[course], &options, 7, None).map(|next| next.block);
         assert_eq!(next, Some(1));
     }
 

@@ -34,7 +34,7 @@ pub(crate) fn is_complete(manifest: &Manifest, records: &[Record]) -> bool {
             course.note(record);
         }
     }
-    crate::schedule::next_of_base(&courses, &manifest.options, manifest.seed).is_none()
+    crate::schedule::incomplete(&courses, &manifest.options).next().is_none()
 }
 
 /// Tells of what is wrong with a stored session without being an error.
