@@ -1,5 +1,7 @@
 //! The browser, and what it saw.
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use headless_chrome::protocol::cdp::types::Event;
 use headless_chrome::protocol::cdp::{Emulation, Log, Network, Page, Runtime};
 use headless_chrome::{Browser, LaunchOptions, Tab};
@@ -99,6 +101,11 @@ impl Looked {
         Looked { tab, witness }
     }
 
+    /// What was complained of, until now.
+    pub(crate) fn complaints(&self) -> Vec<String> {
+        self.witness.complaints.lock().unwrap().clone()
+    }
+
     /// The value of an expression.
     pub(crate) fn ask(&self, expression: &str) -> Value {
         let text = format!("JSON.stringify({expression})");
@@ -152,7 +159,7 @@ impl Looked {
             .unwrap();
             let data = self.tab.call_method(shot).unwrap().data;
             let file = folder().join(format!("{name}-{index}.png"));
-            std::fs::write(file, from_base64(&data)).unwrap();
+            std::fs::write(file, BASE64_STANDARD.decode(&data).unwrap()).unwrap();
         }
     }
 
@@ -209,21 +216,4 @@ fn folder() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report-screenshots");
     std::fs::create_dir_all(&folder).unwrap();
     folder
-}
-
-/// Base 64 as the browser writes it (RFC 4648, with padding).
-fn from_base64(text: &str) -> Vec<u8> {
-    let digit = |c: u8| match c {
-        b'A'..=b'Z' => u32::from(c - b'A'),
-        b'a'..=b'z' => u32::from(c - b'a') + 26,
-        b'0'..=b'9' => u32::from(c - b'0') + 52,
-        b'+' => 62,
-        _ => 63,
-    };
-    let mut bytes = Vec::new();
-    for four in text.trim_end_matches('=').as_bytes().chunks(4) {
-        let joined = four.iter().fold(0, |all, c| (all << 6) | digit(*c)) << (6 * (4 - four.len()));
-        bytes.extend(&joined.to_be_bytes()[1..four.len()]);
-    }
-    bytes
 }

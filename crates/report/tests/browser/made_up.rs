@@ -67,6 +67,23 @@ fn text_from_outside_does_nothing_in_a_browser() {
 }
 
 #[test]
+fn a_script_that_is_not_the_pages_own_does_not_run() {
+    let scratch = tempfile::tempdir().unwrap();
+    let page = written(&fixture::session(6), scratch.path());
+    let whole = std::fs::read_to_string(&page).unwrap();
+    let planted = "<script>window.bitten = 1</script>\
+                   <img src=\"data:,x\" onerror=\"window.bitten = 2\"></body>";
+    std::fs::write(&page, whole.replacen("</body>", planted, 1)).unwrap();
+    let browser = browser();
+    let looked = Looked::open(&browser, &page);
+    assert_eq!(looked.text("typeof window.bitten"), "undefined");
+    // Both were refused, and nothing else.
+    let complaints = looked.complaints();
+    assert_eq!(complaints.len(), 2, "{complaints:?}");
+    assert!(complaints.iter().all(|it| it.contains("Content Security Policy")), "{complaints:?}");
+}
+
+#[test]
 fn accounts_and_exhibits_work_in_a_browser() {
     let fixture = fixture::mechanisms(12);
     let scratch = tempfile::tempdir().unwrap();
