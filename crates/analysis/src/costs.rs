@@ -35,21 +35,29 @@ fn result(table: &Table<'_>, account: &Account) -> AccountResult {
         Err(missing) => (Ledger::empty(account), missing),
     };
     let total = &ledger.total;
+    let responses = || account.terms().filter_map(Term::response);
+    let computed = responses().all(|name| table.design.response(name).is_some_and(|it| it.exact));
+    let told = |located: Option<Located>| {
+        let located = located?;
+        let estimate = located.estimate(|value| value);
+        let exact = computed && located.agrees;
+        Some(if exact { Estimate::exactly(estimate.point, estimate.samples) } else { estimate })
+    };
     let part = |(part, line): (&model::Part, &Line)| PartResult {
         label: part.label.clone(),
-        count: line.count.estimate(),
-        each: line.each.estimate(),
-        amount: line.amount.estimate(),
-        share: line.amount.share_of(total),
+        count: told(line.count.centre()),
+        each: told(line.each.centre()),
+        amount: told(line.amount.centre()),
+        share: told(line.amount.share_of(total)),
     };
     AccountResult {
         id: account.id.clone(),
         title: account.title.clone(),
         unit,
-        total: total.estimate(),
+        total: told(total.centre()),
         parts: account.parts.iter().zip(&ledger.lines).map(part).collect(),
-        residual: ledger.residual.estimate(),
-        residual_share: ledger.residual.share_of(total),
+        residual: told(ledger.residual.centre()),
+        residual_share: told(ledger.residual.share_of(total)),
         remark: remarks.join("; "),
     }
 }
@@ -99,13 +107,9 @@ impl Column {
         }
     }
 
-    fn estimate(&self) -> Option<Estimate> {
-        self.centre().map(|located| located.estimate(|value| value))
-    }
-
     /// `None` where the total is not told from 0.
-    fn share_of(&self, total: &Column) -> Option<Estimate> {
-        ratio_of_centres(&self.values, &total.values).map(|located| located.estimate(|share| share))
+    fn share_of(&self, total: &Column) -> Option<Located> {
+        ratio_of_centres(&self.values, &total.values)
     }
 
     fn times(&self, other: &Column) -> Column {

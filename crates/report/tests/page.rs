@@ -573,6 +573,20 @@ fn the_recorded_session_makes_a_page_with_all_its_trials() {
 }
 
 #[test]
+fn what_is_computed_has_neither_interval_nor_floor() {
+    let page = page_of(&recorded::session("core"));
+    for (chapter, next) in [("icache", "traps"), ("traps", "null")] {
+        let from = format!("id=\"experiment-{chapter}\"");
+        let to = format!("id=\"experiment-{next}\"");
+        let text = between(&page, &from, &to).replace('\u{a0}', " ");
+        assert!(text.contains("[exact]") && text.contains("What people say"), "{text}");
+        for word in ["with the 95 %", "the 95 %", "How small a difference", "in all, as measured"] {
+            assert!(!text.contains(word), "{chapter}: {word}");
+        }
+    }
+}
+
+#[test]
 fn a_hundred_thousand_trials_make_a_page_of_five_million_bytes() {
     let fixture = grown::session(model::Profile::Standard, 100_000, 1);
     let page = page_of(&fixture);

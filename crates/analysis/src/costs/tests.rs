@@ -81,6 +81,29 @@ fn parts_are_counts_times_costs_and_the_rest_is_shown() {
 }
 
 #[test]
+fn what_is_computed_alone_is_exact() {
+    let mut design = study();
+    let same: Vec<Record> = records(1).into_iter().chain(records(1)).collect();
+    let twice = |records: &[Record]| {
+        let mut records = records.to_vec();
+        let half = records.len() / 2;
+        records[half..].iter_mut().for_each(|record| record.block = 1);
+        records
+    };
+    let same = twice(&same);
+    let all = |found: &AccountResult| -> Vec<bool> {
+        let parts = found.parts.iter().flat_map(|it| [it.count, it.each, it.amount, it.share]);
+        let whole = [found.total, found.residual, found.residual_share];
+        parts.chain(whole).map(|it| it.unwrap().is_exact()).collect()
+    };
+    assert!(all(&account(&design, &same)).iter().all(|exact| !exact));
+    design.responses.iter_mut().for_each(|response| response.exact = true);
+    assert!(all(&account(&design, &same)).iter().all(|exact| *exact));
+    // What is said to be computed and differs is not believed.
+    assert!(!account(&design, &records(2)).total.unwrap().is_exact());
+}
+
+#[test]
 fn a_residual_may_be_negative_and_is_not_clamped() {
     let mut records = records(8);
     for record in &mut records {

@@ -14,13 +14,23 @@ pub(super) fn accounts(chapter: &Chapter<'_>) -> Markup {
         @if !accounts.is_empty() {
             h3 { "What it is made of" }
             p.small {
-                "Counts times unit costs, measured in the same blocks as the total and multiplied \
-                 block by block. The rest is what the parts do not explain. Each line has its own \
-                 centre, so that lines need not add up to the last digit."
+                @if accounts.iter().all(is_exact) {
+                    "Counts times unit costs, computed as the total is. The rest is what the parts \
+                     do not explain."
+                } @else {
+                    "Counts times unit costs, measured in the same blocks as the total and \
+                     multiplied block by block. The rest is what the parts do not explain. Each line \
+                     has its own centre, so that lines need not add up to the last digit."
+                }
             }
             @for account in accounts { (one(chapter, account)) }
         }
     }
+}
+
+/// Whether it was computed, not measured.
+fn is_exact(account: &AccountResult) -> bool {
+    account.total.as_ref().is_some_and(Estimate::is_exact)
 }
 
 fn one(chapter: &Chapter<'_>, account: &AccountResult) -> Markup {
@@ -55,7 +65,9 @@ fn bar(account: &AccountResult) -> Markup {
         @if let (Some(pieces), Some(rest)) = (pieces, &account.residual_share) {
             (chart::stack(&pieces, rest))
             p.small.stack-about {
-                "Upright line: the total. Under the bar: where its parts end, with the 95 % interval."
+                "Upright line: the total. Under the bar: where its parts end"
+                @if !is_exact(account) { ", with the 95 % interval" }
+                "."
             }
         }
     }
@@ -87,7 +99,9 @@ fn table(account: &AccountResult) -> Markup {
                     (amount("share", account.residual_share.as_ref(), Terms::Share))
                 }
                 tr.total {
-                    th scope="row" colspan="3" { "in all, as measured" }
+                    th scope="row" colspan="3" {
+                        "in all" @if !is_exact(account) { ", as measured" }
+                    }
                     (amount("product", account.total.as_ref(), Terms::In(&account.unit)))
                     td.number.share { "100 %" }
                 }
@@ -118,7 +132,9 @@ fn amount(column: &str, estimate: Option<&Estimate>, terms: Terms<'_>) -> Markup
                 None => "–",
                 Some(e) => {
                     @let number = parts(e, terms);
-                    (number.point) " " span.interval { (number.interval) }
+                    (number.point)
+                    // Above them stands that all are computed.
+                    @if !e.is_exact() { " " span.interval { (number.interval) } }
                 }
             }
         }

@@ -6,7 +6,7 @@ use crate::evidence;
 use crate::format::{self, result_parts, terms};
 use crate::words::{self, short};
 use maud::{Markup, html};
-use model::{ClaimResult, Verdict};
+use model::{ClaimResult, Design, Verdict};
 
 /// All claims of an experiment in one table.
 pub(super) fn table(chapter: &Chapter<'_>) -> Markup {
@@ -15,9 +15,14 @@ pub(super) fn table(chapter: &Chapter<'_>) -> Markup {
         @if !claims.is_empty() {
             h3 { "What people say" }
             p.small {
-                "Shaded: where the number would have to lie for the claim to be true. Bar: the \
-                 95 % interval measured here. p is meant before Holm's correction over all claims \
-                 of the session; so is the floor, the smallest difference that could have been found."
+                "Shaded: where the number would have to lie for the claim to be true. "
+                @if chapter.design.is_some_and(Design::is_exact) {
+                    "The numbers are computed, and have neither interval nor p."
+                } @else {
+                    "Bar: the 95 % interval measured here. p is meant before Holm's correction over \
+                     all claims of the session; so is the floor, the smallest difference that could \
+                     have been found."
+                }
             }
             (rows(claims.iter().map(|claim| row(chapter, claim, &html! {}))))
         }

@@ -55,7 +55,14 @@ fn rows<'a>(chapter: &Chapter<'a>) -> Vec<Row<'a>> {
         floor: summary.floors.iter().find(|floor| floor.response == response),
         variance: summary.variances.iter().find(|variance| variance.response == response),
     };
-    names.into_iter().take(ROWS_MAX).map(row).collect()
+    // What is computed scatters by nothing, so that any difference is one.
+    let is_computed = |row: &Row<'_>| {
+        let response = chapter.design.and_then(|design| design.response(row.response));
+        let scatters = row.variance.is_some_and(|variance| variance.total > 0.0);
+        response.is_some_and(|response| response.exact) && !scatters
+    };
+    let rows = names.into_iter().map(row).filter(|row| !is_computed(row));
+    rows.take(ROWS_MAX).collect()
 }
 
 fn label(chapter: &Chapter<'_>, name: &str) -> String {

@@ -375,7 +375,7 @@ fn an_open_loop_opens_what_it_needs() {
         }
     });
     let mut plan = plan(&server, Arrivals::Constant { per_s: 200.0 }, 1000);
-    plan.duration_ms = Some(1000);
+    (plan.requests, plan.duration_ms) = (Some(200), None);
     let result = load(&plan);
     assert_eq!((result.counts.sent, result.counts.unsent), (200, 0));
     let opened = server.accepted();
