@@ -21,6 +21,9 @@ enum Step {
 /// Where the tests of the binary find the one that they are to run; without it they run their own.
 const TESTED: &str = "SCRUPLE_TESTED";
 
+/// How many tests of one binary run at a time, for libtest.
+const TEST_THREADS: &str = "RUST_TEST_THREADS";
+
 /// What is done, in this order; the first failure ends it.
 ///
 /// All tests are built once, with the same features, whatever step runs them. `export/parquet` is on in
@@ -83,6 +86,9 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
         let start = Instant::now();
         let mut command = Command::new(cargo());
         command.args(*words).current_dir(root);
+        if let Some(threads) = test_threads() {
+            command.env(TEST_THREADS, threads);
+        }
         if let Step::OfRelease(..) = step {
             command.env(TESTED, target(root).join("release/scruple"));
         }
@@ -140,6 +146,13 @@ fn wait_for_the_cluster_of_others() -> Result<()> {
         std::thread::sleep(OTHERS_AT_MOST / 30);
     }
     Ok(())
+}
+
+/// Twice as many tests at a time as there are CPUs, unless something else was asked for: many wait for
+/// a browser, a server or a child. Those that must be alone see to it themselves.
+fn test_threads() -> Option<String> {
+    let cpus = std::thread::available_parallelism().ok()?.get();
+    std::env::var_os(TEST_THREADS).is_none().then(|| (2 * cpus).to_string())
 }
 
 fn reason_to_skip(step: &Step) -> Option<String> {
