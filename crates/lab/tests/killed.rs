@@ -43,7 +43,7 @@ fn fifty_random_kills_lose_no_complete_trial_and_double_none() {
     let begun = Instant::now();
     let output = session(&whole, 1).output().unwrap();
     assert!(output.status.success(), "{}", said(&output));
-    let whole_us = begun.elapsed().as_micros() as u64;
+    let mut whole_us = begun.elapsed().as_micros() as u64;
     let expected = stored_trials(&whole).len();
     assert!(expected >= BLOCKS as usize * 2, "only {expected} trials");
 
@@ -52,7 +52,12 @@ fn fifty_random_kills_lose_no_complete_trial_and_double_none() {
     for kill in 0..50 {
         let dir = folder.path().join(format!("killed-{kill}"));
         let command = session(&dir, kill);
-        interrupted += u32::from(kill_and_resume(command, &dir, moments.next(whole_us), expected));
+        if kill_and_resume(command, &dir, moments.next(whole_us), expected) {
+            interrupted += 1;
+        } else {
+            // The machine may have become faster since.
+            whole_us = whole_us * 3 / 4;
+        }
     }
     // If no kill ever came before the end, this test would have tested nothing.
     assert!(interrupted >= 10, "only {interrupted} of 50 sessions were really interrupted");
