@@ -79,6 +79,11 @@ impl Cluster {
         self.calls().lines().filter(|line| line.starts_with("sbatch ")).count()
     }
 
+    /// Whether who began the fleet knows of a job of it that is in line.
+    fn is_waited_for(&self) -> bool {
+        fs::read_to_string(self.folder().join("fleet.json")).is_ok_and(|it| it.contains("PENDING"))
+    }
+
     fn result(&self) -> FleetResult {
         serde_json::from_slice(&fs::read(self.folder().join("result.json")).unwrap()).unwrap()
     }
@@ -358,12 +363,7 @@ fn an_interrupt_leaves_the_jobs_or_cancels_them_as_asked() {
         let asked: &[&str] = if cancels { &["--cancel-on-interrupt"] } else { &[] };
         let mut command = cluster.run(&[&["--nodes", "1"], asked].concat());
         let child = interruptible(&mut command);
-        in_time("it is submitted", || {
-            cluster.folder().join("fleet.json").exists() && cluster.submissions() == 1
-        });
-        in_time("it is waited for", || {
-            fs::read_to_string(cluster.folder().join("fleet.json")).unwrap().contains("PENDING")
-        });
+        in_time("it is waited for", || cluster.is_waited_for());
         sys::process::kill(child.id() as i32, sys::signal::SIGINT).unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(3), "{}", said(&output));
@@ -380,7 +380,7 @@ fn two_do_not_look_after_one_fleet_and_looking_is_always_allowed() {
     cluster.mode("m1", &["pending"]);
     let mut command = cluster.run(&["--nodes", "1"]);
     let child = interruptible(&mut command);
-    in_time("it is submitted", || cluster.submissions() == 1);
+    in_time("it is waited for", || cluster.is_waited_for());
     let second = cluster.on_folder("collect", &["--complete"]);
     assert_eq!(second.status.code(), Some(2), "{}", said(&second));
     assert!(stderr(&second).contains("another scruple looks after this fleet"));
