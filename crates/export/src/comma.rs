@@ -18,16 +18,39 @@ pub fn write_csv(
     rows: Rows,
     out: impl Write,
 ) -> Result<u64, Error> {
+    write(session, choice, rows, guarded, out)
+}
+
+/// The same for a database: its texts stand as they are, since none of them is taken for a formula.
+///
+/// # Errors
+/// As [`write_csv`].
+pub fn write_plain_csv(
+    session: &Session<'_>,
+    choice: &Choice,
+    rows: Rows,
+    out: impl Write,
+) -> Result<u64, Error> {
+    write(session, choice, rows, |text| Cow::Borrowed(text), out)
+}
+
+fn write(
+    session: &Session<'_>,
+    choice: &Choice,
+    rows: Rows,
+    guard: fn(&str) -> Cow<'_, str>,
+    out: impl Write,
+) -> Result<u64, Error> {
     let table = Table::new(*session, choice, rows)?;
     let mut writer = csv::Writer::from_writer(out);
     for column in table.columns() {
-        writer.write_field(guarded(&column.name).as_ref()).map_err(io)?;
+        writer.write_field(guard(&column.name).as_ref()).map_err(io)?;
     }
     writer.write_record(None::<&[u8]>).map_err(io)?;
     let mut scratch = String::new();
     let count = table.each(|row| {
         for cell in row {
-            write_cell(&mut writer, &mut scratch, cell)?;
+            write_cell(&mut writer, &mut scratch, guard, cell)?;
         }
         writer.write_record(None::<&[u8]>).map_err(io)
     })?;
@@ -38,6 +61,7 @@ pub fn write_csv(
 fn write_cell<W: Write>(
     writer: &mut csv::Writer<W>,
     scratch: &mut String,
+    guard: fn(&str) -> Cow<'_, str>,
     cell: &Cell<'_>,
 ) -> Result<(), Error> {
     use std::fmt::Write as _;
@@ -45,7 +69,7 @@ fn write_cell<W: Write>(
     // Writing into a string cannot fail.
     let _ = match cell {
         Cell::Empty => Ok(()),
-        Cell::Text(text) => scratch.write_str(&guarded(text)),
+        Cell::Text(text) => scratch.write_str(&guard(text)),
         Cell::Integer(number) => write!(scratch, "{number}"),
         Cell::Number(number) => write!(scratch, "{number}"),
     };

@@ -1,7 +1,7 @@
 //! A stored session in the layouts of other tools.
 //!
-//! Two layouts are tables that lose nothing of what was measured: [`write_csv`] and, with the
-//! feature `parquet`, `write_parquet`, one row per trial and response or one per observation. Three
+//! Two layouts are tables that lose nothing of what was measured: [`write_csv`] (for a database
+//! [`write_plain_csv`]) and, with the feature `parquet`, `write_parquet`, one row per trial and response or one per observation. Three
 //! are those of other benchmark tools ([`hyperfine`], [`google_benchmark`], [`bencher`]), which
 //! have no place for some of it: each says what it left out ([`LeftOut`]). docs/exports.md
 //! describes every column and field.
@@ -27,7 +27,7 @@ mod fixture;
 pub use bencher::bencher;
 pub use cases::LeftOut;
 pub use choice::Choice;
-pub use comma::{guarded, unguarded, write_csv};
+pub use comma::{guarded, unguarded, write_csv, write_plain_csv};
 pub use google::google_benchmark;
 pub use hyperfine::hyperfine;
 #[cfg(feature = "parquet")]

@@ -1,23 +1,18 @@
 //! Programs of an engine, started with lists of arguments, bounded in time and in what they say.
 
 use crate::Error;
-use std::io::Read;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{self, Receiver};
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::Duration;
+use sys::program::Bounds;
 
 /// How long a scheduler may take to answer; one that is overloaded takes tens of seconds.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often it is looked whether it has ended.
-const LOOK_EVERY: Duration = Duration::from_millis(10);
-
 /// The most bytes of an answer that are read: a queue of 20,000 jobs.
-const ANSWER_BYTES_MAX: u64 = 4 << 20;
+const ANSWER_BYTES_MAX: usize = 4 << 20;
 
 /// The most bytes of what it complains about.
-const COMPLAINT_BYTES_MAX: u64 = 16 << 10;
+const COMPLAINT_BYTES_MAX: usize = 16 << 10;
 
 /// The most characters of a complaint that are told.
 const TOLD_CHARACTERS_MAX: usize = 400;
@@ -71,66 +66,20 @@ pub(crate) fn answer(command: &mut Command) -> Result<String, Error> {
 fn answer_within(command: &mut Command, patience: Duration) -> Result<String, Error> {
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |why: String| Error::Engine { program: program.clone(), why };
-    // In a group of its own, Ctrl-C at the terminal does not cut it off half way.
-    command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    let mut child = command.spawn().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => failed("there is no such program on the PATH".into()),
-        _ => failed(error.to_string()),
-    })?;
-    let out = reader(child.stdout.take(), ANSWER_BYTES_MAX);
-    let complaint = reader(child.stderr.take(), COMPLAINT_BYTES_MAX);
-    let deadline = Instant::now() + patience;
-    let Some(status) = ended(&mut child, deadline).map_err(|error| failed(error.to_string()))?
-    else {
-        return Err(failed(format!("no answer within {} s", patience.as_secs())));
+    // Who ends scruple does not cut off a program that is submitting.
+    let bounds = Bounds {
+        time: Some(patience),
+        complaint_bytes_max: COMPLAINT_BYTES_MAX,
+        stop: &|| false,
     };
-    let complaint = told(&text(&complaint, deadline));
-    if !status.success() {
-        let ended = ending(status);
-        return Err(failed(if complaint.is_empty() { ended } else { complaint }));
+    let (out, ended) = sys::program::answer(command, &bounds, ANSWER_BYTES_MAX)
+        .map_err(|failure| failed(failure.to_string()))?;
+    if !ended.status.success() {
+        let complaint = told(&String::from_utf8_lossy(&ended.complaint));
+        let ending = ending(ended.status);
+        return Err(failed(if complaint.is_empty() { ending } else { complaint }));
     }
-    let out = text(&out, deadline);
-    if out.len() as u64 >= ANSWER_BYTES_MAX {
-        return Err(failed(format!("its answer has more than {ANSWER_BYTES_MAX} bytes")));
-    }
-    Ok(out)
-}
-
-/// How it ended; none if it had to be killed, with all that it started.
-fn ended(child: &mut Child, deadline: Instant) -> std::io::Result<Option<ExitStatus>> {
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        if Instant::now() >= deadline {
-            if let Ok(group) = child.id().try_into() {
-                let _ = sys::process::kill_group(group, sys::signal::SIGKILL);
-            }
-            child.wait()?;
-            return Ok(None);
-        }
-        std::thread::sleep(LOOK_EVERY);
-    }
-}
-
-/// Reads a pipe to its end, or as far as it may, while the program runs. What it left behind may hold
-/// the pipe open for ever, so nobody waits for this thread without a limit.
-fn reader(pipe: Option<impl Read + Send + 'static>, most: u64) -> Receiver<Vec<u8>> {
-    let (sender, receiver) = mpsc::channel();
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(pipe) = pipe {
-            let mut pipe = pipe.take(most);
-            let _ = pipe.read_to_end(&mut bytes);
-        }
-        let _ = sender.send(bytes);
-    });
-    receiver
-}
-
-fn text(from: &Receiver<Vec<u8>>, deadline: Instant) -> String {
-    let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
-    String::from_utf8_lossy(&from.recv_timeout(left).unwrap_or_default()).into_owned()
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// A complaint in one line.
@@ -149,21 +98,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_never_ends_is_ended_with_what_it_started() {
-        let mut command = program("sh");
-        command.args(["-c", "sleep 1000 & echo $! >&2; wait"]);
-        let told = answer_within(&mut command, Duration::from_millis(300)).unwrap_err().to_string();
-        assert_eq!(told, "sh: no answer within 0 s");
-    }
-
-    #[test]
-    fn a_daemon_that_keeps_the_pipe_open_does_not_hold_the_answer_up() {
-        let mut command = program("sh");
-        command.args(["-c", "sleep 60 & echo answered"]);
-        // The pipe has no end while the other sleeps, and nobody waits for that.
-        let begun = Instant::now();
-        assert!(answer_within(&mut command, Duration::from_secs(2)).is_ok());
-        assert!(begun.elapsed() < Duration::from_secs(30));
+    fn one_that_does_not_answer_is_not_waited_for() {
+        let mut command = program("sleep");
+        command.arg("1000");
+        let told = answer_within(&mut command, Duration::from_millis(50)).unwrap_err().to_string();
+        assert_eq!(told, "sleep: no answer within 0 s");
+        let daemon = answer(program("sh").args(["-c", "sleep 60 & echo answered"])).unwrap();
+        assert_eq!(daemon, "answered\n");
     }
 
     #[test]

@@ -151,6 +151,7 @@ pub(crate) enum Command {
     /// the layouts of other tools leave out what they have no place for, and standard error says
     /// what. docs/exports.md describes every column and field.
     Export(ExportArgs),
+    Query(query::QueryArgs),
     /// Say which model of concurrency, and how many workers, a stated load needs
     ///
     /// What a thread, a process, a hand-off to a pool and a switch cost, and how much memory a worker
@@ -534,6 +535,7 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
 pub(crate) mod advise;
 pub(crate) mod fleet;
 pub(crate) mod load;
+pub(crate) mod query;
 pub(crate) mod scale;
 
 #[cfg(test)]

@@ -15,9 +15,11 @@ mod load;
 mod plan;
 mod programs;
 mod progress;
+mod query;
 mod run;
 mod scale;
 mod schedule;
+mod scratch;
 mod selftest;
 mod session;
 mod show;
@@ -72,6 +74,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Report(args) => show::report(args),
         cli::Command::Compare(args) => compare::compare(args),
         cli::Command::Export(args) => export::export(args),
+        cli::Command::Query(args) => query::query(args),
         cli::Command::Advise(args) => advise::advise(args),
         cli::Command::Load(args) => load::load(args),
         cli::Command::Fleet(args) => fleet::fleet(args),

@@ -97,8 +97,11 @@ struct Format {
     format: u64,
 }
 
-/// Reads `manifest.json`, of any format there ever was.
-pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
+/// Reads `manifest.json`, of any format there ever was, and nothing else of the session.
+///
+/// # Errors
+/// As [`open`], as far as the manifest goes.
+pub fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
     let path = dir.join(MANIFEST_FILE);
     let content = read_bounded(dir, &path)?;
     let broken = |error: serde_json::Error| Error::Broken {

@@ -48,6 +48,7 @@ pub mod pidfd;
 pub mod poll;
 pub mod proc;
 pub mod process;
+pub mod program;
 pub mod relock;
 pub mod shared_futexes;
 pub mod signal;

@@ -43,8 +43,8 @@ pub(crate) fn session_of((stored, summary): &Read) -> CompareSession<'_> {
 /// # Errors
 /// Names the folder that is no session and holds none, or the file that is damaged.
 pub(crate) fn open(paths: &[&Path]) -> anyhow::Result<Vec<Opened>> {
-    let folders: Vec<Vec<PathBuf>> =
-        paths.iter().map(|path| folders(path)).collect::<anyhow::Result<_>>()?;
+    let side = |path: &&Path| folders(path, SESSIONS_MAX, "a side has");
+    let folders: Vec<Vec<PathBuf>> = paths.iter().map(side).collect::<anyhow::Result<_>>()?;
     let bytes: u64 = folders.iter().flatten().map(|dir| trial_bytes(dir)).sum();
     if bytes > BYTES_MAX {
         bail!(
@@ -59,8 +59,8 @@ pub(crate) fn open(paths: &[&Path]) -> anyhow::Result<Vec<Opened>> {
     sides.collect()
 }
 
-/// The session that a path is, or those that it holds, by name.
-fn folders(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+/// The session that a path is, or those that it holds, by name: at most so many, which `who` has.
+pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec<PathBuf>> {
     let is_session = |dir: &Path| dir.join(store::MANIFEST_FILE).exists();
     if is_session(path) {
         return Ok(vec![path.to_path_buf()]);
@@ -74,11 +74,8 @@ fn folders(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
         if is_session(&dir) {
             found.push(dir);
         }
-        if found.len() > SESSIONS_MAX {
-            bail!(
-                "{} holds more than {SESSIONS_MAX} sessions: a side has at most so many",
-                path.display()
-            );
+        if found.len() > most {
+            bail!("{} holds more than {most} sessions: {who} at most so many", path.display());
         }
     }
     if found.is_empty() {
@@ -96,21 +93,27 @@ pub(crate) fn trial_bytes(dir: &Path) -> u64 {
     std::fs::metadata(dir.join(store::TRIALS_FILE)).map_or(0, |file| file.len())
 }
 
-/// A session with what its trials say, which is computed anew: the folder may hold no summary, or
-/// that of an earlier scruple.
-pub(crate) fn read(dir: &Path) -> anyhow::Result<Read> {
-    let mut stored = store::open(dir)?;
+/// Tells of what is wrong with one session of several; whether anything is.
+pub(crate) fn say_what_is_odd(stored: &Stored) -> bool {
+    let dir = stored.dir.display();
     if let Some(torn) = &stored.torn {
         ui::warn(&format!(
-            "{}: line {} of trials.ndjson is torn; the trial it belonged to is not counted",
-            dir.display(),
+            "{dir}: line {} of trials.ndjson is torn; the trial it belonged to is not counted",
             torn.line
         ));
     }
     let doubles = stored.duplicates().len();
     if doubles > 0 {
-        ui::warn(&format!("{}: {doubles} trials are stored twice", dir.display()));
+        ui::warn(&format!("{dir}: {doubles} trials are stored twice"));
     }
+    stored.torn.is_some() || doubles > 0
+}
+
+/// A session with what its trials say, which is computed anew: the folder may hold no summary, or
+/// that of an earlier scruple.
+pub(crate) fn read(dir: &Path) -> anyhow::Result<Read> {
+    let mut stored = store::open(dir)?;
+    say_what_is_odd(&stored);
     // What no number is taken from need not be held.
     for record in &mut stored.records {
         record.log = String::new();

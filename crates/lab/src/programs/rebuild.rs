@@ -2,14 +2,14 @@
 //! level of optimisation, with and without compressed instructions.
 
 use super::{PROGRAMS_MAX, Program, interrupted, look};
+use crate::scratch::Scratch;
 use crate::ui;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use isa::Program as Machine;
-use std::os::unix::fs::DirBuilderExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use sys::program::{Bounds, Failure};
 
 /// A compiler, and what makes it build for a machine without an operating system.
 struct Compiler {
@@ -60,24 +60,27 @@ const OPTIMISATIONS: [&str; 5] = [CARRIED, "-O0", "-O1", "-O3", "-Os"];
 /// How long a compiler may take for one program.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
-/// The most bytes of what a compiler says that are kept.
+/// The most bytes of what a compiler says, each way, that are kept.
+const SAID_BYTES_MAX: usize = 1 << 16;
+
+/// The most characters of it that are told.
 const SAID_MAX: usize = 400;
 
 /// All programs of all compilers that are there.
 pub(super) fn all(instructions_max: u64) -> anyhow::Result<Vec<Program>> {
     let there: Vec<(&Compiler, PathBuf)> =
-        COMPILERS.iter().filter_map(|compiler| Some((compiler, find(compiler.name)?))).collect();
+        COMPILERS.iter().filter_map(|compiler| Some((compiler, sys::program::find(compiler.name)?))).collect();
     if there.is_empty() {
         let known = COMPILERS.map(|compiler| compiler.name).join(", ");
         bail!("--rebuild: no compiler for RISC-V is in PATH; there must be one of {known}");
     }
-    let folder = Folder::create()?;
-    let source = folder.0.join(SOURCE);
+    let folder = Scratch::create("rebuild")?;
+    let source = folder.path().join(SOURCE);
     std::fs::write(&source, experiments::KERNEL)
         .with_context(|| format!("cannot write {}", source.display()))?;
     let mut programs = Vec::new();
     for (compiler, path) in &there {
-        match of_compiler(compiler, path, &folder.0, instructions_max) {
+        match of_compiler(compiler, path, folder.path(), instructions_max) {
             Ok(made) => programs.extend(made),
             Err(_) if sys::interrupt::requested().is_some() => return Err(interrupted()),
             Err(error) => ui::warn(&format!("{} is left out: {error:#}", compiler.name)),
@@ -188,70 +191,26 @@ fn build(
 
 /// Runs a compiler to its end, without a shell, and returns what it printed.
 fn run(mut command: Command) -> anyhow::Result<String> {
-    command.env("LC_ALL", "C").stdin(Stdio::null()).process_group(0);
-    let (mut printed, printing) = std::io::pipe()?;
-    command.stdout(printing.try_clone()?).stderr(printing);
-    let mut child = command.spawn()?;
-    // The pipe ends when all that hold it have ended.
-    drop(command);
-    let reading = std::thread::spawn(move || {
-        use std::io::Read;
-        let (mut said, mut rest) = (Vec::new(), Vec::new());
-        let _ = printed.by_ref().take(1 << 16).read_to_end(&mut said);
-        let _ = printed.read_to_end(&mut rest);
-        String::from_utf8_lossy(&said).into_owned()
+    command.env("LC_ALL", "C").stdin(Stdio::null());
+    let stop = || sys::interrupt::requested().is_some();
+    let bounds =
+        Bounds { time: Some(TIME_LIMIT), complaint_bytes_max: SAID_BYTES_MAX, stop: &stop };
+    let mut said = Vec::new();
+    let ended = sys::program::run(&mut command, &bounds, &mut |bytes| {
+        let room = SAID_BYTES_MAX - said.len();
+        said.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        Ok(())
     });
-    let begun = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        let stop = sys::interrupt::requested().is_some();
-        if stop || begun.elapsed() > TIME_LIMIT {
-            sys::process::kill_group(child.id() as sys::task::Pid, sys::signal::SIGKILL)?;
-            child.wait()?;
-            let limit = TIME_LIMIT.as_secs();
-            bail!(
-                "{}",
-                if stop { "interrupted".into() } else { format!("it took over {limit} s") }
-            );
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    };
-    let said = reading.join().unwrap_or_default();
-    if !status.success() {
+    let ended = ended.map_err(|failure| match failure {
+        Failure::TooLong(limit) => anyhow!("it took over {} s", limit.as_secs()),
+        other => other.into(),
+    })?;
+    if !ended.status.success() {
+        said.extend(ended.complaint);
+        let said = String::from_utf8_lossy(&said);
         let wrong = said.lines().find(|line| line.contains("error")).unwrap_or(&said);
         let wrong: String = report::harmless(wrong.trim()).chars().take(SAID_MAX).collect();
-        bail!("it ended with {status}: {wrong}");
+        bail!("it ended with {}: {wrong}", ended.status);
     }
-    Ok(said)
-}
-
-/// Where a program lies in PATH.
-fn find(name: &str) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH")?;
-    std::env::split_paths(&path)
-        .filter(|folder| folder.is_absolute())
-        .map(|folder| folder.join(name))
-        .find(|file| file.is_file())
-}
-
-/// A folder of this process's own that is gone afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn create() -> anyhow::Result<Self> {
-        let name = format!("scruple-rebuild-{}-{}", sys::process::pid(), sys::clock::now_ns());
-        let path = std::path::absolute(std::env::temp_dir().join(name))?;
-        std::fs::DirBuilder::new().mode(0o700).create(&path).with_context(|| {
-            format!("cannot make {}; name a folder that can be written in TMPDIR", path.display())
-        })?;
-        Ok(Folder(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    Ok(String::from_utf8_lossy(&said).into_owned())
 }

@@ -1,0 +1,212 @@
+//! `scruple query`: many sessions as tables, and DuckDB to ask them.
+//!
+//! Thin: what is measured goes out by `export`, what is asked goes to DuckDB as it was typed, and what
+//! it answers comes back as it is.
+
+mod columns;
+mod engine;
+mod sql;
+mod tables;
+
+use crate::cli::query::{AnswerFormat, QueryArgs};
+use crate::compare::sides;
+use crate::destination::{Destination, Stopped};
+use crate::exit::Exit;
+use crate::scratch::Scratch;
+use crate::ui;
+use anyhow::{Context, bail};
+use engine::{Answer, Engine};
+use std::collections::{BTreeMap, HashSet};
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use sys::program::Failure;
+
+/// The most sessions that are asked at once.
+const SESSIONS_MAX: usize = 10_000;
+
+/// The most bytes of a question.
+const QUESTION_BYTES_MAX: u64 = 1 << 20;
+
+pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
+    if args.schema {
+        return schema(&args.words);
+    }
+    let (folders, question) = words(args)?;
+    let sessions = sessions(folders)?;
+    let question = question.read()?;
+    let engine = Engine::find(args.duckdb.as_deref())?;
+    sys::interrupt::install()?;
+    let scratch = scratch(args.keep.as_deref())?;
+    let before = tables::make(&sessions, args.keep.as_deref(), &engine, &scratch)?;
+    let format = args.format.unwrap_or(match io::stdout().is_terminal() {
+        true => AnswerFormat::Table,
+        false => AnswerFormat::Csv,
+    });
+    answer(&engine, &scratch, &before, &question, format)
+}
+
+/// Asks, and shows what is answered as it comes.
+fn answer(
+    engine: &Engine,
+    scratch: &Scratch,
+    before: &str,
+    question: &str,
+    format: AnswerFormat,
+) -> anyhow::Result<Exit> {
+    let mut out = Destination::open(None, false)?;
+    let asked = engine.ask(scratch, before, question, format, &mut |bytes| out.write_all(bytes));
+    let flushed = out.flush();
+    match asked {
+        Ok(Answer::Given(beside)) => {
+            beside.lines().for_each(ui::note);
+            match flushed {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    Err(error).context("cannot write to standard output")
+                }
+                _ => Ok(Exit::Done),
+            }
+        }
+        Ok(Answer::Refused(why)) => {
+            // DuckDB's first line says what is wrong, and those below where.
+            let mut lines = why.lines();
+            ui::complain(&anyhow::anyhow!("DuckDB: {}", lines.next().unwrap_or_default()));
+            lines.for_each(ui::note);
+            Ok(Exit::Error)
+        }
+        // A reader that has had enough (`| head`) is no error.
+        Err(Failure::Taker(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+        Err(Failure::Taker(error)) => Err(error).context("cannot write to standard output"),
+        Err(failure) => Err(failed(failure)),
+    }
+}
+
+/// What became of a DuckDB that did not come to its end.
+fn failed(failure: Failure) -> anyhow::Error {
+    match failure {
+        Failure::Stopped => io::Error::other(Stopped).into(),
+        other => anyhow::Error::from(other).context("cannot ask DuckDB"),
+    }
+}
+
+/// Where a question stands.
+enum Question<'a> {
+    Text(&'a str),
+    Stdin,
+    File(&'a Path),
+}
+
+/// The folders, and the question.
+fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], Question<'_>)> {
+    if let Some(file) = &args.file {
+        let question = match engine::is_stdin(file.as_os_str()) {
+            true => Question::Stdin,
+            false => Question::File(file),
+        };
+        return Ok((&args.words, question));
+    }
+    let Some((last, folders)) = args.words.split_last() else {
+        bail!("name a session or a folder of sessions, and ask a question in SQL");
+    };
+    if Path::new(last).is_dir() {
+        bail!(
+            "{} is a folder; the question comes last: SQL, or - for standard input (or --file FILE)",
+            Path::new(last).display()
+        );
+    }
+    if folders.is_empty() {
+        bail!("no session to ask: name a session or a folder of sessions before the question");
+    }
+    if engine::is_stdin(last) {
+        return Ok((folders, Question::Stdin));
+    }
+    let text = last.to_str().context("the question is not in UTF-8")?;
+    Ok((folders, Question::Text(text)))
+}
+
+impl Question<'_> {
+    fn read(&self) -> anyhow::Result<String> {
+        let (from, text) = match self {
+            Question::Text(text) => ("the question".to_string(), (*text).to_string()),
+            Question::Stdin => ("standard input".into(), bounded(io::stdin().lock(), "standard input")?),
+            Question::File(path) => {
+                let name = path.display().to_string();
+                let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
+                let text = bounded(file, &name)?;
+                (name, text)
+            }
+        };
+        if text.trim().is_empty() {
+            bail!("{from} is empty: ask something in SQL, such as \"FROM sessions\"");
+        }
+        if text.contains('\0') {
+            bail!("{from} is no SQL: there is a NUL in it");
+        }
+        Ok(text)
+    }
+}
+
+fn bounded(from: impl Read, name: &str) -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(QUESTION_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .with_context(|| format!("cannot read {name}"))?;
+    if bytes.len() as u64 > QUESTION_BYTES_MAX {
+        bail!("{name} has more than {QUESTION_BYTES_MAX} bytes, which is the most of a question");
+    }
+    String::from_utf8(bytes).ok().with_context(|| format!("{name} is not in UTF-8"))
+}
+
+/// The sessions of all folders, each once.
+fn sessions(folders: &[OsString]) -> anyhow::Result<Vec<PathBuf>> {
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    for folder in folders {
+        for dir in sides::folders(Path::new(folder), SESSIONS_MAX, "a question has")? {
+            let itself = std::fs::canonicalize(&dir);
+            let itself = itself.with_context(|| format!("cannot read {}", dir.display()))?;
+            if seen.insert(itself) {
+                found.push(dir);
+            }
+        }
+    }
+    if found.len() > SESSIONS_MAX {
+        bail!("these are {} sessions: a question has at most {SESSIONS_MAX}", found.len());
+    }
+    Ok(found)
+}
+
+/// A folder that is gone afterwards: where the tables are kept, if they are, so that a table gets its
+/// place there at once.
+fn scratch(keep: Option<&Path>) -> anyhow::Result<Scratch> {
+    let Some(keep) = keep else {
+        return Scratch::create("query");
+    };
+    if [store::MANIFEST_FILE, store::TRIALS_FILE].iter().all(|it| keep.join(it).exists()) {
+        bail!("--keep {}: that is a session's folder; name another", keep.display());
+    }
+    std::fs::create_dir_all(keep)
+        .and_then(|()| Scratch::within(keep, ".scruple-query"))
+        .with_context(|| format!("--keep {}: cannot write there", keep.display()))
+}
+
+/// Lists the tables.
+fn schema(words: &[OsString]) -> anyhow::Result<Exit> {
+    if words.is_empty() {
+        ui::people(&columns::told(None))?;
+        return Ok(Exit::Done);
+    }
+    let mut factors: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for dir in sessions(words)? {
+        for design in store::read_manifest(&dir)?.designs {
+            for factor in design.factors {
+                let of = factors.entry(factor.name).or_default();
+                if !of.contains(&design.id) {
+                    of.push(design.id.clone());
+                }
+            }
+        }
+    }
+    ui::people(&columns::told(Some(&factors)))?;
+    Ok(Exit::Done)
+}
