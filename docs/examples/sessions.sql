@@ -1,14 +1,15 @@
--- Questions to many sessions at once, for DuckDB: docs/query.md says how their tables are made.
-
--- All tables as one. A factor that only some sessions have is empty in the others. Only empty cells
--- are empty, since an experiment is called "null" and levels are called "none" and "NA".
-CREATE VIEW trials AS
-FROM read_csv('tables/*.csv', union_by_name = true, nullstr = '', sample_size = -1);
+-- Questions to many sessions at once: scruple query DIR --file sessions.sql
 
 -- What is there?
-SELECT session, host, count(DISTINCT experiment) AS experiments, count(DISTINCT trial) AS trials
-FROM trials
-GROUP BY ALL ORDER BY session;
+SELECT session, sessions.host, count(DISTINCT experiment) AS experiments, count(DISTINCT trial) AS trials,
+    started, kernel, cpu_model
+FROM sessions LEFT JOIN trials USING (session)
+GROUP BY ALL ORDER BY started;
+
+-- In which settings do the machines differ?
+SELECT setting, count(DISTINCT value) AS values, string_agg(DISTINCT value, ' | ' ORDER BY value) AS seen
+FROM settings
+GROUP BY ALL HAVING values > 1 ORDER BY setting;
 
 -- What did not complete, and why?
 SELECT host, experiment, outcome, reason, count(DISTINCT (session, trial)) AS trials

@@ -9,6 +9,7 @@
 mod book;
 mod calibrate;
 mod deny;
+mod duckdb;
 mod machine;
 mod pictures;
 mod record;

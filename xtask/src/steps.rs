@@ -1,7 +1,7 @@
 //! The one test command, step by step.
 
 use crate::deny::{self, Advisory};
-use crate::{book, machine, slurm};
+use crate::{book, duckdb, machine, slurm};
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
 use std::io::Write;
@@ -73,6 +73,7 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     for tool in [&machine::BROWSER, &machine::EMULATOR, &machine::PARALLEL] {
         machine::provide(tool, install).context("step \"tools\" failed")?;
     }
+    duckdb::provide(root, install).context("step \"tools\" failed")?;
     say(&format!("\n== 2/{count} libraries: cargo deny"))?;
     deny::check(root, install, Advisory::Told).context("step \"libraries\" failed")?;
     for (index, step) in STEPS.iter().enumerate() {

@@ -67,11 +67,8 @@ fn answer_within(command: &mut Command, patience: Duration) -> Result<String, Er
     let program = command.get_program().to_string_lossy().into_owned();
     let failed = |why: String| Error::Engine { program: program.clone(), why };
     // Who ends scruple does not cut off a program that is submitting.
-    let bounds = Bounds {
-        time: Some(patience),
-        complaint_bytes_max: COMPLAINT_BYTES_MAX,
-        stop: &|| false,
-    };
+    let bounds =
+        Bounds { time: Some(patience), complaint_bytes_max: COMPLAINT_BYTES_MAX, stop: &|| false };
     let (out, ended) = sys::program::answer(command, &bounds, ANSWER_BYTES_MAX)
         .map_err(|failure| failed(failure.to_string()))?;
     if !ended.status.success() {

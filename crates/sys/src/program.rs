@@ -99,7 +99,8 @@ pub fn run(
         if let Some(limit) = bounds.time.filter(|limit| begun.elapsed() >= *limit) {
             return Err(Failure::TooLong(limit));
         }
-        let open: Vec<BorrowedFd<'_>> = [&says, &complains].into_iter().flat_map(Pipe::open).collect();
+        let open: Vec<BorrowedFd<'_>> =
+            [&says, &complains].into_iter().flat_map(Pipe::open).collect();
         poll::readable_any(&open, LOOK_EVERY).map_err(io::Error::other)?;
         says.piece(take)?;
         complains.piece(&mut keep)?;

@@ -68,8 +68,10 @@ const SAID_MAX: usize = 400;
 
 /// All programs of all compilers that are there.
 pub(super) fn all(instructions_max: u64) -> anyhow::Result<Vec<Program>> {
-    let there: Vec<(&Compiler, PathBuf)> =
-        COMPILERS.iter().filter_map(|compiler| Some((compiler, sys::program::find(compiler.name)?))).collect();
+    let there: Vec<(&Compiler, PathBuf)> = COMPILERS
+        .iter()
+        .filter_map(|compiler| Some((compiler, sys::program::find(compiler.name)?)))
+        .collect();
     if there.is_empty() {
         let known = COMPILERS.map(|compiler| compiler.name).join(", ");
         bail!("--rebuild: no compiler for RISC-V is in PATH; there must be one of {known}");

@@ -27,7 +27,11 @@ pub(super) const FACTORS: &str = "factor_NAME";
 
 /// The columns of `scruple export`; docs/exports.md says more of them.
 pub(super) const TRIALS: [Column; 18] = [
-    column("session", TEXT, "the session's name; one that several have is numbered: base, base (2)"),
+    column(
+        "session",
+        TEXT,
+        "the session's name; one that several have is numbered: base, base (2)",
+    ),
     column("host", TEXT, "the machine's name"),
     column("experiment", TEXT, "the experiment"),
     column("version", INTEGER, "the version of its design: numbers of two are not comparable"),
@@ -99,9 +103,7 @@ const SESSIONS: [OfSession; 22] = [
     (column("seed", "UBIGINT", "where the random order comes from"), |it| {
         it.manifest.seed.to_string()
     }),
-    (column("command", TEXT, "the command line"), |it| {
-        report::command_line(&it.manifest.command)
-    }),
+    (column("command", TEXT, "the command line"), |it| report::command_line(&it.manifest.command)),
 ];
 
 const SETTINGS: [Column; 3] = [
@@ -225,7 +227,8 @@ type Line = (String, &'static str, String);
 fn lines(table: usize, factors: Option<&BTreeMap<String, Vec<String>>>) -> Vec<Line> {
     let plain = |it: &Column| (it.name.to_string(), it.kind, it.what.to_string());
     let factor = |(name, of): (&String, &Vec<String>)| {
-        (named(&format!("factor_{name}")), TEXT, format!("of {}", of.join(", ")))
+        let of = format!("of {}", of.join(", "));
+        (report::harmless(&named(&format!("factor_{name}"))), TEXT, report::harmless(&of))
     };
     match (table, factors) {
         (0, Some(factors)) => TRIALS

@@ -26,10 +26,10 @@ const COMPLAINT_BYTES_MAX: usize = 16 << 10;
 const ASK: &str = include_str!("ask.py");
 
 /// What says the version of Python's package; nothing is imported from where one stands.
-const VERSION: &str =
-    "import sys; sys.path = [it for it in sys.path if it]; import duckdb; print(duckdb.__version__)";
+const VERSION: &str = "import sys; sys.path = [it for it in sys.path if it]; import duckdb; print(duckdb.__version__)";
 
-const HOW_TO_GET: &str = "`pip install duckdb-cli` brings the program, `pip install duckdb` the package";
+const HOW_TO_GET: &str =
+    "`pip install duckdb-cli` brings the program, `pip install duckdb` the package";
 
 /// A DuckDB that answers.
 #[derive(Debug)]
@@ -103,8 +103,7 @@ impl Engine {
         }
         command.stdin(Stdio::from(File::open(&second)?));
         let stop = || sys::interrupt::requested().is_some();
-        let bounds =
-            Bounds { time: None, complaint_bytes_max: COMPLAINT_BYTES_MAX, stop: &stop };
+        let bounds = Bounds { time: None, complaint_bytes_max: COMPLAINT_BYTES_MAX, stop: &stop };
         let ended = sys::program::run(&mut command, &bounds, take)?;
         let complaint = complaint(&ended.complaint);
         Ok(match ended.status.success() {
@@ -128,10 +127,12 @@ fn answers(program: &Path, python: bool) -> Result<Engine, String> {
     let stop = || sys::interrupt::requested().is_some();
     let bounds =
         Bounds { time: Some(PATIENCE), complaint_bytes_max: COMPLAINT_BYTES_MAX, stop: &stop };
-    let (said, ended) = sys::program::answer(&mut command, &bounds, COMPLAINT_BYTES_MAX)
-        .map_err(|failure| match failure {
-            Failure::Missing => "there is no such program".into(),
-            other => other.to_string(),
+    let (said, ended) =
+        sys::program::answer(&mut command, &bounds, COMPLAINT_BYTES_MAX).map_err(|failure| {
+            match failure {
+                Failure::Missing => "there is no such program".into(),
+                other => other.to_string(),
+            }
         })?;
     let said = String::from_utf8_lossy(&said);
     let said = said.trim();

@@ -129,7 +129,9 @@ impl Question<'_> {
     fn read(&self) -> anyhow::Result<String> {
         let (from, text) = match self {
             Question::Text(text) => ("the question".to_string(), (*text).to_string()),
-            Question::Stdin => ("standard input".into(), bounded(io::stdin().lock(), "standard input")?),
+            Question::Stdin => {
+                ("standard input".into(), bounded(io::stdin().lock(), "standard input")?)
+            }
             Question::File(path) => {
                 let name = path.display().to_string();
                 let file = File::open(path).with_context(|| format!("cannot read {name}"))?;

@@ -117,8 +117,7 @@ impl Making<'_> {
         let state = state(dir)?;
         let manifest = store::read_manifest(dir)?;
         let machine = manifest.environment.machine.clone();
-        let identity =
-            (manifest.session.clone(), machine, manifest.started_unix_ms, manifest.seed);
+        let identity = (manifest.session.clone(), machine, manifest.started_unix_ms, manifest.seed);
         if let Some(other) = self.seen.get(&identity) {
             let [copy, other] = [dir, other].map(|it| it.display().to_string());
             ui::warn(&format!("{copy} is the session of {other} once more; it is asked once"));
@@ -183,8 +182,7 @@ impl Making<'_> {
         let mut script = String::new();
         for waiting in &self.waiting {
             let made = self.made(waiting);
-            let (csv, to, made) =
-                (sql::file(&waiting.csv)?, sql::text(&made)?, sql::file(&made)?);
+            let (csv, to, made) = (sql::file(&waiting.csv)?, sql::text(&made)?, sql::file(&made)?);
             script.push_str(&format!(
                 "COPY (SELECT * REPLACE ({}) FROM read_csv({csv}, {}, all_varchar = true)) TO {to} \
                  (FORMAT parquet);\nSELECT count(*) AS rows FROM read_parquet({made}, \
@@ -195,10 +193,11 @@ impl Making<'_> {
         }
         let mut said = Vec::new();
         let before = engine::settings(self.scratch)?;
-        let answer = self.engine.ask(self.scratch, &before, &script, AnswerFormat::Csv, &mut |it| {
-            said.extend_from_slice(it);
-            Ok(())
-        });
+        let answer =
+            self.engine.ask(self.scratch, &before, &script, AnswerFormat::Csv, &mut |it| {
+                said.extend_from_slice(it);
+                Ok(())
+            });
         let answer = answer.map_err(super::failed)?;
         if let Answer::Refused(why) = answer {
             bail!("DuckDB cannot make tables of the sessions: {why}");
@@ -304,9 +303,10 @@ impl Far {
     fn new(all: usize) -> Self {
         let bar = (ui::is_watched() && all > 1).then(|| {
             let bar = ProgressBar::new(all as u64);
-            let style =
-                ProgressStyle::with_template("{wide_bar:.cyan/dim} {pos}/{len} sessions, {eta} left")
-                    .unwrap_or_else(|_| ProgressStyle::default_bar());
+            let style = ProgressStyle::with_template(
+                "{wide_bar:.cyan/dim} {pos}/{len} sessions, {eta} left",
+            )
+            .unwrap_or_else(|_| ProgressStyle::default_bar());
             bar.set_style(style.progress_chars("━╸─"));
             bar
         });
