@@ -41,6 +41,7 @@ fn quoted(text: &str) -> String {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{file, text};
     use std::ffi::OsStr;
