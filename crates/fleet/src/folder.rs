@@ -10,7 +10,7 @@ use model::{FLEET_FORMAT, Fleet, FleetEngine, NodeFacts};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -202,7 +202,7 @@ impl Folder {
         let (from, to) = (self.workplace(of), self.session(of));
         replace(&from, NODE_FILE, &json(facts, &from)?)?;
         std::fs::rename(&from, &to).map_err(Error::io("give its place to", &from))?;
-        sync(&self.path).map_err(Error::io("write", &self.path))
+        sys::replace::names(&self.path).map_err(Error::io("write", &self.path))
     }
 
     /// The last line that a job of a scheduler said on a node, if it said anything.
@@ -343,29 +343,9 @@ fn json<T: Serialize>(value: &T, path: &Path) -> Result<Vec<u8>, Error> {
 }
 
 fn replace(dir: &Path, name: &str, content: &[u8]) -> Result<(), Error> {
-    let temporary = dir.join(format!(".{name}.{}.new", std::process::id()));
-    let written = written(&temporary, content)
-        .and_then(|()| std::fs::rename(&temporary, dir.join(name)))
-        .and_then(|()| sync(dir));
-    if written.is_err() {
-        // Best effort: the first error is the one worth telling.
-        let _ = std::fs::remove_file(&temporary);
-    }
-    written.map_err(Error::io("write", &dir.join(name)))
-}
-
-fn written(path: &Path, content: &[u8]) -> io::Result<()> {
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path)?;
-    file.write_all(content)?;
-    file.sync_all()
-}
-
-fn sync(dir: &Path) -> io::Result<()> {
-    File::open(dir)?.sync_all()
+    // Nodes that share the folder may replace one file at once.
+    let temporary = format!(".{name}.{}.new", std::process::id());
+    sys::replace::file(dir, name, &temporary, content).map_err(Error::io("write", &dir.join(name)))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use crate::Error;
 use std::ffi::OsStr;
 use std::fs::{DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
@@ -97,32 +97,8 @@ pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
 /// The caller holds the session's lock, so a temporary file that is already there was left by a
 /// process that was killed.
 pub(crate) fn replace(dir: &Path, name: &str, content: &[u8]) -> Result<(), Error> {
-    let path = dir.join(name);
-    let temporary = dir.join(temporary(name));
-    let result = write_and_rename(dir, &temporary, &path, content);
-    if result.is_err() {
-        // Best effort: the first error is the one worth telling.
-        let _ = std::fs::remove_file(&temporary);
-    }
-    result.map_err(Error::io("write", &path))
-}
-
-fn write_and_rename(dir: &Path, temporary: &Path, path: &Path, content: &[u8]) -> io::Result<()> {
-    match std::fs::remove_file(temporary) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    let mut file = create_new(temporary)?;
-    file.write_all(content)?;
-    // Without this a crash soon after the rename can leave the new name with no content.
-    file.sync_all()?;
-    std::fs::rename(temporary, path)?;
-    sync_folder(dir)
-}
-
-/// Makes the names in a folder durable.
-pub(crate) fn sync_folder(dir: &Path) -> io::Result<()> {
-    File::open(dir)?.sync_all()
+    sys::replace::file(dir, name, &temporary(name), content)
+        .map_err(Error::io("write", &dir.join(name)))
 }
 
 /// Where [`replace`] puts the new content of a file before it has its name.

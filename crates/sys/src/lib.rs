@@ -50,6 +50,7 @@ pub mod proc;
 pub mod process;
 pub mod program;
 pub mod relock;
+pub mod replace;
 pub mod shared_futexes;
 pub mod signal;
 pub mod stdio;

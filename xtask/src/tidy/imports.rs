@@ -15,7 +15,7 @@ const TABLE: [(&str, &[&str]); 17] = [
     ("experiments", &["kit", "sys", "isa", "web"]),
     ("subject", &["model", "sys", "kit"]),
     ("study", &["model", "kit"]),
-    ("store", &["model"]),
+    ("store", &["model", "sys"]),
     ("runner", &["model", "sys", "kit"]),
     ("report", &["model", "analysis", "laws"]),
     ("export", &["model", "analysis"]),
@@ -204,14 +204,14 @@ mod tests {
             | `analysis` | model, laws | |\n\
             | `kit` | model, sys | |\n| `web` | model, sys | |\n\
             | `experiments` | kit, sys, isa, web | |\n\
-            | `subject` | model, sys, kit | |\n| `study` | model, kit | |\n| `store` | model | |\n\
+            | `subject` | model, sys, kit | |\n| `study` | model, kit | |\n| `store` | model, sys | |\n\
             | `runner` | model, sys, kit | |\n| `report` | model, analysis, laws | |\n\
             | `export` | model, analysis | |\n| `fleet` | model, sys | |\n| `lab` | all | |\n";
         let with = |text: &str| drawing(&tree([("ARCHITECTURE.md", text)]));
         assert_eq!(with(rooms), []);
         assert_eq!(
-            texts(with(&rooms.replace("| `store` | model |", "| `store` | model, sys |"))),
-            ["ARCHITECTURE.md: its table must have a row that begins | `store` | model |"]
+            texts(with(&rooms.replace("| `store` | model, sys |", "| `store` | model |"))),
+            ["ARCHITECTURE.md: its table must have a row that begins | `store` | model, sys |"]
         );
         assert_eq!(with("").len(), TABLE.len() - 1);
         assert_eq!(drawing(&tree([])).len(), 1);
@@ -223,21 +223,21 @@ mod tests {
 
     #[test]
     fn an_edge_that_is_not_in_the_table_names_both_rooms() {
-        let store = "[dependencies]\nmodel.workspace = true\nserde.workspace = true\n";
-        assert_eq!(edges(&tree([("crates/store/Cargo.toml", store)])), []);
+        let analysis = "[dependencies]\nmodel.workspace = true\nserde.workspace = true\n";
+        assert_eq!(edges(&tree([("crates/analysis/Cargo.toml", analysis)])), []);
         for line in [
             "sys.workspace = true",
             "sys = { workspace = true, features = [] }",
             "kernel = { package = \"sys\", path = \"../sys\" }",
         ] {
-            let wrong = format!("{store}{line} # why\n");
+            let wrong = format!("{analysis}{line} # why\n");
             let faults = edges(&tree([
-                ("crates/store/Cargo.toml", &wrong),
+                ("crates/analysis/Cargo.toml", &wrong),
                 ("crates/sys/Cargo.toml", "[dependencies]\n"),
             ]));
             assert_eq!(
                 texts(faults),
-                ["crates/store/Cargo.toml:4: room store may not import sys"],
+                ["crates/analysis/Cargo.toml:4: room analysis may not import sys"],
                 "{line}"
             );
         }
