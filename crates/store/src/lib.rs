@@ -26,7 +26,7 @@ mod write;
 pub use beside::Beside;
 pub use error::Error;
 pub use name::session_name;
-pub use read::{Duplicate, Stored, Torn, open};
+pub use read::{Duplicate, Stored, Torn, open, read_manifest};
 pub use schema::{
     comparison_schema, fleet_schema, knee_schema, load_schema, plan_schema, prediction_schema,
     scale_schema, selftest_schema, summary_schema, why_schema,

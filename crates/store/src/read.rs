@@ -97,8 +97,11 @@ struct Format {
     format: u64,
 }
 
-/// Reads `manifest.json`, of any format there ever was.
-pub(crate) fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
+/// Reads the `manifest.json` of a session, of any format there ever was, and none of its trials.
+///
+/// # Errors
+/// As [`open`], of the manifest alone.
+pub fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
     let path = dir.join(MANIFEST_FILE);
     let content = read_bounded(dir, &path)?;
     let broken = |error: serde_json::Error| Error::Broken {
