@@ -2,7 +2,7 @@
 
 use super::gathered::{self, Gathered};
 use super::heads::{Head, SideHeads};
-use model::{Comparison, CpuCache, FactRow, Manifest, Replication, Weight};
+use model::{Comparison, CpuCache, Estimate, FactRow, Manifest, Replication, Weight};
 use std::collections::BTreeSet;
 
 /// Load averages that lie no further apart than this are said to be the same: half a CPU.
@@ -234,9 +234,10 @@ pub(crate) fn warnings(
         let ratio = effect.as_ref().filter(|it| it.differs).and_then(|it| it.ratio);
         warnings.extend(ratio.map(|ratio| {
             format!(
-                "The same computation, which no treatment moves, took {:.3} [{:.3}, {:.3}] times as \
-                 long in {}: other differences of that size may come from the machine alone",
-                ratio.point, ratio.low, ratio.high, side.name
+                "The same computation, which no treatment moves, took {} times as long in {}: other \
+                 differences of that size may come from the machine alone",
+                multiple(&ratio),
+                side.name
             )
         }));
     }
@@ -252,6 +253,19 @@ pub(crate) fn warnings(
     }
     warnings.extend(by_trials(sides, comparison));
     warnings
+}
+
+/// A ratio that is not 1 with its interval, in as many digits as it takes to see that an end is not 1:
+/// "1.000 [0.981, 1.000] times as long" would read as no difference.
+fn multiple(ratio: &Estimate) -> String {
+    let shown = |x: f64, digits: usize| format!("{x:.digits$}");
+    let hides = |digits: &usize| {
+        let ends = [ratio.low, ratio.high];
+        ends.iter().any(|end| *end != 1.0 && shown(*end, *digits) == shown(1.0, *digits))
+    };
+    let digits = (3..9).find(|digits| !hides(digits)).unwrap_or(9);
+    let [point, low, high] = [ratio.point, ratio.low, ratio.high].map(|x| shown(x, digits));
+    format!("{point} [{low}, {high}]")
 }
 
 /// A session that stands on two sides is compared with itself.
@@ -346,4 +360,36 @@ fn by_trials(sides: &[SideHeads], comparison: &Comparison) -> Option<String> {
          not find again. Measure each side three times or more, put the sessions of a side into one \
          folder, and compare the folders"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_is_not_1_does_not_read_as_1() {
+        let told = |low: f64, point: f64, high: f64| {
+            let estimate = Estimate { low, point, high, ..Estimate::exactly(point, 3) };
+            multiple(&estimate)
+        };
+        assert_eq!(told(0.9812, 0.9871, 0.9931), "0.987 [0.981, 0.993]");
+        assert_eq!(told(0.9812, 0.999_61, 0.999_93), "0.99961 [0.98120, 0.99993]");
+        assert_eq!(told(1.000_2, 1.1, 1.2), "1.1000 [1.0002, 1.2000]");
+        // Where there is nothing to see, it ends.
+        assert_eq!(told(1.0, 1.0, 1.0), "1.000 [1.000, 1.000]");
+        assert_eq!(told(1.0 - 1e-15, 1.0, 1.0), "1.000000000 [1.000000000, 1.000000000]");
+    }
+
+    #[test]
+    fn of_many_values_some_are_told_and_all_are_looked_at() {
+        let values = |count: usize, last: &str| {
+            let own = (0..count).map(|n| format!("{n:04}"));
+            own.chain([last.to_string()]).collect::<Vec<String>>()
+        };
+        assert_eq!(told("kernel", values(2, "x")), "0000 / 0001 / x");
+        let many = told("kernel", values(1000, "x"));
+        assert!(many.ends_with("0007 and 993 more") && many.len() < 100, "{many}");
+        let loads = ["9.20", "10.50", "0.10"].map(String::from).to_vec();
+        assert_eq!(told(LOAD, loads), "0.10 to 10.50");
+    }
 }
