@@ -128,6 +128,7 @@ impl Drop for Closing<'_> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -139,7 +140,7 @@ mod tests {
     fn results_come_in_order_whoever_is_late() {
         let items: Vec<u64> = (0..200).collect();
         let work = |item: &u64| {
-            if item % 7 == 0 {
+            if item.is_multiple_of(7) {
                 std::thread::sleep(Duration::from_millis(2));
             }
             Ok(item * 2)
