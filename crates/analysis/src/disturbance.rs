@@ -110,6 +110,11 @@ pub(crate) struct Disturbed {
 }
 
 impl Disturbed {
+    /// Those of two samples together.
+    pub(crate) fn and(self, other: Disturbed) -> Self {
+        Disturbed { bad: self.bad + other.bad, of: self.of + other.of }
+    }
+
     pub(crate) fn among(records: &[&Record]) -> Self {
         let shares = records.iter().filter_map(|record| lost_share(record));
         shares.fold(Disturbed::default(), |sum, share| Disturbed {

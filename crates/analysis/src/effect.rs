@@ -379,7 +379,7 @@ impl Table<'_> {
     /// Why a treatment has no number, as the end of a sentence.
     pub(crate) fn why_not(&self, treatment: &Treatment) -> String {
         match self.records(treatment).first().map(|record| &record.outcome) {
-            None => " is in this profile, or was reached".into(),
+            None => NOT_REACHED.into(),
             Some(Outcome::Completed { .. }) => " measured it".into(),
             Some(outcome) => {
                 let (kind, reason) = crate::outcomes::words(outcome);
@@ -388,6 +388,9 @@ impl Table<'_> {
         }
     }
 }
+
+/// Why a treatment without a trial has no number, as the end of a sentence.
+pub(crate) const NOT_REACHED: &str = " is in this profile, or was reached";
 
 /// Why an interval of so many blocks is none.
 fn too_few(blocks: usize) -> String {

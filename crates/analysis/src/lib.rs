@@ -53,7 +53,10 @@ mod fixture;
 #[cfg(test)]
 mod simulation;
 
-pub use compare::{CompareInput, CompareSession, CompareSide, Condition, Direction, compare};
+pub use compare::{
+    Answers, CompareInput, CompareSession, CompareSide, Condition, Digest, Direction, Head, Heads,
+    Questions, SideHeads, compare,
+};
 pub use estimate::{mean_estimate, median_estimate};
 pub use fleet::{FleetMember, FleetSays, fleet, kind as machine_kind};
 pub use floor::minimum_detectable;

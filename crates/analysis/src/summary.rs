@@ -60,10 +60,8 @@ pub fn summarise(input: &Input<'_>) -> Summary {
     let mut experiments: Vec<ExperimentSummary> =
         tables.iter().map(|table| experiment(table, own(table.design), &tagger)).collect();
     let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
-    let p_values: Vec<f64> =
-        judged.iter().flatten().filter_map(|j| j.leaning.map(|leaning| leaning.p_value)).collect();
-    let verdicts = p_values.len();
-    let mut stands = holm(&p_values).into_iter();
+    let (verdicts, stands) = corrected(&judged);
+    let mut stands = stands.into_iter();
     for (summary, planted) in experiments.iter_mut().zip(planted(&tables)) {
         summary.planted = planted;
     }
@@ -94,6 +92,22 @@ pub(crate) fn by_experiment(records: &[Record]) -> HashMap<&str, Vec<&Record>> {
     own
 }
 
+/// How many verdicts share their error, and which of them stand.
+fn corrected(judged: &[Vec<Judged<'_>>]) -> (usize, Vec<bool>) {
+    let leanings = judged.iter().flatten().filter_map(|judged| judged.leaning);
+    let p_values: Vec<f64> = leanings.map(|leaning| leaning.p_value).collect();
+    (p_values.len(), holm(&p_values))
+}
+
+/// The verdict of each claim of a session, by its name, experiment by experiment.
+pub(crate) fn verdicts(tables: &[Table<'_>]) -> Vec<Vec<(String, Verdict)>> {
+    let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
+    let (_, stands) = corrected(&judged);
+    let mut stands = stands.into_iter();
+    let mut told = |one: &Judged<'_>| (one.claim.id.clone(), one.verdict(&mut stands));
+    judged.iter().map(|claims| claims.iter().map(&mut told).collect()).collect()
+}
+
 /// A claim with what its own data say.
 struct Judged<'a> {
     claim: &'a Claim,
@@ -115,6 +129,14 @@ fn judge<'a>(table: &Table<'a>) -> Vec<Judged<'a>> {
 }
 
 impl Judged<'_> {
+    /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct.
+    fn verdict(&self, stands: &mut impl Iterator<Item = bool>) -> Verdict {
+        match self.leaning {
+            Some(leaning) => leaning.verdict(stands.next().unwrap_or(false)),
+            None => Verdict::Inconclusive,
+        }
+    }
+
     /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct, which
     /// went over so many verdicts.
     fn result(
@@ -123,10 +145,7 @@ impl Judged<'_> {
         stands: &mut impl Iterator<Item = bool>,
         verdicts: usize,
     ) -> ClaimResult {
-        let verdict = match self.leaning {
-            Some(leaning) => leaning.verdict(stands.next().unwrap_or(false)),
-            None => Verdict::Inconclusive,
-        };
+        let verdict = self.verdict(stands);
         let claim = self.claim;
         let (grade, raise) = grade(table, &claim.quantity);
         ClaimResult {
@@ -240,7 +259,7 @@ fn level(response: &Response, values: &[f64]) -> Option<Estimate> {
 
 /// The controls of all experiments. Trust holds only if at least one control was measured and
 /// none of them told identical treatments apart: without a control nothing is known.
-fn trust(tables: &[Table<'_>]) -> Trust {
+pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
     let mut controls = Vec::new();
     let mut p_values = Vec::new();
     let (mut floor, mut floor_in_ten_times): (Option<f64>, Option<f64>) = (None, None);

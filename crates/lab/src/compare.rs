@@ -5,17 +5,23 @@ pub(crate) mod sides;
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
 use crate::{destination, session, ui};
-use analysis::{CompareInput, CompareSession, CompareSide, Condition};
+use analysis::{Condition, Questions};
 use anyhow::{Context, bail};
 use model::{Comparison, Design, GateOutcome};
-use sides::Opened;
+use std::collections::HashSet;
+use std::sync::Arc;
 
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
     let paths = std::iter::once(&args.base).chain(&args.sides);
-    let opened = sides::open(&paths.map(std::path::PathBuf::as_path).collect::<Vec<_>>())?;
-    let designs: Vec<&Design> = opened.iter().flat_map(Opened::designs).collect();
-    known(&args.experiment, &args.fail_if, &designs)?;
-    let comparison = compared(&opened, args);
+    let paths: Vec<&std::path::Path> = paths.map(std::path::PathBuf::as_path).collect();
+    let folders = sides::find(&paths)?;
+    let sides = sides::heads(&paths, &folders)?;
+    // Before a thousand sessions are read.
+    let designs = sides.iter().flat_map(|side| &side.heads).flat_map(|head| &head.designs);
+    known(&args.experiment, &args.fail_if, &different(designs))?;
+    let questions = Arc::new(Questions::new(sides, &args.experiment));
+    let answers = sides::answers(&questions, &folders)?;
+    let comparison = answers.end(session::VERSION, &args.fail_if);
     let alone = page(args, &comparison)?;
     if alone {
         return Ok(exit(&comparison));
@@ -43,19 +49,10 @@ fn page(args: &CompareArgs, comparison: &Comparison) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-fn compared(opened: &[Opened], args: &CompareArgs) -> Comparison {
-    let sessions: Vec<Vec<CompareSession<'_>>> = opened.iter().map(Opened::sessions).collect();
-    let sides: Vec<CompareSide<'_>> = opened
-        .iter()
-        .zip(&sessions)
-        .map(|(side, sessions)| CompareSide { name: &side.name, sessions })
-        .collect();
-    analysis::compare(&CompareInput {
-        scruple: session::VERSION,
-        sides: &sides,
-        only: &args.experiment,
-        conditions: &args.fail_if,
-    })
+/// Each design once, however many sessions share it.
+fn different<'a>(designs: impl Iterator<Item = &'a Arc<Design>>) -> Vec<&'a Design> {
+    let mut seen = HashSet::new();
+    designs.filter(|design| seen.insert(Arc::as_ptr(design))).map(Arc::as_ref).collect()
 }
 
 /// Whether what was named is there to be compared.

@@ -11,6 +11,7 @@ mod environment;
 mod exit;
 mod export;
 mod fleet;
+mod in_order;
 mod load;
 mod plan;
 mod programs;

@@ -101,3 +101,66 @@ impl Progress {
         self.begun.elapsed()
     }
 }
+
+/// Fewer things than this are not counted aloud.
+const COUNTED_MIN: usize = 10;
+
+/// Shows how many of some things are done: a live line on a terminal, plain lines elsewhere.
+#[derive(Debug)]
+pub(crate) struct Count {
+    bar: Option<ProgressBar>,
+    what: &'static str,
+    of: usize,
+    done: usize,
+    begun: Instant,
+    last_plain: Instant,
+}
+
+impl Count {
+    /// None of so many, which are called `what`.
+    pub(crate) fn new(what: &'static str, of: usize) -> Self {
+        let bar = (of >= COUNTED_MIN && ui::is_watched()).then(|| {
+            let style =
+                ProgressStyle::with_template("{wide_bar:.cyan/dim} {pos} of {len} {msg}, {prefix}")
+                    .unwrap_or_else(|_| ProgressStyle::default_bar());
+            let bar = ProgressBar::new(of as u64).with_message(what).with_prefix("just begun");
+            bar.set_style(style.progress_chars("━╸─"));
+            bar
+        });
+        Count { bar, what, of, done: 0, begun: Instant::now(), last_plain: Instant::now() }
+    }
+
+    /// One more is done.
+    pub(crate) fn one_more(&mut self) {
+        self.done += 1;
+        let gone = self.begun.elapsed();
+        let whole = gone.mul_f64(self.of as f64 / self.done as f64);
+        let left = format!("about {} left", ui::seconds(whole.saturating_sub(gone).as_secs()));
+        if let Some(bar) = &self.bar {
+            bar.set_prefix(left);
+            bar.set_position(self.done as u64);
+        } else if self.of >= COUNTED_MIN && self.last_plain.elapsed() >= PLAIN_EVERY {
+            self.last_plain = Instant::now();
+            ui::note(&format!(
+                "[{}] {} of {} {}, {left}",
+                ui::seconds(gone.as_secs()),
+                self.done,
+                self.of,
+                self.what
+            ));
+        }
+    }
+
+    /// Clears the live line.
+    pub(crate) fn end(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl Drop for Count {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

@@ -289,6 +289,66 @@ fn another_design_is_refused_and_passes_no_gate() {
     assert!(!String::from_utf8(coloured.stdout).unwrap().contains("\u{1b}[2J"));
 }
 
+/// The most memory that a comparison of two sides of so many sessions was seen to take, in KiB.
+fn peak_kib(dir: &Path, sessions: usize) -> u64 {
+    let sides = ["a", "b"].map(|side| dir.join(format!("{side}{sessions}")));
+    for (side, seed) in sides.iter().zip([0, 1000]) {
+        for number in 0..sessions as u64 {
+            copy(LATER, &side.join(format!("{number:04}")), |manifest| {
+                manifest.seed = seed + number;
+                manifest.session = format!("{seed}-{number}");
+            });
+        }
+    }
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("scruple"));
+    command.args(["compare", path(&sides[0]), path(&sides[1])]);
+    command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let status = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    let end = loop {
+        let told = fs::read_to_string(&status).unwrap_or_default();
+        let found = told.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let found = found.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        peak = found.unwrap_or(0).max(peak);
+        if let Some(end) = child.try_wait().unwrap() {
+            break end;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    };
+    assert!(end.success(), "{end}");
+    peak
+}
+
+#[test]
+fn memory_does_not_grow_with_the_trials_of_all_sessions() {
+    let dir = tempfile::tempdir().unwrap();
+    let (few, many) = (peak_kib(dir.path(), 4), peak_kib(dir.path(), 34));
+    // 60 sessions more: their trials would take over 60 MB (1.6 MB of JSON each), their numbers 3.
+    assert!(few > 0 && many < few + 30_000, "{few} KiB with 8 sessions, {many} KiB with 68");
+}
+
+#[test]
+fn a_side_of_too_many_sessions_is_refused_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    for number in 0..=4096 {
+        let session = dir.path().join(number.to_string());
+        fs::create_dir(&session).unwrap();
+        fs::write(session.join("manifest.json"), "").unwrap();
+    }
+    let told = error(&[LATER, path(dir.path())]);
+    assert!(told.contains("more than 4096 sessions") && told.lines().count() == 1, "{told}");
+}
+
+#[test]
+fn a_wrong_name_is_told_before_any_trial_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let damaged = copy(LATER, &dir.path().join("damaged"), |_| ());
+    fs::write(damaged.join("trials.ndjson"), "{}\n").unwrap();
+    let told = error(&[LATER, path(&damaged), "-e", "creates"]);
+    assert!(told.contains("there are: clock") && told.lines().count() == 1, "{told}");
+}
+
 #[test]
 fn help_tells_the_conditions_and_the_exit_codes() {
     let help = String::from_utf8(compare(&["--help"]).stdout).unwrap();

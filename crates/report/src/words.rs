@@ -318,3 +318,8 @@ pub(crate) fn moment(unix_ms: u64) -> String {
     let Moment { year, month, day, hour, minute, .. } = Moment::of_unix_ms(unix_ms);
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
+
+/// A finding's sentence whose number is told elsewhere: "A pipe takes …".
+pub(crate) fn without_number(sentence: &str) -> String {
+    sentence.replace("{}", "…").replace("….", "…")
+}

@@ -97,10 +97,10 @@ struct Format {
     format: u64,
 }
 
-/// Reads `manifest.json`, of any format there ever was, and nothing else of the session.
+/// Reads the `manifest.json` of a session, of any format there ever was, and none of its trials.
 ///
 /// # Errors
-/// As [`open`], as far as the manifest goes.
+/// As [`open`], of the manifest alone.
 pub fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
     let path = dir.join(MANIFEST_FILE);
     let content = read_bounded(dir, &path)?;

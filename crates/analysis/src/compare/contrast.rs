@@ -79,6 +79,18 @@ impl Arm {
         Arm { point, low, high, freedom: 0.0, samples: 1, agrees: true, counted, ties: None }
     }
 
+    /// An interval, or a number that stands alone, without what it knows of ties.
+    pub(crate) fn bare(
+        point: f64,
+        (low, high): (f64, f64),
+        samples: usize,
+        agrees: bool,
+        counted: bool,
+    ) -> Self {
+        let freedom = samples.saturating_sub(1) as f64;
+        Arm { point, low, high, freedom, samples, agrees, counted, ties: None }
+    }
+
     /// An interval that comes from elsewhere.
     pub(crate) fn given(estimate: &Estimate, samples: usize) -> Self {
         let Estimate { point, low, high, .. } = *estimate;

@@ -1,21 +1,25 @@
 //! Whether an experiment is the same thing on all sides.
 
-use super::CompareSide;
+use super::heads::SideHeads;
 use model::{Center, Design, Factor, Response};
+use std::sync::Arc;
 
-/// Why an experiment cannot be compared; `None` where it can.
+/// Why an experiment cannot be compared, as far as its definitions say; `None` where it can.
 ///
 /// Its version says that its numbers may have moved. A definition that differs although the version
 /// does not is no less another measure: then nobody remembered to raise it.
-pub(crate) fn refusal(sides: &[CompareSide<'_>], id: &str) -> Option<String> {
-    let mut known: Option<&Design> = None;
+pub(crate) fn refusal(sides: &[&SideHeads], id: &str) -> Option<String> {
+    let mut known: Option<&Arc<Design>> = None;
     for (at, side) in sides.iter().enumerate() {
-        for session in side.sessions {
-            let Some(design) = session.design(id) else { continue };
+        for head in &side.heads {
+            let Some(design) = head.design(id) else { continue };
             let Some(first) = known else {
                 known = Some(design);
                 continue;
             };
+            if Arc::ptr_eq(first, design) {
+                continue;
+            }
             if design.version != first.version {
                 let (was, is) = (first.version, design.version);
                 return Some(format!(
@@ -27,7 +31,7 @@ pub(crate) fn refusal(sides: &[CompareSide<'_>], id: &str) -> Option<String> {
                 return Some(format!(
                     "{what} is defined in another way in {} ({}), under the same version of the \
                      design",
-                    side.name, session.manifest.session
+                    side.name, head.manifest.session
                 ));
             }
         }
@@ -35,14 +39,17 @@ pub(crate) fn refusal(sides: &[CompareSide<'_>], id: &str) -> Option<String> {
             return Some("the base did not measure it".into());
         }
     }
-    let measured = |side: &&CompareSide<'_>| {
-        let mut records = side.sessions.iter().flat_map(|session| session.records);
-        records.any(|record| record.experiment == id)
-    };
-    if !sides.iter().take(1).all(|side| measured(&side)) {
+    None
+}
+
+/// Why an experiment cannot be compared, as far as its trials say; for each side, the base first,
+/// whether it has any.
+pub(crate) fn unmeasured(measured: &[bool]) -> Option<String> {
+    let (base, others) = measured.split_first()?;
+    if !base {
         return Some("the base did not measure it".into());
     }
-    if !sides.iter().skip(1).any(|side| measured(&side)) {
+    if !others.contains(&true) {
         return Some("only the base measured it".into());
     }
     None

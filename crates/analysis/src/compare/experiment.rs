@@ -1,18 +1,20 @@
 //! One experiment on all sides.
 
+use super::asked::AskedExperiment;
+use super::column::{Arms, Column};
 use super::contrast::Arm;
-use super::reading::{Numbers, Reading, Scale, arm, of_trials, shown};
-use super::{CompareSession, CompareSide, definitions};
+use super::definitions;
+use super::gathered::{At, Experiment, Gathered};
+use super::heads::SideHeads;
+use super::reading::{Reading, Scale, of_columns, shown};
 use crate::disturbance::Disturbed;
-use crate::effect::{Effect, effect, form};
-use crate::estimate::median_estimate;
 use crate::evidence::{self, Evidence};
-use crate::sample::Table;
 use model::{
-    Cell, Claim, ComparedExperiment, ComparedQuantity, ComparedRow, ComparedVerdict, Design,
-    Estimate, Finding, Quantity, Response, SessionEffect, Treatment, Unit, Verdict,
+    Claim, ComparedExperiment, ComparedQuantity, ComparedRow, ComparedVerdict, Design, Estimate,
+    Finding, Quantity, Response, SessionEffect, Treatment, Unit,
 };
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// What is said of an experiment, with what is needed to judge its effects.
 pub(crate) struct Compared {
@@ -67,45 +69,24 @@ impl Compared {
     }
 }
 
-/// The tables of one side, a session each.
-struct Tables<'a>(Vec<Table<'a>>);
-
-impl<'a> Tables<'a> {
-    fn of(side: &CompareSide<'a>, id: &str) -> Self {
-        let table = |session: &CompareSession<'a>| {
-            let design = session.design(id)?;
-            let table = Table::new(design, session.records.iter());
-            (!table.treatments().is_empty()).then_some(table)
-        };
-        Tables(side.sessions.iter().filter_map(table).collect())
-    }
-
-    fn treatments(&self) -> BTreeSet<&'a Treatment> {
-        self.0.iter().flat_map(Table::treatments).collect()
-    }
-
-    /// The trials of each session at the treatment that a cell means.
-    fn level(&self, response: &str, at: &Cell) -> Numbers {
-        let at = self.0.first().map(|table| table.design.complete(at));
-        at.map_or_else(Vec::new, |treatment| self.numbers(response, &treatment))
-    }
-
-    fn numbers(&self, response: &str, treatment: &Treatment) -> Numbers {
-        let trials = self.0.iter().map(|table| table.trials(response, treatment));
-        trials.filter(|trials| !trials.is_empty()).collect()
-    }
-}
-
 /// See [`ComparedExperiment`].
-pub(crate) fn compared(sides: &[CompareSide<'_>], id: &str) -> Compared {
-    let designs: Vec<Option<&Design>> = sides.iter().map(|side| side.design(id)).collect();
+pub(crate) fn compared(
+    sides: &[SideHeads],
+    asked: &AskedExperiment,
+    gathered: &Gathered,
+    own: &Experiment,
+) -> Compared {
+    let designs: Vec<Option<&Arc<Design>>> =
+        sides.iter().map(|side| side.design(&asked.id)).collect();
     let question = designs.iter().flatten().next().map_or(String::new(), |it| it.question.clone());
+    let measured: Vec<bool> =
+        gathered.sides.iter().map(|side| side.measured.contains(&asked.id)).collect();
     let mut compared = Compared {
         experiment: ComparedExperiment {
-            id: id.to_string(),
+            id: asked.id.clone(),
             question,
             versions: designs.iter().map(|design| design.map(|it| it.version)).collect(),
-            refused: definitions::refusal(sides, id),
+            refused: asked.refused.clone().or_else(|| definitions::unmeasured(&measured)),
             warnings: Vec::new(),
             findings: Vec::new(),
             rows: Vec::new(),
@@ -116,46 +97,39 @@ pub(crate) fn compared(sides: &[CompareSide<'_>], id: &str) -> Compared {
         rows: Vec::new(),
         lost: Vec::new(),
     };
-    let (Some(design), None) = (designs.first().copied().flatten(), &compared.experiment.refused)
-    else {
+    let (Some(design), None) = (&asked.design, &compared.experiment.refused) else {
         return compared;
     };
-    let tables: Vec<Tables<'_>> = sides.iter().map(|side| Tables::of(side, id)).collect();
-    for finding in &design.findings {
-        // A finding that another version of the catalog asks in another way is another finding.
-        let same = |other: &&Design| {
-            other.findings.iter().any(|it| it.id == finding.id && it.quantity == finding.quantity)
-        };
-        if designs.iter().flatten().all(same) {
-            let (told, readings) = compared_finding(&tables, finding);
-            compared.experiment.findings.push(told);
-            compared.findings.push(readings);
-        }
+    for (at, finding) in asked.findings.iter().enumerate() {
+        let (told, readings) = compared_finding(&design.findings[finding.at], asked, own, at);
+        compared.experiment.findings.push(told);
+        compared.findings.push(readings);
     }
-    add_rows(&mut compared, design, &tables);
-    compared.experiment.verdicts = verdicts(sides, id);
-    compared.experiment.warnings = warnings(sides, id, &compared.experiment);
+    add_rows(&mut compared, design, own);
+    compared.experiment.verdicts = verdicts(sides, design, own);
+    compared.experiment.warnings = warnings(sides, own, &compared.experiment);
     if compared.experiment.rows.is_empty() && compared.experiment.findings.is_empty() {
         compared.experiment.refused = Some("the sides have no treatment in common".into());
     }
     compared
 }
 
-fn add_rows(compared: &mut Compared, design: &Design, tables: &[Tables<'_>]) {
-    let measured: Vec<BTreeSet<&Treatment>> = tables.iter().map(Tables::treatments).collect();
+fn add_rows(compared: &mut Compared, design: &Design, own: &Experiment) {
+    let measured: Vec<BTreeSet<&Treatment>> =
+        (0..own.sides.len()).map(|side| own.treatments(side)).collect();
     let Some((base, others)) = measured.split_first() else {
         return;
     };
     for treatment in base.iter().filter(|it| others.iter().any(|side| !side.contains(*it))) {
-        let told = design.responses.iter().map(|response| response.name.as_str());
-        let told = told.filter(|response| !tables[0].numbers(response, treatment).is_empty());
-        compared.lost.extend(told.map(|response| (response.to_string(), (*treatment).clone())));
+        let has = |at: usize| own.column(0, at, treatment).is_some_and(|it| !it.is_empty());
+        let told = design.responses.iter().enumerate().filter(|(at, _)| has(*at));
+        compared.lost.extend(told.map(|(_, it)| (it.name.clone(), (*treatment).clone())));
     }
     let elsewhere: BTreeSet<&Treatment> = others.iter().flatten().copied().collect();
     compared.experiment.treatments_left_out = base.symmetric_difference(&elsewhere).count() as u64;
     for treatment in base.intersection(&elsewhere) {
-        for response in &design.responses {
-            if let Some((row, readings)) = compared_row(tables, treatment, response) {
+        for (at, response) in design.responses.iter().enumerate() {
+            if let Some((row, readings)) = compared_row(own, treatment, at, response) {
                 compared.experiment.rows.push(row);
                 compared.rows.push(readings);
             }
@@ -166,36 +140,39 @@ fn add_rows(compared: &mut Compared, design: &Design, tables: &[Tables<'_>]) {
 /// A row, if the base or another side has a number of it: a treatment that has one no longer is
 /// worth as much as a treatment that has another.
 fn compared_row(
-    tables: &[Tables<'_>],
+    own: &Experiment,
     treatment: &Treatment,
+    at: usize,
     response: &Response,
 ) -> Option<(ComparedRow, Vec<Option<Reading>>)> {
-    let numbers: Vec<Numbers> =
-        tables.iter().map(|side| side.numbers(&response.name, treatment)).collect();
-    if numbers.iter().all(Vec::is_empty) {
+    let sides = own.treatments.get(treatment)?;
+    let none = Column::default();
+    let columns: Vec<&Column> =
+        sides.iter().map(|side| side.columns.get(at).unwrap_or(&none)).collect();
+    if columns.iter().all(|column| column.is_empty()) {
         return None;
     }
-    let (base, others) = numbers.split_first()?;
-    let readings = others.iter().zip(&tables[1..]).map(|(own, side)| {
-        if !side.treatments().contains(treatment) {
+    let base = *columns.first()?;
+    let reading = |side: usize| {
+        if !sides[side].tried {
             return None;
         }
-        let missing = [(base, &tables[0], "the base"), (own, side, "this side")];
-        let missing = missing.into_iter().find(|(numbers, ..)| numbers.is_empty());
-        if let Some((_, side, which)) = missing {
-            let why = side.0.first().map_or(String::new(), |table| table.why_not(treatment));
+        let missing = [(0, "the base"), (side, "this side")];
+        let missing = missing.into_iter().find(|(side, _)| columns[*side].is_empty());
+        if let Some((side, which)) = missing {
+            let why = own.why_not(side, treatment);
             return Some(Reading::none(format!("{which} has no number{why}")));
         }
-        let mut reading = of_trials(own, base, response);
+        let mut reading = of_columns(columns[side], base, response);
         if is_timed(response)
-            && let Some(remark) = disturbed(&[&tables[0], side], treatment)
+            && let Some(remark) = disturbed(&[&sides[0], &sides[side]])
         {
             reading.add_remark(&remark);
         }
         Some(reading)
-    });
-    let readings: Vec<Option<Reading>> = readings.collect();
-    let values = numbers.iter().map(|sessions| level(sessions, response.is_counted()));
+    };
+    let readings: Vec<Option<Reading>> = (1..sides.len()).map(reading).collect();
+    let values = columns.iter().map(|column| level(column, response.is_counted()));
     let row = ComparedRow {
         treatment: treatment.clone(),
         response: response.name.clone(),
@@ -208,24 +185,18 @@ fn compared_row(
 }
 
 /// What is shown of one side's trials.
-fn level(sessions: &Numbers, counted: bool) -> Option<Estimate> {
-    if let [trials] = sessions.as_slice() {
-        return median_estimate(trials);
+fn level(column: &Column, counted: bool) -> Option<Estimate> {
+    if let Some(alone) = column.alone() {
+        return alone;
     }
-    let positive = sessions.iter().flatten().all(|value| *value > 0.0);
-    let arms: Vec<Arm> =
-        sessions.iter().filter_map(|trials| arm(trials, positive, counted)).collect();
-    shown(&arms, if positive { f64::exp } else { |x| x })
+    let positive = column.is_positive();
+    shown(&column.arms(positive, counted), if positive { f64::exp } else { |x| x })
 }
 
 /// That others had the CPU, of so many trials that it moves the number.
-fn disturbed(sides: &[&Tables<'_>], treatment: &Treatment) -> Option<String> {
-    let one = |side: &&Tables<'_>| {
-        let records: Vec<_> =
-            side.0.iter().flat_map(|table| table.records(treatment)).copied().collect();
-        Disturbed::among(&records)
-    };
-    let found: Vec<Disturbed> = sides.iter().map(one).filter(|it| it.shifts()).collect();
+fn disturbed(sides: &[&At]) -> Option<String> {
+    let found: Vec<Disturbed> =
+        sides.iter().map(|side| side.disturbed).filter(|it| it.shifts()).collect();
     let bad: usize = found.iter().map(|it| it.bad).sum();
     let of: usize = found.iter().map(|it| it.of).sum();
     (bad > 0).then(|| format!("others took the CPU from {bad} of {of} trials"))
@@ -238,47 +209,43 @@ fn is_timed(response: &Response) -> bool {
 /// A finding on all sides. Where CPU time carries it on one of them, it carries it on all: a wall
 /// clock against CPU time is no comparison.
 fn compared_finding(
-    tables: &[Tables<'_>],
     finding: &Finding,
+    asked: &AskedExperiment,
+    own: &Experiment,
+    at: usize,
 ) -> (ComparedQuantity, Vec<Option<Reading>>) {
     let quantity = &finding.quantity;
-    let as_read: Vec<Vec<Effect>> = effects(tables, |table| effect(table, quantity));
-    let carrier = as_read.iter().flatten().find_map(|effect| effect.carried_by.clone());
-    let all = match &carrier {
-        Some(twin) => effects(tables, |table| form(table, quantity, twin)),
-        None => effects(tables, |table| form(table, quantity, quantity.response())),
-    };
-    let evidence: Vec<Vec<Evidence>> = all
-        .iter()
-        .map(|side| side.iter().map(|it| it.evidence).filter(|it| *it != Evidence::None).collect())
-        .collect();
-    let response = carrier.as_deref().unwrap_or(quantity.response());
+    let carriers = &asked.findings[at].carriers;
+    let carrier = own.sides.iter().find_map(|side| side.findings[at].carried_by.as_deref());
+    let response = carrier.unwrap_or(quantity.response());
+    let place = carriers.iter().position(|it| it == response).unwrap_or_default();
+    let evidence: Vec<&[Evidence]> =
+        own.sides.iter().map(|side| side.findings[at].evidence(place)).collect();
+    let firsts = || own.sides.iter().filter_map(|side| side.first.as_ref()).map(|(it, _)| it);
+    let defined = firsts().find_map(|design| design.response(response));
     let unit = match quantity {
-        Quantity::Value { .. } | Quantity::Difference { .. } => tables
-            .iter()
-            .find_map(|side| side.0.first()?.design.response(response).map(|it| it.unit.clone())),
+        Quantity::Value { .. } | Quantity::Difference { .. } => defined.map(|it| it.unit.clone()),
         _ => None,
     };
-    if let Quantity::Value { at, .. } = quantity {
+    let mut readings = if let Quantity::Value { at, .. } = quantity {
         // A level is what a row is, and has logarithms of its own.
-        let numbers: Vec<Numbers> = tables.iter().map(|side| side.level(response, at)).collect();
-        return (
-            told(finding, unit, &evidence),
-            level_readings(&numbers, tables, response, carrier.as_deref()),
-        );
-    }
-    let readings = match evidence.split_first() {
-        None => Vec::new(),
-        Some((base, others)) => {
-            others.iter().map(|own| finding_reading(own, base, quantity)).collect()
+        let place = asked.responses.iter().position(|it| it == response);
+        let column = |side| place.and_then(|place| own.level(side, place, at));
+        let columns: Vec<Option<&Column>> = (0..own.sides.len()).map(column).collect();
+        level_readings(&columns, defined)
+    } else {
+        match evidence.split_first() {
+            None => Vec::new(),
+            Some((base, others)) => {
+                others.iter().map(|own| finding_reading(own, base, quantity)).collect()
+            }
         }
     };
-    let mut readings: Vec<Option<Reading>> = readings;
-    carried(&mut readings, carrier.as_deref());
+    carried(&mut readings, carrier);
     (told(finding, unit, &evidence), readings)
 }
 
-fn told(finding: &Finding, unit: Option<Unit>, evidence: &[Vec<Evidence>]) -> ComparedQuantity {
+fn told(finding: &Finding, unit: Option<Unit>, evidence: &[&[Evidence]]) -> ComparedQuantity {
     ComparedQuantity {
         id: finding.id.clone(),
         sentence: finding.sentence.clone(),
@@ -299,28 +266,21 @@ fn carried(readings: &mut [Option<Reading>], carrier: Option<&str>) {
 
 /// A finding that is a level: its trials against those of the base.
 fn level_readings(
-    numbers: &[Numbers],
-    tables: &[Tables<'_>],
-    response: &str,
-    carrier: Option<&str>,
+    columns: &[Option<&Column>],
+    response: Option<&Response>,
 ) -> Vec<Option<Reading>> {
-    let unit = tables.iter().find_map(|side| side.0.first()?.design.response(response));
-    let (Some(response), Some((base, others))) = (unit, numbers.split_first()) else {
+    let none = Column::default();
+    let columns: Vec<&Column> = columns.iter().map(|column| column.unwrap_or(&none)).collect();
+    let (Some(response), Some((base, others))) = (response, columns.split_first()) else {
         return Vec::new();
     };
-    let one = |own: &Numbers| match (own.is_empty(), base.is_empty()) {
+    let one = |own: &&Column| match (own.is_empty(), base.is_empty()) {
         (true, true) => None,
         (true, _) => Some(Reading::none("this side does not give it".into())),
         (_, true) => Some(Reading::none("the base does not give it".into())),
-        _ => Some(of_trials(own, base, response)),
+        _ => Some(of_columns(own, base, response)),
     };
-    let mut readings: Vec<Option<Reading>> = others.iter().map(one).collect();
-    carried(&mut readings, carrier);
-    readings
-}
-
-fn effects(tables: &[Tables<'_>], form: impl Fn(&Table<'_>) -> Effect) -> Vec<Vec<Effect>> {
-    tables.iter().map(|side| side.0.iter().map(&form).collect()).collect()
+    others.iter().map(one).collect()
 }
 
 fn finding_reading(own: &[Evidence], base: &[Evidence], quantity: &Quantity) -> Option<Reading> {
@@ -333,7 +293,7 @@ fn finding_reading(own: &[Evidence], base: &[Evidence], quantity: &Quantity) -> 
     }
     let scale = scale(own.iter().chain(base), quantity);
     let arms = |side: &[Evidence]| side.iter().filter_map(|it| evidence_arm(it, scale)).collect();
-    let (own, base): (Vec<Arm>, Vec<Arm>) = (arms(own), arms(base));
+    let (own, base): (Arms, Arms) = (arms(own), arms(base));
     Some(Reading::of(&own, &base, scale))
 }
 
@@ -371,27 +331,27 @@ fn finding_value(side: &[Evidence]) -> Option<Estimate> {
         true => (Scale::Log, f64::exp),
         false => (Scale::Ratio, |x| x),
     };
-    let arms: Vec<Arm> = side.iter().filter_map(|it| evidence_arm(it, scale)).collect();
+    let arms: Arms = side.iter().filter_map(|it| evidence_arm(it, scale)).collect();
     shown(&arms, from)
 }
 
 /// Claims that ask the same on all sides and are not answered alike.
-fn verdicts(sides: &[CompareSide<'_>], id: &str) -> Vec<ComparedVerdict> {
-    let Some(design) = sides.first().and_then(|side| side.design(id)) else {
-        return Vec::new();
-    };
+fn verdicts(sides: &[SideHeads], design: &Arc<Design>, own: &Experiment) -> Vec<ComparedVerdict> {
     let asks = |other: &Design, claim: &Claim| {
         let found = other.claims.iter().find(|it| it.id == claim.id);
         found.is_some_and(|it| it.quantity == claim.quantity && it.holds_if == claim.holds_if)
     };
-    let alike = |claim: &&Claim| {
-        let designs = sides.iter().flat_map(|side| side.sessions).filter_map(|it| it.design(id));
-        designs.into_iter().all(|design| asks(design, claim))
-    };
+    let others: Vec<&Arc<Design>> = sides
+        .iter()
+        .flat_map(|side| &side.heads)
+        .filter_map(|head| head.design(&design.id))
+        .filter(|other| !Arc::ptr_eq(other, design))
+        .collect();
+    let alike = |claim: &&Claim| others.iter().all(|design| asks(design, claim));
     let told = design.claims.iter().filter(alike).map(|claim| ComparedVerdict {
         id: claim.id.clone(),
         text: claim.text.clone(),
-        verdicts: sides.iter().map(|side| verdict(side, id, &claim.id)).collect(),
+        verdicts: own.sides.iter().map(|side| side.verdicts.get(&claim.id).copied()).collect(),
     });
     told.filter(|it| {
         let mut known = it.verdicts.iter().flatten();
@@ -401,30 +361,13 @@ fn verdicts(sides: &[CompareSide<'_>], id: &str) -> Vec<ComparedVerdict> {
     .collect()
 }
 
-/// The verdict of a side: that of its sessions if they agree.
-fn verdict(side: &CompareSide<'_>, id: &str, claim: &str) -> Option<Verdict> {
-    let summaries = side.sessions.iter().flat_map(|session| &session.summary.experiments);
-    let claims = summaries.filter(|it| it.id == id).flat_map(|it| &it.claims);
-    let mut verdicts = claims.filter(|it| it.id == claim).map(|it| it.verdict);
-    let first = verdicts.next()?;
-    Some(if verdicts.all(|it| it == first) { first } else { Verdict::Inconclusive })
-}
-
 /// What a reader must know before the numbers: of which side checks failed or trials did not
 /// complete, where the other sides' did not.
-fn warnings(sides: &[CompareSide<'_>], id: &str, compared: &ComparedExperiment) -> Vec<String> {
+fn warnings(sides: &[SideHeads], own: &Experiment, compared: &ComparedExperiment) -> Vec<String> {
     let mut warnings = Vec::new();
-    let own: Vec<BTreeSet<&str>> = sides
-        .iter()
-        .map(|side| {
-            let summaries = side.sessions.iter().flat_map(|session| &session.summary.experiments);
-            let own = summaries.filter(|it| it.id == id);
-            own.flat_map(|it| &it.failed_checks).map(|(name, _)| name.as_str()).collect()
-        })
-        .collect();
-    for (side, failed) in sides.iter().zip(&own) {
-        for name in failed {
-            if own.iter().any(|other| !other.contains(name)) {
+    for (side, one) in sides.iter().zip(&own.sides) {
+        for name in &one.failed_checks {
+            if own.sides.iter().any(|other| !other.failed_checks.contains(name)) {
                 warnings.push(format!("check \"{name}\" failed in {} alone", side.name));
             }
         }

@@ -1,7 +1,8 @@
 //! What is known of the machines and settings that were measured on.
 
-use super::{CompareSession, CompareSide};
-use model::{Comparison, CpuCache, FactRow, Manifest, Replication, Trust, Weight};
+use super::gathered::{self, Gathered};
+use super::heads::{Head, SideHeads};
+use model::{Comparison, CpuCache, Estimate, FactRow, Manifest, Replication, Weight};
 use std::collections::BTreeSet;
 
 /// Load averages that lie no further apart than this are said to be the same: half a CPU.
@@ -106,17 +107,34 @@ fn neighbours(it: &Manifest) -> String {
     names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// The facts that are not the same on all sides, the gravest first.
-pub(crate) fn facts(sides: &[CompareSide<'_>]) -> Vec<FactRow> {
-    let mut rows: Vec<FactRow> = Vec::new();
+/// The most values of one fact on one side that are told.
+const VALUES_MAX: usize = 8;
+
+/// What differs.
+pub(crate) struct Facts {
+    /// The gravest first.
+    pub(crate) rows: Vec<FactRow>,
+    /// For each side, whether a fact makes its numbers another thing than the base's.
+    pub(crate) invalid: Vec<bool>,
+}
+
+/// The facts that are not the same on all sides, each of which is some sessions.
+pub(crate) fn facts(sides: &[&[Head]]) -> Facts {
+    let mut facts = Facts { rows: Vec::new(), invalid: vec![false; sides.len()] };
     for (name, weight, of) in FACTS {
-        rows.extend(row(name, weight, sides, of));
+        facts.add(name, weight, sides, of);
     }
-    rows.extend(settings(sides));
+    let names = all(sides).flat_map(|it| it.manifest.environment.settings.keys());
+    let names: BTreeSet<&String> = names.collect();
+    for name in names {
+        let of = |it: &Manifest| it.environment.settings.get(name).cloned().unwrap_or_default();
+        facts.add(&format!("setting {name}"), Weight::Subject, sides, of);
+    }
+    let rows = &mut facts.rows;
     if loads_are_near(sides) {
         rows.retain(|row| row.name != LOAD);
     }
-    let machines: BTreeSet<String> = all(sides).map(|it| machine(it.manifest)).collect();
+    let machines: BTreeSet<String> = all(sides).map(|it| machine(&it.manifest)).collect();
     if machines.len() > 1 {
         // Of course: another machine was started at another time.
         rows.retain(|row| row.name != "boot");
@@ -125,51 +143,60 @@ pub(crate) fn facts(sides: &[CompareSide<'_>]) -> Vec<FactRow> {
         rows.retain(|row| row.name != "shield asked for");
     }
     rows.sort_by_key(|row| std::cmp::Reverse(row.weight));
-    rows
+    facts
 }
 
-fn settings(sides: &[CompareSide<'_>]) -> Vec<FactRow> {
-    let names = all(sides).flat_map(|it| it.manifest.environment.settings.keys());
-    let names: BTreeSet<&String> = names.collect();
-    let rows = names.into_iter().filter_map(|name| {
-        let of = |it: &Manifest| it.environment.settings.get(name).cloned().unwrap_or_default();
-        row(&format!("setting {name}"), Weight::Subject, sides, of)
-    });
-    rows.collect()
-}
-
-fn row(
-    name: &str,
-    weight: Weight,
-    sides: &[CompareSide<'_>],
-    of: impl Fn(&Manifest) -> String,
-) -> Option<FactRow> {
-    let value = |side: &CompareSide<'_>| {
-        let own: BTreeSet<String> = side.sessions.iter().map(|it| of(it.manifest)).collect();
-        let own: Vec<String> = own.into_iter().collect();
-        match own.as_slice() {
-            [first, .., last] if name == LOAD => format!("{first} to {last}"),
-            _ => own.join(" / "),
+impl Facts {
+    fn add(
+        &mut self,
+        name: &str,
+        weight: Weight,
+        sides: &[&[Head]],
+        of: impl Fn(&Manifest) -> String,
+    ) {
+        let value = |side: &&[Head]| {
+            let own: BTreeSet<String> = side.iter().map(|it| of(&it.manifest)).collect();
+            own.into_iter().collect::<Vec<String>>()
+        };
+        let values: Vec<Vec<String>> = sides.iter().map(value).collect();
+        if values.iter().all(|value| *value == values[0]) {
+            return;
         }
-    };
-    let values: Vec<String> = sides.iter().map(value).collect();
-    let differ = values.iter().any(|value| *value != values[0]);
-    differ.then(|| FactRow { name: name.to_string(), values, weight })
+        for (invalid, value) in self.invalid.iter_mut().zip(&values) {
+            *invalid |= weight == Weight::Invalid && *value != values[0];
+        }
+        let values = values.into_iter().map(|values| told(name, values)).collect();
+        self.rows.push(FactRow { name: name.to_string(), values, weight });
+    }
 }
 
-fn all<'a>(sides: &'a [CompareSide<'a>]) -> impl Iterator<Item = &'a CompareSession<'a>> {
-    sides.iter().flat_map(|side| side.sessions)
+/// What the sessions of one side say, each value once.
+fn told(name: &str, mut values: Vec<String>) -> String {
+    if name == LOAD {
+        values.sort_by(|a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
+        if let [first, .., last] = values.as_slice() {
+            return format!("{first} to {last}");
+        }
+    }
+    let more = values.len().saturating_sub(VALUES_MAX);
+    values.truncate(VALUES_MAX);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    values.join(" / ") + &more
 }
 
-fn loads_are_near(sides: &[CompareSide<'_>]) -> bool {
+fn all<'a>(sides: &'a [&'a [Head]]) -> impl Iterator<Item = &'a Head> {
+    sides.iter().copied().flatten()
+}
+
+fn loads_are_near(sides: &[&[Head]]) -> bool {
     let loads = || all(sides).map(|it| it.manifest.environment.load);
     let (low, high) = (loads().fold(f64::MAX, f64::min), loads().fold(f64::MIN, f64::max));
     high - low <= LOAD_APART
 }
 
 /// What is good to know that does not differ.
-pub(crate) fn alike(sides: &[CompareSide<'_>]) -> Vec<String> {
-    let one = |of: fn(&CompareSession<'_>) -> String| {
+pub(crate) fn alike(sides: &[&[Head]]) -> Vec<String> {
+    let one = |of: fn(&Head) -> String| {
         let values: BTreeSet<String> = all(sides).map(of).collect();
         values.len() == 1 && values.iter().all(|value| !value.is_empty())
     };
@@ -187,7 +214,11 @@ pub(crate) fn alike(sides: &[CompareSide<'_>]) -> Vec<String> {
 }
 
 /// What makes the whole comparison doubtful, the worst first.
-pub(crate) fn warnings(sides: &[CompareSide<'_>], comparison: &Comparison) -> Vec<String> {
+pub(crate) fn warnings(
+    sides: &[SideHeads],
+    gathered: &Gathered,
+    comparison: &Comparison,
+) -> Vec<String> {
     let mut warnings = same_sessions(sides);
     for row in comparison.facts.iter().filter(|row| row.weight == Weight::Invalid) {
         let values = row.values.join(" against ");
@@ -203,9 +234,10 @@ pub(crate) fn warnings(sides: &[CompareSide<'_>], comparison: &Comparison) -> Ve
         let ratio = effect.as_ref().filter(|it| it.differs).and_then(|it| it.ratio);
         warnings.extend(ratio.map(|ratio| {
             format!(
-                "The same computation, which no treatment moves, took {:.3} [{:.3}, {:.3}] times as \
-                 long in {}: other differences of that size may come from the machine alone",
-                ratio.point, ratio.low, ratio.high, side.name
+                "The same computation, which no treatment moves, took {} times as long in {}: other \
+                 differences of that size may come from the machine alone",
+                multiple(&ratio),
+                side.name
             )
         }));
     }
@@ -216,63 +248,73 @@ pub(crate) fn warnings(sides: &[CompareSide<'_>], comparison: &Comparison) -> Ve
                 .into(),
         );
     }
-    for side in sides {
-        warnings.extend(of_side(side));
+    for (side, own) in sides.iter().zip(&gathered.sides) {
+        warnings.extend(of_side(side, own));
     }
     warnings.extend(by_trials(sides, comparison));
     warnings
 }
 
+/// A ratio that is not 1 with its interval, in as many digits as it takes to see that an end is not 1:
+/// "1.000 [0.981, 1.000] times as long" would read as no difference.
+fn multiple(ratio: &Estimate) -> String {
+    let shown = |x: f64, digits: usize| format!("{x:.digits$}");
+    let hides = |digits: &usize| {
+        let ends = [ratio.low, ratio.high];
+        ends.iter().any(|end| *end != 1.0 && shown(*end, *digits) == shown(1.0, *digits))
+    };
+    let digits = (3..9).find(|digits| !hides(digits)).unwrap_or(9);
+    let [point, low, high] = [ratio.point, ratio.low, ratio.high].map(|x| shown(x, digits));
+    format!("{point} [{low}, {high}]")
+}
+
 /// A session that stands on two sides is compared with itself.
-fn same_sessions(sides: &[CompareSide<'_>]) -> Vec<String> {
-    let identity = |it: &CompareSession<'_>| {
-        let manifest = it.manifest;
+fn same_sessions(sides: &[SideHeads]) -> Vec<String> {
+    let identity = |it: &Head| {
+        let manifest = &it.manifest;
         let machine = manifest.environment.machine.clone();
         (manifest.session.clone(), manifest.started_unix_ms, manifest.seed, machine)
     };
     let mut seen = BTreeSet::new();
     let mut twice = BTreeSet::new();
-    for session in all(sides) {
-        if !seen.insert(identity(session)) {
-            twice.insert(&session.manifest.session);
+    for head in sides.iter().flat_map(|side| &side.heads) {
+        if !seen.insert(identity(head)) {
+            twice.insert(&head.manifest.session);
         }
     }
-    let told = twice.into_iter().map(|name| {
-        format!(
-            "The session {name} stands here more than once: what is compared with itself cannot \
-             differ, and what is counted twice looks more certain than it is"
-        )
-    });
-    told.collect()
+    let why = "what is compared with itself cannot differ, and what is counted twice looks more \
+               certain than it is";
+    let one = |name: &&String| format!("The session {name} stands here more than once: {why}");
+    let mut told: Vec<String> = twice.iter().take(NAMES_MAX).map(one).collect();
+    if let more @ 1.. = twice.len().saturating_sub(NAMES_MAX) {
+        told.push(format!("So do {more} more sessions"));
+    }
+    told
 }
 
-fn of_side(side: &CompareSide<'_>) -> Vec<String> {
+fn of_side(side: &SideHeads, own: &gathered::Side) -> Vec<String> {
     let mut warnings = Vec::new();
-    let name = side.name;
-    let of = |count: usize| match side.sessions.len() {
-        1 => name.to_string(),
+    let name = &side.name;
+    let of = |count: usize| match side.heads.len() {
+        1 => name.clone(),
         all => format!("{count} of {all} sessions of {name}"),
     };
-    let distrusted = side.sessions.iter().map(|it| &it.summary.trust).filter(|it| !it.holds);
-    let (unknown, differ): (Vec<&Trust>, Vec<&Trust>) =
-        distrusted.partition(|trust| trust.controls.is_empty());
-    if !differ.is_empty() {
+    if own.distrusted > 0 {
         warnings.push(format!(
             "{}: identical treatments were told apart there, within the session",
-            of(differ.len())
+            of(own.distrusted)
         ));
     }
-    if !unknown.is_empty() {
-        warnings.push(format!("{}: it has no A/A control of its own", of(unknown.len())));
+    if own.unknown > 0 {
+        warnings.push(format!("{}: it has no A/A control of its own", of(own.unknown)));
     }
-    let incomplete = side.sessions.iter().filter(|it| !it.summary.complete).count();
-    if incomplete > 0 {
-        warnings
-            .push(format!("{}: not complete, some planned trials have no record", of(incomplete)));
+    if own.incomplete > 0 {
+        let of = of(own.incomplete);
+        warnings.push(format!("{of}: not complete, some planned trials have no record"));
     }
-    let alone: Vec<CompareSide<'_>> =
-        side.sessions.chunks(1).map(|sessions| CompareSide { name, sessions }).collect();
+    let alone: Vec<&[Head]> = side.heads.chunks(1).collect();
     let mixed: Vec<String> = facts(&alone)
+        .rows
         .into_iter()
         .filter(|row| row.weight != Weight::Nuisance || row.name == "shield")
         .map(|row| row.name)
@@ -290,7 +332,7 @@ fn of_side(side: &CompareSide<'_>) -> Vec<String> {
 const NAMES_MAX: usize = 4;
 
 /// What intervals by trial do not hold.
-fn by_trials(sides: &[CompareSide<'_>], comparison: &Comparison) -> Option<String> {
+fn by_trials(sides: &[SideHeads], comparison: &Comparison) -> Option<String> {
     let effects = comparison.experiments.iter().flat_map(|it| {
         let findings = it.findings.iter().flat_map(|it| &it.effects);
         findings.chain(it.rows.iter().flat_map(|it| &it.effects))
@@ -300,7 +342,7 @@ fn by_trials(sides: &[CompareSide<'_>], comparison: &Comparison) -> Option<Strin
         return None;
     }
     let mut single: Vec<&str> =
-        sides.iter().filter(|it| it.sessions.len() < 2).map(|side| side.name).collect();
+        sides.iter().filter(|it| it.heads.len() < 2).map(|side| side.name.as_str()).collect();
     let more = single.len().saturating_sub(NAMES_MAX);
     single.truncate(NAMES_MAX);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
@@ -318,4 +360,36 @@ fn by_trials(sides: &[CompareSide<'_>], comparison: &Comparison) -> Option<Strin
          not find again. Measure each side three times or more, put the sessions of a side into one \
          folder, and compare the folders"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_end_that_is_not_1_does_not_read_as_1() {
+        let told = |low: f64, point: f64, high: f64| {
+            let estimate = Estimate { low, point, high, ..Estimate::exactly(point, 3) };
+            multiple(&estimate)
+        };
+        assert_eq!(told(0.9812, 0.9871, 0.9931), "0.987 [0.981, 0.993]");
+        assert_eq!(told(0.9812, 0.999_61, 0.999_93), "0.9996 [0.9812, 0.9999]");
+        assert_eq!(told(1.000_2, 1.1, 1.2), "1.1000 [1.0002, 1.2000]");
+        // Where there is nothing to see, it ends.
+        assert_eq!(told(1.0, 1.0, 1.0), "1.000 [1.000, 1.000]");
+        assert_eq!(told(1.0 - 1e-15, 1.0, 1.0), "1.000000000 [1.000000000, 1.000000000]");
+    }
+
+    #[test]
+    fn of_many_values_some_are_told_and_all_are_looked_at() {
+        let values = |count: usize, last: &str| {
+            let own = (0..count).map(|n| format!("{n:04}"));
+            own.chain([last.to_string()]).collect::<Vec<String>>()
+        };
+        assert_eq!(told("kernel", values(2, "x")), "0000 / 0001 / x");
+        let many = told("kernel", values(1000, "x"));
+        assert!(many.ends_with("0007 and 993 more") && many.len() < 100, "{many}");
+        let loads = ["9.20", "10.50", "0.10"].map(String::from).to_vec();
+        assert_eq!(told(LOAD, loads), "0.10 to 10.50");
+    }
 }

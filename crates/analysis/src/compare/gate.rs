@@ -1,8 +1,9 @@
 //! What becomes of a condition.
 
-use super::CompareSide;
 use super::condition::{Condition, Direction};
 use super::experiment::Compared;
+use super::gathered::Gathered;
+use super::heads::SideHeads;
 use super::reading::{Reading, Scale};
 use crate::holm::holm;
 use model::{GateLook, GateOutcome, GateResult};
@@ -11,7 +12,8 @@ use model::{GateLook, GateOutcome, GateResult};
 /// 5 % of cases it reports a regression where no number is beyond the edge.
 pub(crate) fn gate(
     condition: &Condition,
-    sides: &[CompareSide<'_>],
+    sides: &[SideHeads],
+    gathered: &Gathered,
     experiments: &[Compared],
     invalid: &[bool],
 ) -> GateResult {
@@ -33,8 +35,7 @@ pub(crate) fn gate(
         return cannot_tell(format!("{} has no response", condition.experiment));
     };
     for (at, side) in sides.iter().enumerate() {
-        let measured = side.sessions.iter().flat_map(|session| session.records);
-        if !measured.into_iter().any(|record| record.experiment == condition.experiment) {
+        if !gathered.sides[at].measured.contains(&condition.experiment) {
             return cannot_tell(format!("{} did not measure {}", side.name, condition.experiment));
         }
         if invalid[at] {

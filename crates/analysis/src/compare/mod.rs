@@ -6,13 +6,23 @@
 //! not. With several sessions on every side the session is the unit, and Welch's t over the
 //! sessions' centres holds what changes from one to the next; with one session a side nothing can,
 //! and the comparison says so.
+//!
+//! No more than one session's trials need be held at a time. The manifests alone say what is asked
+//! of each session ([`Questions`]); its trials become a [`Digest`] of numbers, in which the trials
+//! of a session are one number with its interval, or one number alone where the session is the unit;
+//! and the digests of all sessions become the comparison ([`Answers`]).
 
+mod asked;
+mod column;
 mod condition;
 mod contrast;
 mod definitions;
+mod digest;
 mod experiment;
 mod facts;
 mod gate;
+mod gathered;
+mod heads;
 mod reading;
 
 #[cfg(test)]
@@ -21,20 +31,18 @@ mod tests;
 pub use condition::{Condition, Direction};
 #[cfg(test)]
 pub(crate) use contrast::{Arm, Contrast};
+pub use digest::Digest;
+pub use heads::{Head, Heads, SideHeads};
 
 use crate::holm::holm;
+use asked::Asked;
 use experiment::{Compared, compared};
-use model::{
-    COMPARISON_FORMAT, Comparison, Control, Design, Manifest, Record, SessionEffect, Side, Summary,
-    Weight,
-};
-use reading::{Numbers, Reading, of_trials};
+use gathered::Gathered;
+use model::{COMPARISON_FORMAT, Comparison, Manifest, Record, SessionEffect, Side};
+use reading::{Reading, of_columns};
+use std::sync::Arc;
 
-/// The experiment whose treatments are the same on any machine: what differs in it between
-/// sessions is the machine.
-const SAME_COMPUTATION: &str = "null";
-
-/// What is to be compared.
+/// What is to be compared, all at once.
 #[derive(Clone, Copy, Debug)]
 pub struct CompareInput<'a> {
     /// Version of the scruple that compares.
@@ -56,78 +64,134 @@ pub struct CompareSide<'a> {
     pub sessions: &'a [CompareSession<'a>],
 }
 
-/// A stored session with what its trials say.
+/// A stored session.
 #[derive(Clone, Copy, Debug)]
 pub struct CompareSession<'a> {
     /// What was measured where.
     pub manifest: &'a Manifest,
     /// Its trials, in any order.
     pub records: &'a [Record],
-    /// What analysis made of them.
-    pub summary: &'a Summary,
+    /// Whether every planned trial has a record.
+    pub complete: bool,
 }
 
-impl<'a> CompareSession<'a> {
-    fn design(&self, id: &str) -> Option<&'a Design> {
-        self.manifest.designs.iter().find(|design| design.id == id)
-    }
-}
-
-impl<'a> CompareSide<'a> {
-    /// The experiment as the first session that has it defines it.
-    fn design(&self, id: &str) -> Option<&'a Design> {
-        self.sessions.iter().find_map(|session| session.design(id))
-    }
-}
-
-/// All that some sessions say of each other.
-///
-/// `differs` shares its error (Holm) within a family: the findings are one, what the experiments ask
-/// and were declared to before anybody measured; the rows of responses are another, all that there
-/// was to look at beside; the same computation is the third. Each errs in at most 5 % of
-/// comparisons. Were they one, the few that are asked would pay for the hundreds that are not: of
-/// 470 numbers some 40 are findings. Gates share their error over what each of them looks at.
+/// All that some sessions say of each other, whose trials are all at hand: [`Questions`] and
+/// [`Answers`] for those that are not.
 pub fn compare(input: &CompareInput<'_>) -> Comparison {
-    let mut experiments: Vec<Compared> =
-        wanted(input).iter().map(|id| compared(input.sides, id)).collect();
-    let mut controls = controls(input.sides);
-    decide(experiments.iter_mut().flat_map(Compared::findings_mut));
-    decide(experiments.iter_mut().flat_map(Compared::rows_mut));
-    decide(controls.iter_mut().flatten());
-    let facts = facts::facts(input.sides);
-    let invalid: Vec<bool> = (0..input.sides.len()).map(|at| is_invalid(&facts, at)).collect();
-    let conditions = input.conditions.iter();
-    let gates =
-        conditions.map(|one| gate::gate(one, input.sides, &experiments, &invalid)).collect();
-    let controls: Vec<Option<SessionEffect>> =
-        controls.into_iter().map(|reading| reading.map(|it| it.effect)).collect();
-    let mut comparison = Comparison {
-        format: COMPARISON_FORMAT,
-        scruple: input.scruple.to_string(),
-        sides: input.sides.iter().map(side).collect(),
-        facts,
-        alike: facts::alike(input.sides),
-        warnings: Vec::new(),
-        controls,
-        experiments: experiments.into_iter().map(|one| one.told()).collect(),
-        gates,
+    let mut heads = Heads::default();
+    let side = |side: &CompareSide<'_>| SideHeads {
+        name: side.name.to_string(),
+        heads: side.sessions.iter().map(|it| heads.head(it.manifest.clone())).collect(),
     };
-    comparison.warnings = facts::warnings(input.sides, &comparison);
-    comparison
+    let questions = Arc::new(Questions::new(input.sides.iter().map(side).collect(), input.only));
+    let mut answers = Answers::new(&questions);
+    for (side, session) in questions.order() {
+        let CompareSession { records, complete, .. } = input.sides[side].sessions[session];
+        answers.add(side, questions.digest((side, session), records, complete));
+    }
+    answers.end(input.scruple, input.conditions)
 }
 
-/// The experiments in the order of the base, then what other sides alone have.
-fn wanted(input: &CompareInput<'_>) -> Vec<String> {
-    let mut ids: Vec<String> = Vec::new();
-    for session in input.sides.iter().flat_map(|side| side.sessions) {
-        for design in &session.manifest.designs {
-            let asked = input.only.is_empty() || input.only.contains(&design.id);
-            if asked && !ids.contains(&design.id) {
-                ids.push(design.id.clone());
-            }
-        }
+/// What is asked of some sessions, which their manifests alone say.
+#[derive(Debug)]
+pub struct Questions {
+    sides: Vec<SideHeads>,
+    asked: Asked,
+}
+
+impl Questions {
+    /// Of at least 2 sides, the base first; `only` are the experiments to look at, all if it is empty.
+    pub fn new(sides: Vec<SideHeads>, only: &[String]) -> Self {
+        let asked = Asked::of(&sides, only);
+        Questions { sides, asked }
     }
-    ids
+
+    /// The sides, as they were given.
+    pub fn sides(&self) -> &[SideHeads] {
+        &self.sides
+    }
+
+    /// All sessions in the order in which they are best read, each as the place of its side and its
+    /// place there: first two of every side, which settle for most numbers that the session is the
+    /// unit, so that one number of each session is enough from then on.
+    pub fn order(&self) -> Vec<(usize, usize)> {
+        let all = || self.sides.iter().enumerate();
+        let of = |part: fn(usize) -> std::ops::Range<usize>| {
+            all().flat_map(move |(side, it)| part(it.heads.len()).map(move |at| (side, at)))
+        };
+        of(|sessions| 0..sessions.min(2)).chain(of(|sessions| sessions.min(2)..sessions)).collect()
+    }
+
+    /// What a comparison keeps of a session: `at` is one of [`Questions::order`], `records` are its
+    /// trials in any order, and `complete` is whether every planned one has a record.
+    pub fn digest(&self, at: (usize, usize), records: &[Record], complete: bool) -> Digest {
+        digest::digest(&self.asked, &self.sides[at.0].heads[at.1], records, complete)
+    }
+}
+
+/// What the sessions answer.
+#[derive(Debug)]
+pub struct Answers {
+    questions: Arc<Questions>,
+    gathered: Gathered,
+}
+
+impl Answers {
+    /// None so far.
+    pub fn new(questions: &Arc<Questions>) -> Self {
+        let gathered = Gathered::new(&questions.asked, questions.sides.len());
+        Answers { questions: Arc::clone(questions), gathered }
+    }
+
+    /// What was asked.
+    pub fn questions(&self) -> &Questions {
+        &self.questions
+    }
+
+    /// Adds the next session of a side, in the order of its sessions.
+    pub fn add(&mut self, side: usize, digest: Digest) {
+        let Questions { sides, asked } = &*self.questions;
+        self.gathered.add(asked, sides, side, digest);
+    }
+
+    /// All that the sessions say of each other, in the words of the scruple that compares.
+    ///
+    /// `differs` shares its error (Holm) within a family: the findings are one, what the experiments
+    /// ask and were declared to before anybody measured; the rows of responses are another, all that
+    /// there was to look at beside; the same computation is the third. Each errs in at most 5 % of
+    /// comparisons. Were they one, the few that are asked would pay for the hundreds that are not: of
+    /// 470 numbers some 40 are findings. Gates share their error over what each of them looks at.
+    pub fn end(self, scruple: &str, conditions: &[Condition]) -> Comparison {
+        let (Questions { sides, asked }, gathered) = (&*self.questions, &self.gathered);
+        let own = asked.experiments.iter().zip(&gathered.experiments);
+        let mut experiments: Vec<Compared> =
+            own.map(|(asked, own)| compared(sides, asked, gathered, own)).collect();
+        let mut controls = controls(asked, gathered);
+        decide(experiments.iter_mut().flat_map(Compared::findings_mut));
+        decide(experiments.iter_mut().flat_map(Compared::rows_mut));
+        decide(controls.iter_mut().flatten());
+        let heads: Vec<&[Head]> = sides.iter().map(|side| side.heads.as_slice()).collect();
+        let facts = facts::facts(&heads);
+        let gates = conditions
+            .iter()
+            .map(|one| gate::gate(one, sides, gathered, &experiments, &facts.invalid))
+            .collect();
+        let controls: Vec<Option<SessionEffect>> =
+            controls.into_iter().map(|reading| reading.map(|it| it.effect)).collect();
+        let mut comparison = Comparison {
+            format: COMPARISON_FORMAT,
+            scruple: scruple.to_string(),
+            sides: sides.iter().zip(&gathered.sides).map(|(side, own)| told(side, own)).collect(),
+            facts: facts.rows,
+            alike: facts::alike(&heads),
+            warnings: Vec::new(),
+            controls,
+            experiments: experiments.into_iter().map(|one| one.told()).collect(),
+            gates,
+        };
+        comparison.warnings = facts::warnings(sides, gathered, &comparison);
+        comparison
+    }
 }
 
 /// Which readings of a family stand as differences, and how large one must be to stand. What has no noise
@@ -151,72 +215,38 @@ fn decide<'a>(readings: impl Iterator<Item = &'a mut Reading>) {
     }
 }
 
-/// Whether a fact makes the numbers of a side another thing than the base's.
-fn is_invalid(facts: &[model::FactRow], at: usize) -> bool {
-    let of = |row: &model::FactRow| row.values.get(at) != row.values.first();
-    facts.iter().any(|row| row.weight == Weight::Invalid && of(row))
-}
-
-fn side(side: &CompareSide<'_>) -> Side {
-    let first = side.sessions.iter().min_by_key(|session| session.manifest.started_unix_ms);
+fn told(side: &SideHeads, own: &gathered::Side) -> Side {
+    let first = side.heads.iter().min_by_key(|head| head.manifest.started_unix_ms);
     Side {
-        name: side.name.to_string(),
-        sessions: side.sessions.iter().map(|it| it.manifest.session.clone()).collect(),
+        name: side.name.clone(),
+        sessions: side.heads.iter().map(|it| it.manifest.session.clone()).collect(),
         host: first.map_or(String::new(), |it| it.manifest.environment.host.clone()),
         started_unix_ms: first.map_or(0, |it| it.manifest.started_unix_ms),
-        trials: side.sessions.iter().map(|it| it.records.len() as u64).sum(),
-        trusted: trusted(side),
+        trials: own.trials,
+        // What was not looked at is not known.
+        trusted: match (own.distrusted, own.unknown) {
+            (1.., _) => Some(false),
+            (_, 0) => Some(true),
+            _ => None,
+        },
     }
 }
 
-/// What the A/A controls within its sessions say of a side: what was not looked at is not known.
-fn trusted(side: &CompareSide<'_>) -> Option<bool> {
-    let trusts = || side.sessions.iter().map(|it| &it.summary.trust);
-    let (found, unknown) = (
-        trusts().any(|trust| !trust.holds && !trust.controls.is_empty()),
-        trusts().any(|trust| trust.controls.is_empty()),
-    );
-    if found { Some(false) } else { (!unknown).then_some(true) }
-}
-
-/// The same computation on each side but the base against the base. Its two names mean one
-/// treatment, so that the trials of both count.
-fn controls(sides: &[CompareSide<'_>]) -> Vec<Option<Reading>> {
-    let same = |side: &CompareSide<'_>| -> Option<(Control, u32)> {
-        let design = side.design(SAME_COMPUTATION)?;
-        Some((design.controls.first()?.clone(), design.version))
+/// The same computation on each side but the base against the base.
+fn controls(asked: &Asked, gathered: &Gathered) -> Vec<Option<Reading>> {
+    let others = 1..gathered.sides.len();
+    let Some(control) = &asked.control else {
+        return others.map(|_| None).collect();
     };
-    let Some((base, others)) = sides.split_first() else {
-        return Vec::new();
+    let one = |side: usize| {
+        let (own, base) = (&gathered.control[side], &gathered.control[0]);
+        if !control.comparable[side] || own.is_empty() || base.is_empty() {
+            return None;
+        }
+        let mut reading = of_columns(own, base, &control.response);
+        let at = control.design.complete(&control.control.a);
+        reading.add_remark(&format!("{} at {at}", control.response.label));
+        Some(reading)
     };
-    others
-        .iter()
-        .map(|side| {
-            let (control, version) = same(base)?;
-            if same(side)?.1 != version
-                || definitions::refusal(&[*base, *side], SAME_COMPUTATION).is_some()
-            {
-                return None;
-            }
-            let design = base.design(SAME_COMPUTATION)?;
-            let response = design.response(&control.response)?;
-            let numbers = |side: &CompareSide<'_>| -> Numbers {
-                let of = |session: &CompareSession<'_>| {
-                    let samples = crate::samples(design, session.records, &response.name);
-                    let cells = [&control.a, &control.b].map(|cell| design.complete(cell));
-                    let trials = cells.iter().filter_map(|cell| samples.get(cell)).flatten();
-                    trials.map(|(_, value)| *value).collect::<Vec<f64>>()
-                };
-                side.sessions.iter().map(of).filter(|trials| !trials.is_empty()).collect()
-            };
-            let (own, base) = (numbers(side), numbers(base));
-            if own.is_empty() || base.is_empty() {
-                return None;
-            }
-            let mut reading = of_trials(&own, &base, response);
-            let at = design.complete(&control.a);
-            reading.add_remark(&format!("{} at {at}", response.label));
-            Some(reading)
-        })
-        .collect()
+    others.map(one).collect()
 }

@@ -1,11 +1,9 @@
 //! What one side says of one number against the base.
 
+use super::column::{Arms, Column};
 use super::contrast::{Arm, Contrast, averaged};
-use crate::interval::{BLOCKS_FREE, centre, student};
+use crate::interval::{BLOCKS_FREE, student};
 use model::{Estimate, Replication, Response, SessionEffect};
-
-/// The numbers of one side: one list per session that has any.
-pub(crate) type Numbers = Vec<Vec<f64>>;
 
 /// How the two are held against each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +41,12 @@ impl Reading {
     }
 
     /// From the arms of the sessions of either side, the base last.
-    pub(crate) fn of(side: &[Arm], base: &[Arm], scale: Scale) -> Self {
-        let sessions = side.len() >= 2 && base.len() >= 2;
-        let arms =
-            if sessions { over(side).zip(over(base)) } else { averaged(side).zip(averaged(base)) };
+    pub(crate) fn of(side: &Arms, base: &Arms, scale: Scale) -> Self {
+        let sessions = side.points.len() >= 2 && base.points.len() >= 2;
+        let arms = match sessions {
+            true => over(side).zip(over(base)),
+            false => averaged(&side.whole).zip(averaged(&base.whole)),
+        };
         let contrast = arms.and_then(|(of, to)| Contrast::new(of, to));
         let Some(contrast) = contrast else {
             return Reading::none("fewer than 2 numbers on one side: there is no interval".into());
@@ -121,38 +121,20 @@ impl Reading {
 }
 
 /// Several sessions, each of which is one number: Student's t over them.
-fn over(arms: &[Arm]) -> Option<Arm> {
-    let points: Vec<f64> = arms.iter().map(|arm| arm.point).collect();
-    let counted = arms.iter().all(|arm| arm.is_exact());
-    Some(Arm::of(student(&points)?, counted))
+fn over(arms: &Arms) -> Option<Arm> {
+    Some(Arm::of(student(&arms.points)?, arms.exact))
 }
 
 /// What is shown of a side: its one session's own interval, or that over its sessions.
-pub(crate) fn shown(arms: &[Arm], from: fn(f64) -> f64) -> Option<Estimate> {
-    let arm = if arms.len() >= 2 { over(arms) } else { arms.first().copied() };
+pub(crate) fn shown(arms: &Arms, from: fn(f64) -> f64) -> Option<Estimate> {
+    let arm = if arms.points.len() >= 2 { over(arms) } else { arms.whole.first().copied() };
     arm.filter(|arm| arm.freedom > 0.0).map(|arm| arm.estimate(from))
 }
 
 /// The trials of a side against those of the base: as logarithms where all numbers are above 0.
-pub(crate) fn of_trials(side: &Numbers, base: &Numbers, response: &Response) -> Reading {
+pub(crate) fn of_columns(side: &Column, base: &Column, response: &Response) -> Reading {
     let counted = response.is_counted();
-    let positive = side.iter().chain(base).flatten().all(|value| *value > 0.0);
-    let arms = |numbers: &Numbers| -> Vec<Arm> {
-        numbers.iter().filter_map(|trials| arm(trials, positive, counted)).collect()
-    };
+    let positive = side.is_positive() && base.is_positive();
     let scale = if positive { Scale::Log } else { Scale::Ratio };
-    Reading::of(&arms(side), &arms(base), scale)
-}
-
-/// The trials of one session.
-pub(crate) fn arm(trials: &[f64], logarithms: bool, counted: bool) -> Option<Arm> {
-    let values: Vec<f64> = match logarithms {
-        true => trials.iter().map(|value| value.ln()).collect(),
-        false => trials.to_vec(),
-    };
-    match values.as_slice() {
-        [] => None,
-        [one] => Some(Arm::single(*one, counted)),
-        _ => Some(Arm::of(centre(&values)?, counted)),
-    }
+    Reading::of(&side.arms(positive, counted), &base.arms(positive, counted), scale)
 }

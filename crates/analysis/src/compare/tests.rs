@@ -1,20 +1,21 @@
 //! What is said of sessions.
 
 mod gates;
+mod many;
 
 use super::*;
 use crate::fixture::{design, response, task};
-use crate::summary::{Input, summarise};
 use model::{
-    Cell, Claim, ComparedExperiment, ComparedRow, Estimate, Finding, GateOutcome, Outcome,
-    Quantity, Region, Replication, Response, Series, ShieldReport, Treatment, Unit,
+    Cell, Claim, ComparedExperiment, ComparedRow, Control, Design, Estimate, Finding, GateOutcome,
+    Outcome, Quantity, Region, Replication, Response, Series, ShieldReport, Treatment, Unit,
+    Weight,
 };
 
-/// A stored session with its summary.
+/// A stored session.
 struct Made {
     manifest: Manifest,
     records: Vec<Record>,
-    summary: Summary,
+    complete: bool,
 }
 
 impl Made {
@@ -35,34 +36,13 @@ impl Made {
             shield: ShieldReport::default(),
             designs,
         };
-        let mut made = Made { manifest, records, summary: empty() };
-        made.summary = summarise(&Input {
-            scruple: "0.1.0",
-            session,
-            complete: true,
-            environment: &made.manifest.environment,
-            shield: &made.manifest.shield,
-            designs: &made.manifest.designs,
-            records: &made.records,
-        });
-        made
+        Made { manifest, records, complete: true }
     }
 
     fn session(&self) -> CompareSession<'_> {
-        CompareSession { manifest: &self.manifest, records: &self.records, summary: &self.summary }
+        let (manifest, records) = (&self.manifest, &self.records);
+        CompareSession { manifest, records, complete: self.complete }
     }
-}
-
-fn empty() -> Summary {
-    summarise(&Input {
-        scruple: "",
-        session: "",
-        complete: true,
-        environment: &Default::default(),
-        shield: &Default::default(),
-        designs: &[],
-        records: &[],
-    })
 }
 
 /// Each side a list of sessions.
@@ -405,7 +385,7 @@ fn the_same_session_twice_and_doubtful_sessions_are_said() {
         assert!(effect.ratio.is_none_or(|ratio| (ratio.point - 1.0).abs() < 1e-12));
     }
     let mut cut = made(1.0, 4.0, 2);
-    cut.summary.complete = false;
+    cut.complete = false;
     cut.manifest.environment.machine = "b".into();
     let told = of_two(&base, &cut, &[]).warnings.join("\n");
     assert!(told.contains("B: not complete") && told.contains("no A/A control"), "{told}");

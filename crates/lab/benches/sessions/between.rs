@@ -6,7 +6,7 @@ use crate::tally::Count;
 use crate::{Folder, one_session};
 use analysis::{CompareInput, CompareSession, CompareSide};
 use anyhow::{Context, bail};
-use model::{Comparison, SessionEffect, Summary};
+use model::{Comparison, SessionEffect};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use store::Stored;
@@ -16,8 +16,6 @@ const GROUP: usize = 3;
 
 /// At most this share of comparisons may be found to differ where the session is the unit.
 const FALSE_SHARE_MAX: f64 = 0.05;
-
-type Session = (Stored, Summary);
 
 /// Measures the sessions, or reads them, and counts. Whether the intervals of sessions hold.
 pub(crate) fn between(asked: &Asked) -> anyhow::Result<bool> {
@@ -49,7 +47,7 @@ pub(crate) fn between(asked: &Asked) -> anyhow::Result<bool> {
     Ok(holds)
 }
 
-fn measure(asked: &Asked) -> anyhow::Result<Vec<Session>> {
+fn measure(asked: &Asked) -> anyhow::Result<Vec<Stored>> {
     let own = format!("scruple-sessions-between-{}", std::process::id());
     let path = asked.keep.clone().unwrap_or_else(|| std::env::temp_dir().join(own));
     std::fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
@@ -69,7 +67,7 @@ fn measure(asked: &Asked) -> anyhow::Result<Vec<Session>> {
     Ok(sessions)
 }
 
-fn read_all(dir: &Path) -> anyhow::Result<Vec<Session>> {
+fn read_all(dir: &Path) -> anyhow::Result<Vec<Stored>> {
     let entries =
         std::fs::read_dir(dir).with_context(|| format!("cannot read {}", dir.display()))?;
     let mut dirs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
@@ -78,22 +76,12 @@ fn read_all(dir: &Path) -> anyhow::Result<Vec<Session>> {
     dirs.iter().map(|dir| read(dir)).collect()
 }
 
-fn read(dir: &Path) -> anyhow::Result<Session> {
+fn read(dir: &Path) -> anyhow::Result<Stored> {
     let mut stored = store::open(dir)?;
     for record in &mut stored.records {
         record.log = String::new();
     }
-    let manifest = &stored.manifest;
-    let summary = analysis::summarise(&analysis::Input {
-        scruple: &manifest.scruple,
-        session: &manifest.session,
-        complete: true,
-        environment: &manifest.environment,
-        shield: &manifest.shield,
-        designs: &manifest.designs,
-        records: &stored.records,
-    });
-    Ok((stored, summary))
+    Ok(stored)
 }
 
 /// Disjoint groups of sessions: neighbours in time, and sessions spread over the whole time.
@@ -111,7 +99,7 @@ fn groups(sessions: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
     pairs
 }
 
-fn compared(base: &[&Session], side: &[&Session]) -> Comparison {
+fn compared(base: &[&Stored], side: &[&Stored]) -> Comparison {
     let base: Vec<CompareSession<'_>> = base.iter().map(|it| session(it)).collect();
     let side: Vec<CompareSession<'_>> = side.iter().map(|it| session(it)).collect();
     analysis::compare(&CompareInput {
@@ -125,8 +113,8 @@ fn compared(base: &[&Session], side: &[&Session]) -> Comparison {
     })
 }
 
-fn session((stored, summary): &Session) -> CompareSession<'_> {
-    CompareSession { manifest: &stored.manifest, records: &stored.records, summary }
+fn session(stored: &Stored) -> CompareSession<'_> {
+    CompareSession { manifest: &stored.manifest, records: &stored.records, complete: true }
 }
 
 /// Comparisons that found a difference where nothing was changed.

@@ -1,62 +1,30 @@
 //! The sessions behind the paths of the command line.
 
+use crate::in_order::in_order;
+use crate::progress::Count;
 use crate::{session, ui};
-use analysis::CompareSession;
+use analysis::{Answers, Digest, Heads, Questions, SideHeads};
 use anyhow::{Context, bail};
-use model::{Design, Summary};
+use model::Manifest;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use store::Stored;
 
-/// The most sessions of a side: the width of an interval over sessions hardly shrinks beyond.
-const SESSIONS_MAX: usize = 64;
+/// The most sessions of a side. Of each some hundred kilobytes are held.
+const SESSIONS_MAX: usize = 4096;
 
-/// The most bytes of all trials together, since all of them are held.
-const BYTES_MAX: u64 = 2 * store::TRIALS_BYTES_MAX;
+/// The most sessions that are named where something about them is odd.
+const NAMED_MAX: usize = 5;
 
-/// A session with what its trials say.
-pub(crate) type Read = (Stored, Summary);
+/// What one thread after the other is given may have so many bytes of trials at once.
+const BYTES_AT_ONCE_MAX: u64 = store::TRIALS_BYTES_MAX;
 
-/// One side, read whole.
-#[derive(Debug)]
-pub(crate) struct Opened {
-    /// The path, as it was given.
-    pub(crate) name: String,
-    sessions: Vec<Read>,
-}
-
-impl Opened {
-    pub(crate) fn designs(&self) -> impl Iterator<Item = &Design> {
-        self.sessions.iter().flat_map(|(stored, _)| &stored.manifest.designs)
-    }
-
-    pub(crate) fn sessions(&self) -> Vec<CompareSession<'_>> {
-        self.sessions.iter().map(session_of).collect()
-    }
-}
-
-pub(crate) fn session_of((stored, summary): &Read) -> CompareSession<'_> {
-    CompareSession { manifest: &stored.manifest, records: &stored.records, summary }
-}
-
-/// Reads all sides.
+/// The sessions of each path, in the order of their names.
 ///
 /// # Errors
-/// Names the folder that is no session and holds none, or the file that is damaged.
-pub(crate) fn open(paths: &[&Path]) -> anyhow::Result<Vec<Opened>> {
-    let side = |path: &&Path| folders(path, SESSIONS_MAX, "a side has");
-    let folders: Vec<Vec<PathBuf>> = paths.iter().map(side).collect::<anyhow::Result<_>>()?;
-    let bytes: u64 = folders.iter().flatten().map(|dir| trial_bytes(dir)).sum();
-    if bytes > BYTES_MAX {
-        bail!(
-            "the sessions have {bytes} bytes of trials together, and at most {BYTES_MAX} are \
-             compared at once: give fewer sessions"
-        );
-    }
-    let sides = paths.iter().zip(folders).map(|(path, folders)| {
-        let sessions = folders.iter().map(|dir| read(dir)).collect::<anyhow::Result<Vec<_>>>()?;
-        Ok(Opened { name: path.display().to_string(), sessions })
-    });
-    sides.collect()
+/// Names the folder that is no session and holds none, or holds too many.
+pub(crate) fn find(paths: &[&Path]) -> anyhow::Result<Vec<Vec<PathBuf>>> {
+    paths.iter().map(|path| folders(path, SESSIONS_MAX, "a side has")).collect()
 }
 
 /// The session that a path is, or those that it holds, by name: at most so many, which `who` has.
@@ -89,39 +57,144 @@ pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec
     Ok(found)
 }
 
-pub(crate) fn trial_bytes(dir: &Path) -> u64 {
+/// What the manifests of the sessions say, by path.
+///
+/// # Errors
+/// Names the manifest that is damaged.
+pub(crate) fn heads(paths: &[&Path], folders: &[Vec<PathBuf>]) -> anyhow::Result<Vec<SideHeads>> {
+    let name = |path: &&Path| SideHeads { name: path.display().to_string(), heads: Vec::new() };
+    let mut sides: Vec<SideHeads> = paths.iter().map(name).collect();
+    let all: Vec<(usize, &PathBuf)> = folders
+        .iter()
+        .enumerate()
+        .flat_map(|(at, side)| side.iter().map(move |it| (at, it)))
+        .collect();
+    let mut heads = Heads::default();
+    let mut count = Count::new("manifests", all.len());
+    let read = |(_, dir): &(usize, &PathBuf)| Ok(store::read_manifest(dir)?);
+    in_order(&all, (|_| 0, 1), read, |(side, _), manifest: Manifest| {
+        sides[*side].heads.push(heads.head(manifest));
+        count.one_more();
+        Ok(())
+    })?;
+    Ok(sides)
+}
+
+/// Reads the trials of all sessions and gathers what they answer. The folders are those that the
+/// questions have the heads of.
+///
+/// # Errors
+/// Names the file that is damaged.
+pub(crate) fn answers(
+    questions: &Arc<Questions>,
+    folders: &[Vec<PathBuf>],
+) -> anyhow::Result<Answers> {
+    let mut answers = Answers::new(questions);
+    let dir = |side: usize, at: usize| folders[side][at].clone();
+    read(questions, dir, |(side, _), digest| {
+        answers.add(side, digest?);
+        Ok(())
+    })?;
+    Ok(answers)
+}
+
+/// Reads the trials of all sessions, a few sessions at a time, and hands on what is kept of each, in
+/// [`Questions::order`]. `dir` is the folder of a session, by the place of its side and its own there.
+///
+/// # Errors
+/// The first of `take`.
+pub(crate) fn read(
+    questions: &Questions,
+    dir: impl Fn(usize, usize) -> PathBuf + Sync,
+    mut take: impl FnMut((usize, usize), anyhow::Result<Digest>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let order = questions.order();
+    let dir = |&(side, at): &(usize, usize)| dir(side, at);
+    let mut oddities = Oddities::default();
+    let mut count = Count::new("sessions", order.len());
+    let weight = |at: &(usize, usize)| trial_bytes(&dir(at));
+    let one = |at: &(usize, usize)| Ok(digest(questions, *at, &dir(at)));
+    let done = in_order(&order, (weight, BYTES_AT_ONCE_MAX), one, |at, read| {
+        count.one_more();
+        let read = read.map(|(digest, odd)| {
+            oddities.add(&dir(at), odd);
+            digest
+        });
+        take(*at, read)
+    });
+    drop(count);
+    oddities.say();
+    done
+}
+
+fn trial_bytes(dir: &Path) -> u64 {
     std::fs::metadata(dir.join(store::TRIALS_FILE)).map_or(0, |file| file.len())
+}
+
+/// What is kept of the session in a folder, and what is odd about it.
+fn digest(questions: &Questions, at: (usize, usize), dir: &Path) -> anyhow::Result<(Digest, Odd)> {
+    let stored = store::open(dir)?;
+    let complete = session::is_complete(&stored.manifest, &stored.records);
+    let digest = questions.digest(at, &stored.records, complete);
+    Ok((digest, Odd::of(&stored)))
+}
+
+/// What is odd about a stored session without being an error.
+#[derive(Clone, Copy, Debug)]
+struct Odd {
+    /// The number of the line that has no end.
+    torn: Option<u64>,
+    doubles: usize,
+}
+
+impl Odd {
+    fn of(stored: &Stored) -> Self {
+        Odd { torn: stored.torn.map(|torn| torn.line), doubles: stored.duplicates().len() }
+    }
+
+    /// In words, with the folder; `None` if nothing is odd.
+    fn told(self, dir: &Path) -> Option<String> {
+        let torn = self.torn.map(|line| {
+            format!("line {line} of trials.ndjson is torn; the trial it belonged to is not counted")
+        });
+        let doubles = self.doubles;
+        let doubles = (doubles > 0).then(|| format!("{doubles} trials are stored twice"));
+        let told: Vec<String> = torn.into_iter().chain(doubles).collect();
+        (!told.is_empty()).then(|| format!("{}: {}", dir.display(), told.join("; ")))
+    }
 }
 
 /// Tells of what is wrong with one session of several; whether anything is.
 pub(crate) fn say_what_is_odd(stored: &Stored) -> bool {
-    let dir = stored.dir.display();
-    if let Some(torn) = &stored.torn {
-        ui::warn(&format!(
-            "{dir}: line {} of trials.ndjson is torn; the trial it belonged to is not counted",
-            torn.line
-        ));
+    let told = Odd::of(stored).told(&stored.dir);
+    if let Some(told) = &told {
+        ui::warn(told);
     }
-    let doubles = stored.duplicates().len();
-    if doubles > 0 {
-        ui::warn(&format!("{dir}: {doubles} trials are stored twice"));
-    }
-    stored.torn.is_some() || doubles > 0
+    told.is_some()
 }
 
-/// A session with what its trials say, which is computed anew: the folder may hold no summary, or
-/// that of an earlier scruple.
-pub(crate) fn read(dir: &Path) -> anyhow::Result<Read> {
-    let mut stored = store::open(dir)?;
-    say_what_is_odd(&stored);
-    // What no number is taken from need not be held.
-    for record in &mut stored.records {
-        record.log = String::new();
-        if let Some(measured) = &mut record.measured {
-            measured.exhibits = Vec::new();
+/// What is odd about some of many sessions.
+#[derive(Debug, Default)]
+struct Oddities {
+    told: Vec<String>,
+    /// Sessions that are not named.
+    more: usize,
+}
+
+impl Oddities {
+    fn add(&mut self, dir: &Path, odd: Odd) {
+        let Some(told) = odd.told(dir) else { return };
+        if self.told.len() >= NAMED_MAX {
+            self.more += 1;
+            return;
+        }
+        self.told.push(told);
+    }
+
+    fn say(&self) {
+        self.told.iter().for_each(|told| ui::warn(told));
+        if self.more > 0 {
+            ui::warn(&format!("{} more sessions have torn lines or trials twice", self.more));
         }
     }
-    let designs = &stored.manifest.designs;
-    let summary = session::summarise(&stored.manifest, &stored.records, designs);
-    Ok((stored, summary))
 }

@@ -1,29 +1,25 @@
 //! What a fleet's nodes have left, checked and made into one report.
 
 use super::watch;
-use crate::compare::sides::{self, Read};
+use crate::compare::sides;
 use crate::exit::Exit;
 use crate::{session, ui};
 use ::fleet::{Folder, Published, REPORT_FILE, RESULT_FILE, Standing};
-use analysis::{CompareInput, CompareSession, CompareSide, FleetMember};
+use analysis::{Answers, FleetMember, Head, Heads, Questions, SideHeads};
 use anyhow::Context;
 use model::{
-    FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetResult, Manifest, NodeFacts,
-    NodeResult, NodeStanding,
+    FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetResult, NodeFacts, NodeResult,
+    NodeStanding,
 };
-
-/// The most bytes of all trials of a fleet together, since all of them are held.
-const BYTES_MAX: u64 = 2 * store::TRIALS_BYTES_MAX;
+use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The most doubts of a node that are told, and the most characters of each.
 const DOUBTS_MAX: usize = 8;
 const DOUBT_CHARACTERS_MAX: usize = 400;
 
-/// A session that can stand beside the others.
-struct Member {
-    name: String,
-    read: Read,
-}
+/// Nodes whose session cannot be read, with the reason.
+type Unread = BTreeMap<String, String>;
 
 /// Checks what is there, prints what came of it, and writes the report into the fleet's folder.
 pub(super) fn report(folder: &Folder, fleet: &Fleet, json: bool) -> anyhow::Result<Exit> {
@@ -49,26 +45,12 @@ pub(super) fn results(folder: &Folder, fleet: &Fleet) -> anyhow::Result<Vec<Node
 }
 
 fn gather(folder: &Folder, fleet: &Fleet) -> anyhow::Result<FleetResult> {
-    let (nodes, members) = nodes(folder, fleet)?;
-    let sessions: Vec<[CompareSession<'_>; 1]> =
-        members.iter().map(|member| [sides::session_of(&member.read)]).collect();
-    let compared: Vec<CompareSide<'_>> = members
-        .iter()
-        .zip(&sessions)
-        .map(|(member, sessions)| CompareSide { name: &member.name, sessions })
-        .collect();
-    let comparison = (compared.len() > 1).then(|| {
-        analysis::compare(&CompareInput {
-            scruple: session::VERSION,
-            sides: &compared,
-            only: &[],
-            conditions: &[],
-        })
-    });
-    let members: Vec<FleetMember<'_>> = members
-        .iter()
-        .map(|member| FleetMember { name: &member.name, manifest: &member.read.0.manifest })
-        .collect();
+    let (nodes, answers) = nodes(folder, fleet)?;
+    let sides = answers.questions().sides().to_vec();
+    let comparison = (sides.len() > 1).then(|| answers.end(session::VERSION, &[]));
+    let heads = sides.iter().filter_map(|side| Some((&side.name, side.heads.first()?)));
+    let members: Vec<FleetMember<'_>> =
+        heads.map(|(name, head)| FleetMember { name, manifest: &head.manifest }).collect();
     let says = analysis::fleet(&members, comparison.as_ref());
     Ok(FleetResult {
         format: FLEET_FORMAT,
@@ -85,13 +67,35 @@ fn gather(folder: &Folder, fleet: &Fleet) -> anyhow::Result<FleetResult> {
     })
 }
 
-/// What became of each node, and the sessions that can stand beside each other.
-fn nodes(folder: &Folder, fleet: &Fleet) -> anyhow::Result<(Vec<NodeResult>, Vec<Member>)> {
+/// What became of each node, and what the sessions answer that can stand beside each other.
+fn nodes(folder: &Folder, fleet: &Fleet) -> anyhow::Result<(Vec<NodeResult>, Answers)> {
     let (standings, _) = watch::look(folder, fleet)?;
+    let mut unread = Unread::new();
+    loop {
+        let (mut nodes, sides, places) = members(folder, fleet, &standings, &unread)?;
+        let questions = Arc::new(Questions::new(sides, &[]));
+        let (answers, failed) = answers(folder, &questions, &places, &standings, &mut nodes)?;
+        if failed.is_empty() {
+            return Ok((nodes, answers));
+        }
+        // What was asked of the others may have come from one of these.
+        unread.extend(failed);
+    }
+}
+
+/// The nodes, with the heads of those whose session can stand beside the others, and their places.
+type Members = (Vec<NodeResult>, Vec<SideHeads>, Vec<usize>);
+
+fn members(
+    folder: &Folder,
+    fleet: &Fleet,
+    standings: &[Standing],
+    unread: &Unread,
+) -> anyhow::Result<Members> {
     let partial = folder.partial(fleet)?;
-    let (mut results, mut members): (Vec<NodeResult>, Vec<Member>) = (Vec::new(), Vec::new());
-    let mut bytes = 0_u64;
-    for (node, standing) in fleet.nodes.iter().zip(&standings) {
+    let (mut results, mut sides, mut places) = (Vec::new(), Vec::<SideHeads>::new(), Vec::new());
+    let mut heads = Heads::default();
+    for (place, (node, standing)) in fleet.nodes.iter().zip(standings).enumerate() {
         let Standing::Complete(published) = standing else {
             results.push(without(folder, fleet, node, standing, &partial));
             continue;
@@ -100,10 +104,16 @@ fn nodes(folder: &Folder, fleet: &Fleet) -> anyhow::Result<(Vec<NodeResult>, Vec
         result.job = Some(published.job.clone());
         result.restart = published.restart;
         result.session = Some(published.name.clone());
-        bytes = bytes.saturating_add(sides::trial_bytes(&folder.session(published)));
-        let first = members.first().map(|member| &member.read.0.manifest);
-        match take(folder, fleet, published, first, bytes, &mut result) {
-            Ok(read) => members.push(Member { name: node.name.clone(), read }),
+        let first = sides.first().and_then(|side| side.heads.first());
+        let taken = match unread.get(&node.name) {
+            Some(why) => Err(anyhow::anyhow!("{why}")),
+            None => take(folder, fleet, published, &mut heads, first, &mut result),
+        };
+        match taken {
+            Ok(head) => {
+                sides.push(SideHeads { name: node.name.clone(), heads: vec![head] });
+                places.push(place);
+            }
             Err(why) => {
                 result.standing = NodeStanding::Refused;
                 result.reason = format!("{why:#}");
@@ -111,43 +121,68 @@ fn nodes(folder: &Folder, fleet: &Fleet) -> anyhow::Result<(Vec<NodeResult>, Vec
         }
         results.push(result);
     }
-    Ok((results, members))
+    Ok((results, sides, places))
 }
 
-/// A session that has its place, if it can stand beside the others.
+/// Reads the trials of the members, whose places among the nodes are given, and completes what is
+/// said of these nodes. A session that cannot be read costs its own node alone.
+fn answers(
+    folder: &Folder,
+    questions: &Arc<Questions>,
+    places: &[usize],
+    standings: &[Standing],
+    nodes: &mut [NodeResult],
+) -> anyhow::Result<(Answers, Unread)> {
+    let dir = |side: usize, _| match &standings[places[side]] {
+        Standing::Complete(published) => folder.session(published),
+        _ => folder.path().to_path_buf(),
+    };
+    let mut answers = Answers::new(questions);
+    let mut failed = Unread::new();
+    sides::read(questions, dir, |(side, _), digest| {
+        let node = &mut nodes[places[side]];
+        match digest {
+            Ok(digest) => {
+                node.trials = digest.trials();
+                if !digest.is_complete() {
+                    let doubt = "its time was up before every experiment had its blocks";
+                    node.doubts.push(doubt.into());
+                }
+                if digest.holds() == Some(false) {
+                    let doubt = "its own A/A control found a difference where there is none";
+                    node.doubts.push(doubt.into());
+                }
+                answers.add(side, digest);
+            }
+            Err(why) => {
+                failed.insert(node.name.clone(), format!("{why:#}"));
+            }
+        }
+        Ok(())
+    })?;
+    Ok((answers, failed))
+}
+
+/// The head of a session that has its place, if it can stand beside the others.
 fn take(
     folder: &Folder,
     fleet: &Fleet,
     published: &Published,
-    first: Option<&Manifest>,
-    bytes: u64,
+    heads: &mut Heads,
+    first: Option<&Head>,
     result: &mut NodeResult,
-) -> anyhow::Result<Read> {
-    if bytes > BYTES_MAX {
-        anyhow::bail!(
-            "the sessions up to this one have {bytes} bytes of trials, and at most {BYTES_MAX} are \
-             compared at once"
-        );
-    }
+) -> anyhow::Result<Head> {
     let facts = folder.facts(published)?;
     must_be_its_own(&facts, fleet, published)?;
-    let read = sides::read(&folder.session(published))?;
-    let (stored, summary) = &read;
-    must_be_as_planned(&stored.manifest, fleet, first)?;
-    result.trials = stored.records.len() as u64;
-    result.host = stored.manifest.environment.host.clone();
-    result.kind = analysis::machine_kind(&stored.manifest);
+    let head = heads.head(store::read_manifest(&folder.session(published))?);
+    must_be_as_planned(&head, fleet, first)?;
+    result.host = head.manifest.environment.host.clone();
+    result.kind = analysis::machine_kind(&head.manifest);
     result.owns_all_cpus = Some(facts.owns_all_cpus);
     // What a node says is shown: so much of it, and no more.
     let told = facts.doubts.iter().take(DOUBTS_MAX);
     result.doubts = told.map(|doubt| doubt.chars().take(DOUBT_CHARACTERS_MAX).collect()).collect();
-    if !summary.complete {
-        result.doubts.push("its time was up before every experiment had its blocks".into());
-    }
-    if !summary.trust.holds && !summary.trust.controls.is_empty() {
-        result.doubts.push("its own A/A control found a difference where there is none".into());
-    }
-    Ok(read)
+    Ok(head)
 }
 
 /// A host may say anything; what it says of another node or fleet is not taken.
@@ -166,11 +201,8 @@ fn must_be_its_own(facts: &NodeFacts, fleet: &Fleet, of: &Published) -> anyhow::
 }
 
 /// The same plan, measured by the same scruple.
-fn must_be_as_planned(
-    manifest: &Manifest,
-    fleet: &Fleet,
-    first: Option<&Manifest>,
-) -> anyhow::Result<()> {
+fn must_be_as_planned(head: &Head, fleet: &Fleet, first: Option<&Head>) -> anyhow::Result<()> {
+    let manifest = &head.manifest;
     if manifest.scruple != fleet.scruple {
         anyhow::bail!("scruple {} measured it, not {}", manifest.scruple, fleet.scruple);
     }
@@ -193,7 +225,7 @@ fn must_be_as_planned(
         anyhow::bail!("it lacks the experiment {name}");
     }
     if let Some(first) = first
-        && first.designs != manifest.designs
+        && first.designs != head.designs
     {
         anyhow::bail!("its experiments are defined otherwise than those of the nodes before it");
     }

@@ -213,7 +213,7 @@ fn items(experiment: &ComparedExperiment) -> Vec<Item<'_>> {
 }
 
 fn answer(finding: &ComparedQuantity) -> Item<'_> {
-    let said = finding.sentence.replace("{}", "…").replace("….", "…");
+    let said = words::without_number(&finding.sentence);
     Item {
         group: FINDINGS.into(),
         name: words::capital(&short(&said, SENTENCE_CHARACTERS_MAX)),

@@ -123,7 +123,7 @@ fn side_by_side(result: &FleetResult) -> Markup {
                                 tr {
                                     th scope="row" {
                                         bdi { (short(&experiment.id, 60)) } ": "
-                                        (short(&finding.sentence.replace("{}", "…"), 300))
+                                        (short(&crate::words::without_number(&finding.sentence), 300))
                                     }
                                     @for value in &finding.values { (value_cell(finding, value.as_ref())) }
                                 }

@@ -113,7 +113,7 @@ fn side_by_side(result: &FleetResult, width: usize, height: Option<usize>) -> Ve
     let most = if height.is_some() { FINDINGS_MAX } else { usize::MAX };
     let mut lines = vec![String::new(), paint(BOLD, "Side by side")];
     for (experiment, finding) in all.iter().take(most) {
-        let sentence = format!("{experiment}: {}", finding.sentence.replace("{}", "…"));
+        let sentence = format!("{experiment}: {}", crate::words::without_number(&finding.sentence));
         lines.push(format!("  {}", short(&sentence, width.saturating_sub(2))));
         let terms = terms_of(&finding.quantity, finding.unit.as_ref());
         let values = comparison.sides.iter().zip(&finding.values).map(|(side, value)| {

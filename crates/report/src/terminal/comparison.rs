@@ -487,7 +487,7 @@ fn what(told: &Told<'_>) -> String {
     let id = &told.experiment.id;
     match told.what {
         What::Finding(finding) => {
-            let sentence = finding.sentence.replace("{}", "…");
+            let sentence = words::without_number(&finding.sentence);
             format!("{id}: {sentence}")
         }
         What::Row(row) => {

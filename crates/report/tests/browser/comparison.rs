@@ -144,7 +144,7 @@ fn the_recorded_sessions_work_in_a_comparison() {
         [CompareSession {
             manifest: &fixture.manifest,
             records: &fixture.records,
-            summary: &fixture.summary,
+            complete: fixture.summary.complete,
         }]
     });
     let sides = [
