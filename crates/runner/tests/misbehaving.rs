@@ -279,14 +279,14 @@ fn outcome_of(manner: &'static str) -> Outcome {
 }
 
 fn cgroups() -> Vec<PathBuf> {
-    [("cpu", "cpu"), ("cpu", "quota"), ("memory", "memory")]
-        .iter()
-        .filter_map(|(controller, purpose)| {
-            let own = sys::cgroup::Cgroup::own(controller).ok()?;
-            Some(own.path().join(format!("scruple-{purpose}-{}", sys::process::pid())))
-        })
-        .filter(|path| path.exists())
-        .collect()
+    let own = ["cpu", "memory"].iter().filter_map(|one| sys::cgroup::Cgroup::own(one).ok());
+    let all = own.flat_map(|own| own.descendants());
+    let ours = format!("-{}", sys::process::pid());
+    let mine = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("scruple-") && name.ends_with(&ours)
+    };
+    all.map(|group| group.path().to_path_buf()).filter(mine).collect()
 }
 
 fn expect(manner: &'static str, fits: fn(&Outcome) -> bool) -> Test {
