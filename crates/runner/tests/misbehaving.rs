@@ -304,6 +304,29 @@ fn died(outcome: &Outcome, expected: i32, at: Phase) -> bool {
     matches!(outcome, Outcome::Died { signal, phase } if *signal == expected && *phase == at)
 }
 
+/// A session whose CPU went offline stores no refusal in the place of each trial to come: it halts, and
+/// says which.
+fn a_cpu_is_taken_away() -> Result<(), Failed> {
+    const GONE: u32 = 60_000;
+    let folder = tempfile::tempdir()?;
+    let mut cpus = sys::affinity::allowed()?;
+    cpus.push(GONE);
+    let runner = Runner::start(Settings { cpus, ..settings(folder.path()) })?;
+    let mut bench = Bench { scratch: runner.settings().scratch.clone(), runner, trial: 0 };
+    let design = design();
+    let treatment = design.complete(&Cell::new([("how", "nothing")]));
+    let order = Order { design: &design, treatment: &treatment, trial: 0, block: 0, position: 0 };
+    let told = match bench.runner.conduct(&order) {
+        Err(error) => error.to_string(),
+        Ok(record) => return Err(Failed::from(format!("a trial was conducted: {record:?}"))),
+    };
+    assert_nothing_is_left(&bench.scratch);
+    match told.contains("CPU 60000") && told.contains("offline") {
+        true => Ok(()),
+        false => Err(Failed::from(told)),
+    }
+}
+
 /// A quota of a tenth of a CPU, planted around runner and trial, is seen to hold the trial back.
 fn work_under_a_quota() -> Result<(), Failed> {
     let name = format!("scruple-test-quota-{}", sys::process::pid());
@@ -404,6 +427,7 @@ fn tests() -> Vec<Test> {
         expect("begin_anew", |o| *o == Outcome::Completed { leaked: 0 }),
         Test::test("work_under_a_quota", work_under_a_quota),
         Test::test("killed_early", killed_early),
+        Test::test("a_cpu_is_taken_away", a_cpu_is_taken_away),
         Test::test("every_manner_has_its_test", || {
             let tested: Vec<String> = tests().iter().map(|test| test.name().to_string()).collect();
             let untested: Vec<_> =

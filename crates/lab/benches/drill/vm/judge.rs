@@ -113,7 +113,7 @@ fn groups(expected: u64, told: &Told, ledger: &mut Ledger) {
         whole(name, expected, told, ledger);
     }
     ledger.tell(format!(
-        "kill -9 of the runner in such a group: nothing left; with its guard: {swept} cgroups left, \
-         none after the next session"
+        "kill -9 of the runner in such a group: nothing left; at the root, with its guard: {swept} \
+         cgroups left, none after the next session"
     ));
 }
