@@ -4,6 +4,8 @@
 //! with a [`model::Record`] whatever happens to it. It computes no statistics and writes no
 //! session file; it emits [`Event`]s. The catalog is passed to the trial's side only.
 
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
+
 mod block;
 mod conversation;
 mod guard;

@@ -375,15 +375,14 @@ fn killed_early() -> Result<(), Failed> {
     if std::os::unix::process::ExitStatusExt::signal(&status) != Some(sys::signal::SIGKILL) {
         return Err(Failed::from(format!("it was not killed: {status}")));
     }
-    for _ in 0..1000 {
-        let guarded = !processes_named(runner::GUARD).is_empty();
-        match std::fs::read_dir(folder.path())?.count() {
-            0 => return Ok(()),
-            _ if !guarded => return Err(Failed::from("the guard has left the scratch folder")),
-            _ => std::thread::sleep(Duration::from_millis(10)),
+    // The guard may be anywhere between its exec and its end: what counts is what it leaves.
+    for _ in 0..3000 {
+        if std::fs::read_dir(folder.path())?.count() == 0 {
+            return Ok(());
         }
+        std::thread::sleep(Duration::from_millis(10));
     }
-    Err(Failed::from("the guard is still there after ten seconds"))
+    Err(Failed::from("the scratch folder is still there after thirty seconds"))
 }
 
 fn tests() -> Vec<Test> {

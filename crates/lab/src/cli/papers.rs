@@ -76,7 +76,8 @@ fn mentioned(page: &str) -> Vec<String> {
     let outside = page.lines().filter(|line| {
         let fence = line.trim_start().starts_with("```");
         fenced ^= fence;
-        !fenced && !fence
+        // A heading may name what there is not.
+        !fenced && !fence && !line.starts_with('#')
     });
     let text = outside.collect::<Vec<_>>().join(" ");
     let code = text.split('`').skip(1).step_by(2);
@@ -86,7 +87,10 @@ fn mentioned(page: &str) -> Vec<String> {
 /// What the command line does not know of a command; the rest may be missing or a placeholder.
 fn unknown(said: &str) -> Option<String> {
     use clap::error::ErrorKind::{InvalidSubcommand, UnknownArgument};
-    let words = words(said).into_iter().filter(|word| !word.contains(['…', '[', ']', '|']));
+    let placeholder = |word: &String| {
+        word.contains(['…', '[', ']', '|']) || word.chars().all(|one| one.is_ascii_uppercase())
+    };
+    let words = words(said).into_iter().filter(|word| !placeholder(word));
     let why = Cli::command().try_get_matches_from(words).err()?;
     matches!(why.kind(), InvalidSubcommand | UnknownArgument).then(|| why.to_string())
 }
