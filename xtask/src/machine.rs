@@ -70,6 +70,31 @@ pub(crate) const PARALLEL: Tool = Tool {
     packages: &[("pacman", &["parallel"]), ("zypper", &["gnu_parallel"]), ("", &["parallel"])],
 };
 
+/// What a virtual machine runs on.
+pub(crate) const VIRTUAL: Tool = Tool {
+    what: "machine emulator",
+    variable: None,
+    names: &["qemu-system-x86_64"],
+    packages: &[
+        ("dnf", &["qemu-system-x86-core"]),
+        ("zypper", &["qemu-x86"]),
+        ("apk", &["qemu-system-x86_64"]),
+        ("", &["qemu-system-x86"]),
+    ],
+};
+
+/// The programs of its guest.
+pub(crate) const BUSYBOX: Tool = Tool {
+    what: "busybox",
+    variable: None,
+    names: &["busybox"],
+    packages: &[
+        ("apt-get", &["busybox-static", "busybox"]),
+        ("zypper", &["busybox-static"]),
+        ("", &["busybox"]),
+    ],
+};
+
 /// What scruple is calibrated against.
 pub(crate) const PEERS: [Tool; 3] = [
     Tool {
@@ -174,11 +199,12 @@ pub(crate) fn find(tool: &Tool) -> Option<PathBuf> {
 }
 
 fn answers(program: &Path) -> bool {
-    Command::new(program)
-        .arg("--version")
-        .stdin(Stdio::null())
-        .output()
-        .is_ok_and(|output| output.status.success())
+    let answers_to = |word| {
+        let said = Command::new(program).arg(word).stdin(Stdio::null()).output();
+        said.is_ok_and(|output| output.status.success())
+    };
+    // busybox has no version to tell, but help.
+    answers_to("--version") || answers_to("--help")
 }
 
 pub(crate) fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {

@@ -2,7 +2,8 @@
 //! part of it that reads the sources, `cargo xtask calibrate` the comparison with other tools,
 //! `cargo xtask book` the documents as a site, `cargo xtask pictures` what is shown there,
 //! `cargo xtask record` measures the recorded sessions anew, `cargo xtask slurm` starts a cluster of
-//! virtual nodes, `cargo xtask release-check` what is looked at before a release.
+//! virtual nodes, `cargo xtask vm` tries faults of a machine in a virtual one, `cargo xtask
+//! release-check` is what is looked at before a release.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
 
@@ -17,6 +18,7 @@ mod release;
 mod slurm;
 mod steps;
 mod tidy;
+mod vm;
 
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
@@ -48,11 +50,15 @@ Commands:
   slurm down DIR       stop it, and leave nothing of it
   slurm test [--no-install]
                        the tests of the fleet on such a cluster, as `test` makes them
+  vm [--kernel FILE] [--no-install]
+                       a drill in a virtual machine that is stopped, suspended and loses a CPU in
+                       mid-session (QEMU; some minutes, most where it is emulated)
 
 Options:
   --no-install         do not install what is missing; say how to
   --rounds N           measure each number N times, 6 or more [20]
   --into DIR           put them there instead
+  --kernel FILE        boot this image, not this machine's newest or Debian's
   --binary FILE        measure by this scruple instead of a release build
   -h, --help           print this
 ";
@@ -70,6 +76,7 @@ enum Chore {
     Record { into: Option<PathBuf>, binary: Option<PathBuf> },
     ReleaseCheck { install: bool },
     Slurm(slurm::Asked),
+    Vm(vm::Asked),
     Tidy,
     Help,
 }
@@ -115,6 +122,7 @@ fn parse(words: &[String]) -> Result<Chore, String> {
         }
         ["record", more @ ..] => parse_record(more),
         ["slurm", more @ ..] => slurm::parse(more).map(Chore::Slurm),
+        ["vm", more @ ..] => vm::parse(more).map(Chore::Vm),
         [unknown, ..] => Err(format!("there is no chore called {unknown}")),
     }
 }
@@ -170,6 +178,7 @@ fn perform(chore: &Chore) -> Result<u8> {
         Chore::Book { install } => book::book(&root()?, *install)?,
         Chore::Pictures { install } => pictures::pictures(&root()?, *install)?,
         Chore::ReleaseCheck { install } => release::check(&root()?, *install)?,
+        Chore::Vm(asked) => return vm::vm(&root()?, asked),
         Chore::Calibrate { install, rounds } => {
             return calibrate::calibrate(&root()?, *install, rounds.as_deref());
         }

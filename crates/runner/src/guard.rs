@@ -13,7 +13,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use sys::cgroup::Cgroup;
+use sys::cgroup::{Cgroup, Plan};
 use sys::task::Pid;
 
 /// The first argument that makes the binary a guard.
@@ -42,11 +42,22 @@ fn path_of(told: &Value) -> Option<PathBuf> {
     Some(PathBuf::from(OsString::from_vec(bytes?)))
 }
 
+fn nest_of(told: &Value) -> Option<Plan> {
+    let names = told.get("controllers")?.as_array()?;
+    Some(Plan {
+        base: path_of(told.get("base")?)?,
+        home: path_of(told.get("home")?)?,
+        controllers: names.iter().filter_map(|name| Some(name.as_str()?.to_string())).collect(),
+    })
+}
+
 /// What the guard is to remove.
 #[derive(Debug, Default)]
 struct Charge {
     group: Option<Pid>,
     cgroups: Vec<PathBuf>,
+    /// Where runner and guard live, if they had to make room.
+    nest: Option<Plan>,
     scratch: Option<PathBuf>,
 }
 
@@ -60,12 +71,16 @@ fn serve() {
         if told.get("done").is_some() {
             // The runner has cleared up after itself; a group it could not remove is tried again.
             charge.remove_cgroups();
+            charge.leave_nest();
             return;
         }
         if let Some(group) = told.get("group") {
             charge.group = group.as_i64().and_then(|pid| Pid::try_from(pid).ok());
         }
         charge.cgroups.extend(told.get("cgroup").and_then(path_of));
+        if let Some(nest) = told.get("nest").and_then(nest_of) {
+            charge.nest = Some(nest);
+        }
         if let Some(path) = told.get("scratch").and_then(path_of) {
             charge.scratch = Some(path);
         }
@@ -95,12 +110,19 @@ impl Charge {
             let _ = Cgroup::at(path).kill_all();
         }
         self.remove_cgroups();
+        self.leave_nest();
         if let Some(scratch) = &self.scratch {
             let _ = std::fs::remove_dir_all(scratch);
             if let Some(shared) = scratch.parent() {
                 // Not if another runner's folder is in it by now.
                 let _ = std::fs::remove_dir(shared);
             }
+        }
+    }
+
+    fn leave_nest(&self) {
+        if let Some(nest) = &self.nest {
+            nest.clear();
         }
     }
 
@@ -150,6 +172,13 @@ impl Guard {
 
     pub(crate) fn cgroup(&mut self, path: &Path) {
         self.tell(&json!({ "cgroup": path.as_os_str().as_bytes() }));
+    }
+
+    pub(crate) fn nest(&mut self, nest: &Plan) {
+        let (base, home) = (nest.base.as_os_str().as_bytes(), nest.home.as_os_str().as_bytes());
+        self.tell(&json!({
+            "nest": { "base": base, "home": home, "controllers": nest.controllers }
+        }));
     }
 
     fn tell(&mut self, what: &Value) {

@@ -108,7 +108,7 @@ impl Runner {
         settings.scratch = shared.join(own);
         guard.scratch(&settings.scratch);
         make_scratch().map_err(|cause| Error::Scratch { path: shared, cause })?;
-        let shield = Shield::raise(&settings, &mut |path| guard.cgroup(path))?;
+        let shield = Shield::raise(&settings, &mut guard)?;
         // In the shield by now: its cgroup is the one the trials are born in.
         let quotas = Quotas::of_own();
         Ok(Runner { settings, shield, guard, quotas, foreign, unclear: None })
@@ -131,6 +131,7 @@ impl Runner {
         if let Some(error) = self.unclear.take() {
             return Err(error);
         }
+        self.cpus_are_there()?;
         let seed = trial_seed(self.settings.seed, &order.design.id, order.block, order.treatment);
         let folder = self.settings.scratch.join(format!("trial-{}", order.trial));
         std::fs::create_dir_all(&folder)
@@ -163,6 +164,10 @@ impl Runner {
                 self.clear(&folder);
                 return Ok(None);
             }
+            if let Err(gone) = self.cpus_are_there() {
+                self.clear(&folder);
+                return Err(gone);
+            }
         }
         let usage = ended.ended.usage;
         let record = Record {
@@ -187,6 +192,18 @@ impl Runner {
         };
         self.clear(&folder);
         Ok(Some(record))
+    }
+
+    /// Whether the session's CPUs can still be used: one may be taken offline at any time, and each trial
+    /// would refuse its treatment then.
+    fn cpus_are_there(&self) -> Result<(), Error> {
+        let allowed = sys::affinity::allowed()?;
+        let gone = |cpu: &u32| !allowed.contains(cpu);
+        let cpus: Vec<u32> = self.settings.cpus.iter().copied().filter(gone).collect();
+        if cpus.is_empty() {
+            return Ok(());
+        }
+        Err(Error::CpusGone { cpus: sys::affinity::format_list(&cpus) })
     }
 
     /// Removes the files and cgroups of a trial that is over. What cannot be removed is no fault

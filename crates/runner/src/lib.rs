@@ -4,10 +4,13 @@
 //! with a [`model::Record`] whatever happens to it. It computes no statistics and writes no
 //! session file; it emits [`Event`]s. The catalog is passed to the trial's side only.
 
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test that cannot go on has failed"))]
+
 mod block;
 mod conversation;
 mod guard;
 mod launch;
+mod leftovers;
 mod plan;
 mod rival;
 mod settings;
@@ -17,6 +20,7 @@ mod surroundings;
 pub use block::{Event, Halt, Work};
 pub use guard::{GUARD, serve_if_asked};
 pub use launch::{Order, Runner};
+pub use leftovers::group_name;
 pub use plan::{order, padding_bytes, round_order, trial_seed};
 pub use rival::RIVAL;
 pub use settings::Settings;
@@ -43,6 +47,15 @@ pub enum Error {
         path: std::path::PathBuf,
         /// Why.
         cause: std::io::Error,
+    },
+    /// CPUs of the session are not there any more: a trial that could not be placed says nothing.
+    #[error(
+        "CPU {cpus}, on which this session measures, may not be used any more (offline, or taken from \
+         this process's cpuset): give it back"
+    )]
+    CpusGone {
+        /// Which, as a list.
+        cpus: String,
     },
     /// A process that a trial left behind did not go away.
     #[error("process {pid}, left behind by a trial of {experiment}, survives SIGKILL")]

@@ -1,10 +1,11 @@
 use crate::Error;
+use crate::guard::Guard;
+use crate::leftovers::{self, group_name};
 use crate::rival::Rival;
 use crate::settings::Settings;
 use model::ShieldReport;
 use std::hint::black_box;
-use std::path::Path;
-use sys::cgroup::Cgroup;
+use sys::cgroup::{Cgroup, Nest, Plan};
 
 /// The niceness asked for: the most that the kernel gives.
 const NICE: i32 = -20;
@@ -26,6 +27,9 @@ pub struct Shield {
     /// holds processes, the runner, hands no controller down.
     quota: Option<Cgroup>,
     nice_before: Option<i32>,
+    /// In version 2, so that there can be groups with controllers at all. Fields are dropped after
+    /// [`Shield::drop`] has removed those.
+    nest: Option<Nest>,
 }
 
 /// A cgroup of ours and the one we came from.
@@ -36,18 +40,20 @@ struct Moved {
 }
 
 impl Shield {
-    /// Raises what can be raised. `made` hears of every cgroup, so that it can be removed even if
+    /// Raises what can be raised. The guard hears of every cgroup, so that it can be removed even if
     /// the runner is killed.
-    pub(crate) fn raise(settings: &Settings, made: &mut dyn FnMut(&Path)) -> Result<Self, Error> {
+    pub(crate) fn raise(settings: &Settings, guard: &mut Guard) -> Result<Self, Error> {
+        leftovers::sweep();
         let mut shield = Shield {
             report: ShieldReport::default(),
             cpu: None,
             memory: None,
             quota: None,
             nice_before: None,
+            nest: nest(guard),
         };
-        shield.memory = own_cgroup("memory", "memory", made).ok();
-        shield.quota = own_cgroup("cpu", "quota", made).ok();
+        shield.memory = shield.own_cgroup("memory", "memory", guard).ok();
+        shield.quota = shield.own_cgroup("cpu", "quota", guard).ok();
         if !settings.shield {
             shield.report.missing.push("switched off by --no-shield".into());
             return Ok(shield);
@@ -55,15 +61,15 @@ impl Shield {
         let cpu = settings.cpus.last().copied().unwrap_or_default();
         let rival = Rival::start(cpu)?;
         shield.report.share_without = share_beside_rival(cpu, &settings.cpus);
-        shield.raise_cpu_weight(made);
+        shield.raise_cpu_weight(guard);
         shield.raise_niceness();
         shield.report.share_with = share_beside_rival(cpu, &settings.cpus);
         drop(rival);
         Ok(shield)
     }
 
-    fn raise_cpu_weight(&mut self, made: &mut dyn FnMut(&Path)) {
-        let entered = own_cgroup("cpu", "cpu", made).and_then(|to| {
+    fn raise_cpu_weight(&mut self, guard: &mut Guard) {
+        let entered = self.own_cgroup("cpu", "cpu", guard).and_then(|to| {
             let entered = Cgroup::own("cpu").and_then(|from| {
                 to.set_cpu_weight_max()?;
                 // What a trial moves from the shield into a group of its own is to keep the weight.
@@ -115,6 +121,22 @@ impl Shield {
         self.quota.as_ref().map(|cgroup| cgroup.path().display().to_string())
     }
 
+    fn own_cgroup(
+        &self,
+        controller: &str,
+        purpose: &str,
+        guard: &mut Guard,
+    ) -> sys::Result<Cgroup> {
+        // In version 2 all controllers share one tree, where each of ours needs a name of its own.
+        let name = group_name(purpose);
+        let own = Cgroup::own(controller)?;
+        let own = self.nest.as_ref().map_or(own, Nest::base);
+        // Told before it is made: who is killed in between leaves nothing that nobody knows of. The
+        // name is of this process alone.
+        guard.cgroup(&own.path().join(&name));
+        own.child_for(controller, &name)
+    }
+
     /// Removes the cgroups that a trial made, if it died before it could.
     pub(crate) fn tidy(&self) {
         for cgroup in [&self.memory, &self.quota].into_iter().flatten() {
@@ -139,14 +161,12 @@ impl Drop for Shield {
     }
 }
 
-fn own_cgroup(controller: &str, purpose: &str, made: &mut dyn FnMut(&Path)) -> sys::Result<Cgroup> {
-    // In version 2 all controllers share one tree, where each of ours needs a name of its own.
-    let name = format!("scruple-{purpose}-{}", sys::process::pid());
-    let own = Cgroup::own(controller)?;
-    // Told before it is made: who is killed in between leaves nothing that nobody knows of. The name
-    // is of this process, so what has it already was left by another of the same number.
-    made(&own.path().join(&name));
-    own.child_for(controller, &name)
+/// Makes room for groups with controllers where we are in the way of that ourselves. Where others are,
+/// too, whoever asks for such a group is told.
+fn nest(guard: &mut Guard) -> Option<Nest> {
+    let plan = Plan::below_own(&["memory", "cpu"], &group_name("home"))?;
+    guard.nest(&plan);
+    plan.settle(&[guard.pid()]).ok()
 }
 
 /// The share of a CPU that a loop of this thread keeps there.

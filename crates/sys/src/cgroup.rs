@@ -5,10 +5,12 @@
 //! to go away whatever happens holds a [`Guard`].
 
 mod find;
+mod nest;
 mod quota;
 
 use crate::error::last_errno;
 use crate::{Error, Pid, Result, process, text};
+pub use nest::{Nest, Plan};
 #[cfg(test)]
 pub(crate) use quota::parse_throttled_ns;
 pub use quota::{Quotas, cpu_quota};
@@ -111,7 +113,7 @@ impl Cgroup {
     /// # Errors
     /// `Unsupported` as [`Cgroup::own`]; `EACCES`, `EROFS` or `EPERM` where this
     /// user may not; `EEXIST`; in version 2 `EBUSY` or `ENOENT` where the
-    /// controller cannot be handed down, since our own group holds processes or
+    /// controller cannot be handed down, since our own group holds processes (see [`Plan`]) or
     /// was not given it.
     pub fn create(controller: &str, name: &str) -> Result<Self> {
         let own = Self::own(controller)?;
@@ -148,12 +150,21 @@ impl Cgroup {
         if find::is_core_of_v2(controller) {
             return Ok(());
         }
-        let name = find::v2_name(controller);
-        let handed_down = text::read(self.path.join("cgroup.subtree_control")).unwrap_or_default();
-        if handed_down.split_whitespace().any(|one| one == name) {
+        if self.hands_down(controller) {
             return Ok(());
         }
-        self.write("cgroup.subtree_control", &format!("+{name}"))
+        let call = format!("hand {controller} down from {}", self.path.display());
+        // The kernel would make a group of threads of it for `cpu`, which no process can be moved into.
+        if self.path.join("cgroup.type").exists() && !self.processes().is_empty() {
+            return Err(Error::new(format!("{call}, which holds processes"), libc::EBUSY));
+        }
+        self.write("cgroup.subtree_control", &format!("+{}", find::v2_name(controller)))
+    }
+
+    /// Whether the groups below this one of version 2 get the controller.
+    fn hands_down(&self, controller: &str) -> bool {
+        let handed_down = text::read(self.path.join("cgroup.subtree_control")).unwrap_or_default();
+        handed_down.split_whitespace().any(|one| one == find::v2_name(controller))
     }
 
     /// The group's folder.
@@ -368,8 +379,13 @@ impl Cgroup {
             .try_for_each(|group| group.kill_all().and_then(|()| group.remove()))
     }
 
+    /// Whether no process is in this group or in one below it.
+    pub fn is_deserted(&self) -> bool {
+        self.processes().is_empty() && self.descendants().iter().all(Self::is_deserted)
+    }
+
     /// The groups right below this one.
-    fn descendants(&self) -> Vec<Self> {
+    pub fn descendants(&self) -> Vec<Self> {
         let Ok(entries) = std::fs::read_dir(&self.path) else { return Vec::new() };
         entries
             .filter_map(std::result::Result::ok)

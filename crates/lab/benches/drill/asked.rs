@@ -10,12 +10,14 @@ cargo bench -p lab --bench drill [-- OPTIONS]
   --stops N        SIGSTOP of the runner [1]
   --stop-s N       for so many seconds each [10]
   --steps N        sessions in which the wall clock is set by a day [2]
+  --vm KERNEL      boot a virtual machine with this kernel's image, stop it for --stop-s, suspend it,
+                   take a CPU from it (QEMU and busybox; `cargo xtask vm` finds or gets all three)
   --seed N         where the moments come from [1]
 
 0 leaves a part out.";
 
 /// One call of the drill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Asked {
     pub(crate) kills: u64,
     pub(crate) trial_kills: u64,
@@ -24,15 +26,28 @@ pub(crate) struct Asked {
     pub(crate) stop_s: u64,
     pub(crate) steps: u64,
     pub(crate) seed: u64,
+    pub(crate) vm: Option<String>,
 }
 
 impl Asked {
     /// From the words behind the program's name. cargo adds `--bench`.
     pub(crate) fn parse(words: &[String]) -> Result<Self, String> {
-        let mut asked =
-            Asked { kills: 20, trial_kills: 20, disks: 5, stops: 1, stop_s: 10, steps: 2, seed: 1 };
+        let mut asked = Asked {
+            kills: 20,
+            trial_kills: 20,
+            disks: 5,
+            stops: 1,
+            stop_s: 10,
+            steps: 2,
+            seed: 1,
+            vm: None,
+        };
         let mut words = words.iter().map(String::as_str).filter(|word| *word != "--bench");
         while let Some(flag) = words.next() {
+            if flag == "--vm" {
+                asked.vm = Some(words.next().ok_or("--vm wants a kernel's image")?.into());
+                continue;
+            }
             let into = match flag {
                 "--kills" => &mut asked.kills,
                 "--trial-kills" => &mut asked.trial_kills,

@@ -1,5 +1,5 @@
 //! A drill of faults: what survives when the runner or its trials are killed, the disk is full, the
-//! runner is stopped for a while, or the wall clock is set.
+//! runner is stopped for a while, the wall clock is set, or the machine itself stands still.
 //!
 //! `cargo bench -p lab --bench drill -- --kills 1000`
 //!
@@ -21,6 +21,7 @@ mod stop;
 #[path = "../../tests/support/mod.rs"]
 mod support;
 mod trials;
+mod vm;
 
 use asked::Asked;
 use ledger::Ledger;
@@ -53,6 +54,9 @@ fn main() -> ExitCode {
     disk::drill(asked.disks, folder.path(), &mut moments, &mut ledger);
     stop::drill(asked.stops, asked.stop_s, folder.path(), &mut ledger);
     clock::drill(asked.steps, folder.path(), &mut ledger);
+    if let Some(kernel) = &asked.vm {
+        vm::drill(kernel, asked.stop_s, folder.path(), &mut ledger);
+    }
     println!("\n{}", ledger.text());
     println!("{:.0} s", begun.elapsed().as_secs_f64());
     if ledger.holds() { ExitCode::SUCCESS } else { ExitCode::from(MISSED) }

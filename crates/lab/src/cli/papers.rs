@@ -47,6 +47,54 @@ fn docs_tell_people_to_type_what_is_understood() {
     assert!(seen > 20, "only {seen} commands were found");
 }
 
+/// In running text commands are cut short and have placeholders, but their names and options exist.
+#[test]
+fn docs_name_commands_and_options_that_exist() {
+    let mut seen = 0;
+    let root = Path::new(DOCS).join("..");
+    let pages = pages(Path::new(DOCS)).into_iter();
+    for page in pages.chain(["README.md", "CONTRIBUTING.md"].map(|name| root.join(name))) {
+        for said in mentioned(&std::fs::read_to_string(&page).unwrap()) {
+            let wrong = unknown(&said);
+            assert!(wrong.is_none(), "{}: `{said}`: {}", page.display(), wrong.unwrap());
+            seen += 1;
+        }
+    }
+    assert!(seen > 50, "only {seen} commands were found");
+    let found =
+        mentioned("a `scruple run\nclock` and `scruple-x`\n```sh\nscruple no\n```\n`scruple list`");
+    assert_eq!(found, ["scruple run clock", "scruple list"]);
+    assert_eq!(unknown("scruple report DIR"), None);
+    assert_eq!(unknown("scruple run …"), None);
+    assert!(unknown("scruple rum clock").is_some());
+    assert!(unknown("scruple run --sede 7").is_some());
+}
+
+/// The code in running text that begins with `scruple`.
+fn mentioned(page: &str) -> Vec<String> {
+    let mut fenced = false;
+    let outside = page.lines().filter(|line| {
+        let fence = line.trim_start().starts_with("```");
+        fenced ^= fence;
+        // A heading may name what there is not.
+        !fenced && !fence && !line.starts_with('#')
+    });
+    let text = outside.collect::<Vec<_>>().join(" ");
+    let code = text.split('`').skip(1).step_by(2);
+    code.filter(|code| code.starts_with("scruple ")).map(String::from).collect()
+}
+
+/// What the command line does not know of a command; the rest may be missing or a placeholder.
+fn unknown(said: &str) -> Option<String> {
+    use clap::error::ErrorKind::{InvalidSubcommand, UnknownArgument};
+    let placeholder = |word: &String| {
+        word.contains(['…', '[', ']', '|']) || word.chars().all(|one| one.is_ascii_uppercase())
+    };
+    let words = words(said).into_iter().filter(|word| !placeholder(word));
+    let why = Cli::command().try_get_matches_from(words).err()?;
+    matches!(why.kind(), InvalidSubcommand | UnknownArgument).then(|| why.to_string())
+}
+
 #[test]
 fn what_is_typed_is_found_and_taken_apart() {
     let text = "```sh\n$ scruple run --seed 7 \\\n  clock   # why\nFOO=1 cargo run --release -- list\n\

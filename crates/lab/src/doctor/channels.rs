@@ -1,6 +1,7 @@
 //! The ways of looking at this machine, each tried.
 
 use serde_json::{Value, json};
+use sys::cgroup::{Cgroup, Nest, Plan};
 use sys::perf::{Counter, Event};
 use sys::tracer::StopCounter;
 
@@ -132,7 +133,7 @@ fn machine_cpu() -> Channel {
         Some(cpu) if cpu.precise => Ok("nanoseconds, from the root cgroup".into()),
         Some(_) => Err(Missing {
             why: "only /proc/stat, in steps of 10 ms".into(),
-            remedy: "mount cgroup2 (its root has cpu.stat), or cgroup v1 cpuacct",
+            remedy: "the root of a cgroup v1 hierarchy with cpuacct; version 2 has nothing finer",
         }),
         None => Err(Missing { why: "/proc/stat is not readable".into(), remedy: "mount /proc" }),
     };
@@ -140,14 +141,19 @@ fn machine_cpu() -> Channel {
 }
 
 fn cgroup(name: &'static str, controller: &str, serves: &'static str) -> Channel {
-    let made = sys::cgroup::Cgroup::create(controller, &format!("scruple-{}", sys::process::pid()));
-    let found = made.and_then(|group| {
+    // As the shield of a session does it.
+    let made = || {
+        let plan = Plan::below_own(&[controller], &runner::group_name("doctor"));
+        let nest = plan.map(|plan| plan.settle(&[])).transpose()?;
+        let own = Cgroup::own(controller)?;
+        let own = nest.as_ref().map_or(own, Nest::base);
+        let group = own.child_for(controller, &runner::group_name("look"))?;
         let found = format!("{}, may be used", group.version().name());
         group.remove().map(|()| found)
-    });
-    let remedy =
-        "root, or a delegated cgroup: systemd-run --user --scope -p Delegate=yes scruple …";
-    Channel { name, serves, found: tried(found, remedy) }
+    };
+    let remedy = "root or a delegated cgroup, in version 2 with nobody else in it: systemd-run --scope -p \
+                  Delegate=yes scruple … (as a user: --user --scope)";
+    Channel { name, serves, found: tried(made(), remedy) }
 }
 
 fn niceness() -> Channel {

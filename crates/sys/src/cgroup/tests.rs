@@ -249,6 +249,82 @@ fn a_group_that_holds_us_is_recognised() {
     assert!(!elsewhere.holds_us());
 }
 
+/// A group of version 2 for a test of what only that version forbids. Where version 1 has the ordinary
+/// controllers, a hierarchy of version 2 may still have this one.
+const RARE: &str = "hugetlb";
+
+#[test]
+fn a_group_that_holds_a_process_hands_nothing_down_until_we_nest() {
+    let Some(guard) = group_or_say(RARE, "nest") else { return };
+    if guard.group().version() != Version::V2 {
+        println!("skipped: {RARE} is a controller of version 1 here");
+        return;
+    }
+    let group = guard.group().clone();
+    crate::testing::in_child(move || {
+        group.add(process::pid()).unwrap();
+        let family = fork_run(|| {
+            crate::clock::sleep_ns(60_000_000_000);
+            0
+        })
+        .unwrap();
+        // What is to be mended: this is so on every machine whose sessions have groups of their own.
+        assert_eq!(Cgroup::create(RARE, "refused").unwrap_err().errno(), Some(libc::EBUSY));
+        let plan = || Plan::below_own(&[RARE], "home").unwrap();
+        assert_eq!(plan().home, group.path().join("home"));
+        // Nobody else is moved.
+        let refused = plan().settle(&[]).unwrap_err();
+        assert_eq!(refused.errno(), Some(libc::EBUSY), "{refused}");
+        assert!(refused.to_string().contains(&family.to_string()), "{refused}");
+        assert!(!group.path().join("home").exists());
+
+        let nest = plan().settle(&[family]).unwrap();
+        assert_eq!(nest.base(), group);
+        assert_eq!(group.processes(), Vec::<Pid>::new());
+        let inner = nest.base().child_for(RARE, "inner").unwrap();
+        assert!(inner.path().join("hugetlb.2MB.max").exists());
+        inner.remove().unwrap();
+        drop(nest);
+        assert_eq!(group.descendants(), Vec::new());
+        assert!(group.processes().contains(&process::pid()));
+
+        // Somebody else clears it away, as a guard does for a runner that is dead.
+        let told = plan();
+        std::mem::forget(told.clone().settle(&[family]).unwrap());
+        told.clear();
+        assert_eq!(group.descendants(), Vec::new());
+        assert_eq!(group.processes(), [process::pid()]);
+        assert_eq!(task::wait(family).unwrap().signal, Some(libc::SIGKILL));
+    });
+    guard.end().unwrap();
+}
+
+#[test]
+fn a_root_and_version_1_need_no_nest() {
+    let needed = Plan::below_own(&["cpu", "memory"], "nest");
+    let version = Cgroup::own("cpu").or_else(|_| Cgroup::own("memory")).map(|own| own.version());
+    assert!(needed.is_none() || version.is_ok_and(|version| version == Version::V2), "{needed:?}");
+    assert_eq!(Plan::below_own(&["no such controller"], "nest"), None);
+}
+
+#[test]
+fn a_group_is_deserted_when_those_below_it_are() {
+    let Some(guard) = group_or_say("cpu", "deserted") else { return };
+    let inner = guard.group().child("inner").unwrap();
+    assert!(guard.group().is_deserted());
+    let child = fork_run(|| {
+        crate::clock::sleep_ns(60_000_000_000);
+        0
+    })
+    .unwrap();
+    inner.add(child).unwrap();
+    assert!(!guard.group().is_deserted());
+    process::kill(child, libc::SIGKILL).unwrap();
+    task::wait(child).unwrap();
+    eventually("being deserted", || guard.group().is_deserted());
+    guard.end().unwrap();
+}
+
 proptest::proptest! {
         #![proptest_config(crate::hostile::scale::at_scale(256))]
 

@@ -1,0 +1,148 @@
+//! The drill of faults in a virtual machine: QEMU, busybox and a kernel's image, got where they are
+//! missing, and the drill started with them. Not part of `cargo xtask test`: it takes minutes.
+
+use crate::{machine, steps};
+use anyhow::{Context, Result, ensure};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// What was asked for.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Asked {
+    pub(crate) kernel: Option<PathBuf>,
+    pub(crate) install: bool,
+}
+
+/// Debian's smallest kernel: what a virtual machine needs is built in.
+const PACKAGE: &str = "linux-image-cloud-amd64";
+
+pub(crate) fn parse(mut words: &[&str]) -> Result<Asked, String> {
+    let mut asked = Asked { kernel: None, install: true };
+    loop {
+        words = match words {
+            [] => return Ok(asked),
+            ["--no-install", more @ ..] => {
+                asked.install = false;
+                more
+            }
+            ["--kernel", file, more @ ..] => {
+                asked.kernel = Some(PathBuf::from(file));
+                more
+            }
+            ["--kernel"] => return Err("--kernel wants a kernel's image".into()),
+            [more, ..] => return Err(format!("I do not know what {more} means")),
+        };
+    }
+}
+
+/// Returns the drill's exit code.
+pub(crate) fn vm(root: &Path, asked: &Asked) -> Result<u8> {
+    if std::env::consts::ARCH != "x86_64" {
+        println!("-- virtual machine: SKIPPED, the drill knows x86_64 alone");
+        return Ok(0);
+    }
+    for tool in [&machine::VIRTUAL, &machine::BUSYBOX] {
+        machine::provide(tool, asked.install)?;
+    }
+    let Some(kernel) = kernel(&steps::target(root).join("vm"), asked)? else {
+        println!(
+            "-- virtual machine: SKIPPED, there is no kernel's image in /boot that can be read; name \
+             one by --kernel FILE"
+        );
+        return Ok(0);
+    };
+    println!("-- kernel: {}", kernel.display());
+    let none =
+        ["--kills", "0", "--trial-kills", "0", "--disks", "0", "--stops", "0", "--steps", "0"];
+    let status = Command::new(steps::cargo())
+        .args(["bench", "-p", "lab", "--bench", "drill", "--"])
+        .args(none)
+        .arg("--vm")
+        .arg(&kernel)
+        .current_dir(root)
+        .status()
+        .context("cannot start cargo")?;
+    Ok(u8::try_from(status.code().unwrap_or(1)).unwrap_or(1))
+}
+
+/// The image to boot: the one that was named, one of an earlier time, the newest of this machine, or
+/// Debian's, which is unpacked in `folder` and not installed.
+fn kernel(folder: &Path, asked: &Asked) -> Result<Option<PathBuf>> {
+    if let Some(named) = &asked.kernel {
+        ensure!(named.is_file(), "--kernel {}: there is no such file", named.display());
+        return Ok(Some(std::path::absolute(named)?));
+    }
+    let unpacked = folder.join("kernel/boot");
+    let found = || image_in(&unpacked).or_else(|| image_in(Path::new("/boot")));
+    if let Some(image) = found() {
+        return Ok(Some(image));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let debian = ["apt-get", "apt-cache", "dpkg-deb"];
+    if !asked.install || debian.iter().any(|name| machine::on_path(name, &path).is_none()) {
+        return Ok(None);
+    }
+    println!(
+        "-- no kernel's image yet: apt-get download {PACKAGE}, unpacked in {}",
+        folder.display()
+    );
+    std::fs::create_dir_all(folder)?;
+    let depends = said(Command::new("apt-cache").args(["depends", "--no-recommends", PACKAGE]))?;
+    let Some(package) = depends.lines().find_map(|line| line.trim().strip_prefix("Depends: "))
+    else {
+        return Ok(None);
+    };
+    said(Command::new("apt-get").args(["download", package]).current_dir(folder))?;
+    for entry in std::fs::read_dir(folder)? {
+        let file = entry?.path();
+        if file.extension().is_some_and(|ending| ending == "deb") {
+            said(Command::new("dpkg-deb").arg("-x").arg(&file).arg(folder.join("kernel")))?;
+        }
+    }
+    Ok(found())
+}
+
+/// The image with the last name that may be read.
+fn image_in(folder: &Path) -> Option<PathBuf> {
+    let entries = std::fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path());
+    let is_image = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("vmlinuz") && std::fs::File::open(path).is_ok()
+    };
+    entries.filter(is_image).max()
+}
+
+fn said(command: &mut Command) -> Result<String> {
+    let shown = format!("{command:?}");
+    let output = command.stdin(Stdio::null()).output().with_context(|| shown.clone())?;
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "{shown}: {}: {}", output.status, complaint.trim());
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Asked, image_in, kernel, parse};
+
+    #[test]
+    fn the_words_are_understood() {
+        assert_eq!(parse(&[]), Ok(Asked { kernel: None, install: true }));
+        let named = Asked { kernel: Some("k".into()), install: false };
+        assert_eq!(parse(&["--no-install", "--kernel", "k"]), Ok(named));
+        assert!(parse(&["--kernel"]).unwrap_err().contains("image"));
+        assert!(parse(&["now"]).unwrap_err().contains("now"));
+    }
+
+    #[test]
+    fn the_newest_image_is_taken_and_a_wrong_name_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(image_in(folder.path()), None);
+        for name in ["vmlinuz-6.1.0", "vmlinuz-6.2.0", "initrd-9"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        assert_eq!(image_in(folder.path()), Some(folder.path().join("vmlinuz-6.2.0")));
+        let asked = Asked { kernel: Some("/nowhere/vmlinuz".into()), install: false };
+        let told = kernel(folder.path(), &asked).unwrap_err().to_string();
+        assert!(told.contains("/nowhere/vmlinuz"), "{told}");
+    }
+}
