@@ -43,8 +43,9 @@ pub struct Side {
     pub started_unix_ms: u64,
     /// Trials with a record.
     pub trials: u64,
-    /// Whether its A/A controls found no difference where there is none; null where none found one
-    /// and some session has no control.
+    /// Whether its A/A controls found no difference where there is none, or in no more of its sessions than
+    /// chance explains (each finds one in one case of twenty); null where that is so and some session has
+    /// no control.
     pub trusted: Option<bool>,
 }
 

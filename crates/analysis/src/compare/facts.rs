@@ -300,8 +300,12 @@ fn of_side(side: &SideHeads, own: &gathered::Side) -> Vec<String> {
         all => format!("{count} of {all} sessions of {name}"),
     };
     if own.distrusted > 0 {
+        let chance = match side.heads.len() {
+            1 => "",
+            _ => "; by chance it happens in one session of twenty",
+        };
         warnings.push(format!(
-            "{}: identical treatments were told apart there, within the session",
+            "{}: identical treatments were told apart there, within the session{chance}",
             of(own.distrusted)
         ));
     }

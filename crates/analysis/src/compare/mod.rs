@@ -35,6 +35,8 @@ pub use digest::Digest;
 pub use heads::{Head, Heads, SideHeads};
 
 use crate::holm::holm;
+use crate::interval::LEVEL;
+use crate::tail::binomial_at_least;
 use asked::Asked;
 use experiment::{Compared, compared};
 use gathered::Gathered;
@@ -223,12 +225,21 @@ fn told(side: &SideHeads, own: &gathered::Side) -> Side {
         host: first.map_or(String::new(), |it| it.manifest.environment.host.clone()),
         started_unix_ms: first.map_or(0, |it| it.manifest.started_unix_ms),
         trials: own.trials,
-        // What was not looked at is not known.
-        trusted: match (own.distrusted, own.unknown) {
-            (1.., _) => Some(false),
-            (_, 0) => Some(true),
-            _ => None,
-        },
+        trusted: trusted(side.heads.len(), own),
+    }
+}
+
+/// Whether a side of so many sessions is to be trusted; `None` where none of them tells identical
+/// treatments apart and some were not looked at. Each session does so by chance once in twenty, so that of
+/// many some will: a side is distrusted where so many are beyond chance (exact binomial test, one-sided).
+fn trusted(sessions: usize, own: &gathered::Side) -> Option<bool> {
+    let looked_at = sessions.saturating_sub(own.unknown);
+    let by_chance = binomial_at_least(own.distrusted as f64, looked_at as f64, 1.0 - LEVEL);
+    match (own.distrusted, own.unknown) {
+        // Of one session it is 1 in 20 to the last digit, or nearly.
+        (1.., _) if by_chance < 1.0 - LEVEL + 1e-9 => Some(false),
+        (_, 0) => Some(true),
+        _ => None,
     }
 }
 

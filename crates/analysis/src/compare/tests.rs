@@ -411,6 +411,15 @@ fn a_side_without_a_control_is_not_known_and_not_distrusted() {
     };
     assert_eq!(trusted(&[&[&alike], &[&apart], &[&empty]]), [Some(true), Some(false), None]);
     assert_eq!(trusted(&[&[&alike, &empty], &[&apart, &empty]]), [None, Some(false)]);
+    // One of two is chance in one case of ten, two of two in one of 400; three of 20 in 7.5 % (binomial).
+    let many = |bad: usize, all: usize| -> Vec<Made> {
+        (0..all).map(|at| control(if at < bad { 4.0 } else { 1.0 })).collect()
+    };
+    for (bad, all, expected) in [(1, 2, true), (2, 2, false), (3, 20, true), (4, 20, false)] {
+        let made = many(bad, all);
+        let side: Vec<&Made> = made.iter().collect();
+        assert_eq!(trusted(&[&[&alike], &side])[1], Some(expected), "{bad} of {all}");
+    }
     let told = of_two(&alike, &empty, &[]).warnings.join("\n");
     assert!(told.contains("B: it has no A/A control") && !told.contains("told apart"), "{told}");
 }

@@ -47,7 +47,9 @@ fn sides(comparison: &Comparison) -> Markup {
                             Some(true) => {}
                             Some(false) => p.small.distrusted {
                                 b { "✗ not to be trusted: " }
-                                "its own A/A controls found a difference where there is none."
+                                "its own A/A controls found a difference where there is none"
+                                @if side.sessions.len() > 1 { ", in more sessions than by chance" }
+                                "."
                             },
                             None => p.small.distrusted {
                                 b { "! not known whether to be trusted: " }
