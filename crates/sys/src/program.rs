@@ -244,6 +244,33 @@ mod tests {
     }
 
     #[test]
+    fn what_it_says_last_is_not_lost() {
+        // It says the rest and ends while what it said first is being taken.
+        let folder = tempfile::tempdir().unwrap();
+        let (go, done) = (folder.path().join("go"), folder.path().join("done"));
+        let script = format!(
+            "printf first; until [ -e {go} ]; do sleep 0.01; done; printf rest; : > {done}",
+            go = go.display(),
+            done = done.display()
+        );
+        let mut said = Vec::new();
+        let ended = run(&mut shell(&script), &BOUNDS, &mut |bytes| {
+            if said.is_empty() {
+                std::fs::write(&go, "")?;
+                while !done.exists() {
+                    std::thread::sleep(LOOK_EVERY);
+                }
+                // What is left of it is its end.
+                std::thread::sleep(20 * LOOK_EVERY);
+            }
+            said.extend_from_slice(bytes);
+            Ok(())
+        });
+        assert!(ended.unwrap().status.success());
+        assert_eq!(String::from_utf8_lossy(&said), "firstrest");
+    }
+
+    #[test]
     fn a_program_that_never_ends_is_ended_with_what_it_started() {
         let mut said = Vec::new();
         let bounds = Bounds { time: Some(Duration::from_millis(500)), ..BOUNDS };
