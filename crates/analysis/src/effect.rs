@@ -2,29 +2,28 @@
 //!
 //! Every effect is one number per block, made of the block's own trials, so that what disturbs a
 //! whole block cancels; a block that lacks a treatment is left out of the quantities that need
-//! it. What the number is, by kind:
+//! it. The estimate is the **median of the blocks' numbers** ([`crate::interval`]). Where a ratio or a
+//! difference of means lies outside its interval, that one is given, too: a slow trial now and then
+//! moves the mean and not the median. What the number is, by kind:
 //!
-//! * *Value*: the median over blocks, as in the table of estimates. The others take the
-//!   pseudomedian over blocks ([`crate::interval`]).
+//! * *Value*: the level itself.
 //! * *Ratio*, *Proportion*: the log-ratio of the block. Where a value is 0 or below (a count, a
-//!   number after subtraction) there is no logarithm, and the ratio of centres takes its place
+//!   number after subtraction) there is no logarithm, and the ratio itself takes its place
 //!   ([`ratio_of_centres`]).
 //! * *Difference*: the difference in the response's unit.
-//! * *Share*: the ratio of centres of two gaps. A ratio formed in each block would be thrown
-//!   about by blocks whose gap comes near 0; Fieller's idea needs no gap to be large, only that
-//!   the centre of the gaps differs from 0, and says so where it does not.
+//! * *Share*: the ratio of two gaps. A block whose gap has the wrong sign counts against both ends,
+//!   and there is no share where the gaps are not told from 0 ([`ratio_of_centres`]).
 //! * *Exponent*, *Linearity*: the least-squares slope or R² of the block, over the levels that
 //!   completed in at least half of the blocks in which they were tried (a level that does not fit
 //!   into memory must not cost the others their answer).
-//! * *Frequency*: events among all chances, with exact binomial limits from as many independent
-//!   chances as would scatter as the trials do (`frequency`). It is the one quantity that is not
-//!   formed by block: rare events need all the trials there are.
+//! * *Frequency*: events among all chances, bounded by the trials (`frequency`). It is the one
+//!   quantity that is not formed by block: rare events need all the trials there are.
 
 use crate::disturbance::{DISTURBED_SHARE, Disturbed, lost_share, one_cpu};
 use crate::evidence::{Evidence, Scale};
 use crate::frequency::{Frequency, Tally};
 use crate::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
-use crate::order::median;
+use crate::order::{mean, median};
 use crate::sample::{ByBlock, Table, tally};
 use model::{Cell, Outcome, Quantity, QuantityResult, Record, Response, Treatment};
 use std::collections::BTreeSet;
@@ -34,6 +33,8 @@ use std::collections::BTreeSet;
 pub(crate) struct Effect {
     pub(crate) evidence: Evidence,
     pub(crate) carried_by: Option<String>,
+    /// The same number from the means of all blocks.
+    of_means: Option<f64>,
     remarks: Vec<String>,
 }
 
@@ -47,16 +48,19 @@ impl Effect {
             }
             _ => None,
         };
-        let tally = match self.evidence {
+        let tally = match &self.evidence {
             Evidence::Events(frequency) => Some(frequency.all),
             _ => None,
         };
+        let estimate = self.evidence.estimate();
+        let is_news = |mean: &f64| estimate.is_some_and(|it| *mean < it.low || *mean > it.high);
         QuantityResult {
             events: tally.map(|tally| tally.events),
             chances: tally.map(|tally| tally.chances),
             quantity: quantity.clone(),
             unit,
-            estimate: self.evidence.estimate(),
+            estimate,
+            of_means: self.of_means.filter(is_news),
             carried_by: self.carried_by.clone(),
             floor: self.evidence.floor(),
             floor_in_ten_times: self.evidence.floor_in_ten_times(),
@@ -126,7 +130,7 @@ fn told(table: &Table<'_>, treatments: &[&Treatment], disturbed: &[Disturbed]) -
 
 /// The number formed from one response, whoever disturbed it.
 pub(crate) fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Effect {
-    let mut former = Former { table, response, remarks: Vec::new() };
+    let mut former = Former { table, response, of_means: None, remarks: Vec::new() };
     let evidence = match quantity {
         Quantity::Value { at, .. } => former.value(at),
         Quantity::Ratio { of, to, .. } => former.ratio(of, to, 1.0),
@@ -139,12 +143,13 @@ pub(crate) fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Ef
         }
         Quantity::Frequency { among, .. } => former.frequency(among),
     };
-    Effect { evidence, carried_by: None, remarks: former.remarks }
+    Effect { evidence, carried_by: None, of_means: former.of_means, remarks: former.remarks }
 }
 
 struct Former<'t> {
     table: &'t Table<'t>,
     response: &'t str,
+    of_means: Option<f64>,
     remarks: Vec<String>,
 }
 
@@ -156,7 +161,7 @@ impl Former<'_> {
         let evidence = self.located(median_located(&values), Scale::Linear);
         let subtracts =
             self.table.design.response(self.response).is_some_and(|r| r.subtract.is_some());
-        if let Evidence::Blocks { located, .. } = evidence
+        if let Evidence::Blocks { located, .. } = &evidence
             && subtracts
             && located.low <= 0.0
             && located.high >= 0.0
@@ -171,6 +176,8 @@ impl Former<'_> {
         let Some([above, below]) = self.together([of, to]) else {
             return Evidence::None;
         };
+        let means = mean(&above).zip(mean(&below)).filter(|(_, below)| *below != 0.0);
+        self.of_means = means.map(|(above, below)| above / below / expected);
         if above.iter().chain(&below).all(|value| *value > 0.0) {
             let logs: Vec<f64> =
                 above.iter().zip(&below).map(|(a, b)| (a / b / expected).ln()).collect();
@@ -179,7 +186,7 @@ impl Former<'_> {
         let below: Vec<f64> = below.iter().map(|value| value * expected).collect();
         let located = ratio_of_centres(&above, &below);
         self.remarks.push(match located {
-            Some(_) => "some values are not above 0: a ratio of centres, without logarithms".into(),
+            Some(_) => "some values are not above 0: the ratio is formed without logarithms".into(),
             None => "the response it is divided by is not told from 0".into(),
         });
         self.located(located, Scale::Relative)
@@ -190,6 +197,7 @@ impl Former<'_> {
             return Evidence::None;
         };
         let effects: Vec<f64> = of.iter().zip(&to).map(|(a, b)| a - b).collect();
+        self.of_means = mean(&effects);
         self.located(centre(&effects), Scale::Linear)
     }
 
@@ -276,7 +284,9 @@ impl Former<'_> {
             matching.map(|treatment| (self.table.records(treatment), treatment)).unzip();
         let tallies: Vec<Tally> =
             records.into_iter().flatten().map(|record| tally(record, self.response)).collect();
-        let Some(frequency) = Frequency::over(&tallies) else {
+        let response = self.table.design.response(self.response);
+        let independent = response.is_some_and(|response| response.independent);
+        let Some(frequency) = Frequency::over(&tallies, independent) else {
             let one = tallies.iter().any(|tally| tally.chances > 0);
             self.remarks.push(match (one, treatments.first()) {
                 (true, _) => {
@@ -289,12 +299,12 @@ impl Former<'_> {
             });
             return Evidence::None;
         };
-        if frequency.is_clustered() {
-            self.remarks.push(format!(
-                "trials differ by more than chance: together they tell as much as {:.0} \
-                 independent chances would",
-                frequency.effective
-            ));
+        if independent && frequency.is_by_trials() {
+            self.remarks.push(
+                "trials differ by more than chance, so that the limits rest on the number of \
+                 trials, not of chances"
+                    .into(),
+            );
         }
         Evidence::Events(frequency)
     }
@@ -338,7 +348,6 @@ impl Former<'_> {
             return Evidence::None;
         };
         let response = self.table.design.response(self.response);
-        let counted = response.is_some_and(Response::is_counted);
         let computed = response.is_some_and(|response| response.exact);
         let blocks = located.samples;
         if located.agrees && computed {
@@ -346,18 +355,30 @@ impl Former<'_> {
         } else if computed {
             self.remarks
                 .push("declared exact, but its blocks differ: it is not to be believed".into());
-        } else if located.agrees && (counted || blocks >= BLOCKS_FREE) {
-            self.remarks.push(format!("exact: all {blocks} blocks agree"));
+        } else if located.agrees && blocks >= BLOCKS_FREE {
+            self.remarks.push(format!("all {blocks} blocks agree to the last digit"));
         } else if located.agrees {
-            self.remarks.push(format!(
-                "all {blocks} blocks agree to the clock's last digit; too few to decide by"
-            ));
+            self.remarks.push(format!("all {blocks} blocks agree, too few for a verdict"));
         } else if blocks < BLOCKS_FREE {
             self.remarks.push(format!(
                 "only {blocks} blocks: the interval assumes normally distributed effects"
             ));
         }
-        Evidence::Blocks { located, scale, counted, computed }
+        if let Some(correlation) = located.correlation {
+            self.remarks.push(format!(
+                "neighbouring blocks are alike (correlation {correlation:.2}): {blocks} blocks are \
+                 judged as {:.0} independent ones",
+                located.effective.floor()
+            ));
+        }
+        if located.two_groups {
+            self.remarks.push(
+                "the blocks fall into two groups with a gap between them, and their median \
+                 describes neither group alone"
+                    .into(),
+            );
+        }
+        Evidence::Blocks { located, scale, computed }
     }
 }
 

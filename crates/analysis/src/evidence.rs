@@ -1,13 +1,10 @@
 //! What the trials say of one quantity, before it is judged.
 
 use crate::floor::{
-    TEN_TIMES, minimum_detectable_among, minimum_detectable_in, minimum_detectable_normal,
+    TEN_TIMES, minimum_detectable, minimum_detectable_among, minimum_detectable_in,
 };
 use crate::frequency::Frequency;
-use crate::holm::FAMILY_ERROR;
 use crate::interval::Located;
-use crate::tail::NORMAL_800;
-use laws::tail::student_quantile;
 use model::Estimate;
 
 /// The scale on which the centre and its interval were formed.
@@ -24,7 +21,7 @@ pub(crate) enum Scale {
 }
 
 /// What the trials say of one quantity.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Evidence {
     /// Nothing.
     None,
@@ -32,10 +29,7 @@ pub(crate) enum Evidence {
     Blocks {
         located: Located,
         scale: Scale,
-        /// Whether the response is counted by a machine (a number of things, of bytes) rather
-        /// than read from a clock, or computed.
-        counted: bool,
-        /// Whether it is computed, so that blocks which agree have it exactly.
+        /// Whether the response is computed, so that blocks which agree have it exactly.
         computed: bool,
     },
     /// Events among chances.
@@ -50,18 +44,17 @@ pub(crate) enum Side {
 }
 
 impl Evidence {
-    /// The number with its interval.
+    /// Returns the number with its interval.
     pub(crate) fn estimate(&self) -> Option<Estimate> {
-        match *self {
+        match self {
             Evidence::None => None,
-            Evidence::Blocks { located, scale, computed, .. } => {
+            Evidence::Blocks { located, scale, .. } => {
                 let estimate = match scale {
                     Scale::Linear | Scale::Relative => located.estimate(|value| value),
                     Scale::Log => located.estimate(f64::exp),
                     Scale::Unit => located.estimate(|value| value.clamp(0.0, 1.0)),
                 };
-                let exact = computed && located.agrees;
-                Some(if exact {
+                Some(if self.is_certain() {
                     Estimate::exactly(estimate.point, estimate.samples)
                 } else {
                     estimate
@@ -71,23 +64,46 @@ impl Evidence {
         }
     }
 
-    /// Twice the one-sided p-value of the hypothesis that the truth is at `boundary`, which lies
-    /// on that side of the point, or beyond it; at most 1.
-    ///
-    /// A **counted** number on which all of two blocks or more agree is taken as it is (0): the
-    /// same code on the same machine gave the same count, there is no noise whose size would have
-    /// to be learned from more blocks, and noise of more than the last digit does not repeat
-    /// itself. Whoever prints it says that it rests on that. A **timed** number on which all
-    /// agree only shows a coarse clock; it is judged by the sign test, from 6 blocks up.
-    pub(crate) fn p_value(&self, boundary: f64, side: Side) -> f64 {
-        match *self {
-            Evidence::None => 1.0,
-            Evidence::Blocks { located, counted: true, .. } if located.agrees => 0.0,
-            Evidence::Blocks { located, scale: Scale::Log, .. } => {
-                // Of a boundary at or below 0 the logarithm is infinitely far: no ratio is there.
-                located.p_value(if boundary > 0.0 { boundary.ln() } else { f64::NEG_INFINITY })
+    /// Returns the number with the interval that must be narrow before a session may stop.
+    pub(crate) fn wide_estimate(&self) -> Option<Estimate> {
+        let mut located = match self {
+            Evidence::Blocks { located, .. } if !self.is_certain() => located.clone(),
+            _ => return self.estimate(),
+        };
+        (located.low, located.high) = located.wide;
+        match self {
+            Evidence::Blocks { scale, computed, .. } => {
+                Evidence::Blocks { located, scale: *scale, computed: *computed }.estimate()
             }
-            Evidence::Blocks { located, .. } => located.p_value(boundary),
+            _ => None,
+        }
+    }
+
+    /// Reports whether the blocks fall into two groups.
+    pub(crate) fn is_in_two_groups(&self) -> bool {
+        self.located().is_some_and(|located| located.two_groups)
+    }
+
+    /// Reports whether the number is computed and all blocks agree: it has no noise, and no p-value
+    /// applies to it.
+    pub(crate) fn is_certain(&self) -> bool {
+        matches!(self, Evidence::Blocks { located, computed: true, .. } if located.agrees)
+    }
+
+    /// Returns what the blocks say, where the number is formed by block.
+    pub(crate) fn located(&self) -> Option<&Located> {
+        match self {
+            Evidence::Blocks { located, .. } => Some(located),
+            _ => None,
+        }
+    }
+
+    /// Returns twice the one-sided p-value of the hypothesis that the truth is at `boundary`, which
+    /// lies on that side of the point, or beyond it; at most 1.
+    pub(crate) fn p_value(&self, boundary: f64, side: Side) -> f64 {
+        match self {
+            Evidence::None => 1.0,
+            Evidence::Blocks { located, .. } => located.p_value(self.scaled(boundary)),
             Evidence::Events(frequency) => {
                 let one_sided = match side {
                     Side::Below => frequency.at_least(boundary),
@@ -98,45 +114,51 @@ impl Evidence {
         }
     }
 
-    /// The minimum detectable effect in the estimate's own terms, relative for ratios; `None`
-    /// without a standard error.
+    /// Returns on how many of the blocks' numbers, and of how many, the point's side of a boundary
+    /// rests; `None` for a frequency.
+    pub(crate) fn beyond(&self, boundary: f64) -> Option<(usize, usize)> {
+        let located = self.located()?;
+        Some((located.beyond(self.scaled(boundary)), located.samples))
+    }
+
+    /// A number on the scale on which the interval was formed.
+    fn scaled(&self, number: f64) -> f64 {
+        match self {
+            // Of a boundary at or below 0 the logarithm is infinitely far: no ratio is there.
+            Evidence::Blocks { scale: Scale::Log, .. } if number > 0.0 => number.ln(),
+            Evidence::Blocks { scale: Scale::Log, .. } => f64::NEG_INFINITY,
+            _ => number,
+        }
+    }
+
+    /// Returns the minimum detectable effect in the estimate's own terms, relative for ratios;
+    /// `None` without a standard error.
     pub(crate) fn floor(&self) -> Option<f64> {
-        self.floor_in(1)
+        self.floor_by(minimum_detectable)
     }
 
-    /// The same for one of so many verdicts that share their error ([`minimum_detectable_among`]).
+    /// The same for one of `verdicts` that share their error ([`minimum_detectable_among`]).
     pub(crate) fn floor_among(&self, verdicts: usize) -> Option<f64> {
-        match *self {
-            Evidence::Events(frequency) => {
-                let error = FAMILY_ERROR / verdicts.max(1) as f64;
-                let quantile = student_quantile(f64::from(u32::MAX), error);
-                Some((quantile + NORMAL_800) * frequency.standard_error())
-                    .filter(|floor| *floor > 0.0)
-            }
-            _ => self.floor_by(|error, blocks| minimum_detectable_among(verdicts, error, blocks)),
-        }
+        self.floor_by(|error, blocks| minimum_detectable_among(verdicts, error, blocks))
     }
 
-    /// The same with ten times the blocks (of a frequency: ten times the chances), if these are
-    /// independent of each other and like those measured.
+    /// The same as [`Evidence::floor`] with ten times the blocks (of a frequency: ten times the
+    /// trials), if these are independent of each other and like those measured.
     pub(crate) fn floor_in_ten_times(&self) -> Option<f64> {
-        self.floor_in(TEN_TIMES)
-    }
-
-    fn floor_in(&self, times: usize) -> Option<f64> {
-        match *self {
-            Evidence::Events(frequency) => {
-                minimum_detectable_normal(frequency.standard_error() / (times as f64).sqrt())
-            }
-            _ => self.floor_by(|error, blocks| minimum_detectable_in(times, error, blocks)),
-        }
+        let least = |error, blocks| minimum_detectable_in(TEN_TIMES, error, blocks);
+        self.floor_by(least)
     }
 
     /// From the least difference on the scale on which the interval was formed, given its standard
     /// error and its blocks.
     fn floor_by(&self, least: impl Fn(f64, usize) -> Option<f64>) -> Option<f64> {
-        match *self {
-            Evidence::Blocks { located, scale, .. } if !located.agrees => {
+        match self {
+            Evidence::None => None,
+            Evidence::Events(frequency) => {
+                least(frequency.standard_error(), frequency.trials)
+            }
+            Evidence::Blocks { located, .. } if located.agrees => None,
+            Evidence::Blocks { located, scale, .. } => {
                 let least = least(located.standard_error, located.samples)?;
                 match scale {
                     Scale::Linear | Scale::Unit => Some(least),
@@ -145,7 +167,6 @@ impl Evidence {
                 }
                 .filter(|floor| floor.is_finite())
             }
-            _ => None,
         }
     }
 }
@@ -153,52 +174,37 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::floor::minimum_detectable;
     use crate::frequency::Tally;
     use crate::interval::centre;
 
-    fn counted(events: u64, per_trial: u64) -> Evidence {
-        let trial = |events| Tally { events, chances: per_trial };
-        Evidence::Events(Frequency::over(&[trial(events), trial(events)]).unwrap())
+    fn blocks(values: &[f64], scale: Scale, computed: bool) -> Evidence {
+        let located = centre(values).unwrap();
+        Evidence::Blocks { located, scale, computed }
     }
 
     #[test]
-    fn frequencies_are_judged_exactly() {
-        let evidence = counted(0, 50);
-        // None of 100 against "5 % or more": 2 · 0.95^100.
-        assert!((evidence.p_value(0.05, Side::Above) - 2.0 * 0.95_f64.powi(100)).abs() < 1e-9);
+    fn frequencies_are_judged_by_their_trials() {
+        let trial = |events| Tally { events, chances: 50 };
+        let counted = |events: &[u64]| {
+            let trials: Vec<Tally> = events.iter().copied().map(trial).collect();
+            Evidence::Events(Frequency::over(&trials, false).unwrap())
+        };
+        let none = counted(&[0; 20]);
+        // None in 20 trials against "5 % or more": 2 · 0.95^20.
+        assert!((none.p_value(0.05, Side::Above) - 2.0 * 0.95_f64.powi(20)).abs() < 1e-9);
         // "Never" cannot be shown by not seeing it, but one event refutes it.
-        assert_eq!(evidence.p_value(0.0, Side::Above), 1.0);
-        assert_eq!(counted(1, 50).p_value(0.0, Side::Below), 0.0);
-        assert_eq!(evidence.floor(), None);
-        assert!((counted(25, 50).floor().unwrap() - 0.05 * 2.801_585).abs() < 1e-5);
-        let later = counted(25, 50).floor_in_ten_times().unwrap();
-        assert!((later - (0.25_f64 / 1000.0).sqrt() * 2.801_585).abs() < 1e-5);
-        assert_eq!(counted(0, 50).floor_in_ten_times(), None);
-    }
-
-    #[test]
-    fn what_clusters_is_judged_by_its_trials() {
-        let trial = |events| Tally { events, chances: 1000 };
-        let bursts: Vec<Tally> = [0, 0, 90, 0, 0, 30].map(trial).to_vec();
-        let clustered = Evidence::Events(Frequency::over(&bursts).unwrap());
-        let even = Evidence::Events(Frequency::over(&[trial(20); 6]).unwrap());
-        let (wide, narrow) = (clustered.estimate().unwrap(), even.estimate().unwrap());
-        assert_eq!(wide.point, narrow.point);
-        assert!(even.p_value(0.01, Side::Below) < 1e-6);
-        assert!(clustered.p_value(0.01, Side::Below) > 0.05);
-        // At an end of the interval the p-value is 0.05, for what clusters as well.
-        assert!((clustered.p_value(wide.low, Side::Below) - 0.05).abs() < 1e-6);
-        assert!((clustered.p_value(wide.high, Side::Above) - 0.05).abs() < 1e-6);
-        assert!(clustered.floor().unwrap() > 4.0 * even.floor().unwrap());
+        assert_eq!(none.p_value(0.0, Side::Above), 1.0);
+        assert_eq!(counted(&[0, 1]).p_value(0.0, Side::Below), 0.0);
+        assert_eq!(none.floor(), None);
+        assert!(counted(&[10, 20, 30, 20]).floor().unwrap() > 0.1);
+        assert_eq!(none.beyond(0.5), None);
     }
 
     #[test]
     fn ratios_come_back_from_their_logarithms() {
         let logs: Vec<f64> = [2.0_f64, 2.1, 1.9, 2.2, 2.05, 1.95, 2.0].map(f64::ln).to_vec();
         let located = centre(&logs).unwrap();
-        let evidence =
-            Evidence::Blocks { located, scale: Scale::Log, counted: false, computed: false };
+        let evidence = blocks(&logs, Scale::Log, false);
         let estimate = evidence.estimate().unwrap();
         assert!((estimate.point.ln() - located.point).abs() < 1e-12);
         let least = minimum_detectable(located.standard_error, 7).unwrap();
@@ -206,17 +212,22 @@ mod tests {
         // Seventy blocks: a standard error smaller by the root of ten, 69 degrees of freedom.
         let later = minimum_detectable(located.standard_error / 10f64.sqrt(), 70).unwrap();
         assert!((evidence.floor_in_ten_times().unwrap() - later.exp_m1()).abs() < 1e-12);
-        assert!((evidence.p_value(estimate.low, Side::Below) - 0.05).abs() < 1e-9);
-        assert_eq!(evidence.p_value(0.0, Side::Below), 0.0);
+        // Seven blocks, all above: 2 · 2⁻⁷, however far the boundary.
+        for far in [1.5, 0.0] {
+            assert!((evidence.p_value(far, Side::Below) - 2.0 / 128.0).abs() < 1e-12);
+        }
+        assert_eq!(evidence.beyond(1.92), Some((6, 7)));
     }
 
     #[test]
-    fn agreement_decides_for_counts_and_not_for_clocks() {
-        let located = centre(&[2.0, 2.0]).unwrap();
-        let of =
-            |counted| Evidence::Blocks { located, scale: Scale::Linear, counted, computed: false };
-        assert_eq!(of(true).p_value(1.0, Side::Below), 0.0);
-        assert_eq!(of(false).p_value(1.0, Side::Below), 1.0);
-        assert_eq!(of(true).floor(), None);
+    fn only_what_is_computed_is_certain() {
+        let two = [2.0, 2.0];
+        assert!(blocks(&two, Scale::Linear, true).is_certain());
+        let counted = blocks(&two, Scale::Linear, false);
+        assert!(!counted.is_certain());
+        assert_eq!(counted.p_value(1.0, Side::Below), 1.0);
+        assert_eq!(counted.floor(), None);
+        let ten = blocks(&[2.0; 10], Scale::Linear, false);
+        assert!((ten.p_value(1.0, Side::Below) - 2.0 / 1024.0).abs() < 1e-12);
     }
 }

@@ -1,8 +1,13 @@
 //! The floor: the smallest difference that would have been found.
 
-use crate::holm::FAMILY_ERROR;
-use crate::tail::{NORMAL_800, NORMAL_975, THIN, student_800, student_975, student_975_thin};
+use crate::holm::limit;
+use crate::interval::BLOCKS_FREE;
+use crate::tail::{binomial_at_least, binomial_at_most, student_800, student_975};
+use laws::roots::bisect;
 use laws::tail::student_quantile;
+
+/// The share of sessions in which a difference as large as the floor is found.
+const POWER: f64 = 0.8;
 
 /// By which multiple of the time, and so of the blocks, the floor is also foretold.
 pub(crate) const TEN_TIMES: usize = 10;
@@ -18,27 +23,28 @@ pub fn minimum_detectable(standard_error: f64, samples: usize) -> Option<f64> {
     Some((student_975(samples) + student_800(samples)) * standard_error)
 }
 
-/// The same for one of so many verdicts, at least 1, that share their error, if no other of them is
-/// decided: Holm's first step then asks for [`FAMILY_ERROR`]` / verdicts`, and beyond an end of its
-/// 95 % interval a number's p-value falls as Student's t with [`THIN`] degrees of freedom does
-/// ([`crate::interval::Located::p_value`]). So large a multiple of a standard error scatters itself,
-/// since the standard error does, with a variance of 1/(2 (n − 1)): the power is that of a noncentral
-/// t (Johnson and Welch, *Applications of the non-central t-distribution*, Biometrika 31, 1940). Bloom
-/// leaves that out; for 50 verdicts from 6 blocks his 80 % would be 60.
+/// Returns the difference that one of `verdicts` (at least 1) that share their error decides with
+/// 80 % power, even if no other of them is decided: its sign test must then reach the first step of
+/// [`crate::holm()`]. `None` where so few blocks cannot, however large the difference.
+///
+/// The power is that of the sign test for normal blocks (Dixon, *Power functions of the sign test and
+/// power efficiency for normal alternatives*, Annals of Mathematical Statistics 24, 1953), whose
+/// standard deviation follows from the standard error of their median, σ √(π/2n).
 pub(crate) fn minimum_detectable_among(
     verdicts: usize,
     standard_error: f64,
     samples: usize,
 ) -> Option<f64> {
-    if samples < 2 || !standard_error.is_finite() || standard_error <= 0.0 {
+    if samples < BLOCKS_FREE || !standard_error.is_finite() || standard_error <= 0.0 {
         return None;
     }
-    let freedom = (samples - 1) as f64;
-    let further = student_quantile(THIN * freedom, FAMILY_ERROR / verdicts.max(1) as f64)
-        / student_975_thin(samples);
-    let quantile = student_975(samples) * further;
-    let scatter = (1.0 + quantile.powi(2) / (2.0 * freedom)).sqrt();
-    Some((quantile + NORMAL_800 * scatter) * standard_error)
+    let n = samples as f64;
+    let may_disagree = |count: f64| 2.0 * binomial_at_most(count, n, 0.5) <= limit(verdicts.max(1));
+    let most = (0..samples / 2).rev().map(|count| count as f64).find(|count| may_disagree(*count))?;
+    let share = bisect(0.5, 1.0, |share| binomial_at_least(n - most, n, share) < POWER);
+    let quantile = student_quantile(f64::from(u32::MAX), 2.0 * (1.0 - share));
+    let deviation = standard_error * n.sqrt() * std::f64::consts::FRAC_2_PI.sqrt();
+    Some(quantile * deviation)
 }
 
 /// The same with `times` as many blocks that are like those measured: the standard error falls by
@@ -58,11 +64,6 @@ pub(crate) fn minimum_detectable_in(
     minimum_detectable(standard_error / (times as f64).sqrt(), samples.saturating_mul(times))
 }
 
-/// The same for a frequency, whose standard error is known from the frequency itself.
-pub(crate) fn minimum_detectable_normal(standard_error: f64) -> Option<f64> {
-    (standard_error > 0.0).then_some((NORMAL_975 + NORMAL_800) * standard_error)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,7 +75,6 @@ mod tests {
         assert!((minimum_detectable(1.0, 11).unwrap() - 3.107_2).abs() < 1e-3);
         assert!((minimum_detectable(2.0, 6).unwrap() - 2.0 * 3.490_1).abs() < 1e-3);
         assert!((minimum_detectable(1.0, 100_000).unwrap() - 2.801_6).abs() < 1e-3);
-        assert!((minimum_detectable_normal(1.0).unwrap() - 2.801_6).abs() < 1e-3);
         assert_eq!(minimum_detectable(1.0, 1), None);
         assert_eq!(minimum_detectable(0.0, 9), None);
         // Ten times 6 blocks: 59 degrees of freedom, 2.001 + 0.848.
@@ -85,13 +85,16 @@ mod tests {
 
     #[test]
     fn a_verdict_among_many_needs_more() {
-        let near = |a: Option<f64>, b: f64| assert!((a.unwrap() - b).abs() < 5e-3, "{a:?} {b}");
-        // 2.571 + 0.842 · √(1 + 2.571²/10), a little more than Bloom's 3.490.
-        near(minimum_detectable_among(1, 1.0, 6), 3.655);
-        // With 3 degrees of freedom 3.182 becomes 12.924 at 0.1 %: 2.571 · 4.061 is 10.438.
-        near(minimum_detectable_among(50, 1.0, 6), 10.438 + 0.842 * (1.0_f64 + 10.895).sqrt());
-        assert_eq!(minimum_detectable_among(50, 1.0, 1), None);
-        // Of many blocks the normal quantiles: 3.290 + 0.842.
-        assert!((minimum_detectable_among(50, 1.0, 100_000).unwrap() - 4.132).abs() < 1e-2);
+        // 8 blocks reach p = 0.0078 at best, 9 reach 0.0039, which is below 0.005.
+        assert_eq!(minimum_detectable_among(1, 1.0, 8), None);
+        assert_eq!(minimum_detectable_among(50, 1.0, 10), None);
+        // All of 9 blocks must agree: 0.9755^9 = 0.8, the normal quantile 1.9688, the deviation
+        // 3 · √(2/π).
+        let nine = minimum_detectable_among(1, 1.0, 9).unwrap();
+        assert!((nine - 1.968_8 * 3.0 * 0.797_885).abs() < 1e-2, "{nine}");
+        assert!(minimum_detectable_among(10, 1.0, 20) < minimum_detectable_among(100, 1.0, 20));
+        // Of many blocks the normal quantiles of the sign test: at 0.05/50 it is 3.290 + 0.842.
+        let many = minimum_detectable_among(50, 1.0, 10_000).unwrap();
+        assert!((many - 4.132).abs() < 0.1, "{many}");
     }
 }

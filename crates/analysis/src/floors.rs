@@ -1,8 +1,8 @@
 //! The floor of a response: the smallest difference between two of its treatments that this
 //! session could have found, and could find in ten times the time.
 //!
-//! It is formed as a claim's number would be: the log-ratio of two treatments block by block, its
-//! Hodges–Lehmann interval, the standard error of that, and Bloom's multiple of it
+//! It is formed as a claim's number would be: the log-ratio of two treatments block by block, the
+//! interval of their median, the standard error of that, and Bloom's multiple of it
 //! ([`crate::minimum_detectable`]). The response's floor is the **median over pairs of
 //! treatments**. Up to 10 treatments these are all pairs; where there are more, every treatment is
 //! paired with as many others as keeps the pairs near 45, near ones and far ones in the order of

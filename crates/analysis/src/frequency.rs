@@ -1,47 +1,41 @@
 //! How often something happens: events among chances, counted in trials.
 //!
-//! The interval is that of Clopper and Pearson (*The use of confidence or fiducial limits
-//! illustrated in the case of the binomial*, Biometrika 26, 1934), but not from the chances that
-//! were counted: what goes wrong in a trial often goes wrong in bursts, and a million chances of
-//! one trial are not a million independent ones. As for every other quantity, the trial is the
-//! unit. The variance of the frequency *between trials* says how many independent chances would
-//! scatter as these do, and that number takes the place of the chances (Korn and Graubard,
-//! *Confidence intervals for proportions with small expected number of positive counts estimated
-//! from survey data*, Survey Methodology 24, 1998, 193–201).
+//! What goes wrong in a trial often goes wrong in bursts, and a million chances of one trial are
+//! not a million independent ones. **The trial is the unit.** Its share of events is a number
+//! between 0 and 1, and the bounds are those of Gaffke for the mean of such numbers (*Three test
+//! statistics for a nonparametric one-sided hypothesis on the mean of a nonnegative variable*,
+//! Mathematical Methods of Statistics 14, 2005; as a bound: Learned-Miller and Thomas, *A new
+//! confidence interval for the mean of a bounded random variable*, 2019). They assume nothing of
+//! the distribution of trials, so that they hold where nothing was seen: of n trials without an
+//! event the upper limit is 1 − 0.025^(1/n), however many chances each had. For trials that show
+//! all or nothing they are the limits of Clopper and Pearson (Biometrika 26, 1934).
 //!
-//! Where that leaves less than one event (a burst in one of a few trials), nothing can be counted any
-//! more: the beta function would give a lower limit of 10⁻⁴⁰, as if such a rarity had been seen. There
-//! Markov's inequality takes its place. Whatever bursts there are, the frequency that is seen is on
-//! average the true one, and it is above 0, so that it is seen to be 40 times the true one or more in at
-//! most one case of 40: the lower limit is a fortieth of it. (From one event the exact limit is 0.0253
-//! of it, so that the two meet.) Likewise for what is no event.
+//! A response may declare that the chances of one trial are **independent by construction**: each
+//! a fresh attempt that shares nothing with the last. Then the chances count, as far as the trials
+//! scatter by no more than chance: the variance between trials gives the effective number of
+//! chances (Korn and Graubard, *Confidence intervals for proportions with small expected number of
+//! positive counts estimated from survey data*, Survey Methodology 24, 1998). Where the trials
+//! scatter more than twice as much as chance, the declaration is withdrawn and the trials count.
 //!
-//! By simulation of 1,000 sessions a cell (`simulation/rates.rs` repeats the first two rows as
-//! tests), coverage in per cent over 6, 12 and 40 trials and frequencies from 0.3 to 0.0002:
-//!
-//! | trials' counts vary | these intervals | pooled chances |
-//! |---|---|---|
-//! | by chance alone | 96–99 | 95–97 |
-//! | 5 times as much (variance) | 93–97 | 61–66 |
-//! | 30 times as much, at 0.3 | 94–97 | 28–30 |
-//!
-//! Where chance alone is at work the price is an interval wider by a third with 6 trials, by 6 %
-//! with 40. Where it fails: where all events of a session come from fewer than about five bursts,
-//! so that most trials show nothing; coverage was 50 to 90 %. No method helps there but more trials.
+//! `simulation/rates.rs` repeats the simulation of both; `docs/calibration.md` has the table.
 
 use crate::interval::LEVEL;
 use crate::tail::{NORMAL_975, binomial_at_least, binomial_at_most, student_975};
 use laws::roots::bisect;
 use laws::tail::student_quantile;
 use model::Estimate;
+use std::sync::Arc;
 
-/// From so many degrees of freedom on Student's t has the quantiles of the normal distribution, to
-/// four digits.
+/// From this number of degrees of freedom on Student's t has the quantiles of the normal
+/// distribution, to four digits.
 const MANY: f64 = 1e4;
 
 /// From this multiple of chance on the trials are said to differ. Chance alone exceeds it in 8 % of
 /// sessions with 6 trials, in 3 % with 12.
 const CLUSTERED: f64 = 2.0;
+
+/// More trials than this are taken together in groups: the bound costs the square of their number.
+const TRIALS_MAX: usize = 256;
 
 /// What one trial, or several together, counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,7 +47,7 @@ pub(crate) struct Tally {
 }
 
 /// A frequency with what is known of it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Frequency {
     /// All trials together.
     pub(crate) all: Tally,
@@ -61,37 +55,37 @@ pub(crate) struct Frequency {
     pub(crate) trials: usize,
     /// How many independent chances would scatter as the trials do: above 0, at most the chances.
     pub(crate) effective: f64,
-    /// The variance between trials, as a multiple of what chance alone would give.
-    pub(crate) scatter: f64,
+    /// The trials, or groups of them, that bound it; none where chances are independent.
+    units: Option<Arc<[Tally]>>,
 }
 
 impl Frequency {
-    /// The frequency over some trials; `None` with fewer than 2 that had a chance, since one does
-    /// not tell how much trials differ.
-    pub(crate) fn over(trials: &[Tally]) -> Option<Self> {
+    /// Returns the frequency over some trials; `None` with fewer than 2 that had a chance.
+    /// `independent`: whether the chances of one trial are independent by construction.
+    pub(crate) fn over(trials: &[Tally], independent: bool) -> Option<Self> {
         let trials: Vec<Tally> = trials.iter().copied().filter(|t| t.chances > 0).collect();
         if trials.len() < 2 {
             return None;
         }
-        let all = trials.iter().fold(Tally::default(), |sum, trial| Tally {
-            events: sum.events.saturating_add(trial.events),
-            chances: sum.chances.saturating_add(trial.chances),
-        });
+        let all = sum(&trials);
         let scatter = scatter(&trials, all);
         let effective = effective(trials.len(), all, scatter);
-        Some(Frequency { all, trials: trials.len(), effective, scatter })
+        let units = (!independent || scatter > CLUSTERED)
+            .then(|| trials.chunks(trials.len().div_ceil(TRIALS_MAX)).map(sum).collect());
+        Some(Frequency { all, trials: trials.len(), effective, units })
     }
 
-    /// Whether the trials differ by so much more than chance that a reader should know.
-    pub(crate) fn is_clustered(&self) -> bool {
-        self.scatter > CLUSTERED
+    /// Reports whether its limits rest on the number of trials rather than of chances.
+    pub(crate) fn is_by_trials(&self) -> bool {
+        self.units.is_some()
     }
 
     fn point(&self) -> f64 {
         self.all.events as f64 / self.all.chances as f64
     }
 
-    /// The number with its interval. There is no standard error where all or none are events.
+    /// Returns the number with its interval. There is no standard error where all or none are
+    /// events.
     pub(crate) fn estimate(&self) -> Estimate {
         let half = (1.0 - LEVEL) / 2.0;
         let point = self.point();
@@ -119,24 +113,77 @@ impl Frequency {
         (self.point() * (1.0 - self.point()) / self.effective).sqrt()
     }
 
-    /// The probability of so many events or more, if each chance is one with that probability; where
-    /// the trials tell of less than one independent event, the most that it can be.
+    /// Returns the largest probability of what was seen, or more of it, if the frequency is at most
+    /// `chance`.
     pub(crate) fn at_least(&self, chance: f64) -> f64 {
-        let events = self.point() * self.effective;
-        if events > 0.0 && events < 1.0 {
-            return (chance / self.point()).clamp(0.0, 1.0);
+        match &self.units {
+            None => binomial_at_least(self.point() * self.effective, self.effective, chance),
+            Some(units) => gaffke(1.0 - chance, &shares(units, chance, |share| 1.0 - share)),
         }
-        binomial_at_least(events, self.effective, chance)
     }
 
-    /// The same for so many or fewer.
+    /// The same of so many or fewer, if the frequency is at least `chance`.
     pub(crate) fn at_most(&self, chance: f64) -> f64 {
-        let others = (1.0 - self.point()) * self.effective;
-        if others > 0.0 && others < 1.0 {
-            return ((1.0 - chance) / (1.0 - self.point())).clamp(0.0, 1.0);
+        match &self.units {
+            None => binomial_at_most(self.point() * self.effective, self.effective, chance),
+            Some(units) => gaffke(chance, &shares(units, chance, |share| share)),
         }
-        binomial_at_most(self.point() * self.effective, self.effective, chance)
     }
+}
+
+/// Returns the frequency of events among chances, trial by trial, with its 95 % interval: bounded by
+/// the trials, or by chances that are `independent` by construction. `None` with fewer than 2 trials
+/// that had a chance.
+pub fn frequency(trials: &[(u64, u64)], independent: bool) -> Option<Estimate> {
+    let tally = |&(events, chances): &(u64, u64)| Tally { events: events.min(chances), chances };
+    let tallies: Vec<Tally> = trials.iter().map(tally).collect();
+    Some(Frequency::over(&tallies, independent)?.estimate())
+}
+
+fn sum(trials: &[Tally]) -> Tally {
+    trials.iter().fold(Tally::default(), |sum, trial| Tally {
+        events: sum.events.saturating_add(trial.events),
+        chances: sum.chances.saturating_add(trial.chances),
+    })
+}
+
+/// One number between 0 and 1 per unit, whose mean is `chance` if the frequency is: the share of
+/// events, and where a unit has fewer chances than the largest, moved towards `chance` by as much.
+fn shares(units: &[Tally], chance: f64, from: fn(f64) -> f64) -> Vec<f64> {
+    let most = units.iter().map(|unit| unit.chances).max().unwrap_or(1) as f64;
+    let share = |unit: &Tally| {
+        let excess = unit.events as f64 - chance * unit.chances as f64;
+        from(chance + excess / most).clamp(0.0, 1.0)
+    };
+    units.iter().map(share).collect()
+}
+
+/// Returns Gaffke's p-value of the hypothesis that the mean of numbers between 0 and 1 is at least
+/// `mean`: the probability that their average, and that of 1, weighted by the spacings of as many
+/// uniform draws, exceeds it.
+///
+/// That average has a B-spline for its density, with the numbers as knots, and its tail obeys the
+/// recursion of de Boor (*On calculating with B-splines*, Journal of Approximation Theory 6, 1972):
+/// sums of positive terms, so that small tails keep their digits.
+fn gaffke(mean: f64, numbers: &[f64]) -> f64 {
+    let mut knots = numbers.to_vec();
+    knots.push(1.0);
+    knots.sort_unstable_by(f64::total_cmp);
+    let mut above: Vec<f64> = knots.iter().map(|knot| f64::from(u8::from(*knot > mean))).collect();
+    for span in 1..knots.len() {
+        for first in 0..knots.len() - span {
+            let (low, high) = (knots[first], knots[first + span]);
+            above[first] = if low > mean {
+                1.0
+            } else if high <= mean {
+                0.0
+            } else {
+                let weight = (mean - low) / (high - low);
+                weight * above[first] + (1.0 - weight) * above[first + 1]
+            };
+        }
+    }
+    above[0]
 }
 
 /// The share of chances that were events, with the exact interval of Clopper and Pearson: for
@@ -151,7 +198,7 @@ pub fn proportion(events: u64, chances: u64) -> Option<Estimate> {
         all,
         trials: usize::try_from(chances).unwrap_or(usize::MAX),
         effective: chances as f64,
-        scatter: 1.0,
+        units: None,
     };
     Some(frequency.estimate())
 }
@@ -189,19 +236,18 @@ fn effective(trials: usize, all: Tally, scatter: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn tallies(events: &[u64], chances: u64) -> Vec<Tally> {
         events.iter().map(|&events| Tally { events, chances }).collect()
     }
 
-    /// The same number of events in every trial: no clustering can be seen.
-    fn pooled(events: u64, chances: u64) -> Frequency {
-        Frequency {
-            all: Tally { events, chances },
-            trials: 2,
-            effective: chances as f64,
-            scatter: 1.0,
-        }
+    fn by_trials(events: &[u64], chances: u64) -> Frequency {
+        Frequency::over(&tallies(events, chances), false).unwrap()
+    }
+
+    fn by_chances(events: &[u64], chances: u64) -> Frequency {
+        Frequency::over(&tallies(events, chances), true).unwrap()
     }
 
     #[test]
@@ -214,135 +260,117 @@ mod tests {
             (5, 5, 0.478_176_2, 1.0),
         ];
         for (events, chances, low, high) in table {
-            let estimate = pooled(events, chances).estimate();
+            let estimate = proportion(events, chances).unwrap();
             assert!((estimate.low - low).abs() < 1e-6, "{estimate:?}");
             assert!((estimate.high - high).abs() < 1e-6, "{estimate:?}");
-            let plain = proportion(events, chances).unwrap();
-            assert_eq!((plain.low, plain.high), (estimate.low, estimate.high));
-            assert_eq!(u64::from(plain.samples), chances);
+            assert_eq!(u64::from(estimate.samples), chances);
+            // Trials that show all or nothing have the same.
+            let single: Vec<u64> = (0..chances).map(|trial| u64::from(trial < events)).collect();
+            let whole = by_trials(&single.iter().map(|event| 7 * event).collect::<Vec<_>>(), 7);
+            assert!((whole.estimate().low - low).abs() < 1e-6, "{whole:?}");
+            assert!((whole.estimate().high - high).abs() < 1e-6, "{whole:?}");
         }
         assert_eq!((proportion(0, 0), proportion(3, 2)), (None, None));
-        assert_eq!(pooled(0, 10).estimate().standard_error, None);
-        assert_eq!(pooled(10, 20).estimate().standard_error, Some((0.25_f64 / 20.0).sqrt()));
+        assert_eq!(proportion(0, 10).unwrap().standard_error, None);
+        assert_eq!(proportion(10, 20).unwrap().standard_error, Some((0.25_f64 / 20.0).sqrt()));
     }
 
     #[test]
     fn rates_per_million_have_the_limits_of_poisson() {
         // Garwood, Fiducial limits for the Poisson distribution, Biometrika 28, 1936: 12 events
         // lie within 6.2006 and 20.9616; of none the upper limit is −ln 0.025 = 3.6889.
-        let estimate = pooled(12, 3_400_000_000).estimate();
+        let estimate = proportion(12, 3_400_000_000).unwrap();
         assert!((estimate.low * 3.4e9 - 6.200_6).abs() < 1e-3, "{estimate:?}");
         assert!((estimate.high * 3.4e9 - 20.961_6).abs() < 1e-3, "{estimate:?}");
-        let none = pooled(0, 1_000_000_000).estimate();
+        let none = proportion(0, 1_000_000_000).unwrap();
         assert!((none.high * 1e9 - 3.688_9).abs() < 1e-3, "{none:?}");
     }
 
     #[test]
     fn the_effective_number_is_that_of_korn_and_graubard() {
         // By hand: 30 of 600 is 5 of each 100, and each trial is 5 away from that.
-        let trials = tallies(&[0, 0, 0, 10, 10, 10], 100);
-        let all = Tally { events: 30, chances: 600 };
+        let found = by_chances(&[0, 0, 0, 10, 10, 10], 100);
         let point: f64 = 30.0 / 600.0;
         let squares = 6.0 * 25.0;
         let variance = 6.0 / 5.0 * squares / 360_000.0;
         // t quantiles: 1.963925 for 599 degrees of freedom, 2.570582 for 5.
         let expected =
             point * (1.0 - point) * 600.0 / 599.0 / variance * (1.963_925_f64 / 2.570_582).powi(2);
-        let found = Frequency::over(&trials).unwrap();
-        assert_eq!((found.all, found.trials), (all, 6));
+        assert_eq!((found.all, found.trials), (Tally { events: 30, chances: 600 }, 6));
         assert!((found.effective / expected - 1.0).abs() < 1e-5, "{found:?} {expected}");
-        assert!(found.is_clustered());
-        let wider = found.estimate();
-        let naive = pooled(30, 600).estimate();
-        assert!(wider.low < naive.low && wider.high > naive.high && wider.point == naive.point);
-        assert_eq!(wider.samples, 6);
+        // So much scatter withdraws the declaration.
+        assert!(found.is_by_trials());
+        assert_eq!(found.estimate(), by_trials(&[0, 0, 0, 10, 10, 10], 100).estimate());
     }
 
     #[test]
-    fn trials_that_agree_or_have_one_chance_count_in_full() {
-        let agree = Frequency::over(&tallies(&[5, 5, 5, 5], 100)).unwrap();
-        assert_eq!(agree.effective, 400.0);
-        let single = Frequency::over(&tallies(&[0, 1, 0, 1, 1, 0, 0], 1)).unwrap();
-        assert!((single.effective - 7.0).abs() < 1e-6, "{single:?}");
-        assert!(!single.is_clustered());
-    }
-
-    #[test]
-    fn none_and_all_keep_their_chances() {
-        let none = Frequency::over(&tallies(&[0; 6], 50_000)).unwrap();
+    fn declared_independent_chances_count_in_full() {
+        let agree = by_chances(&[5, 5, 5, 5], 100);
+        assert!(agree.effective == 400.0 && !agree.is_by_trials());
+        let single = by_chances(&[0, 1, 0, 1, 1, 0, 0], 1);
+        assert!((single.effective - 7.0).abs() < 1e-6 && !single.is_by_trials(), "{single:?}");
+        let none = by_chances(&[0; 6], 50_000);
         assert_eq!((none.effective, none.estimate().low), (300_000.0, 0.0));
         assert!((none.estimate().high - 3.688_9 / 3e5).abs() < 1e-9);
-        let all = Frequency::over(&tallies(&[7; 6], 7)).unwrap();
-        assert_eq!((all.effective, all.estimate().high), (42.0, 1.0));
-        assert!(all.estimate().low > 0.9);
+    }
+
+    #[test]
+    fn nothing_seen_is_bounded_by_the_trials() {
+        for (trials, chances) in [(2, 50_000), (6, 7), (40, 1)] {
+            let none = by_trials(&vec![0; trials], chances).estimate();
+            let most = 1.0 - 0.025_f64.powf(1.0 / trials as f64);
+            assert!((none.high - most).abs() < 1e-9 && none.low == 0.0, "{none:?}");
+            let all = by_trials(&vec![chances; trials], chances).estimate();
+            assert!((all.low - (1.0 - most)).abs() < 1e-9 && all.high == 1.0, "{all:?}");
+        }
+    }
+
+    #[test]
+    fn the_bound_is_the_quantile_of_weighted_averages() {
+        // Two numbers 0 and 0.5 with 1: weights are the spacings of two uniform draws. By hand,
+        // the average exceeds c > 0.5 with probability (1 − c)²/(1 · 0.5).
+        assert!((gaffke(0.8, &[0.0, 0.5]) - 0.04 / 0.5).abs() < 1e-12);
+        // Below 0.5: 1 − c²/(0.5 · 1).
+        assert!((gaffke(0.3, &[0.5, 0.0]) - (1.0 - 0.09 / 0.5)).abs() < 1e-12);
+        assert_eq!((gaffke(0.3, &[0.4, 0.4]), gaffke(1.0, &[0.4])), (1.0, 0.0));
     }
 
     #[test]
     fn one_trial_tells_nothing_of_how_much_trials_differ() {
-        assert_eq!(Frequency::over(&tallies(&[3], 100)), None);
-        assert_eq!(Frequency::over(&[]), None);
+        assert_eq!(Frequency::over(&tallies(&[3], 100), false), None);
+        assert_eq!(Frequency::over(&[], true), None);
         let idle = Tally { events: 0, chances: 0 };
-        assert_eq!(Frequency::over(&[idle, Tally { events: 3, chances: 100 }]), None);
+        assert_eq!(Frequency::over(&[idle, Tally { events: 3, chances: 100 }], false), None);
     }
 
     #[test]
-    fn a_burst_in_one_trial_of_many_says_little() {
-        let mut events = [0; 12];
-        events[4] = 12;
-        let burst = Frequency::over(&tallies(&events, 300_000)).unwrap();
-        // All of it happened at once: hardly more than one event is known.
-        assert!(burst.effective * burst.point() < 1.5, "{burst:?}");
-        assert!(burst.estimate().high > 4.0 * pooled(12, 3_600_000).estimate().high / 2.0);
+    fn many_trials_are_taken_in_groups() {
+        let events: Vec<u64> = (0..2000).map(|trial| trial % 3).collect();
+        let found = by_trials(&events, 10);
+        let interval = found.estimate();
+        assert!(found.units.as_ref().unwrap().len() <= TRIALS_MAX && found.trials == 2000);
+        assert!(interval.high - interval.low < 0.03, "{interval:?}");
     }
 
-    #[test]
-    fn less_than_one_independent_event_leaves_a_limit_that_can_be_read() {
-        // One burst, in one of two trials: 0.02 independent chances.
-        let burst = Frequency::over(&tallies(&[100, 0], 100)).unwrap();
-        assert!(burst.effective < 0.1, "{burst:?}");
-        let found = burst.estimate();
-        assert!((found.low - 0.5 / 40.0).abs() < 1e-12, "{found:?}");
-        assert!((found.high - (1.0 - 0.5 / 40.0)).abs() < 1e-12, "{found:?}");
-        // A rare one, of which the chances are many.
-        let rare = Frequency::over(&tallies(&[12, 0, 0], 300_000)).unwrap();
-        let found = rare.estimate();
-        assert!((found.low / found.point - 1.0 / 40.0).abs() < 1e-9, "{found:?}");
-        assert!(found.high > found.point && found.high < 1.0, "{found:?}");
-        // Test and limit agree, and what was seen once is not impossible.
-        assert!((rare.at_least(found.low) - 0.025).abs() < 1e-9);
-        assert_eq!((rare.at_least(0.0), rare.at_least(0.5)), (0.0, 1.0));
-        // At one event the limit of Clopper and Pearson takes over, all but where the other ends.
-        let one = |effective: f64| Frequency { effective, ..pooled(1, 1000) }.estimate().low;
-        assert!((one(999.9) / one(1000.0) - 1.0).abs() < 0.02, "{} {}", one(999.9), one(1000.0));
-    }
-
-    #[test]
-    fn a_lower_limit_from_one_burst_holds_for_bursts_of_any_size() {
-        // Two trials; a burst in one of `rarity`, of a size that is itself drawn: 2ᵏ with chance 2⁻ᵏ⁻¹.
-        let chances = 1_u64 << 20;
-        let (mut sum, mut random) = (0.0, 88_172_645_463_325_252_u64);
-        let mut draw = || {
-            random ^= random << 13;
-            random ^= random >> 7;
-            random ^= random << 17;
-            random
-        };
-        for rarity in [2, 8, 64] {
-            let mut missed = 0;
-            let size = |bits: u64| 1_u64 << bits.trailing_ones().min(12);
-            let truth = (0..=12_i32)
-                .map(|k| 2f64.powi(k) * 2f64.powi(if k == 12 { -12 } else { -k - 1 }))
-                .sum::<f64>()
-                / (rarity as f64 * chances as f64);
-            for _ in 0..4000 {
-                let mut trial = || if draw() % rarity == 0 { size(draw() >> 20) } else { 0 };
-                let trials = [trial(), trial()];
-                let low = Frequency::over(&tallies(&trials, chances)).unwrap().estimate().low;
-                missed += usize::from(low > truth);
-                sum += low;
+    proptest! {
+        #[test]
+        fn limits_hold_the_point_and_agree_with_the_test(
+            trials in prop::collection::vec((0..=20_u64, 20..40_u64), 2..30),
+            independent in any::<bool>(),
+        ) {
+            let trials: Vec<Tally> =
+                trials.into_iter().map(|(events, chances)| Tally { events, chances }).collect();
+            let found = Frequency::over(&trials, independent).unwrap();
+            let interval = found.estimate();
+            prop_assert!(interval.low <= interval.point && interval.point <= interval.high);
+            prop_assert!(interval.low >= 0.0 && interval.high <= 1.0);
+            if interval.low > 0.0 {
+                prop_assert!((found.at_least(interval.low) - 0.025).abs() < 1e-6);
+                prop_assert!(found.at_least(interval.low / 2.0) <= 0.025);
             }
-            assert!(missed <= 4000 / 40 + 30, "one in {rarity}: {missed} of 4000");
+            if interval.high < 1.0 {
+                prop_assert!((found.at_most(interval.high) - 0.025).abs() < 1e-6);
+            }
         }
-        assert!(sum > 0.0);
     }
 }

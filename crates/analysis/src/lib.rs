@@ -39,7 +39,6 @@ mod predict;
 mod sample;
 pub mod scaling;
 mod selftest;
-mod signed_rank;
 mod summary;
 pub mod tags;
 mod tail;
@@ -60,7 +59,7 @@ pub use compare::{
 pub use estimate::{mean_estimate, median_estimate};
 pub use fleet::{FleetMember, FleetSays, fleet, kind as machine_kind};
 pub use floor::minimum_detectable;
-pub use frequency::proportion;
+pub use frequency::{frequency, proportion};
 pub use holm::{FAMILY_ERROR, holm};
 pub use load::{
     KneeInput, KneeStep, MeasuredLoad, PlayedLoad, Saturated, answered_within, cpus_seen, knee,

@@ -6,17 +6,12 @@ use crate::order::median;
 use crate::planted::asked_of_planted;
 use crate::sample::Table;
 use model::{
-    Claim, Design, Diagnosis, FindingResult, Planted, Quantity, QuantityResult, Record, Response,
-    Treatment,
+    Claim, Design, Diagnosis, FindingResult, Planted, Quantity, QuantityResult, Record, Treatment,
 };
 use std::collections::BTreeSet;
 
 /// So many trials of a treatment without one completed are enough to give it up.
 const ATTEMPTS: usize = 3;
-
-/// So many blocks that agree without being exact counts make the sign test's p-value 2/2¹² =
-/// 0.0005, which stands Holm's correction over a hundred claims.
-const AGREEING_BLOCKS: u32 = 12;
 
 /// Ends of an interval that differ by no more than this part of the point are the same number.
 const AGREEMENT: f64 = 1e-12;
@@ -27,6 +22,9 @@ const NEAR_ONE: f64 = 0.1;
 /// The part of a frequency's distance from 0 or 1 that its half-width may be, on the arcsine scale:
 /// none among 10/p chances has p = 0.0001 against p, which stands Holm's correction.
 const OF_A_FREQUENCY: f64 = 0.3;
+
+/// How wide an interval that must not yet be called narrow is at least, of what is asked.
+const LEAST_OPEN: f64 = 1.01;
 
 /// No ratio is asked to be more precise than this: clocks and neighbours do not give it.
 pub(crate) const FINEST: f64 = 0.005;
@@ -87,8 +85,10 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
     let claims = design.claims.iter();
     let claims =
         claims.map(|claim| width(claim.quantity.clone(), asked_of(claim, design.precision)));
-    let planted =
-        design.planted.iter().map(|one| Driving::new(one.quantity.clone(), Asked::Planted(one)));
+    let planted = design
+        .planted
+        .iter()
+        .map(|one| Driving::new(one.quantity.clone(), Asked::Planted(one)));
     // A suspect is told from the others by pairs, so that all stand in the same blocks.
     let all = |one: &Diagnosis| -> Vec<Treatment> {
         let without = one.suspects.iter().map(|suspect| &suspect.without);
@@ -106,24 +106,44 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
     findings.chain(claims).chain(planted).chain(gaps).chain(shares).collect()
 }
 
-/// What the next round should measure, given the records so far (of this or of all experiments)
-/// and the treatments that are planned.
+/// The blocks that a verdict among `verdicts` (at least 1) takes, if one of them disagrees: its sign
+/// test must reach the first step of Holm's correction.
+fn blocks_for(verdicts: usize) -> u32 {
+    let p_value = |blocks: i32| 2.0 * f64::from(blocks + 1) * 0.5_f64.powi(blocks);
+    let enough = |blocks: &i32| p_value(*blocks) <= crate::holm::limit(verdicts.max(1));
+    (1..60).find(enough).unwrap_or(60).unsigned_abs()
+}
+
+/// What the next round should measure, given the records so far (of this or of all experiments),
+/// the treatments that are planned, and how many verdicts the session's claims and planted answers
+/// share their error among.
+///
+/// All need blocks enough for a verdict ([`blocks_for`]), however narrow their interval is. What is
+/// asked to be narrow is the interval at the level of a single verdict, 99.5 %.
 ///
 /// A finding and the gap of a diagnosis are asked to be as precise as the design says, a claim as
 /// precise as [`asked_of`] says, a planted answer as [`asked_of_planted`] says, a suspect's share of a
 /// gap to a sixth of that gap. One that needs a
 /// treatment that is not planned, or one that did not complete in three trials or was refused as
 /// unsupported, is out of reach and asks for nothing.
-pub fn need(design: &Design, records: &[&Record], treatments: &[Treatment]) -> Need {
+pub fn need(
+    design: &Design,
+    records: &[&Record],
+    treatments: &[Treatment],
+    verdicts: usize,
+) -> Need {
     let table = Table::new(design, records.iter().copied());
     let mut ratio = 0.0_f64;
     let mut wanted: BTreeSet<&Treatment> = BTreeSet::new();
+    let blocks = f64::from(blocks_for(verdicts));
     for Driving { quantity, asked, with } in driving(design) {
         let needed = quantity.treatments(design, treatments);
         if out_of_reach(&table, &quantity, &needed) {
             continue;
         }
-        let result = effect(&table, &quantity).result(&table, &quantity);
+        let effect = effect(&table, &quantity);
+        let mut result = effect.result(&table, &quantity);
+        result.estimate = effect.evidence.wide_estimate();
         let own = match (half_width(&table, &result), asked) {
             (None, Asked::Share(_)) => 0.0,
             (None, _) => f64::INFINITY,
@@ -132,6 +152,11 @@ pub fn need(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
                 half / asked_of_planted(planted, &result, half, design.precision)
             }
         };
+        let measured = result.estimate.filter(|found| !found.is_exact());
+        let of_blocks = measured.map_or(0.0, |found| (blocks / f64::from(found.samples)).sqrt());
+        // Two groups of blocks: an interval within one of them is not narrow but lucky.
+        let of_groups = if effect.evidence.is_in_two_groups() { LEAST_OPEN } else { 0.0 };
+        let own = own.max(of_blocks).max(of_groups);
         if own > 1.0 {
             let with = treatments.iter().filter(|t| with.contains(t) && !given_up(&table, t));
             wanted.extend(needed.into_iter().chain(with));
@@ -150,10 +175,8 @@ pub fn need(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
 /// The half-width at which the interval of a claim's number is narrow enough: a property of the
 /// claim, not of where its number lies.
 ///
-/// An interval wider than the region can never lie in it, and a verdict needs an interval of a
-/// higher level than the one shown: after Holm's correction over some fifty claims one that is
-/// about 1.7 times as wide. So for a region with two ends it is a third of the region's own
-/// half-width; never more than the design's precision, which is enough for most claims with one
+/// An interval wider than the region can never lie in it. So for a region with two ends it is half of
+/// the region's own half-width; never more than the design's precision, which is enough for most claims with one
 /// end. A ratio's single end within a tenth of 1 parts "a little more" from "the same", and the
 /// precision must be able to tell these: there it is half of the end's distance from 1, as a
 /// logarithm, but not below 0.005. (An end that is 1 itself leaves no distance to resolve and
@@ -187,7 +210,7 @@ pub(crate) fn asked_of(claim: &Claim, precision: f64) -> f64 {
         }
         _ => f64::INFINITY,
     };
-    (own / 3.0).min(precision)
+    (own / 2.0).min(precision)
 }
 
 /// The half-width of a quantity's interval, relative to what makes sense of it:
@@ -197,16 +220,13 @@ pub(crate) fn asked_of(claim: &Claim, precision: f64) -> f64 {
 /// roots of its ends: there it depends on the number of chances and hardly on the frequency, and
 /// is what the same chances would give at one half (Anscombe, *The transformation of Poisson,
 /// binomial and negative-binomial data*, Biometrika 35, 1948). A rate of one in a million is
-/// neither precise because it is small nor hopeless because its events are few. `None` without an interval, and where
-/// fewer than 12 blocks agree on a number that is not an exact count: that shows a coarse clock,
-/// not precision, and could not be decided by.
+/// neither precise because it is small nor hopeless because its events are few. `None` without an interval.
 pub(crate) fn half_width(table: &Table<'_>, result: &QuantityResult) -> Option<f64> {
     let estimate = result.estimate?;
     let half = (estimate.high - estimate.low) / 2.0;
     // Numbers that agree may come back from logarithms with another last digit.
     if half <= AGREEMENT * estimate.point.abs().max(1e-3) {
-        let exact = estimate.samples >= AGREEING_BLOCKS || counted(table, result);
-        return exact.then_some(0.0);
+        return Some(0.0);
     }
     let relative = match &result.quantity {
         Quantity::Ratio { .. } | Quantity::Proportion { .. } if estimate.low > 0.0 => {
@@ -230,12 +250,6 @@ pub(crate) fn half_width(table: &Table<'_>, result: &QuantityResult) -> Option<f
         _ => half,
     };
     relative.is_finite().then_some(relative)
-}
-
-/// Whether a number is made of exact counts or computed, so that two blocks that agree decide.
-fn counted(table: &Table<'_>, result: &QuantityResult) -> bool {
-    let carrier = result.carried_by.as_deref().unwrap_or(result.quantity.response());
-    table.design.response(carrier).is_some_and(Response::is_counted)
 }
 
 fn out_of_reach(table: &Table<'_>, quantity: &Quantity, planned: &[&Treatment]) -> bool {

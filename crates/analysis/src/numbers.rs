@@ -115,6 +115,7 @@ mod tests {
             cpu_twin: None,
             subtract: subtract.then(|| Cell::new([("kind", "none")])),
             exact: false,
+            independent: false,
             limits: Vec::new(),
             card: model::Card::default(),
         };

@@ -234,6 +234,7 @@ mod tests {
             cpu_twin: None,
             subtract: None,
             exact: false,
+            independent: false,
             limits: Vec::new(),
             card: model::Card::default(),
         };

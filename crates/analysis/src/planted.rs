@@ -19,7 +19,7 @@ use model::{Estimate, Planted, PlantedResult, Quantity, QuantityResult, Region};
 const LAST_DIGIT: f64 = 1e-9;
 
 /// The part of the distance between the truth and nothing that half an interval may be.
-const OF_THE_DISTANCE: f64 = 3.0;
+const OF_THE_DISTANCE: f64 = 2.0;
 
 /// The planted answers of all experiments, in their order.
 pub(crate) fn planted(tables: &[Table<'_>]) -> Vec<Vec<PlantedResult>> {
@@ -64,7 +64,8 @@ impl<'d> Looked<'d> {
             estimate.map(|found| difference(&effect.evidence, found.point, planted.without));
         let from_truth = estimate.map(|_| {
             let leaning = lean(&planted.quantity, &effect.evidence, truth);
-            leaning.filter(|leaning| !leaning.holds).map_or(1.0, |leaning| leaning.p_value)
+            let against = leaning.filter(|leaning| !leaning.holds);
+            against.map_or(1.0, |leaning| leaning.p_value.unwrap_or(0.0))
         });
         Looked { planted, truth, effect, from_nothing, from_truth }
     }
@@ -122,11 +123,14 @@ fn difference(evidence: &Evidence, point: f64, from: f64) -> f64 {
     if (point - from).abs() <= LAST_DIGIT * point.abs().max(from.abs()) {
         return 1.0;
     }
+    if evidence.is_certain() {
+        return 0.0;
+    }
     evidence.p_value(from, if from < point { Side::Below } else { Side::Above })
 }
 
 /// The half-width at which a planted answer is known well enough, in the terms of
-/// [`crate::need::half_width`], of which `half` is the result: a third of the distance from
+/// [`crate::need::half_width`], of which `half` is the result: half of the distance from
 /// `without` to the nearest end of the truth, so that the answer is told from nothing even after
 /// Holm's correction over a few dozen others. Never below 0.005, as for claims: a smaller planting
 /// is for a session with a fixed number of blocks.

@@ -92,10 +92,10 @@ pub(crate) fn by_experiment(records: &[Record]) -> HashMap<&str, Vec<&Record>> {
     own
 }
 
-/// How many verdicts share their error, and which of them stand.
+/// Returns how many verdicts share their error, and which of them stand, one for each p-value.
 fn corrected(judged: &[Vec<Judged<'_>>]) -> (usize, Vec<bool>) {
     let leanings = judged.iter().flatten().filter_map(|judged| judged.leaning);
-    let p_values: Vec<f64> = leanings.map(|leaning| leaning.p_value).collect();
+    let p_values: Vec<f64> = leanings.filter_map(|leaning| leaning.p_value).collect();
     (p_values.len(), holm(&p_values))
 }
 
@@ -132,7 +132,10 @@ impl Judged<'_> {
     /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct.
     fn verdict(&self, stands: &mut impl Iterator<Item = bool>) -> Verdict {
         match self.leaning {
-            Some(leaning) => leaning.verdict(stands.next().unwrap_or(false)),
+            Some(leaning) => {
+                let stands = leaning.p_value.and_then(|_| stands.next());
+                leaning.verdict(stands.unwrap_or(false))
+            }
             None => Verdict::Inconclusive,
         }
     }
@@ -156,7 +159,11 @@ impl Judged<'_> {
             result: self.effect.result(table, &claim.quantity),
             holds_if: claim.holds_if,
             verdict,
-            p_value: self.leaning.map(|leaning| leaning.p_value),
+            p_value: self.leaning.and_then(|leaning| leaning.p_value),
+            agreeing_blocks: self
+                .leaning
+                .and_then(|leaning| leaning.blocks)
+                .map(|(agreeing, _)| agreeing as u32),
             floor_of_verdict: self.effect.evidence.floor_among(verdicts),
             note: claim.note.clone(),
             grade,

@@ -7,8 +7,6 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The 97.5 % quantile of the standard normal distribution.
 pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;
-/// The 80 % quantile of the standard normal distribution.
-pub(crate) const NORMAL_800: f64 = 0.841_621_233_572_914_3;
 
 /// The 97.5 % quantile of Student's t with `count − 1` degrees of freedom, looked up because it
 /// is asked for after every round. `count` is at least 2.
@@ -21,15 +19,6 @@ pub(crate) fn student_975(count: usize) -> f64 {
 pub(crate) fn student_800(count: usize) -> f64 {
     static KNOWN: Known = [const { AtomicU64::new(0) }; KNOWN_COUNTS];
     look_up(&KNOWN, count, || student_quantile((count - 1) as f64, 0.4))
-}
-
-/// The degrees of freedom, as a multiple of n − 1, of the tails beyond a rank interval.
-pub(crate) const THIN: f64 = 0.6;
-
-/// The same with [`THIN`]` (count − 1)` degrees of freedom.
-pub(crate) fn student_975_thin(count: usize) -> f64 {
-    static KNOWN: Known = [const { AtomicU64::new(0) }; KNOWN_COUNTS];
-    look_up(&KNOWN, count, || student_quantile(THIN * (count - 1) as f64, 0.05))
 }
 
 /// As many blocks as there may be, ten times: a floor is foretold for ten times the time. A quantile

@@ -129,14 +129,16 @@ fn note_other_verdicts(experiments: &mut [ExperimentSummary], without: &[Table<'
         .zip(without)
         .flat_map(|(summary, table)| summary.claims.iter().map(|claim| leaning(table, claim)))
         .collect();
-    let p_values: Vec<f64> = leanings.iter().flatten().map(|leaning| leaning.p_value).collect();
+    let p_values = leanings.iter().flatten().filter_map(|leaning| leaning.p_value);
+    let p_values: Vec<f64> = p_values.collect();
     let mut stands = holm(&p_values).into_iter();
     let mut leanings = leanings.into_iter();
     for summary in experiments {
         let mut resting = 0;
         for (claim, leaning) in summary.claims.iter_mut().zip(leanings.by_ref()) {
             let verdict = leaning.map_or(Verdict::Inconclusive, |leaning| {
-                leaning.verdict(stands.next().unwrap_or(false))
+                let stands = leaning.p_value.and_then(|_| stands.next());
+                leaning.verdict(stands.unwrap_or(false))
             });
             let counts_tags = Tag::counted_by(carrier(&claim.result)).is_some();
             if claim.result.tagged == 0 || counts_tags || verdict == claim.verdict {

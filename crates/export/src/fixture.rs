@@ -42,6 +42,7 @@ pub(crate) fn response(name: &str, unit: Unit) -> Response {
         cpu_twin: None,
         subtract: None,
         exact: false,
+        independent: false,
         limits: Vec::new(),
         card: Card::default(),
     }

@@ -172,6 +172,7 @@ pub fn response(name: &str, label: &str, unit: Unit) -> ResponseBuilder {
         cpu_twin: None,
         subtract: None,
         exact: false,
+        independent: false,
         card: Card::default(),
         limits: Vec::new(),
     })

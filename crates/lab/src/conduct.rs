@@ -375,9 +375,12 @@ impl Session {
     fn by_width(&mut self, left: Duration) -> Option<Next> {
         let Session { courses, needs, records, manifest, .. } = self;
         let inquiry = manifest.options.inquiry;
+        let verdicts = verdicts(courses);
         let known = courses.iter().zip(needs);
         let needs: Vec<&analysis::Need> = known
-            .map(|(course, known)| &*known.get_or_insert_with(|| need(course, records, inquiry)))
+            .map(|(course, known)| {
+                &*known.get_or_insert_with(|| need(course, records, inquiry, verdicts))
+            })
             .collect();
         schedule::next_by_width(
             &self.courses,
@@ -392,6 +395,7 @@ impl Session {
     fn block(&mut self, next: &Next, progress: &mut Progress) -> anyhow::Result<bool> {
         let Session { writer, runner, records, courses, needs, manifest, .. } = self;
         let inquiry = manifest.options.inquiry;
+        let verdicts = verdicts(courses);
         let design = courses[next.course].design.clone();
         let work = Work {
             design: &design,
@@ -415,7 +419,7 @@ impl Session {
         match runner.conduct_block(&work, &mut stop, &mut listener) {
             Ok(complete) => {
                 // Once a block has added to it the answer so far is told anew.
-                let need = need(course, records, inquiry);
+                let need = need(course, records, inquiry, verdicts);
                 if let Some(finding) = &need.headline {
                     progress.answer(&course.design.id, finding);
                 }
@@ -433,12 +437,22 @@ impl Session {
     }
 }
 
+/// The verdicts that share their error in this session: those on claims and planted answers.
+fn verdicts(courses: &[Course]) -> usize {
+    courses.iter().map(|course| course.design.claims.len() + course.design.planted.len()).sum()
+}
+
 /// What an experiment's intervals still need.
-fn need(course: &Course, records: &[Record], inquiry: Option<Inquiry>) -> analysis::Need {
+fn need(
+    course: &Course,
+    records: &[Record],
+    inquiry: Option<Inquiry>,
+    verdicts: usize,
+) -> analysis::Need {
     let own = records.iter().filter(|record| record.experiment == course.design.id);
     let own: Vec<&Record> = own.collect();
     match inquiry {
         Some(Inquiry::Scale) => analysis::scaling::next(&course.design, &own, &course.treatments),
-        _ => analysis::need(&course.design, &own, &course.treatments),
+        _ => analysis::need(&course.design, &own, &course.treatments, verdicts),
     }
 }

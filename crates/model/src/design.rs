@@ -116,6 +116,11 @@ pub struct Response {
     /// each has computed it twice. It has no interval, and two blocks decide.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
+    /// Whether the chances of one trial are independent by construction: each is a fresh attempt
+    /// that shares nothing with the last. Then a frequency is bounded by its chances as long as the
+    /// trials scatter by no more than chance, else by its trials.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub independent: bool,
     /// What exactly is measured.
     pub card: Card,
     /// Values that a theory gives it, to be drawn as lines where it is drawn over an axis.

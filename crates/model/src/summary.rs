@@ -210,8 +210,13 @@ pub struct QuantityResult {
     pub quantity: Quantity,
     /// The unit of the estimate; null for ratios, shares and exponents.
     pub unit: Option<Unit>,
-    /// The answer; null where the trials do not give one.
+    /// The answer; null where the trials do not give one. Of what is formed by block it is the
+    /// median over blocks.
     pub estimate: Option<Estimate>,
+    /// A ratio or a difference formed from the means of all blocks; null for others, and where it
+    /// lies within the interval, so that it tells nothing else.
+    #[serde(default)]
+    pub of_means: Option<f64>,
     /// For a frequency: how often it happened.
     #[serde(default)]
     pub events: Option<u64>,
@@ -266,8 +271,13 @@ pub struct ClaimResult {
     pub holds_if: Region,
     /// The verdict, after Holm's correction over the session's claims.
     pub verdict: Verdict,
-    /// Two-sided p-value of the verdict before the correction; null where nothing was decided.
+    /// Two-sided p-value of the verdict before the correction; null where there is no number, and
+    /// where it was computed, so that it is certain.
     pub p_value: Option<f64>,
+    /// Blocks whose own number lies on the same side of the region's end as the point, or within
+    /// the region if the point does; null for a frequency.
+    #[serde(default)]
+    pub agreeing_blocks: Option<u32>,
     /// The number's floor as a verdict needs it that shares its error with all others of the session:
     /// the smallest difference from an end of the region that is decided in 80 % of sessions even if
     /// no other claim is. In the terms of `result.floor`; null where that is.

@@ -6,7 +6,7 @@ use crate::interval::centre;
 use model::Estimate;
 
 /// What the trials of one session say of one number.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Number {
     /// The median over them, with its interval.
     alone: Option<Estimate>,
@@ -57,15 +57,15 @@ impl Column {
     pub(crate) fn push(&mut self, number: &Number) {
         self.sessions += 1;
         self.alone = number.alone.filter(|_| self.sessions == 1);
-        match number.log {
-            Ok(arm) if !self.no_logarithm => self.log.extend(arm),
+        match &number.log {
+            Ok(arm) if !self.no_logarithm => self.log.extend(arm.as_ref()),
             Ok(_) => {}
             Err(NotAbove0) => {
                 self.no_logarithm = true;
                 self.log = Scaled::default();
             }
         }
-        self.linear.extend(number.linear);
+        self.linear.extend(number.linear.as_ref());
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -82,10 +82,10 @@ impl Column {
         (self.sessions == 1).then_some(self.alone)
     }
 
-    /// One arm per session that has an interval or a single number; `counted`: see [`Arm::counted`].
-    pub(crate) fn arms(&self, logarithms: bool, counted: bool) -> Arms {
+    /// One arm per session that has an interval or a single number; `computed`: see [`Arm::computed`].
+    pub(crate) fn arms(&self, logarithms: bool, computed: bool) -> Arms {
         let scaled = if logarithms { &self.log } else { &self.linear };
-        scaled.arms(counted)
+        scaled.arms(computed)
     }
 
     /// Drops all but the points: two sessions or more on a side, and two or more on each that it is
@@ -115,7 +115,7 @@ struct Scaled {
     /// One per point, until it is settled.
     ends: Vec<Ends>,
     settled: bool,
-    /// The first arm that has an interval, while it is the only one: it alone tells ties.
+    /// The first arm that has an interval, while it is the only one: it alone keeps its trials.
     only: Option<Box<Arm>>,
     with_interval: usize,
 }
@@ -130,7 +130,7 @@ struct Ends {
 }
 
 impl Scaled {
-    fn extend(&mut self, arm: Option<Arm>) {
+    fn extend(&mut self, arm: Option<&Arm>) {
         let Some(arm) = arm else { return };
         grow(&mut self.points);
         self.points.push(arm.point);
@@ -143,7 +143,7 @@ impl Scaled {
         self.ends.push(Ends { low: arm.low, high: arm.high, samples, agrees: arm.agrees });
         if arm.freedom > 0.0 {
             self.with_interval += 1;
-            self.only = (self.with_interval == 1).then(|| Box::new(arm));
+            self.only = (self.with_interval == 1).then(|| Box::new(arm.clone()));
         }
     }
 
@@ -151,22 +151,22 @@ impl Scaled {
         (self.ends, self.only, self.settled) = (Vec::new(), None, true);
     }
 
-    fn arms(&self, counted: bool) -> Arms {
+    fn arms(&self, computed: bool) -> Arms {
         let one = |(point, ends): (&f64, &Ends)| match &self.only {
             Some(only) if ends.samples > 1 => {
-                let mut arm = **only;
-                arm.counted = counted;
+                let mut arm = Arm::clone(only);
+                arm.computed = computed;
                 arm
             }
             _ => {
                 let Ends { low, high, samples, agrees } = *ends;
-                Arm::bare(*point, (low, high), samples as usize, agrees, counted)
+                Arm::bare(*point, (low, high), samples as usize, agrees, computed)
             }
         };
         Arms {
             whole: self.points.iter().zip(&self.ends).map(one).collect(),
             points: self.points.clone(),
-            exact: counted && !self.not_exact,
+            exact: computed && !self.not_exact,
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Trials of different sessions have no block in common, so that nothing cancels and each side
 //! scatters in its own way: another machine or a missing shield changes the noise with the number.
-//! Each side therefore keeps its own interval ([`crate::interval::centre`]: the pseudomedian with
-//! the ends of the signed-rank test), and the difference gets the ends
+//! Each side therefore keeps its own interval ([`crate::interval::centre`]: the median between two
+//! order statistics), and the difference gets the ends
 //!
 //! point − √((x − lₓ)² + (u_y − y)²) and point + √((uₓ − x)² + (y − l_y)²)
 //!
@@ -33,23 +33,14 @@
 //! distribution but for its place; where the side with fewer trials is the noisier, one in five of
 //! its intervals misses. With 3 or 4 trials on a side no method holds under skew (88 to 92 %).
 
-use crate::holm::FAMILY_ERROR;
+use crate::holm::limit;
 use crate::interval::{LEVEL, Located};
-use crate::tail::{NORMAL_800, student_975};
+use crate::tail::student_975;
 use laws::tail::{student_outside, student_quantile};
 use model::Estimate;
 
-/// The degrees of freedom, as a multiple of those of the interval, of the tails beyond it.
-///
-/// What lies far out is known less well than what lies near. By simulation of 20,000 pairs, the
-/// share of p-values up to 0.001 where nothing differs, with 1, 0.8 and 0.6: 0.07, 0.06 and 0.02 %
-/// with 6 normal trials a side, 0.22, 0.15 and 0.09 % with three times the noise on one, 0.65, 0.50
-/// and 0.28 % where a skewed side meets a quiet one. The 0.6 of [`crate::interval`] would make a
-/// floor among 400 comparisons nearly twice as large again, for sides that are mostly alike.
-const TAILS: f64 = 0.8;
-
 /// A number with its interval, of one side: on the logarithmic scale or as it is.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Arm {
     pub(crate) point: f64,
     pub(crate) low: f64,
@@ -60,59 +51,68 @@ pub(crate) struct Arm {
     pub(crate) samples: usize,
     /// All numbers behind it are the same.
     pub(crate) agrees: bool,
-    /// They are counts, or bytes: where they agree, there is no noise to learn of.
-    pub(crate) counted: bool,
-    /// Of a sign test where ties leave no width: the p-values below and above the point.
-    ties: Option<Located>,
+    /// They are computed: where they agree, there is no noise to learn of.
+    pub(crate) computed: bool,
+    /// The trials of one session, for the sign test; none where several sessions stand behind it.
+    trials: Option<Located>,
 }
 
 impl Arm {
-    pub(crate) fn of(located: Located, counted: bool) -> Self {
+    pub(crate) fn of(located: Located, computed: bool) -> Self {
         let Located { point, low, high, samples, agrees, .. } = located;
         let freedom = (samples - 1) as f64;
-        Arm { point, low, high, freedom, samples, agrees, counted, ties: Some(located) }
+        Arm { point, low, high, freedom, samples, agrees, computed, trials: Some(located) }
+    }
+
+    /// Several sessions, each of which is one number.
+    pub(crate) fn over_sessions(located: Located, computed: bool) -> Self {
+        Arm { trials: None, ..Arm::of(located, computed) }
     }
 
     /// A number that stands alone.
-    pub(crate) fn single(point: f64, counted: bool) -> Self {
+    pub(crate) fn single(point: f64, computed: bool) -> Self {
         let (low, high) = (point, point);
-        Arm { point, low, high, freedom: 0.0, samples: 1, agrees: true, counted, ties: None }
+        Arm { point, low, high, freedom: 0.0, samples: 1, agrees: true, computed, trials: None }
     }
 
-    /// An interval, or a number that stands alone, without what it knows of ties.
+    /// An interval, or a number that stands alone, without its trials.
     pub(crate) fn bare(
         point: f64,
         (low, high): (f64, f64),
         samples: usize,
         agrees: bool,
-        counted: bool,
+        computed: bool,
     ) -> Self {
         let freedom = samples.saturating_sub(1) as f64;
-        Arm { point, low, high, freedom, samples, agrees, counted, ties: None }
+        Arm { point, low, high, freedom, samples, agrees, computed, trials: None }
     }
 
     /// An interval that comes from elsewhere.
     pub(crate) fn given(estimate: &Estimate, samples: usize) -> Self {
         let Estimate { point, low, high, .. } = *estimate;
         let freedom = (samples.max(2) - 1) as f64;
-        Arm { point, low, high, freedom, samples, agrees: false, counted: false, ties: None }
+        Arm { point, low, high, freedom, samples, agrees: false, computed: false, trials: None }
     }
 
     /// Whether it is one number without noise.
     pub(crate) fn is_exact(&self) -> bool {
-        self.agrees && self.counted && self.samples >= 2
+        self.agrees && self.computed && self.samples >= 2
     }
 
     /// The same on the scale of the numbers themselves, from that of their logarithms.
     pub(crate) fn exp(self) -> Self {
-        let (point, low, high) = (self.point.exp(), self.low.exp(), self.high.exp());
-        Arm { point, low, high, ties: None, ..self }
+        self.scaled(f64::exp)
     }
 
     /// The same, as a multiple of it above 0.
-    fn times(self, multiple: f64) -> Self {
-        let [point, low, high] = [self.point, self.low, self.high].map(|x| x * multiple);
-        Arm { point, low, high, ties: None, ..self }
+    fn times(&self, multiple: f64) -> Self {
+        self.clone().scaled(|value| value * multiple)
+    }
+
+    fn scaled(self, to: impl Fn(f64) -> f64) -> Self {
+        let (point, low, high) = (to(self.point), to(self.low), to(self.high));
+        let trials = self.trials.map(|trials| trials.scaled(to));
+        Arm { point, low, high, trials, ..self }
     }
 
     /// The two standard errors, towards the lower end and towards the upper.
@@ -138,10 +138,10 @@ impl Arm {
 /// Several sessions of one side taken together, each with the same weight, with the scatter of
 /// their trials alone. `None` if none of them has an interval.
 pub(crate) fn averaged(arms: &[Arm]) -> Option<Arm> {
-    let arms: Vec<Arm> = arms.iter().copied().filter(|arm| arm.freedom > 0.0).collect();
+    let arms: Vec<&Arm> = arms.iter().filter(|arm| arm.freedom > 0.0).collect();
     let first = *arms.first()?;
     if arms.len() == 1 {
-        return Some(first);
+        return Some(first.clone());
     }
     let share = 1.0 / arms.len() as f64;
     let below: Vec<(f64, f64)> = arms.iter().map(|a| (share * a.errors().0, a.freedom)).collect();
@@ -155,8 +155,8 @@ pub(crate) fn averaged(arms: &[Arm]) -> Option<Arm> {
         freedom: below.freedom.min(above.freedom),
         samples: arms.iter().map(|arm| arm.samples).sum(),
         agrees: arms.iter().all(|arm| arm.agrees && arm.point == first.point),
-        counted: first.counted,
-        ties: None,
+        computed: first.computed,
+        trials: None,
     })
 }
 
@@ -195,8 +195,42 @@ impl Reach {
     }
 }
 
+/// The part of the error that Fisher's combination may have.
+const FISHERS: f64 = 0.1;
+
+/// The p-value of a boundary inside the interval is at least this.
+const NOT_DECIDED: f64 = 0.050_001;
+
+/// How much farther the sign tests of two sides reach for the same p-value than one test of their
+/// difference would: by simulation of normal trials, 12 to 40 a side.
+const SIDES: f64 = 1.25;
+
+/// Returns the p-value for a hypothesis that implies two others of independent data, given theirs:
+/// the smaller of Fisher's combination of two (*Statistical Methods for Research Workers*, 1932),
+/// which finds two moderate ones, and of Bonferroni's, which finds a single small one. A tenth of the
+/// error is Fisher's: where all trials of a side lie beyond those of the other, Bonferroni's decides,
+/// and few trials leave it nothing to spare.
+fn combined(one: f64, other: f64) -> f64 {
+    let product = one * other;
+    let fisher = product * (1.0 - product.ln());
+    (fisher / FISHERS).min(2.0 * one.min(other) / (1.0 - FISHERS))
+}
+
+/// Returns twice the p-value of the hypothesis that the medians of two sides differ by `boundary` or
+/// less (`above`), or by that or more.
+fn sign_test(of: &Located, to: &Located, boundary: f64, above: bool) -> f64 {
+    // The p-values change where the base's median would pass a trial of either side.
+    let shifted = of.ascending().iter().map(|value| value - boundary);
+    let medians = to.ascending().iter().copied().chain(shifted);
+    let at = |median: f64| match above {
+        true => combined(of.at_most(median + boundary), to.at_least(median)),
+        false => combined(of.at_least(median + boundary), to.at_most(median)),
+    };
+    (2.0 * medians.map(at).fold(0.0, f64::max)).min(1.0)
+}
+
 /// One side less another.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Contrast {
     pub(crate) point: f64,
     below: Reach,
@@ -246,48 +280,43 @@ impl Contrast {
         self.of.samples.min(self.to.samples)
     }
 
-    /// Twice the one-sided p-value of a difference of `boundary` or beyond it, seen from the point;
-    /// 0.05 at an end of the interval. Beyond that it follows Student's t with [`TAILS`] of the
-    /// degrees of freedom, as [`Located::p_value`] does.
+    /// Returns twice the one-sided p-value of a difference of `boundary` or beyond it, seen from the
+    /// point; above 0.05 for a boundary inside the interval, and 0 for counts without noise.
     ///
-    /// Counts without noise are taken as they are. Where ties of a coarse clock leave no width, the
-    /// sign test asks on either side how many trials lie towards the other.
+    /// One session a side is judged by sign tests. If the base's median were x, the trials of the
+    /// base would have to be that high, or those of the side that low; the p-values of the two are
+    /// combined at each x, and the largest counts ([`combined`]). Several sessions a side are judged
+    /// by Welch's t over sessions, which assumes that sessions scatter normally.
     pub(crate) fn p_value(&self, boundary: f64) -> f64 {
-        let distance = (boundary - self.point).abs();
-        if distance == 0.0 || boundary.is_nan() {
+        if boundary == self.point || boundary.is_nan() {
             return 1.0;
         }
         if self.is_exact() {
             return 0.0;
         }
+        let p_value = match (&self.of.trials, &self.to.trials) {
+            (Some(of), Some(to)) => sign_test(of, to, boundary, boundary < self.point),
+            _ => self.by_sessions(boundary),
+        };
+        let is_inside = self.low() <= boundary && boundary <= self.high();
+        if is_inside { p_value.max(NOT_DECIDED) } else { p_value.min(1.0) }
+    }
+
+    fn by_sessions(&self, boundary: f64) -> f64 {
         let reach = if boundary < self.point { self.below } else { self.above };
-        if reach.half <= 1e-12 * self.of.point.abs().max(self.to.point.abs()).max(1e-3) {
-            return self.tied_p_value(boundary);
-        }
-        let freedom = (TAILS * reach.freedom).max(TAILS);
-        student_outside(freedom, student_quantile(freedom, 1.0 - LEVEL) * distance / reach.half)
+        let distance = (boundary - self.point).abs();
+        student_outside(reach.freedom, reach.quantile * distance / reach.half)
     }
 
     /// The same against a multiple of the base, for numbers that have no logarithm: the noise of
-    /// the base counts as often as the base itself (Fieller, *Some problems in
-    /// interval estimation*, Journal of the Royal Statistical Society B 16, 1954). Held against a difference that
-    /// is taken for known, a multiple of 3 was found exceeded in 17 % of pairs that just reach it.
+    /// the base counts as often as the base itself (Fieller, *Some problems in interval estimation*,
+    /// Journal of the Royal Statistical Society B 16, 1954). Compared with a difference that is taken
+    /// for known, a multiple of 3 was found exceeded in 17 % of pairs that just reach it.
     pub(crate) fn p_value_of_multiple(&self, multiple: f64) -> f64 {
-        let scaled = Contrast::new(self.of, self.to.times(multiple));
-        match scaled.filter(|it| it.below.half > 0.0 || it.above.half > 0.0) {
+        match Contrast::new(self.of.clone(), self.to.times(multiple)) {
             Some(scaled) => scaled.p_value(0.0),
-            None => self.p_value((multiple - 1.0) * self.to.point),
-        }
-    }
-
-    fn tied_p_value(&self, boundary: f64) -> f64 {
-        let shift = (self.point - boundary) / 2.0;
-        let one = |arm: &Arm, towards: f64| match arm.ties {
-            _ if arm.is_exact() => 0.0,
-            Some(located) => located.p_value(arm.point - towards),
             None => 1.0,
-        };
-        one(&self.of, shift).max(one(&self.to, -shift))
+        }
     }
 
     fn standard_error(&self) -> f64 {
@@ -299,23 +328,28 @@ impl Contrast {
         self.below.freedom.min(self.above.freedom)
     }
 
-    /// The difference that is found with 80 % power for one of so many comparisons, if no other of
-    /// them is found: [`crate::floor::minimum_detectable`] for one, and with Holm's first step as
-    /// [`crate::floor::minimum_detectable_among`] for more. `None` without noise.
+    /// Returns the difference that is found with 80 % power for one of so many comparisons, if no
+    /// other of them is found. `None` without noise, and where the sign tests of so few trials cannot
+    /// reach the limit.
     pub(crate) fn floor(&self, among: usize) -> Option<f64> {
         let (error, freedom) = (self.standard_error(), self.freedom());
         if error <= 0.0 || !error.is_finite() {
             return None;
         }
-        let first = quantile_975(freedom);
         if among <= 1 {
-            return Some((first + student_quantile(freedom, 0.4)) * error);
+            return Some((quantile_975(freedom) + student_quantile(freedom, 0.4)) * error);
         }
-        let thin = (TAILS * freedom).max(TAILS);
-        let further = student_quantile(thin, FAMILY_ERROR / among as f64);
-        let quantile = first * further / student_quantile(thin, FAMILY_ERROR);
-        let scatter = (1.0 + quantile.powi(2) / (2.0 * freedom)).sqrt();
-        Some((quantile + NORMAL_800 * scatter) * error)
+        let limit = limit(among);
+        match (&self.of.trials, &self.to.trials) {
+            (Some(of), Some(to)) => {
+                let least = of.effective.min(to.effective);
+                (2.0 * combined(1.0, 0.5_f64.powf(least)) <= limit).then_some(())?;
+                // Each side's own sign test must reach about the root of the combined p-value.
+                let normal = |outside| student_quantile(f64::from(u32::MAX), outside);
+                Some((SIDES * normal(limit) + normal(0.4)) * error)
+            }
+            _ => Some((student_quantile(freedom, limit) + student_quantile(freedom, 0.4)) * error),
+        }
     }
 
     /// As an estimate; `from` translates the scale.
@@ -337,7 +371,7 @@ impl Contrast {
     /// normal numbers, with the degrees of freedom of the difference of the side from that multiple
     /// of the other. `None` where the other is not told from 0, or lies below it.
     pub(crate) fn ratio(&self) -> Option<Estimate> {
-        let (x, y) = (self.of, self.to);
+        let (x, y) = (&self.of, &self.to);
         if y.low <= 0.0 || x.freedom <= 0.0 || y.freedom <= 0.0 {
             return None;
         }

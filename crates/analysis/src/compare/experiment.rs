@@ -172,7 +172,7 @@ fn compared_row(
         Some(reading)
     };
     let readings: Vec<Option<Reading>> = (1..sides.len()).map(reading).collect();
-    let values = columns.iter().map(|column| level(column, response.is_counted()));
+    let values = columns.iter().map(|column| level(column, response.exact));
     let row = ComparedRow {
         treatment: treatment.clone(),
         response: response.name.clone(),
@@ -185,12 +185,12 @@ fn compared_row(
 }
 
 /// What is shown of one side's trials.
-fn level(column: &Column, counted: bool) -> Option<Estimate> {
+fn level(column: &Column, computed: bool) -> Option<Estimate> {
     if let Some(alone) = column.alone() {
         return alone;
     }
     let positive = column.is_positive();
-    shown(&column.arms(positive, counted), if positive { f64::exp } else { |x| x })
+    shown(&column.arms(positive, computed), if positive { f64::exp } else { |x| x })
 }
 
 /// That others had the CPU, of so many trials that it moves the number.
@@ -203,7 +203,7 @@ fn disturbed(sides: &[&At]) -> Option<String> {
 }
 
 fn is_timed(response: &Response) -> bool {
-    !response.is_counted()
+    !response.exact
 }
 
 /// A finding on all sides. Where CPU time carries it on one of them, it carries it on all: a wall
@@ -311,11 +311,11 @@ fn scale<'a>(mut all: impl Iterator<Item = &'a Evidence>, quantity: &Quantity) -
 }
 
 fn evidence_arm(evidence: &Evidence, scale: Scale) -> Option<Arm> {
-    match *evidence {
+    match evidence {
         Evidence::None => None,
-        Evidence::Blocks { located, scale: own, counted, .. } => {
-            let arm = Arm::of(located, counted);
-            Some(if own == evidence::Scale::Log && scale != Scale::Log { arm.exp() } else { arm })
+        Evidence::Blocks { located, scale: own, computed } => {
+            let arm = Arm::of(located.clone(), *computed);
+            Some(if *own == evidence::Scale::Log && scale != Scale::Log { arm.exp() } else { arm })
         }
         Evidence::Events(frequency) => Some(Arm::given(&frequency.estimate(), frequency.trials)),
     }

@@ -129,7 +129,7 @@ fn look(condition: &Condition, reading: &Reading) -> (GateOutcome, Option<f64>) 
 
 /// A count that was 0 in all trials has grown beyond any edge if it is no longer.
 fn from_nothing(condition: &Condition, reading: &Reading) -> GateOutcome {
-    let Some(contrast) = reading.contrast.filter(|it| it.is_exact() && it.base() == 0.0) else {
+    let Some(contrast) = reading.contrast.as_ref().filter(|it| it.is_exact() && it.base() == 0.0) else {
         return GateOutcome::CannotTell;
     };
     let grown = contrast.point > 0.0;

@@ -111,7 +111,7 @@ impl Reading {
 
     /// Whether chance could have made it: counts without noise share no error with others.
     pub(crate) fn has_noise(&self) -> bool {
-        self.contrast.is_some_and(|contrast| !contrast.is_exact())
+        self.contrast.as_ref().is_some_and(|contrast| !contrast.is_exact())
     }
 
     pub(crate) fn add_remark(&mut self, remark: &str) {
@@ -122,19 +122,19 @@ impl Reading {
 
 /// Several sessions, each of which is one number: Student's t over them.
 fn over(arms: &Arms) -> Option<Arm> {
-    Some(Arm::of(student(&arms.points)?, arms.exact))
+    Some(Arm::over_sessions(student(&arms.points)?, arms.exact))
 }
 
 /// What is shown of a side: its one session's own interval, or that over its sessions.
 pub(crate) fn shown(arms: &Arms, from: fn(f64) -> f64) -> Option<Estimate> {
-    let arm = if arms.points.len() >= 2 { over(arms) } else { arms.whole.first().copied() };
+    let arm = if arms.points.len() >= 2 { over(arms) } else { arms.whole.first().cloned() };
     arm.filter(|arm| arm.freedom > 0.0).map(|arm| arm.estimate(from))
 }
 
 /// The trials of a side against those of the base: as logarithms where all numbers are above 0.
 pub(crate) fn of_columns(side: &Column, base: &Column, response: &Response) -> Reading {
-    let counted = response.is_counted();
+    let computed = response.exact;
     let positive = side.is_positive() && base.is_positive();
     let scale = if positive { Scale::Log } else { Scale::Ratio };
-    Reading::of(&side.arms(positive, counted), &base.arms(positive, counted), scale)
+    Reading::of(&side.arms(positive, computed), &base.arms(positive, computed), scale)
 }

@@ -11,6 +11,9 @@ use model::{
     Weight,
 };
 
+/// Enough for a verdict of two sessions.
+const BLOCKS: u32 = 16;
+
 /// A stored session.
 struct Made {
     manifest: Manifest,
@@ -110,7 +113,7 @@ fn records(blocks: u32, factor: f64, multiple: f64, seed: u32) -> Vec<Record> {
 }
 
 fn made(factor: f64, multiple: f64, seed: u32) -> Made {
-    Made::named(&format!("s{seed}"), vec![study()], records(8, factor, multiple, seed))
+    Made::named(&format!("s{seed}"), vec![study()], records(BLOCKS, factor, multiple, seed))
 }
 
 fn experiment(comparison: &Comparison) -> &ComparedExperiment {
@@ -154,7 +157,7 @@ fn what_changed_is_found_with_its_size_and_what_did_not_is_not() {
 fn the_findings_share_their_error_among_themselves_alone() {
     // One finding among so many responses that none of these stands.
     let many = |multiple: f64, seed: u32| {
-        let (mut design, mut records) = (study(), records(8, 1.0, multiple, seed));
+        let (mut design, mut records) = (study(), records(BLOCKS, 1.0, multiple, seed));
         let more: Vec<Response> =
             (0..200).map(|n| response(&format!("r{n}_ns"), Unit::Ns)).collect();
         for (place, record) in records.iter_mut().enumerate() {
@@ -223,7 +226,7 @@ fn counts_without_noise_stand_without_interval() {
 #[test]
 fn a_number_that_may_be_0_has_a_ratio_only_where_the_base_is_told_from_it() {
     let of = |values: [i64; 8]| {
-        let records = (0..8_u32).zip(values);
+        let records = (0..BLOCKS).zip(values.iter().chain(&values).copied());
         Made::new(study(), records.map(|(b, v)| task(b, "thread", "1", v).record()).collect())
     };
     let near = of([3, 0, -2, 5, -4, 1, 0, 2]);
@@ -252,7 +255,7 @@ fn another_version_or_definition_is_refused() {
     let refused = |change: Change| {
         let mut design = study();
         change(&mut design);
-        let side = Made::named("s2", vec![design], records(8, 1.0, 4.0, 2));
+        let side = Made::named("s2", vec![design], records(BLOCKS, 1.0, 4.0, 2));
         let comparison = of_two(&base, &side, &["made_up > +5%"]);
         let experiment = experiment(&comparison).clone();
         if experiment.refused.is_some() {
@@ -289,7 +292,7 @@ fn another_version_or_definition_is_refused() {
 #[test]
 fn a_treatment_that_no_longer_works_is_told_and_passes_no_gate() {
     let base = made(1.0, 4.0, 1);
-    let mut records = records(8, 1.0, 4.0, 2);
+    let mut records = records(BLOCKS, 1.0, 4.0, 2);
     for record in records.iter_mut().filter(|it| it.treatment.level("model") == Some("process")) {
         record.outcome = Outcome::Failed { reason: "no memory".into() };
         record.measured = None;
@@ -400,7 +403,7 @@ fn a_side_without_a_control_is_not_known_and_not_distrusted() {
         let mut design = study();
         let other = Cell::new([("model", "process"), ("n", "1")]);
         design.controls = vec![Control { response: "task_ns".into(), a: cell("thread"), b: other }];
-        Made::named("s", vec![design], records(8, 1.0, factor, 1))
+        Made::named("s", vec![design], records(BLOCKS, 1.0, factor, 1))
     };
     let (alike, apart, empty) = (control(1.0), control(4.0), {
         let made = control(1.0);
@@ -465,7 +468,7 @@ fn the_same_computation_is_the_control_between_sessions() {
         let a = Cell::new([("model", "thread"), ("n", "1")]);
         let b = Cell::new([("model", "empty"), ("n", "1")]);
         design.controls = vec![Control { response: "task_ns".into(), a, b }];
-        let mut records = records(8, factor, 4.0, seed);
+        let mut records = records(BLOCKS, factor, 4.0, seed);
         for record in &mut records {
             record.experiment = "null".into();
         }
@@ -497,7 +500,7 @@ fn shares_and_frequencies_have_differences() {
         drives: false,
     }];
     let of = |lost: i64, seed: u32| {
-        let mut records = records(8, 1.0, 4.0, seed);
+        let mut records = records(BLOCKS, 1.0, 4.0, seed);
         for record in &mut records {
             let series = &mut record.measured.as_mut().unwrap().series;
             series.push(model::Series {

@@ -116,7 +116,7 @@ fn the_gap_drives_and_takes_its_suspects_along() {
     let ask = |precision: f64, records: &[Record]| {
         let design = Design { precision, ..study() };
         let refs: Vec<&Record> = records.iter().collect();
-        let need = need(&design, &refs, &design.treatments(Profile::Smoke));
+        let need = need(&design, &refs, &design.treatments(Profile::Smoke), 1);
         let name = |t: &model::Treatment| {
             format!("{} {}", t.level("model").unwrap(), t.level("n").unwrap())
         };
@@ -138,7 +138,7 @@ fn a_suspect_whose_trials_were_disturbed_asks_for_more_of_them() {
     let design = Design { precision: 0.05, ..study() };
     let ratio = |records: &[Record]| {
         let refs: Vec<&Record> = records.iter().collect();
-        let need = need(&design, &refs, &design.treatments(Profile::Smoke));
+        let need = need(&design, &refs, &design.treatments(Profile::Smoke), 1);
         (need.ratio, need.treatments.len())
     };
     let quiet = records(6, 20_000, [19_000, 12_000, 20_000], 10_000);

@@ -40,7 +40,7 @@ fn records(blocks: u32) -> Vec<Record> {
 
 fn ask(design: &Design, records: &[Record]) -> Need {
     let records: Vec<&Record> = records.iter().collect();
-    need(design, &records, &design.treatments(Profile::Smoke))
+    need(design, &records, &design.treatments(Profile::Smoke), 1)
 }
 
 fn models(need: &Need) -> Vec<&str> {
@@ -173,7 +173,7 @@ fn what_cannot_be_measured_does_not_drive() {
     // Nor does what is not planned.
     let all: Vec<&Record> = refused.iter().collect();
     let planned: Vec<Treatment> = study().treatments(Profile::Smoke).into_iter().take(1).collect();
-    assert_eq!(need(&study(), &all, &planned).ratio, 0.0);
+    assert_eq!(need(&study(), &all, &planned, 1).ratio, 0.0);
 }
 
 #[test]

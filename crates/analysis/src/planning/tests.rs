@@ -36,6 +36,7 @@ fn response(name: &str, unit: Unit) -> Response {
         cpu_twin: None,
         subtract: None,
         exact: false,
+        independent: false,
         limits: Vec::new(),
         card: model::Card::default(),
     }

@@ -152,7 +152,7 @@ fn a_planted_answer_drives_by_its_width_alone() {
     let refs: Vec<&Record> = all.iter().collect();
     let ask = |answer: Planted| {
         let design = Design { planted: vec![answer], ..design() };
-        need(&design, &refs, &design.treatments(Profile::Smoke))
+        need(&design, &refs, &design.treatments(Profile::Smoke), 1)
     };
     let wide = ask(answer(ratio("process"), 1.0, Region::within(1.2, 1.2)));
     assert!(wide.ratio > 0.0 && wide.ratio <= 1.0 && wide.treatments.is_empty(), "{wide:?}");

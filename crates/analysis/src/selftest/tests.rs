@@ -13,6 +13,7 @@ fn estimate(point: f64) -> Estimate {
 
 fn result(unit: Option<Unit>, point: f64) -> QuantityResult {
     QuantityResult {
+        of_means: None,
         quantity: Quantity::Value { response: "task_ns".into(), at: Cell::default() },
         unit,
         estimate: Some(estimate(point)),

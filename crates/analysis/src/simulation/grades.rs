@@ -102,7 +102,7 @@ fn graded(design: &Design, noise: Noise, draws: &mut Draws) -> Option<TrustGrade
         }
         let enough = block % 3 == 2 && {
             let all: Vec<&Record> = records.iter().collect();
-            need(design, &all, &treatments).ratio <= 1.0
+            need(design, &all, &treatments, 1).ratio <= 1.0
         };
         if enough || block + 1 == BLOCKS_MAX {
             let summary = super::machine::summary(design, &records);

@@ -20,12 +20,9 @@ fn contrast(of: &[f64], to: &[f64]) -> Contrast {
     Contrast::new(arm(of), arm(to)).unwrap()
 }
 
-/// The pseudomedian of a noise, from a large sample.
-fn pseudomedian(noise: Noise, draws: &mut Draws) -> f64 {
-    let many = trials(noise, 200_000, draws);
-    let (left, right) = many.split_at(many.len() / 2);
-    let means: Vec<f64> = left.iter().zip(right).map(|(a, b)| (a + b) / 2.0).collect();
-    median(&means).unwrap()
+/// The median of a noise, from a large sample.
+fn median_of(noise: Noise, draws: &mut Draws) -> f64 {
+    median(&trials(noise, 200_000, draws)).unwrap()
 }
 
 fn coverage(pair: Pair, counts: (usize, usize), truth: f64, draws: &mut Draws) -> f64 {
@@ -45,7 +42,7 @@ fn differences_of_sessions_cover_their_truth() {
     let mut cells = Vec::new();
     for (index, (name, pair)) in same.into_iter().chain(PAIRS).enumerate() {
         let mut draws = Draws::new(7000 + index as u64);
-        let truth = pseudomedian(pair.0, &mut draws) - pseudomedian(pair.1, &mut draws);
+        let truth = median_of(pair.0, &mut draws) - median_of(pair.1, &mut draws);
         for counts in TRIALS {
             let found = coverage(pair, counts, truth, &mut draws);
             // 92 to 98 % but for the error of so few draws: skewed against quiet comes to 93.5.
@@ -68,7 +65,7 @@ fn few_trials_cover_if_they_are_normal() {
     }
     // Few trials of skewed times: the known weak spot is no weaker than said.
     let skewed = PAIRS[3].1;
-    let truth = pseudomedian(skewed.0, &mut draws) - pseudomedian(skewed.1, &mut draws);
+    let truth = median_of(skewed.0, &mut draws) - median_of(skewed.1, &mut draws);
     for counts in [(3, 3), (4, 4)] {
         let found = coverage(skewed, counts, truth, &mut draws);
         assert!((0.87..=0.95).contains(&found), "skewed, {counts:?}: {found}");
@@ -148,7 +145,7 @@ fn like_sessions(between: f64, persistence: f64, sessions: usize, seed: u64) -> 
         by_trial += usize::from(one.low() <= 0.0 && 0.0 <= one.high());
         let over = |side: &[Vec<f64>]| {
             let points: Vec<f64> = side.iter().map(|it| centre(it).unwrap().point).collect();
-            Arm::of(student(&points).unwrap(), false)
+            Arm::over_sessions(student(&points).unwrap(), false)
         };
         let all = Contrast::new(over(&of), over(&to)).unwrap();
         by_session += usize::from(all.low() <= 0.0 && 0.0 <= all.high());

@@ -29,6 +29,7 @@ fn response(name: &str) -> Response {
         cpu_twin: None,
         subtract: None,
         exact: false,
+        independent: false,
         limits: Vec::new(),
         card: Card::default(),
     }

@@ -40,7 +40,7 @@ fn gates_tell_regressions_from_what_they_cannot_tell() {
 #[test]
 fn what_a_side_did_not_measure_is_not_fine() {
     let base = made(1.0, 4.0, 1);
-    let threads = records(8, 1.0, 4.0, 2).into_iter();
+    let threads = records(BLOCKS, 1.0, 4.0, 2).into_iter();
     let threads = threads.filter(|it| it.treatment.level("model") == Some("thread"));
     let side = Made::named("s2", vec![study()], threads.collect());
     let gates = of_two(&base, &side, &["made_up > +5%", "made_up{model=thread} > +5%"]).gates;
@@ -54,7 +54,7 @@ fn what_a_side_did_not_measure_is_not_fine() {
     // What the base alone lacks is news, and no loss.
     assert_eq!(of_two(&side, &base, &["made_up > +5%"]).gates[0].outcome, GateOutcome::Fine);
     // A regression that is seen is one whatever else is missing.
-    let threads = records(8, 1.2, 4.0, 2).into_iter();
+    let threads = records(BLOCKS, 1.2, 4.0, 2).into_iter();
     let threads = threads.filter(|it| it.treatment.level("model") == Some("thread"));
     let slow = Made::named("s2", vec![study()], threads.collect());
     assert_eq!(of_two(&base, &slow, &["made_up > +5%"]).gates[0].outcome, GateOutcome::Regression);
@@ -71,7 +71,7 @@ fn gate_session(works: usize, shift: f64, noise: f64, seed: u64, session: u32) -
     design.factors = vec![crate::fixture::factor("model", &levels)];
     (design.findings, design.claims) = (Vec::new(), Vec::new());
     let mut records = Vec::new();
-    for block in 0..8 {
+    for block in 0..BLOCKS {
         for name in &names {
             // The sum of twelve: near enough to normal.
             let normal: f64 = (0..12).map(|_| uniform()).sum::<f64>() - 6.0;

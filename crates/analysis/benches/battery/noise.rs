@@ -1,0 +1,230 @@
+//! Noises with a known truth: one number per block, as a session's analysis would form it.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// A source of draws.
+pub struct Draws {
+    bits: ChaCha8Rng,
+}
+
+impl Draws {
+    /// The same draws for the same seed.
+    pub fn new(seed: u64) -> Self {
+        Draws { bits: ChaCha8Rng::seed_from_u64(seed) }
+    }
+
+    /// Between 0 and 1, never 0.
+    pub fn uniform(&mut self) -> f64 {
+        ((self.bits.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
+    }
+
+    /// Standard normal (Box and Muller 1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * self.uniform().ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+
+    /// True with that chance.
+    pub fn chance(&mut self, chance: f64) -> bool {
+        self.uniform() < chance
+    }
+}
+
+/// What disturbs the trials of two treatments, `b` and `a`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Noise {
+    /// Both normal, 2 %.
+    Normal,
+    /// `b` normal 3 %, `a` normal 1 %.
+    Unequal,
+    /// `b` slower by `by` in a share `of` of its trials.
+    OneMode { of: f64, by: f64 },
+    /// Both sides slower by 8 % in half of their trials.
+    BothModes,
+    /// `b` lognormal with that sigma, `a` normal.
+    Lognormal(f64),
+    /// `b` slowed by a Pareto variable with the exponent 1.5, whose variance is infinite.
+    Pareto,
+    /// Both Student's t with that many degrees of freedom (1: Cauchy).
+    Heavy(u32),
+    /// `b` fast now and then: one side, the other direction.
+    FastNowAndThen,
+    /// A metric with two digits.
+    TwoDigits,
+    /// A metric with two digits, noisy on one side only, and skewed.
+    SkewedDigits,
+    /// A random walk of 10 % a block, shared by both sides.
+    Drift,
+    /// A trial after `b` is slower by 5 %; blocks are shuffled.
+    CarryOver,
+    /// `b` keeps one of two modes, 8 % apart, and changes it after a block with that chance.
+    KeptMode(f64),
+    /// The block's number follows its predecessor (correlation 0.5).
+    Wanders,
+}
+
+impl Noise {
+    /// The logarithms of `blocks` ratios `b / a` of a session.
+    pub fn session(self, blocks: usize, draws: &mut Draws) -> Vec<f64> {
+        match self {
+            Noise::Drift => drift(blocks, draws),
+            Noise::CarryOver => carry_over(blocks, draws),
+            Noise::KeptMode(changes) => kept_mode(blocks, changes, draws),
+            Noise::Wanders => wanders(blocks, draws),
+            _ => (0..blocks).map(|_| self.block(draws)).collect(),
+        }
+    }
+
+    fn block(self, draws: &mut Draws) -> f64 {
+        let quiet = |draws: &mut Draws| 0.01 * draws.normal();
+        match self {
+            Noise::Unequal => 0.03 * draws.normal() - quiet(draws),
+            Noise::OneMode { of, by } => {
+                let slow = if draws.chance(of) { by.ln_1p() } else { 0.0 };
+                slow + quiet(draws) - quiet(draws)
+            }
+            Noise::BothModes => {
+                let mut one = || if draws.chance(0.5) { 0.08_f64.ln_1p() } else { 0.0 };
+                one() - one() + 0.01 * draws.normal()
+            }
+            Noise::Lognormal(sigma) => sigma * (draws.normal().exp() - 1.0) - quiet(draws),
+            Noise::Pareto => (0.02 * draws.uniform().powf(-1.0 / 1.5)).ln_1p() - quiet(draws),
+            Noise::Heavy(freedom) => 0.01 * (student(freedom, draws) - student(freedom, draws)),
+            Noise::FastNowAndThen => {
+                let fast = if draws.chance(0.3) { 0.2 * draws.uniform() } else { 0.0 };
+                quiet(draws) - fast
+            }
+            Noise::TwoDigits => (two_digits(0.24, 0.01, draws) / two_digits(0.24, 0.01, draws)).ln(),
+            Noise::SkewedDigits => {
+                let skewed = 0.205 + 0.02 * draws.normal().exp();
+                ((skewed * 100.0).round() / 23.0).ln()
+            }
+            _ => 0.02 * (draws.normal() - draws.normal()),
+        }
+    }
+
+    /// The estimand: the median of a block's number.
+    pub fn truth(self, draws: &mut Draws) -> f64 {
+        match self {
+            // By symmetry; a mixture's median is hard to find by simulation inside its gap.
+            Noise::KeptMode(_) | Noise::OneMode { of: 0.5, .. } => self.middle(),
+            _ => {
+                let mut many: Vec<f64> = (0..4_000).flat_map(|_| self.session(50, draws)).collect();
+                many.sort_unstable_by(f64::total_cmp);
+                many[many.len() / 2]
+            }
+        }
+    }
+
+    fn middle(self) -> f64 {
+        let by: f64 = if let Noise::OneMode { by, .. } = self { by } else { 0.08 };
+        by.ln_1p() / 2.0
+    }
+}
+
+fn student(freedom: u32, draws: &mut Draws) -> f64 {
+    let squares: f64 = (0..freedom).map(|_| draws.normal().powi(2)).sum();
+    draws.normal() / (squares / f64::from(freedom)).sqrt()
+}
+
+fn two_digits(level: f64, sigma: f64, draws: &mut Draws) -> f64 {
+    ((level + sigma * draws.normal()) * 100.0).round() / 100.0
+}
+
+fn drift(blocks: usize, draws: &mut Draws) -> Vec<f64> {
+    let mut level = 0.0;
+    let mut block = || {
+        level += 0.1 * draws.normal();
+        let (b, a) = (level + 0.02 * draws.normal(), level + 0.02 * draws.normal());
+        (b.exp() / a.exp()).ln()
+    };
+    (0..blocks).map(|_| block()).collect()
+}
+
+fn carry_over(blocks: usize, draws: &mut Draws) -> Vec<f64> {
+    let mut after_b = false;
+    let mut block = || {
+        let slowed = |after_b: bool| if after_b { 0.05 } else { 0.0 };
+        let b_first = draws.chance(0.5);
+        let (b, a) = match b_first {
+            true => (slowed(after_b), slowed(true)),
+            false => (slowed(false), slowed(after_b)),
+        };
+        after_b = !b_first;
+        b - a + 0.01 * draws.normal()
+    };
+    (0..blocks).map(|_| block()).collect()
+}
+
+fn kept_mode(blocks: usize, changes: f64, draws: &mut Draws) -> Vec<f64> {
+    let mut slow = draws.chance(0.5);
+    let mut block = || {
+        slow ^= draws.chance(changes);
+        f64::from(u8::from(slow)) * 0.08_f64.ln_1p() + 0.01 * draws.normal()
+    };
+    (0..blocks).map(|_| block()).collect()
+}
+
+fn wanders(blocks: usize, draws: &mut Draws) -> Vec<f64> {
+    let mut at = draws.normal();
+    let mut block = || {
+        at = 0.5 * at + 0.75_f64.sqrt() * draws.normal();
+        0.02 * at
+    };
+    (0..blocks).map(|_| block()).collect()
+}
+
+/// What happens to the chances of one trial.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Chances {
+    /// Each is an event with that chance.
+    Independent(f64),
+    /// The trial's own frequency is beta distributed, with that mean and the correlation 0.2 between
+    /// two chances.
+    BetaBinomial(f64),
+    /// In that share of the trials half of all chances are events, in the others none.
+    Bursts(f64),
+}
+
+impl Chances {
+    /// The events among `chances` of one trial.
+    pub fn trial(self, chances: u64, draws: &mut Draws) -> u64 {
+        let own = match self {
+            Chances::Independent(share) => share,
+            Chances::BetaBinomial(share) => {
+                let whole = 1.0 / 0.2 - 1.0;
+                let (one, other) =
+                    (gamma(share * whole, draws), gamma((1.0 - share) * whole, draws));
+                one / (one + other)
+            }
+            Chances::Bursts(of) => f64::from(u8::from(draws.chance(of))) / 2.0,
+        };
+        (0..chances).filter(|_| draws.chance(own)).count() as u64
+    }
+
+    /// The frequency of events.
+    pub fn truth(self) -> f64 {
+        match self {
+            Chances::Independent(share) | Chances::BetaBinomial(share) => share,
+            Chances::Bursts(of) => of / 2.0,
+        }
+    }
+}
+
+/// From the gamma distribution of that shape and scale 1 (Marsaglia and Tsang, *A simple method for
+/// generating gamma variables*, 2000).
+fn gamma(shape: f64, draws: &mut Draws) -> f64 {
+    if shape < 1.0 {
+        return gamma(shape + 1.0, draws) * draws.uniform().powf(1.0 / shape);
+    }
+    let d = shape - 1.0 / 3.0;
+    let c = 1.0 / (9.0 * d).sqrt();
+    loop {
+        let x = draws.normal();
+        let v = (1.0 + c * x).powi(3);
+        if v > 0.0 && draws.uniform().ln() < 0.5 * x * x + d - d * v + d * v.ln() {
+            return d * v;
+        }
+    }
+}
