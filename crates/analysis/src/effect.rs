@@ -25,7 +25,7 @@ use crate::frequency::{Frequency, Tally};
 use crate::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
 use crate::order::{mean, median};
 use crate::sample::{ByBlock, Table, tally};
-use model::{Cell, Outcome, Quantity, QuantityResult, Record, Response, Treatment};
+use model::{Cell, Outcome, Quantity, QuantityResult, Record, Treatment};
 use std::collections::BTreeSet;
 
 /// A quantity with what its trials say.

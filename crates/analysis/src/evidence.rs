@@ -1,10 +1,11 @@
 //! What the trials say of one quantity, before it is judged.
 
-use crate::floor::{
-    TEN_TIMES, minimum_detectable, minimum_detectable_among, minimum_detectable_in,
-};
+use crate::floor::{TEN_TIMES, minimum_detectable, minimum_detectable_in};
 use crate::frequency::Frequency;
+use crate::holm::limit;
 use crate::interval::Located;
+use crate::tail::NORMAL_800;
+use laws::tail::student_quantile;
 use model::Estimate;
 
 /// The scale on which the centre and its interval were formed.
@@ -137,9 +138,23 @@ impl Evidence {
         self.floor_by(minimum_detectable)
     }
 
-    /// The same for one of `verdicts` that share their error ([`minimum_detectable_among`]).
+    /// The same for one of `verdicts` that share their error, even if no other of them is decided: the
+    /// distance at which its sign test reaches the first step of [`crate::holm()`], and 0.84 standard
+    /// errors more, so that 80 % of sessions reach it. `None` where so few blocks cannot, however
+    /// large the difference.
     pub(crate) fn floor_among(&self, verdicts: usize) -> Option<f64> {
-        self.floor_by(|error, blocks| minimum_detectable_among(verdicts, error, blocks))
+        let limit = limit(verdicts.max(1));
+        match self {
+            Evidence::Blocks { located, .. } => {
+                let reach = located.reach(limit)?;
+                self.floor_by(|error, _| Some(reach + NORMAL_800 * error))
+            }
+            _ => self.floor_by(|error, trials| {
+                let freedom = trials.max(2) as f64 - 1.0;
+                Some((student_quantile(freedom, limit) + NORMAL_800) * error)
+                    .filter(|floor| *floor > 0.0)
+            }),
+        }
     }
 
     /// The same as [`Evidence::floor`] with ten times the blocks (of a frequency: ten times the
@@ -154,9 +169,7 @@ impl Evidence {
     fn floor_by(&self, least: impl Fn(f64, usize) -> Option<f64>) -> Option<f64> {
         match self {
             Evidence::None => None,
-            Evidence::Events(frequency) => {
-                least(frequency.standard_error(), frequency.trials)
-            }
+            Evidence::Events(frequency) => least(frequency.standard_error(), frequency.trials),
             Evidence::Blocks { located, .. } if located.agrees => None,
             Evidence::Blocks { located, scale, .. } => {
                 let least = least(located.standard_error, located.samples)?;
@@ -214,9 +227,12 @@ mod tests {
         assert!((evidence.floor_in_ten_times().unwrap() - later.exp_m1()).abs() < 1e-12);
         // Seven blocks, all above: 2 · 2⁻⁷, however far the boundary.
         for far in [1.5, 0.0] {
-            assert!((evidence.p_value(far, Side::Below) - 2.0 / 128.0).abs() < 1e-12);
+            let p = evidence.p_value(far, Side::Below);
+            assert!((p - 2.0 / 128.0).abs() < 1e-12, "{p}");
         }
         assert_eq!(evidence.beyond(1.92), Some((6, 7)));
+        // Seven blocks cannot reach 0.005.
+        assert_eq!(evidence.floor_among(1), None);
     }
 
     #[test]
@@ -227,6 +243,13 @@ mod tests {
         assert!(!counted.is_certain());
         assert_eq!(counted.p_value(1.0, Side::Below), 1.0);
         assert_eq!(counted.floor(), None);
+        let ten: Vec<f64> = [3, 9, 1, 8, 5, 10, 2, 7, 4, 6].map(f64::from).to_vec();
+        let ten = blocks(&ten, Scale::Linear, false);
+        // All must agree: 4.5 to either extreme, and 0.84 standard errors.
+        let floor = ten.floor_among(1).unwrap();
+        let error = ten.located().unwrap().standard_error;
+        assert!((floor - 4.5 - 0.841_621 * error).abs() < 1e-6, "{floor}");
+        assert_eq!(ten.floor_among(30), None);
         let ten = blocks(&[2.0; 10], Scale::Linear, false);
         assert!((ten.p_value(1.0, Side::Below) - 2.0 / 1024.0).abs() < 1e-12);
     }

@@ -13,17 +13,20 @@
 //!
 //! *Interval, from 6 blocks up.* Two order statistics, interpolated to 95 % (Hettmansperger and
 //! Sheather, *Confidence intervals based on interpolated order statistics*, Statistics &
-//! Probability Letters 4, 1986). At an end next to a gap between two groups of blocks the outer
-//! order statistic stands without interpolation: an end inside an empty gap would mean nothing.
+//! Probability Letters 4, 1986). At an end next to a gap between two groups of blocks one of the two
+//! stands without interpolation, since an end inside an empty gap would mean nothing: the inner one
+//! where that covers 93 %, else the outer.
 //!
-//! *Dependence.* If neighbouring blocks are alike, fewer blocks are independent than were measured.
-//! The lag-1 autocorrelation r is tested at 1 %; where it is found, n blocks count as
-//! n (1 − r)/(1 + r) (Bayley and Hammersley, *The "effective" number of independent observations
-//! in an autocorrelated time series*, JRSS Supplement 8, 1946) in the test and in the interval.
+//! *Dependence.* If neighbouring blocks are alike, fewer blocks are independent than were measured:
+//! n blocks with the lag-1 autocorrelation r count as n (1 − r)/(1 + r) (Bayley and Hammersley, *The
+//! "effective" number of independent observations in an autocorrelated time series*, JRSS Supplement
+//! 8, 1946). For the interval r is that of the numbers, tested at 1 %. For the test it is that of the
+//! sides on which the blocks lie, tested at 10 %: a level that drifts far from the boundary makes the
+//! numbers alike, but says nothing against blocks that all lie on one side.
 //!
 //! *Two groups.* Where the blocks fall into two groups with a gap between them, a treatment may have
-//! two modes and keep each for a while; the session's share of either says little then. So a verdict
-//! needs both groups on the same side of the boundary, and dependence is tested at 10 %.
+//! two modes and keep each for a while. So dependence is tested at 10 % there, by the sequence of
+//! groups. A mode that is kept for most of a session cannot be seen in that session.
 //!
 //! *With 2 to 5 blocks* no distribution-free interval reaches 95 % (five numbers enclose their
 //! median with 93.75 %). Student's t stands in for display, and no verdict is possible.
@@ -35,7 +38,7 @@
 
 use crate::holm::VERDICT_ERROR;
 use crate::order::{mean, sorted, variance};
-use crate::tail::{binomial_at_most, student_975};
+use crate::tail::{NORMAL_975, binomial_at_most, student_975};
 use model::Estimate;
 use std::sync::Arc;
 
@@ -48,8 +51,11 @@ pub const LEVEL: f64 = 0.95;
 /// The part of the interval above which the segment at its end is a gap.
 const GAP_AT_END: f64 = 0.5;
 
+/// The coverage from which on the inner of two order statistics may stand alone at a gap.
+const GAP_COVERAGE: f64 = 0.929;
+
 /// The part of the range of all blocks above which a gap parts them into two groups.
-const GAP_OF_GROUPS: f64 = 0.5;
+const GAP_OF_GROUPS: f64 = 0.55;
 
 /// From this number of blocks on two groups are looked for.
 const BLOCKS_FOR_GROUPS: usize = 8;
@@ -79,7 +85,8 @@ pub struct Located {
     /// that stops when this is narrow keeps the coverage of the 95 % interval; one that stopped when
     /// that is narrow would stop too often where it is narrow by chance.
     pub(crate) wide: (f64, f64),
-    /// Standard error: the length of the interval divided by twice the t quantile.
+    /// Standard error: the length of the interval divided by twice the normal quantile; below 6
+    /// blocks by twice that of Student's t.
     pub standard_error: f64,
     /// Blocks or trials behind it.
     pub samples: usize,
@@ -91,14 +98,20 @@ pub struct Located {
     pub two_groups: bool,
     /// Independent blocks that they are worth: `samples`, or fewer where they depend.
     pub effective: f64,
-    /// The numbers in ascending order, without those that could lie anywhere.
+    /// The numbers in the order of the blocks, without those that could lie anywhere.
+    blocks: Arc<[f64]>,
+    /// The same in ascending order.
     ascending: Arc<[f64]>,
 }
+
+/// The p-value of a boundary inside the interval is at least this.
+pub(crate) const NOT_DECIDED: f64 = 0.050_001;
 
 /// Reports whether two numbers are the same but for the last digit, which a logarithm or a division
 /// may change.
 fn near(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1e-3)
+    a == b
+        || a.is_finite() && b.is_finite() && (a - b).abs() <= 1e-12 * a.abs().max(b.abs()).max(1e-3)
 }
 
 impl Located {
@@ -115,6 +128,7 @@ impl Located {
             correlation: None,
             two_groups: false,
             effective: samples as f64,
+            blocks: values.into(),
             ascending: sorted(values).into(),
         }
     }
@@ -122,42 +136,38 @@ impl Located {
     /// Returns twice the one-sided p-value of the exact sign test of the hypothesis that the median
     /// is at `boundary` or beyond it, seen from the point; at most 1.
     ///
-    /// It is at least 2^(1−n) for n independent blocks; 1 below [`BLOCKS_FREE`] blocks, and where the
-    /// boundary parts two groups of blocks. A boundary for which it is 0.05 or less lies outside the
-    /// interval.
+    /// It is at least 2^(1−n) for n independent blocks, and 1 below [`BLOCKS_FREE`] blocks. A boundary
+    /// for which it is 0.05 or less lies outside the interval.
     pub fn p_value(&self, boundary: f64) -> f64 {
         if near(boundary, self.point) {
-            return 1.0;
-        }
-        if self.two_groups && self.samples - self.beyond(boundary) >= GROUP_MIN {
             return 1.0;
         }
         let one_sided = match boundary < self.point {
             true => self.at_most(boundary),
             false => self.at_least(boundary),
         };
-        (2.0 * one_sided).min(1.0)
+        let is_inside = self.low <= boundary && boundary <= self.high;
+        let least = if is_inside { NOT_DECIDED } else { 0.0 };
+        (2.0 * one_sided).clamp(least, 1.0)
     }
 
     /// Returns the p-value of the sign test of the hypothesis that the median is at most `boundary`:
     /// 1 below [`BLOCKS_FREE`] blocks.
     pub(crate) fn at_most(&self, boundary: f64) -> f64 {
-        self.tail(self.samples - self.above(boundary))
+        self.sign_test(|value| value > boundary && !near(value, boundary))
     }
 
     /// The same of the hypothesis that the median is at least `boundary`.
     pub(crate) fn at_least(&self, boundary: f64) -> f64 {
-        self.tail(self.samples - self.below(boundary))
+        self.sign_test(|value| value < boundary && !near(value, boundary))
     }
 
-    fn above(&self, boundary: f64) -> usize {
-        let values = self.ascending.iter();
-        values.filter(|&&value| value > boundary && !near(value, boundary)).count()
-    }
-
-    fn below(&self, boundary: f64) -> usize {
-        let values = self.ascending.iter();
-        values.filter(|&&value| value < boundary && !near(value, boundary)).count()
+    fn sign_test(&self, speaks_for: impl Fn(f64) -> bool) -> f64 {
+        let sides: Vec<f64> =
+            self.blocks.iter().map(|value| f64::from(u8::from(speaks_for(*value)))).collect();
+        let against = self.samples - sides.iter().filter(|side| **side > 0.5).count();
+        let correlation = if against > 1 { correlation(&sides, NORMAL_900) } else { None };
+        tail(against, self.samples, effective(self.samples, correlation))
     }
 
     /// Reports whether half of the interval at the level of a verdict (99.5 %) is at most that wide: the
@@ -166,9 +176,24 @@ impl Located {
         self.wide.1 - self.wide.0 <= 2.0 * half_width
     }
 
+    /// Returns how far a boundary must lie from the point, in the worse direction, for a p-value of at
+    /// most `error`; `None` where so few blocks cannot reach it.
+    pub(crate) fn reach(&self, error: f64) -> Option<f64> {
+        (self.outside(1) <= error).then_some(())?;
+        let index = self.depth(error).checked_sub(1 + self.samples - self.ascending.len())?;
+        let (low, high) =
+            (self.ascending.get(index)?, self.ascending.get(self.ascending.len() - 1 - index)?);
+        Some((self.point - low).max(high - self.point))
+    }
+
     /// Returns how many blocks lie on the point's side of a boundary.
     pub fn beyond(&self, boundary: f64) -> usize {
-        if boundary < self.point { self.above(boundary) } else { self.below(boundary) }
+        let is_beyond = |value: f64| match boundary < self.point {
+            true => value > boundary,
+            false => value < boundary,
+        };
+        let values = self.blocks.iter();
+        values.filter(|&&value| is_beyond(value) && !near(value, boundary)).count()
     }
 
     /// Returns the same numbers on another scale, which keeps their order.
@@ -178,6 +203,7 @@ impl Located {
             low: to(self.low),
             high: to(self.high),
             wide: (to(self.wide.0), to(self.wide.1)),
+            blocks: self.blocks.iter().map(|value| to(*value)).collect(),
             ascending: self.ascending.iter().map(|value| to(*value)).collect(),
             ..self.clone()
         }
@@ -188,18 +214,9 @@ impl Located {
         &self.ascending
     }
 
-    /// The probability that at most this many of the blocks lie on one side of their median.
-    fn tail(&self, count: usize) -> f64 {
-        if self.samples < BLOCKS_FREE {
-            return 1.0;
-        }
-        let part = self.effective / self.samples as f64;
-        binomial_at_most(count as f64 * part, self.effective, 0.5)
-    }
-
     /// The probability that their median lies outside the numbers at that depth from either end.
     fn outside(&self, depth: usize) -> f64 {
-        2.0 * self.tail(depth - 1)
+        2.0 * tail(depth - 1, self.samples, self.effective)
     }
 
     /// The largest depth at which no more than that lies outside, at least 1.
@@ -306,10 +323,7 @@ fn located(effects: &[f64], lost: usize) -> Option<Located> {
             correlation(&effects.iter().map(group).collect::<Vec<f64>>(), NORMAL_900)
         }
     };
-    if let Some(correlation) = located.correlation {
-        let fewer = located.effective * (1.0 - correlation) / (1.0 + correlation);
-        located.effective = fewer.max(1.0);
-    }
+    located.effective = effective(samples, located.correlation);
     let depth = located.depth(1.0 - LEVEL);
     let coverage = (1.0 - located.outside(depth), 1.0 - located.outside(depth + 1));
     let weight = interpolated(samples, depth, coverage, located.correlation.is_some());
@@ -319,14 +333,32 @@ fn located(effects: &[f64], lost: usize) -> Option<Located> {
     let inner = (values[index + 1], values[values.len() - 2 - index]);
     let at_end = |outer: f64, inner: f64| {
         let is_gap = (inner - outer).abs() > GAP_AT_END * (high - low);
-        if is_gap { outer } else { (1.0 - weight) * outer + weight * inner }
+        let weight = match is_gap {
+            true => f64::from(u8::from(coverage.1 >= GAP_COVERAGE)),
+            false => weight,
+        };
+        (1.0 - weight) * outer + weight * inner
     };
     let (low, high) = (at_end(low, inner.0), at_end(high, inner.1));
-    located.standard_error = (high - low) / (2.0 * student_975(samples));
+    located.standard_error = (high - low) / (2.0 * NORMAL_975);
     (located.low, located.high) = (low.min(point), high.max(point));
     let wide = located.depth(VERDICT_ERROR).saturating_sub(1 + lost);
     located.wide = (located.ascending[wide], located.ascending[located.ascending.len() - 1 - wide]);
     Some(located)
+}
+
+/// The independent blocks that so many with that correlation are worth, at least 1.
+fn effective(samples: usize, correlation: Option<f64>) -> f64 {
+    let r = correlation.unwrap_or(0.0);
+    (samples as f64 * (1.0 - r) / (1.0 + r)).max(1.0)
+}
+
+/// The probability that at most `count` of the blocks lie on one side of their median.
+fn tail(count: usize, samples: usize, effective: f64) -> f64 {
+    if samples < BLOCKS_FREE {
+        return 1.0;
+    }
+    binomial_at_most(count as f64 * effective / samples as f64, effective, 0.5)
 }
 
 /// The weight of the inner of two order statistics (Hettmansperger and Sheather 1986), given the
@@ -352,11 +384,11 @@ fn correlation(effects: &[f64], quantile: f64) -> Option<f64> {
         effects.windows(2).map(|pair| (pair[0] - centre) * (pair[1] - centre)).sum();
     let found = products / squares;
     let deviation = (n - 2.0) / (n * (n - 1.0).sqrt());
-    let is_more = found > -1.0 / n + quantile * deviation;
+    let is_more = squares > 0.0 && found > -1.0 / n + quantile * deviation;
     is_more.then(|| (found + 2.0 / n).min(CORRELATION_MAX))
 }
 
-/// The middle of a gap between two groups of numbers that is more than half of their whole range.
+/// The middle of a gap between two groups of numbers that is more than [`GAP_OF_GROUPS`] of their whole range.
 fn gap_of_groups(ascending: &[f64]) -> Option<f64> {
     let count = ascending.len();
     if count < BLOCKS_FOR_GROUPS {

@@ -85,10 +85,8 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
     let claims = design.claims.iter();
     let claims =
         claims.map(|claim| width(claim.quantity.clone(), asked_of(claim, design.precision)));
-    let planted = design
-        .planted
-        .iter()
-        .map(|one| Driving::new(one.quantity.clone(), Asked::Planted(one)));
+    let planted =
+        design.planted.iter().map(|one| Driving::new(one.quantity.clone(), Asked::Planted(one)));
     // A suspect is told from the others by pairs, so that all stand in the same blocks.
     let all = |one: &Diagnosis| -> Vec<Treatment> {
         let without = one.suspects.iter().map(|suspect| &suspect.without);

@@ -8,6 +8,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// The 97.5 % quantile of the standard normal distribution.
 pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;
 
+/// The 80 % quantile of the standard normal distribution.
+pub(crate) const NORMAL_800: f64 = 0.841_621_233_572_914_3;
+
 /// The 97.5 % quantile of Student's t with `count − 1` degrees of freedom, looked up because it
 /// is asked for after every round. `count` is at least 2.
 pub(crate) fn student_975(count: usize) -> f64 {

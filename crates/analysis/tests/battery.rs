@@ -87,9 +87,8 @@ fn frequencies_are_covered_whatever_depends_on_what() {
     {
         let mut draws = Draws::new(4_000 + index as u64);
         for trials in [2, 6, 12, 40] {
-            let covered = (0..SESSIONS)
-                .filter(|_| frequency_is_covered(of, 100, trials, &mut draws))
-                .count();
+            let covered =
+                (0..SESSIONS).filter(|_| frequency_is_covered(of, 100, trials, &mut draws)).count();
             let share = covered as f64 / SESSIONS as f64;
             assert!(share >= 0.95 - chance(0.95, SESSIONS), "{of:?}, {trials}: {share}");
         }

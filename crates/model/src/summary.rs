@@ -470,6 +470,7 @@ mod tests {
         let quantity =
             Quantity::Frequency { response: "lost_count".into(), among: Cell::default() };
         let result = QuantityResult {
+            of_means: None,
             quantity,
             unit: None,
             estimate: None,

@@ -141,6 +141,7 @@ mod tests {
 
     fn result(quantity: Quantity, unit: Option<Unit>) -> QuantityResult {
         QuantityResult {
+            of_means: None,
             quantity,
             unit,
             estimate: None,

@@ -151,6 +151,7 @@ mod tests {
             id: "delay".into(),
             what: "a wait of 5 µs".into(),
             result: QuantityResult {
+                of_means: None,
                 quantity,
                 unit: None,
                 estimate: Some(Estimate {

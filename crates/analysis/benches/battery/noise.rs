@@ -4,36 +4,36 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// A source of draws.
-pub struct Draws {
+pub(crate) struct Draws {
     bits: ChaCha8Rng,
 }
 
 impl Draws {
     /// The same draws for the same seed.
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         Draws { bits: ChaCha8Rng::seed_from_u64(seed) }
     }
 
     /// Between 0 and 1, never 0.
-    pub fn uniform(&mut self) -> f64 {
+    pub(crate) fn uniform(&mut self) -> f64 {
         ((self.bits.next_u64() >> 11) as f64 + 0.5) / (1u64 << 53) as f64
     }
 
     /// Standard normal (Box and Muller 1958).
-    pub fn normal(&mut self) -> f64 {
+    pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * self.uniform().ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
 
     /// True with that chance.
-    pub fn chance(&mut self, chance: f64) -> bool {
+    pub(crate) fn chance(&mut self, chance: f64) -> bool {
         self.uniform() < chance
     }
 }
 
 /// What disturbs the trials of two treatments, `b` and `a`.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Noise {
+pub(crate) enum Noise {
     /// Both normal, 2 %.
     Normal,
     /// `b` normal 3 %, `a` normal 1 %.
@@ -66,7 +66,7 @@ pub enum Noise {
 
 impl Noise {
     /// The logarithms of `blocks` ratios `b / a` of a session.
-    pub fn session(self, blocks: usize, draws: &mut Draws) -> Vec<f64> {
+    pub(crate) fn session(self, blocks: usize, draws: &mut Draws) -> Vec<f64> {
         match self {
             Noise::Drift => drift(blocks, draws),
             Noise::CarryOver => carry_over(blocks, draws),
@@ -95,7 +95,9 @@ impl Noise {
                 let fast = if draws.chance(0.3) { 0.2 * draws.uniform() } else { 0.0 };
                 quiet(draws) - fast
             }
-            Noise::TwoDigits => (two_digits(0.24, 0.01, draws) / two_digits(0.24, 0.01, draws)).ln(),
+            Noise::TwoDigits => {
+                (two_digits(0.24, 0.01, draws) / two_digits(0.24, 0.01, draws)).ln()
+            }
             Noise::SkewedDigits => {
                 let skewed = 0.205 + 0.02 * draws.normal().exp();
                 ((skewed * 100.0).round() / 23.0).ln()
@@ -105,7 +107,7 @@ impl Noise {
     }
 
     /// The estimand: the median of a block's number.
-    pub fn truth(self, draws: &mut Draws) -> f64 {
+    pub(crate) fn truth(self, draws: &mut Draws) -> f64 {
         match self {
             // By symmetry; a mixture's median is hard to find by simulation inside its gap.
             Noise::KeptMode(_) | Noise::OneMode { of: 0.5, .. } => self.middle(),
@@ -177,7 +179,7 @@ fn wanders(blocks: usize, draws: &mut Draws) -> Vec<f64> {
 
 /// What happens to the chances of one trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Chances {
+pub(crate) enum Chances {
     /// Each is an event with that chance.
     Independent(f64),
     /// The trial's own frequency is beta distributed, with that mean and the correlation 0.2 between
@@ -189,7 +191,7 @@ pub enum Chances {
 
 impl Chances {
     /// The events among `chances` of one trial.
-    pub fn trial(self, chances: u64, draws: &mut Draws) -> u64 {
+    pub(crate) fn trial(self, chances: u64, draws: &mut Draws) -> u64 {
         let own = match self {
             Chances::Independent(share) => share,
             Chances::BetaBinomial(share) => {
@@ -204,7 +206,7 @@ impl Chances {
     }
 
     /// The frequency of events.
-    pub fn truth(self) -> f64 {
+    pub(crate) fn truth(self) -> f64 {
         match self {
             Chances::Independent(share) | Chances::BetaBinomial(share) => share,
             Chances::Bursts(of) => of / 2.0,

@@ -5,11 +5,11 @@ use analysis::interval::{Located, centre};
 use analysis::{frequency, holm};
 
 /// The least coverage where blocks are independent.
-pub const INDEPENDENT: f64 = 0.93;
+pub(crate) const INDEPENDENT: f64 = 0.93;
 
 /// All noises, by the name that the table gives them, and the least coverage. Below 93 % neighbouring
 /// blocks are alike: a mode that is kept for most of a session cannot be seen in it.
-pub const NOISES: [(&str, Noise, f64); 20] = [
+pub(crate) const NOISES: [(&str, Noise, f64); 20] = [
     ("normal", Noise::Normal, INDEPENDENT),
     ("normal, three times the noise on one side", Noise::Unequal, INDEPENDENT),
     ("one side bimodal, half of it + 8 %", Noise::OneMode { of: 0.5, by: 0.08 }, INDEPENDENT),
@@ -33,18 +33,18 @@ pub const NOISES: [(&str, Noise, f64); 20] = [
 ];
 
 /// Blocks at which everything is tried.
-pub const BLOCKS: [usize; 5] = [6, 8, 12, 20, 40];
+pub(crate) const BLOCKS: [usize; 5] = [6, 8, 12, 20, 40];
 
 /// A noise with its truth.
 #[derive(Clone, Copy, Debug)]
-pub struct Known {
+pub(crate) struct Known {
     noise: Noise,
     truth: f64,
 }
 
 impl Known {
     /// The truth is found by simulation where there is no formula.
-    pub fn new(noise: Noise, draws: &mut Draws) -> Self {
+    pub(crate) fn new(noise: Noise, draws: &mut Draws) -> Self {
         Known { noise, truth: noise.truth(draws) }
     }
 
@@ -54,19 +54,19 @@ impl Known {
 
     /// Whether a session of `claims` claims, each with its truth at the edge of its region, holds a
     /// verdict: it would be a wrong one.
-    pub fn is_wrong(self, blocks: usize, claims: usize, draws: &mut Draws) -> bool {
+    pub(crate) fn is_wrong(self, blocks: usize, claims: usize, draws: &mut Draws) -> bool {
         let p_value = |_| self.located(blocks, draws).map_or(1.0, |it| it.p_value(self.truth));
         let p_values: Vec<f64> = (0..claims).map(p_value).collect();
         holm(&p_values).contains(&true)
     }
 
     /// Whether the 95 % interval of one session holds the truth.
-    pub fn is_covered(self, blocks: usize, draws: &mut Draws) -> bool {
+    pub(crate) fn is_covered(self, blocks: usize, draws: &mut Draws) -> bool {
         self.located(blocks, draws).is_some_and(|it| self.is_in(&it))
     }
 
     /// Whether the interval holds the truth, or a claim whose edge it is gets no verdict.
-    pub fn is_covered_or_silent(self, blocks: usize, draws: &mut Draws) -> bool {
+    pub(crate) fn is_covered_or_silent(self, blocks: usize, draws: &mut Draws) -> bool {
         let Some(located) = self.located(blocks, draws) else { return true };
         self.is_in(&located) || !holm(&[located.p_value(self.truth)])[0]
     }
@@ -79,7 +79,7 @@ impl Known {
     /// Whether the interval holds the truth when the session ends as soon as it is narrow enough, by
     /// scruple's own rule: never before a verdict is possible, and not while the blocks fall into two
     /// groups.
-    pub fn is_covered_when_stopped(self, half_width: f64, draws: &mut Draws) -> bool {
+    pub(crate) fn is_covered_when_stopped(self, half_width: f64, draws: &mut Draws) -> bool {
         let effects = self.noise.session(40, draws);
         let stops = |blocks: &usize| {
             let narrow = |it: Located| it.is_within(half_width) && !it.two_groups;
@@ -90,7 +90,13 @@ impl Known {
     }
 
     /// Whether an effect of that size (as a logarithm) is found by one of `claims` claims.
-    pub fn is_found(self, effect: f64, blocks: usize, claims: usize, draws: &mut Draws) -> bool {
+    pub(crate) fn is_found(
+        self,
+        effect: f64,
+        blocks: usize,
+        claims: usize,
+        draws: &mut Draws,
+    ) -> bool {
         let Some(located) = self.located(blocks, draws) else { return false };
         let mut p_values = vec![1.0; claims];
         p_values[0] = located.p_value(self.truth - effect);
@@ -99,7 +105,12 @@ impl Known {
 }
 
 /// Whether the limits of a frequency hold the truth.
-pub fn frequency_is_covered(of: Chances, chances: u64, trials: usize, draws: &mut Draws) -> bool {
+pub(crate) fn frequency_is_covered(
+    of: Chances,
+    chances: u64,
+    trials: usize,
+    draws: &mut Draws,
+) -> bool {
     let tallies: Vec<(u64, u64)> =
         (0..trials).map(|_| (of.trial(chances, draws), chances)).collect();
     let truth = of.truth();

@@ -34,7 +34,7 @@
 //! its intervals misses. With 3 or 4 trials on a side no method holds under skew (88 to 92 %).
 
 use crate::holm::limit;
-use crate::interval::{LEVEL, Located};
+use crate::interval::{BLOCKS_FREE, LEVEL, Located, NOT_DECIDED};
 use crate::tail::student_975;
 use laws::tail::{student_outside, student_quantile};
 use model::Estimate;
@@ -198,9 +198,6 @@ impl Reach {
 /// The part of the error that Fisher's combination may have.
 const FISHERS: f64 = 0.1;
 
-/// The p-value of a boundary inside the interval is at least this.
-const NOT_DECIDED: f64 = 0.050_001;
-
 /// How much farther the sign tests of two sides reach for the same p-value than one test of their
 /// difference would: by simulation of normal trials, 12 to 40 a side.
 const SIDES: f64 = 1.25;
@@ -263,6 +260,12 @@ impl Contrast {
     /// Whether both sides are counts that are the same in all their trials.
     pub(crate) fn is_exact(&self) -> bool {
         self.of.is_exact() && self.to.is_exact()
+    }
+
+    /// Whether either side has the same number in all its trials, of which there are enough to say so.
+    pub(crate) fn agrees(&self) -> bool {
+        let all = |arm: &Arm| arm.agrees && arm.samples >= BLOCKS_FREE;
+        all(&self.of) && all(&self.to)
     }
 
     /// What is compared with, where it is a number and no logarithm.

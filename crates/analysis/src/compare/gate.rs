@@ -123,13 +123,17 @@ fn look(condition: &Condition, reading: &Reading) -> (GateOutcome, Option<f64>) 
         Direction::Above => ratio.high < condition.edge,
         Direction::Below => ratio.low > condition.edge,
     };
-    let outcome = if ends_before { GateOutcome::Fine } else { GateOutcome::CannotTell };
+    // A count that never varies and has not changed lies at an edge of 0 %, and not beyond it.
+    let is_unchanged = contrast.agrees() && !condition.is_met(ratio.point);
+    let is_fine = ends_before || is_unchanged;
+    let outcome = if is_fine { GateOutcome::Fine } else { GateOutcome::CannotTell };
     (outcome, Some(p_value))
 }
 
 /// A count that was 0 in all trials has grown beyond any edge if it is no longer.
 fn from_nothing(condition: &Condition, reading: &Reading) -> GateOutcome {
-    let Some(contrast) = reading.contrast.as_ref().filter(|it| it.is_exact() && it.base() == 0.0) else {
+    let Some(contrast) = reading.contrast.as_ref().filter(|it| it.agrees() && it.base() == 0.0)
+    else {
         return GateOutcome::CannotTell;
     };
     let grown = contrast.point > 0.0;

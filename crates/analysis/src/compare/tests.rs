@@ -181,15 +181,14 @@ fn the_findings_share_their_error_among_themselves_alone() {
         let found = experiment(&comparison).findings[0].effects[0].clone().unwrap();
         (found, rows)
     };
-    // A little more each time, until chance alone would do it in less than one case of twenty.
-    let (found, rows) = (0..40)
+    // A little more each time, until it stands among the findings.
+    let (_, rows) = (0..40)
         .map(|step| finding(4.0 * (1.0 + 0.0005 * f64::from(step))))
-        .find(|(found, _)| found.p_value.unwrap() <= 0.05)
+        .find(|(found, _)| found.differs)
         .unwrap();
-    assert!(found.differs && found.p_value.unwrap() > 0.05 / rows.len() as f64, "{found:?}");
-    assert_eq!(found.floor, found.floor_of_verdict);
-    for effect in rows.iter().map(effect).filter(|effect| effect.floor.is_some()) {
-        assert!(effect.floor_of_verdict.unwrap() > 1.3 * effect.floor.unwrap(), "{effect:?}");
+    let floors = rows.iter().map(effect).filter_map(|it| it.floor.zip(it.floor_of_verdict));
+    for (alone, among) in floors {
+        assert!(among > 1.3 * alone, "{alone} {among}");
     }
 }
 
@@ -208,16 +207,16 @@ fn counts_without_noise_stand_without_interval() {
     let thread = effect(row(&same, "faults_count", "thread"));
     assert_eq!(thread.ratio.map(|r| (r.point, r.low, r.high)), Some((1.0, 1.0, 1.0)));
     assert_eq!((thread.p_value, thread.differs, thread.floor), (Some(1.0), false, None));
-    assert!(thread.remark.contains("the same in all trials of both sides"));
     assert_eq!(same.gates[0].outcome, GateOutcome::Fine, "{:?}", same.gates);
     let other = of_two(&base, &later, &["made_up.faults_count{model=process} > +900%"]);
     let thread = effect(row(&other, "faults_count", "thread"));
     let ratio = thread.ratio.unwrap();
     assert!((ratio.point - 4.0 / 3.0).abs() < 1e-9 && thread.differs, "{thread:?}");
     assert!(ratio.high - ratio.low < 1e-9);
-    // From none to one is more than any multiple.
+    // From none to one is more than any multiple, in 16 trials of 16.
     let process = effect(row(&other, "faults_count", "process"));
-    assert_eq!((process.ratio, process.p_value, process.differs), (None, Some(0.0), true));
+    assert_eq!((process.ratio, process.differs), (None, true));
+    assert!(process.p_value.unwrap() > 0.0);
     assert_eq!(other.gates[0].outcome, GateOutcome::Regression);
     let back = of_two(&later, &base, &["made_up.faults_count > +0%"]);
     assert_eq!(back.gates[0].outcome, GateOutcome::Fine);
@@ -516,7 +515,8 @@ fn shares_and_frequencies_have_differences() {
     assert_eq!(found.ratio, None);
     let difference = found.difference.unwrap();
     assert!((difference.point - 0.2).abs() < 1e-9 && found.differs, "{found:?}");
-    assert!(difference.low > 0.15 && difference.high < 0.25, "{difference:?}");
+    // 32 trials that agree may still be rare ones of many: the limits are by trials.
+    assert!(difference.low > 0.05 && difference.high < 0.3, "{difference:?}");
     let same = of_two(&of(100, 1), &of(100, 2), &[]);
     assert!(!experiment(&same).findings[0].effects[0].as_ref().unwrap().differs);
 }

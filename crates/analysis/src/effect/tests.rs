@@ -37,7 +37,7 @@ fn a_ratio_is_paired_by_block() {
     let estimate = found.estimate.unwrap();
     // Levels vary by a factor of 5, the paired ratio by 0.2 %.
     assert!((estimate.point / 2.002 - 1.0).abs() < 0.001, "{estimate:?}");
-    assert!(estimate.high / estimate.low < 1.002);
+    assert!(estimate.high / estimate.low < 1.003);
     assert_eq!((estimate.samples, found.unit, found.carried_by), (8, None, None));
     assert_eq!(found.remark, "");
     assert!(found.floor.unwrap() < 0.002);
@@ -223,7 +223,7 @@ fn an_exponent_is_a_slope_of_logarithms() {
     let flat = over_n(7, |block, _| drift(block));
     let found = result(&design(), &flat, exponent_quantity());
     assert_eq!(found.estimate.unwrap().point, 0.0);
-    assert_eq!(found.remark, "exact: all 7 blocks agree");
+    assert_eq!(found.remark, "all 7 blocks agree to the last digit");
 }
 
 #[test]
@@ -285,10 +285,9 @@ fn a_frequency_counts_observations() {
     let estimate = found.estimate.unwrap();
     assert_eq!((estimate.point, estimate.samples), (0.05, 4));
     assert_eq!((found.events, found.chances), (Some(1), Some(20)));
-    // R: binom.test(1, 20): 0.001265 to 0.248733, and wider since 4 trials tell little of what
-    // trials differ by.
-    assert!(estimate.low > 0.0 && estimate.low < 0.001_265_1, "{estimate:?}");
-    assert!(estimate.high > 0.248_732_8 && estimate.high < 0.6, "{estimate:?}");
+    // R: binom.test(1, 20): 0.001265 to 0.248733, and wider since 4 trials may all be bursts.
+    assert!(estimate.low > 0.0 && estimate.low < 0.002, "{estimate:?}");
+    assert!((0.6..0.65).contains(&estimate.high), "{estimate:?}");
     assert_eq!(found.remark, "");
     let none = result(&design(), &records, quantity(cell([("model", "thread")])));
     assert_eq!((none.estimate, none.events, none.chances), (None, None, None));
@@ -314,18 +313,21 @@ fn a_rate_counts_events_among_the_operations_of_an_observation() {
     assert_eq!((found.events, found.chances), (Some(12), Some(3_400_000)));
     let estimate = found.estimate.unwrap();
     assert!((estimate.point - 12.0 / 3.4e6).abs() < 1e-15);
+    assert!(estimate.low * 3.4e6 > 5.0 && estimate.high > 0.4, "{estimate:?}");
+    // Where chances are independent by construction the limits are those of Poisson.
+    let mut independent = design();
+    independent.responses.iter_mut().for_each(|response| response.independent = true);
+    let estimate = result(&independent, &records, among.clone()).estimate.unwrap();
     assert!((estimate.low * 3.4e6 - 6.2).abs() < 0.05, "{estimate:?}");
     records.push(trial(7, 3, &[9]));
     let found = result(&design(), &records, among.clone());
     assert_eq!((found.events, found.chances), (Some(15), Some(3_400_003)));
-    // All losses in one trial: the interval is far wider, and says why.
+    // All losses in one trial: they were not independent after all.
     let mut burst: Vec<Record> = (0..7).map(|b| trial(b, 500_000, &[0])).collect();
     burst.push(trial(7, 500_000, &[12]));
-    let found = result(&design(), &burst, among);
+    let found = result(&independent, &burst, among);
     assert!(found.estimate.unwrap().low < 0.2e-6, "{found:?}");
-    let told =
-        "trials differ by more than chance: together they tell as much as 229007 independent";
-    assert!(found.remark.starts_with(told), "{}", found.remark);
+    assert!(found.remark.starts_with("trials differ by more than chance"), "{}", found.remark);
 }
 
 #[test]
@@ -340,7 +342,7 @@ fn a_refused_frequency_says_why() {
 }
 
 #[test]
-fn counts_that_never_vary_are_exact_from_two_blocks_on() {
+fn counts_that_never_vary_have_no_width() {
     let count = |block, model, faults| {
         Trial::new(block)
             .at([("model", model), ("n", "1")])
@@ -355,8 +357,11 @@ fn counts_that_never_vary_are_exact_from_two_blocks_on() {
     let found = result(&design(), &records, difference);
     let estimate = found.estimate.unwrap();
     assert_eq!((estimate.low, estimate.point, estimate.high), (16.0, 16.0, 16.0));
-    assert_eq!((found.remark.as_str(), found.floor), ("exact: all 2 blocks agree", None));
-    // Zero has no logarithm: 0 / 16 is a ratio of centres.
+    assert_eq!(
+        (found.remark.as_str(), found.floor),
+        ("all 2 blocks agree, too few for a verdict", None)
+    );
+    // Zero has no logarithm: 0 / 16 is a ratio as it is.
     let ratio = Quantity::Ratio {
         response: "faults_count".into(),
         of: Cell::default(),
@@ -413,7 +418,8 @@ fn one_trial_that_others_disturbed_is_told_as_one() {
     let counters = &mut records[3].measured.as_mut().unwrap().counters;
     counters.user_ns = Some(2 * counters.wall_ns);
     let found = result(&design(), &records, ratio("process", "thread"));
-    assert_eq!((found.carried_by, found.remark.as_str()), (None, ""));
+    assert_eq!(found.carried_by, None);
+    assert!(!found.remark.contains("others took"), "{}", found.remark);
 }
 
 #[test]
@@ -458,7 +464,7 @@ fn what_is_computed_is_exact_and_two_blocks_decide() {
     let design = computed();
     let table = Table::new(&design, records.iter());
     let evidence = effect(&table, &ratio("process", "thread")).evidence;
-    assert_eq!(evidence.p_value(0.6, crate::evidence::Side::Above), 0.0);
+    assert!(evidence.is_certain());
     // Of the same numbers from a clock two blocks decide nothing.
     let timed = result(&self::design(), &records, ratio("process", "thread"));
     assert!(!timed.estimate.unwrap().is_exact() && timed.remark.contains("too few"), "{timed:?}");

@@ -153,20 +153,29 @@ fn an_end_inside_a_gap_moves_to_its_outer_side() {
     assert!(!centre(&even.map_last(9.5)).unwrap().two_groups);
 }
 
+/// Twenty numbers in another order.
+fn mixed(values: &[f64]) -> Vec<f64> {
+    (0..20).map(|block| values[block * 7 % 20]).collect()
+}
+
 #[test]
 fn blocks_that_depend_on_each_other_count_as_fewer() {
     // Twenty blocks that change sides once.
-    let kept: Vec<f64> =
+    let kept_by_halves: Vec<f64> =
         (0..20).map(|block| if block < 10 { 1.0 } else { 2.0 } + 0.01 * f64::from(block)).collect();
-    let located = centre(&kept).unwrap();
+    let located = centre(&kept_by_halves).unwrap();
     let correlation = located.correlation.unwrap();
     assert!(correlation > 0.7 && located.effective < 4.0, "{located:?}");
-    assert!(located.p_value(0.0) > 0.1 && located.low == 1.0);
-    // The same numbers in another order are independent.
-    let mixed: Vec<f64> = (0..20).map(|block| kept[block * 7 % 20]).collect();
-    let located = centre(&mixed).unwrap();
-    assert_eq!((located.correlation, located.effective), (None, 20.0));
+    assert_eq!((located.low, located.high), (1.0, 2.19));
+    // Nothing speaks against a boundary beyond them all; but 16 of 20 blocks in a row on one side of a
+    // boundary say less than 16 of 20 here and there.
     assert!(close(located.p_value(0.0), 2f64.powi(-19)));
+    let kept: Vec<f64> = (0..20).map(|block| if block < 4 { 1.0 } else { 2.0 }).collect();
+    let (wild, kept) = (centre(&mixed(&kept)).unwrap(), centre(&kept).unwrap());
+    assert!(kept.p_value(1.5) > 0.05 && wild.p_value(1.5) < 0.02, "{kept:?} {wild:?}");
+    // The same numbers in another order are independent.
+    let located = centre(&mixed(&kept_by_halves)).unwrap();
+    assert_eq!((located.correlation, located.effective), (None, 20.0));
 }
 
 fn effects() -> impl Strategy<Value = Vec<f64>> {
@@ -218,9 +227,6 @@ proptest! {
         if p <= 0.05 {
             prop_assert!(boundary < located.low || boundary > located.high, "{p} {located:?}");
         }
-        // Farther is not more likely.
-        let farther = boundary + (boundary - located.point);
-        prop_assert!(located.p_value(farther) <= p + 1e-12);
     }
 
     #[test]
@@ -229,8 +235,10 @@ proptest! {
         let a = ratio_of_centres(&above, &below).unwrap();
         let b = ratio_of_centres(&below, &above).unwrap();
         // The ends are order statistics of reciprocal numbers; only the interpolation between
-        // neighbours differs, and what counts as a gap.
-        prop_assert!((a.low * b.high).ln().abs() < 0.7 && (a.high * b.low).ln().abs() < 0.7);
+        // neighbours differs, what counts as a gap, and whether neighbours are alike.
+        if a.correlation.is_none() && b.correlation.is_none() {
+            prop_assert!((a.wide.0 * b.wide.1).ln().abs() < 1e-9);
+        }
         prop_assert!(a.low <= a.point && a.point <= a.high);
     }
 }

@@ -7,6 +7,7 @@ fn interval(point: f64, low: f64, high: f64) -> Estimate {
 
 fn result(quantity: Quantity, unit: Option<Unit>, estimate: Option<Estimate>) -> QuantityResult {
     QuantityResult {
+        of_means: None,
         quantity,
         unit,
         estimate,
@@ -96,6 +97,7 @@ fn seen(events: u64, chances: u64, ends: [f64; 2]) -> QuantityResult {
     let quantity = Quantity::Frequency { response: "lost_count".into(), among };
     let point = events as f64 / chances as f64;
     QuantityResult {
+        of_means: None,
         events: Some(events),
         chances: Some(chances),
         ..result(quantity, None, Some(interval(point, ends[0], ends[1])))
