@@ -2,8 +2,8 @@
 //!
 //! Every effect is one number per block, made of the block's own trials, so that what disturbs a
 //! whole block cancels; a block that lacks a treatment is left out of the quantities that need
-//! it. The estimate is the **median of the blocks' numbers** ([`crate::interval`]). Where a ratio or a
-//! difference of means lies outside its interval, that one is given, too: a slow trial now and then
+//! it. The estimate is the **median of the blocks' numbers** ([`crate::interval`]). Where the
+//! ratio of the means lies outside its interval, that one is given, too: a slow trial now and then
 //! moves the mean and not the median. What the number is, by kind:
 //!
 //! * *Value*: the level itself.
@@ -54,19 +54,27 @@ impl Effect {
         };
         let estimate = self.evidence.estimate();
         let is_news = |mean: &f64| estimate.is_some_and(|it| *mean < it.low || *mean > it.high);
+        let of_means = self.of_means.filter(is_news);
+        let mut remarks = self.remarks.clone();
+        if let Some(ratio) = of_means {
+            let digits = if ratio < 10.0 { 2 } else { 0 };
+            remarks.push(format!(
+                "the ratio of the means is {ratio:.digits$}: some trials lie far from the others"
+            ));
+        }
         QuantityResult {
             events: tally.map(|tally| tally.events),
             chances: tally.map(|tally| tally.chances),
             quantity: quantity.clone(),
             unit,
             estimate,
-            of_means: self.of_means.filter(is_news),
+            of_means,
             carried_by: self.carried_by.clone(),
             floor: self.evidence.floor(),
             floor_in_ten_times: self.evidence.floor_in_ten_times(),
             tagged: 0,
             untagged: None,
-            remark: self.remarks.join("; "),
+            remark: remarks.join("; "),
         }
     }
 }
@@ -197,7 +205,6 @@ impl Former<'_> {
             return Evidence::None;
         };
         let effects: Vec<f64> = of.iter().zip(&to).map(|(a, b)| a - b).collect();
-        self.of_means = mean(&effects);
         self.located(centre(&effects), Scale::Linear)
     }
 

@@ -213,8 +213,8 @@ pub struct QuantityResult {
     /// The answer; null where the trials do not give one. Of what is formed by block it is the
     /// median over blocks.
     pub estimate: Option<Estimate>,
-    /// A ratio or a difference formed from the means of all blocks; null for others, and where it
-    /// lies within the interval, so that it tells nothing else.
+    /// The ratio of the means of all blocks; null for what is no ratio, and where it lies within the
+    /// interval, so that it tells nothing else.
     #[serde(default)]
     pub of_means: Option<f64>,
     /// For a frequency: how often it happened.

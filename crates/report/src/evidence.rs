@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// What the floors mean; said once where they stand beside verdicts.
 pub(crate) const FLOOR_MEANING: &str = "The floor is the smallest difference that would have been \
     found four times in five. It is meant for one number alone, before Holm's correction over the \
-    session's claims; where blocks are few, a claim of about that size is hardly ever decided.";
+    session's claims; a claim of about that size takes more blocks to decide.";
 
 /// What the grades mean; said once likewise.
 const GRADE_MEANING: &str = "Evidence behind a verdict: ●○○ timing only, a clock alone; \

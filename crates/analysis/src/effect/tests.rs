@@ -43,6 +43,24 @@ fn a_ratio_is_paired_by_block() {
     assert!(found.floor.unwrap() < 0.002);
 }
 
+#[test]
+fn a_ratio_of_means_that_tells_something_else_is_given() {
+    // In two of sixteen blocks the process takes ten times as long.
+    let block = |block: u32| {
+        let slow = if block % 8 == 3 { 10 } else { 1 };
+        let noise = i64::from(block * 7 % 11);
+        let process = slow * (20_000 + 10 * noise);
+        [("thread", 10_000), ("process", process)]
+            .map(|(model, value)| task(block, model, "1", value).record())
+    };
+    let records: Vec<Record> = (0..16).flat_map(block).collect();
+    let found = result(&design(), &records, ratio("process", "thread"));
+    let means = found.of_means.unwrap();
+    assert!((found.estimate.unwrap().point - 2.0).abs() < 0.02 && (4.2..4.3).contains(&means));
+    assert!(found.remark.contains("the ratio of the means is 4.2"), "{}", found.remark);
+    assert_eq!(result(&design(), &drifting(16, 2.0), ratio("process", "thread")).of_means, None);
+}
+
 fn fail(record: &mut Record) {
     record.measured = None;
     record.outcome = Outcome::Failed { reason: "a planted failure".into() };

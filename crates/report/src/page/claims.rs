@@ -19,9 +19,9 @@ pub(super) fn table(chapter: &Chapter<'_>) -> Markup {
                 @if chapter.design.is_some_and(Design::is_exact) {
                     "The numbers are computed, and have neither interval nor p."
                 } @else {
-                    "Bar: the 95 % interval measured here. p is meant before Holm's correction over \
-                     all claims of the session; so is the floor, the smallest difference that could \
-                     have been found."
+                    "Bar: the 95 % confidence interval measured here. p is that of the sign test over \
+                     blocks, before Holm's correction over all claims of the session; the floor is \
+                     the smallest difference that could have been found."
                 }
             }
             (rows(claims.iter().map(|claim| row(chapter, claim, &html! {}))))
@@ -136,9 +136,9 @@ fn grade(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
 /// How sure the verdict is, and how small a difference could have been found.
 fn decision(claim: &ClaimResult) -> String {
     let mut text = match (claim.p_value, claim.verdict) {
-        (Some(p), _) => format!("p {}. ", p_value(p)),
+        (Some(p), _) => format!("{}p {}. ", agreeing(claim), p_value(p)),
         (None, Verdict::Inconclusive) => "Nothing was decided. ".into(),
-        (None, _) => String::new(),
+        (None, _) => "Computed, so that no test is needed. ".into(),
     };
     let floors = [evidence::floors(&claim.result), evidence::floor_of_verdict(claim)];
     let floors: Vec<String> = floors.into_iter().flatten().collect();
@@ -146,6 +146,18 @@ fn decision(claim: &ClaimResult) -> String {
         text.push_str(&format!("{}.", words::capital(&floors.join("; "))));
     }
     text.trim_end().to_string()
+}
+
+/// How many blocks are on the side of the verdict: "19 of 20 blocks agree: ".
+fn agreeing(claim: &ClaimResult) -> String {
+    let all = claim.result.estimate.as_ref().map_or(0, |estimate| estimate.samples);
+    match (claim.agreeing_blocks, claim.verdict) {
+        (None, _) => String::new(),
+        (Some(some), Verdict::Inconclusive) => {
+            format!("{some} of {all} blocks agree, too few for a verdict: ")
+        }
+        (Some(some), _) => format!("{some} of {all} blocks agree: "),
+    }
 }
 
 fn p_value(p: f64) -> String {

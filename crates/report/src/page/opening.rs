@@ -46,8 +46,9 @@ pub(super) fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                 }))
             }
             p.small.brackets {
-                "In brackets: the 95 % confidence interval, from trials; a number without was the \
-                 same in every block. "
+                "Each number is the median over blocks; a ratio or a difference is formed within each \
+                 block first. In brackets: its 95 % confidence interval; a number without one was \
+                 the same in every block. "
                 @if any_exact(session) {
                     "[exact] is a number that was computed, not measured: it is the same on every \
                      machine. "

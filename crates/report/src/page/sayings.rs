@@ -91,10 +91,12 @@ fn legend() -> Markup {
         details {
             summary { "How to read this page" }
             p.small {
-                "A claim is refuted or supported where the whole 95 % interval of its number lies \
-                 outside or inside the region that would make it true, after Holm's correction over \
-                 all claims of the session; else it is inconclusive. Shaded: that region. Bar: the \
-                 interval measured here."
+                "Each block of trials gives one number. A claim is supported or refuted if so many \
+                 blocks lie inside or outside the region that would make it true that chance does \
+                 not explain it: at most 5 % of sessions hold a wrong verdict on a claim (exact sign \
+                 test over blocks, Holm's correction over all claims of the session). Otherwise it is \
+                 inconclusive. The A/A controls and the planted answers are tested apart, with 5 % \
+                 each. Shaded: the region. Bar: the 95 % confidence interval measured here."
             }
             p.small {
                 (FLOOR_MEANING) " The floor of the verdict is after that correction, as if no other \
