@@ -4,7 +4,7 @@
 //! total and its parts alike. Only blocks that have all of an account's numbers count, so that
 //! **in each of them the parts and the residual make up the total**. Their centres need not: a
 //! number measured at one treatment has the median over blocks, as in the table of estimates; a
-//! number formed from several has the pseudomedian, as effects have; a share is a ratio of centres,
+//! number formed from several has the median, as effects have; a share is a ratio of centres,
 //! as [`Quantity::Share`](model::Quantity::Share) is.
 
 use crate::disturbance::disturbed;

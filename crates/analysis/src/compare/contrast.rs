@@ -14,20 +14,22 @@
 //! Biometrika 34, 1947): else two sides of 6 trials would be 97 % sure. With 2 to 5 numbers on both
 //! sides that is Welch's own interval.
 //!
-//! The choice was made by simulation of 3,000 pairs of samples for each cell, whose last column
-//! `simulation/unpaired.rs` repeats as a test. Coverage in per cent, smallest and largest over 6 : 6,
+//! Whether one session differs from another is decided by sign tests ([`Contrast::p_value`]).
+//!
+//! The interval was chosen by simulation of 3,000 pairs of samples for each cell;
+//! `simulation/unpaired.rs` repeats the last column as a test. Coverage in per cent, smallest and largest over 6 : 6,
 //! 8 : 8, 6 : 12, 12 : 12, 6 : 40, 40 : 6, 20 : 20 and 40 : 40 trials:
 //!
 //! | logarithms of the two sides | Welch | 20 % trimmed Welch | Mann–Whitney | these |
 //! |---|---|---|---|---|
-//! | normal, the same noise | 94–96 | 93–96 | 94–96 | 94–97 |
-//! | normal, three times the noise on one side | 94–96 | 93–95 | 83–100 | 94–96 |
-//! | skewed | 89–97 | 91–97 | 94–95 | 94–96 |
-//! | skewed against quiet | 84–93 | 90–94 | 78–100 | 93–95 |
-//! | Student's t with 3 degrees of freedom | 95–96 | 94–96 | 94–96 | 95–96 |
-//! | 10 % of the trials ten times as noisy | 96–99 | 94–97 | 95–96 | 94–96 |
-//! | 20 % of one side's trials slowed | 71–93 | 94–97 | 91–98 | 94–95 |
-//! | two modes on one side | 94–96 | 78–96 | 78–100 | 94–97 |
+//! | normal, the same noise | 94–96 | 93–96 | 94–96 | 94–98 |
+//! | normal, three times the noise on one side | 94–96 | 93–95 | 83–100 | 94–98 |
+//! | skewed | 89–97 | 91–97 | 94–95 | 94–98 |
+//! | skewed against quiet | 84–93 | 90–94 | 78–100 | 94–98 |
+//! | Student's t with 3 degrees of freedom | 95–96 | 94–96 | 94–96 | 94–98 |
+//! | 10 % of the trials ten times as noisy | 96–99 | 94–97 | 95–96 | 94–98 |
+//! | 20 % of one side's trials slowed | 71–93 | 94–97 | 91–98 | 94–98 |
+//! | two modes on one side | 94–96 | 78–96 | 78–100 | 94–98 |
 //!
 //! The interval of Mann and Whitney, which peers use, supposes that both sides have the same
 //! distribution but for its place; where the side with fewer trials is the noisier, one in five of

@@ -203,7 +203,7 @@ fn a_neighbour_in_the_way_of_one_side_alone_is_seen_through() {
 
 #[test]
 fn the_known_weak_spot_of_the_wall_clock_is_no_weaker_than_said() {
-    // Where CPU time cannot stand in, what one side alone suffers moves the pseudomedian by some
+    // Where CPU time cannot stand in, what one side alone suffers moves the median by some
     // 1.7 standard errors · share · √blocks, so that the more blocks there are the more it shows.
     for (blocks, least) in [(6, 0.93), (12, 0.9), (30, 0.75)] {
         let (coverage, _) = one_sided(0.1, true, blocks);

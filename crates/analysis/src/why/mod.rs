@@ -7,7 +7,7 @@
 //! near p for small s; the elasticities to resources that are used one after the other sum to 1.
 //!
 //! Both parts are formed in each block and carry their scatter; e is the ratio of their centres
-//! (Fieller's idea with the signed-rank test, [`ratio_of_centres`]), so that the uncertainty of what
+//! (Fieller's idea with the sign test, [`ratio_of_centres`]), so that the uncertainty of what
 //! was taken is in the interval, and there is none where it may have been nothing.
 
 mod answer;

@@ -5,7 +5,7 @@
 //!
 //! Each round measures every number once, ours and theirs directly one after the other, in the next
 //! round the other way round; all are pinned to one CPU and born in the same shield. Ratios are
-//! paired by round; their intervals are scruple's own (signed-rank, 95 %). A tool that is not there
+//! paired by round; their intervals are scruple's own (order statistics, 95 %). A tool that is not there
 //! is named, with what would bring it. Ends with code 3 where two numbers do not agree within a
 //! tenth and docs/calibration.md does not say why.
 
