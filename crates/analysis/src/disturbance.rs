@@ -14,26 +14,29 @@ pub const DISTURBED_SHARE: f64 = 0.05;
 /// A sample counts as disturbed from this share of disturbed trials on, whatever else there is to
 /// go by.
 ///
-/// The Hodges–Lehmann estimate breaks down at 29 % of bad numbers (Hampel et al., *Robust
-/// Statistics*, 1986); a quarter keeps clear of that.
+/// The median breaks down at half of bad numbers (Hampel et al., *Robust Statistics*, 1986), and its
+/// interval before that; a quarter keeps clear of both.
 pub const DISTURBED_TRIALS: f64 = 0.25;
 
 /// This over the root of the number of its trials is the share of disturbed ones from which on a
 /// sample is *shifted*, so that CPU time carries the number where it can; where it cannot, the
 /// limit is [`DISTURBED_TRIALS`].
 ///
-/// A neighbour who is in the way of one side of a comparison alone moves its centre. With a share
-/// p of the blocks moved far, half of all pair means lie below the one at which the clean pairs,
-/// (1 − p)² of all, reach a half: the pseudomedian moves by 1.77 p of their standard deviations
-/// (to first order: p/φ(0)/√2). Its standard error is √(π/3)/√n of them, so that the bias is
-/// 1.73 p √n standard errors: the more blocks there are, the fewer bad ones they bear. A bias of b
-/// standard errors costs a 95 % interval 0.115 b² of its coverage; one of a hundred is meant to be
-/// the most, so b = 0.295 and p = 0.17/√n. Up to 34 trials that is a single one.
+/// A neighbour who is in the way of one side of a comparison alone moves its median. With a share p
+/// of the blocks moved far, the median of all is the 0.5/(1 − p) quantile of the clean ones: it moves
+/// by p/(2 φ(0)) of their standard deviations, to first order. Its standard error is √(π/2n) of them,
+/// so that the bias is p √n standard errors: the more blocks there are, the fewer bad ones they bear.
+/// A bias of b standard errors costs a 95 % interval 0.115 b² of its coverage; a third of one of a
+/// hundred is meant to be the most, so b = 0.17 and p = 0.17/√n. Up to 34 trials that is a single one.
 ///
 /// The price is small: over the sessions looked at CPU time scatters 0.5 to 1.1 times as widely as
 /// the wall clock in experiments that make system calls, and up to 2.6 times in loops of
 /// nanoseconds, where nobody is there; and there hardly a trial in a thousand is disturbed.
 pub(crate) const SHIFTED_TRIALS: f64 = 0.17;
+
+/// CPU time stands in for elapsed time only where the trials used at least this share of the time
+/// that others left them: what sleeps or waits takes longer than its CPU time.
+pub(crate) const KEEPS_CPU: f64 = 0.9;
 
 /// A trial that used more CPU time than this multiple of its wall clock worked on several CPUs
 /// at once, so that its CPU time is another quantity and cannot stand in for elapsed time.
@@ -78,12 +81,40 @@ pub fn lost_share(record: &Record) -> Option<f64> {
     if let Some(foreign) = record.machine.foreign_cpu_ns {
         lost = lost.min(foreign as f64 + steal + throttled);
     }
-    if let (Some(on_cpu), Some(wait)) = (counters.on_cpu_ns, counters.queue_wait_ns)
-        && on_cpu as f64 >= OWN_THREADS * used
-    {
-        lost = lost.min(wait as f64 + steal + throttled);
+    if let Some(wait) = queue_wait_ns(record, used) {
+        lost = lost.min(wait + steal + throttled);
     }
     Some((lost / wall).clamp(0.0, 1.0))
+}
+
+/// How long those who used the CPU time stood in a run queue: the trial's own threads, or those of a
+/// user's program where enough of it was seen (`queue_wait_ns` among its numbers). `None` where the
+/// kernel does not tell.
+fn queue_wait_ns(record: &Record, used: f64) -> Option<f64> {
+    let measured = record.measured.as_ref()?;
+    let counters = &measured.counters;
+    if counters.on_cpu_ns? as f64 >= OWN_THREADS * used {
+        return Some(counters.queue_wait_ns? as f64);
+    }
+    let seen = measured.series.iter().find(|series| series.response == "queue_wait_ns")?;
+    Some(seen.values.iter().sum::<i64>().max(0) as f64)
+}
+
+/// The CPU time of a trial as a share of the time in which others left it a CPU: about 1 for work
+/// that needs nothing but a CPU, less where it waits for something else. `wall` and `twin` are the
+/// trial's elapsed time and its CPU time as a response has them; the smaller of their share and that
+/// of the whole timed region counts. `None` where others disturbed the trial and the kernel does not
+/// tell for how long it waited for them.
+pub(crate) fn share_on_cpu(record: &Record, wall: f64, twin: f64) -> Option<f64> {
+    let counters = &record.measured.as_ref()?.counters;
+    let used = cpu_ns(counters).or(counters.on_cpu_ns)? as f64;
+    let lost = lost_share(record)?;
+    let left = match lost <= DISTURBED_SHARE {
+        true => 1.0,
+        false => queue_wait_ns(record, used).map(|_| 1.0 - lost)?,
+    };
+    let share = (used / counters.wall_ns as f64).min(twin / wall) / left;
+    share.is_finite().then_some(share)
 }
 
 /// Whether a trial moved blocks and gave its CPU up meanwhile.
@@ -216,6 +247,20 @@ mod tests {
         assert_eq!(lost_share(&record), None);
         assert!(!one_cpu(&record));
         assert_eq!(lost_share(&Trial::new(0).wall(1000).record()), None);
+    }
+
+    #[test]
+    fn what_waits_uses_less_than_its_share() {
+        let share = |trial: Trial| share_on_cpu(&trial.record(), 1000.0, 500.0);
+        // It slept, undisturbed; it shared its CPU with a neighbour, and its queue says so.
+        assert_eq!(share(Trial::new(0).wall(1000).cpu(500).queue(500, 3).foreign(5)), Some(0.5));
+        let shared = share(Trial::new(0).wall(1000).cpu(500).queue(500, 490).foreign(900));
+        assert!((shared.unwrap() - 0.5 / 0.51).abs() < 1e-9, "{shared:?}");
+        // Children did the work beside a neighbour, and nobody tells of their wait.
+        assert_eq!(share(Trial::new(0).wall(1000).cpu(500).queue(20, 1).foreign(900)), None);
+        // The response's own part may sleep though the whole trial does not.
+        let busy = Trial::new(0).wall(1000).cpu(990).queue(990, 3).foreign(5).record();
+        assert_eq!(share_on_cpu(&busy, 100.0, 55.0), Some(0.55));
     }
 
     #[test]

@@ -19,12 +19,14 @@
 //! * *Frequency*: events among all chances, bounded by the trials (`frequency`). It is the one
 //!   quantity that is not formed by block: rare events need all the trials there are.
 
-use crate::disturbance::{DISTURBED_SHARE, Disturbed, lost_share, one_cpu};
+use crate::disturbance::{
+    DISTURBED_SHARE, Disturbed, KEEPS_CPU, lost_share, one_cpu, share_on_cpu,
+};
 use crate::evidence::{Evidence, Scale};
 use crate::frequency::{Frequency, Tally};
 use crate::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
 use crate::order::{mean, median};
-use crate::sample::{ByBlock, Table, tally};
+use crate::sample::{ByBlock, Table, center_of, tally, trial_value};
 use model::{Cell, Outcome, Quantity, QuantityResult, Record, Treatment};
 use std::collections::BTreeSet;
 
@@ -80,8 +82,8 @@ impl Effect {
 }
 
 /// A quantity from its trials: from CPU time where others disturbed the wall clock of so many
-/// trials of a treatment that they shift it ([`Disturbed::shifts`]) and the response has a CPU twin
-/// that can stand in.
+/// trials of a treatment that they shift it ([`Disturbed::shifts`]) and CPU time may stand in
+/// ([`may_be_carried`]).
 pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
     let design = table.design;
     let direct = || form(table, quantity, quantity.response());
@@ -96,14 +98,11 @@ pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
     if !disturbed.iter().any(|one| one.shifts()) {
         return direct();
     }
-    let completed = |treatment: &&Treatment| {
-        table.records(treatment).iter().filter(|record| record.measured.is_some()).copied()
-    };
-    if needed.iter().flat_map(completed).all(one_cpu) {
+    if may_be_carried(table, quantity) {
         let mut effect = form(table, quantity, twin);
         if effect.evidence != Evidence::None {
             let told = told(table, &needed, &disturbed);
-            effect.remarks.insert(0, format!("{told}, so that CPU time carries this number"));
+            effect.remarks.insert(0, format!("CPU time, not elapsed time: {told}"));
             effect.carried_by = Some(twin.to_string());
             return effect;
         }
@@ -112,9 +111,32 @@ pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
     // Of fewer the tags tell, and what the untagged trials say.
     if disturbed.iter().any(|one| one.breaks()) {
         let told = told(table, &needed, &disturbed);
-        effect.remarks.insert(0, format!("{told}, and CPU time cannot stand in for it"));
+        effect.remarks.insert(0, format!("elapsed time, although {told}"));
     }
     effect
+}
+
+/// Whether CPU time may stand in for the elapsed time of a quantity: each treatment that it needs
+/// keeps one CPU busy, as far as others leave it one ([`share_on_cpu`]).
+pub(crate) fn may_be_carried(table: &Table<'_>, quantity: &Quantity) -> bool {
+    let design = table.design;
+    let response = design.response(quantity.response());
+    let Some((response, twin)) = response.and_then(|it| Some((it, it.cpu_twin.as_deref()?))) else {
+        return false;
+    };
+    let of_twin = center_of(design, twin);
+    let keeps_one_cpu = |treatment: &&Treatment| {
+        let measured = table.records(treatment).iter().filter(|it| it.measured.is_some());
+        let share = |record: &&&Record| {
+            let wall = trial_value(record, &response.name, response.center)?;
+            share_on_cpu(record, wall, trial_value(record, twin, of_twin)?)
+        };
+        let shares: Vec<f64> = measured.clone().filter_map(|record| share(&record)).collect();
+        measured.copied().all(one_cpu) && median(&shares).is_some_and(|share| share >= KEEPS_CPU)
+    };
+    let all: Vec<Treatment> = table.treatments().into_iter().cloned().collect();
+    let needed = quantity.treatments(design, &all);
+    !needed.is_empty() && needed.iter().all(keeps_one_cpu)
 }
 
 /// What others took from some treatments: of the typical trial of the worst of them, or from how

@@ -4,7 +4,7 @@ use super::asked::{Asked, AskedControl, AskedExperiment};
 use super::column::Number;
 use super::heads::Head;
 use crate::disturbance::Disturbed;
-use crate::effect::{effect, form};
+use crate::effect::{effect, form, may_be_carried};
 use crate::evidence::Evidence;
 use crate::outcomes::failed_checks;
 use crate::sample::Table;
@@ -70,6 +70,8 @@ pub(crate) struct TreatmentDigest {
 pub(crate) struct FindingDigest {
     /// The CPU twin that carries it in this session.
     pub(crate) carried_by: Option<String>,
+    /// Whether one could.
+    pub(crate) may_be_carried: bool,
     /// The finding by each response that can carry it.
     pub(crate) by: Vec<Evidence>,
 }
@@ -125,9 +127,10 @@ fn findings(asked: &AskedExperiment, table: &Table<'_>) -> Vec<FindingDigest> {
     let of = |finding: &super::asked::AskedFinding| {
         let quantity = &finding.quantity;
         let by = finding.carriers.iter().map(|it| form(table, quantity, it).evidence);
-        let may_be_carried = finding.carriers.len() > 1;
+        let may_be_carried = finding.carriers.len() > 1 && may_be_carried(table, quantity);
         FindingDigest {
             carried_by: may_be_carried.then(|| effect(table, quantity).carried_by).flatten(),
+            may_be_carried,
             by: by.collect(),
         }
     };

@@ -206,8 +206,8 @@ fn is_timed(response: &Response) -> bool {
     !response.exact
 }
 
-/// A finding on all sides. Where CPU time carries it on one of them, it carries it on all: a wall
-/// clock against CPU time is no comparison.
+/// A finding on all sides, by one clock. Where CPU time carries it on one of them, it carries it on
+/// all if it may stand in on all; else elapsed time is compared everywhere.
 fn compared_finding(
     finding: &Finding,
     asked: &AskedExperiment,
@@ -216,7 +216,9 @@ fn compared_finding(
 ) -> (ComparedQuantity, Vec<Option<Reading>>) {
     let quantity = &finding.quantity;
     let carriers = &asked.findings[at].carriers;
-    let carrier = own.sides.iter().find_map(|side| side.findings[at].carried_by.as_deref());
+    let may_be_carried = own.sides.iter().all(|side| side.findings[at].may_be_carried);
+    let wanted = own.sides.iter().find_map(|side| side.findings[at].carried_by.as_deref());
+    let carrier = wanted.filter(|_| may_be_carried);
     let response = carrier.unwrap_or(quantity.response());
     let place = carriers.iter().position(|it| it == response).unwrap_or_default();
     let evidence: Vec<&[Evidence]> =
@@ -241,7 +243,7 @@ fn compared_finding(
             }
         }
     };
-    carried(&mut readings, carrier);
+    by_one_clock(&mut readings, wanted, may_be_carried);
     (told(finding, unit, &evidence), readings)
 }
 
@@ -256,12 +258,16 @@ fn told(finding: &Finding, unit: Option<Unit>, evidence: &[&[Evidence]]) -> Comp
     }
 }
 
-/// Says that CPU time stands for the wall clock.
-fn carried(readings: &mut [Option<Reading>], carrier: Option<&str>) {
-    if let Some(twin) = carrier {
-        let remark = format!("others had the CPU, so that {twin} carries it on all sides");
-        readings.iter_mut().flatten().for_each(|reading| reading.add_remark(&remark));
-    }
+/// Names the clock where a session by itself would take CPU time.
+fn by_one_clock(readings: &mut [Option<Reading>], wanted: Option<&str>, may_be_carried: bool) {
+    let Some(twin) = wanted else { return };
+    let remark = match may_be_carried {
+        true => format!("CPU time ({twin}) on all sides, since others used the CPUs"),
+        false => "elapsed time on all sides: CPU time cannot stand in on one of them, although \
+                  others used the CPUs"
+            .into(),
+    };
+    readings.iter_mut().flatten().for_each(|reading| reading.add_remark(&remark));
 }
 
 /// A finding that is a level: its trials against those of the base.

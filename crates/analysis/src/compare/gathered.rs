@@ -61,6 +61,8 @@ pub(crate) struct OfSide {
 pub(crate) struct Finding {
     /// The first CPU twin that carries it.
     pub(crate) carried_by: Option<String>,
+    /// Whether one could in all sessions.
+    pub(crate) may_be_carried: bool,
     /// For each response that can carry it, what the sessions say that say anything.
     pub(crate) by: Vec<Vec<Evidence>>,
 }
@@ -78,7 +80,11 @@ pub(crate) struct At {
 impl Gathered {
     pub(crate) fn new(asked: &Asked, sides: usize) -> Self {
         let of_side = |experiment: &AskedExperiment| {
-            let by = |carriers: usize| Finding { carried_by: None, by: vec![Vec::new(); carriers] };
+            let by = |carriers: usize| Finding {
+                carried_by: None,
+                may_be_carried: true,
+                by: vec![Vec::new(); carriers],
+            };
             let findings = experiment.findings.iter().map(|it| by(it.carriers.len()));
             OfSide {
                 first: None,
@@ -140,6 +146,7 @@ impl Experiment {
         });
         for (into, finding) in own.findings.iter_mut().zip(digest.findings) {
             into.carried_by = into.carried_by.take().or(finding.carried_by);
+            into.may_be_carried &= finding.may_be_carried;
             for (into, evidence) in into.by.iter_mut().zip(finding.by) {
                 if evidence != Evidence::None {
                     into.push(evidence);

@@ -489,6 +489,43 @@ fn the_same_computation_is_the_control_between_sessions() {
 }
 
 #[test]
+fn two_clocks_are_never_compared() {
+    // On one side a neighbour takes half of the CPU from all trials, so that CPU time carries the
+    // finding; on the other the process sleeps for half of its time.
+    let of = |seed: u32, disturbed: bool, sleeps: bool| {
+        let mut records = records(BLOCKS, 1.0, 4.0, seed);
+        for record in &mut records {
+            let process = record.treatment.level("model") == Some("process");
+            let measured = record.measured.as_mut().unwrap();
+            let time = &mut measured.series[0].values[0];
+            let cpu = *time as u64 / if sleeps && process { 2 } else { 1 };
+            let waited = if disturbed { cpu } else { 0 };
+            *time += waited as i64;
+            let counters = &mut measured.counters;
+            counters.wall_ns = *time as u64;
+            (counters.user_ns, counters.system_ns) = (Some(cpu), Some(0));
+            (counters.on_cpu_ns, counters.queue_wait_ns) = (Some(cpu), Some(waited));
+            record.machine.foreign_cpu_ns = Some(waited);
+        }
+        Made::named(&format!("s{seed}"), vec![study()], records)
+    };
+    let found = |base: &Made, side: &Made| {
+        let comparison = of_two(base, side, &[]);
+        let finding = &experiment(&comparison).findings[0];
+        let effect = finding.effects[0].clone().unwrap();
+        (finding.values[0].unwrap().point, finding.values[1].unwrap().point, effect.remark)
+    };
+    let (quiet, busy, asleep) = (of(1, false, false), of(2, true, false), of(3, false, true));
+    let (base, side, remark) = found(&quiet, &busy);
+    assert!((base - 4.0).abs() < 0.1 && (side - 4.0).abs() < 0.1, "{base} {side}");
+    assert!(remark.contains("CPU time (cpu_ns) on all sides"), "{remark}");
+    // By CPU time the sleeper would take 2 threads, by elapsed time it takes 4.
+    let (base, side, remark) = found(&busy, &asleep);
+    assert!((base - 4.0).abs() < 0.1 && (side - 4.0).abs() < 0.1, "{base} {side}");
+    assert!(remark.contains("elapsed time on all sides"), "{remark}");
+}
+
+#[test]
 fn shares_and_frequencies_have_differences() {
     let mut design = study();
     design.responses.push(response("lost_count", Unit::Count));
