@@ -337,13 +337,13 @@ fn findings() -> Vec<Finding> {
         ),
         finding(
             "memory_growth_thread",
-            "Eight threads hold {} times eight times the memory of one.",
-            proportion("pss_bytes", "count", "1", "8", memory("thread")),
+            "Eight threads hold {} times four times the memory of two.",
+            proportion("pss_bytes", "count", "2", "8", memory("thread")),
         ),
         finding(
             "memory_growth_process",
-            "Eight processes hold {} times eight times the memory of one.",
-            proportion("pss_bytes", "count", "1", "8", memory("process")),
+            "Eight processes hold {} times four times the memory of two.",
+            proportion("pss_bytes", "count", "2", "8", memory("process")),
         ),
         remark(
             "io_throughput",

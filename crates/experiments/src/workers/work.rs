@@ -134,20 +134,20 @@ impl Amount {
             (Profile::Quick, _) => 32 << 20,
             _ => 220 << 20,
         };
-        let writes = match work {
+        let [smoke, quick, more] = match work {
             // Into pages that are cached and dirty already: a copy of 64 KiB, a few microseconds.
-            // So many that each worker gets several slices of a CPU that it shares: workers that
-            // end before others begin show nothing of what they do to each other.
-            Work::Files(Way::Buffered) => 8192,
+            // Each worker gets several slices of a CPU that it shares: workers that end before
+            // others begin show nothing of what they do to each other.
+            Work::Files(Way::Buffered) => [1024, 4096, 16_384],
             // Into new pages: tens of microseconds.
-            Work::Files(Way::Flushed) => 1024,
+            Work::Files(Way::Flushed) => [128, 512, 2048],
             // To the device: hundreds.
-            _ => 32,
+            _ => [4, 48, 64],
         };
         let writes = match profile {
-            Profile::Smoke => writes / 8,
-            Profile::Quick => writes,
-            Profile::Standard | Profile::Thorough => writes * 2,
+            Profile::Smoke => smoke,
+            Profile::Quick => quick,
+            Profile::Standard | Profile::Thorough => more,
         };
         Amount { units, memory_bytes, writes }
     }
