@@ -98,7 +98,7 @@ const WHERE: [Named<Where>; 2] = [
 fn design() -> Design {
     Design {
         id: "counters".into(),
-        version: 1,
+        version: 2,
         chapter: "Sharing".into(),
         question: "What does a counter cost that several threads increment, and does it count \
                    right?"
