@@ -90,7 +90,7 @@ impl Run {
             // One round holds several slices of each worker.
             (true, _) => (0, 1),
             (false, true) => (1, 3),
-            (false, false) => (2, 5),
+            (false, false) => (2, 8),
         };
         let limit_ns = trial.spec().timed_ns;
         let rounds = Rounds::new(party.workers, Pace { warm_up, least, limit_ns, round_ns: 0 })?;
