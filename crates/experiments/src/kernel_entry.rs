@@ -99,17 +99,6 @@ fn claims() -> Vec<Claim> {
         .note("The kernel's guards against attacks on the CPU can double the figure.")
         .holds_if(value("call_ns", by("getppid")), Region::within(50.0, 200.0)),
         claim(
-            "vdso_stays_out",
-            "vdso(7) of the Linux man-pages",
-            "Through the vDSO the clock is read without entering the kernel.",
-            "the kernel maps code and data into every process, and libc calls them",
-        )
-        .note(
-            "If it entered the kernel, it could not be cheaper than the cheapest entry. Where the \
-             clock source is none that user space can read, the vDSO does enter.",
-        )
-        .holds_if(ratio("call_ns", by("clock_gettime_vdso"), by("getppid")), Region::below(1.0)),
-        claim(
             "vdso_ten_times",
             "often said of the vDSO",
             "The vDSO is an order of magnitude cheaper than the system call (10 times or more).",

@@ -53,7 +53,7 @@ impl Profile {
     pub fn timed_ns(self) -> u64 {
         match self {
             Profile::Smoke => 2_000_000,
-            Profile::Quick => 10_000_000,
+            Profile::Quick => 6_000_000,
             Profile::Standard => 25_000_000,
             Profile::Thorough => 50_000_000,
         }

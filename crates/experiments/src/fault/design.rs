@@ -91,7 +91,8 @@ fn factors() -> Vec<Factor> {
 fn grids() -> Vec<Grid> {
     let control = "resident";
     let file = ["file_warm", "file_cold"];
-    let random = &["random"];
+    let random: &[&str] = &["random"];
+    let advised: &[&str] = &["none", "random", "willneed", "populate"];
     let larger = &["16", "64", "256"];
     vec![
         grid(Profile::Smoke, &[("kind", &[])]),
@@ -99,9 +100,10 @@ fn grids() -> Vec<Grid> {
         grid(Profile::Quick, &[("kind", &[control, "anon_write"]), ("size", &["16"])]),
         grid(Profile::Quick, &[("kind", &[control]), ("size", &["64"])]),
         // A page at a time: by the order, by the advice, by both.
-        grid(Profile::Quick, &[("kind", &file), ("access", &[]), ("advice", &["none", "random"])]),
+        grid(Profile::Quick, &[("kind", &file), ("access", random), ("advice", random)]),
+        grid(Profile::Quick, &[("kind", &["file_cold"]), ("access", random)]),
         grid(Profile::Quick, &[("kind", &[control]), ("access", &[])]),
-        grid(Profile::Quick, &[("kind", &["file_cold"]), ("advice", &[])]),
+        grid(Profile::Quick, &[("kind", &["file_cold"]), ("advice", advised)]),
         grid(
             Profile::Quick,
             &[("kind", &["anon_write", "file_warm"]), ("advice", &["none", "populate"])],
@@ -116,6 +118,10 @@ fn grids() -> Vec<Grid> {
             ],
         ),
         grid(Profile::Standard, &[("kind", &[]), ("access", &[])]),
+        grid(
+            Profile::Standard,
+            &[("kind", &file), ("access", &[]), ("advice", &["none", "random"])],
+        ),
         grid(Profile::Standard, &[("kind", &[]), ("size", larger)]),
         grid(
             Profile::Standard,

@@ -30,7 +30,8 @@ pub(super) fn design() -> Design {
     let request = factor("request", "how many bytes are asked for, again and again", "8")
         .unit(Unit::Bytes)
         .numbers(Profile::Smoke, "bytes", &[8, 64])
-        .numbers(Profile::Quick, "bytes", &[16, 24, 32, 40, 48, 128]);
+        .numbers(Profile::Quick, "bytes", &[128])
+        .numbers(Profile::Standard, "bytes", &[16, 24, 32, 40, 48]);
     let threads = factor("threads", "threads that count, each in a block of its own", "1").numbers(
         Profile::Smoke,
         "each on a CPU of its own",
@@ -63,8 +64,7 @@ pub(super) fn design() -> Design {
             grid(Profile::Smoke, &[own, ("request", &["8", "64"]), ("threads", &[])]),
             grid(Profile::Smoke, &[glibc, ("request", &["8", "64"])]),
             grid(Profile::Quick, &[glibc, ("request", &[])]),
-            grid(Profile::Quick, &[own, ("request", &[])]),
-            grid(Profile::Quick, &[own, ("request", &["128"]), ("threads", &["2"])]),
+            grid(Profile::Quick, &[own, ("request", &["128"]), ("threads", &[])]),
             grid(Profile::Standard, &[own, ("request", &[]), ("threads", &[])]),
             grid(Profile::Standard, &[glibc, ("request", &[]), ("threads", &[])]),
         ],

@@ -19,7 +19,7 @@ pub(super) enum Place {
 /// The levels of the factor `watcher_cpu`.
 pub(super) const PLACES: [Named<Place>; 2] = [
     Named::new("same", "watcher and job share one CPU", Place::Same),
-    Named::from("other", "the watcher has a CPU of its own", Profile::Quick, Place::Other),
+    Named::from("other", "the watcher has a CPU of its own", Profile::Standard, Place::Other),
 ];
 
 const METHOD: &str = "A job does a fixed amount of work in a process of its own, confined to one \
@@ -32,7 +32,7 @@ const METHOD: &str = "A job does a fixed amount of work in a process of its own,
 pub(super) fn design() -> Design {
     Design {
         id: "observer".into(),
-        version: 2,
+        version: 3,
         chapter: "The process-and-thread study".into(),
         question: "What does it cost a job to be watched?".into(),
         method: METHOD.into(),
@@ -67,7 +67,6 @@ fn grids() -> Vec<Grid> {
             &[("watcher", &["nothing", "proc_100ms", "proc_10ms", "top_loop", "perf_software"])],
         ),
         grid(Profile::Smoke, &[("watcher", &["nothing", "tracer"]), ("job", &["syscalls"])]),
-        grid(Profile::Quick, &[("watcher", &["top_loop"]), ("watcher_cpu", &["other"])]),
         grid(Profile::Standard, &[("watcher", &[]), ("job", &[])]),
         grid(
             Profile::Standard,
@@ -201,11 +200,11 @@ fn claims() -> Vec<Claim> {
         at_most(
             "counting_is_cheap",
             "the manual of perf-stat",
-            "Software counters slow a computation by no more than 5 %, a margin that elapsed time \
+            "Software counters slow a computation by no more than 10 %, a margin that elapsed time \
              resolves here.",
             "they are incremented when the event happens, and a computation has few",
             "perf_software",
-            1.05,
+            1.10,
         ),
         claim(
             "tracing_is_slow",

@@ -73,12 +73,12 @@ pub(super) struct Waiting {
 impl Job {
     /// How much is to be done: units of arithmetic, or system calls.
     pub(super) fn amount(self, profile: Profile) -> u64 {
-        // From `quick` on the computation lasts some hundred milliseconds: longer than it takes
-        // top to start and to write two frames, 100 ms apart. Sixteen divides every number of
-        // units.
+        // From `quick` on the computation lasts longer than the 100 ms between two samples of the
+        // slowest watcher, and than top takes to start and to write a frame; from `standard` on,
+        // some hundred milliseconds. Sixteen divides every number of units.
         let (units, calls) = match profile {
             Profile::Smoke => (160, 2_000),
-            Profile::Quick => (28_800, 20_000),
+            Profile::Quick => (9_600, 4_000),
             Profile::Standard => (48_000, 50_000),
             Profile::Thorough => (56_000, 100_000),
         };

@@ -67,17 +67,8 @@ pub(super) fn design() -> Design {
 }
 
 fn grids() -> Vec<Grid> {
-    let printed = ["fprintf", "fprintf_three", "fprintf_three_held", "fputs", "fputs_unlocked"];
-    let interrupted = [
-        "strtok",
-        "strtok_r",
-        "fprintf",
-        "write",
-        "plain_lock",
-        "recursive_lock",
-        "malloc",
-        "malloc_threaded",
-    ];
+    let printed = ["fprintf", "fprintf_three", "fprintf_three_held", "fputs_unlocked"];
+    let interrupted = ["strtok", "strtok_r", "fprintf", "plain_lock", "recursive_lock", "malloc"];
     vec![
         grid(Profile::Smoke, &[("function", &["strtok", "strtok_r"]), ("reentry", &["thread"])]),
         grid(

@@ -141,23 +141,11 @@ fn grids() -> Vec<Grid> {
         grid(Profile::Smoke, &[("delivery", &["nobody_blocks"])]),
         grid(Profile::Quick, &[("waiter", &four), ("window", &["0"])]),
         grid(Profile::Quick, &[("waiter", &["unblock_pause"]), ("window", &["0"])]),
-        grid(Profile::Quick, &[("waiter", &four), ("window", widened), ("signal", &["realtime"])]),
         grid(Profile::Quick, &[("window", &["5"])]),
-        grid(
-            Profile::Quick,
-            &[("waiter", &["pause", "sigsuspend"]), ("window", widened), ("sender", &["thread"])],
-        ),
-        grid(Profile::Quick, &[("waiter", &four), ("arrival", &["burst_awake"])]),
-        grid(
-            Profile::Quick,
-            &[
-                ("waiter", &["pause", "sigwait"]),
-                ("arrival", &["burst_awake"]),
-                ("signal", &["realtime"]),
-            ],
-        ),
+        grid(Profile::Quick, &[("arrival", &["burst_awake"]), ("signal", &[])]),
         grid(Profile::Quick, &[("delivery", &["main_blocks", "all_but_one_block"])]),
         grid(Profile::Standard, &[("waiter", &[]), ("signal", &[]), ("window", &[])]),
+        grid(Profile::Standard, &[("waiter", &four), ("arrival", &["burst_awake"])]),
         grid(Profile::Standard, &[("waiter", &four), ("window", &["0", WIDENED]), ("sender", &[])]),
         grid(
             Profile::Standard,

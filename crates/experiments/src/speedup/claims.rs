@@ -8,7 +8,7 @@ const NOTES: &str = "course notes on threads (notes)";
 
 /// How far from its calculated value a planted ratio may lie: hand-overs between threads and the
 /// interrupts of either CPU lie in it.
-const INEXACT: f64 = 0.03;
+const INEXACT: f64 = 0.07;
 
 fn shared(workload: &str, count: &str) -> Cell {
     at(workload, count).with("cpus", "two")
@@ -31,7 +31,7 @@ fn claims_on_laws() -> Vec<Claim> {
              bound is 1/(1 − p) = 10.",
             "while one does what only one may do, all others wait",
         )
-        .note("1 / (0.1 + 0.9 / 2), judged to 3 %.")
+        .note("1 / (0.1 + 0.9 / 2), judged to 7 %: between it and no gain, or the whole gain, lies more.")
         .holds_if(speedup_of_two("serial"), Region::about(1.0 / 0.55, INEXACT)),
         claim(
             "lock_bound",
@@ -79,7 +79,7 @@ fn claims_on_bottlenecks() -> Vec<Claim> {
         claim(
             "output_holds_back",
             NOTES,
-            "Compression is held back by its sequential output (by 5 % or more).",
+            "Compression is held back by its sequential output (by a tenth or more).",
             "a block can be written only when the one before it is there",
         )
         .note(
@@ -88,7 +88,7 @@ fn claims_on_bottlenecks() -> Vec<Claim> {
         )
         .holds_if(
             ratio("round_ns", at("ordered", "2"), at("unordered", "2")),
-            Region::above(1.05),
+            Region::above(1.10),
         ),
         claim(
             "stencil_two",
@@ -117,7 +117,7 @@ fn claims_on_bottlenecks() -> Vec<Claim> {
         )
         .note(
             "Of two threads one has twice as much to do: two thirds of the work instead of half, so \
-             that it takes 4/3 times as long, judged to 3 %.",
+             that it takes 4/3 times as long, judged to 7 %.",
         )
         .holds_if(
             ratio("round_ns", at("imbalanced", "2"), at("independent", "2")),

@@ -27,6 +27,9 @@ const SHARED_SCALE: u64 = 24;
 /// The arrays of the workloads that live on memory: three times a common last cache, and twice what
 /// this machine has.
 const FOOTPRINT_BYTES: u64 = 96 << 20;
+
+/// The same in `quick`: twice a common last cache.
+const FOOTPRINT_QUICK_BYTES: u64 = 64 << 20;
 const CACHES: u64 = 2;
 
 /// The same in `smoke`, which only sees that it works.
@@ -84,7 +87,8 @@ impl Run {
         let on_memory = matches!(workload, Workload::Triad | Workload::Stencil);
         let scale = if shares_cpus && !on_memory { SHARED_SCALE } else { 1 };
         let (warm_up, least) = match (shares_cpus, on_memory) {
-            (true, _) => (0, 2),
+            // One round holds several slices of each worker.
+            (true, _) => (0, 1),
             (false, true) => (1, 3),
             (false, false) => (2, 8),
         };
@@ -182,7 +186,12 @@ fn footprint(trial: &Trial<'_>, cpus: &[u32]) -> u64 {
     }
     let caches = cpus.iter().flat_map(|cpu| sys::topology::caches(*cpu));
     let largest = caches.map(|cache| cache.size_bytes).max().unwrap_or(0);
-    FOOTPRINT_BYTES.max(CACHES * largest)
+    let least = if trial.spec().profile == Profile::Quick {
+        FOOTPRINT_QUICK_BYTES
+    } else {
+        FOOTPRINT_BYTES
+    };
+    least.max(CACHES * largest)
 }
 
 fn whole(values: &[u64]) -> Vec<i64> {

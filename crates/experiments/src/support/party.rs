@@ -24,7 +24,7 @@ const SHORTEST_NS: u64 = 250_000;
 pub(crate) const SHARED_NS: u64 = 24_000_000;
 
 /// How many times the usual limit rounds on a shared CPU may take, since each is long.
-const SHARED_LIMIT: u64 = 4;
+const SHARED_LIMIT: u64 = 3;
 
 /// Rounds of parallel work that are not kept: first touches, and the way of a CPU to its full
 /// speed.

@@ -34,7 +34,7 @@ const METHOD: &str = "A child makes one entity after the other, and waits for th
 pub(super) fn design() -> Design {
     Design {
         id: "syscalls".into(),
-        version: 1,
+        version: 2,
         chapter: "Life and death".into(),
         question: "Which system calls make a thread, and which make a process?".into(),
         method: METHOD.into(),

@@ -32,7 +32,7 @@ fn operations(profile: Profile) -> usize {
     UNSTEADY
         + match profile {
             Profile::Smoke => 5,
-            Profile::Quick => 10,
+            Profile::Quick => 5,
             Profile::Standard => 20,
             Profile::Thorough => 50,
         }

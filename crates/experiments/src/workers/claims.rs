@@ -1,6 +1,6 @@
 //! What two published reports of the same exercise say, as numbers that could refute it.
 
-use kit::declare::{cell, claim, frequency, linearity, proportion, ratio, value};
+use kit::declare::{cell, claim, frequency, proportion, ratio, value};
 use kit::model::{Cell, Claim, Region};
 
 const REPORT_A: &str = "report A (grs1)";
@@ -9,6 +9,13 @@ const BOTH: &str = "reports A and B (grs1, grs2)";
 
 /// What "makes no difference" allows: as much as the reports' own figures differ by.
 const SAME: f64 = 0.05;
+
+/// The same where the kernel finds and zeroes the pages, which differs from trial to trial by some
+/// percent.
+const SAME_OF_MEMORY: f64 = 0.10;
+
+/// The same where a device does the work, whose time differs from trial to trial by a tenth.
+const SAME_OF_A_DEVICE: f64 = 0.25;
 
 fn at(model: &str, worker: &str, count: &str) -> Cell {
     cell([("model", model), ("worker", worker), ("count", count)])
@@ -32,16 +39,10 @@ fn claims_on_time() -> Vec<Claim> {
     let on_one_cpu = "one CPU does one thing at a time, so N equal pieces of work take N times one";
     vec![
         claim(
-            "time_linear",
-            REPORT_A,
-            "On one core time is linear in the number of workers.",
-            on_one_cpu,
-        )
-        .holds_if(linearity("compute_ns", "count", of("thread", "cpu")), Region::above(0.99)),
-        claim(
             "time_proportional",
             REPORT_A,
-            "On one core eight workers take eight times as long as one.",
+            "On one core time is linear in the number of workers: eight threads that compute take \
+             eight times as long as one (within 5 %).",
             on_one_cpu,
         )
         .holds_if(
@@ -62,7 +63,8 @@ fn claims_on_time() -> Vec<Claim> {
         claim(
             "memory_time_linear",
             REPORT_A,
-            "Time for work on memory is linear in the number of workers.",
+            "Time for work on memory is linear in the number of workers (eight take eight times as \
+             long as one, within 10 %).",
             "each worker faults in and walks its own pages",
         )
         .note(
@@ -72,35 +74,40 @@ fn claims_on_time() -> Vec<Claim> {
         )
         .holds_if(
             proportion("compute_ns", "count", "1", "8", of("thread", "mem")),
-            Region::about(1.0, SAME),
+            Region::about(1.0, SAME_OF_MEMORY),
         ),
     ]
 }
 
 fn claims_on_the_model() -> Vec<Claim> {
-    let same = |id: &str, text: &str, source: &str, response: &str, worker: &str, why: &str| {
-        claim(id, source, text, why).holds_if(
-            ratio(response, at("process", worker, "4"), at("thread", worker, "4")),
-            Region::about(1.0, SAME),
-        )
-    };
+    let four =
+        |worker: &str| ratio("work_ns", at("process", worker, "4"), at("thread", worker, "4"));
     let device = "the device and the file system do the work, whoever asks";
-    let sync = "The model does not matter for I/O: synchronous writes.";
-    let buffered = "The model does not matter for I/O: buffered writes.";
     vec![
-        same(
+        claim(
             "cpu_model",
-            "The model makes no difference for work on the CPU.",
             REPORT_A,
-            "compute_ns",
-            "cpu",
-            "the instructions are the same; making the workers is little beside them",
-        ),
-        threads_faster("cpu", "the CPU", "compute_ns", "cpu", 1.11),
+            "The model makes no difference for work on the CPU (four workers: within 5 %).",
+            "the instructions are the same, whichever address space they are in",
+        )
+        .holds_if(four("cpu"), Region::about(1.0, SAME)),
+        threads_faster("cpu", "the CPU", "work_ns", "cpu", 1.11),
         threads_faster("mem", "memory", "compute_ns", "mem", 1.20),
         threads_faster("io", "files", "work_ns", "io_fflush", 1.73),
-        same("io_model_sync", sync, BOTH, "work_ns", "io_sync", device),
-        same("io_model_buffered", buffered, BOTH, "work_ns", "io_buffered", device),
+        claim(
+            "io_model_sync",
+            BOTH,
+            "The model does not matter for synchronous writes (four workers: within 25 %).",
+            device,
+        )
+        .holds_if(four("io_sync"), Region::about(1.0, SAME_OF_A_DEVICE)),
+        claim(
+            "io_model_buffered",
+            BOTH,
+            "The model does not matter for buffered writes (four workers: within 10 %).",
+            "both make the same copies into the same page cache",
+        )
+        .holds_if(four("io_buffered"), Region::about(1.0, SAME_OF_MEMORY)),
     ]
 }
 
@@ -126,7 +133,8 @@ fn claims_on_affinity() -> Vec<Claim> {
         claim(
             "children_escape",
             REPORT_B,
-            "Forked children may not inherit the affinity that taskset set.",
+            "Forked children may not inherit the affinity that taskset set (more than one worker in \
+             ten is found elsewhere).",
             "CPU use above 100 % was seen for processes on one core",
         )
         .note(
@@ -136,7 +144,7 @@ fn claims_on_affinity() -> Vec<Claim> {
         )
         .holds_if(
             frequency("escaped_count", cell([("model", "process"), ("affinity", "one")])),
-            Region::above(0.01),
+            Region::above(0.10),
         ),
         claim(
             "more_than_one_cpu",
@@ -161,18 +169,8 @@ fn claims_on_memory() -> Vec<Claim> {
              counted workers twice in part of its samples.",
         )
         .holds_if(
-            proportion("pss_bytes", "count", "1", "8", of("process", "mem")),
+            proportion("pss_bytes", "count", "2", "8", of("process", "mem")),
             Region::above(1.05),
-        ),
-        claim(
-            "memory_linear_thread",
-            "the arithmetic of N equal buffers",
-            "The memory of N threads grows in proportion to N, beyond 1 GiB, too.",
-            "each buffer is its worker's own; nothing else of size is allocated",
-        )
-        .holds_if(
-            proportion("pss_bytes", "count", "1", "8", of("thread", "mem")),
-            Region::about(1.0, SAME),
         ),
         claim(
             "threads_half_the_memory",
