@@ -10,6 +10,7 @@ use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
 use kit::{Experiment, Stop, Trial};
 use std::time::Duration;
 use sys::limits::Resource;
+use web::load::Outcome;
 use web::serve::{Model, Plan, Running, Service, StartError, listen};
 
 /// The experiment.
@@ -25,8 +26,15 @@ const ANSWER_MS: u64 = 20_000;
 /// The longest load, in ms, whatever its rounds take.
 const LOAD_MS_MAX: u64 = 10_000;
 
-/// A closed loop is in its steady state after one round of all connections.
-const ROUNDS: u64 = 3;
+/// Rounds of all connections in a closed loop: each connection has two answers at least, between
+/// which its turn is whole.
+const ROUNDS: u64 = 2;
+
+/// How much longer than its calculated time a round may take, in per cent.
+const SLOWER_PERCENT: u64 = 110;
+
+/// How far N = X·R may lie from the number of connections.
+const LITTLE: f64 = 0.01;
 
 /// Descriptors of the trial, or of a server, beside those of connections.
 const OTHER_DESCRIPTORS: u64 = 64;
@@ -61,7 +69,8 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let used = Account::of(&server)?.since(&before);
     let family = server.family();
     let ended = server.end(PATIENCE)?;
-    record_requests(trial, &outcome.result);
+    record_requests(trial, &outcome);
+    treatment.check_little(trial, &outcome);
     treatment.record_costs(trial, &outcome.result, used, &before, &ended, memory);
     let left = family.iter().filter(|pid| sys::task::exists(**pid)).count();
     trial.check("processes that the server left", left as f64, 0.0, 0.0);
@@ -174,7 +183,7 @@ impl Treatment {
     fn duration_ms(&self) -> u64 {
         let least = match self.profile {
             Profile::Smoke => 100,
-            Profile::Quick => 120,
+            Profile::Quick => 70,
             Profile::Standard => 2_000,
             Profile::Thorough => 5_000,
         };
@@ -188,8 +197,21 @@ impl Treatment {
         };
         // With keep-alive whoever is served stays so, and there are no rounds.
         let in_turn = if self.server.keep_alive { 1 } else { connections.div_ceil(at_a_time) };
-        let rounds = ROUNDS * in_turn * SERVICE.as_millis() as u64;
+        // The first answers come after a round at most, and the second ones a round later.
+        let rounds = (ROUNDS * in_turn + 1) * SERVICE.as_millis() as u64 * SLOWER_PERCENT / 100;
         rounds.clamp(least, LOAD_MS_MAX)
+    }
+
+    /// In a closed loop N = X·R is the number of connections. It is not where some wait for ever, or
+    /// where a connection does not ask again at once.
+    fn check_little(&self, trial: &mut Trial, outcome: &Outcome) {
+        let starves = self.server.keep_alive && matches!(self.server.model, Model::Single);
+        if self.coming != Coming::Closed || starves {
+            return;
+        }
+        let connections = f64::from(self.connections);
+        let seen = outcome.steady.map_or(0.0, |steady| steady.in_system / connections);
+        trial.check("N = X·R per connection", seen, 1.0 - LITTLE, 1.0 + LITTLE);
     }
 
     fn record_costs(
@@ -227,8 +249,10 @@ impl Treatment {
 /// Thousandths, so that a rate is not rounded to whole answers.
 const PARTS: f64 = 1000.0;
 
-fn record_requests(trial: &mut Trial, result: &LoadResult) {
-    let per_s = (result.throughput_per_s * PARTS).round();
+fn record_requests(trial: &mut Trial, outcome: &Outcome) {
+    let result = &outcome.result;
+    let per_s = outcome.steady.map_or(result.throughput_per_s, |steady| steady.per_s);
+    let per_s = (per_s * PARTS).round();
     trial.record("throughput_per_s", PARTS as u64, vec![per_s as i64]);
     let mut time = |name: &str, times: &LoadTimes, percent: f64| {
         if let Some(ns) = percentile_ns(times, percent) {

@@ -13,15 +13,16 @@ fn treatment(model: Model, service: Service, connections: u32) -> Treatment {
 }
 
 #[test]
-fn a_load_lasts_for_three_rounds_at_least() {
+fn in_a_load_each_connection_can_have_two_answers() {
     let lasts = |model, service, connections| treatment(model, service, connections).duration_ms();
     let wait = Service::Wait(SERVICE);
-    assert_eq!(lasts(Model::Single, wait, 16), 960);
-    assert_eq!(lasts(Model::Pool(POOL), wait, 16), 120);
-    assert_eq!(lasts(Model::EventLoop, wait, 1000), 120);
-    assert_eq!(lasts(Model::EventLoop, Service::Compute(SERVICE), 16), 960);
+    // Two rounds and one answer more, and a tenth of that.
+    assert_eq!(lasts(Model::Single, wait, 16), 33 * 22);
+    assert_eq!(lasts(Model::Pool(POOL), wait, 16), 5 * 22);
+    assert_eq!(lasts(Model::EventLoop, wait, 1000), 70);
+    assert_eq!(lasts(Model::EventLoop, Service::Compute(SERVICE), 16), 33 * 22);
     assert_eq!(lasts(Model::Single, wait, 1000), LOAD_MS_MAX);
-    assert_eq!(lasts(Model::Single, Service::Nothing, 1000), 120);
+    assert_eq!(lasts(Model::Single, Service::Nothing, 1000), 70);
 }
 
 #[test]

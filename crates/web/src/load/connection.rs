@@ -74,6 +74,34 @@ pub(super) struct Ready {
 /// Which of the histograms of a time.
 type Place = fn(&mut Times) -> &mut Histogram<u64>;
 
+/// What the place of one connection did between its first answer and its last: whole turns, so that
+/// neither the start of a load nor what is under way at its end counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Turns {
+    /// When the first answer was whole, in ns of the monotonic clock; none before that.
+    first_ns: Option<u64>,
+    /// Answers after the first.
+    pub(super) count: u64,
+    /// From the first answer to the last, in ns.
+    pub(super) span_ns: u64,
+    /// The response times of those after the first, together, in ns.
+    pub(super) response_ns: u64,
+}
+
+impl Turns {
+    /// An answer is whole to a request that came due at `due_ns`.
+    pub(super) fn answered(&mut self, due_ns: u64, now_ns: u64) {
+        match self.first_ns {
+            None => self.first_ns = Some(now_ns),
+            Some(first_ns) => {
+                self.count += 1;
+                self.span_ns = now_ns.saturating_sub(first_ns);
+                self.response_ns += now_ns.saturating_sub(due_ns);
+            }
+        }
+    }
+}
+
 /// A connection, or the place of one.
 #[derive(Debug)]
 pub(super) struct Connection {
@@ -92,6 +120,8 @@ pub(super) struct Connection {
     pub(super) was_asked: bool,
     /// Answers, on this connection and on those that were in its place before.
     pub(super) answers: u64,
+    /// What it did from its first answer to its last.
+    pub(super) turns: Turns,
     /// Whether this one has had an answer.
     pub(super) proven: bool,
     /// How often it has failed without an answer, in a row.
@@ -113,6 +143,7 @@ impl Connection {
             own_late_ns: 0,
             was_asked: false,
             answers: 0,
+            turns: Turns::default(),
             proven: false,
             failures: 0,
             is_listed: false,

@@ -17,6 +17,7 @@ mod worker;
 pub use schedule::due_ns;
 pub use survival::percentiles;
 
+use connection::Turns;
 use hdrhistogram::Histogram;
 use model::{LoadPlan, LoadResult, Network};
 use std::net::SocketAddr;
@@ -97,11 +98,43 @@ impl Times {
     }
 }
 
+/// What a closed loop did in whole turns: from the first answer of each connection to its last, so
+/// that neither the start of the load nor what is under way at its end counts. A count of the answers
+/// in a short time is off by up to one turn of each connection.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady {
+    /// Answers per second (X), the sum over connections.
+    pub per_s: f64,
+    /// Requests in the system at the same time by Little's law, N = X·R, the sum over connections
+    /// (Little, *A proof for the queuing formula L = λW*, Operations Research 9, 1961): as many as
+    /// there are connections, if each asks again at once, no answer is lost and none starves.
+    pub in_system: f64,
+}
+
+impl Steady {
+    /// From the turns of all connections; `None` if none had two answers.
+    fn of(turns: &[Turns]) -> Option<Self> {
+        let whole = turns.iter().filter(|it| it.count > 0 && it.span_ns > 0);
+        let mut steady: Option<Steady> = None;
+        for one in whole {
+            let sum = steady.get_or_insert(Steady { per_s: 0.0, in_system: 0.0 });
+            let span_s = one.span_ns as f64 / 1e9;
+            let rate_per_s = one.count as f64 / span_s;
+            let mean_s = one.response_ns as f64 / 1e9 / one.count as f64;
+            sum.per_s += rate_per_s;
+            sum.in_system += rate_per_s * mean_s;
+        }
+        steady
+    }
+}
+
 /// What became of a load, with its histograms.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// In numbers.
     pub result: LoadResult,
+    /// A closed loop in its whole turns; `None` of another, and where no connection had two answers.
+    pub steady: Option<Steady>,
     /// From due to answered.
     pub response: Times,
     /// From sent to answered.
@@ -232,9 +265,11 @@ fn carry_out(
     seen.stopped = shared.stop.load(Ordering::Relaxed);
     let elapsed_ns = sum.end_ns.saturating_sub(start_ns);
     let result = verdict::result(plan, &sum, elapsed_ns, &seen);
+    let closed = matches!(plan.arrivals, model::Arrivals::Closed);
+    let steady = Steady::of(&sum.turns).filter(|_| closed);
     let Tally { response, service, lateness, mut noted, .. } = sum;
     noted.sort_unstable_by_key(|one| (one.due_ns, one.connection));
-    Ok((Outcome { result, response, service, lateness }, noted))
+    Ok((Outcome { result, steady, response, service, lateness }, noted))
 }
 
 /// A server that no connection could be made to.

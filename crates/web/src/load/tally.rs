@@ -1,5 +1,6 @@
 //! What one thread has counted, and the sum over threads.
 
+use super::connection::Turns;
 use super::{Noted, Times};
 use hdrhistogram::Histogram;
 use model::LoadError;
@@ -82,6 +83,8 @@ pub(super) struct Tally {
     pub(super) syn_backoff: BTreeMap<u32, u64>,
     /// Answers of each connection that had a request to send.
     pub(super) answers: Vec<u64>,
+    /// The whole turns of each connection.
+    pub(super) turns: Vec<Turns>,
     /// Each request, where that was asked for.
     pub(super) noted: Vec<Noted>,
     /// When it ended, in ns of the monotonic clock.
@@ -114,6 +117,7 @@ impl Tally {
             written_bytes: 0,
             syn_backoff: BTreeMap::new(),
             answers: Vec::new(),
+            turns: Vec::new(),
             noted: Vec::new(),
             end_ns: 0,
             cpu_ns: 0,
@@ -147,6 +151,7 @@ impl Tally {
         self.read_bytes += other.read_bytes;
         self.written_bytes += other.written_bytes;
         self.answers.extend(&other.answers);
+        self.turns.extend(&other.turns);
         self.noted.extend(&other.noted);
         self.end_ns = self.end_ns.max(other.end_ns);
         self.cpu_ns += other.cpu_ns;

@@ -491,3 +491,37 @@ fn a_plan_that_cannot_be_is_refused() {
     assert!(error.contains("1048") && error.contains("ulimit -n"), "{error}");
     assert!(check_files(Some(1048), 1000, 2).is_ok() && check_files(None, 65_536, 9).is_ok());
 }
+
+#[test]
+fn whole_turns_know_the_rate_and_how_many_are_in_the_system() {
+    // Sixteen connections share eight threads that take 20.3 ms: the first eight have their first
+    // answer after one batch, the others after two, and then each has one every 40.6 ms.
+    let batch_ns = 20_300_000_u64;
+    let turns_of = |first: u64, pause_ns: u64| {
+        let mut turns = connection::Turns::default();
+        let mut due_ns = 0;
+        for answer in 0..3 {
+            let done_ns = (first + 2 * answer) * batch_ns + answer * pause_ns;
+            if done_ns < 120_000_000 {
+                turns.answered(due_ns, done_ns);
+            }
+            due_ns = done_ns + pause_ns;
+        }
+        turns
+    };
+    let sixteen = |pause_ns| -> Vec<connection::Turns> {
+        (0..16).map(|place| turns_of(1 + place / 8, pause_ns)).collect()
+    };
+    let steady = Steady::of(&sixteen(0)).unwrap();
+    // Counted in 120 ms it would be 40 answers, 333 per second.
+    assert!((steady.per_s - 8.0e9 / batch_ns as f64).abs() < 1e-6, "{steady:?}");
+    assert!((steady.in_system - 16.0).abs() < 1e-9, "{steady:?}");
+    // A connection that pauses before it asks again is not in the system meanwhile.
+    let paused = Steady::of(&sixteen(1_000_000)).unwrap();
+    assert!(paused.in_system < 15.7, "{paused:?}");
+    // One that has a single answer, or none, is not either.
+    let mut starved = sixteen(0);
+    starved[3] = connection::Turns::default();
+    assert!((Steady::of(&starved).unwrap().in_system - 15.0).abs() < 1e-9);
+    assert_eq!(Steady::of(&[connection::Turns::default()]), None);
+}

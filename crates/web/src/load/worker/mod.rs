@@ -314,6 +314,7 @@ impl<'a> Worker<'a> {
         }
         let due_ns = connection.due_ns;
         connection.answers += 1;
+        connection.turns.answered(due_ns, now_ns);
         connection.proven = true;
         connection.failures = 0;
         if !(reusable && self.job.plan.keep_alive) {

@@ -253,6 +253,7 @@ impl Worker<'_> {
         tally.written_bytes = self.wire.written_bytes;
         let asked = self.connections.iter().filter(|connection| connection.was_asked);
         tally.answers = asked.map(|connection| connection.answers).collect();
+        tally.turns = self.connections.iter().map(|connection| connection.turns).collect();
         tally.end_ns = end_ns;
         self.connections.clear();
     }
