@@ -230,21 +230,21 @@ fn claims() -> Vec<Claim> {
             "It holds if more than half of the rounds end with a wrong sum. A volatile global; of \
              a plain one an optimising compiler leaves a single addition.",
         )
-        .holds_if(frequency("wrong_count", among("volatile")), Region::above(0.5)),
+        .holds_if(value("wrong_count", among("volatile")), Region::above(0.5)),
         claim(
             "thread_local_is_right",
             lecture,
             "A thread-local counter never loses an increment.",
             "nobody else writes to it",
         )
-        .holds_if(frequency("lost_count", of("thread_local")), never),
+        .holds_if(value("lost_count", of("thread_local")), never),
         claim(
             "atomic_is_right",
             lecture,
             "An atomic counter never loses an increment.",
             "load, add and store are one step that nothing can come between",
         )
-        .holds_if(frequency("lost_count", of("atomic")), never),
+        .holds_if(value("lost_count", of("atomic")), never),
         claim(
             "mutex_is_dearer",
             "common advice",

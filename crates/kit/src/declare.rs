@@ -183,6 +183,14 @@ pub fn response(name: &str, label: &str, unit: Unit) -> ResponseBuilder {
 pub struct ResponseBuilder(Response);
 
 impl ResponseBuilder {
+    /// Declares that the chances of one trial are independent by construction
+    /// ([`Response::independent`]).
+    #[must_use]
+    pub fn independent(mut self) -> Self {
+        self.0.independent = true;
+        self
+    }
+
     /// How a trial's observations become its one number.
     #[must_use]
     pub fn center(mut self, center: Center) -> Self {

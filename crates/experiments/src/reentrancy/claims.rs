@@ -1,7 +1,7 @@
 //! What people say of functions that are entered again.
 
 use super::cells::at;
-use kit::declare::{cell, claim, frequency};
+use kit::declare::{claim, value};
 use kit::model::{Claim, Region};
 
 const LECTURE: &str = "a lecture on threads";
@@ -10,8 +10,8 @@ const LECTURE: &str = "a lecture on threads";
 /// place does harm, it is rare, and no less wrong.
 const HAPPENS: f64 = 1e-5;
 
-/// What happens less often than this is said never to happen: as rare as some hundred thousand
-/// chances in a short session can show.
+/// What happens less often than this in the typical trial is said never to happen. (Chances of one
+/// trial share its scheduling, so that more of them do not show a rarer event.)
 const NEVER: f64 = 5e-5;
 
 pub(super) fn claims() -> Vec<Claim> {
@@ -30,15 +30,14 @@ fn tokens() -> [Claim; 2] {
             "How many are wrong depends on what is done with a token before the next is asked for: \
              in that time the other thread calls.",
         )
-        .holds_if(frequency("wrong_count", at("strtok", "thread")), Region::above(HAPPENS)),
+        .holds_if(value("wrong_count", at("strtok", "thread")), Region::above(HAPPENS)),
         claim(
             "strtok_r_is_safe",
             LECTURE,
-            "strtok_r is safe, in threads and in handlers (fewer than one token in 20,000 is \
-             wrong).",
+            "strtok_r is safe in two threads (fewer than one token in 20,000 is wrong).",
             "the caller remembers the place",
         )
-        .holds_if(frequency("wrong_count", cell([("function", "strtok_r")])), Region::below(NEVER)),
+        .holds_if(value("wrong_count", at("strtok_r", "thread")), Region::below(NEVER)),
     ]
 }
 
@@ -51,7 +50,7 @@ fn lines() -> [Claim; 2] {
              20,000).",
             "each call of stdio takes the stream's lock",
         )
-        .holds_if(frequency("wrong_count", at("fprintf", "thread")), Region::below(NEVER)),
+        .holds_if(value("wrong_count", at("fprintf", "thread")), Region::below(NEVER)),
         claim(
             "several_calls_tear",
             LECTURE,
@@ -60,7 +59,7 @@ fn lines() -> [Claim; 2] {
             "the lock is given back between the calls",
         )
         .note("How often depends on how long a thread waits for the lock before the other lets go.")
-        .holds_if(frequency("wrong_count", at("fprintf_three", "thread")), Region::above(HAPPENS)),
+        .holds_if(value("wrong_count", at("fprintf_three", "thread")), Region::above(HAPPENS)),
     ]
 }
 
@@ -73,7 +72,7 @@ fn handlers() -> [Claim; 2] {
              within some hundred runs of the handler).",
             "the handler waits for code that cannot go on before the handler returns",
         )
-        .holds_if(frequency("deadlocked_count", at("plain_lock", "handler")), Region::above(0.5)),
+        .holds_if(value("deadlocked_count", at("plain_lock", "handler")), Region::above(0.5)),
         claim(
             "recursive_lock_does_not",
             LECTURE,
@@ -87,6 +86,6 @@ fn handlers() -> [Claim; 2] {
              does get in, it finds a half-changed buffer: see the lines torn and the children \
              corrupted.",
         )
-        .holds_if(frequency("deadlocked_count", at("fprintf", "handler")), Region::below(0.25)),
+        .holds_if(value("deadlocked_count", at("fprintf", "handler")), Region::below(0.25)),
     ]
 }

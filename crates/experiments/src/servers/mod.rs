@@ -59,7 +59,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
     allow_descriptors(treatment.connections)?;
     let server_cpus = place(trial)?;
     let memory = treatment.memory(&server_cpus)?;
-    let server = treatment.start(&server_cpus)?;
+    let server = treatment.start(&treatment.server, &server_cpus)?;
     let before = Account::of(&server)?;
     let load = treatment.load(&server);
     trial.begin()?;
@@ -136,8 +136,8 @@ impl Treatment {
     }
 
     /// Starts a server and waits until it serves.
-    fn start(&self, cpus: &[u32]) -> Result<Running, Stop> {
-        let started = Running::start(listen(self.backlog)?, &self.server, cpus);
+    fn start(&self, plan: &Plan, cpus: &[u32]) -> Result<Running, Stop> {
+        let started = Running::start(listen(self.backlog)?, plan, cpus);
         let mut server = started.map_err(StartErrorOf)?;
         server.wait_until_ready(PATIENCE).map_err(StartErrorOf)?;
         Ok(server)
@@ -154,7 +154,9 @@ impl Treatment {
         if self.held() > self.backlog {
             return Ok(None);
         }
-        let server = self.start(cpus)?;
+        // What is held has not been asked for anything yet.
+        let idle = Plan { service: Service::Nothing, ..self.server };
+        let server = self.start(&idle, cpus)?;
         let memory = cost::memory_of(&server, self.server.model, self.held())?;
         server.end(PATIENCE)?;
         Ok(Some(memory))

@@ -51,7 +51,8 @@ fn every_held_connection_of_a_process_or_thread_has_one() {
 #[test]
 fn an_account_grows_with_the_requests() {
     let compute = Service::Compute(Duration::from_millis(5));
-    let mut server = treatment(Model::PreFork(2), compute, 1).start(&[]).unwrap();
+    let treatment = treatment(Model::PreFork(2), compute, 1);
+    let mut server = treatment.start(&treatment.server, &[]).unwrap();
     let before = Account::of(&server).unwrap();
     for _ in 0..4 {
         server.wait_until_ready(PATIENCE).unwrap();

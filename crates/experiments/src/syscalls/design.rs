@@ -154,7 +154,7 @@ fn claims() -> Vec<Claim> {
              within one process: CLONE_VM, FS, FILES, SIGHAND, THREAD.",
             "to the kernel both are tasks; flags say what they share",
         )
-        .holds_if(value("thread_flags_count", by("pthread")), Region::above(5.0)),
+        .holds_if(value("thread_flags_count", by("pthread")), Region::above(4.5)),
         claim(
             "process_flags",
             lecture,
@@ -162,7 +162,7 @@ fn claims() -> Vec<Claim> {
             "what is not shared is copied",
         )
         .note("Instead it asks for SIGCHLD at its end. vfork and posix_spawn do share the memory.")
-        .holds_if(value("thread_flags_count", by("fork")), Region::below(0.0)),
+        .holds_if(value("thread_flags_count", by("fork")), Region::below(0.5)),
         claim(
             "thread_calls",
             lecture,
@@ -173,7 +173,7 @@ fn claims() -> Vec<Claim> {
             "Judged where it has its best chance: the first thread of a process. Newer libcs may \
              guard the stack by madvise instead of mprotect, older ones call clone.",
         )
-        .holds_if(value("first_recipe_count", by("pthread")), Region::above(4.0)),
+        .holds_if(value("first_recipe_count", by("pthread")), Region::above(3.5)),
         claim(
             "stack_by_mmap",
             "an OS course's notes; a lecture on threads",
@@ -184,7 +184,7 @@ fn claims() -> Vec<Claim> {
             "In a loop that creates and joins threads. glibc keeps up to 40 MiB of the stacks of \
              ended threads; the level pthread_fresh_stack shows what happens beyond that.",
         )
-        .holds_if(value("mmap_count", by("pthread")), Region::above(1.0)),
+        .holds_if(value("mmap_count", by("pthread")), Region::above(0.5)),
         claim(
             "process_calls_more",
             "often implied where processes are called heavy",
