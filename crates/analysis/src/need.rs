@@ -161,6 +161,13 @@ pub fn need(
         }
         ratio = ratio.max(own);
     }
+    // The controls keep pace: what they could have found is what the session can find.
+    if !wanted.is_empty() {
+        let cells = design.controls.iter().flat_map(|control| [&control.a, &control.b]);
+        let controls: BTreeSet<Treatment> = cells.map(|cell| design.complete(cell)).collect();
+        let with = |treatment: &&Treatment| controls.contains(*treatment);
+        wanted.extend(treatments.iter().filter(with).filter(|it| !given_up(&table, it)));
+    }
     let headline = design.findings.first().and_then(|finding| {
         let result = effect(&table, &finding.quantity).result(&table, &finding.quantity);
         let (id, sentence) = (finding.id.clone(), finding.sentence.clone());

@@ -260,10 +260,17 @@ pub(crate) struct StudyArgs {
     /// How much to measure
     #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
     pub(crate) profile: ProfileName,
+    /// Measure until a difference of this share would be found, such as 2%
+    ///
+    /// It sets the width of the intervals in place of the study's `precision`. The session stops by
+    /// width, never by what it finds, so that nothing is found by looking often. The time budget
+    /// still ends it.
+    #[arg(long, value_name = "SHARE", conflicts_with = "runs")]
+    pub(crate) detect: Option<String>,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
     /// Finish an interrupted session; everything else is as it was begun
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "from", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "from", "detect", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
     pub(crate) resume: Option<PathBuf>,
     /// Print summary.json on standard output instead of the summary for people; with --dry-run,
     /// the trials as JSON

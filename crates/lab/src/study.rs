@@ -15,6 +15,10 @@ use std::path::{Path, PathBuf};
 
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Study);
 
+/// How long a quick study measures at most, unless told otherwise, in seconds: it compares a few
+/// programs, not a catalog.
+const QUICK_BUDGET_S: u64 = 30;
+
 /// The largest file that is taken for a study, in bytes; a disk image is none.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
@@ -68,7 +72,14 @@ fn conclude(args: &StudyArgs, mut session: Session) -> anyhow::Result<Exit> {
 
 fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow::Result<Plan> {
     let profile = Profile::from(args.profile);
-    let mut plan = Plan::of_designs(PURPOSE, designs, profile, &args.plan, profile.budget_s())?;
+    let mut designs = designs;
+    if let Some(share) = &args.detect {
+        let detect = |design| study::detect(design, share);
+        let told = designs.iter_mut().try_for_each(detect);
+        told.map_err(|what| anyhow::anyhow!("--detect: {what}"))?;
+    }
+    let budget_s = if profile == Profile::Quick { QUICK_BUDGET_S } else { profile.budget_s() };
+    let mut plan = Plan::of_designs(PURPOSE, designs, profile, &args.plan, budget_s)?;
     plan.options.study = file;
     Ok(plan)
 }

@@ -25,7 +25,7 @@ mod units;
 
 pub use example::example;
 pub use place::{Error, Place};
-pub use read::read;
+pub use read::{detect, read};
 
 use model::Design;
 use std::collections::BTreeMap;
