@@ -53,6 +53,7 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
     ]
     .into_iter()
     .flatten()
+    .chain(memory_limits(input.environment))
     .collect();
     meter
 }
@@ -183,6 +184,20 @@ fn quota(environment: &Environment, records: &[Record], share: Option<f64>) -> O
         ),
     };
     Some(format!("A quota limits CPU time{limit}: {effect}."))
+}
+
+/// The limits on memory that the session has inherited, by the name under which they are recorded.
+const MEMORY_LIMITS: [(&str, &str); 3] = [
+    ("limit_memory_cgroup", "A memory cgroup limits this session"),
+    ("limit_address_space", "RLIMIT_AS (ulimit -v) limits the address space of each process"),
+    ("limit_data", "RLIMIT_DATA (ulimit -d) limits the data of each process"),
+];
+
+fn memory_limits(environment: &Environment) -> impl Iterator<Item = String> {
+    MEMORY_LIMITS.into_iter().filter_map(|(name, what)| {
+        let limit = environment.settings.get(name)?;
+        Some(format!("{what} to {limit}: treatments that need more are unsupported."))
+    })
 }
 
 /// Niceness as the only means of the shield says nothing to processes of another session, where the

@@ -186,8 +186,17 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Refuses the treatment unless so much memory may be used.
+    /// Refuses the treatment unless so much memory may be used: of what is available, and of what the
+    /// limits allow that the session has inherited.
     pub fn need_memory(&self, bytes: u64) -> Result<(), Stop> {
+        if let Some(limit) = sys::limits::of_memory().into_iter().find(|it| it.bytes < bytes) {
+            return Err(Stop::unsupported(format!(
+                "needs {} MB of memory, and {} allows {} MB",
+                bytes / 1_000_000,
+                limit.by,
+                limit.bytes / 1_000_000
+            )));
+        }
         let have = self.spec.memory_bytes;
         if have < bytes {
             return Err(Stop::unsupported(format!(

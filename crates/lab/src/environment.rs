@@ -57,10 +57,30 @@ fn caches(cpu: u32) -> Vec<CpuCache> {
         .collect()
 }
 
+/// How many processes and threads the user may have; root may have any number.
+fn of_user() -> Option<u64> {
+    let limit = sys::limits::get(sys::limits::Resource::Processes).ok()?.soft;
+    limit.filter(|_| !sys::process::is_root())
+}
+
 fn settings() -> std::collections::BTreeMap<String, String> {
     let mut settings = sys::machine::settings();
     if let Some(quota) = sys::cgroup::cpu_quota() {
         settings.insert("cpu_quota".into(), format!("{quota:.2} CPUs"));
+    }
+    for limit in sys::limits::of_memory() {
+        let name = match limit.by {
+            "RLIMIT_AS" => "limit_address_space",
+            "RLIMIT_DATA" => "limit_data",
+            _ => "limit_memory_cgroup",
+        };
+        settings.insert(name.into(), format!("{} MB", limit.bytes / 1_000_000));
+    }
+    if let Some(tasks) = sys::cgroup::tasks_limit() {
+        settings.insert("limit_tasks_cgroup".into(), format!("{tasks} tasks"));
+    }
+    if let Some(tasks) = of_user() {
+        settings.insert("limit_tasks_user".into(), format!("{tasks} tasks"));
     }
     settings
 }

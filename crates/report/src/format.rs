@@ -106,8 +106,17 @@ pub(crate) fn result_parts(result: &QuantityResult) -> Option<Parts> {
         Some((word, end)) => {
             Parts { point: format!("{word} {}", rounded(end, terms)), interval: String::new() }
         }
-        None => parts(estimate, terms),
+        None => named_by_clock(parts(estimate, terms), result),
     })
+}
+
+/// The number with the clock it comes from, where that is not the one that its words name.
+fn named_by_clock(mut number: Parts, result: &QuantityResult) -> Parts {
+    if result.carried_by.is_some() {
+        let space = if number.interval.is_empty() { "" } else { " " };
+        number.interval.push_str(&format!("{space}(CPU time)"));
+    }
+    number
 }
 
 /// How often something happened, in counts: "12 of 3 400 000", "none of 300", "all of 20".

@@ -5,11 +5,13 @@
 //! to go away whatever happens holds a [`Guard`].
 
 mod find;
+mod inherited;
 mod nest;
 mod quota;
 
 use crate::error::last_errno;
 use crate::{Error, Pid, Result, process, text};
+pub use inherited::{memory_limit, tasks_limit};
 pub use nest::{Nest, Plan};
 #[cfg(test)]
 pub(crate) use quota::parse_throttled_ns;

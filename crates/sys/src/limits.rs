@@ -8,6 +8,8 @@ use crate::{Result, text};
 pub enum Resource {
     /// Size of the address space, in bytes (`ulimit -v`, there in KiB).
     AddressSpace,
+    /// Size of the data segment and of private writable mappings, in bytes (`ulimit -d`, there in KiB).
+    Data,
     /// Size of a file, in bytes (`ulimit -f`, there in blocks).
     FileSize,
     /// Open descriptors (`ulimit -n`).
@@ -34,6 +36,7 @@ impl Resource {
     pub fn name(self) -> &'static str {
         match self {
             Resource::AddressSpace => "RLIMIT_AS",
+            Resource::Data => "RLIMIT_DATA",
             Resource::FileSize => "RLIMIT_FSIZE",
             Resource::OpenFiles => "RLIMIT_NOFILE",
             Resource::Processes => "RLIMIT_NPROC",
@@ -45,6 +48,7 @@ impl Resource {
     fn number(self) -> libc::__rlimit_resource_t {
         match self {
             Resource::AddressSpace => libc::RLIMIT_AS,
+            Resource::Data => libc::RLIMIT_DATA,
             Resource::FileSize => libc::RLIMIT_FSIZE,
             Resource::OpenFiles => libc::RLIMIT_NOFILE,
             Resource::Processes => libc::RLIMIT_NPROC,
@@ -62,6 +66,27 @@ pub fn get(resource: Resource) -> Result<Limit> {
     let raw = get_raw(resource)?;
     let bounded = |value: libc::rlim_t| (value != libc::RLIM_INFINITY).then_some(value);
     Ok(Limit { soft: bounded(raw.rlim_cur), hard: bounded(raw.rlim_max) })
+}
+
+/// A limit on memory that this process has inherited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryLimit {
+    /// What limits: `a memory cgroup`, `RLIMIT_AS`, `RLIMIT_DATA`.
+    pub by: &'static str,
+    /// To how many bytes: in all, or of each process.
+    pub bytes: u64,
+}
+
+/// The limits on memory that are in force for this process and what it starts: of the cgroups around
+/// it, of its address space and of its data, each where there is one.
+pub fn of_memory() -> Vec<MemoryLimit> {
+    let own = |resource: Resource| {
+        let bytes = get(resource).ok()?.soft?;
+        Some(MemoryLimit { by: resource.name(), bytes })
+    };
+    let group =
+        crate::cgroup::memory_limit().map(|bytes| MemoryLimit { by: "a memory cgroup", bytes });
+    [group, own(Resource::AddressSpace), own(Resource::Data)].into_iter().flatten().collect()
 }
 
 /// Sets the soft limit of this process (`None`: unlimited) and leaves the hard

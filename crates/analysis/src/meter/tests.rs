@@ -186,3 +186,14 @@ fn who_stood_still_is_told() {
     assert!(machine.contains("suspended, for 13.3 s in all, during 2 trials"), "{machine}");
     assert!(own.contains("stopped and continued") && own.contains("during 1 trial:"), "{own}");
 }
+
+#[test]
+fn inherited_limits_on_memory_are_recognised() {
+    let mut environment = Environment::default();
+    assert_eq!(memory_limits(&environment).count(), 0);
+    environment.settings.insert("limit_memory_cgroup".into(), "600 MB".into());
+    environment.settings.insert("limit_address_space".into(), "307 MB".into());
+    let told: Vec<String> = memory_limits(&environment).collect();
+    assert_eq!(told.len(), 2);
+    assert!(told[0].starts_with("A memory cgroup limits this session to 600 MB"), "{told:?}");
+}

@@ -9,6 +9,14 @@ pub(super) struct Disturbance {
     pub(super) advice: &'static str,
 }
 
+/// The limits that a session inherits, by the name under which they are recorded.
+const INHERITED: [(&str, &str); 4] = [
+    ("limit_memory_cgroup", "a memory cgroup"),
+    ("limit_address_space", "RLIMIT_AS (ulimit -v)"),
+    ("limit_data", "RLIMIT_DATA (ulimit -d)"),
+    ("limit_tasks_cgroup", "a cgroup (pids.max)"),
+];
+
 /// What was noticed, from what the machine says of itself and from what was measured, if anything
 /// was.
 pub(super) fn disturbances(
@@ -35,6 +43,14 @@ pub(super) fn disturbances(
             format!("a cgroup limits this process to {quota}: work is cut off in slices"),
             "run outside of the quota, or believe CPU times only",
         );
+    }
+    for (name, what) in INHERITED {
+        if let Some(limit) = environment.settings.get(name) {
+            note(
+                format!("{what} limits this process to {limit}: larger treatments are unsupported"),
+                "run outside of the limit",
+            );
+        }
     }
     for neighbour in &environment.neighbours {
         note(

@@ -143,6 +143,8 @@ pub(crate) struct Figure<'a> {
     /// The factor whose levels the lines are; its plain name.
     pub(crate) lines_of: String,
     pub(crate) body: Body<'a>,
+    /// Whether CPU time is drawn in place of elapsed time, in a sentence.
+    pub(crate) clock: Option<String>,
     /// Panels or rows that were not drawn.
     pub(crate) left_out: usize,
     /// From where to where is measured, where all of it shows one response that no figure before it

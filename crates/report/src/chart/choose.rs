@@ -46,6 +46,62 @@ pub(super) struct Material<'a, 'm> {
     samples: BTreeMap<&'a str, Samples>,
 }
 
+/// The treatments that findings and claims take by CPU time in place of elapsed time: charts draw what
+/// the sentences say.
+struct Clocks<'a> {
+    /// The response, the treatment, and the CPU twin that stands in.
+    carried: BTreeMap<(&'a str, &'a Treatment), &'a str>,
+}
+
+impl<'a> Clocks<'a> {
+    fn of(design: &Design, summary: &'a ExperimentSummary) -> Self {
+        let all: Vec<Treatment> =
+            summary.estimates.iter().map(|row| row.treatment.clone()).collect();
+        let findings = summary.findings.iter().map(|finding| &finding.result);
+        let results = findings.chain(summary.claims.iter().map(|claim| &claim.result));
+        let mut carried = BTreeMap::new();
+        for result in results {
+            let Some(twin) = result.carried_by.as_deref() else { continue };
+            let needed = result.quantity.treatments(design, &all);
+            let rows = summary.estimates.iter().filter(|row| needed.contains(&&row.treatment));
+            let response = result.quantity.response();
+            carried.extend(
+                rows.filter(|row| row.response == response)
+                    .map(|row| ((row.response.as_str(), &row.treatment), twin)),
+            );
+        }
+        Clocks { carried }
+    }
+
+    fn estimates(&self, mut estimates: Estimates<'a>) -> Estimates<'a> {
+        for ((response, treatment), twin) in &self.carried {
+            if let Some(by_twin) = estimates.get(&(*twin, *treatment)).copied() {
+                estimates.insert((response, treatment), by_twin);
+            }
+        }
+        estimates
+    }
+
+    fn samples(&self, response: &str, of: impl Fn(&str) -> Samples) -> Samples {
+        let mut samples = of(response);
+        for ((_, treatment), twin) in self.carried.iter().filter(|(at, _)| at.0 == response) {
+            if let Some(by_twin) = of(twin).remove(*treatment) {
+                samples.insert((*treatment).clone(), by_twin);
+            }
+        }
+        samples
+    }
+
+    /// What a chart of a response says of it; `None` where it draws elapsed time alone.
+    fn told(&self, response: &str) -> Option<String> {
+        let carried = self.carried.keys().filter(|(name, _)| *name == response).count();
+        (carried > 0).then(|| {
+            let treatments = crate::words::counted(carried as u64, "treatment");
+            format!("CPU time is drawn for {treatments}, since others used the CPUs.")
+        })
+    }
+}
+
 /// The charts of an experiment, the most important first.
 pub(crate) fn figures<'a>(
     design: &'a Design,
@@ -62,6 +118,8 @@ pub(crate) fn figures<'a>(
     let Some(main) = grids::main_response(design, &estimates) else {
         return Vec::new();
     };
+    let clocks = Clocks::of(design, summary);
+    let estimates = clocks.estimates(estimates);
     let twins = grids::twin_responses(design, &estimates, main);
     let groups = grids::groups(design, profile);
     let front = grids::in_front(design, &estimates, main);
@@ -73,11 +131,12 @@ pub(crate) fn figures<'a>(
     let shown = twins.iter().copied().chain(sets.iter().map(|(response, _)| *response));
     let samples = shown
         .chain([main])
-        .map(|response| (response.name.as_str(), response))
-        .collect::<BTreeMap<_, _>>()
+        .map(|response| response.name.as_str())
+        .collect::<BTreeSet<_>>()
         .into_iter()
-        .map(|(name, response)| {
-            (name, analysis::samples(design, records.iter().copied(), &response.name))
+        .map(|name| {
+            let of = |name: &str| analysis::samples(design, records.iter().copied(), name);
+            (name, clocks.samples(name, of))
         })
         .collect();
     let measured = Measured { design, records, profile };
@@ -88,6 +147,7 @@ pub(crate) fn figures<'a>(
     figures.splice(figures.len().min(1)..figures.len().min(1), slopes);
     let mut defined: BTreeSet<&str> = BTreeSet::new();
     for figure in &mut figures {
+        figure.clock = figure.responses().into_iter().find_map(|name| clocks.told(name));
         if let Some(response) = figure.response()
             && defined.insert(&response.name)
         {
@@ -253,6 +313,7 @@ impl<'a> Material<'a, '_> {
             held,
             body,
             lines_of: String::new(),
+            clock: None,
             left_out: 0,
             definition: None,
             absent: None,

@@ -113,6 +113,7 @@ pub(crate) fn figure(figure: &Figure<'_>, place: &str) -> Markup {
             figcaption {
                 (explained(figure, drawn))
                 @if !figure.held.is_empty() { " Held still: " (figure.held) "." }
+                @if let Some(clock) = &figure.clock { " " (clock) }
                 @if figure.left_out > 0 {
                     " " (figure.left_out) " more are in the table of estimates alone."
                 }

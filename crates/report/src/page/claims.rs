@@ -101,11 +101,6 @@ fn measured(chapter: &Chapter<'_>, claim: &ClaimResult) -> Markup {
         @if result.estimate.is_some() {
             @if !result.remark.is_empty() {
                 p.small { (words::capital(&short(&result.remark, 1000))) "." }
-            } @else if let Some(response) = &result.carried_by {
-                p.small {
-                    "The wall clock was disturbed; the verdict rests on "
-                    code { (short(response, 80)) } "."
-                }
             }
         }
     }

@@ -180,6 +180,7 @@ fn figure_lines(figure: &Figure<'_>, sheet: Sheet) -> Vec<String> {
     if figure.left_out > 0 {
         notes.push(format!("{} more are in the report's table.", figure.left_out));
     }
+    notes.extend(figure.clock.clone());
     notes.extend(figure.definition.as_ref().map(|definition| capital(definition)));
     if let Some(absent) = &figure.absent {
         notes.push(format!("{}: {}.", capital(&absent.lead), absent.why));

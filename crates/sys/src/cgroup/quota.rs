@@ -2,14 +2,14 @@
 //! held it back.
 
 use super::Version;
-use super::find::{self, Mount};
+use super::inherited::folders;
 use crate::text;
 use std::path::PathBuf;
 
 /// How many CPUs' worth of time the groups around this process allow it: the
 /// smallest quota on the way up to the root; `None` where there is none.
 pub fn cpu_quota() -> Option<f64> {
-    folders()
+    folders("cpu")
         .iter()
         .filter_map(|(version, folder)| quota_in(*version, folder))
         .min_by(f64::total_cmp)
@@ -36,26 +36,6 @@ pub(super) fn quota_of(quota: &str, period: &str) -> Option<f64> {
     Some(quota as f64 / period as f64)
 }
 
-/// The group of this process and those above it, in each hierarchy that can limit CPU time.
-///
-/// In version 2 the controller need not have been handed down to our own group: the quota of a
-/// group further up holds it back all the same, so every group on the way is asked.
-fn folders() -> Vec<(Version, PathBuf)> {
-    find::mounts()
-        .iter()
-        .filter(|mount| mount.version == Version::V2 || mount.has("cpu"))
-        .flat_map(upwards)
-        .collect()
-}
-
-fn upwards(mount: &Mount) -> Vec<(Version, PathBuf)> {
-    let own = find::own_folder(mount).unwrap_or_default();
-    own.ancestors()
-        .take_while(|folder| folder.starts_with(&mount.folder))
-        .map(|folder| (mount.version, folder.to_path_buf()))
-        .collect()
-}
-
 /// The accounts of all quotas that can hold this process back, looked up once: to find them costs
 /// more than to read them.
 #[derive(Debug, Clone, Default)]
@@ -67,7 +47,7 @@ impl Quotas {
     /// Those of the group that this process is in now, and of the groups above it as far as they
     /// can be seen: from inside a container those around it cannot.
     pub fn of_own() -> Self {
-        let all = folders().into_iter().map(|(_, folder)| folder.join("cpu.stat"));
+        let all = folders("cpu").into_iter().map(|(_, folder)| folder.join("cpu.stat"));
         // The root of version 2 and kernels without CONFIG_CFS_BANDWIDTH count no throttling.
         let counts = |path: &PathBuf| throttled_in(path).is_some();
         Self { accounts: all.filter(counts).collect() }
