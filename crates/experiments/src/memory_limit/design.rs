@@ -49,8 +49,8 @@ pub(super) const LIMITS: [Named<Limit>; 3] = [
     ),
 ];
 
-const METHOD: &str = "N workers, threads or forked processes, each fill a buffer of 220 MiB and \
-    hold it; while all that are left do so, their memory is measured twice: by the method that is \
+const METHOD: &str = "N workers, threads or forked processes, each fill a buffer of 220 MiB (64 in \
+    quick, in a memory cgroup) and hold it; while all that are left do so, their memory is measured twice: by the method that is \
     the treatment, and by the kernel's own numbers. The method top_text does what scripts do: it \
     adds up the column RES of top's text as awk reads it. From about 1 GB on top writes 1.1g where \
     it wrote 902780 (KiB) before, and awk reads the number in front of the letter; so one process \
@@ -63,7 +63,7 @@ const METHOD: &str = "N workers, threads or forked processes, each fill a buffer
 pub(super) fn design() -> Design {
     Design {
         id: "memory_limit".into(),
-        version: 2,
+        version: 3,
         chapter: "The process-and-thread study".into(),
         question: "Do threads crash when five of them hold 220 MB each, or does it only look so?"
             .into(),
@@ -99,7 +99,7 @@ fn factors() -> Vec<Factor> {
 fn grids() -> Vec<Grid> {
     vec![
         grid(Profile::Smoke, &[("model", &[]), ("method", &["kernel"])]),
-        grid(Profile::Quick, &[("model", &[]), ("count", &[])]),
+        grid(Profile::Quick, &[("model", &[]), ("count", &["2", "5"])]),
         grid(Profile::Quick, &[("count", &["4", "5"]), ("method", &["top_text"])]),
         grid(Profile::Quick, &[("model", &["process"]), ("method", &["top_text"])]),
         grid(Profile::Quick, &[("model", &[]), ("limit", &["address_space", "cgroup"])]),

@@ -4,7 +4,7 @@ mod design;
 mod house;
 mod shown;
 
-use design::LIMITS;
+use design::{LIMITS, Limit};
 use house::{House, Order, Outcome};
 use kit::model::Profile;
 use kit::workers::MODELS;
@@ -46,13 +46,18 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
 }
 
 fn read_order(trial: &Trial) -> Result<Order, Stop> {
-    let buffer_bytes: usize =
-        if trial.spec().profile == Profile::Smoke { 8 << 20 } else { 220 << 20 };
+    let limit = trial.realise("limit", &LIMITS)?;
+    let buffer_bytes: usize = match (trial.spec().profile, limit) {
+        (Profile::Smoke, _) => 8 << 20,
+        // Beside buffers of any size that the limit is five of, all else is small.
+        (Profile::Quick, Limit::Cgroup) => 64 << 20,
+        _ => 220 << 20,
+    };
     Ok(Order {
         model: trial.realise("model", &MODELS)?,
         count: trial.number("count")? as usize,
         buffer_bytes,
-        limit: trial.realise("limit", &LIMITS)?,
+        limit,
         limit_bytes: LIMIT_BUFFERS * buffer_bytes as u64,
         cpus: trial.spec().cpus.clone(),
     })
