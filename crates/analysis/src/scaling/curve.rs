@@ -1,10 +1,12 @@
 //! The laws fitted to the trials of one throughput.
 
+use super::paired::Paired;
 use super::words::figure;
 use laws::Error;
 use laws::fit::{
     self, Bootstrap, Candidate, Choice, Coefficient, Fit, Law, Peak, Point, REACH, Reason, Region,
 };
+use laws::tail::student_quantile;
 use model::{ScaleCoefficient, ScaleCurve, ScaleDrawn, ScaleFit, ScalePeak, ScaleResidual};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,8 +20,9 @@ const TRIALS_FOR_BOOTSTRAP: usize = 4;
 /// Steps of the drawn curve.
 const STEPS: usize = 48;
 
-/// Fits the laws to points of n and throughput.
-pub(super) fn curve(points: &[(f64, f64)], laws: &[Law]) -> ScaleCurve {
+/// Fits the laws to trials without what their blocks share.
+pub(super) fn curve(trials: &Paired, laws: &[Law]) -> ScaleCurve {
+    let points = &trials.points;
     let nothing = |reason: String| ScaleCurve {
         fits: Vec::new(),
         chosen: None,
@@ -40,7 +43,9 @@ pub(super) fn curve(points: &[(f64, f64)], laws: &[Law]) -> ScaleCurve {
     let least = by_level(points).into_iter().map(|(_, values)| values.len()).min().unwrap_or(0);
     let resampled = least >= TRIALS_FOR_BOOTSTRAP;
     let fits = choice.candidates.iter().map(|one| told(one, &weighted, points, resampled));
-    let fits: Vec<ScaleFit> = fits.collect();
+    let mut fits: Vec<ScaleFit> = fits.collect();
+    fits.iter_mut().for_each(|one| one.widen_height(trials));
+    allow_for_the_choice(&mut fits);
     let chosen = choice.law();
     let Ok(fitted) = choice.fit() else { return nothing(too_few(&weighted)) };
     let again = if resampled { bootstrap(chosen, &weighted) } else { None };
@@ -50,7 +55,7 @@ pub(super) fn curve(points: &[(f64, f64)], laws: &[Law]) -> ScaleCurve {
         reason: reason(&choice),
         intervals: if again.is_some() { "bootstrap".into() } else { "t".into() },
         peak: peak(fitted, again.as_ref()),
-        curve: drawn(fitted, again.as_ref(), points),
+        curve: drawn(fitted, again.as_ref(), trials),
     }
 }
 
@@ -253,7 +258,48 @@ fn peak(fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
     }
 }
 
-fn drawn(fitted: &Fit, again: Option<&Bootstrap>, points: &[(f64, f64)]) -> Vec<ScaleDrawn> {
+/// What widens as the height of the curve does.
+trait Height {
+    /// Adds what blocks scatter.
+    fn widen_height(&mut self, trials: &Paired);
+}
+
+impl Height for ScaleFit {
+    fn widen_height(&mut self, trials: &Paired) {
+        for one in self.coefficients.iter_mut().filter(|one| one.symbol == "γ") {
+            (one.low, one.high) = widened(one.value, (one.low, one.high), trials);
+        }
+    }
+}
+
+/// The ends of an interval of a height, with what blocks scatter added in squares, on the logarithmic
+/// scale.
+fn widened(point: f64, (low, high): (f64, f64), trials: &Paired) -> (f64, f64) {
+    if trials.blocks < 2 || low <= 0.0 || point <= 0.0 {
+        return (low, high);
+    }
+    let blocks = student_quantile((trials.blocks - 1) as f64, 1.0 - fit::LEVEL) * trials.error;
+    let reach = |end: f64| (end / point).ln().hypot(blocks);
+    (point * (-reach(low)).exp(), point * reach(high).exp())
+}
+
+/// Amdahl's law is the universal one without β, and is chosen where a small β does not show. Its α then
+/// has part of the β that is there. So the interval of its α also holds that of the universal law.
+fn allow_for_the_choice(fits: &mut [ScaleFit]) {
+    let alpha = |fit: &ScaleFit| {
+        fit.coefficients.iter().find(|one| one.symbol == "α").map(|one| (one.low, one.high))
+    };
+    let Some(universal) = fits.iter().find(|fit| fit.law == name(Law::Usl)).and_then(alpha) else {
+        return;
+    };
+    let amdahl = fits.iter_mut().filter(|fit| fit.law == name(Law::Amdahl));
+    for one in amdahl.flat_map(|fit| &mut fit.coefficients).filter(|one| one.symbol == "α") {
+        (one.low, one.high) = (one.low.min(universal.0), one.high.max(universal.1));
+    }
+}
+
+fn drawn(fitted: &Fit, again: Option<&Bootstrap>, trials: &Paired) -> Vec<ScaleDrawn> {
+    let points = &trials.points;
     let least = points.iter().map(|(n, _)| *n).fold(f64::INFINITY, f64::min);
     let step = (fitted.largest_n - least) / STEPS as f64;
     let mut places: Vec<f64> = (0..=STEPS).map(|i| least + step * i as f64).collect();
@@ -263,7 +309,8 @@ fn drawn(fitted: &Fit, again: Option<&Bootstrap>, points: &[(f64, f64)]) -> Vec<
     let at = |n: f64| {
         let point = fitted.throughput(n).ok()?;
         let resampled = again.and_then(|again| again.interval_at(n).ok());
-        let (low, high) = resampled.or_else(|| fitted.interval_at(n).ok())?;
+        let own = resampled.or_else(|| fitted.interval_at(n).ok())?;
+        let (low, high) = widened(point, own, trials);
         Some(ScaleDrawn { n, point, low, high })
     };
     places.into_iter().filter_map(at).collect()

@@ -10,6 +10,7 @@ mod cause;
 mod curve;
 mod evidence;
 mod next;
+mod paired;
 mod trials;
 mod words;
 
@@ -26,6 +27,7 @@ use laws::tail::student_quantile;
 use model::{
     Design, Estimate, Record, SCALING_FORMAT, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit,
 };
+use paired::paired;
 
 /// The factor that says how many workers there are.
 pub const WORKERS: &str = "n";
@@ -120,13 +122,15 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
         grows,
     };
     let laws = laws_for(grows);
-    let points = |of: fn(&ScaleTrial) -> Option<f64>| -> Vec<(f64, f64)> {
+    let points = |of: fn(&ScaleTrial) -> Option<f64>| {
         let all = levels.iter().flat_map(|level| &level.trials);
-        all.filter_map(|trial| Some((trial.n, of(trial)?))).collect()
+        paired(
+            &all.filter_map(|trial| Some((trial.n, trial.block, of(trial)?))).collect::<Vec<_>>(),
+        )
     };
     let throughput = curve::curve(&points(ScaleTrial::throughput), &laws);
     let cpu_points = points(ScaleTrial::cpu_throughput);
-    let cpu_throughput = (!cpu_points.is_empty()).then(|| curve::curve(&cpu_points, &laws));
+    let cpu_throughput = (!cpu_points.points.is_empty()).then(|| curve::curve(&cpu_points, &laws));
     let told = told(&levels, input.cpus);
     let causes = cause::causes(&cause::Case {
         levels: &levels,
@@ -185,11 +189,17 @@ fn grows(levels: &[Level<'_>]) -> bool {
 /// What is told of each level.
 fn told(levels: &[Level<'_>], cpus: Option<u32>) -> Vec<ScaleLevel> {
     let one = levels.iter().find(|level| level.n == 1.0);
+    let all = levels.iter().flat_map(|level| &level.trials);
+    let all = all.filter_map(|trial| Some((trial.n, trial.block, trial.throughput()?)));
+    let without_blocks = paired(&all.collect::<Vec<_>>()).points;
+    let at = |n: f64| -> Vec<f64> {
+        without_blocks.iter().filter(|(own, _)| *own == n).map(|(_, x)| *x).collect()
+    };
     let tell = |level: &Level<'_>| {
         let throughput = level.values(ScaleTrial::throughput);
         let speedup = one.and_then(|one| match level.n == 1.0 {
             true => None,
-            false => ratio(&throughput, &one.values(ScaleTrial::throughput)),
+            false => ratio(&at(level.n), &at(one.n)),
         });
         ScaleLevel {
             n: level.n,

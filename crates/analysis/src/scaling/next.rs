@@ -1,6 +1,7 @@
 //! Which n to measure next, and whether any needs it.
 
 use super::curve::{by_level, weighted};
+use super::paired::paired;
 use super::{AGAIN, COPIES, ScaleTrial, WORK, WORKERS, laws_for, trials};
 use crate::{Need, mean_estimate};
 use laws::fit::{self, Reason};
@@ -35,8 +36,8 @@ pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
     let counted = design.response(WORK).is_some();
     let all = trials(records.iter().copied(), counted);
     let alone: Vec<&ScaleTrial> = all.iter().filter(|trial| trial.copies == 1).collect();
-    let points: Vec<(f64, f64)> =
-        alone.iter().filter_map(|trial| Some((trial.n, trial.throughput()?))).collect();
+    let blocked = alone.iter().filter_map(|it| Some((it.n, it.block, it.throughput()?)));
+    let points = paired(&blocked.collect::<Vec<_>>()).points;
     let of = |treatment: &Treatment| treatment.level(WORKERS)?.parse::<f64>().ok();
     let is_plain = |treatment: &&Treatment| {
         let is = |factor: &str, plain: &str| treatment.level(factor).is_none_or(|it| it == plain);

@@ -165,7 +165,7 @@ fn ask(trials: Vec<ScaleTrial>) -> Scaling {
 fn cause(trials: &[ScaleTrial]) -> Bottleneck {
     let levels = levels(trials);
     let told = told(&levels, Some(CPUS as u32));
-    let curve = curve::curve(&[], &[]);
+    let curve = curve::curve(&paired(&[]), &[]);
     let copies = trials.iter().filter(|trial| trial.copies > 1).collect();
     let cpus = Some(CPUS as u32);
     let case = cause::Case { levels: &levels, told: &told, cpus, copies, curve: &curve };
@@ -417,4 +417,76 @@ fn the_next_n_is_where_the_curve_is_least_known() {
     let (unknown, n) = next::widest(&points[..1], &allowed, &all[..1], 0.05);
     assert_eq!(unknown, f64::INFINITY);
     assert!(n.is_some());
+}
+
+/// Trials of X = γ n / (1 + α (n − 1) + β n (n − 1)) in blocks that share noise of one size, each trial
+/// with noise of its own.
+fn blocked(
+    (alpha, beta): (f64, f64),
+    levels: &[f64],
+    blocks: u32,
+    (shared, own): (f64, f64),
+    draws: &mut crate::simulation::Draws,
+) -> Vec<ScaleTrial> {
+    let mut trials = Vec::new();
+    for block in 0..blocks {
+        let of_block = shared * draws.normal();
+        for &n in levels {
+            let height = n / (1.0 + alpha * (n - 1.0) + beta * n * (n - 1.0));
+            let x = 1000.0 * height * (of_block + own * draws.normal()).exp();
+            trials.push(ScaleTrial::of_throughput(n, x, block));
+        }
+    }
+    trials
+}
+
+/// How many of some sessions choose that law, and how many of its intervals hold α.
+fn found_laws(
+    truth: (f64, f64),
+    law: &str,
+    levels: &[f64],
+    blocks: u32,
+    noise: (f64, f64),
+    seed: u64,
+) -> (usize, usize) {
+    let mut draws = crate::simulation::Draws::new(seed);
+    let (mut right, mut covered) = (0, 0);
+    for _ in 0..LAW_SESSIONS {
+        let trials = blocked(truth, levels, blocks, noise, &mut draws);
+        let points: Vec<_> =
+            trials.iter().map(|it| (it.n, it.block, it.throughput().unwrap())).collect();
+        let curve = curve::curve(&paired(&points), &laws_for(false));
+        right += usize::from(curve.chosen.as_deref() == Some(law));
+        let fit = curve.fits.iter().find(|fit| Some(&fit.law) == curve.chosen.as_ref());
+        let alpha = fit.and_then(|fit| fit.coefficients.iter().find(|it| it.symbol == "α"));
+        covered += usize::from(alpha.is_some_and(|it| it.low <= truth.0 && truth.0 <= it.high));
+    }
+    (right, covered)
+}
+
+const LAW_SESSIONS: usize = 60;
+
+#[test]
+fn noise_that_blocks_share_hides_no_law() {
+    let eight = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
+    for (index, (blocks, own)) in [(6, 0.01), (12, 0.02)].into_iter().enumerate() {
+        let seed = 900 + index as u64;
+        let noise = (0.1, own);
+        let (right, covered) = found_laws((0.1, 0.0), "Amdahl", &eight, blocks, noise, seed);
+        assert!(right * 10 >= LAW_SESSIONS * 8, "Amdahl, {blocks}: {right}");
+        assert!(covered * 100 >= LAW_SESSIONS * 85, "Amdahl, {blocks}: {covered}");
+        let (right, covered) = found_laws((0.05, 0.004), "universal", &eight, blocks, noise, seed);
+        assert!(right * 10 >= LAW_SESSIONS * 9, "universal, {blocks}: {right}");
+        assert!(covered * 100 >= LAW_SESSIONS * 85, "universal, {blocks}: {covered}");
+    }
+}
+
+#[test]
+fn a_small_coherency_that_is_not_seen_does_not_spoil_the_contention() {
+    let four = [1.0, 2.0, 4.0, 8.0];
+    for (index, beta) in [0.0002, 0.0005, 0.001].into_iter().enumerate() {
+        let seed = 950 + index as u64;
+        let (_, covered) = found_laws((0.05, beta), "Amdahl", &four, 8, (0.1, 0.01), seed);
+        assert!(covered * 100 >= LAW_SESSIONS * 85, "{beta}: {covered} of {LAW_SESSIONS}");
+    }
 }

@@ -51,7 +51,7 @@ pub(crate) struct ScaleArgs {
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5m")]
     pub(crate) time_limit: u64,
     /// Fit a file of figures measured elsewhere instead: CSV with the columns n, throughput and
-    /// perhaps trial and cpu_s; `-` is standard input
+    /// perhaps trial and cpu_s; `-` is standard input. Trials of the same number count as one block
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "resume", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
     pub(crate) fit: Option<PathBuf>,
     /// How much to measure

@@ -88,6 +88,7 @@ mod tests {
     fn outcome() -> Outcome {
         Outcome {
             result: crate::load::tests::result(),
+            steady: None,
             response: times(&[1_000_000, 2_000_000, 900_000_000], &[50_000_000]),
             service: times(&[1_000_000, 1_100_000, 1_200_000], &[]),
             lateness: times(&[100, 900_000, 898_800_000], &[]),

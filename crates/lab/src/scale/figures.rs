@@ -54,6 +54,7 @@ fn read(file: &Path) -> anyhow::Result<String> {
 struct Columns {
     n: usize,
     throughput: usize,
+    trial: Option<usize>,
     cpu_s: Option<usize>,
     count: usize,
 }
@@ -104,7 +105,10 @@ fn fields(line: &str) -> Vec<&str> {
 /// The columns by the names in the first line, or the first two where it is figures already.
 fn head(fields: &[&str], line: usize) -> Result<(Columns, bool), String> {
     if fields.first().is_some_and(|field| field.parse::<f64>().is_ok()) {
-        return Ok((Columns { n: 0, throughput: 1, cpu_s: None, count: fields.len() }, false));
+        return Ok((
+            Columns { n: 0, throughput: 1, trial: None, cpu_s: None, count: fields.len() },
+            false,
+        ));
     }
     let names: Vec<String> = fields.iter().map(|field| field.to_ascii_lowercase()).collect();
     let place = |name: &str| names.iter().position(|known| known == name);
@@ -126,8 +130,8 @@ fn head(fields: &[&str], line: usize) -> Result<(Columns, bool), String> {
             fields[at]
         ));
     }
-    let cpu_s = place("cpu_s");
-    Ok((Columns { n, throughput, cpu_s, count: fields.len() }, true))
+    let (trial, cpu_s) = (place("trial"), place("cpu_s"));
+    Ok((Columns { n, throughput, trial, cpu_s, count: fields.len() }, true))
 }
 
 fn trial(
@@ -158,7 +162,9 @@ fn trial(
     };
     let n = number(columns.n, "number of workers", 1.0)?;
     let throughput = number(columns.throughput, "throughput", 0.0)?;
-    let mut trial = ScaleTrial::of_throughput(n, throughput, block as u32);
+    // Trials of the same number were measured in the same round, and are compared within it.
+    let round = columns.trial.and_then(|place| fields[place].parse::<u32>().ok());
+    let mut trial = ScaleTrial::of_throughput(n, throughput, round.unwrap_or(block as u32));
     if let Some(place) = columns.cpu_s {
         // CPU seconds for each unit of work, of which the trial is one.
         trial.cpu_ns = Some(number(place, "CPU time", 0.0)? * 1e9);
