@@ -43,11 +43,13 @@ pub enum Tag {
     SlowClock,
     /// The machine was suspended meanwhile: its clock stood still, and its caches were lost.
     Suspended,
+    /// It was stopped or frozen meanwhile, while its clock ran on.
+    Paused,
 }
 
 impl Tag {
     /// All of them, in the order in which they are told.
-    pub const ALL: [Tag; 7] = [
+    pub const ALL: [Tag; 8] = [
         Tag::Preempted,
         Tag::StolenFrom,
         Tag::Migrated,
@@ -55,6 +57,7 @@ impl Tag {
         Tag::Throttled,
         Tag::SlowClock,
         Tag::Suspended,
+        Tag::Paused,
     ];
 
     /// What it is called.
@@ -67,6 +70,7 @@ impl Tag {
             Tag::Throttled => "throttled",
             Tag::SlowClock => "slow clock",
             Tag::Suspended => "suspended",
+            Tag::Paused => "paused",
         }
     }
 
@@ -88,6 +92,7 @@ impl Tag {
             Tag::Throttled => Some(record.machine.throttled_ns? > 0),
             Tag::SlowClock => None,
             Tag::Suspended => Some(record.machine.suspended_ms > 0),
+            Tag::Paused => Some(record.machine.trial_pauses > 0),
         }
     }
 

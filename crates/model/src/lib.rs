@@ -92,7 +92,7 @@ pub use why::{
 pub const SESSION_FORMAT: u32 = 1;
 
 /// Version of the layout of `summary.json`; docs/summary.schema.json describes it.
-pub const SUMMARY_FORMAT: u32 = 4;
+pub const SUMMARY_FORMAT: u32 = 5;
 
 /// Version of the layout of what `scruple compare --json` prints; docs/comparison.schema.json
 /// describes it.

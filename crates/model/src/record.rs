@@ -256,6 +256,10 @@ pub struct Surroundings {
     /// so `total_ns` and `measuring_ns` do; what the trial measured does not.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub runner_pauses: u32,
+    /// How often the trial was seen to stand still: stopped (SIGSTOP), in a frozen cgroup, or together
+    /// with the runner (a container that was paused). Pauses of less than 0.1 s may be missed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub trial_pauses: u32,
 }
 
 fn is_zero(count: &u32) -> bool {

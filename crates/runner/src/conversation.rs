@@ -3,6 +3,7 @@ use std::io::{ErrorKind, PipeReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
+use sys::Pid;
 
 /// A trial measures in silence. What it prints is kept for people, up to this much.
 pub(crate) const LOG_BYTES_KEPT: usize = 4096;
@@ -29,6 +30,33 @@ pub(crate) struct Conversation {
     log_tail: Vec<u8>,
     log_bytes: usize,
     woken: Option<Instants>,
+    pauses: Pauses,
+}
+
+/// The longest wait without a look at whether the trial stands still. A wake-up costs it some
+/// microseconds at most.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// A wait that took so much longer than asked for stood still itself: with the trial, where both are
+/// in a container that was paused.
+const STOOD_STILL: Duration = Duration::from_millis(1000);
+
+/// What was seen of a trial that stood still.
+#[derive(Clone, Copy, Debug)]
+struct Pauses {
+    pid: Pid,
+    count: u32,
+    /// Whether it stood still at the last look.
+    now: bool,
+}
+
+impl Pauses {
+    /// Looks after a wait for `asked` that took `waited`.
+    fn look(&mut self, asked: Duration, waited: Duration) {
+        let still = waited > asked + STOOD_STILL || sys::pauses::stands_still(self.pid);
+        self.count += u32::from(still && !self.now);
+        self.now = still;
+    }
 }
 
 /// When the trial began to answer, on the runner's clocks.
@@ -65,6 +93,7 @@ impl Conversation {
         stream: UnixStream,
         log: PipeReader,
         process: OwnedFd,
+        pid: Pid,
     ) -> std::io::Result<Self> {
         stream.set_nonblocking(true)?;
         Ok(Conversation {
@@ -76,6 +105,7 @@ impl Conversation {
             log_tail: Vec::new(),
             log_bytes: 0,
             woken: None,
+            pauses: Pauses { pid, count: 0, now: false },
         })
     }
 
@@ -100,7 +130,12 @@ impl Conversation {
             if sys::interrupt::requested().is_some() {
                 return Heard::Interrupted;
             }
-            match self.wait(left, true) {
+            let (asked, before) = (left.min(LOOK), Instant::now());
+            let heard = self.wait(asked, true);
+            if before.elapsed() >= LOOK {
+                self.pauses.look(asked, before.elapsed());
+            }
+            match heard {
                 Err(error) => return Heard::Violation(format!("the runner cannot wait: {error}")),
                 Ok([false, false, false]) if left.is_zero() => return Heard::TimedOut,
                 Ok([said, printed, ended]) => {
@@ -153,6 +188,11 @@ impl Conversation {
                 return false;
             }
         }
+    }
+
+    /// How often the trial was seen to stand still.
+    pub(crate) fn pauses(&self) -> u32 {
+        self.pauses.count
     }
 
     /// When the trial began to say what was heard last: reading and parsing it comes after.

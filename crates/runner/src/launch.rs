@@ -6,7 +6,7 @@ use crate::surroundings::Before;
 use crate::{Error, Shield};
 use model::{
     Design, FromTrial, Measured, Outcome, PROTOCOL_VERSION, Phase, ProcessUsage, Record, Spec,
-    ToTrial, Treatment,
+    Surroundings, ToTrial, Treatment,
 };
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -187,7 +187,10 @@ impl Runner {
             measuring_ns: known.measuring_ns,
             total_ns,
             runner_cpu_ns: known.runner_cpu_ns,
-            machine: before.until_now(&self.quotas, usage.user_ns + usage.system_ns),
+            machine: Surroundings {
+                trial_pauses: talk.pauses(),
+                ..before.until_now(&self.quotas, usage.user_ns + usage.system_ns)
+            },
             log: talk.log_text(),
         };
         self.clear(&folder);
@@ -377,7 +380,7 @@ fn spawn(padding_bytes: u32, folder: &Path, design: &Design) -> Result<(Pid, Con
         .map_err(start)?;
     let pid = child.id() as Pid;
     let process = sys::pidfd::open(pid)?;
-    let talk = Conversation::new(ours, log, process).map_err(start)?;
+    let talk = Conversation::new(ours, log, process, pid).map_err(start)?;
     Ok((pid, talk))
 }
 

@@ -43,6 +43,8 @@ impl Before {
             throttled_ns: throttled_ns(&self.throttled_ns, &quotas.throttled_ns()),
             suspended_ms: suspended_ms(self.suspended_ns, sys::pauses::suspended_ns()),
             runner_pauses: sys::pauses::continued().wrapping_sub(self.continued),
+            // The one who waits for the trial knows.
+            trial_pauses: 0,
         }
     }
 }

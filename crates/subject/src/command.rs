@@ -133,7 +133,9 @@ impl Filled {
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
         if self.clear_environment {
-            command.env_clear();
+            // The padding is the trial's, whatever environment the program gets: it moves the stack.
+            let padding = std::env::var_os(PADDING);
+            command.env_clear().envs(padding.map(|padding| (PADDING, padding)));
         }
         command.envs(&self.environment);
         Ok(command)
@@ -144,6 +146,9 @@ impl Filled {
         shown(self.words.first().map_or("", String::as_str).as_bytes(), 200)
     }
 }
+
+/// The variable by which a trial's environment gets another size than the last one's.
+const PADDING: &str = "SCRUPLE_PADDING";
 
 /// A command line for people: its words with blanks between them.
 pub(crate) fn line(words: &[String]) -> String {

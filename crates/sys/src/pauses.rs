@@ -51,6 +51,16 @@ pub fn suspended_ns() -> u64 {
     (0..READINGS).map(reading).min().map_or(0, |(_, suspended)| suspended)
 }
 
+/// Whether a process is stopped (SIGSTOP, a tracer) or in a frozen cgroup. False where the kernel does
+/// not tell.
+pub fn stands_still(pid: crate::Pid) -> bool {
+    let stat = crate::text::read(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
+    let sleeps_in = crate::text::read(format!("/proc/{pid}/wchan")).unwrap_or_default();
+    let frozen = ["refrigerator", "freezer"].iter().any(|name| sleeps_in.contains(name));
+    matches!(state, Some('T' | 't')) || frozen
+}
+
 fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is a valid timespec that outlives the call; both clocks exist since Linux
@@ -65,6 +75,22 @@ mod tests {
     use super::*;
     use crate::testing::in_child;
     use crate::{process, task};
+
+    #[test]
+    fn a_stopped_process_stands_still() {
+        let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+        let pid = sleeper.id() as crate::Pid;
+        assert!(!stands_still(pid));
+        process::kill(pid, libc::SIGSTOP).unwrap();
+        let begun = std::time::Instant::now();
+        while !stands_still(pid) && begun.elapsed().as_secs() < 20 {
+            std::thread::yield_now();
+        }
+        assert!(stands_still(pid));
+        sleeper.kill().unwrap();
+        sleeper.wait().unwrap();
+        assert!(!stands_still(pid));
+    }
 
     #[test]
     fn a_stop_is_noticed_when_it_is_over() {

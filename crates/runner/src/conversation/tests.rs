@@ -32,7 +32,7 @@ fn heard(said: &[u8], printed: &[u8]) -> (Vec<FromTrial>, Heard, String) {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     let (log, mut printer) = std::io::pipe().unwrap();
     let process = sys::pidfd::open(sys::process::pid()).unwrap();
-    let mut talk = Conversation::new(ours, log, process).unwrap();
+    let mut talk = Conversation::new(ours, log, process, sys::process::pid()).unwrap();
     printer.write_all(printed).unwrap();
     drop(printer);
     let begun = Instant::now();

@@ -51,7 +51,10 @@ fn its_environment() {
     measured(Subject { environment: environment.clone(), ..subject });
     let bare = Subject { environment, clear_environment: true, ..program(&["/usr/bin/env"]) };
     let record = measured(bare);
-    assert_eq!(observed(&record, "stdout_bytes"), "WORKERS=3 of them\n".len().to_string());
+    // Nothing else, but the padding that the record states.
+    let padding = "SCRUPLE_PADDING=\n".len() + record.padding_bytes as usize;
+    let bytes = "WORKERS=3 of them\n".len() + padding;
+    assert_eq!(observed(&record, "stdout_bytes"), bytes.to_string());
 }
 
 fn it_gets_no_input_and_no_terminal() {
