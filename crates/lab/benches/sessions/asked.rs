@@ -10,13 +10,15 @@ cargo bench -p lab --bench sessions -- <WHAT> [OPTIONS]
   null     sessions in which nothing is to be found: how often is something found?
   planted  sessions with planted delays: how often are they found and sized?
   between  sessions of one setting, compared with each other: how often is a difference found?
+  study    two programs, one 0, 2 or 5 % longer: how often does a study with all defaults find it,
+           and how often hyperfine, if it is installed, in the same time?
 
-  --sessions N           how many [200; planted: 20; between: 12]
+  --sessions N           how many [200; planted, study: 20; between: 12]
   --neighbour KIND       none, or bursts: processes that take the CPUs in bursts
                          [bursts; between: none]
   --experiment NAME      what a session between others measures [create]
   --from DIR             compare the sessions that are there, and measure none
-  --blocks N             blocks of a session that is not planted [6]
+  --blocks N             blocks of a session that is not planted [12]
   --time-budget TIME     time of a planted session, as scruple takes it [30s]
   --seed N               where the neighbour's bursts come from [1]
   --keep DIR             keep the sessions there";
@@ -30,6 +32,8 @@ pub(crate) enum What {
     Planted,
     /// Sessions of one setting against each other.
     Between,
+    /// Studies of two programs.
+    Study,
 }
 
 /// One call of the benchmark.
@@ -60,18 +64,19 @@ impl Asked {
             Some("null") => What::Null,
             Some("planted") => What::Planted,
             Some("between") => What::Between,
-            Some(other) => bail!("{other} is none of null, planted and between\n\n{USAGE}"),
-            None => bail!("null, planted or between?\n\n{USAGE}"),
+            Some("study") => What::Study,
+            Some(other) => bail!("{other} is none of null, planted, between and study\n\n{USAGE}"),
+            None => bail!("null, planted, between or study?\n\n{USAGE}"),
         };
         let mut asked = Asked {
             what,
             sessions: match what {
                 What::Null => 200,
-                What::Planted => 20,
+                What::Planted | What::Study => 20,
                 What::Between => 12,
             },
             bursts: what != What::Between,
-            blocks: 6,
+            blocks: 12,
             time_budget: "30s".into(),
             seed: 1,
             keep: None,

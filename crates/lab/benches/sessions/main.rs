@@ -4,6 +4,7 @@
 //! `cargo bench -p lab --bench sessions -- null --sessions 200 --neighbour bursts`
 //! `cargo bench -p lab --bench sessions -- planted --sessions 20 --neighbour bursts`
 //! `cargo bench -p lab --bench sessions -- between --sessions 12`
+//! `cargo bench -p lab --bench sessions -- study --sessions 20`
 //!
 //! Each session is a whole one, through the command line of the built product; what it says is read
 //! from its summary. Ends with code 3 where the bar is missed.
@@ -11,6 +12,7 @@
 mod asked;
 mod between;
 mod neighbour;
+mod study;
 mod tally;
 
 use anyhow::{Context, bail};
@@ -48,6 +50,10 @@ fn main() -> anyhow::Result<ExitCode> {
         neighbour::serve(&words[1..])?;
         return Ok(ExitCode::SUCCESS);
     }
+    if words.first().is_some_and(|role| role == study::ROLE) {
+        study::work(&words[1..])?;
+        return Ok(ExitCode::SUCCESS);
+    }
     if !words.iter().any(|word| word == "--bench") {
         println!("a benchmark, not a test:\n{}", asked::USAGE);
         return Ok(ExitCode::SUCCESS);
@@ -61,6 +67,7 @@ fn main() -> anyhow::Result<ExitCode> {
         What::Null => nulls(&asked, neighbour.as_mut())?,
         What::Planted => planted(&asked, neighbour.as_mut())?,
         What::Between => between::between(&asked)?,
+        What::Study => study::study(&asked, neighbour.as_mut())?,
     };
     let each_s = begun.elapsed().as_secs_f64() / f64::from(asked.sessions);
     println!("time per session: {each_s:.1} s");
