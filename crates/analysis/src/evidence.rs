@@ -115,6 +115,11 @@ impl Evidence {
         }
     }
 
+    /// Returns what [`Located::is_just`] does; `None` for a frequency.
+    pub(crate) fn is_just(&self, number: f64) -> Option<(f64, usize)> {
+        Some(self.located()?.is_just(self.scaled(number)))
+    }
+
     /// Returns on how many of the blocks' numbers, and of how many, the point's side of a boundary
     /// rests; `None` for a frequency.
     pub(crate) fn beyond(&self, boundary: f64) -> Option<(usize, usize)> {

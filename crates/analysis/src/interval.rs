@@ -162,6 +162,14 @@ impl Located {
         self.sign_test(|value| value < boundary && !near(value, boundary))
     }
 
+    /// Returns twice the p-value of the hypothesis that the median is another number than `number`, and
+    /// how many blocks have just that. Were the median another one, at most half of all blocks had it,
+    /// so that it takes a count or a coarse clock to decide.
+    pub(crate) fn is_just(&self, number: f64) -> (f64, usize) {
+        let p_value = (2.0 * self.sign_test(|value| near(value, number))).min(1.0);
+        (p_value, self.blocks.iter().filter(|value| near(**value, number)).count())
+    }
+
     fn sign_test(&self, speaks_for: impl Fn(f64) -> bool) -> f64 {
         let sides: Vec<f64> =
             self.blocks.iter().map(|value| f64::from(u8::from(speaks_for(*value)))).collect();

@@ -61,6 +61,12 @@ pub(crate) fn lean(quantity: &Quantity, evidence: &Evidence, region: Region) -> 
         |holds, boundaries: &[(f64, Side)]| Some(Leaning::towards(holds, evidence, boundaries));
     match (low, high) {
         (None, None) => None,
+        // A region of one number is that of a count: each block that has it speaks for it.
+        (Some(low), Some(high)) if low == high && point == low && !evidence.is_certain() => {
+            let (p_value, agreeing) = evidence.is_just(low)?;
+            let blocks = evidence.located().map(|located| (agreeing, located.samples));
+            Some(Leaning { holds: true, p_value: Some(p_value), blocks })
+        }
         (Some(low), Some(high)) if low > high => None,
         (Some(low), _) if point < low => towards(false, &[(low, Side::Above)]),
         (_, Some(high)) if point > high => towards(false, &[(high, Side::Below)]),
@@ -156,6 +162,21 @@ mod tests {
         assert_eq!(lean(&ratio(), &evidence(&TWO), Region::within(3.0, 2.0)), None);
         let free = Region { low: None, high: None };
         assert_eq!(lean(&ratio(), &evidence(&TWO), free), None);
+    }
+
+    #[test]
+    fn a_region_of_one_number_is_decided_by_the_blocks_that_have_it() {
+        let counts = |values: &[f64]| {
+            let located = centre(values).unwrap();
+            Evidence::Blocks { located, scale: Scale::Linear, computed: false }
+        };
+        let nine = lean(&ratio(), &counts(&[4.0; 9]), Region::within(4.0, 4.0)).unwrap();
+        assert!(nine.holds && nine.p_value.unwrap() < 0.005 && nine.blocks == Some((9, 9)));
+        let torn = [4.0, 4.0, 5.0, 4.0, 3.0, 4.0, 4.0, 5.0, 4.0];
+        let torn = lean(&ratio(), &counts(&torn), Region::within(4.0, 4.0)).unwrap();
+        assert!(torn.holds && torn.p_value.unwrap() > 0.05 && torn.blocks == Some((6, 9)));
+        let other = lean(&ratio(), &counts(&[5.0; 9]), Region::within(4.0, 4.0)).unwrap();
+        assert!(!other.holds && other.p_value.unwrap() < 0.005);
     }
 
     #[test]

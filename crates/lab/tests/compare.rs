@@ -70,9 +70,9 @@ fn two_recorded_sessions_are_compared_in_words_and_in_json() {
     assert_eq!(comparison.sides.len(), 2);
     assert_eq!(comparison.experiments.len(), 1);
     let whole = json(&[BASE, LATER]);
-    assert_eq!(whole.experiments.len(), 17);
+    assert_eq!(whole.experiments.len(), 21);
     let refused = whole.experiments.iter().filter(|it| it.refused.is_some()).count();
-    assert_eq!(refused, 13, "create, clock, false_sharing and null are in both");
+    assert_eq!(refused, 17, "create, clock, false_sharing and null are in both");
     assert!(whole.warnings.iter().any(|it| it.contains("one session a side")));
     assert!(whole.facts.iter().any(|row| row.name == "shield"));
     assert!(whole.alike[0].contains("the same machine"));

@@ -48,7 +48,7 @@ fn the_words_are_understood_wherever_cargo_puts_its_own() {
 #[test]
 fn a_wrong_word_is_named() {
     for (line, named) in [
-        ("", "null, planted or between?"),
+        ("", "null, planted, between or study?"),
         ("nul", "nul is none of"),
         ("null --sessions", "--sessions wants a value"),
         ("null --sessions -3", "--sessions -3"),

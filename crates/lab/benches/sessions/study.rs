@@ -91,7 +91,11 @@ fn found_by_study(
          text = \"The second takes longer.\"\n\
          ratio = {{ of = {{ steps = {} }}, to = {{ steps = {} }}, response = \"wall\" }}\n\
          holds = \"> 1\"\n",
-        base[0], base[2], other_level(thousandths, &other), other_level(thousandths, &other), base[2]
+        base[0],
+        base[2],
+        other_level(thousandths, &other),
+        other_level(thousandths, &other),
+        base[2]
     );
     let file = folder.join("two.toml");
     std::fs::write(&file, text)?;
@@ -149,8 +153,7 @@ fn found_by_hyperfine(thousandths: u64, folder: &Path, time: Duration) -> anyhow
     };
     let (a, b) = (times(0), times(1));
     let moments = |values: &[f64]| Some((analysis::mean(values)?, analysis::variance(values)?));
-    let ((ma, va), (mb, vb)) =
-        moments(&a).zip(moments(&b)).context("hyperfine gave no times")?;
+    let ((ma, va), (mb, vb)) = moments(&a).zip(moments(&b)).context("hyperfine gave no times")?;
     let (ea, eb) = (va / a.len() as f64, vb / b.len() as f64);
     let freedom =
         (ea + eb).powi(2) / (ea * ea / (a.len() - 1) as f64 + eb * eb / (b.len() - 1) as f64);
