@@ -27,8 +27,10 @@ fn main() {
 /// Per cent of `sessions` in which something holds, with the upper 95 % limit.
 fn share(sessions: u64, mut holds: impl FnMut() -> bool) -> (f64, f64, f64) {
     let count = (0..sessions).filter(|_| holds()).count() as u64;
-    let found = proportion(count, sessions).expect("there are sessions");
-    (100.0 * found.point, 100.0 * found.low, 100.0 * found.high)
+    // Of no sessions nothing is known.
+    let found =
+        proportion(count, sessions).map_or([0.0, 0.0, 1.0], |it| [it.point, it.low, it.high]);
+    (100.0 * found[0], 100.0 * found[1], 100.0 * found[2])
 }
 
 fn heading(title: &str, columns: &[String]) {
