@@ -377,6 +377,27 @@ mod tests {
     }
 
     #[test]
+    fn no_number_of_blocks_ends_a_session_while_time_is_left() {
+        let mut course = course();
+        let need =
+            analysis::Need { ratio: 1.5, treatments: course.treatments.clone(), headline: None };
+        let completed = || model::Outcome::Completed { leaked: 0 };
+        for (block, in_quick) in [(5, true), (39, true), (500, true), (BLOCKS_MAX - 1, false)] {
+            let one = record(&course, block, completed());
+            course.note(&one);
+            let next = |profile, left_ns| {
+                let options = Options { profile, ..Options::default() };
+                let courses = std::slice::from_ref(&course);
+                next_by_width(courses, &[&need], &options, 7, left_ns).map(|next| next.block)
+            };
+            let follows = in_quick.then_some(block + 1);
+            assert_eq!(next(model::Profile::Quick, u64::MAX), follows);
+            assert_eq!(next(model::Profile::Quick, 0), None);
+            assert_eq!(next(model::Profile::Smoke, u64::MAX), None);
+        }
+    }
+
+    #[test]
     fn what_lacks_blocks_is_named_with_those_it_has() {
         let options = Options { profile: model::Profile::Quick, ..Options::default() };
         let mut courses = [course()];

@@ -138,13 +138,24 @@ fn say_what_has_changed(session: &Session) {
     let Some(file) = session.manifest().options.study.as_ref().map(PathBuf::from) else {
         return;
     };
-    let now = read(&file).ok().map(|study| study.design);
-    if now.as_ref() != session.manifest().designs.first() {
+    let manifest = session.manifest();
+    let (mut now, then) = (read(&file).ok().map(|study| study.design), manifest.designs.first());
+    // What was asked on the command line is no change of the file.
+    if let (Some(now), Some(then), true) = (&mut now, then, asks_for_a_width(&manifest.command)) {
+        now.precision = then.precision;
+    }
+    if now.as_ref() != then {
         ui::warn(&format!(
             "{} is not as it was when the session was begun; the session goes on as it was",
             file.display()
         ));
     }
+}
+
+/// Whether a command line sets how narrow the intervals are to be, or takes it from a session.
+fn asks_for_a_width(command: &[String]) -> bool {
+    let option = |word: &String| word.split('=').next().unwrap_or_default().to_string();
+    command.iter().map(option).any(|option| ["--detect", "--from"].contains(&option.as_str()))
 }
 
 /// Writes a study to begin from.

@@ -250,3 +250,26 @@ fn an_interrupted_study_goes_on_and_a_session_is_study_enough() {
     assert!(output.status.success(), "{}", said(&output));
     assert_eq!(stored_trials(&again).len(), 5);
 }
+
+#[test]
+fn a_width_that_was_asked_for_is_kept_and_is_no_change_of_the_file() {
+    let _alone = alone();
+    let dir = tempfile::tempdir().unwrap();
+    let text = "command = [\"true\"]\nprecision = \"5%\"";
+    let (file, session) = (study(dir.path(), text), dir.path().join("s"));
+    refused(&[&file, "--detect", "two"], &["--detect", "\"two\"", "write it as 2%"]);
+    let output = measured(&file, &session, &["--detect", "3%"]);
+    assert!(output.status.success(), "{}", said(&output));
+    let manifest: Value =
+        serde_json::from_slice(&std::fs::read(session.join("manifest.json")).unwrap()).unwrap();
+    let precision = manifest["designs"][0]["precision"].as_f64().unwrap();
+    assert!((0.015..0.03).contains(&precision), "{precision}");
+    let changed = |text: &str| {
+        std::fs::write(&file, text).unwrap();
+        let output = scruple_study(&["--resume", &session.display().to_string()]);
+        assert!(output.status.success(), "{}", said(&output));
+        String::from_utf8_lossy(&output.stderr).contains("is not as it was")
+    };
+    assert!(!changed(text));
+    assert!(changed(&text.replace("true", "false")));
+}

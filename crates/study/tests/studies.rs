@@ -126,6 +126,30 @@ holds = "<= 1 s"
 "#;
 
 #[test]
+fn cpu_time_is_the_twin_of_elapsed_time_alone() {
+    let metrics = "[metrics.own]\nregex = '([0-9]+)'\nunit = \"ms\"";
+    let design = read(&format!("command = [\"a\"]\n{metrics}")).unwrap().design;
+    let twins = design.responses.iter().filter_map(|it| Some((&*it.name, it.cpu_twin.as_deref()?)));
+    assert_eq!(twins.collect::<Vec<_>>(), [("wall_ns", "cpu_ns")]);
+}
+
+#[test]
+fn a_difference_to_be_detected_sets_the_width() {
+    let mut design = read("command = [\"a\"]\nprecision = \"5%\"").unwrap().design;
+    for (text, most) in [("2%", 0.02), ("0.5 %", 0.005), ("100%", 1.0)] {
+        study::detect(&mut design, text).unwrap();
+        // Half of an interval must be narrower than the difference, or the point alone decides.
+        assert!((most / 2.0..most).contains(&design.precision), "{text}: {}", design.precision);
+    }
+    let before = design.clone();
+    for text in ["", "two", "0%", "-1%", "101%", "NaN%", "0.05%"] {
+        let told = study::detect(&mut design, text).unwrap_err();
+        assert!(told.contains("write it as 2%") && told.contains(text), "{text}: {told}");
+        assert_eq!(design, before, "{text}");
+    }
+}
+
+#[test]
 fn every_key_has_its_place_in_the_design() {
     let design = read(FULL).unwrap().design;
     let subject = design.subject.clone().unwrap();

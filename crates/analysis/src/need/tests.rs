@@ -59,6 +59,23 @@ fn the_widest_finding_decides_and_asks_for_its_treatments() {
     assert!((estimate.point - 2.002).abs() < 0.002);
 }
 
+#[test]
+fn the_controls_are_in_every_block_that_narrows_something() {
+    let mut design = study();
+    let cell = |model: &str| Cell::new([("model", model)]);
+    let control = |response: &str| model::Control {
+        response: response.into(),
+        a: cell("process"),
+        b: cell("thread"),
+    };
+    design.controls = vec![control("task_ns")];
+    assert_eq!(models(&ask(&design, &records(16))), vec!["empty", "process", "thread"]);
+    // They never keep a session going by themselves.
+    design.findings.truncate(1);
+    let need = ask(&design, &records(16));
+    assert_eq!((need.ratio <= 1.0, models(&need)), (true, vec![]));
+}
+
 fn claim(quantity: Quantity, holds_if: Region) -> Claim {
     Claim {
         id: "claim".into(),
