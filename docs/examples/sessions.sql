@@ -19,8 +19,7 @@ GROUP BY ALL ORDER BY trials DESC, experiment, reason
 LIMIT 20;
 
 -- How many times a thread does a process cost, session by session? One ratio per block, both of whose
--- trials ran within the same minute, then the Hodges-Lehmann estimate, as in the report: the median of
--- the means of all pairs of blocks, each with itself, too.
+-- trials ran within the same minute, then the median of these ratios, as in the report.
 WITH blocks AS (
     SELECT session, host, block, ln(
         max(value) FILTER (factor_mechanism = 'fork') / max(value) FILTER (factor_mechanism = 'pthread')
@@ -30,8 +29,7 @@ WITH blocks AS (
         AND treatment LIKE 'descriptors=0 mappings=0 mechanism=% pages=4k placement=same touched=0'
     GROUP BY ALL
 )
-SELECT a.session, a.host, exp(median((a.log_ratio + b.log_ratio) / 2)) AS ratio,
-    count(DISTINCT a.block) AS blocks
-FROM blocks a JOIN blocks b ON a.session = b.session AND a.block <= b.block
-WHERE a.log_ratio IS NOT NULL AND b.log_ratio IS NOT NULL
-GROUP BY ALL ORDER BY a.session;
+SELECT session, host, exp(median(log_ratio)) AS ratio, count(DISTINCT block) AS blocks
+FROM blocks
+WHERE log_ratio IS NOT NULL
+GROUP BY ALL ORDER BY session;
