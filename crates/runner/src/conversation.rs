@@ -1,9 +1,9 @@
+use crate::pauses::{LOOK, Pauses};
 use model::{FromTrial, MESSAGE_BYTES_MAX, ToTrial};
 use std::io::{ErrorKind, PipeReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
-use sys::Pid;
 
 /// A trial measures in silence. What it prints is kept for people, up to this much.
 pub(crate) const LOG_BYTES_KEPT: usize = 4096;
@@ -31,32 +31,6 @@ pub(crate) struct Conversation {
     log_bytes: usize,
     woken: Option<Instants>,
     pauses: Pauses,
-}
-
-/// The longest wait without a look at whether the trial stands still. A wake-up costs it some
-/// microseconds at most.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// A wait that took so much longer than asked for stood still itself: with the trial, where both are
-/// in a container that was paused.
-const STOOD_STILL: Duration = Duration::from_millis(1000);
-
-/// What was seen of a trial that stood still.
-#[derive(Clone, Copy, Debug)]
-struct Pauses {
-    pid: Pid,
-    count: u32,
-    /// Whether it stood still at the last look.
-    now: bool,
-}
-
-impl Pauses {
-    /// Looks after a wait for `asked` that took `waited`.
-    fn look(&mut self, asked: Duration, waited: Duration) {
-        let still = waited > asked + STOOD_STILL || sys::pauses::stands_still(self.pid);
-        self.count += u32::from(still && !self.now);
-        self.now = still;
-    }
 }
 
 /// When the trial began to answer, on the runner's clocks.
@@ -93,7 +67,7 @@ impl Conversation {
         stream: UnixStream,
         log: PipeReader,
         process: OwnedFd,
-        pid: Pid,
+        pauses: Pauses,
     ) -> std::io::Result<Self> {
         stream.set_nonblocking(true)?;
         Ok(Conversation {
@@ -105,7 +79,7 @@ impl Conversation {
             log_tail: Vec::new(),
             log_bytes: 0,
             woken: None,
-            pauses: Pauses { pid, count: 0, now: false },
+            pauses,
         })
     }
 
@@ -192,7 +166,7 @@ impl Conversation {
 
     /// How often the trial was seen to stand still.
     pub(crate) fn pauses(&self) -> u32 {
-        self.pauses.count
+        self.pauses.count()
     }
 
     /// When the trial began to say what was heard last: reading and parsing it comes after.

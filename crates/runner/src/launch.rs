@@ -1,5 +1,6 @@
 use crate::conversation::{Conversation, Heard, Instants};
 use crate::guard::Guard;
+use crate::pauses::Pauses;
 use crate::plan::{padding_bytes, trial_seed};
 use crate::settings::Settings;
 use crate::surroundings::Before;
@@ -15,7 +16,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use sys::cgroup::Quotas;
+use sys::cgroup::{Freezers, Quotas};
 use sys::task::{Ended, Pid};
 
 /// A trial that has answered gets this long to end: gigabytes take a while to unmap.
@@ -55,6 +56,8 @@ pub struct Runner {
     guard: Guard,
     /// The quotas of CPU time that hold the trials, which inherit this process's cgroup.
     quotas: Quotas,
+    /// The hierarchies in which somebody may freeze a trial.
+    freezers: Freezers,
     /// Children that this process had before it conducted anything: a shell may have started them
     /// and then become us. They are nobody's orphans.
     foreign: Vec<Pid>,
@@ -111,7 +114,8 @@ impl Runner {
         let shield = Shield::raise(&settings, &mut guard)?;
         // In the shield by now: its cgroup is the one the trials are born in.
         let quotas = Quotas::of_own();
-        Ok(Runner { settings, shield, guard, quotas, foreign, unclear: None })
+        let freezers = Freezers::here();
+        Ok(Runner { settings, shield, guard, quotas, freezers, foreign, unclear: None })
     }
 
     /// How trials are shielded.
@@ -143,7 +147,7 @@ impl Runner {
         let limit = Duration::from_millis(order.design.time_limit_ms);
         let deadline = Instant::now() + limit;
 
-        let (pid, mut talk) = spawn(padding_bytes(seed), &folder, order.design)?;
+        let (pid, mut talk) = self.spawn(padding_bytes(seed), &folder, order.design)?;
         self.guard.watch(Some(pid));
         let mut known = Known::default();
         let talked = self.talk(order, seed, &mut talk, &mut known, begun_ns, deadline);
@@ -272,6 +276,38 @@ impl Runner {
         }
     }
 
+    fn spawn(
+        &self,
+        padding_bytes: u32,
+        folder: &Path,
+        design: &Design,
+    ) -> Result<(Pid, Conversation), Error> {
+        let start = |cause| Error::Start { what: "trial", cause };
+        let (ours, theirs) = UnixStream::pair().map_err(start)?;
+        let (log, printed) = std::io::pipe().map_err(start)?;
+        let mut command = Command::new("/proc/self/exe");
+        if design.subject.is_none() {
+            command.env_clear();
+        }
+        // A program of the user's gets the user's environment; it passes through and is not stored.
+        let child = command
+            .arg(kit::TRIAL)
+            .arg(&design.id)
+            .env("SCRUPLE_PADDING", "x".repeat(padding_bytes as usize))
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
+            .stdout(Stdio::from(printed.try_clone().map_err(start)?))
+            .stderr(Stdio::from(printed))
+            .current_dir(folder)
+            .process_group(0)
+            .spawn()
+            .map_err(start)?;
+        let pid = child.id() as Pid;
+        let process = sys::pidfd::open(pid)?;
+        let pauses = Pauses::new(pid, design.subject.is_some(), self.freezers.clone());
+        let talk = Conversation::new(ours, log, process, pauses).map_err(start)?;
+        Ok((pid, talk))
+    }
+
     /// Ends whatever is left of the trial. Its group is killed before its leader is reaped, so
     /// that the group's number cannot have been given to somebody else; what left the group comes
     /// to us as its orphans' reaper and is killed too.
@@ -356,32 +392,6 @@ fn unwind(pid: Pid, talk: &mut Conversation) {
 
 fn alive(pids: &[Pid]) -> u32 {
     pids.iter().filter(|pid| matches!(sys::process::peek_exited(**pid), Ok(false))).count() as u32
-}
-
-fn spawn(padding_bytes: u32, folder: &Path, design: &Design) -> Result<(Pid, Conversation), Error> {
-    let start = |cause| Error::Start { what: "trial", cause };
-    let (ours, theirs) = UnixStream::pair().map_err(start)?;
-    let (log, printed) = std::io::pipe().map_err(start)?;
-    let mut command = Command::new("/proc/self/exe");
-    if design.subject.is_none() {
-        command.env_clear();
-    }
-    // A program of the user's gets the user's environment; it passes through and is not stored.
-    let child = command
-        .arg(kit::TRIAL)
-        .arg(&design.id)
-        .env("SCRUPLE_PADDING", "x".repeat(padding_bytes as usize))
-        .stdin(Stdio::from(OwnedFd::from(theirs)))
-        .stdout(Stdio::from(printed.try_clone().map_err(start)?))
-        .stderr(Stdio::from(printed))
-        .current_dir(folder)
-        .process_group(0)
-        .spawn()
-        .map_err(start)?;
-    let pid = child.id() as Pid;
-    let process = sys::pidfd::open(pid)?;
-    let talk = Conversation::new(ours, log, process, pid).map_err(start)?;
-    Ok((pid, talk))
 }
 
 fn answered(message: FromTrial, phase: Phase, known: &mut Known) -> Talk {

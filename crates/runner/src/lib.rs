@@ -11,6 +11,7 @@ mod conversation;
 mod guard;
 mod launch;
 mod leftovers;
+mod pauses;
 mod plan;
 mod rival;
 mod settings;

@@ -36,7 +36,7 @@ fn design() -> Design {
     }
 }
 
-const MANNERS: [&str; 23] = [
+const MANNERS: [&str; 25] = [
     "nothing",
     "hang_before_ready",
     "hang_after_go",
@@ -60,6 +60,8 @@ const MANNERS: [&str; 23] = [
     "leave_files",
     "begin_anew",
     "work_under_a_quota",
+    "be_stopped",
+    "be_frozen",
 ];
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
@@ -121,6 +123,11 @@ fn misbehave(trial: &Trial<'_>, manner: &str) -> Result<(), Stop> {
                 std::hint::spin_loop();
             }
         }
+        "be_stopped" => be_paused(|trial, still| {
+            let signal = if still { sys::signal::SIGSTOP } else { sys::signal::SIGCONT };
+            sys::process::kill(trial, signal)
+        })?,
+        "be_frozen" => be_frozen()?,
         "leave_files" => {
             std::fs::create_dir("folder")?;
             std::fs::write("folder/file", "left behind")?;
@@ -177,6 +184,40 @@ fn out_of_memory(trial: &Trial<'_>) -> Result<(), Stop> {
     group.add(sys::process::pid())?;
     let mut hoard = sys::pages::Mapping::new(256 << 20, sys::pages::Huge::Never)?;
     hoard.touch(4096);
+    Ok(())
+}
+
+/// How long a trial is paused: several looks of the runner.
+const PAUSE_NS: u64 = 350_000_000;
+
+/// Has a process of its own stop this trial and let it go on.
+fn be_paused(set_still: impl Fn(sys::Pid, bool) -> sys::Result<()>) -> Result<(), Stop> {
+    let trial = sys::process::pid();
+    let helper = sys::task::fork_run(|| {
+        let stopped = set_still(trial, true);
+        sys::clock::sleep_ns(PAUSE_NS);
+        i32::from(stopped.and_then(|()| set_still(trial, false)).is_err())
+    })?;
+    match sys::task::wait(helper)?.code {
+        Some(0) => Ok(()),
+        code => Err(Stop::failed(format!("the helper ended with {code:?}"))),
+    }
+}
+
+fn be_frozen() -> Result<(), Stop> {
+    let name = format!("scruple-test-frozen-{}", sys::process::pid());
+    let own = sys::cgroup::Cgroup::own("freezer");
+    let (own, group) = own
+        .and_then(|own| Ok((own, sys::cgroup::Cgroup::create("freezer", &name)?.guarded())))
+        .map_err(|error| Stop::unsupported(error.to_string()))?;
+    be_paused(|trial, still| {
+        if still {
+            group.group().add(trial)?;
+        }
+        group.group().set_frozen(still)
+    })?;
+    own.add(sys::process::pid())?;
+    group.end()?;
     Ok(())
 }
 
@@ -354,6 +395,22 @@ fn work_under_a_quota() -> Result<(), Failed> {
     }
 }
 
+/// A trial that stood still completes, and says that it did.
+fn paused(manner: &'static str) -> Test {
+    Test::test(manner, move || {
+        let folder = tempfile::tempdir()?;
+        let record = Bench::new(folder.path()).conduct(manner);
+        match (&record.outcome, record.machine.trial_pauses) {
+            (Outcome::Completed { leaked: 0 }, 1..) => Ok(()),
+            (Outcome::Unsupported { reason }, _) if manner == "be_frozen" => {
+                println!("skipped: {reason}");
+                Ok(())
+            }
+            seen => Err(Failed::from(format!("{seen:?}"))),
+        }
+    })
+}
+
 /// The first argument of a process that begins a runner and is killed when its scratch folder stands.
 const KILLED_EARLY: &str = "__killed_early";
 
@@ -425,6 +482,8 @@ fn tests() -> Vec<Test> {
         expect("leave_files", |o| *o == Outcome::Completed { leaked: 0 }),
         expect("begin_anew", |o| *o == Outcome::Completed { leaked: 0 }),
         Test::test("work_under_a_quota", work_under_a_quota),
+        paused("be_stopped"),
+        paused("be_frozen"),
         Test::test("killed_early", killed_early),
         Test::test("a_cpu_is_taken_away", a_cpu_is_taken_away),
         Test::test("every_manner_has_its_test", || {

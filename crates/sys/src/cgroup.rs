@@ -5,12 +5,14 @@
 //! to go away whatever happens holds a [`Guard`].
 
 mod find;
+mod freezer;
 mod inherited;
 mod nest;
 mod quota;
 
 use crate::error::last_errno;
 use crate::{Error, Pid, Result, process, text};
+pub use freezer::Freezers;
 pub use inherited::{memory_limit, tasks_limit};
 pub use nest::{Nest, Plan};
 #[cfg(test)]
@@ -221,6 +223,17 @@ impl Cgroup {
                 self.write("cpu.cfs_quota_us", &quota_us.to_string())
             }
             Version::V2 => self.write("cpu.max", &format!("{quota_us} {PERIOD_US}")),
+        }
+    }
+
+    /// Freezes all processes of the group and of those below it, or lets them go on.
+    ///
+    /// # Errors
+    /// `ENOENT` without the `freezer` controller (version 2: before Linux 5.2); `EACCES`.
+    pub fn set_frozen(&self, frozen: bool) -> Result<()> {
+        match self.version {
+            Version::V1 => self.write("freezer.state", if frozen { "FROZEN" } else { "THAWED" }),
+            Version::V2 => self.write("cgroup.freeze", if frozen { "1" } else { "0" }),
         }
     }
 

@@ -51,14 +51,19 @@ pub fn suspended_ns() -> u64 {
     (0..READINGS).map(reading).min().map_or(0, |(_, suspended)| suspended)
 }
 
-/// Whether a process is stopped (SIGSTOP, a tracer) or in a frozen cgroup. False where the kernel does
-/// not tell.
-pub fn stands_still(pid: crate::Pid) -> bool {
-    let stat = crate::text::read(format!("/proc/{pid}/stat")).unwrap_or_default();
-    let state = stat.rsplit(") ").next().and_then(|rest| rest.chars().next());
-    let sleeps_in = crate::text::read(format!("/proc/{pid}/wchan")).unwrap_or_default();
-    let frozen = ["refrigerator", "freezer"].iter().any(|name| sleeps_in.contains(name));
-    matches!(state, Some('T' | 't')) || frozen
+/// Whether a process is stopped (SIGSTOP).
+pub fn is_stopped(pid: crate::Pid) -> bool {
+    state_of(pid) == Some('T')
+}
+
+/// Whether a tracer holds a process, for the moment of a system call or for longer.
+pub fn is_held_by_tracer(pid: crate::Pid) -> bool {
+    state_of(pid) == Some('t')
+}
+
+fn state_of(pid: crate::Pid) -> Option<char> {
+    let stat = crate::text::read(format!("/proc/{pid}/stat")).ok()?;
+    crate::proc::parse_stat(&stat).map(|stat| stat.state)
 }
 
 fn read(clock: libc::clockid_t) -> u64 {
@@ -73,23 +78,26 @@ fn read(clock: libc::clockid_t) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::in_child;
+    use crate::testing::{eventually, in_child};
     use crate::{process, task};
 
     #[test]
-    fn a_stopped_process_stands_still() {
+    fn a_stop_is_seen_and_remembered() {
         let mut sleeper = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = sleeper.id() as crate::Pid;
-        assert!(!stands_still(pid));
+        assert!(!is_stopped(pid));
         process::kill(pid, libc::SIGSTOP).unwrap();
-        let begun = std::time::Instant::now();
-        while !stands_still(pid) && begun.elapsed().as_secs() < 20 {
-            std::thread::yield_now();
-        }
-        assert!(stands_still(pid));
+        eventually("the stop", || is_stopped(pid));
+        assert!(!process::take_continued(pid).unwrap());
+        process::kill(pid, libc::SIGCONT).unwrap();
+        assert!(!is_stopped(pid));
+        // A stop is remembered when it is over, once.
+        assert!(process::take_continued(pid).unwrap());
+        assert!(!process::take_continued(pid).unwrap());
         sleeper.kill().unwrap();
         sleeper.wait().unwrap();
-        assert!(!stands_still(pid));
+        assert!(!is_stopped(pid));
+        assert!(process::take_continued(pid).is_err());
     }
 
     #[test]

@@ -5,7 +5,7 @@ mod family;
 use crate::error::{check, last_errno};
 use crate::proc::parse_stat;
 use crate::{Error, Pid, Result, text};
-pub use family::{descendants, family, kill_descendants};
+pub use family::{descendants, family, kill_descendants, nearest};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Sends `signal` to all processes of the group `pgid`. A group that has no
@@ -211,22 +211,35 @@ pub fn group() -> Pid {
 /// # Errors
 /// `ECHILD` where `pid` is no child of this process or was reaped.
 pub fn peek_exited(pid: Pid) -> Result<bool> {
+    has_changed(pid, libc::WEXITED | libc::WNOWAIT)
+}
+
+/// Whether the child `pid` was stopped and continued (SIGSTOP, then SIGCONT) since this was last
+/// asked, however short the stop was. The kernel forgets it when the child ends.
+///
+/// # Errors
+/// As [`peek_exited`].
+pub fn take_continued(pid: Pid) -> Result<bool> {
+    has_changed(pid, libc::WCONTINUED)
+}
+
+/// Asks waitid, without waiting, whether the child `pid` has changed in one of the ways of `flags`.
+fn has_changed(pid: Pid, flags: libc::c_int) -> Result<bool> {
     let call = || format!("waitid(process {pid})");
     let Some(id) = libc::id_t::try_from(pid).ok().filter(|id| *id > 0) else {
         return Err(Error::new(call(), libc::ECHILD));
     };
-    let flags = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
     loop {
         // SAFETY: all-zero bytes are a valid siginfo_t.
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         // SAFETY: `info` is ours and outlives the call.
-        let result = unsafe { libc::waitid(libc::P_PID, id, &raw mut info, flags) };
+        let result = unsafe { libc::waitid(libc::P_PID, id, &raw mut info, flags | libc::WNOHANG) };
         if result == -1 && last_errno() == libc::EINTR {
             continue;
         }
         check(result.into(), call)?;
-        // SAFETY: waitid filled the child's fields, or left the zeros if no
-        // child has ended; both are valid to read.
+        // SAFETY: waitid filled the child's fields, or left the zeros if the
+        // child has not changed; both are valid to read.
         return Ok(unsafe { info.si_pid() } == pid);
     }
 }

@@ -32,7 +32,8 @@ fn heard(said: &[u8], printed: &[u8]) -> (Vec<FromTrial>, Heard, String) {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     let (log, mut printer) = std::io::pipe().unwrap();
     let process = sys::pidfd::open(sys::process::pid()).unwrap();
-    let mut talk = Conversation::new(ours, log, process, sys::process::pid()).unwrap();
+    let pauses = Pauses::new(sys::process::pid(), false, sys::cgroup::Freezers::default());
+    let mut talk = Conversation::new(ours, log, process, pauses).unwrap();
     printer.write_all(printed).unwrap();
     drop(printer);
     let begun = Instant::now();

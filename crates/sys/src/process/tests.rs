@@ -139,3 +139,26 @@ fn a_child_keeps_what_it_is_told_and_its_first_three_descriptors() {
         );
     });
 }
+
+#[test]
+fn the_nearest_descendants_are_bounded() {
+    in_child(|| {
+        let parent = fork_run(|| {
+            let child = task::fork_run(sleep_long);
+            let sibling = task::fork_run(sleep_long);
+            if child.is_err() || sibling.is_err() { 1 } else { sleep_long() }
+        })
+        .unwrap();
+        if std::fs::read(format!("/proc/{parent}/task/{parent}/children")).is_err() {
+            println!("skipped: this kernel keeps no lists of children");
+            return;
+        }
+        eventually("two grandchildren", || nearest(pid(), 9).len() == 3);
+        let all = nearest(pid(), 9);
+        assert_eq!(all[0], parent);
+        assert_eq!(nearest(pid(), 2), all[..2]);
+        assert_eq!(nearest(parent, 9), all[1..]);
+        assert_eq!(nearest(pid(), 0), Vec::<Pid>::new());
+        kill_descendants(pid(), &[], std::time::Duration::from_secs(20)).unwrap();
+    });
+}
