@@ -49,6 +49,7 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
         steal(meter.steal_share),
         suspended(records),
         paused(records),
+        stood_still(records),
         hardware_threads(input.environment),
     ]
     .into_iter()
@@ -156,7 +157,19 @@ fn paused(records: &[Record]) -> Option<String> {
     (trials > 0).then(|| {
         format!(
             "scruple itself was stopped and continued (SIGSTOP, Ctrl-Z) during {}: its own clock \
-             counts the pause, what trials measure does not.",
+             counts the pause. What trials measured does not, unless they are tagged as paused.",
+            trials_of(trials)
+        )
+    })
+}
+
+fn stood_still(records: &[Record]) -> Option<String> {
+    let trials = records.iter().filter(|record| record.machine.trial_pauses > 0).count() as u64;
+    let them = if trials == 1 { "It is" } else { "They are" };
+    (trials > 0).then(|| {
+        format!(
+            "{} stood still for a while: stopped (SIGSTOP), or frozen with a cgroup or a container. \
+             The times that were measured include the pause. {them} tagged.",
             trials_of(trials)
         )
     })

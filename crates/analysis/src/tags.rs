@@ -214,9 +214,16 @@ mod tests {
         let quiet = Trial::new(0).wall(1000).cpu(999).foreign(50).switches(3).throttled(0).record();
         assert!(!tagger.is_tagged(&quiet), "{:?}", tagger.tags(&quiet));
         let loud = Trial::new(0).wall(1000).cpu(500).foreign(500).switches(3).steal(1).moved(2);
-        let loud = loud.throttled(9).suspended(12_000).record();
-        let all =
-            ["preempted", "stolen from", "migrated", "foreign load", "throttled", "suspended"];
+        let loud = loud.throttled(9).suspended(12_000).stood_still().record();
+        let all = [
+            "preempted",
+            "stolen from",
+            "migrated",
+            "foreign load",
+            "throttled",
+            "suspended",
+            "paused",
+        ];
         assert_eq!(names(&tagger, &loud), all);
         let mut failed = loud;
         failed.measured = None;

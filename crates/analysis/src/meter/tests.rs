@@ -176,15 +176,18 @@ proptest! {
 
 #[test]
 fn who_stood_still_is_told() {
-    let mut records: Vec<Record> = (0..4).map(|number| trial(number).record()).collect();
+    let mut records: Vec<Record> = (0..5).map(|number| trial(number).record()).collect();
     records[1] = trial(1).suspended(12_300).record();
     records[2] = trial(2).suspended(1_000).record();
     records[3] = trial(3).paused().record();
+    records[4] = trial(4).stood_still().record();
     let meter = meter_of(&records);
-    assert_eq!(meter.tags, vec![("suspended".to_string(), 2)]);
-    let [machine, own] = &meter.recognised[..] else { panic!("{:?}", meter.recognised) };
+    assert_eq!(meter.tags, vec![("paused".to_string(), 1), ("suspended".to_string(), 2)]);
+    let [machine, own, trial] = &meter.recognised[..] else { panic!("{:?}", meter.recognised) };
     assert!(machine.contains("suspended, for 13.3 s in all, during 2 trials"), "{machine}");
     assert!(own.contains("stopped and continued") && own.contains("during 1 trial:"), "{own}");
+    assert!(trial.starts_with("1 trial stood still for a while: stopped (SIGSTOP)"), "{trial}");
+    assert!(trial.ends_with("It is tagged."), "{trial}");
 }
 
 #[test]
