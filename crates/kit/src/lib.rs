@@ -11,6 +11,7 @@
 mod calibration;
 mod channel;
 pub mod declare;
+mod limits;
 mod measure;
 mod pmu;
 pub mod programs;

@@ -1,5 +1,6 @@
 use crate::calibration;
 use crate::channel::{Channel, ChannelError};
+use crate::limits;
 use crate::pmu::Pmu;
 use model::{Check, Counters, Exhibit, FromTrial, Measured, ProgramFile, Series, Spec, ToTrial};
 use std::collections::BTreeMap;
@@ -186,17 +187,15 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Refuses the treatment unless so much memory may be used: of what is available, and of what the
-    /// limits allow that the session has inherited.
+    /// Refuses the treatment unless one process may use so much memory: of what is available, and of
+    /// what the limits allow that the session has inherited.
     pub fn need_memory(&self, bytes: u64) -> Result<(), Stop> {
-        if let Some(limit) = sys::limits::of_memory().into_iter().find(|it| it.bytes < bytes) {
-            return Err(Stop::unsupported(format!(
-                "needs {} MB of memory, and {} allows {} MB",
-                bytes / 1_000_000,
-                limit.by,
-                limit.bytes / 1_000_000
-            )));
-        }
+        self.need_memory_in_all(bytes, bytes)
+    }
+
+    /// The same for processes that use so much in all, and `most` the largest of them: a cgroup limits
+    /// the sum, and a resource limit each process.
+    pub fn need_memory_in_all(&self, bytes: u64, most: u64) -> Result<(), Stop> {
         let have = self.spec.memory_bytes;
         if have < bytes {
             return Err(Stop::unsupported(format!(
@@ -205,7 +204,12 @@ impl<'a> Trial<'a> {
                 have / 1_000_000
             )));
         }
-        Ok(())
+        limits::memory(bytes, most)
+    }
+
+    /// Refuses the treatment unless so many more processes and threads may be started.
+    pub fn need_tasks(&self, count: usize) -> Result<(), Stop> {
+        limits::tasks(count as u64)
     }
 
     /// Refuses the treatment unless so much space may be used in the current folder.

@@ -2,6 +2,7 @@
 
 use model::{CpuCache, Environment, Neighbour};
 use std::time::Duration;
+use sys::limits::Resource;
 
 /// How long neighbours are looked at, and how many are named.
 const LOOK: Duration = Duration::from_millis(200);
@@ -34,7 +35,7 @@ pub(crate) fn look() -> Environment {
         rustc: env!("SCRUPLE_RUSTC").into(),
         build: if cfg!(debug_assertions) { "debug" } else { "release" }.into(),
         rights: if sys::process::is_root() { "root" } else { "user" }.into(),
-        settings: settings(),
+        settings: settings(memory.as_ref().map_or(u64::MAX, |memory| memory.total_bytes)),
         load: sys::proc::load().unwrap_or_default(),
         neighbours: neighbours
             .into_iter()
@@ -57,30 +58,47 @@ fn caches(cpu: u32) -> Vec<CpuCache> {
         .collect()
 }
 
-/// How many processes and threads the user may have; root may have any number.
-fn of_user() -> Option<u64> {
-    let limit = sys::limits::get(sys::limits::Resource::Processes).ok()?.soft;
-    limit.filter(|_| !sys::process::is_root())
-}
-
-fn settings() -> std::collections::BTreeMap<String, String> {
+fn settings(memory_bytes: u64) -> std::collections::BTreeMap<String, String> {
     let mut settings = sys::machine::settings();
     if let Some(quota) = sys::cgroup::cpu_quota() {
         settings.insert("cpu_quota".into(), format!("{quota:.2} CPUs"));
     }
-    for limit in sys::limits::of_memory() {
-        let name = match limit.by {
-            "RLIMIT_AS" => "limit_address_space",
-            "RLIMIT_DATA" => "limit_data",
-            _ => "limit_memory_cgroup",
-        };
-        settings.insert(name.into(), format!("{} MB", limit.bytes / 1_000_000));
-    }
-    if let Some(tasks) = sys::cgroup::tasks_limit() {
-        settings.insert("limit_tasks_cgroup".into(), format!("{tasks} tasks"));
-    }
-    if let Some(tasks) = of_user() {
-        settings.insert("limit_tasks_user".into(), format!("{tasks} tasks"));
-    }
+    settings.extend(limits(memory_bytes));
     settings
+}
+
+/// The limits that the session inherits, by the name under which they are recorded. A limit on memory
+/// that is above what the machine has limits nothing.
+fn limits(memory_bytes: u64) -> impl Iterator<Item = (String, String)> {
+    let memory = sys::cgroup::memory_room().map(|room| room.limit);
+    let memory = memory.filter(|limit| *limit < memory_bytes);
+    let tasks = sys::cgroup::tasks_room().map(|room| room.limit);
+    let groups = [
+        memory.map(|limit| ("memory_cgroup", in_mb(limit))),
+        tasks.map(|limit| ("tasks_cgroup", format!("{limit} tasks"))),
+    ];
+    let own = sys::limits::in_force().into_iter().filter_map(move |(resource, limit)| {
+        let of_memory = matches!(resource, Resource::AddressSpace | Resource::Data);
+        if of_memory && limit >= memory_bytes {
+            return None;
+        }
+        Some(match resource {
+            Resource::AddressSpace => ("address_space", in_mb(limit)),
+            Resource::Data => ("data", in_mb(limit)),
+            Resource::FileSize => ("file_size", in_mb(limit)),
+            Resource::Stack => ("stack", in_mb(limit)),
+            Resource::LockedMemory => ("locked_memory", in_mb(limit)),
+            Resource::OpenFiles => ("open_files", limit.to_string()),
+            Resource::Processes => ("tasks_user", format!("{limit} tasks")),
+            Resource::CpuTime => ("cpu_time", format!("{limit} s")),
+            // Scruple lowers it itself.
+            Resource::Core => return None,
+        })
+    });
+    let all = groups.into_iter().flatten().chain(own);
+    all.map(|(name, limit)| (format!("limit_{name}"), limit))
+}
+
+fn in_mb(bytes: u64) -> String {
+    format!("{} MB", bytes / 1_000_000)
 }

@@ -57,14 +57,7 @@ impl Waits {
 
 impl Pauses {
     pub(crate) fn new(trial: Pid, watches: bool, freezers: Freezers) -> Self {
-        Pauses {
-            trial,
-            watches,
-            count: 0,
-            now: false,
-            runner: Waits::now(),
-            freezers: Freezers::here(),
-        }
+        Pauses { trial, watches, count: 0, now: false, runner: Waits::now(), freezers }
     }
 
     /// Looks after a wait for `asked` that took `waited`.

@@ -13,7 +13,7 @@ mod quota;
 use crate::error::last_errno;
 use crate::{Error, Pid, Result, process, text};
 pub use freezer::Freezers;
-pub use inherited::{memory_limit, tasks_limit};
+pub use inherited::{Room, memory_room, tasks_room};
 pub use nest::{Nest, Plan};
 #[cfg(test)]
 pub(crate) use quota::parse_throttled_ns;

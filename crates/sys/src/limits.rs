@@ -20,6 +20,10 @@ pub enum Resource {
     Core,
     /// Size of the main thread's stack and of new threads' by default, in bytes.
     Stack,
+    /// Memory that may be locked, in bytes (`ulimit -l`, there in KiB).
+    LockedMemory,
+    /// CPU time of a process, in seconds (`ulimit -t`).
+    CpuTime,
 }
 
 /// A limit. `None` stands for "unlimited".
@@ -32,6 +36,19 @@ pub struct Limit {
 }
 
 impl Resource {
+    /// All of them.
+    pub const ALL: [Resource; 9] = [
+        Resource::AddressSpace,
+        Resource::Data,
+        Resource::FileSize,
+        Resource::OpenFiles,
+        Resource::Processes,
+        Resource::Core,
+        Resource::Stack,
+        Resource::LockedMemory,
+        Resource::CpuTime,
+    ];
+
     /// The kernel's name of the limit.
     pub fn name(self) -> &'static str {
         match self {
@@ -42,6 +59,8 @@ impl Resource {
             Resource::Processes => "RLIMIT_NPROC",
             Resource::Core => "RLIMIT_CORE",
             Resource::Stack => "RLIMIT_STACK",
+            Resource::LockedMemory => "RLIMIT_MEMLOCK",
+            Resource::CpuTime => "RLIMIT_CPU",
         }
     }
 
@@ -54,6 +73,8 @@ impl Resource {
             Resource::Processes => libc::RLIMIT_NPROC,
             Resource::Core => libc::RLIMIT_CORE,
             Resource::Stack => libc::RLIMIT_STACK,
+            Resource::LockedMemory => libc::RLIMIT_MEMLOCK,
+            Resource::CpuTime => libc::RLIMIT_CPU,
         }
     }
 }
@@ -68,25 +89,12 @@ pub fn get(resource: Resource) -> Result<Limit> {
     Ok(Limit { soft: bounded(raw.rlim_cur), hard: bounded(raw.rlim_max) })
 }
 
-/// A limit on memory that this process has inherited.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MemoryLimit {
-    /// What limits: `a memory cgroup`, `RLIMIT_AS`, `RLIMIT_DATA`.
-    pub by: &'static str,
-    /// To how many bytes: in all, or of each process.
-    pub bytes: u64,
-}
-
-/// The limits on memory that are in force for this process and what it starts: of the cgroups around
-/// it, of its address space and of its data, each where there is one.
-pub fn of_memory() -> Vec<MemoryLimit> {
-    let own = |resource: Resource| {
-        let bytes = get(resource).ok()?.soft?;
-        Some(MemoryLimit { by: resource.name(), bytes })
-    };
-    let group =
-        crate::cgroup::memory_limit().map(|bytes| MemoryLimit { by: "a memory cgroup", bytes });
-    [group, own(Resource::AddressSpace), own(Resource::Data)].into_iter().flatten().collect()
+/// The limits that are in force for each process of this session, of the resources for which there is
+/// one. What limits the tasks of a user does not limit root.
+pub fn in_force() -> Vec<(Resource, u64)> {
+    let all = Resource::ALL.into_iter();
+    let all = all.filter(|it| *it != Resource::Processes || !crate::process::is_root());
+    all.filter_map(|resource| Some((resource, get(resource).ok()?.soft?))).collect()
 }
 
 /// Sets the soft limit of this process (`None`: unlimited) and leaves the hard
@@ -143,6 +151,19 @@ mod tests {
             set(Resource::OpenFiles, Some(64)).unwrap();
             let after = get(Resource::OpenFiles).unwrap();
             assert_eq!(after, Limit { soft: Some(64), hard: before.hard });
+        });
+    }
+
+    #[test]
+    fn limits_in_force_are_listed() {
+        in_child(|| {
+            set(Resource::AddressSpace, Some(1 << 30)).unwrap();
+            set(Resource::OpenFiles, Some(64)).unwrap();
+            let listed = in_force();
+            assert!(listed.contains(&(Resource::AddressSpace, 1 << 30)), "{listed:?}");
+            assert!(listed.contains(&(Resource::OpenFiles, 64)), "{listed:?}");
+            let unlimited = |resource| get(resource).unwrap().soft.is_none();
+            assert!(listed.iter().all(|(resource, _)| !unlimited(*resource)), "{listed:?}");
         });
     }
 

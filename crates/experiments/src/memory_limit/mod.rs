@@ -7,9 +7,10 @@ mod shown;
 use design::{LIMITS, Limit};
 use house::{House, Order, Outcome};
 use kit::model::Profile;
-use kit::workers::MODELS;
+use kit::workers::{MODELS, Model};
 use kit::{Experiment, Stop, Trial};
 use shown::{METHODS, Method};
+use sys::limits::Resource;
 use sys::task::Pid;
 
 /// The experiment.
@@ -28,7 +29,8 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
         shown::need_top()?;
     }
     let order = read_order(trial)?;
-    trial.need_memory(order.count as u64 * order.buffer_bytes as u64 + SPARE_BYTES)?;
+    need_memory(trial, &order)?;
+    trial.need_tasks(order.count + 1)?;
     let cpus = order.cpus.clone();
     trial.pin(&cpus)?;
     // Workers whose house is killed must come to us, not outlive the trial.
@@ -41,8 +43,45 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let outcome = house.occupy(|pids| measured = Some(measure(method, pids)))?;
     reap_orphans();
     trial.end()?;
+    came_in_the_way(&order, &outcome)?;
     record(trial, &order, &outcome, measured.transpose()?);
     Ok(())
+}
+
+/// Refuses what the inherited limits forbid. Under a limit of its own the crew may be refused memory:
+/// that is the treatment.
+fn need_memory(trial: &Trial, order: &Order) -> Result<(), Stop> {
+    let buffers = order.count as u64 * order.buffer_bytes as u64;
+    let most = match order.model {
+        Model::Thread => buffers,
+        Model::Process => order.buffer_bytes as u64,
+    };
+    trial.need_memory_in_all(buffers + SPARE_BYTES, most + SPARE_BYTES)
+}
+
+/// Refuses what was to have no limit if not all finished and an inherited limit can be why: how much
+/// memory others in the group use, and how much address space stacks and heaps take, is not known
+/// beforehand.
+fn came_in_the_way(order: &Order, outcome: &Outcome) -> Result<(), Stop> {
+    if order.limit != Limit::None || outcome.finished == order.count as u64 {
+        return Ok(());
+    }
+    let group = sys::cgroup::memory_room()
+        .map(|room| format!("a memory cgroup of {} MB", room.limit / 1_000_000));
+    let own = sys::limits::in_force().into_iter().filter_map(|(resource, limit)| {
+        matches!(resource, Resource::AddressSpace | Resource::Data)
+            .then(|| format!("{} of {} MB", resource.name(), limit / 1_000_000))
+    });
+    let limits: Vec<String> = group.into_iter().chain(own).collect();
+    if limits.is_empty() {
+        return Ok(());
+    }
+    Err(Stop::unsupported(format!(
+        "{} of {} workers finished where the treatment sets no limit, but the session inherits {}",
+        outcome.finished,
+        order.count,
+        limits.join(" and ")
+    )))
 }
 
 fn read_order(trial: &Trial) -> Result<Order, Stop> {

@@ -39,6 +39,9 @@ const LITTLE: f64 = 0.01;
 /// Descriptors of the trial, or of a server, beside those of connections.
 const OTHER_DESCRIPTORS: u64 = 64;
 
+/// Processes and threads of the trial and of a server, beside those that serve.
+const OTHER_TASKS: usize = 4;
+
 /// So many connections are held at least while memory is read: it comes in pages, and a shared page
 /// is worth more or less as other processes come and go.
 const HELD_MIN: u32 = 64;
@@ -57,6 +60,7 @@ struct Treatment {
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let treatment = Treatment::read(trial)?;
     allow_descriptors(treatment.connections)?;
+    trial.need_tasks(treatment.tasks())?;
     let server_cpus = place(trial)?;
     let memory = treatment.memory(&server_cpus)?;
     let server = treatment.start(&treatment.server, &server_cpus)?;
@@ -141,6 +145,16 @@ impl Treatment {
         let mut server = started.map_err(StartErrorOf)?;
         server.wait_until_ready(PATIENCE).map_err(StartErrorOf)?;
         Ok(server)
+    }
+
+    /// Processes and threads of the server at most, and of the generator.
+    fn tasks(&self) -> usize {
+        let serving = match self.server.model {
+            Model::ThreadPerConnection | Model::ForkPerRequest => self.held(),
+            Model::Pool(count) | Model::PreFork(count) | Model::Tokio(count) => count,
+            Model::Single | Model::EventLoop => 0,
+        };
+        serving as usize + OTHER_TASKS
     }
 
     /// Connections that are held while memory is read.

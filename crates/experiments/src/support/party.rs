@@ -55,6 +55,7 @@ impl Party {
         cpus_most: usize,
     ) -> Result<Self, Stop> {
         trial.need_cpus(cpus_most.min(2))?;
+        trial.need_tasks(workers)?;
         let mut cpus = apart(&trial.spec().cpus);
         cpus.truncate(cpus_most);
         let mut ascending = cpus.clone();

@@ -84,6 +84,7 @@ impl Plan {
 
     /// Warms the memory, or lays out the files.
     fn prepare(&self, trial: &mut Trial) -> Result<Option<Storage>, Stop> {
+        trial.need_tasks(self.count)?;
         let way = match self.work {
             Work::Cpu => return Ok(None),
             Work::Memory(_) => {

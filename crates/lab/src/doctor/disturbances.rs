@@ -9,13 +9,30 @@ pub(super) struct Disturbance {
     pub(super) advice: &'static str,
 }
 
-/// The limits that a session inherits, by the name under which they are recorded.
-const INHERITED: [(&str, &str); 4] = [
-    ("limit_memory_cgroup", "a memory cgroup"),
-    ("limit_address_space", "RLIMIT_AS (ulimit -v)"),
-    ("limit_data", "RLIMIT_DATA (ulimit -d)"),
-    ("limit_tasks_cgroup", "a cgroup (pids.max)"),
+/// The limits that a session inherits, by the name under which they are recorded, and what they keep
+/// from it.
+const INHERITED: [(&str, &str, &str); 7] = [
+    ("limit_memory_cgroup", "a memory cgroup limits this session", LARGER),
+    ("limit_address_space", "RLIMIT_AS (ulimit -v) limits each process", LARGER),
+    ("limit_data", "RLIMIT_DATA (ulimit -d) limits each process", LARGER),
+    ("limit_tasks_cgroup", "a cgroup (pids.max) limits this session", LARGER),
+    ("limit_tasks_user", "RLIMIT_NPROC (ulimit -u) limits this user", LARGER),
+    (
+        "limit_cpu_time",
+        "RLIMIT_CPU (ulimit -t) limits each process",
+        "the kernel ends a longer session",
+    ),
+    ("limit_file_size", "RLIMIT_FSIZE (ulimit -f) limits each file", "a longer session ends there"),
 ];
+
+const LARGER: &str = "larger treatments are unsupported";
+
+/// Whether a limit keeps anything from a session: no treatment starts so many tasks.
+fn limits(name: &str, limit: &str) -> bool {
+    const TASKS_ENOUGH: u64 = 4096;
+    let tasks = limit.strip_suffix(" tasks").and_then(|tasks| tasks.parse().ok());
+    !name.starts_with("limit_tasks") || tasks.is_none_or(|tasks: u64| tasks < TASKS_ENOUGH)
+}
 
 /// What was noticed, from what the machine says of itself and from what was measured, if anything
 /// was.
@@ -44,12 +61,9 @@ pub(super) fn disturbances(
             "run outside of the quota, or believe CPU times only",
         );
     }
-    for (name, what) in INHERITED {
-        if let Some(limit) = environment.settings.get(name) {
-            note(
-                format!("{what} limits this process to {limit}: larger treatments are unsupported"),
-                "run outside of the limit",
-            );
+    for (name, what, so) in INHERITED {
+        if let Some(limit) = environment.settings.get(name).filter(|limit| limits(name, limit)) {
+            note(format!("{what} to {limit}: {so}"), "run outside of the limit");
         }
     }
     for neighbour in &environment.neighbours {
