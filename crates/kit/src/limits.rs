@@ -26,8 +26,7 @@ fn memory_within(
             room.used / MB
         )));
     }
-    let of_memory = |it: &&(Resource, u64)| matches!(it.0, Resource::AddressSpace | Resource::Data);
-    match limits.iter().filter(of_memory).find(|(_, limit)| *limit < most) {
+    match limits.iter().find(|(resource, limit)| resource.is_of_memory() && *limit < most) {
         Some((resource, limit)) => Err(Stop::unsupported(format!(
             "needs {} MB of memory in one process; {} limits each to {} MB",
             most / MB,

@@ -78,8 +78,7 @@ fn limits(memory_bytes: u64) -> impl Iterator<Item = (String, String)> {
         tasks.map(|limit| ("tasks_cgroup", format!("{limit} tasks"))),
     ];
     let own = sys::limits::in_force().into_iter().filter_map(move |(resource, limit)| {
-        let of_memory = matches!(resource, Resource::AddressSpace | Resource::Data);
-        if of_memory && limit >= memory_bytes {
+        if resource.is_of_memory() && limit >= memory_bytes {
             return None;
         }
         Some(match resource {

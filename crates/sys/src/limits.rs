@@ -49,6 +49,11 @@ impl Resource {
         Resource::CpuTime,
     ];
 
+    /// Whether it limits how much memory a process may have.
+    pub fn is_of_memory(self) -> bool {
+        matches!(self, Resource::AddressSpace | Resource::Data)
+    }
+
     /// The kernel's name of the limit.
     pub fn name(self) -> &'static str {
         match self {

@@ -10,7 +10,6 @@ use kit::model::Profile;
 use kit::workers::{MODELS, Model};
 use kit::{Experiment, Stop, Trial};
 use shown::{METHODS, Method};
-use sys::limits::Resource;
 use sys::task::Pid;
 
 /// The experiment.
@@ -43,7 +42,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let outcome = house.occupy(|pids| measured = Some(measure(method, pids)))?;
     reap_orphans();
     trial.end()?;
-    came_in_the_way(&order, &outcome)?;
+    came_in_the_way(&order, outcome.finished, &inherited())?;
     record(trial, &order, &outcome, measured.transpose()?);
     Ok(())
 }
@@ -59,28 +58,27 @@ fn need_memory(trial: &Trial, order: &Order) -> Result<(), Stop> {
     trial.need_memory_in_all(buffers + SPARE_BYTES, most + SPARE_BYTES)
 }
 
-/// Refuses what was to have no limit if not all finished and an inherited limit can be why: how much
-/// memory others in the group use, and how much address space stacks and heaps take, is not known
-/// beforehand.
-fn came_in_the_way(order: &Order, outcome: &Outcome) -> Result<(), Stop> {
-    if order.limit != Limit::None || outcome.finished == order.count as u64 {
-        return Ok(());
-    }
+/// The limits on memory that the session has inherited, in words.
+fn inherited() -> Vec<String> {
     let group = sys::cgroup::memory_room()
         .map(|room| format!("a memory cgroup of {} MB", room.limit / 1_000_000));
-    let own = sys::limits::in_force().into_iter().filter_map(|(resource, limit)| {
-        matches!(resource, Resource::AddressSpace | Resource::Data)
-            .then(|| format!("{} of {} MB", resource.name(), limit / 1_000_000))
-    });
-    let limits: Vec<String> = group.into_iter().chain(own).collect();
-    if limits.is_empty() {
+    let own = sys::limits::in_force().into_iter().filter(|(resource, _)| resource.is_of_memory());
+    let own =
+        own.map(|(resource, limit)| format!("{} of {} MB", resource.name(), limit / 1_000_000));
+    group.into_iter().chain(own).collect()
+}
+
+/// Refuses what was to have no limit if not all finished and an inherited limit can be why: what others
+/// in the group use later, and how much address space stacks and heaps take, is not known beforehand.
+fn came_in_the_way(order: &Order, finished: u64, inherited: &[String]) -> Result<(), Stop> {
+    if order.limit != Limit::None || finished == order.count as u64 || inherited.is_empty() {
         return Ok(());
     }
     Err(Stop::unsupported(format!(
-        "{} of {} workers finished where the treatment sets no limit, but the session inherits {}",
-        outcome.finished,
+        "{finished} of {} workers finished where the treatment sets no limit, but the session inherits \
+         {}",
         order.count,
-        limits.join(" and ")
+        inherited.join(" and ")
     )))
 }
 
@@ -160,5 +158,35 @@ fn reap_orphans() {
     for orphan in sys::process::adopted_children(&[]) {
         let _ = sys::process::kill(orphan, sys::signal::SIGKILL);
         let _ = sys::task::wait(orphan);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inherited_limit_is_no_finding_of_the_treatment_without_one() {
+        let order = |limit| Order {
+            model: Model::Thread,
+            count: 5,
+            buffer_bytes: 1,
+            limit,
+            limit_bytes: 5,
+            cpus: Vec::new(),
+        };
+        let inherited =
+            ["a memory cgroup of 600 MB".to_string(), "RLIMIT_AS of 307 MB".to_string()];
+        assert_eq!(
+            came_in_the_way(&order(Limit::None), 4, &inherited),
+            Err(Stop::unsupported(
+                "4 of 5 workers finished where the treatment sets no limit, but the session inherits \
+                 a memory cgroup of 600 MB and RLIMIT_AS of 307 MB"
+            ))
+        );
+        assert_eq!(came_in_the_way(&order(Limit::None), 5, &inherited), Ok(()));
+        // Nothing is known that explains it: that is a finding.
+        assert_eq!(came_in_the_way(&order(Limit::None), 4, &[]), Ok(()));
+        assert_eq!(came_in_the_way(&order(Limit::Cgroup), 4, &inherited), Ok(()));
     }
 }
