@@ -65,7 +65,7 @@ pub use load::{
     KneeInput, KneeStep, MeasuredLoad, PlayedLoad, Saturated, answered_within, cpus_seen, knee,
     knee_next, predicted_load, server_demand,
 };
-pub use need::{Need, need};
+pub use need::{Need, compared, need};
 pub use numbers::{Number, Numbers, Observation};
 pub use order::{distribution, mean, median, quantile, sorted, variance};
 pub use outcomes::words as outcome_words;

@@ -26,6 +26,9 @@ const OF_A_FREQUENCY: f64 = 0.3;
 /// How wide an interval that must not yet be called narrow is at least, of what is asked.
 const LEAST_OPEN: f64 = 1.01;
 
+/// More treatments than this are a curve or a pool and not a comparison.
+const GROUP_MAX: usize = 4;
+
 /// No ratio is asked to be more precise than this: clocks and neighbours do not give it.
 pub(crate) const FINEST: f64 = 0.005;
 
@@ -102,6 +105,18 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
         shares.map(move |share| Driving { with: all(one), ..Driving::new(share, asked) })
     });
     findings.chain(claims).chain(planted).chain(gaps).chain(shares).collect()
+}
+
+/// The treatments that a design compares with each other, by comparison, among those given: the trials
+/// of one comparison should stand together in a block.
+pub fn compared(design: &Design, treatments: &[Treatment]) -> Vec<Vec<Treatment>> {
+    let controls = design.controls.iter().map(|control| [&control.a, &control.b]);
+    let controls = controls.map(|cells| cells.map(|cell| design.complete(cell)).to_vec());
+    let driving = driving(design).into_iter().map(|one| {
+        let of = one.quantity.treatments(design, treatments);
+        of.into_iter().cloned().collect::<Vec<_>>()
+    });
+    driving.chain(controls).filter(|group| (2..=GROUP_MAX).contains(&group.len())).collect()
 }
 
 /// The blocks that a verdict among `verdicts` (at least 1) takes, if one of them disagrees: its sign

@@ -1,14 +1,10 @@
-//! Which block comes next: a base of complete rounds over all experiments, then rounds where the
-//! intervals are widest, until they are narrow enough or the time is up.
+//! Which block comes next: a base of complete rounds over all experiments, then rounds over those with
+//! wide intervals, until they are narrow enough or the time is up.
 
 use analysis::Need;
 use analysis::scaling::{WORKERS, coarse};
 use model::{Design, Inquiry, Options, Record, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// Intervals wider than so many times what is asked for count alike, and the experiment that took
-/// less time comes first: one hopeless interval must not keep the time from all others.
-const WIDTH_MAX: f64 = 2.0;
 
 /// The state of one experiment in this session.
 #[derive(Debug)]
@@ -17,6 +13,7 @@ pub(crate) struct Course {
     pub(crate) treatments: Vec<Treatment>,
     /// Those that every block of the base measures.
     pub(crate) base: Vec<Treatment>,
+    compared: Vec<Vec<Treatment>>,
     done: BTreeMap<u32, BTreeSet<Treatment>>,
     total_ns: u64,
     trials: u64,
@@ -28,10 +25,12 @@ impl Course {
     pub(crate) fn new(design: Design, options: &Options) -> Self {
         let treatments = design.treatments(options.profile);
         let base = base(&treatments, options);
+        let compared = analysis::compared(&design, &treatments);
         Course {
             design,
             treatments,
             base,
+            compared,
             done: BTreeMap::new(),
             total_ns: 0,
             trials: 0,
@@ -72,8 +71,10 @@ impl Course {
     ) -> Vec<(u32, Treatment)> {
         let done = self.done.get(&block);
         let among: BTreeSet<&Treatment> = among.iter().collect();
+        let id = &self.design.id;
+        let order = runner::order(seed, id, block, &self.treatments, &self.compared);
         (0..)
-            .zip(runner::order(seed, &self.design.id, block, &self.treatments))
+            .zip(order)
             .filter(|(_, treatment)| among.contains(treatment))
             .filter(|(_, treatment)| !done.is_some_and(|done| done.contains(treatment)))
             .filter(|(_, treatment)| self.is_possible(treatment))
@@ -235,9 +236,12 @@ fn in_rounds<'a>(
     rounds.flatten()
 }
 
-/// The block that narrows the widest interval; none if all are narrow enough or at their most
-/// blocks. It looks at widths alone, never at significance: a rule that stops on significance
-/// finds it too often.
+/// The next block of the experiment that has fewest, of those whose intervals are too wide; none if all
+/// are narrow enough or at their most blocks. It looks at widths alone, never at significance: a rule
+/// that stops on significance finds it too often.
+///
+/// Going in rounds gives a dear experiment the blocks that its verdicts take, and keeps the blocks of
+/// one experiment apart in time, so that what lasts for seconds does not make neighbouring blocks alike.
 pub(crate) fn next_by_width(
     courses: &[Course],
     needs: &[&Need],
@@ -248,13 +252,16 @@ pub(crate) fn next_by_width(
     if options.blocks.is_some() || left_ns == 0 {
         return None;
     }
-    let mut order: Vec<usize> = (0..courses.len()).collect();
-    let width = |course: usize| needs[course].ratio.min(WIDTH_MAX);
-    order.sort_by(|a, b| {
-        let by_time = courses[*a].total_ns.cmp(&courses[*b].total_ns);
-        width(*b).total_cmp(&width(*a)).then(by_time)
+    let mut wide: Vec<usize> =
+        (0..courses.len()).filter(|course| needs[*course].ratio > 1.0).collect();
+    let place = |round: u32, course: usize| {
+        runner::round_order(seed, round, courses.len()).iter().position(|at| *at == course)
+    };
+    wide.sort_by_cached_key(|course| {
+        let round = courses[*course].next_block();
+        (round, place(round, *course))
     });
-    order.into_iter().filter(|course| needs[*course].ratio > 1.0).find_map(|index| {
+    wide.into_iter().find_map(|index| {
         let course = &courses[index];
         let block = course.next_block();
         let treatments = course.missing(seed, block, &needs[index].treatments);
@@ -395,6 +402,29 @@ mod tests {
             assert_eq!(next(model::Profile::Quick, 0), None);
             assert_eq!(next(model::Profile::Smoke, u64::MAX), None);
         }
+    }
+
+    #[test]
+    fn who_has_fewest_blocks_of_those_with_wide_intervals_comes_next() {
+        let mut courses = [course(), course(), course()];
+        for (course, blocks) in courses.iter_mut().zip([20, 6, 7]) {
+            for block in 0..blocks {
+                let one = record(course, block, model::Outcome::Completed { leaked: 0 });
+                course.note(&one);
+            }
+        }
+        let need =
+            |ratio| analysis::Need { ratio, treatments: course().treatments, headline: None };
+        let options = Options { profile: model::Profile::Quick, ..Options::default() };
+        let next = |ratios: [f64; 3]| {
+            let needs = ratios.map(need);
+            let needs: Vec<_> = needs.iter().collect();
+            next_by_width(&courses, &needs, &options, 7, u64::MAX).map(|next| next.course)
+        };
+        assert_eq!(next([9.0, 1.1, 1.2]), Some(1));
+        assert_eq!(next([9.0, 0.9, 1.01]), Some(2));
+        assert_eq!(next([9.0, 0.9, 0.9]), Some(0));
+        assert_eq!(next([0.9, 0.9, 0.9]), None);
     }
 
     #[test]

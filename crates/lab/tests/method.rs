@@ -39,7 +39,7 @@ struct Method {
 /// As the product does it.
 const SCRUPLE: Method = Method {
     passes: |all| vec![all.to_vec()],
-    order: runner::order,
+    order: |seed, id, block, all| runner::order(seed, id, block, all, &[]),
     padding: runner::padding_bytes,
     reading: |records, _| records,
 };

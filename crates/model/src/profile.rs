@@ -23,7 +23,7 @@ impl Profile {
     pub fn budget_s(self) -> u64 {
         match self {
             Profile::Smoke => 60,
-            Profile::Quick => 165,
+            Profile::Quick => 172,
             Profile::Standard => 15 * 60,
             Profile::Thorough => 3 * 3600,
         }

@@ -1,13 +1,51 @@
 use model::Treatment;
-use rand::SeedableRng;
 use rand::seq::SliceRandom;
+use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use std::collections::BTreeSet;
 
 /// The order of the treatments in one block of an experiment: a shuffle that the session's seed
-/// determines, whatever else is measured and how many blocks there are.
-pub fn order(seed: u64, experiment: &str, block: u32, treatments: &[Treatment]) -> Vec<Treatment> {
-    let mut order = treatments.to_vec();
-    order.shuffle(&mut generator(seed, &["block", experiment, &block.to_string()]));
+/// determines, whatever else is measured and how many blocks there are. Treatments that are
+/// `compared` with each other stand next to each other, in an order of their own in each block.
+///
+/// On a machine that is shared, a CPU changes its speed for tenths of a second. Two trials that follow
+/// each other mostly see the same speed: their ratio varied half as much as that of two trials at other
+/// places of a block (docs/calibration.md).
+pub fn order(
+    seed: u64,
+    experiment: &str,
+    block: u32,
+    treatments: &[Treatment],
+    compared: &[Vec<Treatment>],
+) -> Vec<Treatment> {
+    let mut generator = generator(seed, &["block", experiment, &block.to_string()]);
+    let together: BTreeSet<&Treatment> = compared.iter().flatten().collect();
+    let mut groups: Vec<Vec<&Treatment>> = compared
+        .iter()
+        .map(|group| group.iter().filter(|it| treatments.contains(it)).collect())
+        .collect();
+    let alone = treatments.iter().filter(|treatment| !together.contains(treatment));
+    groups.extend(alone.map(|treatment| vec![treatment]));
+    groups.shuffle(&mut generator);
+    let mut order: Vec<Treatment> = Vec::with_capacity(treatments.len());
+    for mut group in groups {
+        if let [one] = group[..]
+            && !together.contains(one)
+        {
+            order.push(one.clone());
+            continue;
+        }
+        group.shuffle(&mut generator);
+        for treatment in &group {
+            if order.contains(treatment) {
+                continue;
+            }
+            // On either side of one of its group that has its place.
+            let beside = order.iter().position(|placed| group.contains(&placed));
+            let place = beside.map(|at| at + usize::from(generator.random::<bool>()));
+            order.insert(place.unwrap_or(order.len()), (*treatment).clone());
+        }
+    }
     order
 }
 
@@ -63,8 +101,8 @@ mod tests {
     #[test]
     fn an_order_is_a_permutation_that_the_seed_repeats() {
         let all = treatments();
-        let first = order(7, "create", 3, &all);
-        assert_eq!(first, order(7, "create", 3, &all));
+        let first = order(7, "create", 3, &all, &[]);
+        assert_eq!(first, order(7, "create", 3, &all, &[]));
         let mut sorted = first.clone();
         sorted.sort();
         let mut expected = all.clone();
@@ -75,10 +113,10 @@ mod tests {
     #[test]
     fn seed_block_and_experiment_each_change_the_order() {
         let all = treatments();
-        let first = order(7, "create", 3, &all);
-        assert_ne!(first, order(8, "create", 3, &all));
-        assert_ne!(first, order(7, "create", 4, &all));
-        assert_ne!(first, order(7, "workers", 3, &all));
+        let first = order(7, "create", 3, &all, &[]);
+        assert_ne!(first, order(8, "create", 3, &all, &[]));
+        assert_ne!(first, order(7, "create", 4, &all, &[]));
+        assert_ne!(first, order(7, "workers", 3, &all, &[]));
     }
 
     #[test]
@@ -86,8 +124,26 @@ mod tests {
         // Planted once; if it changes, `--seed` no longer repeats older sessions.
         let all = treatments();
         let names: Vec<String> =
-            order(1, "create", 0, &all).iter().take(5).map(ToString::to_string).collect();
+            order(1, "create", 0, &all, &[]).iter().take(5).map(ToString::to_string).collect();
         assert_eq!(names, ["x=6", "x=2", "x=4", "x=11", "x=17"]);
+    }
+
+    #[test]
+    fn what_is_compared_stands_together_in_either_order() {
+        let all = treatments();
+        let compared = [vec![all[0].clone(), all[1].clone()], vec![all[1].clone(), all[2].clone()]];
+        let (mut first, mut apart) = (0, 0);
+        for block in 0..1000 {
+            let order = order(11, "create", block, &all, &compared);
+            assert_eq!(order.iter().collect::<BTreeSet<_>>().len(), all.len());
+            let place = |at: usize| order.iter().position(|it| *it == all[at]).unwrap();
+            let [a, b, c] = [0, 1, 2].map(place);
+            assert!(a.abs_diff(b) <= 2 && b.abs_diff(c) <= 2, "{a} {b} {c}");
+            first += u32::from(a < b);
+            apart += u32::from(a.abs_diff(b) > 1);
+        }
+        // Expected 500, standard deviation 16; in a quarter of the blocks the third is between.
+        assert!((400..600).contains(&first) && (150..350).contains(&apart), "{first} {apart}");
     }
 
     #[test]
@@ -95,7 +151,7 @@ mod tests {
         let all = treatments();
         let mut first_places = vec![0_u32; all.len()];
         for block in 0..2000 {
-            let first = order(11, "null", block, &all).swap_remove(0);
+            let first = order(11, "null", block, &all, &[]).swap_remove(0);
             if let Some(place) = all.iter().position(|treatment| *treatment == first) {
                 first_places[place] += 1;
             }

@@ -101,7 +101,6 @@ fn grids() -> Vec<Grid> {
         grid(Profile::Smoke, &[("model", &[]), ("method", &["kernel"])]),
         grid(Profile::Quick, &[("model", &[]), ("count", &["2", "5"])]),
         grid(Profile::Quick, &[("count", &["4", "5"]), ("method", &["top_text"])]),
-        grid(Profile::Quick, &[("model", &["process"]), ("method", &["top_text"])]),
         grid(Profile::Quick, &[("model", &[]), ("limit", &["address_space", "cgroup"])]),
         grid(Profile::Standard, &[("model", &[]), ("count", &[]), ("method", &[])]),
         grid(Profile::Standard, &[("model", &[]), ("count", &[]), ("limit", &[])]),

@@ -44,7 +44,7 @@ pub(super) fn design() -> Design {
         controls: Vec::new(),
         accounts: Vec::new(),
         needs: Needs { cpus: 1, memory_bytes: 64 << 20, disk_bytes: 8 << 20, ..Needs::default() },
-        precision: 0.05,
+        precision: 0.10,
         time_limit_ms: 60_000,
         ..Design::default()
     }

@@ -78,7 +78,7 @@ impl Job {
         // some hundred milliseconds. Sixteen divides every number of units.
         let (units, calls) = match profile {
             Profile::Smoke => (160, 2_000),
-            Profile::Quick => (9_600, 4_000),
+            Profile::Quick => (8_000, 2_000),
             Profile::Standard => (48_000, 50_000),
             Profile::Thorough => (56_000, 100_000),
         };

@@ -9,8 +9,11 @@ use web::serve::{Model, Service};
 /// Workers of a pool of threads or processes.
 pub(super) const POOL: u32 = 8;
 
-/// What a request needs, where it needs something.
+/// What a request waits, where it waits.
 pub(super) const SERVICE: Duration = Duration::from_millis(20);
+
+/// What a request computes: the ratio of two servers needs many requests, not long ones.
+pub(super) const COMPUTING: Duration = Duration::from_millis(5);
 
 /// The levels of the factor `model`.
 pub(super) const MODELS: [Named<Model>; 7] = [
@@ -52,9 +55,9 @@ pub(super) const SERVICES: [Named<Service>; 3] = [
     ),
     Named::from(
         "compute",
-        "20 ms of CPU time, of the thread that serves it",
+        "5 ms of CPU time, of the thread that serves it",
         Profile::Quick,
-        Service::Compute(SERVICE),
+        Service::Compute(COMPUTING),
     ),
     Named::from("none", "nothing", Profile::Quick, Service::Nothing),
 ];
@@ -105,7 +108,7 @@ pub(super) fn design() -> Design {
         findings: findings(),
         claims: claims(),
         needs: Needs { cpus: 1, memory_bytes: 1_000_000_000, ..Needs::default() },
-        precision: 0.05,
+        precision: 0.10,
         time_limit_ms: 60_000,
         ..Design::default()
     }

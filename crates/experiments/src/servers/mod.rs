@@ -5,7 +5,7 @@ mod cost;
 mod design;
 
 use cost::{Account, Memory};
-use design::{ARRIVALS, Coming, KEEP_ALIVE, MODELS, POISSON_PER_S, POOL, SERVICE, SERVICES};
+use design::{ARRIVALS, Coming, KEEP_ALIVE, MODELS, POISSON_PER_S, POOL, SERVICES};
 use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
 use kit::{Experiment, Stop, Trial};
 use std::time::Duration;
@@ -204,8 +204,11 @@ impl Treatment {
             Profile::Thorough => 5_000,
         };
         let connections = u64::from(self.connections);
+        let service = match self.server.service {
+            Service::Nothing => return least,
+            Service::Wait(time) | Service::Compute(time) => time,
+        };
         let at_a_time = match (self.server.service, self.server.model) {
-            (Service::Nothing, _) => return least,
             // The server has one CPU.
             (Service::Compute(_), _) | (_, Model::Single) => 1,
             (_, Model::Pool(_) | Model::PreFork(_)) => u64::from(POOL),
@@ -214,7 +217,7 @@ impl Treatment {
         // With keep-alive whoever is served stays so, and there are no rounds.
         let in_turn = if self.server.keep_alive { 1 } else { connections.div_ceil(at_a_time) };
         // The first answers come after a round at most, and the second ones a round later.
-        let rounds = (ROUNDS * in_turn + 1) * SERVICE.as_millis() as u64 * SLOWER_PERCENT / 100;
+        let rounds = (ROUNDS * in_turn + 1) * service.as_millis() as u64 * SLOWER_PERCENT / 100;
         rounds.clamp(least, LOAD_MS_MAX)
     }
 

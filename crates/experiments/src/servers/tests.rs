@@ -15,12 +15,13 @@ fn treatment(model: Model, service: Service, connections: u32) -> Treatment {
 #[test]
 fn in_a_load_each_connection_can_have_two_answers() {
     let lasts = |model, service, connections| treatment(model, service, connections).duration_ms();
-    let wait = Service::Wait(SERVICE);
+    let wait = Service::Wait(Duration::from_millis(20));
+    let compute = Service::Compute(Duration::from_millis(5));
     // Two rounds and one answer more, and a tenth of that.
     assert_eq!(lasts(Model::Single, wait, 16), 33 * 22);
     assert_eq!(lasts(Model::Pool(POOL), wait, 16), 5 * 22);
     assert_eq!(lasts(Model::EventLoop, wait, 1000), 70);
-    assert_eq!(lasts(Model::EventLoop, Service::Compute(SERVICE), 16), 33 * 22);
+    assert_eq!(lasts(Model::EventLoop, compute, 64), 129 * 55 / 10);
     assert_eq!(lasts(Model::Single, wait, 1000), LOAD_MS_MAX);
     assert_eq!(lasts(Model::Single, Service::Nothing, 1000), 70);
 }

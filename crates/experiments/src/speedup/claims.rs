@@ -79,7 +79,7 @@ fn claims_on_bottlenecks() -> Vec<Claim> {
         claim(
             "output_holds_back",
             NOTES,
-            "Compression is held back by its sequential output (by a tenth or more).",
+            "Compression is held back by its sequential output (by a fifth or more).",
             "a block can be written only when the one before it is there",
         )
         .note(
@@ -88,26 +88,26 @@ fn claims_on_bottlenecks() -> Vec<Claim> {
         )
         .holds_if(
             ratio("round_ns", at("ordered", "2"), at("unordered", "2")),
-            Region::above(1.10),
+            Region::above(1.20),
         ),
         claim(
             "stencil_two",
             NOTES,
             "A stencil code does not get the whole gain of a second core, since it waits for memory \
-             (at most 1.8 times as fast).",
+             (at most 1.6 times as fast).",
             "all cores share the bandwidth of the memory, and one of them can use most of it",
         )
-        .holds_if(speedup_of_two("stencil"), Region::below(1.8)),
+        .holds_if(speedup_of_two("stencil"), Region::below(1.6)),
         claim(
             "stencil_flat",
             NOTES,
             "A stencil code stops at the memory's bandwidth: past four threads it is flat.",
             "four cores ask for all that the memory can give",
         )
-        .note("Judged as eight threads against four, within 10 %; it needs eight CPUs.")
+        .note("Judged as eight threads against four, within 25 %; it needs eight CPUs.")
         .holds_if(
             ratio("throughput_per_s", at("stencil", "8"), at("stencil", "4")),
-            Region::about(1.0, 0.1),
+            Region::about(1.0, 0.25),
         ),
         claim(
             "waits_for_slowest",
@@ -145,12 +145,12 @@ fn claims_on_too_many() -> Vec<Claim> {
         claim(
             "switches_cost_time",
             "implied by the same notes",
-            "More threads than cores take longer for the same computation (by 2 % or more).",
+            "More threads than cores take longer for the same computation (by 5 % or more).",
             "a switch takes time, and leaves caches cold",
         )
         .holds_if(
             ratio("round_ns", shared("independent", "8"), shared("independent", "2")),
-            Region::above(1.02),
+            Region::above(1.05),
         ),
     ]
 }

@@ -87,25 +87,25 @@ fn threads() -> Vec<Claim> {
             "thread_switch_2",
             NOTES,
             "Threads switch without a flush of the TLB and so clearly cheaper than \
-             processes (by an eighth or more): two of them.",
+             processes (by a fifth or more): two of them.",
             flush,
         )
         .note(&format!(
             "{border} A processor with address-space identifiers need not flush for a process \
              either; Linux on x86 keeps six of them per CPU (arch/x86/mm/tlb.c, TLB_NR_DYN_ASIDS)."
         ))
-        .holds_if(cheaper("2"), Region::below(0.875)),
+        .holds_if(cheaper("2"), Region::below(0.8)),
         claim(
             "thread_switch_8",
             NOTES,
             "Threads switch without a flush of the TLB and so clearly cheaper than \
-             processes (by an eighth or more): eight of them.",
+             processes (by a fifth or more): eight of them.",
             flush,
         )
         .note(&format!(
             "{border} Eight processes are more than Linux on x86 keeps identifiers for. A hop of a \
              longer ring has more than one switch where a wake-up preempts: see switches_count."
         ))
-        .holds_if(cheaper("8"), Region::below(0.875)),
+        .holds_if(cheaper("8"), Region::below(0.8)),
     ]
 }

@@ -114,7 +114,7 @@ impl Ours {
         for id in experiments {
             let own = treatments.iter().filter(|(of, _)| *of == id);
             let own: Vec<Treatment> = own.map(|(_, treatment)| treatment.clone()).collect();
-            for treatment in runner::order(seed, id, round, &own) {
+            for treatment in runner::order(seed, id, round, &own, &[]) {
                 let order = Order {
                     design: self.designs.get(id).context("its design is gone")?,
                     treatment: &treatment,

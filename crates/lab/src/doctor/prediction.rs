@@ -161,7 +161,7 @@ fn blocks(
             break;
         }
         progress.block(&design.id, block, "", Some(LOOK.saturating_sub(elapsed)));
-        let order = runner::order(seed, &design.id, block, &treatments);
+        let order = runner::order(seed, &design.id, block, &treatments, &[]);
         let treatments: Vec<_> = (0..).zip(order).collect();
         let first_trial = records.len() as u64;
         let work = Work { design, block, treatments: &treatments, first_trial };

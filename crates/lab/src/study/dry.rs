@@ -17,7 +17,13 @@ pub(super) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<()> {
             continue;
         };
         let treatments = design.treatments(plan.options.profile);
-        let order = runner::order(seed, &design.id, 0, &treatments);
+        let order = runner::order(
+            seed,
+            &design.id,
+            0,
+            &treatments,
+            &analysis::compared(design, &treatments),
+        );
         let own = order.iter().map(|treatment| Trial::of(design, subject, treatment));
         let own: Vec<Trial> = own.collect::<Result<_, _>>()?;
         text.push_str(&told(plan, design, subject, &own));
