@@ -32,7 +32,7 @@ const METHOD: &str = "A job does a fixed amount of work in a process of its own,
 pub(super) fn design() -> Design {
     Design {
         id: "observer".into(),
-        version: 3,
+        version: 4,
         chapter: "The process-and-thread study".into(),
         question: "What does it cost a job to be watched?".into(),
         method: METHOD.into(),

@@ -98,7 +98,7 @@ pub(super) const BACKLOG: &str = "1024";
 pub(super) fn design() -> Design {
     Design {
         id: "servers".into(),
-        version: 2,
+        version: 3,
         chapter: "Serving".into(),
         question: "Which model of concurrency serves how many how fast, and at what cost?".into(),
         method: METHOD.into(),

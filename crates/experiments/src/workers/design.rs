@@ -45,7 +45,7 @@ pub(super) const FILES: [Named<Files>; 2] = [
 pub(super) fn design() -> Design {
     Design {
         id: "workers".into(),
-        version: 3,
+        version: 4,
         chapter: "The process-and-thread study".into(),
         question: "What changes when the same work is done by N processes instead of N threads?"
             .into(),
