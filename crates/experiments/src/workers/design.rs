@@ -45,7 +45,7 @@ pub(super) const FILES: [Named<Files>; 2] = [
 pub(super) fn design() -> Design {
     Design {
         id: "workers".into(),
-        version: 4,
+        version: 3,
         chapter: "The process-and-thread study".into(),
         question: "What changes when the same work is done by N processes instead of N threads?"
             .into(),
@@ -75,7 +75,7 @@ const METHOD: &str = "N workers are made, as threads or by fork; both run the sa
     timed region the trial touches and releases the whole footprint (a page that the host of a \
     virtual machine must first supply costs several times a recycled one), and the files to be \
     overwritten are written and synced. Every worker looks where it runs at its start, at its end \
-    and in between. Sizes: 220 MiB per worker of `mem`, as in the published exercise (32 in quick); about 11 ms of \
+    and in between. Sizes: 220 MiB per worker of `mem`, as in the published exercise (32 in quick); about 15 ms of \
     computation per worker of `cpu` in the profile quick; writes of 64 KiB into the worker's own \
     mebibyte, in a file of its own or in one that all share.";
 

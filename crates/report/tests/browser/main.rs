@@ -11,6 +11,8 @@ mod comparison;
 mod eyes;
 #[path = "../fixture/mod.rs"]
 mod fixture;
+#[path = "../grown/mod.rs"]
+mod grown;
 #[path = "../hostile/mod.rs"]
 mod hostile;
 mod load;
