@@ -364,12 +364,16 @@ mod tests {
             let interval = found.estimate();
             prop_assert!(interval.low <= interval.point && interval.point <= interval.high);
             prop_assert!(interval.low >= 0.0 && interval.high <= 1.0);
+            // The tests cross 0.025 at the limits. Near 0 they can be so steep that no number has
+            // that probability, so the limits are held from both sides.
+            let (beside, slack) = (1e-12, 1e-9);
             if interval.low > 0.0 {
-                prop_assert!((found.at_least(interval.low) - 0.025).abs() < 1e-6);
-                prop_assert!(found.at_least(interval.low / 2.0) <= 0.025);
+                prop_assert!(found.at_least(interval.low - beside) <= 0.025 + slack);
+                prop_assert!(found.at_least(interval.low + beside) >= 0.025 - slack);
             }
             if interval.high < 1.0 {
-                prop_assert!((found.at_most(interval.high) - 0.025).abs() < 1e-6);
+                prop_assert!(found.at_most(interval.high - beside) >= 0.025 - slack);
+                prop_assert!(found.at_most(interval.high + beside) <= 0.025 + slack);
             }
         }
     }
