@@ -12,8 +12,9 @@ mod tally;
 
 use asked::{Asked, What};
 use model::Summary;
+use neighbour::Kind;
 use serde_json::{Value, json};
-use tally::{Nulls, Planted};
+use tally::{Decided, Nulls, Planted};
 
 fn asked(line: &str) -> anyhow::Result<Asked> {
     Asked::parse(&line.split_whitespace().map(String::from).collect::<Vec<_>>())
@@ -25,7 +26,7 @@ fn the_words_are_understood_wherever_cargo_puts_its_own() {
     let expected = Asked {
         what: What::Null,
         sessions: 7,
-        bursts: false,
+        neighbour: Kind::None,
         blocks: 8,
         time_budget: "30s".into(),
         seed: 3,
@@ -36,11 +37,13 @@ fn the_words_are_understood_wherever_cargo_puts_its_own() {
     assert_eq!(null, expected);
     assert_eq!(asked("--bench null").unwrap().sessions, 200);
     let planted = asked("--bench planted --time-budget 10s --keep /tmp/k").unwrap();
-    assert_eq!((planted.what, planted.bursts), (What::Planted, true));
+    assert_eq!((planted.what, planted.neighbour), (What::Planted, Kind::Bursts));
     assert_eq!(planted.time_budget, "10s");
     assert_eq!(planted.keep.as_deref(), Some(std::path::Path::new("/tmp/k")));
     let between = asked("between --experiment clock --from here --bench").unwrap();
-    assert_eq!((between.what, between.bursts, between.sessions), (What::Between, false, 12));
+    assert_eq!((between.what, between.sessions), (What::Between, 12));
+    let one = asked("decided --neighbour one").unwrap();
+    assert_eq!((one.what, one.neighbour, one.sessions), (What::Decided, Kind::One, 5));
     assert_eq!(between.experiment, "clock");
     assert_eq!(between.from.as_deref(), Some(std::path::Path::new("here")));
 }
@@ -48,8 +51,8 @@ fn the_words_are_understood_wherever_cargo_puts_its_own() {
 #[test]
 fn a_wrong_word_is_named() {
     for (line, named) in [
-        ("", "null, planted, between or study?"),
-        ("nul", "nul is none of"),
+        ("", "null, planted, between, study or decided?"),
+        ("nul", "nul: null, planted,"),
         ("null --sessions", "--sessions wants a value"),
         ("null --sessions -3", "--sessions -3"),
         ("null --sessions 99999999999", "out of range"),
@@ -202,6 +205,39 @@ fn a_session_without_planted_answers_is_refused() {
     assert!(counted.add(&planted(&[])).is_err());
     assert!(counted.add(&summary("null", &[], &json!({}))).is_err());
     assert!(!counted.holds());
+}
+
+fn claims(verdicts: &[(&str, &str)]) -> Summary {
+    let claim = |&(id, verdict): &(&str, &str)| {
+        let mut result = result(1.2, None);
+        if verdict == "unmeasured" {
+            result["estimate"] = Value::Null;
+        }
+        let verdict = if verdict == "unmeasured" { "inconclusive" } else { verdict };
+        json!({
+            "id": id, "text": "", "source": "", "mechanism": "", "result": result,
+            "holds_if": {"low": 1.0, "high": null}, "verdict": verdict, "p_value": null, "note": ""
+        })
+    };
+    let claims: Vec<Value> = verdicts.iter().map(claim).collect();
+    summary("workers", &[], &json!({ "claims": claims }))
+}
+
+#[test]
+fn open_and_turned_verdicts_are_counted() {
+    let mut counted = Decided::new(false);
+    let told =
+        counted.add(&claims(&[("a", "supported"), ("b", "inconclusive"), ("c", "unmeasured")]));
+    assert!(told.contains("3 | 1 of 2, 50.0 %") && told.ends_with("open: workers.b"), "{told}");
+    assert!(!counted.holds());
+    // A verdict turns only between two that are decided.
+    let mut counted = Decided::new(true);
+    counted.add(&claims(&[("a", "supported"), ("b", "refuted")]));
+    assert!(!counted.holds(), "one session cannot tell whether a verdict turns");
+    counted.add(&claims(&[("a", "supported"), ("b", "refuted"), ("c", "unmeasured")]));
+    assert!(counted.holds() && counted.text().contains("0 of 2, 0.0 %"), "{}", counted.text());
+    counted.add(&claims(&[("a", "refuted"), ("b", "refuted")]));
+    assert!(counted.text().contains("2 of 6, 33.3 %") && !counted.holds(), "{}", counted.text());
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What is asked of the benchmark, from its words.
 
+use crate::neighbour::Kind;
 use anyhow::{Context, bail};
 use std::path::PathBuf;
 
@@ -12,10 +13,13 @@ cargo bench -p lab --bench sessions -- <WHAT> [OPTIONS]
   between  sessions of one setting, compared with each other: how often is a difference found?
   study    two programs, one 0, 2 or 5 % longer: how often does a study with all defaults find it,
            and how often hyperfine, if it is installed, in the same time?
+  decided  runs of the whole catalog with all defaults: how many claims are decided, and does a
+           verdict turn from one session to the next?
 
-  --sessions N           how many [200; planted, study: 20; between: 12]
-  --neighbour KIND       none, or bursts: processes that take the CPUs in bursts
-                         [bursts; between: none]
+  --sessions N           how many [200; planted, study: 20; between: 12;
+                         decided: 5]
+  --neighbour KIND       none; bursts: a process on each CPU that takes half of it, in bursts; one:
+                         a single such process, on whichever CPU [bursts; between, decided: none]
   --experiment NAME      what a session between others measures [create]
   --from DIR             compare the sessions that are there, and measure none
   --blocks N             blocks of a session that is not planted [12]
@@ -34,6 +38,8 @@ pub(crate) enum What {
     Between,
     /// Studies of two programs.
     Study,
+    /// Default runs.
+    Decided,
 }
 
 /// One call of the benchmark.
@@ -41,8 +47,7 @@ pub(crate) enum What {
 pub(crate) struct Asked {
     pub(crate) what: What,
     pub(crate) sessions: u32,
-    /// Whether a neighbour takes the CPUs in bursts.
-    pub(crate) bursts: bool,
+    pub(crate) neighbour: Kind,
     pub(crate) blocks: u32,
     pub(crate) time_budget: String,
     pub(crate) seed: u64,
@@ -65,8 +70,11 @@ impl Asked {
             Some("planted") => What::Planted,
             Some("between") => What::Between,
             Some("study") => What::Study,
-            Some(other) => bail!("{other} is none of null, planted, between and study\n\n{USAGE}"),
-            None => bail!("null, planted, between or study?\n\n{USAGE}"),
+            Some("decided") => What::Decided,
+            other => bail!(
+                "{}: null, planted, between, study or decided?\n\n{USAGE}",
+                other.unwrap_or("nothing asked")
+            ),
         };
         let mut asked = Asked {
             what,
@@ -74,8 +82,12 @@ impl Asked {
                 What::Null => 200,
                 What::Planted | What::Study => 20,
                 What::Between => 12,
+                What::Decided => 5,
             },
-            bursts: what != What::Between,
+            neighbour: match what {
+                What::Between | What::Decided => Kind::None,
+                What::Null | What::Planted | What::Study => Kind::Bursts,
+            },
             blocks: 12,
             time_budget: "30s".into(),
             seed: 1,
@@ -95,11 +107,9 @@ impl Asked {
                 "--experiment" => asked.experiment = value.into(),
                 "--from" => asked.from = Some(value.into()),
                 "--neighbour" => {
-                    asked.bursts = match value {
-                        "bursts" => true,
-                        "none" => false,
-                        _ => bail!("--neighbour {value}: none or bursts"),
-                    }
+                    let kind = Kind::ALL.into_iter().find(|kind| kind.name() == value);
+                    asked.neighbour =
+                        kind.with_context(|| format!("--neighbour {value}: none, bursts or one"))?;
                 }
                 _ => bail!("I do not know {flag}\n\n{USAGE}"),
             }

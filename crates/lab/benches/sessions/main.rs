@@ -5,6 +5,7 @@
 //! `cargo bench -p lab --bench sessions -- planted --sessions 20 --neighbour bursts`
 //! `cargo bench -p lab --bench sessions -- between --sessions 12`
 //! `cargo bench -p lab --bench sessions -- study --sessions 20`
+//! `cargo bench -p lab --bench sessions -- decided --sessions 5 --neighbour one`
 //!
 //! Each session is a whole one, through the command line of the built product; what it says is read
 //! from its summary. Ends with code 3 where the bar is missed.
@@ -22,7 +23,7 @@ use neighbour::Neighbour;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
-use tally::{Nulls, Planted};
+use tally::{Decided, Nulls, Planted};
 
 /// The bar was missed.
 const MISSED: u8 = 3;
@@ -61,13 +62,14 @@ fn main() -> anyhow::Result<ExitCode> {
     let asked = Asked::parse(&words)?;
     // Ctrl-C must not leave sessions among the temporary files.
     sys::interrupt::install()?;
-    let mut neighbour = asked.bursts.then(|| Neighbour::start(asked.seed)).transpose()?;
+    let mut neighbour = Neighbour::start(asked.neighbour, asked.seed)?;
     let begun = Instant::now();
     let held = match asked.what {
         What::Null => nulls(&asked, neighbour.as_mut())?,
         What::Planted => planted(&asked, neighbour.as_mut())?,
         What::Between => between::between(&asked)?,
         What::Study => study::study(&asked, neighbour.as_mut())?,
+        What::Decided => decided(&asked, neighbour.as_mut())?,
     };
     let each_s = begun.elapsed().as_secs_f64() / f64::from(asked.sessions);
     println!("time per session: {each_s:.1} s");
@@ -111,6 +113,13 @@ fn planted(asked: &Asked, neighbour: Option<&mut Neighbour>) -> anyhow::Result<b
     Ok(planted.holds())
 }
 
+fn decided(asked: &Asked, neighbour: Option<&mut Neighbour>) -> anyhow::Result<bool> {
+    let mut decided = Decided::new(neighbour.is_some());
+    each_session(asked, neighbour, &["run"], |summary| Ok(decided.add(summary)))?;
+    print!("{}", decided.text());
+    Ok(decided.holds())
+}
+
 /// Runs the sessions, one after the other, and hands each one's summary over; what comes back is
 /// shown as progress.
 fn each_session(
@@ -127,7 +136,7 @@ fn each_session(
         "{} sessions of `scruple {}`, neighbour: {}",
         asked.sessions,
         command.join(" "),
-        if asked.bursts { "bursts" } else { "none of ours" }
+        asked.neighbour.name()
     );
     for number in 1..=asked.sessions {
         let session = folder.path.join(format!("{number:04}"));

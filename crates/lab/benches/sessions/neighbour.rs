@@ -1,8 +1,8 @@
 //! A neighbour that takes the CPUs in bursts.
 //!
-//! One process on each CPU computes for a random time and sleeps for a random time, both
-//! exponentially distributed with the same mean: it takes half of each CPU, in bursts that are
-//! longer than a time slice and shorter than a session.
+//! A process computes for a random time and sleeps for a random time, both exponentially distributed
+//! with the same mean: it takes half of a CPU, in bursts that are longer than a time slice and
+//! shorter than a session.
 
 use anyhow::Context;
 use std::process::{Child, Command, Stdio};
@@ -17,26 +17,58 @@ pub(crate) const MEAN: Duration = Duration::from_millis(50);
 /// No time is longer: an exponential one may be anything.
 const TIMES_MEAN_MAX: f64 = 20.0;
 
+/// Whom the sessions have beside them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Nobody.
+    None,
+    /// One process on each CPU.
+    Bursts,
+    /// One process on the CPU where the scheduler puts it.
+    One,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Kind::None, Kind::Bursts, Kind::One];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::None => "none",
+            Kind::Bursts => "bursts",
+            Kind::One => "one",
+        }
+    }
+}
+
 /// The processes, which end with this value, and with this process however it ends.
 pub(crate) struct Neighbour(Vec<Child>);
 
 impl Neighbour {
-    /// One process on each CPU that may be used.
-    pub(crate) fn start(seed: u64) -> anyhow::Result<Self> {
+    /// Starts the processes; `None` where there are to be none.
+    pub(crate) fn start(kind: Kind, seed: u64) -> anyhow::Result<Option<Self>> {
+        let allowed = sys::affinity::allowed()?;
+        let places: Vec<Vec<u32>> = match kind {
+            Kind::None => return Ok(None),
+            Kind::Bursts => allowed.iter().map(|cpu| vec![*cpu]).collect(),
+            Kind::One => vec![allowed],
+        };
         let own = std::env::current_exe()?;
         // Filled one by one, so that those which were started end if one cannot be.
         let mut neighbour = Neighbour(Vec::new());
-        for cpu in sys::affinity::allowed()? {
-            let words = [seed.to_string(), cpu.to_string(), sys::process::pid().to_string()];
+        for (number, cpus) in places.iter().enumerate() {
             let child = Command::new(&own)
                 .arg(ROLE)
-                .args(words)
+                .args(
+                    [(seed << 20) + number as u64, u64::try_from(sys::process::pid())?]
+                        .map(|word| word.to_string()),
+                )
+                .args(cpus.iter().map(u32::to_string))
                 .stdin(Stdio::null())
                 .spawn()
                 .context("cannot start a neighbour")?;
             neighbour.0.push(child);
         }
-        Ok(neighbour)
+        Ok(Some(neighbour))
     }
 
     /// Whether all are still there.
@@ -58,11 +90,11 @@ impl Drop for Neighbour {
 pub(crate) fn serve(words: &[String]) -> anyhow::Result<()> {
     let number = |at: usize| words.get(at).and_then(|word| word.parse::<u64>().ok());
     let seed = number(0).context("wants a seed")?;
-    let cpu = u32::try_from(number(1).context("wants a CPU")?)?;
-    let parent = i32::try_from(number(2).context("wants its parent")?)?;
+    let parent = i32::try_from(number(1).context("wants its parent")?)?;
+    let cpus: Vec<u32> = words.iter().skip(2).map(|word| word.parse()).collect::<Result<_, _>>()?;
     sys::process::die_with_parent(parent)?;
-    sys::affinity::pin(&[cpu])?;
-    let mut random = Random(seed.wrapping_mul(1 << 20) + u64::from(cpu));
+    sys::affinity::pin(&cpus)?;
+    let mut random = Random(seed);
     loop {
         let (burst, silence) = (random.time(), random.time());
         let begun = Instant::now();

@@ -1,7 +1,7 @@
 //! What many sessions said, counted.
 
 use anyhow::Context;
-use model::{Estimate, Summary};
+use model::{Estimate, Summary, Verdict};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -13,6 +13,17 @@ const FALSE_SHARE_MAX: f64 = 0.05;
 
 /// In at least this share a planted delay must be found, and held by its interval.
 const FOUND_SHARE_MIN: f64 = 0.90;
+
+/// At least this share of the claims with a number must be decided on a quiet machine, and beside a
+/// neighbour.
+const DECIDED_SHARE_MIN: [f64; 2] = [0.95, 0.90];
+
+/// The experiment of the question that the program exists for, and the share of its claims.
+const MAIN: &str = "workers";
+const MAIN_SHARE_MIN: f64 = 0.90;
+
+/// At most this share of verdicts may turn between two sessions.
+const TURNED_SHARE_MAX: f64 = 0.01;
 
 /// Sessions in which something was the case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -34,6 +45,11 @@ impl Count {
     /// Whether there is any, and it happened in no more of them.
     pub(crate) fn share_is_at_most(self, most: f64) -> bool {
         self.sessions > 0 && self.share() <= most
+    }
+
+    /// Whether there is any, and it happened in no fewer of them.
+    pub(crate) fn share_is_at_least(self, least: f64) -> bool {
+        self.sessions > 0 && self.share() >= least
     }
 
     /// "3 of 200, 1.5 % [0.3, 4.3]".
@@ -195,6 +211,108 @@ impl Planted {
             "each in at least 90 %, nothing out of nothing in at least 95 %: {}",
             yes_or_no(self.holds())
         );
+        text
+    }
+}
+
+/// What default runs of one machine decided.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Decided {
+    /// Whether there is a neighbour.
+    disturbed: bool,
+    /// The verdict on each claim that has a number, by `experiment.claim`.
+    verdicts: Vec<BTreeMap<String, Verdict>>,
+    rows: String,
+}
+
+impl Decided {
+    /// No session yet; `disturbed`: whether there is a neighbour.
+    pub(crate) fn new(disturbed: bool) -> Self {
+        Decided { disturbed, ..Decided::default() }
+    }
+
+    /// Counts one session, and says what it left open.
+    pub(crate) fn add(&mut self, summary: &Summary) -> String {
+        let mut verdicts = BTreeMap::new();
+        let mut claims = 0;
+        for experiment in &summary.experiments {
+            claims += experiment.claims.len();
+            for claim in experiment.claims.iter().filter(|it| it.result.estimate.is_some()) {
+                verdicts.insert(format!("{}.{}", experiment.id, claim.id), claim.verdict);
+            }
+        }
+        let open = verdicts.iter().filter(|(_, verdict)| **verdict == Verdict::Inconclusive);
+        let open = open.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+        self.verdicts.push(verdicts);
+        let [all, main] = self.counts(self.verdicts.len() - 1);
+        let foreign = summary.harness.foreign_cpu_share;
+        let foreign = foreign.map_or("–".into(), |share| format!("{:.0} %", 100.0 * share));
+        let row = format!("{claims} | {} | {} | {foreign}", all.text(), main.text());
+        let _ = writeln!(self.rows, "| {} | {row} |", self.verdicts.len());
+        format!("{row}; open: {open}")
+    }
+
+    /// Decided among the claims with a number of one session: of all, and of [`MAIN`].
+    fn counts(&self, session: usize) -> [Count; 2] {
+        let mut counts = [Count::default(); 2];
+        for (name, verdict) in &self.verdicts[session] {
+            let decided = *verdict != Verdict::Inconclusive;
+            counts[0].add(decided);
+            if name.split('.').next() == Some(MAIN) {
+                counts[1].add(decided);
+            }
+        }
+        counts
+    }
+
+    /// Verdicts that two sessions decide differently, among those which both have, over all pairs.
+    fn turned(&self) -> Count {
+        let mut count = Count::default();
+        for (index, one) in self.verdicts.iter().enumerate() {
+            for (name, other) in self.verdicts[index + 1..].iter().flatten() {
+                let Some(verdict) = one.get(name) else { continue };
+                let open = [verdict, other].contains(&&Verdict::Inconclusive);
+                count.add(!open && verdict != other);
+            }
+        }
+        count
+    }
+
+    /// Each bar, and whether it holds.
+    fn bars(&self) -> [(String, bool); 3] {
+        let least = DECIDED_SHARE_MIN[usize::from(self.disturbed)];
+        let each = |kind: usize, least: f64| {
+            let mut sessions = 0..self.verdicts.len();
+            sessions.all(|session| self.counts(session)[kind].share_is_at_least(least))
+        };
+        let turned = self.turned().share_is_at_most(TURNED_SHARE_MAX);
+        [
+            (format!("at least {:.0} % decided in each session", 100.0 * least), each(0, least)),
+            (
+                format!("at least {:.0} % of {MAIN}", 100.0 * MAIN_SHARE_MIN),
+                each(1, MAIN_SHARE_MIN),
+            ),
+            (format!("at most {:.0} % turned", 100.0 * TURNED_SHARE_MAX), turned),
+        ]
+    }
+
+    /// Whether all bars hold; with one session nothing can be said.
+    pub(crate) fn holds(&self) -> bool {
+        self.bars().iter().all(|(_, holds)| *holds)
+    }
+
+    /// The table.
+    pub(crate) fn text(&self) -> String {
+        let mut text = format!(
+            "| session | claims | decided of those with a number | {MAIN} | CPU time of others |\n\
+             |---|---|---|---|---|\n{}",
+            self.rows
+        );
+        let _ =
+            writeln!(text, "verdicts that turned between two sessions: {}", self.turned().text());
+        for (bar, holds) in self.bars() {
+            let _ = writeln!(text, "{bar}: {}", yes_or_no(holds));
+        }
         text
     }
 }
