@@ -2,7 +2,8 @@
 
 use crate::factors::{Read, level_of};
 use crate::place::Error;
-use crate::table::{Value, hint};
+use crate::table::Value;
+use ask::hint;
 use model::Cell;
 
 /// The factor of that name.

@@ -2,7 +2,7 @@
 
 use crate::cells::{cell, factor};
 use crate::factors::{Read, level_of};
-use crate::holds::{Terms, region};
+use ask::{Terms, region};
 use crate::place::Error;
 use crate::responses::response;
 use crate::table::{Table, Value};

@@ -1,8 +1,9 @@
 //! Factors, their levels and what these stand for in a command.
 
 use crate::place::Error;
-use crate::table::{Number, Value, hint};
-use crate::units;
+use crate::table::{Number, Value};
+use ask::hint;
+use ask::units;
 use kit::subject::AGAIN;
 use model::{ENTRIES_MAX, Factor, Level, Profile, SCRATCH};
 use std::collections::BTreeMap;

@@ -14,14 +14,12 @@ mod claims;
 mod example;
 mod factors;
 mod findings;
-mod holds;
 mod metrics;
 mod place;
 mod read;
 mod responses;
 mod subject;
 mod table;
-mod units;
 
 pub use example::example;
 pub use place::{Error, Place};

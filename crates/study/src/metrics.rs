@@ -2,7 +2,7 @@
 
 use crate::place::Error;
 use crate::table::Value;
-use crate::units;
+use ask::units;
 use model::{Center, Metric, Pick, Response, Stream, Unit};
 use regex::Regex;
 

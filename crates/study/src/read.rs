@@ -3,8 +3,10 @@
 use crate::factors::Read;
 use crate::place::{Error, Source};
 use crate::subject::millis;
-use crate::table::{Table, Value, hint};
-use crate::{Around, Study, cells, claims, factors, findings, metrics, responses, subject, units};
+use crate::table::{Table, Value};
+use ask::hint;
+use crate::{Around, Study, cells, claims, factors, findings, metrics, responses, subject};
+use ask::units;
 use kit::declare;
 use kit::subject::{AGAIN, CPU, WALL};
 use model::{

@@ -1,7 +1,8 @@
 //! Which numbers are asked for, by the names that people give them.
 
 use crate::place::Error;
-use crate::table::{Value, hint};
+use crate::table::Value;
+use ask::hint;
 use kit::subject::{CPU, CPU_SHARE, PEAK_PSS, WALL};
 use model::Response;
 

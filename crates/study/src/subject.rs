@@ -3,7 +3,7 @@
 use crate::Around;
 use crate::place::Error;
 use crate::table::{Table, Value};
-use crate::units;
+use ask::units;
 use model::{Subject, SubjectLimits};
 use std::collections::BTreeMap;
 

@@ -1,12 +1,10 @@
 //! A TOML document whose every value knows its key and its place.
 
 use crate::place::{Error, Place, Source};
+use ask::meant;
 use std::ops::Range;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
-
-/// Words that differ by more than this part of their letters are not meant for one another.
-const LIKENESS_MIN: f64 = 0.7;
 
 /// A table of the file.
 #[derive(Clone, Debug)]
@@ -192,21 +190,3 @@ impl<'s> Value<'s> {
         self.list(like)?.iter().map(|item| item.word("a text")).collect()
     }
 }
-
-/// The known word that was probably meant.
-pub(crate) fn meant<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    let likeness = |known: &str| strsim::jaro_winkler(word, known);
-    let best = known.max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) >= LIKENESS_MIN).then_some(best)
-}
-
-/// "did you mean a?", or what there is.
-pub(crate) fn hint<'k>(word: &str, known: impl Iterator<Item = &'k str> + Clone) -> String {
-    match meant(word, known.clone()) {
-        Some(meant) => format!("did you mean {meant}?"),
-        None => format!("there are: {}", known.take(KNOWN_MAX).collect::<Vec<_>>().join(", ")),
-    }
-}
-
-/// Known words that an error names.
-const KNOWN_MAX: usize = 24;

@@ -4,7 +4,7 @@ use super::{Fault, SourceFile, Tree};
 
 /// The import table of ARCHITECTURE.md: a room, and the rooms that it may import. `lab` may
 /// import all.
-const TABLE: [(&str, &[&str]); 17] = [
+const TABLE: [(&str, &[&str]); 18] = [
     ("model", &[]),
     ("sys", &[]),
     ("isa", &[]),
@@ -14,7 +14,8 @@ const TABLE: [(&str, &[&str]); 17] = [
     ("web", &["model", "sys"]),
     ("experiments", &["kit", "sys", "isa", "web"]),
     ("subject", &["model", "sys", "kit"]),
-    ("study", &["model", "kit"]),
+    ("ask", &["model"]),
+    ("study", &["model", "ask", "kit"]),
     ("store", &["model", "sys"]),
     ("runner", &["model", "sys", "kit"]),
     ("report", &["model", "analysis", "laws"]),
@@ -34,6 +35,7 @@ const ALL: &[&str] = &[
     "web",
     "experiments",
     "subject",
+    "ask",
     "study",
     "store",
     "runner",

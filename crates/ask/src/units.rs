@@ -1,5 +1,6 @@
 //! Texts that are a length of time, a size, or a number in the unit of a response.
 
+use crate::Terms;
 use model::Unit;
 
 /// Names of units of time, each with its nanoseconds.
@@ -46,20 +47,20 @@ fn split(text: &str) -> Option<(f64, &str)> {
 }
 
 /// A length of time such as `30s` or `1.5 ms`, in nanoseconds; a unit must stand behind it.
-pub(crate) fn time_ns(text: &str) -> Option<f64> {
+pub fn time_ns(text: &str) -> Option<f64> {
     let (number, unit) = split(text)?;
     let (_, factor) = TIMES.iter().find(|(name, _)| *name == unit)?;
     (number >= 0.0).then_some(number * factor)
 }
 
 /// A share such as `5%` or `5 %`, as a part of 1.
-pub(crate) fn share(text: &str) -> Option<f64> {
+pub fn share(text: &str) -> Option<f64> {
     let (number, unit) = split(text)?;
     (unit == "%" && number >= 0.0).then_some(number / 100.0)
 }
 
 /// The unit of a response that has a user's unit, and what its numbers are multiplied by.
-pub(crate) fn unit(text: &str) -> (Unit, f64) {
+pub fn unit(text: &str) -> (Unit, f64) {
     let find = |table: &[(&str, f64)]| {
         table.iter().find(|(name, _)| *name == text).map(|(_, factor)| *factor)
     };
@@ -82,7 +83,7 @@ pub(crate) fn unit(text: &str) -> (Unit, f64) {
 ///
 /// # Errors
 /// What would be right.
-pub(crate) fn in_unit(text: &str, unit: &Unit) -> Result<f64, String> {
+pub fn in_unit(text: &str, unit: &Unit) -> Result<f64, String> {
     let (number, name) = split(text).ok_or_else(|| format!("{text:?} is no number"))?;
     let find = |table: &[(&str, f64)], like: &str| {
         let found = table.iter().find(|(known, _)| *known == name);
@@ -104,11 +105,31 @@ pub(crate) fn in_unit(text: &str, unit: &Unit) -> Result<f64, String> {
 }
 
 /// A multiple such as `2`, `2x` or `150%`.
-pub(crate) fn multiple(text: &str) -> Option<f64> {
+pub fn multiple(text: &str) -> Option<f64> {
     match split(text)? {
         (number, "" | "x" | "×" | "times") => Some(number),
         (number, "%") => Some(number / 100.0),
         _ => None,
+    }
+}
+
+/// Writes a number in its terms so that [`crate::region`] reads the same number again; in a unit
+/// in which it is short, where there is one.
+pub(crate) fn number_text(value: f64, terms: &Terms) -> String {
+    let short = |table: &[(&str, f64)]| {
+        let texts = table.iter().rev().map(|(name, factor)| (value / factor, name, factor));
+        let mut exact = texts.filter(|(number, ..)| number.abs() >= 1.0 || *number == 0.0).filter(
+            |(number, _, factor)| number * **factor == value && number.to_string().len() < 6,
+        );
+        exact.next().map(|(number, name, _)| format!("{number} {name}"))
+    };
+    match terms {
+        Terms::In(Unit::Ns) => short(&TIMES[..5]).unwrap_or_else(|| format!("{value} ns")),
+        Terms::In(Unit::Bytes) => short(&SIZES[2..8]).unwrap_or_else(|| format!("{value} B")),
+        Terms::In(Unit::Ppm) => short(&[("%", 1e4)]).unwrap_or_else(|| format!("{value} ppm")),
+        Terms::In(Unit::PerSecond) => format!("{value} /s"),
+        Terms::In(Unit::Other(name)) if !name.is_empty() => format!("{value} {name}"),
+        _ => value.to_string(),
     }
 }
 

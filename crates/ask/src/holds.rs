@@ -1,17 +1,30 @@
 //! Where a claim's number lies if it is true: `< 2`, `>= 100 ms`, `= 4`, `1.5..2`, `within 5%`.
 
 use crate::units;
-use model::{Region, Unit};
+use model::{Design, Quantity, Region, Unit};
 
 /// In which terms a claim's number is read.
 #[derive(Clone, Debug)]
-pub(crate) enum Terms {
+pub enum Terms {
     /// As a multiple.
     Times,
     /// As it is.
     Plain,
     /// In a response's unit.
     In(Unit),
+}
+
+impl Terms {
+    /// Returns the terms of a quantity: its response's unit, or multiples.
+    pub fn of(quantity: &Quantity, design: &Design) -> Terms {
+        match quantity {
+            Quantity::Value { response, .. } | Quantity::Difference { response, .. } => {
+                design.response(response).map_or(Terms::Plain, |it| Terms::In(it.unit.clone()))
+            }
+            Quantity::Exponent { .. } | Quantity::Linearity { .. } => Terms::Plain,
+            _ => Terms::Times,
+        }
+    }
 }
 
 /// What is expected of such a text.
@@ -22,7 +35,7 @@ const FORMS: &str =
 ///
 /// # Errors
 /// What would be right.
-pub(crate) fn region(text: &str, terms: &Terms) -> Result<Region, String> {
+pub fn region(text: &str, terms: &Terms) -> Result<Region, String> {
     let text = text.trim();
     if let Some(rest) = text.strip_prefix("within") {
         return within(rest, terms);

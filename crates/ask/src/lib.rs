@@ -1,0 +1,55 @@
+//! The quantity language: one notation for every number that a session can answer with.
+//!
+//! ```text
+//! condition  = quantity relation | number "<=" quantity "<=" number
+//! relation   = "<" n | "<=" n | ">" n | ">=" n | "=" n | n ".." n | "within" share "of" n
+//! quantity   = item | item "/" item | item "-" item
+//!            | "growth(" item "over" factor ")"
+//!            | "linearity(" item "over" factor ")"
+//!            | "proportion(" item "over" factor "," level "to" level ")"
+//!            | "share(" item "-" item "of" item "-" item ")"
+//!            | "rate(" item ")"
+//! item       = [experiment "."] response ["[" level {"," level} "]"]
+//! level      = name | factor "=" name
+//! ```
+//!
+//! A factor that is not named stands at its baseline; in `rate` it is free. A bare level name is
+//! enough where one factor alone has it. A name that holds one of `,=[]()"` stands in quotation
+//! marks, in which `\` precedes a quotation mark or a backslash.
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+mod holds;
+mod near;
+mod parse;
+mod print;
+mod resolve;
+#[cfg(test)]
+mod tests;
+pub mod units;
+
+pub use holds::{Terms, region};
+pub use near::{hint, meant};
+pub use parse::{Expression, parse};
+pub use print::{cell_text, condition_text, quantity_text, term_text};
+pub use resolve::{cell, condition, quantity, term};
+
+use std::fmt;
+use std::ops::Range;
+
+/// An expression that cannot be understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// The bytes of the expression that are wrong.
+    pub span: Range<usize>,
+    /// What is wrong, and what would be right.
+    pub what: String,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "column {}: {}", self.span.start + 1, self.what)
+    }
+}
+
+impl std::error::Error for Error {}

@@ -1,0 +1,200 @@
+use crate::{cell, cell_text, condition, condition_text, quantity, quantity_text, term, term_text};
+use model::{
+    Cell, Center, Design, Factor, Level, Profile, Quantity, Region, Response, Term, Unit,
+};
+use proptest::prelude::*;
+
+fn level(name: &str) -> Level {
+    let value = name.parse().ok();
+    Level { name: name.into(), value, about: String::new(), from: Profile::Smoke }
+}
+
+fn factor(name: &str, levels: &[&str]) -> Factor {
+    Factor {
+        name: name.into(),
+        about: String::new(),
+        levels: levels.iter().map(|name| level(name)).collect(),
+        baseline: levels[0].into(),
+        unit: None,
+    }
+}
+
+fn response(name: &str, unit: Unit) -> Response {
+    Response {
+        name: name.into(),
+        label: String::new(),
+        unit,
+        center: Center::Median,
+        cpu_twin: None,
+        subtract: None,
+        exact: false,
+        independent: false,
+        card: model::Card::default(),
+        limits: Vec::new(),
+    }
+}
+
+fn design() -> Design {
+    Design {
+        id: "create".into(),
+        factors: vec![
+            factor("mechanism", &["fork", "pthread", "clone \"raw\", \\ =[x]", "none"]),
+            factor("touched", &["0", "64", "none"]),
+        ],
+        responses: vec![
+            response("whole_ns", Unit::Ns),
+            response("rss_bytes", Unit::Bytes),
+            response("faults_count", Unit::Count),
+            response("busy_ppm", Unit::Ppm),
+            response("speed", Unit::Other("MB/s".into())),
+        ],
+        ..Design::default()
+    }
+}
+
+fn of(pairs: &[(&str, &str)]) -> Cell {
+    Cell(pairs.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect())
+}
+
+#[test]
+fn names_are_looked_up_in_the_design() {
+    let fork = of(&[("mechanism", "fork"), ("touched", "64")]);
+    let thread = of(&[("mechanism", "pthread")]);
+    assert_eq!(
+        quantity("create.whole_ns[fork, touched=64] / create.whole_ns[pthread]", &design()),
+        Ok(Quantity::Ratio { response: "whole_ns".into(), of: fork.clone(), to: thread.clone() })
+    );
+    assert_eq!(
+        quantity("whole_ns [ 64 , fork ]-whole_ns[mechanism = pthread]", &design()),
+        Ok(Quantity::Difference { response: "whole_ns".into(), of: fork, to: thread.clone() })
+    );
+    assert_eq!(
+        quantity("growth(whole_ns[pthread] over touched)", &design()),
+        Ok(Quantity::Exponent { response: "whole_ns".into(), over: "touched".into(), at: thread })
+    );
+    assert_eq!(
+        quantity("rate(faults_count)", &design()),
+        Ok(Quantity::Frequency { response: "faults_count".into(), among: Cell::default() })
+    );
+    assert_eq!(term("2", &design()), Ok(Term::Known { value: 2.0 }));
+    assert_eq!(cell("", &design()), Ok(Cell::default()));
+}
+
+#[test]
+fn conditions_have_units() {
+    let region = |text: &str| condition(text, &design()).map(|(_, region)| region);
+    assert_eq!(region("whole_ns[fork] < 200 us"), Ok(Region::below(2e5)));
+    assert_eq!(region("50 ns <= whole_ns[fork] <= 0.2 ms"), Ok(Region::within(50.0, 2e5)));
+    assert_eq!(region("whole_ns[fork] / whole_ns within 25% of 2"), Ok(Region::within(1.6, 2.5)));
+    assert_eq!(region("rss_bytes 1..2 MiB"), Ok(Region::within(1_048_576.0, 2_097_152.0)));
+    assert_eq!(region("rate(faults_count) >= 1%"), Ok(Region::above(0.01)));
+}
+
+#[test]
+fn an_error_names_the_place_and_what_would_be_right() {
+    let cases = [
+        ("", 0, "expected RESPONSE"),
+        ("whole_n[fork]", 0, "did you mean whole_ns?"),
+        ("whole_ns[fourk]", 9, "did you mean fork?"),
+        ("whole_ns[none]", 9, "mechanism=none or touched=none"),
+        ("whole_ns[mecanism=fork]", 9, "did you mean mechanism?"),
+        ("whole_ns[touched=65]", 17, "there are: 0, 64"),
+        ("whole_ns[fork, pthread]", 15, "two levels of mechanism"),
+        ("whole_ns[fork", 13, "expected , or ]"),
+        ("whole_ns[fork] / rss_bytes", 17, "one response"),
+        ("whole_ns[fork] * 2", 15, "unexpected text"),
+        ("growth(whole_ns over mechanism)", 21, "no numbers"),
+        ("growht(whole_ns)", 0, "did you mean growth?"),
+        ("share(whole_ns - whole_ns[fork] of whole_ns[64] - whole_ns)", 35, "same treatment"),
+        ("whole_ns[\"fork]", 9, "never closed"),
+        ("whole_ns[é]", 9, "no level"),
+    ];
+    for (text, column, what) in cases {
+        let error = quantity(text, &design()).unwrap_err();
+        assert_eq!(error.span.start, column, "{text}: {error}");
+        assert!(error.what.contains(what), "{text}: {error}");
+    }
+    for text in ["whole_ns", "whole_ns > 3", "1 <= whole_ns", "2 ns <= whole_ns <= 1 ns", "4"] {
+        assert!(condition(text, &design()).is_err(), "{text}");
+    }
+    assert!(crate::parse("a.x / b.x").unwrap().experiment().is_err());
+    assert_eq!(crate::parse("a.x / x").unwrap().experiment(), Ok(Some("a")));
+}
+
+fn cells() -> impl Strategy<Value = Cell> {
+    let mechanism = proptest::option::of(0..4_usize);
+    let touched = proptest::option::of(0..3_usize);
+    (mechanism, touched).prop_map(|picked| {
+        let design = design();
+        let picked = [picked.0, picked.1];
+        let levels = design.factors.iter().zip(picked).filter_map(|(factor, at)| {
+            at.map(|at| (factor.name.clone(), factor.levels[at].name.clone()))
+        });
+        Cell(levels.collect())
+    })
+}
+
+fn quantities() -> impl Strategy<Value = Quantity> {
+    (0..8_usize, 0..5_usize, cells(), cells(), cells()).prop_map(|(kind, response, a, b, c)| {
+        let response = design().responses[response].name.clone();
+        let over = "touched".to_string();
+        match kind {
+            0 => Quantity::Value { response, at: a },
+            1 => Quantity::Ratio { response, of: a, to: b },
+            2 => Quantity::Difference { response, of: a, to: b },
+            3 => Quantity::Share { response, whole: a, without: b, base: c },
+            4 => Quantity::Exponent { response, over, at: a },
+            5 => Quantity::Linearity { response, over, at: a },
+            6 => {
+                let (lower, upper) = ("none".to_string(), "64".to_string());
+                Quantity::Proportion { response, over, lower, upper, at: a }
+            }
+            _ => Quantity::Frequency { response, among: a },
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn printing_and_parsing_are_inverses(asked in quantities(), low in -1e7..1e7_f64, by in 0..1000_u32, ends in 0..4) {
+        let design = design();
+        prop_assert_eq!(quantity(&quantity_text(&asked, &design), &design), Ok(asked.clone()));
+        let low = (low * 1e3).round() / 1e3;
+        let region = match ends {
+            0 => Region::above(low),
+            1 => Region::below(low),
+            2 => Region::within(low, low + f64::from(by)),
+            _ => Region::about(low.abs() + 1.0, f64::from(by % 100 + 1) / 100.0),
+        };
+        let text = condition_text(&asked, &region, &design);
+        let (read, found) = condition(&text, &design).map_err(|error| {
+            TestCaseError::fail(format!("{text}: {error}"))
+        })?;
+        prop_assert_eq!(read, asked, "{}", text);
+
+        for (a, b) in [(found.low, region.low), (found.high, region.high)] {
+            prop_assert_eq!(a, b, "{}", text);
+        }
+    }
+
+    #[test]
+    fn terms_and_cells_are_read_as_written(a in cells(), b in cells(), value in 0.0..1e6_f64) {
+        let design = design();
+        prop_assert_eq!(cell(&cell_text(&a, &design), &design), Ok(a.clone()));
+        let response = "whole_ns".to_string();
+        for asked in [
+            Term::Known { value },
+            Term::Measured { response: response.clone(), at: a.clone() },
+            Term::Difference { response: response.clone(), of: a.clone(), to: b.clone() },
+        ] {
+            prop_assert_eq!(term(&term_text(&asked, &design), &design), Ok(asked));
+        }
+    }
+
+    #[test]
+    fn no_text_makes_it_panic(text in ".{0,60}", part in "[a-z_\\[\\]=,./<> ()\"0-9-]{0,40}") {
+        let _ = condition(&text, &design());
+        let _ = condition(&format!("whole_ns{part}"), &design());
+        let _ = cell(&part, &design());
+    }
+}
