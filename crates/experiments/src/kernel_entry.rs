@@ -1,7 +1,6 @@
 //! What does it cost to enter the kernel and to come back?
 
-use kit::declare::{Named, cell, claim, factor, finding, ratio, remark, response, value};
-use kit::model::{Cell, Claim, Design, Finding, Needs, Profile, Region, Response, Unit};
+use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
 use sys::black_box;
 use sys::clock::Clock;
@@ -11,108 +10,20 @@ pub(crate) const EXPERIMENT: Experiment = Experiment { id: "kernel_entry", desig
 
 type Measure = fn(&mut Trial<'_>) -> Result<(), Stop>;
 
-const ENTRIES: [Named<Measure>; 5] = [
-    Named::new("empty", "a call of a function that does nothing: the control", empty as Measure),
-    Named::new("getppid", "getppid by a bare system call", getppid as Measure),
-    Named::new(
-        "clock_gettime_syscall",
-        "clock_gettime by a real system call",
-        clock_by_syscall as Measure,
-    ),
-    Named::new(
-        "clock_gettime_vdso",
-        "clock_gettime through the vDSO, as libc does it",
-        clock_by_vdso as Measure,
-    ),
-    Named::from("read_zero", "read of one byte of /dev/zero", Profile::Quick, read as Measure),
+const ENTRIES: [(&str, Measure); 5] = [
+    ("empty", empty),
+    ("getppid", getppid),
+    ("clock_gettime_syscall", clock_by_syscall),
+    ("clock_gettime_vdso", clock_by_vdso),
+    ("read_zero", read),
 ];
 
-fn by(entry: &str) -> Cell {
-    cell([("entry", entry)])
-}
-
 fn design() -> Design {
-    Design {
-        id: "kernel_entry".into(),
-        version: 1,
-        chapter: "The instrument".into(),
-        question: "What does it cost to enter the kernel and to come back?".into(),
-        method: "One call is repeated in a loop, in batches long enough for the clock. The \
-                 control is the same loop around a function that does nothing and may not be \
-                 inlined. getppid does next to nothing in the kernel, so that what is left is the \
-                 way there and back, with the kernel's guards against attacks on the CPU. Each \
-                 call's answer is looked at."
-            .into(),
-        factors: vec![factor("entry", "what is called", "getppid").named(&ENTRIES).build()],
-        responses: responses(),
-        findings: findings(),
-        claims: claims(),
-        needs: Needs { cpus: 1, ..Needs::default() },
-        precision: 0.03,
-        time_limit_ms: 5_000,
-        ..Design::default()
-    }
-}
-
-fn responses() -> Vec<Response> {
-    let net = "divided by the number of calls, less the same for a function that does nothing";
-    vec![
-        response("call_ns", "time of a call", Unit::Ns)
-            .subtract(by("empty"))
-            .cpu_twin("call_cpu_ns")
-            .card("before a batch", "after it", net, "clock_gettime(CLOCK_MONOTONIC)")
-            .build(),
-        response("call_cpu_ns", "CPU time of a call", Unit::Ns)
-            .subtract(by("empty"))
-            .card(
-                "before the first batch of the timed region",
-                "after the last",
-                net,
-                "getrusage(RUSAGE_SELF)",
-            )
-            .build(),
-    ]
-}
-
-fn findings() -> Vec<Finding> {
-    let time = "call_ns";
-    vec![
-        finding("entry", "To enter the kernel and come back takes {}.", value(time, by("getppid"))),
-        finding(
-            "vdso",
-            "Reading the clock by a system call takes {} times as long as through the vDSO.",
-            ratio(time, by("clock_gettime_syscall"), by("clock_gettime_vdso")),
-        ),
-        remark("control", "A function call in the same loop takes {}.", value(time, by("empty"))),
-        remark("read", "Reading one byte of /dev/zero takes {}.", value(time, by("read_zero"))),
-    ]
-}
-
-fn claims() -> Vec<Claim> {
-    vec![
-        claim(
-            "about_100",
-            "a common textbook figure",
-            "A system call costs about 100 ns (50 to 200).",
-            "a change of privilege, of stack and of some tables",
-        )
-        .note("The kernel's guards against attacks on the CPU can double the figure.")
-        .holds_if(value("call_ns", by("getppid")), Region::within(50.0, 200.0)),
-        claim(
-            "vdso_ten_times",
-            "often said of the vDSO",
-            "The vDSO is an order of magnitude cheaper than the system call (10 times or more).",
-            "it saves the way into the kernel, and only the reading of the counter is left",
-        )
-        .holds_if(
-            ratio("call_ns", by("clock_gettime_syscall"), by("clock_gettime_vdso")),
-            Region::above(10.0),
-        ),
-    ]
+    crate::declared("kernel_entry", include_str!("kernel_entry.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let measure = trial.realise("entry", &ENTRIES)?;
+    let measure = trial.pick("entry", &ENTRIES)?;
     trial.pin_to_one()?;
     measure(trial)
 }
@@ -170,7 +81,7 @@ fn read(trial: &mut Trial<'_>) -> Result<(), Stop> {
 
 #[cfg(test)]
 mod tests {
-    use super::{advances, design};
+    use super::{ENTRIES, advances, design};
     use kit::model::{Profile, Quantity};
     use sys::clock::Clock;
 
@@ -185,6 +96,7 @@ mod tests {
     #[test]
     fn smoke_measures_what_the_headline_and_all_claims_need() {
         let design = design();
+        crate::check_levels(&design, "entry", &ENTRIES);
         let all = design.treatments(Profile::Smoke);
         let needed = |quantity: &Quantity| {
             quantity.cells().iter().all(|cell| all.contains(&design.complete(cell)))

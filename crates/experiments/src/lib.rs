@@ -33,6 +33,27 @@ pub use planted::PLANTED;
 use kit::Experiment;
 use kit::model::{Design, ProgramFile};
 
+/// Reads an experiment's declaration.
+///
+/// # Panics
+/// The declaration is wrong: a test of this room reads all of them.
+fn declared(id: &str, toml: &str) -> Design {
+    match study::experiment(id, toml) {
+        Ok(design) => design,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Panics unless the levels of a factor are those that a table has code for.
+#[cfg(test)]
+fn check_levels<T>(design: &Design, factor: &str, table: &[(&str, T)]) {
+    let factor = design.factor(factor).expect("the design has the factor");
+    let declared: std::collections::BTreeSet<&str> =
+        factor.levels.iter().map(|level| level.name.as_str()).collect();
+    let realised: std::collections::BTreeSet<&str> = table.iter().map(|(name, _)| *name).collect();
+    assert_eq!(declared, realised, "levels of {}", factor.name);
+}
+
 /// All experiments, in the order in which people read them.
 pub const CATALOG: &[Experiment] = &[
     create::EXPERIMENT,

@@ -117,6 +117,18 @@ impl<'a> Trial<'a> {
         })
     }
 
+    /// Picks from a table what the level of a factor stands for.
+    ///
+    /// # Errors
+    /// The trial has no such factor, or the table no such level.
+    pub fn pick<T: Copy>(&self, factor: &str, table: &[(&str, T)]) -> Result<T, Stop> {
+        let level = self.level(factor)?;
+        let found = table.iter().find(|(name, _)| *name == level);
+        found
+            .map(|(_, by)| *by)
+            .ok_or_else(|| Stop::failed(format!("no code for level {level} of factor {factor}")))
+    }
+
     /// What realises the level of a factor, from the table that also declared the level.
     pub fn realise<T: Copy>(
         &self,

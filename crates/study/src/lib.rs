@@ -12,6 +12,7 @@
 mod cells;
 mod claims;
 mod example;
+mod experiment;
 mod factors;
 mod findings;
 mod metrics;
@@ -22,6 +23,7 @@ mod subject;
 mod table;
 
 pub use example::example;
+pub use experiment::experiment;
 pub use place::{Error, Place};
 pub use read::{detect, read};
 

@@ -81,6 +81,21 @@ impl<'s> Table<'s> {
         self.entries().into_iter().find(|entry| entry.name == name)
     }
 
+    /// Returns the value of a key that must be there.
+    pub(crate) fn needed(&self, name: &str) -> Result<Value<'s>, Error> {
+        self.get(name).ok_or_else(|| self.error(format!("it has no {name}; add {name} = …")))
+    }
+
+    /// Returns the text of a key that must be there.
+    pub(crate) fn text(&self, name: &str) -> Result<String, Error> {
+        self.needed(name)?.text("a text")
+    }
+
+    /// Returns the text of a key that may be missing.
+    pub(crate) fn text_or_empty(&self, name: &str) -> Result<String, Error> {
+        self.get(name).map_or(Ok(String::new()), |value| value.text("a text"))
+    }
+
     /// An error about the table as a whole.
     pub(crate) fn error(&self, what: impl Into<String>) -> Error {
         self.source.error(&self.span, &self.key, what)
@@ -91,6 +106,17 @@ impl<'s> Value<'s> {
     /// An error at the value.
     pub(crate) fn error(&self, what: impl Into<String>) -> Error {
         self.source.error(&self.value.span(), &self.key, what)
+    }
+
+    /// Returns an error at its place in an expression that begins `offset` bytes into the text.
+    pub(crate) fn error_within(&self, offset: usize, error: ask::Error) -> Error {
+        let span = self.value.span();
+        let raw = &self.source.text[span.clone()];
+        let text = self.value.get_ref().as_str().unwrap_or_default();
+        // Where the text has escapes, the whole value is the place.
+        let begins = raw.find(text).filter(|_| !text.is_empty());
+        let at = begins.map_or(span.start, |begins| span.start + begins + offset + error.span.start);
+        self.source.error(&(at..span.end), &self.key, error.what)
     }
 
     /// An error at the key.

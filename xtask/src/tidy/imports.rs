@@ -12,7 +12,7 @@ const TABLE: [(&str, &[&str]); 18] = [
     ("analysis", &["model", "laws"]),
     ("kit", &["model", "sys"]),
     ("web", &["model", "sys"]),
-    ("experiments", &["kit", "sys", "isa", "web"]),
+    ("experiments", &["kit", "sys", "isa", "web", "study"]),
     ("subject", &["model", "sys", "kit"]),
     ("ask", &["model"]),
     ("study", &["model", "ask", "kit"]),

@@ -1,0 +1,423 @@
+//! The file that declares an experiment of the catalog: all that is not its trial.
+//!
+//! docs/experiment-files.md describes every key.
+
+use crate::place::{Error, Source};
+use crate::table::{Table, Value};
+use ask::units;
+use model::{
+    Account, Card, Cell, Center, Claim, Control, Design, Diagnosis, Factor, Finding, Grid, Level,
+    Limit, Needs, Part, Planted, Profile, Quantity, Region, Response, Suspect, Term, Unit,
+};
+use toml::de::DeTable;
+
+const KEYS: [&str; 17] = [
+    "version",
+    "chapter",
+    "question",
+    "method",
+    "precision",
+    "precise",
+    "time_limit",
+    "needs",
+    "factors",
+    "grids",
+    "responses",
+    "findings",
+    "accounts",
+    "claims",
+    "controls",
+    "planted",
+    "diagnoses",
+];
+
+const PROFILES: [Profile; 4] =
+    [Profile::Smoke, Profile::Quick, Profile::Standard, Profile::Thorough];
+
+/// An expression of the quantity language, for errors.
+const EXPRESSION: &str = "an expression such as \"call_ns[getppid] / call_ns[empty]\"";
+
+/// Parses the text of `ID.toml` as the design of the experiment `id`.
+///
+/// # Errors
+/// The first thing that is wrong with it, with its place, and what would be right.
+pub fn experiment(id: &str, text: &str) -> Result<Design, Error> {
+    let file = format!("{id}.toml");
+    let source = Source { file: &file, text };
+    let table = DeTable::parse(text).map_err(|error| {
+        let what = format!("not valid TOML: {}", error.message().trim().replace('\n', ", "));
+        source.error(&error.span().unwrap_or(0..0), "", what)
+    })?;
+    let top = Table::top(source, &table);
+    top.known(&KEYS)?;
+    let mut design = Design {
+        id: id.into(),
+        version: top.needed("version")?.number("a whole number")?.value as u32,
+        chapter: top.text("chapter")?,
+        question: top.text("question")?,
+        method: line(&top, "method")?,
+        needs: needs(top.get("needs"))?,
+        precision: share(&top.needed("precision")?)?,
+        time_limit_ms: (in_unit(&top.needed("time_limit")?, &Unit::Ns)? / 1e6) as u64,
+        ..Design::default()
+    };
+    for value in all(&top, "factors")? {
+        design.factors.push(factor(&value)?);
+    }
+    for value in list(&top, "grids")? {
+        design.grids.push(grid(&value, &design)?);
+    }
+    for value in all(&top, "responses")? {
+        design.responses.push(response(&value, &design)?);
+    }
+    for value in all(&top, "findings")? {
+        design.findings.push(finding(&value, &design)?);
+    }
+    if let Some(precise) = top.get("precise") {
+        set_precise(&precise, &mut design.findings)?;
+    }
+    for value in all(&top, "accounts")? {
+        design.accounts.push(account(&value, &design)?);
+    }
+    for value in all(&top, "claims")? {
+        design.claims.push(claim(&value, &design)?);
+    }
+    for value in list(&top, "controls")? {
+        design.controls.push(control(&value, &design)?);
+    }
+    for value in all(&top, "planted")? {
+        design.planted.push(planted(&value, &design)?);
+    }
+    for value in all(&top, "diagnoses")? {
+        design.diagnoses.push(diagnosis(&value, &design)?);
+    }
+    design.check().map_err(|error| top.error(error.what))?;
+    Ok(design)
+}
+
+/// Returns the entries of a table that may be missing.
+fn all<'s>(top: &Table<'s>, key: &str) -> Result<Vec<Value<'s>>, Error> {
+    match top.get(key) {
+        Some(value) => Ok(value.table("a table with an entry for each")?.entries()),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Returns the items of a list that may be missing.
+fn list<'s>(top: &Table<'s>, key: &str) -> Result<Vec<Value<'s>>, Error> {
+    top.get(key).map_or(Ok(Vec::new()), |value| value.list("a list of tables"))
+}
+
+/// Joins the lines of a text.
+fn unwrapped(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn line(table: &Table<'_>, key: &str) -> Result<String, Error> {
+    table.text(key).map(|text| unwrapped(&text))
+}
+
+fn in_unit(value: &Value<'_>, unit: &Unit) -> Result<f64, Error> {
+    let text = value.text("a number with its unit, such as \"5 s\" or \"64 MiB\"")?;
+    units::in_unit(&text, unit).map_err(|what| value.error(what))
+}
+
+fn share(value: &Value<'_>) -> Result<f64, Error> {
+    let found = units::share(&value.text("a share such as \"5%\"")?);
+    found.ok_or_else(|| value.error("expected a share such as \"5%\""))
+}
+
+fn profile(value: &Value<'_>) -> Result<Profile, Error> {
+    let name = value.text("a profile")?;
+    PROFILES.into_iter().find(|profile| profile.name() == name).ok_or_else(|| {
+        let known = PROFILES.iter().map(|profile| profile.name());
+        value.error(format!("no profile {name:?}; {}", ask::hint(&name, known)))
+    })
+}
+
+fn from(table: &Table<'_>) -> Result<Profile, Error> {
+    table.get("from").map_or(Ok(Profile::Smoke), |value| profile(&value))
+}
+
+fn needs(value: Option<Value<'_>>) -> Result<Needs, Error> {
+    let mut needs = Needs { cpus: 1, ..Needs::default() };
+    let Some(value) = value else {
+        return Ok(needs);
+    };
+    let table = value.table("a table such as { cpus = 2, memory = \"64 MiB\" }")?;
+    table.known(&["cpus", "memory", "disk", "privileges"])?;
+    let bytes = |key| table.get(key).map_or(Ok(0.0), |value| in_unit(&value, &Unit::Bytes));
+    needs.memory_bytes = bytes("memory")? as u64;
+    needs.disk_bytes = bytes("disk")? as u64;
+    if let Some(cpus) = table.get("cpus") {
+        needs.cpus = cpus.number("a number of CPUs")?.value as u32;
+    }
+    if let Some(privileges) = table.get("privileges") {
+        needs.privileges = privileges.words("a list of texts")?;
+    }
+    Ok(needs)
+}
+
+fn factor(value: &Value<'_>) -> Result<Factor, Error> {
+    let table = value.table("a factor")?;
+    table.known(&["about", "baseline", "unit", "levels"])?;
+    let unit = table.get("unit").map(|unit| unit.text("a unit")).transpose()?;
+    let mut factor = Factor {
+        name: value.name.clone(),
+        about: line(&table, "about")?,
+        levels: Vec::new(),
+        baseline: table.needed("baseline")?.word("the name of a level")?,
+        unit: unit.map(axis_unit),
+    };
+    for value in table.needed("levels")?.table("a table with an entry for each")?.entries() {
+        factor.levels.push(level(&value)?);
+    }
+    let axis = factor.levels.iter().all(|level| level.value.is_some());
+    if axis {
+        let place = |level: &Level| level.value.unwrap_or_default();
+        factor.levels.sort_by(|a, b| place(a).total_cmp(&place(b)));
+    }
+    if factor.level(&factor.baseline).is_none() {
+        let known = factor.levels.iter().map(|level| level.name.as_str());
+        let what = format!("no level {:?}; {}", factor.baseline, ask::hint(&factor.baseline, known));
+        return Err(table.needed("baseline")?.error(what));
+    }
+    Ok(factor)
+}
+
+/// Returns the unit of an axis: one that its levels are values of, or a name that they bear.
+fn axis_unit(name: String) -> Unit {
+    match units::unit(&name) {
+        (unit, 1.0) => unit,
+        _ => Unit::Other(name),
+    }
+}
+
+/// Reads a level: what it does in one line, or a table. A name that is a number is its value.
+fn level(value: &Value<'_>) -> Result<Level, Error> {
+    let name = value.name.clone();
+    let number: Option<f64> = name.parse().ok().filter(|number: &f64| number.is_finite());
+    if value.is_text() {
+        let about = unwrapped(&value.text("a text")?);
+        return Ok(Level { name, value: number, about, from: Profile::Smoke });
+    }
+    let table = value.table("what the level does, or a table { about = …, from = … }")?;
+    table.known(&["about", "from", "value"])?;
+    let given = table.get("value").map(|value| value.number("a number")).transpose()?;
+    let value = given.map(|number| number.value).or(number);
+    Ok(Level { name, value, about: line(&table, "about")?, from: from(&table)? })
+}
+
+fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
+    let table = value.table("a grid such as { from = \"quick\", count = [1, 2] }")?;
+    let mut grid = Grid { from: from(&table)?, vary: Vec::new() };
+    for entry in table.entries().into_iter().filter(|entry| entry.name != "from") {
+        let Some(factor) = design.factor(&entry.name) else {
+            let known = design.factors.iter().map(|factor| factor.name.as_str());
+            let what = format!("no factor {:?}; {}", entry.name, ask::hint(&entry.name, known));
+            return Err(entry.error_at_name(what));
+        };
+        let levels = match entry.is_text() {
+            true if entry.text("a text")? == "all" => Vec::new(),
+            _ => entry.words("\"all\", or a list of levels")?,
+        };
+        if let Some(wrong) = levels.iter().find(|level| factor.level(level).is_none()) {
+            let known = factor.levels.iter().map(|level| level.name.as_str());
+            let what = format!("no level {wrong:?}; {}", ask::hint(wrong, known));
+            return Err(entry.error(what));
+        }
+        grid.vary.push((entry.name.clone(), levels));
+    }
+    Ok(grid)
+}
+
+fn response(value: &Value<'_>, design: &Design) -> Result<Response, Error> {
+    let table = value.table("a response")?;
+    table.known(&[
+        "label",
+        "unit",
+        "center",
+        "cpu_twin",
+        "subtract",
+        "exact",
+        "independent",
+        "from",
+        "to",
+        "corrected",
+        "source",
+        "limits",
+    ])?;
+    let known = [Unit::Ns, Unit::Bytes, Unit::Count, Unit::Ppm, Unit::PerSecond];
+    let suffixed = |unit: &Unit| unit.suffix().is_some_and(|suffix| value.name.ends_with(suffix));
+    let unit = match table.get("unit") {
+        Some(unit) => Unit::Other(unit.text("a unit")?),
+        None => known.into_iter().find(suffixed).ok_or_else(|| {
+            value.error("its name does not end in _ns, _bytes, _count, _ppm or _per_s; add unit")
+        })?,
+    };
+    let truth = |key| table.get(key).map_or(Ok(false), |value| value.truth());
+    let mut response = Response {
+        name: value.name.clone(),
+        label: line(&table, "label")?,
+        unit,
+        center: center(table.get("center"))?,
+        cpu_twin: table.get("cpu_twin").map(|name| name.text("a response")).transpose()?,
+        subtract: table.get("subtract").map(|at| cell(&at, design)).transpose()?,
+        exact: truth("exact")?,
+        independent: truth("independent")?,
+        card: Card {
+            from: line(&table, "from")?,
+            to: line(&table, "to")?,
+            corrected: unwrapped(&table.text_or_empty("corrected")?),
+            source: line(&table, "source")?,
+        },
+        limits: Vec::new(),
+    };
+    for limit in list(&table, "limits")? {
+        let table = limit.table("a limit { value = …, label = …, at = … }")?;
+        table.known(&["value", "label", "at"])?;
+        response.limits.push(Limit {
+            value: table.needed("value")?.number("a number")?.value,
+            label: line(&table, "label")?,
+            at: cell(&table.needed("at")?, design)?,
+        });
+    }
+    Ok(response)
+}
+
+fn center(value: Option<Value<'_>>) -> Result<Center, Error> {
+    let Some(value) = value else {
+        return Ok(Center::Median);
+    };
+    Ok(match value.text("\"median\", \"mean\", \"sum\" or \"max\"")?.as_str() {
+        "median" => Center::Median,
+        "mean" => Center::Mean,
+        "sum" => Center::Sum,
+        "max" => Center::Max,
+        _ => return Err(value.error("expected \"median\", \"mean\", \"sum\" or \"max\"")),
+    })
+}
+
+/// Marks the findings for which measuring goes on until they are precise: all, if no list says.
+fn set_precise(precise: &Value<'_>, findings: &mut [Finding]) -> Result<(), Error> {
+    let ids = precise.words("a list of findings")?;
+    let known: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
+    if let Some(wrong) = ids.iter().find(|id| !known.contains(&id.as_str())) {
+        let hint = ask::hint(wrong, known.into_iter());
+        return Err(precise.error(format!("no finding {wrong:?}; {hint}")));
+    }
+    for finding in findings {
+        finding.drives = ids.contains(&finding.id);
+    }
+    Ok(())
+}
+
+/// Reads a finding: a sentence with its quantity in `{ }`.
+fn finding(says: &Value<'_>, design: &Design) -> Result<Finding, Error> {
+    let text = says.text("a sentence")?;
+    let parts = text.split_once('{').and_then(|(before, rest)| {
+        rest.split_once('}').map(|(quantity, after)| (before, quantity, after))
+    });
+    let Some((before, asked, after)) = parts else {
+        return Err(says.error(format!("the sentence has no number; put {EXPRESSION} in {{ }}")));
+    };
+    let quantity = ask::quantity(asked, design)
+        .map_err(|error| says.error_within(before.len() + 1, error))?;
+    let sentence = unwrapped(&format!("{before}{{}}{after}"));
+    Ok(Finding { id: says.name.clone(), sentence, quantity, drives: true })
+}
+
+fn claim(value: &Value<'_>, design: &Design) -> Result<Claim, Error> {
+    let table = value.table("a claim")?;
+    table.known(&["text", "source", "why", "note", "holds"])?;
+    let (quantity, holds_if) = condition(&table.needed("holds")?, design)?;
+    Ok(Claim {
+        id: value.name.clone(),
+        text: line(&table, "text")?,
+        source: line(&table, "source")?,
+        mechanism: line(&table, "why")?,
+        quantity,
+        holds_if,
+        note: unwrapped(&table.text_or_empty("note")?),
+    })
+}
+
+fn account(value: &Value<'_>, design: &Design) -> Result<Account, Error> {
+    let table = value.table("an account")?;
+    table.known(&["title", "total", "parts"])?;
+    let mut account = Account {
+        id: value.name.clone(),
+        title: line(&table, "title")?,
+        total: term(&table.needed("total")?, design)?,
+        parts: Vec::new(),
+    };
+    for part in list(&table, "parts")? {
+        let table = part.table("a part { label = …, is = … }")?;
+        table.known(&["label", "is", "count", "each"])?;
+        let (count, each) = match table.get("is") {
+            Some(is) => (Term::Known { value: 1.0 }, term(&is, design)?),
+            None => (term(&table.needed("count")?, design)?, term(&table.needed("each")?, design)?),
+        };
+        account.parts.push(Part { label: line(&table, "label")?, count, each });
+    }
+    Ok(account)
+}
+
+fn control(value: &Value<'_>, design: &Design) -> Result<Control, Error> {
+    let table = value.table("a pair { response = …, a = …, b = … }")?;
+    table.known(&["response", "a", "b"])?;
+    let (a, b) = (cell(&table.needed("a")?, design)?, cell(&table.needed("b")?, design)?);
+    Ok(Control { response: table.text("response")?, a, b })
+}
+
+fn planted(value: &Value<'_>, design: &Design) -> Result<Planted, Error> {
+    let table = value.table("a known answer")?;
+    table.known(&["what", "truth", "without", "size"])?;
+    let (quantity, truth) = condition(&table.needed("truth")?, design)?;
+    let size = table.get("size").map(|size| size.number("a share of 1")).transpose()?;
+    Ok(Planted {
+        id: value.name.clone(),
+        what: line(&table, "what")?,
+        quantity,
+        without: table.needed("without")?.number("a number")?.value,
+        truth,
+        size: size.map(|size| size.value),
+    })
+}
+
+fn diagnosis(value: &Value<'_>, design: &Design) -> Result<Diagnosis, Error> {
+    let table = value.table("a diagnosis")?;
+    table.known(&["what", "response", "whole", "base", "suspects", "planted"])?;
+    let mut diagnosis = Diagnosis {
+        id: value.name.clone(),
+        what: line(&table, "what")?,
+        response: table.text("response")?,
+        whole: cell(&table.needed("whole")?, design)?,
+        base: cell(&table.needed("base")?, design)?,
+        suspects: Vec::new(),
+        planted: table.get("planted").map(|name| name.text("a suspect")).transpose()?,
+    };
+    for suspect in all(&table, "suspects")? {
+        let without = cell(&suspect, design)?;
+        diagnosis.suspects.push(Suspect { name: suspect.name.clone(), without });
+    }
+    Ok(diagnosis)
+}
+
+fn cell(value: &Value<'_>, design: &Design) -> Result<Cell, Error> {
+    let text = value.text("levels such as \"fork, touched=64\"")?;
+    ask::cell(&text, design).map_err(|error| value.error_within(0, error))
+}
+
+fn condition(value: &Value<'_>, design: &Design) -> Result<(Quantity, Region), Error> {
+    let text = value.text("a condition such as \"call_ns[a] / call_ns[b] >= 10\"")?;
+    ask::condition(&text, design).map_err(|error| value.error_within(0, error))
+}
+
+fn term(value: &Value<'_>, design: &Design) -> Result<Term, Error> {
+    if value.is_text() {
+        let text = value.text(EXPRESSION)?;
+        return ask::term(&text, design).map_err(|error| value.error_within(0, error));
+    }
+    Ok(Term::Known { value: value.number("a number or an expression")?.value })
+}
