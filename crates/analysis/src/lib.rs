@@ -76,6 +76,6 @@ pub use planning::{
 pub use predict::predict;
 pub use sample::{events_among, from_counters, samples};
 pub use selftest::{answer_standing, cause_standing, selftest};
-pub use summary::{Input, summarise};
+pub use summary::{Input, ask, summarise};
 pub use tags::{Tag, Tagger};
 pub use why::{WhyInput, why};

@@ -19,8 +19,8 @@ use crate::variance::variances;
 use crate::verdict::{Leaning, lean};
 use model::{
     Cell, Claim, ClaimResult, ControlResult, Design, Environment, Estimate, EstimateRow,
-    ExperimentSummary, FindingResult, Quantity, Record, Response, SUMMARY_FORMAT, ShieldReport,
-    Summary, Trust, Verdict,
+    ExperimentSummary, FindingResult, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT,
+    ShieldReport, Summary, Trust, Verdict,
 };
 use std::collections::{BTreeSet, HashMap};
 
@@ -80,6 +80,14 @@ pub fn summarise(input: &Input<'_>) -> Summary {
         meter: meter(input, &tagger),
         experiments,
     }
+}
+
+/// Answers with one quantity of an experiment, as [`summarise`] would with a finding about it.
+pub fn ask(design: &Design, records: &[Record], quantity: &Quantity) -> QuantityResult {
+    let own: Vec<&Record> =
+        records.iter().filter(|record| record.experiment == design.id).collect();
+    let table = Table::new(design, own.iter().copied());
+    effect(&table, quantity).result(&table, quantity)
 }
 
 /// The records of each experiment, in the session's order: each of a dozen experiments looks at

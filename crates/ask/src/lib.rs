@@ -31,7 +31,7 @@ pub mod units;
 pub use holds::{Terms, region};
 pub use near::{hint, meant};
 pub use parse::{Expression, parse};
-pub use print::{cell_text, condition_text, quantity_text, term_text};
+pub use print::{cell_text, condition_text, full_text, quantity_text, term_text};
 pub use resolve::{cell, condition, quantity, term};
 
 use std::fmt;

@@ -41,8 +41,14 @@ pub(crate) enum Shape {
     Difference(Item, Item),
     Growth(Item, Name),
     Linearity(Item, Name),
-    Proportion { item: Item, over: Name, lower: Name, upper: Name },
-    Share { whole: Item, without: Item, again: Item, base: Item },
+    Proportion {
+        item: Item,
+        over: Name,
+        lower: Name,
+        upper: Name,
+    },
+    /// The whole, without the cause, the whole again, the base.
+    Share(Box<[Item; 4]>),
     Rate(Item),
 }
 
@@ -61,7 +67,7 @@ impl Expression {
             | Shape::Proportion { item, .. }
             | Shape::Rate(item) => vec![item],
             Shape::Ratio(a, b) | Shape::Difference(a, b) => vec![a, b],
-            Shape::Share { whole, without, again, base } => vec![whole, without, again, base],
+            Shape::Share(items) => items.iter().collect(),
         }
     }
 
@@ -138,7 +144,11 @@ impl Cursor<'_> {
     }
 
     pub(crate) fn end(&mut self) -> Result<(), Error> {
-        if self.rest().is_empty() { Ok(()) } else { self.error(format!("unexpected text; {FORMS}")) }
+        if self.rest().is_empty() {
+            Ok(())
+        } else {
+            self.error(format!("unexpected text; {FORMS}"))
+        }
     }
 
     /// Parses an expression and stays behind it.
@@ -197,7 +207,7 @@ impl Cursor<'_> {
                 self.wants_word("of")?;
                 let again = self.item()?;
                 self.wants("-")?;
-                Shape::Share { whole: item, without, again, base: self.item()? }
+                Shape::Share(Box::new([item, without, again, self.item()?]))
             }
             _ => Shape::Rate(item),
         })

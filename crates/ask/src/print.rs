@@ -7,7 +7,17 @@ use model::{Cell, Design, Quantity, Region, Term};
 
 /// Returns the text of a quantity of a design.
 pub fn quantity_text(quantity: &Quantity, design: &Design) -> String {
-    let at = |cell: &Cell| item(quantity.response(), cell, design);
+    text_of(quantity, quantity.response(), design)
+}
+
+/// Returns the text of a quantity with the experiment's name: it means the same in a session that
+/// has several.
+pub fn full_text(quantity: &Quantity, design: &Design) -> String {
+    text_of(quantity, &format!("{}.{}", design.id, quantity.response()), design)
+}
+
+fn text_of(quantity: &Quantity, response: &str, design: &Design) -> String {
+    let at = |cell: &Cell| item(response, cell, design);
     match quantity {
         Quantity::Value { at: cell, .. } => at(cell),
         Quantity::Ratio { of, to, .. } => format!("{} / {}", at(of), at(to)),

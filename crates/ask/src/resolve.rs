@@ -127,7 +127,8 @@ impl Expression {
                     at: at(item)?,
                 }
             }
-            Shape::Share { whole, without, again, base } => {
+            Shape::Share(items) => {
+                let [whole, without, again, base] = items.as_ref();
                 if at(whole)? != at(again)? {
                     let what = "both gaps of a share begin at the same treatment: share(A - B of \
                                 A - C)";

@@ -1,7 +1,5 @@
 use crate::{cell, cell_text, condition, condition_text, quantity, quantity_text, term, term_text};
-use model::{
-    Cell, Center, Design, Factor, Level, Profile, Quantity, Region, Response, Term, Unit,
-};
+use model::{Cell, Center, Design, Factor, Level, Profile, Quantity, Region, Response, Term, Unit};
 use proptest::prelude::*;
 
 fn level(name: &str) -> Level {
@@ -159,6 +157,7 @@ proptest! {
     fn printing_and_parsing_are_inverses(asked in quantities(), low in -1e7..1e7_f64, by in 0..1000_u32, ends in 0..4) {
         let design = design();
         prop_assert_eq!(quantity(&quantity_text(&asked, &design), &design), Ok(asked.clone()));
+        prop_assert_eq!(quantity(&crate::full_text(&asked, &design), &design), Ok(asked.clone()));
         let low = (low * 1e3).round() / 1e3;
         let region = match ends {
             0 => Region::above(low),

@@ -28,7 +28,8 @@ pub enum Model {
 }
 
 /// What the levels `thread` and `process` of a factor stand for.
-pub const MODEL_LEVELS: [(&str, Model); 2] = [("thread", Model::Thread), ("process", Model::Process)];
+pub const MODEL_LEVELS: [(&str, Model); 2] =
+    [("thread", Model::Thread), ("process", Model::Process)];
 
 /// The two levels of the factor `model`.
 pub const MODELS: [Named<Model>; 2] = [

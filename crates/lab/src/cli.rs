@@ -129,6 +129,7 @@ pub(crate) enum Command {
     /// They are as wide as the terminal. Where the locale (LC_ALL, LC_CTYPE or LANG) is not UTF-8,
     /// they are drawn in ASCII.
     Report(ReportArgs),
+    Ask(ask::AskArgs),
     /// Compare sessions: of different machines, kernels, versions, settings
     ///
     /// The first is the base; every effect is another side divided by it, with its 95 % interval. A
@@ -540,6 +541,7 @@ pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
 }
 
 pub(crate) mod advise;
+pub(crate) mod ask;
 pub(crate) mod fleet;
 pub(crate) mod load;
 pub(crate) mod query;

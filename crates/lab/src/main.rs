@@ -2,6 +2,7 @@
 //! and ends the process.
 
 mod advise;
+mod ask;
 mod cli;
 mod compare;
 mod conduct;
@@ -73,6 +74,7 @@ fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
         cli::Command::Why(args) => why::why(args),
         cli::Command::Syscalls(args) => syscalls::syscalls(args),
         cli::Command::Report(args) => show::report(args),
+        cli::Command::Ask(args) => ask::ask(args),
         cli::Command::Compare(args) => compare::compare(args),
         cli::Command::Export(args) => export::export(args),
         cli::Command::Query(args) => query::query(args),

@@ -8,6 +8,7 @@
 
 mod account;
 mod advice;
+mod asked;
 mod bounds;
 mod calendar;
 mod claim;
@@ -35,6 +36,7 @@ mod why;
 
 pub use account::{Account, Part, Term};
 pub use advice::{Advice, Cost, Gap, Load, MeasuredProgram, Refusal, Simulated, Staffing};
+pub use asked::Asked;
 pub use bounds::{
     BLOCKS_MAX, DESIGNS_MAX, ENTRIES_MAX, FACTORS_MAX, NAME_BYTES_MAX, SESSION_QUANTITIES_MAX,
     SESSION_TREATMENTS_MAX, SUBJECT_TEXTS_MAX, TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX, TREATMENTS_MAX,

@@ -5,6 +5,7 @@
 //! nothing, and a session from another machine renders the same as one from this.
 
 mod advice;
+mod asked;
 pub mod catalog;
 mod chart;
 mod comparison;
@@ -81,6 +82,11 @@ pub fn html_alone(session: &Session<'_>) -> String {
 /// harmless.
 pub fn advice_text(advice: &Advice, width: usize) -> String {
     advice::text(advice, width)
+}
+
+/// Writes the answers to what was asked of sessions, wrapped to the width.
+pub fn asked_text(answers: &[model::Asked], width: usize) -> String {
+    asked::asked_text(answers, width)
 }
 
 /// What two or more sessions say of each other as one self-contained page, in the look of the

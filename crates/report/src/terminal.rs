@@ -270,6 +270,9 @@ fn answer_sentence(own: &Own<'_>, finding: &FindingResult) -> String {
     if let Some(rest) = format::rest(&finding.result) {
         sentence.push_str(&format!(" {rest}"));
     }
+    if finding.result.of_means.is_some() {
+        sentence.push_str(&format!(" {}.", words::capital(&finding.result.remark)));
+    }
     sentence
 }
 
@@ -315,7 +318,8 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
     let missing = claim.result.estimate.is_none().then(|| own.missing(&claim.result));
     let number = missing.as_ref().map_or_else(|| number(claim), |missing| missing.word.clone());
     let whole = matches!(columns.detail, Detail::Full | Detail::Whole);
-    let why = missing.filter(|_| whole).map(|missing| missing.why);
+    let means = claim.result.of_means.map(|_| claim.result.remark.clone());
+    let why = missing.map(|missing| missing.why).or(means).filter(|_| whole);
     let full = Some(claim).filter(|_| columns.detail == Detail::Full);
     let worth = |indent| full.map(|c| worth_lines(own, &c.result, Some(c), indent, width));
     if columns.text == 0 {
@@ -347,7 +351,7 @@ fn claim_lines(own: &Own<'_>, claim: &ClaimResult, columns: &Columns, width: usi
             _ => format!("{}{line}", " ".repeat(indent)),
         });
     }
-    let why = why.map(|why| cut(&why, 2 * columns.text));
+    let why = why.map(|why| cut(&why, 4 * columns.text));
     for line in why.map(|why| wrapped(&why, columns.text)).unwrap_or_default() {
         lines.push(format!("{}{}", " ".repeat(indent), paint(DIM, &line)));
     }

@@ -2,10 +2,10 @@
 
 use crate::cells::{cell, factor};
 use crate::factors::{Read, level_of};
-use ask::{Terms, region};
 use crate::place::Error;
 use crate::responses::response;
 use crate::table::{Table, Value};
+use ask::{Terms, region};
 use kit::declare;
 use model::{Cell, Claim, Quantity, Response};
 

@@ -179,7 +179,8 @@ fn factor(value: &Value<'_>) -> Result<Factor, Error> {
     }
     if factor.level(&factor.baseline).is_none() {
         let known = factor.levels.iter().map(|level| level.name.as_str());
-        let what = format!("no level {:?}; {}", factor.baseline, ask::hint(&factor.baseline, known));
+        let what =
+            format!("no level {:?}; {}", factor.baseline, ask::hint(&factor.baseline, known));
         return Err(table.needed("baseline")?.error(what));
     }
     Ok(factor)
@@ -321,8 +322,8 @@ fn finding(says: &Value<'_>, design: &Design) -> Result<Finding, Error> {
     let Some((before, asked, after)) = parts else {
         return Err(says.error(format!("the sentence has no number; put {EXPRESSION} in {{ }}")));
     };
-    let quantity = ask::quantity(asked, design)
-        .map_err(|error| says.error_within(before.len() + 1, error))?;
+    let quantity =
+        ask::quantity(asked, design).map_err(|error| says.error_within(before.len() + 1, error))?;
     let sentence = unwrapped(&format!("{before}{{}}{after}"));
     Ok(Finding { id: says.name.clone(), sentence, quantity, drives: true })
 }

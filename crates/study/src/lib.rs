@@ -7,8 +7,6 @@
 //!
 //! docs/studies.md describes every key.
 
-#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
-
 mod cells;
 mod claims;
 mod example;

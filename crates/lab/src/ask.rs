@@ -1,0 +1,93 @@
+//! Any quantity of any session.
+
+use crate::cli::ask::AskArgs;
+use crate::exit::Exit;
+use crate::{compare, session, ui};
+use anyhow::{anyhow, bail};
+use ask::Expression;
+use model::{Asked, Design, Quantity};
+use std::path::Path;
+
+/// The most sessions that are asked at once.
+const SESSIONS_MAX: usize = 4096;
+
+pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
+    let text = &args.quantity;
+    let expression = ask::parse(text).map_err(|error| marked(text, &error))?;
+    let mut answers = Vec::new();
+    for path in &args.sessions {
+        for folder in compare::sides::folders(path, SESSIONS_MAX, "ask takes")? {
+            answers.push(answer(&folder, text, &expression)?);
+        }
+    }
+    if args.json {
+        ui::data(&serde_json::to_string_pretty(&answers)?)?;
+    } else {
+        ui::people(&report::asked_text(&answers, ui::width()))?;
+    }
+    let all = answers.iter().all(|answer| answer.result.estimate.is_some());
+    Ok(if all { Exit::Done } else { Exit::Incomplete })
+}
+
+fn answer(folder: &Path, text: &str, expression: &Expression) -> anyhow::Result<Asked> {
+    let stored = store::open(folder)?;
+    session::say_what_is_odd(&stored);
+    let manifest = &stored.manifest;
+    let (design, quantity) = find(&manifest.designs, text, expression)?;
+    Ok(Asked {
+        session: manifest.session.clone(),
+        experiment: design.id.clone(),
+        asked: ask::full_text(&quantity, design),
+        result: analysis::ask(design, &stored.records, &quantity),
+    })
+}
+
+/// Returns the design that an expression is about: the one that it names, or else the only one in
+/// which all of its names are known.
+fn find<'d>(
+    designs: &'d [Design],
+    text: &str,
+    expression: &Expression,
+) -> anyhow::Result<(&'d Design, Quantity)> {
+    let named = expression.experiment().map_err(|error| marked(text, &error))?;
+    if let Some(name) = named {
+        let known = designs.iter().map(|design| design.id.as_str());
+        let Some(design) = designs.iter().find(|design| design.id == name) else {
+            let what =
+                format!("the session has no experiment {name:?}; {}", ask::hint(name, known));
+            let start = text.find(name).unwrap_or_default();
+            return Err(marked(text, &ask::Error { span: start..start + name.len(), what }));
+        };
+        let quantity = expression.quantity(design).map_err(|error| marked(text, &error))?;
+        return Ok((design, quantity));
+    }
+    let mut known = Vec::new();
+    let mut furthest: Option<ask::Error> = None;
+    for design in designs {
+        match expression.quantity(design) {
+            Ok(quantity) => known.push((design, quantity)),
+            Err(error) => {
+                // The design that knows the most of it is the one that was meant.
+                if furthest.as_ref().is_none_or(|far| error.span.start > far.span.start) {
+                    furthest = Some(error);
+                }
+            }
+        }
+    }
+    match (known.len(), furthest) {
+        (1, _) => Ok(known.remove(0)),
+        (0, Some(error)) => Err(marked(text, &error)),
+        (0, None) => bail!("the session has no experiment"),
+        _ => {
+            let names: Vec<String> =
+                known.iter().map(|(design, _)| format!("{}.{text}", design.id)).collect();
+            bail!("several experiments have such a quantity; write {}", names.join(" or "))
+        }
+    }
+}
+
+/// Returns an error that names the column of the expression.
+fn marked(text: &str, error: &ask::Error) -> anyhow::Error {
+    let column = text.get(..error.span.start).map_or(0, |before| before.chars().count()) + 1;
+    anyhow!("'{text}', column {column}: {}", error.what)
+}

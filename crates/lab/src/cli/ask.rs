@@ -1,0 +1,25 @@
+//! `scruple ask`: its arguments.
+
+use clap::Args;
+use std::path::PathBuf;
+
+/// Answer with any quantity of a session, with its interval
+///
+/// A quantity is a response at some levels, or is formed of such: a ratio (/), a difference (-),
+/// growth(… over FACTOR), linearity(…), proportion(…), share(…) or rate(…). A factor that is not named
+/// stands at its baseline. docs/quantities.md has the grammar; `scruple explain EXPERIMENT` lists the
+/// names.
+///
+/// Exit code 3: a session has no answer, and says why.
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// Sessions, or folders that hold sessions
+    #[arg(value_name = "SESSION", required = true)]
+    pub(crate) sessions: Vec<PathBuf>,
+    /// The quantity, such as 'create.whole_ns[fork] / create.whole_ns[pthread]'
+    #[arg(value_name = "QUANTITY", required = true)]
+    pub(crate) quantity: String,
+    /// Print the answers as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
