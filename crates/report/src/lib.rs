@@ -5,10 +5,10 @@
 //! nothing, and a session from another machine renders the same as one from this.
 
 mod advice;
-mod asked;
 pub mod catalog;
 mod chart;
 mod comparison;
+mod doc;
 mod evidence;
 mod exhibits;
 mod fleet;
@@ -17,7 +17,9 @@ mod grade;
 mod load;
 mod missing;
 mod page;
+mod paint;
 mod planted;
+mod say;
 mod scaling;
 mod selftest;
 mod terminal;
@@ -86,7 +88,7 @@ pub fn advice_text(advice: &Advice, width: usize) -> String {
 
 /// Writes the answers to what was asked of sessions, wrapped to the width.
 pub fn asked_text(answers: &[model::Asked], width: usize) -> String {
-    asked::asked_text(answers, width)
+    paint::text(&say::asked(answers), width, paint::Folds::Open)
 }
 
 /// What two or more sessions say of each other as one self-contained page, in the look of the

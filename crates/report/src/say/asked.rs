@@ -1,13 +1,13 @@
-//! Quantities that were asked of sessions, for the terminal.
+//! Quantities that were asked of sessions.
 
-use crate::{format, text};
+use crate::doc::{Block, Doc, Role, Tone};
+use crate::format;
 use model::{Asked, Quantity};
-use std::fmt::Write;
 
-/// Writes one line for each answer, and its clock and its doubts below it.
-pub(crate) fn asked_text(answers: &[Asked], width: usize) -> String {
+/// Returns a line for each answer, with its caveats below it.
+pub(crate) fn asked(answers: &[Asked]) -> Doc<'static> {
+    let mut doc = Doc::new("", "quantities", "quantities");
     let several = answers.iter().any(|answer| answer.session != answers[0].session);
-    let mut out = String::new();
     for answer in answers {
         let result = &answer.result;
         let session = if several { format!("{}: ", answer.session) } else { String::new() };
@@ -19,11 +19,10 @@ pub(crate) fn asked_text(answers: &[Asked], width: usize) -> String {
             Some(estimate) => format!("{}, {} blocks", format::quantity(result), estimate.samples),
         };
         let line = format!("{session}{} = {number}", answer.asked);
-        let _ = writeln!(out, "{}", text::wrapped(&crate::harmless(&line), width).join("\n"));
+        doc.push(Block::paragraph(Role::Plain, line));
         if !result.remark.is_empty() {
-            let lines = text::wrapped(&crate::harmless(&result.remark), width.saturating_sub(2));
-            let _ = writeln!(out, "  {}", lines.join("\n  "));
+            doc.push(Block::note(Tone::Quiet, result.remark.clone()));
         }
     }
-    out.trim_end().to_string()
+    doc
 }

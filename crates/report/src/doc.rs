@@ -1,0 +1,263 @@
+//! What a reader is shown, whatever the medium: a sequence of blocks that [`crate::paint`] draws.
+//!
+//! A sentence is written once, here. A block says what something is (an answer, a caveat, a table), never
+//! how it looks. Text may come from outside: painters make it harmless.
+
+use crate::format::{Parts, joined};
+use maud::Markup;
+
+/// A whole page, or all that a command prints.
+pub(crate) struct Doc<'a> {
+    /// The version of scruple that measured or analysed.
+    pub(crate) scruple: String,
+    /// The page's name in a window's title.
+    pub(crate) title: String,
+    /// The kind of document in a few words, above its first heading.
+    pub(crate) kind: &'static str,
+    /// The content, in reading order.
+    pub(crate) blocks: Vec<Block<'a>>,
+}
+
+/// A part of a document.
+pub(crate) enum Block<'a> {
+    /// A heading; level 1 is the document's own.
+    Heading(u8, Text),
+    /// A paragraph.
+    Paragraph(Role, Text),
+    /// A caveat or a verdict: a mark, a word and sentences.
+    Note(Note),
+    /// Sentences of equal rank.
+    List(Vec<Text>),
+    /// Rows and columns.
+    Table(Table),
+    /// Names with their values.
+    Facts(Vec<(String, Text)>),
+    /// A drawing.
+    Figure(Figure<'a>),
+    /// Details behind a label: closed on a page, left out of a terminal unless all is asked for.
+    Fold { label: Text, open: bool, blocks: Vec<Block<'a>> },
+    /// Blocks that stand next to each other where there is room.
+    Columns(Vec<Vec<Block<'a>>>),
+}
+
+/// What a paragraph is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// What was asked, of which machine.
+    Lead,
+    /// The answer.
+    Answer,
+    /// A sentence that belongs to the answer.
+    Further,
+    /// Anything else.
+    Plain,
+    /// What only few readers need.
+    Small,
+}
+
+/// How something is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tone {
+    Good,
+    Bad,
+    Care,
+    Plain,
+    Quiet,
+}
+
+/// A caveat or a verdict.
+pub(crate) struct Note {
+    pub(crate) tone: Tone,
+    /// The mark of the tone, or a verdict's own.
+    pub(crate) mark: &'static str,
+    /// The word that stands with the mark where a reader may not see colours.
+    pub(crate) word: String,
+    /// Sentences; each is a paragraph.
+    pub(crate) text: Vec<Text>,
+}
+
+/// Rows and columns.
+#[derive(Default)]
+pub(crate) struct Table {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// A column.
+pub(crate) struct Column {
+    pub(crate) head: String,
+    /// Whether it holds numbers: aligned on the right, never broken.
+    pub(crate) number: bool,
+}
+
+/// A row; its first cell names it.
+pub(crate) struct Row {
+    pub(crate) tone: Tone,
+    pub(crate) cells: Vec<Text>,
+}
+
+/// A drawing with its title, what its marks mean, and the numbers behind it.
+pub(crate) struct Figure<'a> {
+    pub(crate) title: Text,
+    pub(crate) drawing: Box<dyn Drawing + 'a>,
+    pub(crate) caption: Vec<Text>,
+    pub(crate) numbers: Option<Table>,
+}
+
+/// A drawing that each painter can ask for.
+pub(crate) trait Drawing {
+    /// Draws it for a page.
+    fn svg(&self) -> Markup;
+    /// Draws it in letters, at most `width` columns wide.
+    fn letters(&self, width: usize) -> Vec<String>;
+}
+
+/// A run of text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Text(pub(crate) Vec<Span>);
+
+/// A piece of a text.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Span {
+    Plain(String),
+    Strong(String),
+    Code(String),
+    Quiet(String),
+    /// A number with its interval.
+    Number(Parts),
+    /// A text, and the address on the page or beside it that it leads to.
+    Link(String, String),
+}
+
+impl Text {
+    /// Returns text in which every word counts.
+    pub(crate) fn strong(text: impl Into<String>) -> Text {
+        Text(vec![Span::Strong(text.into())])
+    }
+
+    /// Returns text that is typed as it is.
+    pub(crate) fn code(text: impl Into<String>) -> Text {
+        Text(vec![Span::Code(text.into())])
+    }
+
+    /// Returns a number with its interval.
+    pub(crate) fn number(parts: Parts) -> Text {
+        Text(vec![Span::Number(parts)])
+    }
+
+    /// Appends more text.
+    #[must_use]
+    pub(crate) fn then(mut self, more: impl Into<Text>) -> Text {
+        self.0.extend(more.into().0);
+        self
+    }
+
+    /// Reports whether there is nothing to read.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(|span| span.words().is_empty())
+    }
+
+    /// Returns the words alone.
+    pub(crate) fn words(&self) -> String {
+        self.0.iter().map(Span::words).collect()
+    }
+}
+
+impl Span {
+    /// Returns the words alone.
+    pub(crate) fn words(&self) -> String {
+        match self {
+            Span::Plain(text)
+            | Span::Strong(text)
+            | Span::Code(text)
+            | Span::Quiet(text)
+            | Span::Link(text, _) => text.clone(),
+            Span::Number(parts) => joined(parts),
+        }
+    }
+}
+
+impl From<&str> for Text {
+    fn from(text: &str) -> Text {
+        text.to_string().into()
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Text {
+        Text(vec![Span::Plain(text)])
+    }
+}
+
+impl<'a> Doc<'a> {
+    /// Returns an empty document.
+    pub(crate) fn new(scruple: &str, kind: &'static str, title: impl Into<String>) -> Doc<'a> {
+        Doc { scruple: scruple.into(), title: title.into(), kind, blocks: Vec::new() }
+    }
+
+    /// Appends a block.
+    pub(crate) fn push(&mut self, block: Block<'a>) {
+        self.blocks.push(block);
+    }
+}
+
+impl<'a> Block<'a> {
+    /// Returns a paragraph.
+    pub(crate) fn paragraph(role: Role, text: impl Into<Text>) -> Block<'a> {
+        Block::Paragraph(role, text.into())
+    }
+
+    /// Returns a heading.
+    pub(crate) fn heading(level: u8, text: impl Into<Text>) -> Block<'a> {
+        Block::Heading(level, text.into())
+    }
+
+    /// Returns a note of one paragraph with the mark and the word of its tone.
+    pub(crate) fn note(tone: Tone, text: impl Into<Text>) -> Block<'a> {
+        let word = match tone {
+            Tone::Good => "yes",
+            Tone::Bad => "wrong",
+            Tone::Care => "note",
+            Tone::Plain | Tone::Quiet => "",
+        };
+        Block::Note(Note { tone, mark: tone.mark(), word: word.into(), text: vec![text.into()] })
+    }
+
+    /// Returns details behind a label, closed.
+    pub(crate) fn fold(label: impl Into<Text>, blocks: Vec<Block<'a>>) -> Block<'a> {
+        Block::Fold { label: label.into(), open: false, blocks }
+    }
+}
+
+impl Tone {
+    /// Returns the mark of a tone; it is read without its colour.
+    pub(crate) fn mark(self) -> &'static str {
+        match self {
+            Tone::Good => "✓",
+            Tone::Bad => "✗",
+            Tone::Care => "!",
+            Tone::Plain | Tone::Quiet => "·",
+        }
+    }
+}
+
+impl Table {
+    /// Returns a table without rows. A head that begins with `#` is that of a column of numbers.
+    pub(crate) fn of(heads: &[&str]) -> Table {
+        let column = |head: &&str| Column {
+            head: head.trim_start_matches('#').into(),
+            number: head.starts_with('#'),
+        };
+        Table { columns: heads.iter().map(column).collect(), rows: Vec::new() }
+    }
+
+    /// Appends a row of ordinary cells.
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<Text>>) {
+        self.toned(Tone::Plain, cells);
+    }
+
+    /// Appends a row that stands out as its tone says.
+    pub(crate) fn toned(&mut self, tone: Tone, cells: impl IntoIterator<Item = impl Into<Text>>) {
+        self.rows.push(Row { tone, cells: cells.into_iter().map(Into::into).collect() });
+    }
+}

@@ -1,0 +1,161 @@
+//! A document as text for a terminal, with ANSI colours that a pipe can strip.
+
+use super::table;
+use crate::doc::{Block, Doc, Note, Role, Span, Text, Tone};
+use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, paint, wrapped};
+use crate::words;
+use anstyle::Style;
+
+/// Whether details are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Folds {
+    /// All of them.
+    Open,
+    /// Only those that stand open on a page.
+    AsOnPage,
+}
+
+/// Returns the document in lines of at most `width` columns.
+pub(crate) fn text(doc: &Doc<'_>, width: usize, folds: Folds) -> String {
+    let lines = lines(&doc.blocks, bounded(width), folds);
+    let first = lines.iter().position(|line| !line.is_empty()).unwrap_or(0);
+    let mut out = lines[first..].join("\n");
+    out.truncate(out.trim_end().len());
+    out + "\n"
+}
+
+/// Returns blocks as lines of at most `width` columns, one of which may be empty at either end.
+pub(crate) fn lines(blocks: &[Block<'_>], width: usize, folds: Folds) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut before: Option<bool> = None;
+    for block in blocks {
+        let lines = self::block(block, width, folds);
+        if lines.is_empty() {
+            continue;
+        }
+        // What is not a sentence stands apart; under its heading it need not.
+        let apart = !matches!(block, Block::Paragraph(..) | Block::Note(_) | Block::List(_));
+        let heading = matches!(block, Block::Heading(..));
+        if before.is_some_and(|headed| heading || (!headed && apart)) {
+            blank(&mut out);
+        }
+        out.extend(lines);
+        if apart && !heading {
+            blank(&mut out);
+        }
+        before = Some(heading);
+    }
+    out
+}
+
+fn blank(lines: &mut Vec<String>) {
+    if lines.last().is_some_and(|line| !line.is_empty()) {
+        lines.push(String::new());
+    }
+}
+
+fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
+    match block {
+        Block::Heading(_, text) => styled(BOLD, &text.words(), "", width),
+        Block::Paragraph(role, text) => match role {
+            Role::Lead | Role::Small => styled(DIM, &text.words(), "", width),
+            Role::Answer => styled(BOLD, &text.words(), "", width),
+            Role::Further | Role::Plain => plain(&plain_words(text), "", width),
+        },
+        Block::Note(note) => self::note(note, width),
+        Block::List(items) => {
+            items.iter().flat_map(|item| marked("·", DIM, &plain_words(item), width)).collect()
+        }
+        Block::Table(table) => table::lines(table, width),
+        Block::Facts(facts) => {
+            let mut rows = table::Rows::default();
+            for (name, text) in facts {
+                rows.push(Tone::Plain, vec![name.clone(), plain_words(text)]);
+            }
+            rows.lines(&[false, false], width)
+        }
+        Block::Figure(figure) => {
+            let mut lines = styled(BOLD, &figure.title.words(), "", width);
+            lines.extend(figure.drawing.letters(width));
+            let caption: Vec<String> = figure.caption.iter().map(Text::words).collect();
+            lines.extend(styled(DIM, &caption.join(" "), "", width));
+            lines
+        }
+        Block::Fold { label, open, blocks } if *open || folds == Folds::Open => {
+            let mut lines = styled(BOLD, &label.words(), "", width);
+            let inner = self::lines(blocks, width.saturating_sub(2), folds);
+            lines.extend(inner.iter().map(|line| indented(line)));
+            lines
+        }
+        Block::Fold { .. } => Vec::new(),
+        Block::Columns(columns) => {
+            let mut out = Vec::new();
+            for column in columns {
+                blank(&mut out);
+                out.extend(self::lines(column, width, folds));
+            }
+            out
+        }
+    }
+}
+
+fn indented(line: &str) -> String {
+    if line.is_empty() { String::new() } else { format!("  {line}") }
+}
+
+fn note(note: &Note, width: usize) -> Vec<String> {
+    let style = style(note.tone);
+    let text: Vec<String> = note.text.iter().map(plain_words).collect();
+    let text = text.join(" ");
+    match note.tone {
+        Tone::Quiet => {
+            let lines = marked(note.mark, style, &text, width);
+            lines.iter().map(|line| paint(DIM, line)).collect()
+        }
+        _ => marked(note.mark, style, &text, width),
+    }
+}
+
+/// Returns the colour of a tone.
+pub(super) fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Good => GOOD,
+        Tone::Bad => BAD,
+        Tone::Care => CARE,
+        Tone::Plain | Tone::Quiet => DIM,
+    }
+}
+
+/// Returns a text without style; what is typed stands in backquotes.
+pub(super) fn plain_words(text: &Text) -> String {
+    let words = |span: &Span| match span {
+        Span::Code(code) => format!("`{code}`"),
+        other => other.words(),
+    };
+    text.0.iter().map(words).collect()
+}
+
+fn plain(text: &str, indent: &str, width: usize) -> Vec<String> {
+    let inner = width.saturating_sub(columns(indent));
+    wrapped(text, inner).iter().map(|line| format!("{indent}{line}")).collect()
+}
+
+fn styled(style: Style, text: &str, indent: &str, width: usize) -> Vec<String> {
+    plain(text, indent, width).iter().map(|line| paint(style, line)).collect()
+}
+
+/// Returns a text behind a mark, its further lines under its first letter.
+fn marked(mark: &str, style: Style, text: &str, width: usize) -> Vec<String> {
+    let mark = words::cleaned(mark);
+    let room = columns(&mark) + 1;
+    let lines = wrapped(text, width.saturating_sub(room));
+    let first = |line: &String| format!("{} {line}", paint(style, &mark));
+    lines
+        .iter()
+        .enumerate()
+        .map(|(index, line)| match index {
+            0 => first(line),
+            _ => format!("{}{line}", " ".repeat(room)),
+        })
+        .collect()
+}

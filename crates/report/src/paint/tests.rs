@@ -1,0 +1,80 @@
+use super::{Folds, page, text};
+use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
+use crate::text::columns;
+use maud::{Markup, html};
+use proptest::prelude::*;
+
+struct Bar;
+
+impl super::super::doc::Drawing for Bar {
+    fn svg(&self) -> Markup {
+        html! { svg {} }
+    }
+
+    fn letters(&self, width: usize) -> Vec<String> {
+        vec!["#".repeat(width)]
+    }
+}
+
+fn sample(cell: &str) -> Doc<'static> {
+    let mut doc = Doc::new("1.0", "a sample", "sample");
+    doc.push(Block::heading(1, "Which is faster?"));
+    doc.push(Block::paragraph(Role::Answer, "Threads are 1.2 times as fast as processes."));
+    doc.push(Block::note(Tone::Care, "Other programs used 12 % of the CPUs."));
+    let mut table = Table::of(&["model", "#time"]);
+    table.row([cell, "12.3 µs [12.1, 12.6]"]);
+    table.row(["process", "9 µs"]);
+    doc.push(Block::heading(2, "The numbers"));
+    doc.push(Block::Table(table));
+    let caption = vec!["Each mark is one trial.".into()];
+    doc.push(Block::Figure(Figure {
+        title: "Time by model".into(),
+        drawing: Box::new(Bar),
+        caption,
+        numbers: None,
+    }));
+    let more = Block::paragraph(Role::Plain, Text::from("Run ").then(Text::code("scruple run")));
+    doc.push(Block::fold("More", vec![more]));
+    doc
+}
+
+fn bare(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+#[test]
+fn a_document_reads_alike_on_a_page_and_in_a_terminal() {
+    let doc = sample("thread");
+    let (page, terminal) = (page(&doc, ""), bare(&text(&doc, 60, Folds::Open)));
+    for sentence in ["Which is faster?", "Threads are 1.2 times as fast", "The numbers", "More"] {
+        assert!(page.contains(sentence) && terminal.contains(sentence), "{sentence}");
+    }
+    assert!(terminal.contains("`scruple run`") && page.contains("<code>scruple run</code>"));
+    assert!(terminal.contains("thread   12.3 µs [12.1, 12.6]\nprocess                  9 µs"));
+}
+
+#[test]
+fn details_are_left_out_of_a_terminal_unless_they_are_asked_for() {
+    let closed = bare(&text(&sample("thread"), 60, Folds::AsOnPage));
+    assert!(!closed.contains("More") && closed.ends_with("Each mark is one trial.\n"), "{closed}");
+}
+
+#[test]
+fn what_others_wrote_is_made_harmless() {
+    let doc = sample("<script>\u{1b}[2J");
+    assert!(page(&doc, "").contains("&lt;script&gt;\u{fffd}[2J"));
+    assert!(text(&doc, 60, Folds::Open).contains("<script>\u{fffd}[2J"));
+}
+
+proptest! {
+    #[test]
+    fn nothing_is_wider_than_the_terminal_and_no_word_is_lost(
+        cell in "[a-z]{1,12}( [a-z]{1,12}){0,20}", width in 40..120_usize
+    ) {
+        let told = bare(&text(&sample(&cell), width, Folds::Open));
+        prop_assert!(told.lines().all(|line| columns(line) <= width), "{told}");
+        for word in cell.split(' ') {
+            prop_assert!(told.contains(word), "{word}: {told}");
+        }
+    }
+}
