@@ -5,6 +5,7 @@
 
 use crate::format::{Parts, joined};
 use maud::Markup;
+use model::Verdict;
 
 /// A whole page, or all that a command prints.
 pub(crate) struct Doc<'a> {
@@ -26,6 +27,8 @@ pub(crate) enum Block<'a> {
     Paragraph(Role, Text),
     /// A caveat or a verdict: a mark, a word and sentences.
     Note(Note),
+    /// Claims with their verdicts.
+    Claims(Vec<Claim<'a>>),
     /// Sentences of equal rank.
     List(Vec<Text>),
     /// Rows and columns.
@@ -35,9 +38,40 @@ pub(crate) enum Block<'a> {
     /// A drawing.
     Figure(Figure<'a>),
     /// Details behind a label: closed on a page, left out of a terminal unless all is asked for.
-    Fold { label: Text, open: bool, blocks: Vec<Block<'a>> },
+    Fold(Fold<'a>),
+    /// What only a page can do: trials that its script sorts and downloads.
+    OnPage(Markup),
     /// Blocks that stand next to each other where there is room.
     Columns(Vec<Vec<Block<'a>>>),
+}
+
+/// Details behind a label.
+pub(crate) struct Fold<'a> {
+    pub(crate) label: Text,
+    /// What kind of details they are, as a class of the page.
+    pub(crate) kind: &'static str,
+    /// Whether they are seen from the start.
+    pub(crate) open: bool,
+    pub(crate) blocks: Vec<Block<'a>>,
+}
+
+/// A claim, its verdict and what that rests on.
+pub(crate) struct Claim<'a> {
+    pub(crate) verdict: Verdict,
+    pub(crate) text: String,
+    pub(crate) source: String,
+    /// The number that was measured, or in two words why there is none.
+    pub(crate) number: Text,
+    /// Why there is no number; empty where there is one.
+    pub(crate) missing: String,
+    /// Where the number should lie, and where it lies.
+    pub(crate) drawing: Option<Box<dyn Drawing + 'a>>,
+    /// Why people claim it, and where it belongs.
+    pub(crate) about: Vec<Text>,
+    /// What a reader must know with the number.
+    pub(crate) caveats: Vec<String>,
+    /// What the verdict rests on.
+    pub(crate) evidence: Vec<Text>,
 }
 
 /// What a paragraph is.
@@ -79,6 +113,10 @@ pub(crate) struct Note {
 /// Rows and columns.
 #[derive(Default)]
 pub(crate) struct Table {
+    /// What kind of rows it has, as a class of the page.
+    pub(crate) kind: &'static str,
+    /// What it shows, for those who do not see it.
+    pub(crate) about: String,
     pub(crate) columns: Vec<Column>,
     pub(crate) rows: Vec<Row>,
 }
@@ -94,6 +132,8 @@ pub(crate) struct Column {
 pub(crate) struct Row {
     pub(crate) tone: Tone,
     pub(crate) cells: Vec<Text>,
+    /// What stands in the place of all further cells.
+    pub(crate) instead: Option<Text>,
 }
 
 /// A drawing with its title, what its marks mean, and the numbers behind it.
@@ -125,6 +165,8 @@ pub(crate) enum Span {
     Quiet(String),
     /// A number with its interval.
     Number(Parts),
+    /// The number of a part of a drawing, in its colour.
+    Key(usize),
     /// A text, and the address on the page or beside it that it leads to.
     Link(String, String),
 }
@@ -173,6 +215,7 @@ impl Span {
             | Span::Quiet(text)
             | Span::Link(text, _) => text.clone(),
             Span::Number(parts) => joined(parts),
+            Span::Key(index) => (index + 1).to_string(),
         }
     }
 }
@@ -225,7 +268,17 @@ impl<'a> Block<'a> {
 
     /// Returns details behind a label, closed.
     pub(crate) fn fold(label: impl Into<Text>, blocks: Vec<Block<'a>>) -> Block<'a> {
-        Block::Fold { label: label.into(), open: false, blocks }
+        Block::details("", label, false, blocks)
+    }
+
+    /// Returns details of a kind behind a label.
+    pub(crate) fn details(
+        kind: &'static str,
+        label: impl Into<Text>,
+        open: bool,
+        blocks: Vec<Block<'a>>,
+    ) -> Block<'a> {
+        Block::Fold(Fold { label: label.into(), kind, open, blocks })
     }
 }
 
@@ -248,7 +301,14 @@ impl Table {
             head: head.trim_start_matches('#').into(),
             number: head.starts_with('#'),
         };
-        Table { columns: heads.iter().map(column).collect(), rows: Vec::new() }
+        Table { columns: heads.iter().map(column).collect(), ..Table::default() }
+    }
+
+    /// Says what kind of table it is and what it shows.
+    #[must_use]
+    pub(crate) fn kind(mut self, kind: &'static str, about: impl Into<String>) -> Table {
+        (self.kind, self.about) = (kind, about.into());
+        self
     }
 
     /// Appends a row of ordinary cells.
@@ -258,6 +318,13 @@ impl Table {
 
     /// Appends a row that stands out as its tone says.
     pub(crate) fn toned(&mut self, tone: Tone, cells: impl IntoIterator<Item = impl Into<Text>>) {
-        self.rows.push(Row { tone, cells: cells.into_iter().map(Into::into).collect() });
+        let cells = cells.into_iter().map(Into::into).collect();
+        self.rows.push(Row { tone, cells, instead: None });
+    }
+
+    /// Appends a row that has one text in the place of its cells.
+    pub(crate) fn absent(&mut self, name: impl Into<Text>, text: impl Into<Text>) {
+        let (cells, instead) = (vec![name.into()], Some(text.into()));
+        self.rows.push(Row { tone: Tone::Plain, cells, instead });
     }
 }

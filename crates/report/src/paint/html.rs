@@ -1,8 +1,9 @@
 //! A document as one self-contained page.
 
-use crate::doc::{Block, Doc, Figure, Note, Role, Row, Span, Table, Text, Tone};
+use crate::chart;
+use crate::doc::{Block, Claim, Doc, Figure, Fold, Note, Role, Row, Span, Table, Text, Tone};
 use crate::page::document_of;
-use crate::words::short;
+use crate::words::{self, short};
 use maud::{Markup, html};
 
 /// The most characters of one piece of text.
@@ -58,17 +59,14 @@ fn block(block: &Block<'_>) -> Markup {
         },
         Block::Note(note) => self::note(note),
         Block::List(items) => html! { ul.notes { @for item in items { li { (inline(item)) } } } },
-        Block::Table(table) => html! { div.scroll { (self::table(table)) } },
+        Block::Claims(claims) => self::claims(claims),
+        Block::OnPage(markup) => html! { (markup) },
+        Block::Table(table) => scrolled(table),
         Block::Facts(facts) => html! {
             dl.facts { @for (name, text) in facts { div { dt { (name) } dd { (inline(text)) } } } }
         },
         Block::Figure(figure) => self::figure(figure),
-        Block::Fold { label, open, blocks } => html! {
-            details open[*open] {
-                summary { (inline(label)) }
-                (self::blocks(blocks))
-            }
-        },
+        Block::Fold(fold) => self::fold(fold),
         Block::Columns(columns) => html! {
             div.columns { @for column in columns { div { (self::blocks(column)) } } }
         },
@@ -93,9 +91,73 @@ fn class(tone: Tone) -> &'static str {
     }
 }
 
-fn table(table: &Table) -> Markup {
+fn fold(fold: &Fold<'_>) -> Markup {
+    let kind = (!fold.kind.is_empty()).then_some(fold.kind);
     html! {
-        table {
+        details class=[kind] open[fold.open] {
+            summary { (inline(&fold.label)) }
+            (blocks(&fold.blocks))
+        }
+    }
+}
+
+/// Returns claims as a table with a row for each.
+pub(crate) fn claims(claims: &[Claim<'_>]) -> Markup {
+    html! {
+        div.scroll {
+            table.claims {
+                thead {
+                    tr {
+                        th scope="col" { "verdict" }
+                        th scope="col" { "claim" }
+                        th scope="col" data-unsorted { "measured here" }
+                    }
+                }
+                tbody { @for claim in claims { (self::claim(claim)) } }
+            }
+        }
+    }
+}
+
+fn claim(claim: &Claim<'_>) -> Markup {
+    let kind = words::verdict(claim.verdict);
+    html! {
+        tr.(kind) {
+            td.verdict { span.verdict-mark aria-hidden="true" { (words::mark(claim.verdict)) } " " (kind) }
+            td.claim {
+                p.claim-text { "“" (short(&claim.text, 600)) "”" }
+                p.quiet { "— " (short(&claim.source, 200)) }
+                @for text in &claim.about { p.small { (inline(text)) } }
+            }
+            td.measured {
+                p.figures { (inline(&claim.number)) }
+                @if !claim.missing.is_empty() {
+                    p.small { (words::capital(&short(&claim.missing, 1000))) "." }
+                }
+                @if let Some(drawing) = &claim.drawing { (drawing.svg()) }
+                @for text in &claim.evidence { p.small { (inline(text)) } }
+                @for text in &claim.caveats { p.small { (short(text, CHARACTERS_MAX)) } }
+            }
+        }
+    }
+}
+
+fn scrolled(table: &Table) -> Markup {
+    html! {
+        @if table.about.is_empty() {
+            div.scroll { (self::table(table)) }
+        } @else {
+            div.scroll tabindex="0" role="region" aria-label=(short(&table.about, 200)) {
+                (self::table(table))
+            }
+        }
+    }
+}
+
+fn table(table: &Table) -> Markup {
+    let kind = (!table.kind.is_empty()).then_some(table.kind);
+    html! {
+        table class=[kind] {
             thead {
                 tr {
                     @for column in &table.columns {
@@ -116,6 +178,9 @@ fn row(table: &Table, row: &Row) -> Markup {
             @for (index, cell) in row.cells.iter().enumerate() {
                 @if index == 0 { th scope="row" { (inline(cell)) } }
                 @else { td .number[number(index)] { (inline(cell)) } }
+            }
+            @if let Some(instead) = &row.instead {
+                td.refusal colspan=(table.columns.len().saturating_sub(1)) { (inline(instead)) }
             }
         }
     }
@@ -160,6 +225,7 @@ fn span(span: &Span) -> Markup {
                 @if !parts.interval.is_empty() { " " span.interval { (parts.interval) } }
             }
         },
+        Span::Key(index) => html! { (chart::key(*index)) " " },
         Span::Link(text, to) => html! { a href=(to) { (harmless(text)) } },
     }
 }

@@ -13,10 +13,12 @@ const WORDS_MIN: usize = 12;
 
 /// Returns a table as lines of at most `width` columns.
 pub(super) fn lines(table: &Table, width: usize) -> Vec<String> {
-    let mut rows = Rows { head: Vec::new(), rows: Vec::new() };
+    let mut rows = Rows::default();
     rows.head = table.columns.iter().map(|column| column.head.clone()).collect();
     for row in &table.rows {
-        rows.push(row.tone, row.cells.iter().map(plain_words).collect());
+        let cells = row.cells.iter().chain(&row.instead);
+        rows.push(row.tone, cells.map(plain_words).collect());
+        rows.instead.push(row.instead.is_some());
     }
     let numbers: Vec<bool> = table.columns.iter().map(|column| column.number).collect();
     rows.lines(&numbers, width)
@@ -28,6 +30,8 @@ pub(super) struct Rows {
     /// Empty where columns have no heads.
     head: Vec<String>,
     rows: Vec<(Tone, Vec<String>)>,
+    /// Whether the second cell of a row stands in the place of all further ones.
+    instead: Vec<bool>,
 }
 
 impl Rows {
@@ -52,8 +56,9 @@ impl Rows {
             let words = head.split_whitespace().map(columns);
             widths[index] = if numbers[index] { words.max().unwrap_or(0) } else { columns(head) };
         }
-        for (_, cells) in &self.rows {
-            for (index, cell) in cells.iter().enumerate().take(numbers.len()) {
+        for (row, (_, cells)) in self.rows.iter().enumerate() {
+            let counted = if self.is_instead(row) { 1 } else { numbers.len() };
+            for (index, cell) in cells.iter().enumerate().take(counted) {
                 widths[index] = widths[index].max(columns(cell));
             }
         }
@@ -72,14 +77,22 @@ impl Rows {
         }
     }
 
+    fn is_instead(&self, row: usize) -> bool {
+        self.instead.get(row).copied().unwrap_or(false)
+    }
+
     fn in_columns(&self, widths: &[usize], numbers: &[bool]) -> Vec<String> {
         let head = row(&self.head, widths, numbers);
         let mut lines: Vec<String> = head.iter().map(|line| paint(DIM, line)).collect();
         if self.head.iter().all(String::is_empty) {
             lines.clear();
         }
-        for (tone, cells) in &self.rows {
-            let told = row(cells, widths, numbers);
+        for (index, (tone, cells)) in self.rows.iter().enumerate() {
+            let rest = widths[1..].iter().sum::<usize>() + GAP * widths.len().saturating_sub(2);
+            let told = match self.is_instead(index) {
+                true => row(cells, &[widths[0], rest], &[false, false]),
+                false => row(cells, widths, numbers),
+            };
             lines.extend(told.into_iter().map(|line| toned(*tone, line)));
         }
         lines

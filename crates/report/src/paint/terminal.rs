@@ -1,6 +1,6 @@
 //! A document as text for a terminal, with ANSI colours that a pipe can strip.
 
-use super::table;
+use super::{claims, table};
 use crate::doc::{Block, Doc, Note, Role, Span, Text, Tone};
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, paint, wrapped};
 use crate::words;
@@ -11,8 +11,8 @@ use anstyle::Style;
 pub(crate) enum Folds {
     /// All of them.
     Open,
-    /// Only those that stand open on a page.
-    AsOnPage,
+    /// None.
+    Closed,
 }
 
 /// Returns the document in lines of at most `width` columns.
@@ -81,13 +81,15 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             lines.extend(styled(DIM, &caption.join(" "), "", width));
             lines
         }
-        Block::Fold { label, open, blocks } if *open || folds == Folds::Open => {
-            let mut lines = styled(BOLD, &label.words(), "", width);
-            let inner = self::lines(blocks, width.saturating_sub(2), folds);
+        Block::Claims(claims) => claims::lines(claims, width, folds),
+        Block::OnPage(_) => Vec::new(),
+        Block::Fold(fold) if folds == Folds::Open => {
+            let mut lines = styled(BOLD, &fold.label.words(), "", width);
+            let inner = self::lines(&fold.blocks, width.saturating_sub(2), folds);
             lines.extend(inner.iter().map(|line| indented(line)));
             lines
         }
-        Block::Fold { .. } => Vec::new(),
+        Block::Fold(_) => Vec::new(),
         Block::Columns(columns) => {
             let mut out = Vec::new();
             for column in columns {
@@ -130,17 +132,18 @@ pub(super) fn style(tone: Tone) -> Style {
 pub(super) fn plain_words(text: &Text) -> String {
     let words = |span: &Span| match span {
         Span::Code(code) => format!("`{code}`"),
+        Span::Key(index) => format!("{} ", index + 1),
         other => other.words(),
     };
     text.0.iter().map(words).collect()
 }
 
-fn plain(text: &str, indent: &str, width: usize) -> Vec<String> {
+pub(super) fn plain(text: &str, indent: &str, width: usize) -> Vec<String> {
     let inner = width.saturating_sub(columns(indent));
     wrapped(text, inner).iter().map(|line| format!("{indent}{line}")).collect()
 }
 
-fn styled(style: Style, text: &str, indent: &str, width: usize) -> Vec<String> {
+pub(super) fn styled(style: Style, text: &str, indent: &str, width: usize) -> Vec<String> {
     plain(text, indent, width).iter().map(|line| paint(style, line)).collect()
 }
 

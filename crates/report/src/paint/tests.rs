@@ -55,7 +55,7 @@ fn a_document_reads_alike_on_a_page_and_in_a_terminal() {
 
 #[test]
 fn details_are_left_out_of_a_terminal_unless_they_are_asked_for() {
-    let closed = bare(&text(&sample("thread"), 60, Folds::AsOnPage));
+    let closed = bare(&text(&sample("thread"), 60, Folds::Closed));
     assert!(!closed.contains("More") && closed.ends_with("Each mark is one trial.\n"), "{closed}");
 }
 

@@ -1,0 +1,66 @@
+//! Claims in a terminal: the verdict, the number and the claim in columns, or one under the other.
+
+use super::Folds;
+use super::terminal::{plain, plain_words, styled};
+use crate::doc::Claim;
+use crate::text::{BAD, CARE, DIM, GOOD, columns, padded, paint, wrapped};
+use crate::words;
+use anstyle::Style;
+use model::Verdict;
+
+/// Columns of "✗ inconclusive" with the space after it.
+pub(crate) const VERDICT_COLUMNS: usize = 16;
+
+/// The widest number that keeps its column.
+const NUMBER_COLUMNS_MAX: usize = 24;
+
+/// The fewest columns in which a claim is read with ease.
+const TEXT_COLUMNS_MIN: usize = 32;
+
+/// Returns claims as lines of at most `width` columns.
+pub(super) fn lines(claims: &[Claim<'_>], width: usize, folds: Folds) -> Vec<String> {
+    let widest = claims.iter().map(|claim| columns(&plain_words(&claim.number)));
+    let number = widest.filter(|columns| *columns <= NUMBER_COLUMNS_MAX).max().unwrap_or(0);
+    let indent = VERDICT_COLUMNS + number + 2;
+    let beside = width.saturating_sub(indent) >= TEXT_COLUMNS_MIN;
+    let mut out = Vec::new();
+    for claim in claims {
+        let words = format!("{} {}", words::mark(claim.verdict), words::verdict(claim.verdict));
+        let verdict = paint(style(claim.verdict), &padded(&words, VERDICT_COLUMNS));
+        let measured = words::cleaned(&plain_words(&claim.number));
+        let text = format!("{} ({})", claim.text, claim.source);
+        let indent = if beside { indent } else { 2 };
+        let told = wrapped(&text, width.saturating_sub(indent));
+        let fits = beside && columns(&measured) <= number;
+        if fits {
+            let first = told.first().map_or("", String::as_str);
+            out.push(format!("{verdict}{}  {first}", padded(&measured, number)));
+        } else {
+            let inner = width.saturating_sub(VERDICT_COLUMNS);
+            for (index, line) in wrapped(&measured, inner).iter().enumerate() {
+                let mark = if index == 0 { verdict.clone() } else { " ".repeat(VERDICT_COLUMNS) };
+                out.push(format!("{mark}{line}"));
+            }
+        }
+        let space = " ".repeat(indent);
+        out.extend(told.iter().skip(usize::from(fits)).map(|line| format!("{space}{line}")));
+        out.extend(plain(&claim.missing, &space, width).iter().map(|line| paint(DIM, line)));
+        for caveat in &claim.caveats {
+            out.extend(styled(CARE, caveat, &space, width));
+        }
+        if folds == Folds::Open {
+            let evidence: Vec<String> = claim.evidence.iter().map(plain_words).collect();
+            out.extend(styled(DIM, &evidence.join(" "), &space, width));
+        }
+    }
+    out
+}
+
+/// Returns the colour of a verdict.
+pub(crate) fn style(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Supported => GOOD,
+        Verdict::Refuted => BAD,
+        Verdict::Inconclusive => CARE,
+    }
+}
