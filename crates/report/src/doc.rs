@@ -35,14 +35,18 @@ pub(crate) enum Block<'a> {
     Table(Table),
     /// Names with their values.
     Facts(Vec<(String, Text)>),
-    /// A drawing.
+    /// A drawing with its title and caption.
     Figure(Figure<'a>),
+    /// A drawing that brings its own title, legend and numbers, and its address on the page.
+    Chart(String, Box<dyn Drawing + 'a>),
     /// Details behind a label: closed on a page, left out of a terminal unless all is asked for.
     Fold(Fold<'a>),
+    /// A small paragraph with a name that links on the page lead to.
+    Anchored(&'static str, Text),
     /// What only a page can do: trials that its script sorts and downloads.
     OnPage(Markup),
     /// Blocks that stand next to each other where there is room.
-    Columns(Vec<Vec<Block<'a>>>),
+    Columns(Kind, Vec<Vec<Block<'a>>>),
 }
 
 /// Details behind a label.
@@ -74,6 +78,15 @@ pub(crate) struct Claim<'a> {
     pub(crate) evidence: Vec<Text>,
 }
 
+/// What blocks next to each other are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Parts of one subject.
+    Parts,
+    /// Definitions, one a card.
+    Cards,
+}
+
 /// What a paragraph is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -85,8 +98,14 @@ pub(crate) enum Role {
     Further,
     /// Anything else.
     Plain,
+    /// What a reader must know with what was just said.
+    Caveat,
+    /// What was just said, exactly.
+    Definition,
     /// What only few readers need.
     Small,
+    /// A command to type.
+    Command,
 }
 
 /// How something is meant.
@@ -167,6 +186,8 @@ pub(crate) enum Span {
     Number(Parts),
     /// The number of a part of a drawing, in its colour.
     Key(usize),
+    /// What only a page shows.
+    OnPage(String),
     /// A text, and the address on the page or beside it that it leads to.
     Link(String, String),
 }
@@ -185,6 +206,21 @@ impl Text {
     /// Returns a number with its interval.
     pub(crate) fn number(parts: Parts) -> Text {
         Text(vec![Span::Number(parts)])
+    }
+
+    /// Returns a small drawing that only a page shows.
+    pub(crate) fn on_page(markup: Markup) -> Text {
+        Text(vec![Span::OnPage(markup.into_string())])
+    }
+
+    /// Returns text that matters less.
+    pub(crate) fn quiet(text: impl Into<String>) -> Text {
+        Text(vec![Span::Quiet(text.into())])
+    }
+
+    /// Returns a text that leads to an address.
+    pub(crate) fn link(text: impl Into<String>, to: impl Into<String>) -> Text {
+        Text(vec![Span::Link(text.into(), to.into())])
     }
 
     /// Appends more text.
@@ -215,6 +251,7 @@ impl Span {
             | Span::Quiet(text)
             | Span::Link(text, _) => text.clone(),
             Span::Number(parts) => joined(parts),
+            Span::OnPage(_) => String::new(),
             Span::Key(index) => (index + 1).to_string(),
         }
     }

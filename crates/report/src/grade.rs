@@ -1,6 +1,6 @@
 //! The grade of a self-test, in words.
 
-use crate::planted::{EXCLUDED, HELD, NEAR_MISS, held_meaning};
+use crate::say::planted::{EXCLUDED, HELD, NEAR_MISS, held_meaning};
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, paint, paragraph, wrapped};
 use crate::words::{capital, uncapital};
 use anstyle::Style;

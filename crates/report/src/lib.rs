@@ -9,22 +9,15 @@ pub mod catalog;
 mod chart;
 mod comparison;
 mod doc;
-mod evidence;
-mod exhibits;
 mod fleet;
 pub mod format;
 mod grade;
 mod load;
-mod missing;
 mod page;
 mod paint;
-mod planted;
 mod say;
 mod scaling;
-mod selftest;
-mod terminal;
 mod text;
-mod trust;
 mod why;
 mod words;
 
@@ -136,7 +129,7 @@ pub fn claims_html(session: &Session<'_>) -> String {
 /// colours: each with its mark, what was planted, the truth, the interval found and whether it was
 /// found. Empty where nothing was planted.
 pub fn selftest_text(session: &Session<'_>, width: usize) -> String {
-    selftest::text(session, width)
+    say::selftest(session, width)
 }
 
 /// What a session of `scruple scale` says, computed from its trials; none for a session of another
@@ -159,7 +152,7 @@ pub fn scaling_text(scaling: &Scaling, width: usize) -> String {
 /// experiment has one line and the refuted claims are named. Without a `height`
 /// accounts and exhibits are printed in full; with one, they are a line that points to the report.
 pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
-    terminal::terminal(session, width, height)
+    say::terminal(session, width, height)
 }
 
 /// Experiments of a session drawn for a terminal of `width` columns (40 to 160), with ANSI colours:
@@ -171,7 +164,7 @@ pub fn charts(
     width: usize,
     letters: Letters,
 ) -> String {
-    terminal::charts(session, experiments, width, letters)
+    say::charts(session, experiments, width, letters)
 }
 
 /// Text for a terminal in the letters that it understands. In ASCII "µ" is "u" and "×" is "x"; a
@@ -191,7 +184,7 @@ pub fn grade_text(selftest: &Selftest, width: usize) -> String {
 /// what makes the comparison doubtful, the facts that differ, then what differs, the largest first.
 /// With a `height` so many effects are told as fit into it, without one every comparison is.
 pub fn comparison_text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
-    terminal::comparison::text(comparison, width, height)
+    comparison::terminal_text(comparison, width, height)
 }
 
 /// What came of a fleet, for a terminal of `width` columns, with ANSI colours: its nodes, which are one

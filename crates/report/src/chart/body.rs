@@ -1,7 +1,7 @@
 //! What a figure consists of, before it is drawn.
 
 use super::axis::Axis;
-use crate::missing::Missing;
+use crate::say::missing::Missing;
 use model::{Estimate, Limit, Response};
 
 /// Treatments with what was measured there.

@@ -11,7 +11,7 @@ use super::body::{Body, Cell, Field, Figure, Grid, Group, Line, Panel};
 use super::grids::{self, Estimates};
 use super::{distributions, slopes};
 use crate::catalog::definition;
-use crate::missing::{self, Measured};
+use crate::say::missing::{self, Measured};
 use crate::words;
 use model::{
     Design, Environment, ExperimentSummary, Factor, Level, Limit, Profile, Record, Response,

@@ -10,6 +10,7 @@ mod choose;
 mod distributions;
 mod grids;
 mod heat;
+pub(crate) mod letters;
 mod lines;
 mod meter;
 mod region;

@@ -9,6 +9,8 @@ mod opening;
 mod ratios;
 mod slopes;
 mod table;
+mod terminal;
+
 
 #[cfg(test)]
 mod tests;
@@ -17,6 +19,8 @@ pub(crate) use table::probability;
 
 use crate::page;
 use crate::words::{self, letter, short};
+pub(crate) use terminal::text as terminal_text;
+
 use item::{Chapter, Tally};
 use maud::{Markup, html};
 use model::Comparison;

@@ -2,7 +2,7 @@
 
 use super::words;
 use crate::format::{self, terms_of};
-use crate::terminal;
+use crate::comparison;
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, wrapped};
 use crate::words::short;
 use model::{ComparedQuantity, FleetResult, NodeResult, NodeStanding, Spread};
@@ -44,7 +44,7 @@ pub(crate) fn text(result: &FleetResult, width: usize, height: Option<usize>) ->
         let room =
             height.map(|height| height.saturating_sub(lines.len()).max(COMPARISON_LINES_MIN));
         told.push('\n');
-        told.push_str(&terminal::comparison::text(comparison, width, room));
+        told.push_str(&comparison::terminal_text(comparison, width, room));
     }
     told
 }

@@ -1,34 +1,21 @@
 //! The report as one page: chapters in the order in which people read.
 
-mod accounts;
 mod bind;
-mod claims;
-mod definitions;
-mod exhibits;
-mod experiment;
-mod fineness;
-mod machine;
-mod meter;
-mod numbers;
-mod opening;
-mod planted;
 mod raw;
 mod sayings;
 mod slim;
-mod squeezes;
-mod subject;
-mod tags;
-mod why;
+pub(crate) mod squeezes;
 
 pub(crate) use sayings::sayings;
 
-use crate::chart::{self, Figure};
-use crate::missing::{self, Measured, Missing};
-use crate::{Session, evidence, words};
+use crate::doc::Block;
+use crate::say::chapter::{Chapter, chapters};
+use crate::say::{experiment, opening};
+use crate::text::Letters;
+use crate::{Session, chart, paint, say, words};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Treatment};
 use sha2::{Digest, Sha256};
 use slim::slim;
 
@@ -74,65 +61,22 @@ fn policy(script: &str) -> String {
     )
 }
 
-/// An experiment with all that is shown of it.
-pub(crate) struct Chapter<'a> {
-    pub(crate) summary: &'a ExperimentSummary,
-    /// Absent where the manifest lost it: the numbers are shown all the same.
-    pub(crate) design: Option<&'a Design>,
-    pub(crate) records: Vec<&'a Record>,
-    /// Those that tell what became of each treatment: [`missing::witnesses`].
-    pub(crate) witnesses: Vec<&'a Record>,
-    pub(crate) figures: Vec<Figure<'a>>,
-    pub(crate) profile: Profile,
-    /// What is said once of all claims: [`evidence::raises_most`].
-    pub(crate) raises_most: Option<&'a str>,
-}
-
-impl Chapter<'_> {
-    fn measured(&self) -> Option<Measured<'_>> {
-        let design = self.design?;
-        Some(Measured { design, records: &self.witnesses, profile: self.profile })
-    }
-
-    /// Why a quantity has no number.
-    fn missing(&self, result: &QuantityResult) -> Missing {
-        missing::of_quantity(self.measured(), &result.quantity, &result.remark)
-    }
-
-    /// Why an account has no number.
-    fn missing_account(&self, account: &AccountResult) -> Missing {
-        missing::of_account(self.measured(), &account.id, &account.remark)
-    }
-
-    /// What tells its treatments apart.
-    fn varying(&self) -> Vec<String> {
-        self.design.map(|design| words::varying(design, &self.witnesses)).unwrap_or_default()
-    }
-
-    /// A treatment as a row's name.
-    fn name(&self, treatment: &Treatment, varying: &[String]) -> String {
-        match self.design {
-            Some(design) => words::treatment(design, treatment, varying),
-            None => words::short(&treatment.to_string(), words::LABEL_CHARACTERS_MAX),
-        }
-    }
-}
-
 /// See [`crate::html`] and [`crate::html_alone`].
 pub(crate) fn page(session: &Session<'_>, neighbour: Neighbour) -> String {
     let chapters = chapters(session);
+    let [trust, machine, harness, repeat] = say::around(session);
     let title = format!("scruple · {}", words::short(&session.manifest.session, 120));
     let body = html! {
         a.skip href="#contents" { "To the contents" }
         (opening::rail(&chapters))
         main {
-            (opening::opening(session, &chapters))
-            (opening::trust(session))
+            (opening(session, &chapters))
+            (section("trust", &trust))
             (opening::contents(session, &chapters, neighbour))
-            @for chapter in &chapters { (experiment::chapter(session, chapter)) }
-            (machine::environment(session))
-            (machine::harness(session))
-            (machine::repeat(session))
+            @for chapter in &chapters { (self::chapter(session, chapter)) }
+            (section("environment", &machine))
+            (section("harness", &harness))
+            (section("repeat", &repeat))
         }
         (footer(session))
         div #tip role="status" aria-live="polite" hidden {}
@@ -193,42 +137,53 @@ fn sheet(scruple: &str, title: &str, body: &Markup, styles: &[&str], scripts: &[
     slim(&page.into_string())
 }
 
-fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
-    let mut chapters = chapters_without_figures(session);
-    for chapter in &mut chapters {
-        chapter.figures = chapter
-            .design
-            .map(|design| {
-                let environment = &session.manifest.environment;
-                let records = &chapter.records;
-                chart::figures(design, chapter.summary, records, chapter.profile, environment)
-            })
-            .unwrap_or_default();
+/// Returns the opening: the session, what must be read first, the answers.
+fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
+    let manifest = session.manifest;
+    html! {
+        header.opening #opening {
+            p.eyebrow { "scruple · a session of " (words::moment(manifest.started_unix_ms)) }
+            h1 { (opening::title(session)) " " bdi { (opening::host(&manifest.environment.host)) } }
+            p.lead { (opening::lead(session)) }
+            (paint::html_blocks(&opening::before(session)))
+            (paint::html_blocks(&[opening::key(session)]))
+            (opening::answers(session, chapters))
+        }
     }
-    let figures = chapters.iter().flat_map(|chapter| &chapter.figures);
-    let cells = figures.map(Figure::dotted).sum();
-    let most = chart::dots_per_cell(cells);
-    for figure in chapters.iter_mut().flat_map(|chapter| &mut chapter.figures) {
-        figure.thin(most);
-    }
-    chapters
 }
 
-fn chapters_without_figures<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
-    let raises_most = evidence::raises_most(session);
-    let chapter = |summary: &'a ExperimentSummary| {
-        let records = session.records_of(&summary.id);
-        Chapter {
-            raises_most,
-            summary,
-            design: session.design(&summary.id),
-            witnesses: missing::witnesses(&records),
-            records,
-            figures: Vec::new(),
-            profile: session.manifest.options.profile,
-        }
+/// Returns an experiment's part of the page.
+fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
+    let summary = chapter.summary;
+    let first = chapter.design.map(|design| design.chapter.as_str()).unwrap_or_default();
+    let own = anchor(&summary.id);
+    let answer = squeezes::of(session, chapter)
+        .map(|why| vec![Block::OnPage(squeezes::squeezes(&why))])
+        .or_else(|| Some(vec![Block::OnPage(crate::scaling::chapter(session, &summary.id)?)]));
+    let around = experiment::Around {
+        answer,
+        trials: Some(Block::OnPage(raw::place(session, chapter))),
     };
-    session.experiments().map(chapter).collect()
+    let blocks = experiment::chapter(session, chapter, around, Letters::Unicode);
+    html! {
+        section.experiment id=(own) aria-label=(words::plain(&summary.id)) {
+            p.eyebrow {
+                @if !first.is_empty() { (words::short(first, 80)) " · " }
+                (words::short(&summary.id, 80))
+            }
+            div.anchored {
+                h2 { (opening::heading(&summary.question)) }
+                a.anchor href={ "#" (own) } aria-label="Link to this chapter" { "#" }
+            }
+            (paint::html_blocks(&blocks))
+            p.back { a href="#contents" { "Back to the contents" } }
+        }
+    }
+}
+
+/// Returns blocks as a section with a name.
+fn section(id: &str, blocks: &[Block<'_>]) -> Markup {
+    html! { section id=(id) { (paint::html_blocks(blocks)) } }
 }
 
 fn footer(session: &Session<'_>) -> Markup {

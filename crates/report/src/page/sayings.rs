@@ -1,8 +1,12 @@
 //! What people say, what this machine says: all claims of a session on a page of their own.
 
-use super::opening::{tally, warning};
-use super::{Chapter, anchor, bind, chapters_without_figures, claims, document, footer};
-use crate::evidence::{self, FLOOR_MEANING};
+use super::{anchor, bind, document, footer};
+use crate::doc::{Claim, Text};
+use crate::say::chapter::{Chapter, chapters_without_figures};
+use crate::say::evidence::FLOOR_MEANING;
+use crate::say::opening::{grades, lead, tally, warning};
+use crate::say::claims;
+use crate::paint;
 use crate::words::{self, counted, short};
 use crate::{REPORT_PAGE, Session};
 use maud::{Markup, PreEscaped, html};
@@ -51,7 +55,6 @@ fn of<'c, 'a>(
 
 fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
     let manifest = session.manifest;
-    let environment = &manifest.environment;
     let verdicts: Vec<Verdict> = chapters
         .iter()
         .flat_map(|chapter| &chapter.summary.claims)
@@ -65,19 +68,15 @@ fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
             }
             h1 { "What people say, what this machine says" }
             p.lead {
-                bdi { (short(&environment.cpu_model, 120)) } " · "
-                (counted(environment.cpus_allowed.len() as u64, "CPU")) " · Linux "
-                bdi { (short(&environment.kernel, 80)) } " · profile "
-                (manifest.options.profile.name()) " · "
-                (counted(session.summary.harness.trials, "trial"))
+                (lead(session))
             }
-            (warning(session))
+            @if let Some(warning) = warning(session) { (paint::html_blocks(&[warning])) }
             @if verdicts.is_empty() {
                 p { "No claim was put to the test in this session." }
             } @else {
                 p { (counted(verdicts.len() as u64, "claim")) " put to the test: "
                     b { (tally(&verdicts)) } "." }
-                p.small #grades { (evidence::grade_meaning(evidence::raises_most(session))) }
+                p.small #grades { (grades(session)) }
                 (legend())
                 (filter(&verdicts))
             }
@@ -134,21 +133,18 @@ fn section(verdict: Verdict, found: &[(&Chapter<'_>, &ClaimResult)]) -> Markup {
     html! {
         section.by-verdict id=(word) data-verdict=(word) {
             h2 { span.verdict.(word) { (words::mark(verdict)) } " " (words::capital(word)) }
-            (claims::rows(found.iter().map(|(chapter, claim)| {
-                claims::row(chapter, claim, &home(chapter))
-            })))
+            @let claims: Vec<Claim<'_>> = found.iter().map(|one| with_home(one)).collect();
+            (paint::html_claims(&claims))
         }
     }
 }
 
-/// The experiment that a claim belongs to.
-fn home(chapter: &Chapter<'_>) -> Markup {
+/// Returns a claim with the experiment that it belongs to.
+fn with_home((chapter, result): &(&Chapter<'_>, &ClaimResult)) -> Claim<'static> {
+    let mut claim = claims::claim(chapter, result);
     let id = &chapter.summary.id;
-    html! {
-        p.small {
-            b { "Measured by: " }
-            a href={ (REPORT_PAGE) "#" (anchor(id)) } { (short(id, 64)) }
-            ", " (short(&chapter.summary.question, 200))
-        }
-    }
+    let link = Text::link(short(id, 64), format!("{REPORT_PAGE}#{}", anchor(id)));
+    let question = format!(", {}", short(&chapter.summary.question, 200));
+    claim.about.push(Text::strong("Measured by: ").then(link).then(question));
+    claim
 }

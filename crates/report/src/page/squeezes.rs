@@ -1,6 +1,7 @@
 //! What a command lives on: its elasticities, ranked, and what each strength of a squeeze did.
 
-use super::{Chapter, note};
+use super::note;
+use crate::say::chapter::Chapter;
 use crate::Session;
 use crate::format::{Terms, joined, parts};
 use crate::why::{MEANING, RESIDUAL, control, counted, evidence};
@@ -19,7 +20,7 @@ const TOP_PX: f64 = 14.0;
 const BOTTOM_PX: f64 = 208.0;
 
 /// The answer to what an experiment asks of a command; `None` for any other experiment.
-pub(super) fn of(session: &Session<'_>, chapter: &Chapter<'_>) -> Option<Why> {
+pub(crate) fn of(session: &Session<'_>, chapter: &Chapter<'_>) -> Option<Why> {
     chapter.design?.subject.as_ref()?.squeeze.as_ref()?;
     crate::why::of(session)
 }

@@ -1,10 +1,10 @@
 //! A document as one self-contained page.
 
 use crate::chart;
-use crate::doc::{Block, Claim, Doc, Figure, Fold, Note, Role, Row, Span, Table, Text, Tone};
+use crate::doc::{Block, Claim, Doc, Figure, Fold, Kind, Note, Role, Row, Span, Table, Text, Tone};
 use crate::page::document_of;
 use crate::words::{self, short};
-use maud::{Markup, html};
+use maud::{Markup, PreEscaped, html};
 
 /// The most characters of one piece of text.
 const CHARACTERS_MAX: usize = 4000;
@@ -55,10 +55,19 @@ fn block(block: &Block<'_>) -> Markup {
             Role::Answer => html! { p.answer { (inline(text)) } },
             Role::Further => html! { p.further { (inline(text)) } },
             Role::Plain => html! { p { (inline(text)) } },
-            Role::Small => html! { p.small { (inline(text)) } },
+            Role::Command => html! { p.repeat { (inline(text)) } },
+            Role::Definition => html! { p.small.definition { (inline(text)) } },
+            Role::Caveat | Role::Small => html! { p.small { (inline(text)) } },
         },
         Block::Note(note) => self::note(note),
         Block::List(items) => html! { ul.notes { @for item in items { li { (inline(item)) } } } },
+        Block::Chart(place, drawing) => html! {
+            div.anchored.picture id=(place) {
+                a.anchor href={ "#" (place) } aria-label="Link to this chart" { "#" }
+                (drawing.svg())
+            }
+        },
+        Block::Anchored(name, text) => html! { p.small id=(name) { (inline(text)) } },
         Block::Claims(claims) => self::claims(claims),
         Block::OnPage(markup) => html! { (markup) },
         Block::Table(table) => scrolled(table),
@@ -67,8 +76,11 @@ fn block(block: &Block<'_>) -> Markup {
         },
         Block::Figure(figure) => self::figure(figure),
         Block::Fold(fold) => self::fold(fold),
-        Block::Columns(columns) => html! {
+        Block::Columns(Kind::Parts, columns) => html! {
             div.columns { @for column in columns { div { (self::blocks(column)) } } }
+        },
+        Block::Columns(Kind::Cards, columns) => html! {
+            div.cards { @for column in columns { div.card { (self::blocks(column)) } } }
         },
     }
 }
@@ -225,6 +237,7 @@ fn span(span: &Span) -> Markup {
                 @if !parts.interval.is_empty() { " " span.interval { (parts.interval) } }
             }
         },
+        Span::OnPage(markup) => html! { (PreEscaped(markup)) },
         Span::Key(index) => html! { (chart::key(*index)) " " },
         Span::Link(text, to) => html! { a href=(to) { (harmless(text)) } },
     }

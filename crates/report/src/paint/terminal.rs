@@ -58,7 +58,9 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
     match block {
         Block::Heading(_, text) => styled(BOLD, &text.words(), "", width),
         Block::Paragraph(role, text) => match role {
-            Role::Lead | Role::Small => styled(DIM, &text.words(), "", width),
+            Role::Command => plain(&text.words(), "  ", width),
+            Role::Caveat => styled(CARE, &text.words(), "", width),
+            Role::Lead | Role::Definition | Role::Small => styled(DIM, &text.words(), "", width),
             Role::Answer => styled(BOLD, &text.words(), "", width),
             Role::Further | Role::Plain => plain(&plain_words(text), "", width),
         },
@@ -74,13 +76,19 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             }
             rows.lines(&[false, false], width)
         }
+        Block::Chart(_, drawing) => drawing.letters(width),
         Block::Figure(figure) => {
+            let drawn = figure.drawing.letters(width);
+            if drawn.is_empty() {
+                return drawn;
+            }
             let mut lines = styled(BOLD, &figure.title.words(), "", width);
-            lines.extend(figure.drawing.letters(width));
+            lines.extend(drawn);
             let caption: Vec<String> = figure.caption.iter().map(Text::words).collect();
             lines.extend(styled(DIM, &caption.join(" "), "", width));
             lines
         }
+        Block::Anchored(_, text) => styled(DIM, &text.words(), "", width),
         Block::Claims(claims) => claims::lines(claims, width, folds),
         Block::OnPage(_) => Vec::new(),
         Block::Fold(fold) if folds == Folds::Open => {
@@ -90,7 +98,7 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             lines
         }
         Block::Fold(_) => Vec::new(),
-        Block::Columns(columns) => {
+        Block::Columns(_, columns) => {
             let mut out = Vec::new();
             for column in columns {
                 blank(&mut out);

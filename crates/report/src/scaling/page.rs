@@ -9,20 +9,18 @@ use analysis::scaling::cause_words;
 use maud::{Markup, html};
 use model::{Estimate, Grade, ScaleAccount, ScaleCause, ScaleCurve, ScaleLevel, Scaling};
 
-/// Everything about the scaling of a session's program; nothing for a session of another kind.
-pub(crate) fn chapter(session: &Session<'_>, id: &str) -> Markup {
-    let subject = session.design(id).is_some_and(|design| design.subject.is_some());
-    let scaling = of(session.manifest, session.records, &session.summary.scruple);
-    html! {
-        @if let Some(scaling) = scaling.filter(|_| subject) {
-            (answer(&scaling))
-            (curves(&scaling))
-            (account(&scaling))
-            (causes(&scaling))
-            (laws(&scaling))
-            (definitions(&scaling))
-        }
-    }
+/// Everything about the scaling of a session's program; `None` for a session of another kind.
+pub(crate) fn chapter(session: &Session<'_>, id: &str) -> Option<Markup> {
+    session.design(id)?.subject.as_ref()?;
+    let scaling = of(session.manifest, session.records, &session.summary.scruple)?;
+    Some(html! {
+        (answer(&scaling))
+        (curves(&scaling))
+        (account(&scaling))
+        (causes(&scaling))
+        (laws(&scaling))
+        (definitions(&scaling))
+    })
 }
 
 fn answer(scaling: &Scaling) -> Markup {

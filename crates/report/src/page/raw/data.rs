@@ -1,6 +1,6 @@
 //! The trials of an experiment as columns, treatments and levels by their index.
 
-use super::super::Chapter;
+use crate::say::chapter::Chapter;
 use super::pack::{self, array, numbers, steps, text};
 use crate::Session;
 use crate::words::{self, short};

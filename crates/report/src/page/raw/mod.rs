@@ -11,7 +11,8 @@ mod thin;
 pub(super) use data::Reader;
 pub(super) use thin::embed;
 
-use super::{Chapter, anchor};
+use super::anchor;
+use crate::say::chapter::Chapter;
 use crate::Session;
 use crate::words::{counted, short};
 use maud::{Markup, html};

@@ -1,6 +1,6 @@
 //! How much of the trials a page carries.
 
-use super::super::Chapter;
+use crate::say::chapter::Chapter;
 use super::data::Reader;
 use super::data_id;
 use maud::{Markup, PreEscaped, html};

@@ -1,9 +1,9 @@
 //! The program of the user's that an experiment is about: the command as it stands in the study,
 //! and as each treatment runs it.
 
-use super::Chapter;
+use super::chapter::Chapter;
+use crate::doc::{Block, Role, Table, Text};
 use crate::words::{self, counted, short};
-use maud::{Markup, html};
 use model::{Design, SCRATCH, Subject, Treatment};
 
 /// Treatments whose command lines are shown.
@@ -12,29 +12,31 @@ const TREATMENTS_MAX: usize = 64;
 /// The most characters of a command line.
 const LINE_CHARACTERS: usize = 600;
 
-/// The command with its placeholders, where it runs, and what each treatment makes of it.
-pub(super) fn subject(chapter: &Chapter<'_>) -> Markup {
+/// Returns the command with its placeholders, where it runs, and what each treatment makes of it.
+pub(crate) fn subject(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let Some((design, subject)) =
         chapter.design.and_then(|design| Some((design, design.subject.as_ref()?)))
     else {
-        return html! {};
+        return Vec::new();
     };
     let treatments: Vec<Treatment> = design
         .treatments(chapter.profile)
         .into_iter()
         .filter(|treatment| !design.repeats(treatment))
         .collect();
-    html! {
-        p.command { code { (template(subject)) } }
-        details {
-            summary { "The command as it ran: " (counted(treatments.len() as u64, "treatment")) }
-            @let around = around(subject);
-            ul.small { @for line in &around { li { (short(line, LINE_CHARACTERS)) } } }
-            div.scroll tabindex="0" role="region" aria-label="the command at each treatment" {
-                (lines(chapter, design, subject, &treatments))
-            }
-        }
+    let around = around(subject).into_iter().map(|line| short(&line, LINE_CHARACTERS).into());
+    let mut details = vec![Block::List(around.collect())];
+    details.push(Block::Table(lines(chapter, design, subject, &treatments)));
+    if treatments.len() > TREATMENTS_MAX {
+        let more = format!("and {} more.", treatments.len() - TREATMENTS_MAX);
+        details.push(Block::paragraph(Role::Small, more));
     }
+    let label =
+        format!("The command as it ran: {}", counted(treatments.len() as u64, "treatment"));
+    vec![
+        Block::paragraph(Role::Command, Text::code(template(subject))),
+        Block::fold(label, details),
+    ]
 }
 
 /// The command as the study has it.
@@ -51,26 +53,16 @@ fn lines(
     design: &Design,
     subject: &Subject,
     treatments: &[Treatment],
-) -> Markup {
+) -> Table {
     let varying: Vec<String> = design.factors.iter().map(|factor| factor.name.clone()).collect();
     let mut treatments: Vec<&Treatment> = treatments.iter().collect();
     treatments.sort_by_cached_key(|treatment| words::place(design, treatment));
-    html! {
-        table {
-            thead { tr { th scope="col" { "treatment" } th scope="col" { "command" } } }
-            tbody {
-                @for treatment in treatments.iter().take(TREATMENTS_MAX) {
-                    tr {
-                        th scope="row" { (chapter.name(treatment, &varying)) }
-                        td.words { code { (line(subject, treatment)) } }
-                    }
-                }
-            }
-        }
-        @if treatments.len() > TREATMENTS_MAX {
-            p.quiet { "and " (treatments.len() - TREATMENTS_MAX) " more." }
-        }
+    let mut table = Table::of(&["treatment", "command"]).kind("", "the command at each treatment");
+    for treatment in treatments.into_iter().take(TREATMENTS_MAX) {
+        let name = chapter.name(treatment, &varying);
+        table.row([Text::from(name), Text::code(line(subject, treatment))]);
     }
+    table
 }
 
 /// The command line of a treatment, the trial's own folder by its placeholder.

@@ -1,15 +1,15 @@
 //! All estimates of an experiment: a row per treatment, a column per response, so that what went
 //! wrong stands beside what it cost.
 
-use super::{Chapter, definitions};
+use super::chapter::Chapter;
+use super::{definitions, missing};
+use crate::doc::{Block, Column, Table, Text};
 use crate::format::{Terms, count, parts, rounded};
-use crate::missing;
 use crate::words::{self, short};
-use maud::{Markup, html};
 use model::{Design, EstimateRow, Quantity, Record, Response, Treatment, Unit};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// A table of at most so many rows is open from the start.
+/// A table of at most this number of rows is open from the start.
 const OPEN_ROWS_MAX: usize = 12;
 
 /// The trials of each treatment.
@@ -17,8 +17,8 @@ type Trials<'a> = HashMap<&'a Treatment, Vec<&'a Record>>;
 
 type Cells<'a> = BTreeMap<(&'a Treatment, &'a str), &'a EstimateRow>;
 
-/// The table with the definitions of its columns under it.
-pub(super) fn numbers(chapter: &Chapter<'_>) -> Markup {
+/// Returns the table with the definitions of its columns under it.
+pub(crate) fn numbers(chapter: &Chapter<'_>) -> Block<'static> {
     let rows = &chapter.summary.estimates;
     let cells: Cells<'_> =
         rows.iter().map(|row| ((&row.treatment, row.response.as_str()), row)).collect();
@@ -29,18 +29,15 @@ pub(super) fn numbers(chapter: &Chapter<'_>) -> Markup {
     // One that nothing was measured of is defined all the same.
     let declared = chapter.design.into_iter().flat_map(|design| &design.responses);
     responses.extend(declared.filter(|response| !columns.contains(&response.name.as_str())));
-    html! {
-        details open[treatments.len() <= OPEN_ROWS_MAX && columns.len() > 1] {
-            summary {
-                "All estimates: " (words::counted(treatments.len() as u64, "treatment")) ", "
-                (words::counted(columns.len() as u64, "response"))
-            }
-            div.scroll tabindex="0" role="region" aria-label="all estimates" {
-                (table(chapter, &treatments, &columns, &cells))
-            }
-            (definitions::cards(responses.into_iter()))
-        }
-    }
+    let label = format!(
+        "All estimates: {}, {}",
+        words::counted(treatments.len() as u64, "treatment"),
+        words::counted(columns.len() as u64, "response")
+    );
+    let table = table(chapter, &treatments, &columns, &cells);
+    let blocks = vec![Block::Table(table), definitions::cards(responses.into_iter())];
+    let open = treatments.len() <= OPEN_ROWS_MAX && columns.len() > 1;
+    Block::details("", label, open, blocks)
 }
 
 /// The responses that were measured: that of the first finding, then the counts that findings and
@@ -87,51 +84,40 @@ fn table(
     treatments: &[Treatment],
     columns: &[&str],
     cells: &Cells<'_>,
-) -> Markup {
+) -> Table {
     let varying = chapter.varying();
     let mut trials = Trials::new();
     for record in &chapter.records {
         trials.entry(&record.treatment).or_default().push(record);
     }
-    html! {
-        table.wide {
-            thead {
-                tr {
-                    th scope="col" { "treatment" }
-                    @for name in columns { th.number scope="col" { (column(chapter, name)) } }
-                    th.number scope="col" { "trials" }
-                }
-            }
-            tbody {
-                @for treatment in treatments {
-                    tr {
-                        th scope="row" { (chapter.name(treatment, &varying)) }
-                        (row(chapter, treatment, columns, cells, &trials))
-                    }
-                }
-            }
+    let mut table = Table::of(&["treatment"]).kind("wide", "all estimates");
+    let head = |name: &&str| Column { head: head(chapter, name), number: true };
+    table.columns.extend(columns.iter().map(head));
+    table.columns.push(Column { head: "trials".into(), number: true });
+    for treatment in treatments {
+        let name = chapter.name(treatment, &varying);
+        match row(chapter, treatment, columns, cells, &trials) {
+            Ok(numbers) => table.row(std::iter::once(Text::from(name)).chain(numbers)),
+            Err(missing) => table.absent(name, missing),
         }
     }
+    table
 }
 
-fn column(chapter: &Chapter<'_>, name: &str) -> Markup {
+fn head(chapter: &Chapter<'_>, name: &str) -> String {
     let response = chapter.design.and_then(|design| design.response(name));
-    html! {
-        @if let Some(response) = response {
-            span.column-label { (words::label(response)) } br;
-        }
-        code { (short(name, 80)) }
-    }
+    let label = response.map(|response| format!("{} ", words::label(response)));
+    format!("{}{}", label.unwrap_or_default(), short(name, 80))
 }
 
-/// The numbers of a treatment, or why it has none.
+/// Returns the numbers of a treatment, or why it has none.
 fn row(
     chapter: &Chapter<'_>,
     treatment: &Treatment,
     columns: &[&str],
     cells: &Cells<'_>,
     all: &Trials<'_>,
-) -> Markup {
+) -> Result<Vec<Text>, Text> {
     let own: Vec<Option<&EstimateRow>> =
         columns.iter().map(|name| cells.get(&(treatment, *name)).copied()).collect();
     if own.iter().all(|row| row.is_none_or(|row| row.estimate.is_none())) {
@@ -142,20 +128,18 @@ fn row(
             Some(missing) => (missing.lead.as_str(), missing.why.as_str()),
             None => ("not measured", "an interval needs 2 trials"),
         };
-        return html! {
-            td.refusal colspan=(columns.len() + 1) { b { (word) } ": " (short(why, 600)) }
-        };
+        return Err(Text::strong(word).then(format!(": {}", short(why, 600))));
     }
     let trials = own.iter().flatten().filter_map(|row| Some(row.estimate?.samples)).max();
-    html! {
-        @for (name, row) in columns.iter().zip(&own) {
-            @match counted(chapter, all.get(treatment), name) {
-                Some(tally) => (counts(tally)),
-                None => (cell(*row)),
-            }
+    let number = |(name, row): (&&str, &Option<&EstimateRow>)| {
+        match counted(chapter, all.get(treatment), name) {
+            Some(tally) => counts(tally),
+            None => cell(*row),
         }
-        td { (trials.map_or("–".to_string(), |trials| trials.to_string())) }
-    }
+    };
+    let mut numbers: Vec<Text> = columns.iter().zip(&own).map(number).collect();
+    numbers.push(trials.map_or("–".to_string(), |trials| trials.to_string()).into());
+    Ok(numbers)
 }
 
 /// The exact counts of a response that findings or claims ask for by how often it happens.
@@ -171,31 +155,16 @@ fn counted(
     analysis::events_among(trials?.iter().copied(), response)
 }
 
-/// What went wrong, exactly, with its rate below.
-fn counts((events, chances): (u64, u64)) -> Markup {
-    html! {
-        td {
-            (count(events)) " of " (count(chances))
-            @if events > 0 {
-                "\n" (rounded(events as f64 / chances as f64, Terms::Frequency))
-            }
-        }
-    }
+/// Returns what went wrong, exactly, with its rate.
+fn counts((events, chances): (u64, u64)) -> Text {
+    let text = format!("{} of {}", count(events), count(chances));
+    let rate = (events > 0)
+        .then(|| format!("\n{}", rounded(events as f64 / chances as f64, Terms::Frequency)));
+    Text::from(text).then(Text::quiet(rate.unwrap_or_default()))
 }
 
-/// One estimate; of a number that was the same in every trial there is no interval to show.
-fn cell(row: Option<&EstimateRow>) -> Markup {
+/// Returns one estimate; of a number that was the same in every trial there is no interval to show.
+fn cell(row: Option<&EstimateRow>) -> Text {
     let found = row.and_then(|row| Some((row.estimate?, Terms::In(&row.unit))));
-    html! {
-        td {
-            @match found {
-                None => "–",
-                Some((e, terms)) => {
-                    @let number = parts(&e, terms);
-                    (number.point)
-                    @if !number.interval.is_empty() { "\n" (number.interval) }
-                }
-            }
-        }
-    }
+    found.map_or("–".into(), |(estimate, terms)| Text::number(parts(&estimate, terms)))
 }

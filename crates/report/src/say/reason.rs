@@ -1,6 +1,6 @@
 //! Why the headline is what it is, in one clause, where the session knows.
 
-use super::Chapter;
+use super::chapter::Chapter;
 use crate::format::{Terms, parts, sentence_parts};
 use crate::words::short;
 use maud::{Markup, html};
@@ -20,7 +20,7 @@ const CHARACTERS: usize = 100;
 ///
 /// A cause is looked for by the treatments alone: the share, the diagnosis or the account must be
 /// about the very treatment that the headline puts first.
-pub(super) fn why(chapter: &Chapter<'_>) -> Markup {
+pub(crate) fn why(chapter: &Chapter<'_>) -> Markup {
     html! {
         @if let Some(clause) = clause(chapter) { p.why { b { "Why: " } (clause) } }
     }

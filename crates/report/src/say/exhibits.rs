@@ -1,8 +1,76 @@
 //! What trials saw: one table per exhibit, of the first completed trial of each treatment.
 
-use crate::words;
+use super::chapter::Chapter;
+use crate::doc::{Block, Column, Role, Table, Text};
+use crate::words::{self, counted, short};
 use model::{Design, Exhibit, Record, Treatment};
 use std::collections::BTreeMap;
+
+/// A single exhibit of at most this number of rows is open from the start.
+const OPEN_ROWS_MAX: usize = 12;
+
+/// Exhibits of one experiment, and columns and rows of one of them, at most. The kit keeps fewer
+/// rows; what comes from elsewhere is bounded here.
+const SHOWN_MAX: usize = 40;
+const COLUMNS_MAX: usize = 16;
+const ROWS_MAX: usize = 200;
+
+/// The most characters of one cell.
+const CELL_CHARACTERS: usize = 300;
+
+/// Returns all exhibits of an experiment.
+pub(crate) fn exhibits(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
+    let all = shown(chapter.design, &chapter.records);
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let (several, varying) = (all.len() > 1, chapter.varying());
+    let mut blocks = vec![Block::heading(3, "What a trial saw")];
+    let exhibit = |shown: &Shown<'_>| one(shown, &chapter.name(shown.treatment, &varying), several);
+    blocks.extend(all.iter().take(SHOWN_MAX).map(exhibit));
+    if all.len() > SHOWN_MAX {
+        let more = Text::from(format!("and {} more, in ", all.len() - SHOWN_MAX));
+        blocks.push(Block::paragraph(Role::Small, more.then(Text::code("trials.ndjson")).then(".")));
+    }
+    blocks
+}
+
+fn one(shown: &Shown<'_>, place: &str, several: bool) -> Block<'static> {
+    let exhibit = shown.exhibit;
+    let rows = (exhibit.rows.len() as u64).saturating_add(exhibit.rows_left_out);
+    let label = Text::strong(place)
+        .then(format!(": {} ", short(&exhibit.title, 200)))
+        .then(Text::quiet(format!("({})", counted(rows, "row"))));
+    let mut blocks =
+        vec![Block::paragraph(Role::Small, shown.origin()), Block::Table(table(exhibit))];
+    let left_out = rows - exhibit.rows.len().min(ROWS_MAX) as u64;
+    if left_out > 0 {
+        let text = format!("{} not shown.", counted(left_out, "more row"));
+        blocks.push(Block::paragraph(Role::Small, text));
+    }
+    let open = !several && exhibit.rows.len() <= OPEN_ROWS_MAX;
+    Block::details("exhibit", label, open, blocks)
+}
+
+fn table(exhibit: &Exhibit) -> Table {
+    let column = |(index, title): (usize, &String)| Column {
+        head: short(title, 80),
+        number: is_numeric(exhibit, index),
+    };
+    let columns = exhibit.columns.iter().take(COLUMNS_MAX).enumerate().map(column).collect();
+    let about = words::capital(&short(&exhibit.title, 200));
+    let mut table = Table { columns, ..Table::default() }.kind("seen", about);
+    for row in exhibit.rows.iter().take(ROWS_MAX) {
+        table.row(row.iter().take(COLUMNS_MAX).map(|cell| short(cell, CELL_CHARACTERS)));
+    }
+    table
+}
+
+/// Reports whether every cell of a column is a decimal number, which reads best from the right.
+fn is_numeric(exhibit: &Exhibit, column: usize) -> bool {
+    let mut cells = exhibit.rows.iter().filter_map(|row| row.get(column)).peekable();
+    cells.peek().is_some() && cells.all(|cell| cell.len() <= 24 && cell.parse::<f64>().is_ok())
+}
 
 /// An exhibit of one trial, and how the treatment's other trials compare.
 #[derive(Clone, Debug)]

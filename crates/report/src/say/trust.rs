@@ -1,6 +1,9 @@
 //! Whether to believe a session at all, in sentences: what its A/A controls say of the machine.
 
+use super::disturbance;
+use super::evidence::FLOOR_MEANING;
 use crate::Session;
+use crate::doc::{Block, Kind, Note, Role, Table, Text, Tone};
 use crate::format::{self, Terms, ratio};
 use crate::words::{self, counted, short};
 use model::{ControlResult, Estimate};
@@ -25,6 +28,17 @@ impl Alarm {
             Alarm::Differs { what, so } => format!("{what} {so}"),
             Alarm::NotKnown => NOT_KNOWN.into(),
         }
+    }
+}
+
+impl Alarm {
+    /// Returns it as a note, what is not to be believed first.
+    pub(crate) fn note(&self) -> Note {
+        let (tone, mark, text) = match self {
+            Alarm::Differs { what, so } => (Tone::Bad, "✗", format!("{so} {what}")),
+            Alarm::NotKnown => (Tone::Care, "?", self.text()),
+        };
+        Note { tone, mark, word: "trust".into(), text: vec![text.into()] }
     }
 }
 
@@ -100,6 +114,77 @@ pub(crate) fn floor_sentence(session: &Session<'_>) -> String {
         ),
         None => "There were too few blocks to say how small a difference could be found.".into(),
     }
+}
+
+/// Returns whether the numbers can be believed: controls, floor, shield, what disturbed.
+pub(crate) fn trust(session: &Session<'_>) -> Vec<Block<'static>> {
+    let trust = &session.summary.trust;
+    let (tone, mark, word) = match (trust.controls.is_empty(), trust.holds) {
+        (true, _) => (Tone::Care, "?", "not known"),
+        (false, true) => (Tone::Good, "✓", "yes"),
+        (false, false) => (Tone::Bad, "✗", "not all"),
+    };
+    let sentence = format!("{} {}", control_sentence(session), floor_sentence(session));
+    let text = vec![sentence.into(), Text::from(FLOOR_MEANING)];
+    let mut blocks = vec![
+        Block::heading(2, "Can these numbers be trusted?"),
+        Block::Note(Note { tone, mark, word: word.into(), text }),
+    ];
+    let mut shielded = vec![Block::heading(3, "The shield")];
+    shielded.extend(shield(session));
+    let disturbed = vec![
+        Block::heading(3, "What disturbed"),
+        Block::List(disturbance::disturbance(session)),
+    ];
+    blocks.push(Block::Columns(Kind::Parts, vec![shielded, disturbed]));
+    if !trust.controls.is_empty() {
+        let label = "The A/A controls: identical treatments, compared";
+        blocks.push(Block::fold(label, vec![Block::Table(controls(session))]));
+    }
+    blocks
+}
+
+fn controls(session: &Session<'_>) -> Table {
+    let heads = ["experiment", "response", "#ratio of the two", "found"];
+    let mut table = Table::of(&heads);
+    for control in &session.summary.trust.controls {
+        let at = match control.at.0.is_empty() {
+            true => String::new(),
+            false => format!(", {}", words::cell(&control.at)),
+        };
+        table.row([
+            format!("{}{at}", short(&control.experiment, 80)),
+            short(&control.response, 80),
+            ratio(&control.ratio),
+            if control.differs { "✗ a difference" } else { "✓ no difference" }.to_string(),
+        ]);
+    }
+    table
+}
+
+fn shield(session: &Session<'_>) -> Vec<Block<'static>> {
+    let shield = &session.manifest.shield;
+    let share = |x: f64| format::rounded(x, Terms::Share);
+    let mut blocks = vec![Block::paragraph(
+        Role::Plain,
+        match shield.means.is_empty() {
+            true => "Trials ran without a shield from other programs.".to_string(),
+            false => format!("In force: {}.", short(&shield.means.join("; "), 400)),
+        },
+    )];
+    if let (Some(without), Some(with)) = (shield.share_without, shield.share_with) {
+        let text = Text::from("Next to one rival on the same CPU a pinned loop kept ")
+            .then(Text::strong(share(without)))
+            .then(" of it unshielded and ")
+            .then(Text::strong(share(with)))
+            .then(" shielded.");
+        blocks.push(Block::paragraph(Role::Plain, text));
+    }
+    let missing = |text: &String| format!("Missing: {}", short(text, 400)).into();
+    if !shield.missing.is_empty() {
+        blocks.push(Block::List(shield.missing.iter().map(missing).collect()));
+    }
+    blocks
 }
 
 #[cfg(test)]

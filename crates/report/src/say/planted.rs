@@ -1,8 +1,133 @@
-//! What became of known answers, in words that page and terminal share.
+//! Known answers that were put into experiments, and what became of them.
 
-use crate::format::{Terms, parts, rounded, terms};
-use crate::words;
-use model::{DiagnosisResult, Estimate, ExperimentSummary, PlantedResult, Standing};
+use super::chapter::Chapter;
+use crate::doc::{Block, Doc, Role, Table, Text, Tone};
+use crate::format::{self, Terms, parts, rounded, terms};
+use crate::words::{self, capital, short};
+use model::{Blame, DiagnosisResult, Estimate, ExperimentSummary, PlantedResult, Standing};
+
+/// Returns all planted answers and causes of a session: nothing where nothing was planted.
+pub(crate) fn document<'a>(scruple: &str, chapters: &[Chapter<'a>]) -> Doc<'a> {
+    let mut doc = Doc::new(scruple, "known answers", "known answers");
+    let answers = chapters.iter().flat_map(|c| c.summary.planted.iter().map(move |one| (c, one)));
+    let causes = chapters.iter().flat_map(|c| c.summary.diagnoses.iter().map(move |one| (c, one)));
+    doc.blocks.extend(table(answers));
+    doc.blocks.extend(cause_table(causes));
+    doc
+}
+
+/// Returns what was planted into an experiment next to what was found.
+pub(crate) fn planted(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
+    let answers = chapter.summary.planted.iter().map(|one| (chapter, one));
+    let Some(table) = table(answers) else {
+        return Vec::new();
+    };
+    let meanings = [HELD, NEAR_MISS, EXCLUDED]
+        .map(|held| format!("{}: {}.", capital(held), held_meaning(held)))
+        .join(" ");
+    vec![
+        Block::heading(3, "What was planted, and what was found"),
+        Block::paragraph(
+            Role::Small,
+            format!("A known answer was put into each of these. {meanings}"),
+        ),
+        table,
+    ]
+}
+
+fn table<'c, 'a: 'c>(
+    answers: impl Iterator<Item = (&'c Chapter<'a>, &'c PlantedResult)>,
+) -> Option<Block<'static>> {
+    let mut table = Table::of(&["planted", "#truth", "#found here", "so"]).kind("planted", "");
+    for (chapter, planted) in answers {
+        let outcome = outcome(chapter.summary, planted);
+        let size = size(planted).filter(|_| !is_nothing(planted));
+        let size = size.map_or(String::new(), |size| format!(" ({size})"));
+        let what = format!("{}{size}", capital(&short(&planted.what, 200)));
+        let found = match format::result_parts(&planted.result) {
+            Some(number) => Text::number(number),
+            None => chapter.missing(&planted.result).word.into(),
+        };
+        let held = if outcome.held.is_empty() { "" } else { "; " };
+        table.toned(
+            tone(outcome.kind),
+            [
+                Text::from(format!("{} {what}", outcome.mark)),
+                truth(planted).into(),
+                found,
+                format!("{}{held}{}", outcome.found, outcome.held).into(),
+            ],
+        );
+    }
+    (!table.rows.is_empty()).then_some(Block::Table(table))
+}
+
+fn tone(kind: &str) -> Tone {
+    match kind {
+        "supported" => Tone::Good,
+        "refuted" => Tone::Bad,
+        _ => Tone::Care,
+    }
+}
+
+/// Returns each gap of an experiment with its suspects, the largest share first.
+pub(crate) fn diagnoses(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
+    let diagnoses = chapter.summary.diagnoses.iter();
+    let Some(table) = cause_table(diagnoses.map(|one| (chapter, one))) else {
+        return Vec::new();
+    };
+    let about = "Each suspect was removed in a treatment of its own. Its share is the part of the gap \
+                 that goes away without it; shares of causes that act together need not add up to \
+                 100 %. A suspect is named where its share differs from that of every other.";
+    let mut blocks = vec![
+        Block::heading(3, "What the gap comes from"),
+        Block::paragraph(Role::Small, about),
+        table,
+    ];
+    for one in &chapter.summary.diagnoses {
+        let label = format!("All suspects: {}", short(&one.what, 200));
+        blocks.push(Block::details("", label, true, vec![suspects(chapter, one)]));
+    }
+    blocks
+}
+
+fn cause_table<'c, 'a: 'c>(
+    causes: impl Iterator<Item = (&'c Chapter<'a>, &'c DiagnosisResult)>,
+) -> Option<Block<'static>> {
+    let mut table = Table::of(&["slow", "planted cause", "#largest share", "so"]).kind("planted", "");
+    for (chapter, diagnosis) in causes {
+        let (mark, kind, said) = diagnosed(chapter.summary, diagnosis);
+        let largest = diagnosis.suspects.first().and_then(|blame| blame.share.estimate.as_ref());
+        table.toned(
+            tone(kind),
+            [
+                Text::from(format!("{mark} {}", capital(&short(&diagnosis.what, 200)))),
+                diagnosis.planted.clone().unwrap_or_else(|| "–".into()).into(),
+                largest.map_or("–".into(), |share| Text::number(parts(share, Terms::Share))),
+                said.into(),
+            ],
+        );
+    }
+    (!table.rows.is_empty()).then_some(Block::Table(table))
+}
+
+fn suspects(chapter: &Chapter<'_>, diagnosis: &DiagnosisResult) -> Block<'static> {
+    let mut table = Table::of(&["suspect", "#share of the gap", "so"]).kind("suspects", "");
+    for blame in &diagnosis.suspects {
+        let is = |name: &Option<String>| name.as_ref() == Some(&blame.suspect);
+        let so = [(is(&diagnosis.named), "named"), (is(&diagnosis.planted), "planted")];
+        let so: Vec<&str> = so.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect();
+        table.row([short(&blame.suspect, 120), share(chapter, blame), so.join(" ")]);
+    }
+    Block::Table(table)
+}
+
+fn share(chapter: &Chapter<'_>, blame: &Blame) -> String {
+    match &blame.share.estimate {
+        Some(share) => format::joined(&parts(share, Terms::Share)),
+        None => chapter.missing(&blame.share).word,
+    }
+}
 
 /// How it stands with a known answer: the mark never stands without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

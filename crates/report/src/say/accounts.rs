@@ -1,0 +1,144 @@
+//! What totals are made of: counts times unit costs, and what they leave over.
+
+use super::chapter::Chapter;
+use crate::chart::letters::accounts::Bar;
+use crate::chart::{self, Piece};
+use crate::doc::{Block, Drawing, Figure, Note, Role, Span, Table, Text, Tone};
+use crate::format::{Terms, parts};
+use crate::text::Letters;
+use crate::words::{capital, short};
+use maud::{Markup, html};
+use model::{AccountResult, Estimate, PartResult};
+
+/// Returns all accounts of an experiment.
+pub(crate) fn accounts(chapter: &Chapter<'_>, letters: Letters) -> Vec<Block<'static>> {
+    let accounts = &chapter.summary.accounts;
+    if accounts.is_empty() {
+        return Vec::new();
+    }
+    let about = if accounts.iter().all(is_exact) {
+        "Counts times unit costs, computed as the total is. The rest is what the parts do not explain."
+    } else {
+        "Counts times unit costs, measured in the same blocks as the total and multiplied block by \
+         block. The rest is what the parts do not explain. Each line has its own centre, so that \
+         lines need not add up to the last digit."
+    };
+    let mut blocks = vec![
+        Block::heading(3, "What it is made of"),
+        Block::paragraph(Role::Small, about),
+    ];
+    blocks.extend(accounts.iter().flat_map(|account| one(chapter, account, letters)));
+    blocks
+}
+
+/// Reports whether an account was computed, not measured.
+fn is_exact(account: &AccountResult) -> bool {
+    account.total.as_ref().is_some_and(Estimate::is_exact)
+}
+
+fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<Block<'static>> {
+    let title = capital(&short(&account.title, 200));
+    if account.total.is_none() {
+        let missing = chapter.missing_account(account);
+        let text = vec![format!("There is no account: {}.", missing.why).into()];
+        let note = Note { tone: Tone::Care, mark: "–", word: missing.word, text };
+        return vec![Block::heading(4, title), Block::Note(note)];
+    }
+    let mut caption = Vec::new();
+    if let Some(bar) = bar(account) {
+        let ends = if is_exact(account) { "" } else { ", with the 95 % interval" };
+        let what = format!("Upright line: the total. Under the bar: where its parts end{ends}.");
+        caption.push(what.into());
+        if !account.remark.is_empty() {
+            caption.push(format!("{}.", capital(&account.remark)).into());
+        }
+        let figure = Figure {
+            title: title.into(),
+            drawing: Box::new(Drawn { bar, letters }),
+            caption,
+            numbers: None,
+        };
+        return vec![Block::Figure(figure), Block::Table(table(account))];
+    }
+    let mut blocks = vec![Block::heading(4, title), Block::Table(table(account))];
+    if !account.remark.is_empty() {
+        blocks.push(Block::paragraph(Role::Small, format!("{}.", capital(&account.remark))));
+    }
+    blocks
+}
+
+/// The parts of a total as shares of it, laid end to end, with the rest.
+struct Shares {
+    parts: Vec<(String, Estimate)>,
+    rest: Estimate,
+}
+
+fn bar(account: &AccountResult) -> Option<Shares> {
+    let part = |part: &PartResult| Some((part.label.clone(), part.share?));
+    let parts = account.parts.iter().map(part).collect::<Option<Vec<_>>>()?;
+    Some(Shares { parts, rest: account.residual_share? })
+}
+
+struct Drawn {
+    bar: Shares,
+    letters: Letters,
+}
+
+impl Drawing for Drawn {
+    fn svg(&self) -> Markup {
+        let piece = |(label, share): &'_ (String, Estimate)| (label.clone(), *share);
+        let parts: Vec<(String, Estimate)> = self.bar.parts.iter().map(piece).collect();
+        let pieces: Vec<Piece<'_>> =
+            parts.iter().map(|(label, share)| Piece { label, share: *share }).collect();
+        html! { (chart::stack(&pieces, &self.bar.rest)) }
+    }
+
+    fn letters(&self, width: usize) -> Vec<String> {
+        let shares: Vec<f64> = self.bar.parts.iter().map(|(_, share)| share.point).collect();
+        Bar { shares: &shares, letters: self.letters }.lines(width)
+    }
+}
+
+fn table(account: &AccountResult) -> Table {
+    let heads = ["part", "#count", "#× each", "#= amount", "#share of the total"];
+    let mut table = Table::of(&heads).kind("sums", "");
+    let unit = Terms::In(&account.unit);
+    for (index, part) in account.parts.iter().enumerate() {
+        table.row([
+            Text(vec![Span::Key(index)]).then(short(&part.label, 120)),
+            amount(part.count.as_ref(), Terms::Plain),
+            amount(part.each.as_ref(), unit),
+            amount(part.amount.as_ref(), unit),
+            amount(part.share.as_ref(), Terms::Share),
+        ]);
+    }
+    let rest = match &account.residual {
+        Some(residual) if residual.high < 0.0 => "the rest: its parts are more than the total",
+        _ => "the rest: explained by none of these",
+    };
+    let none = Text::default;
+    table.row([
+        rest.into(),
+        none(),
+        none(),
+        amount(account.residual.as_ref(), unit),
+        amount(account.residual_share.as_ref(), Terms::Share),
+    ]);
+    let all = if is_exact(account) { "in all" } else { "in all, as measured" };
+    let total = amount(account.total.as_ref(), unit);
+    table.row([all.into(), none(), none(), total, "100 %".into()]);
+    table
+}
+
+/// Returns a number with its interval. One that was known beforehand, or the same in every block, has
+/// none; above the table stands that all are computed where they are.
+fn amount(estimate: Option<&Estimate>, terms: Terms<'_>) -> Text {
+    let Some(estimate) = estimate else {
+        return "–".into();
+    };
+    let mut number = parts(estimate, terms);
+    if estimate.is_exact() {
+        number.interval.clear();
+    }
+    Text::number(number)
+}

@@ -1,0 +1,165 @@
+//! The claims of an experiment next to what was measured.
+
+use super::chapter::Chapter;
+use super::{definitions, evidence};
+use crate::chart;
+use crate::doc::{Block, Claim, Drawing, Role, Text};
+use crate::format::{self, Terms, result_parts, terms};
+use crate::words::{self, capital, short};
+use maud::Markup;
+use model::{ClaimResult, Design, Estimate, Region, Unit, Verdict};
+
+/// Returns all claims of an experiment, with what the columns mean.
+pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
+    let claims = &chapter.summary.claims;
+    if claims.is_empty() {
+        return Vec::new();
+    }
+    let mut about = "Shaded: where the number would have to lie for the claim to be true. ".to_string();
+    about.push_str(if chapter.design.is_some_and(Design::is_exact) {
+        "The numbers are computed, and have neither interval nor p."
+    } else {
+        "Bar: the 95 % confidence interval measured here. p is that of the sign test over blocks, \
+         before Holm's correction over all claims of the session; the floor is the smallest \
+         difference that could have been found."
+    });
+    vec![
+        Block::heading(3, "Claims"),
+        Block::paragraph(Role::Small, Text::on_page(maud::html! { (about) })),
+        Block::Claims(claims.iter().map(|one| claim(chapter, one)).collect()),
+    ]
+}
+
+/// Returns one claim with its verdict and what that rests on.
+pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static> {
+    let result = &claim.result;
+    let mut about = Vec::new();
+    for (name, text) in [("Reason given: ", &claim.mechanism), ("Note: ", &claim.note)] {
+        if !text.is_empty() {
+            about.push(Text::strong(name).then(short(text, 1000)));
+        }
+    }
+    let (number, missing, drawing) = match (&result.estimate, result_parts(result)) {
+        (Some(estimate), Some(parts)) => {
+            let counts = format::counts(result).map(|counts| format!("{counts}: "));
+            let number = Text::from(counts.unwrap_or_default()).then(Text::number(parts));
+            let unit = result.unit.clone();
+            let strip = Strip { claim: claim.clone(), estimate: *estimate, unit };
+            (number, String::new(), Some(Box::new(strip) as Box<dyn Drawing>))
+        }
+        _ => {
+            let missing = chapter.missing(result);
+            (Text::strong(capital(&missing.lead)), missing.why, None)
+        }
+    };
+    Claim {
+        verdict: claim.verdict,
+        text: claim.text.clone(),
+        source: claim.source.clone(),
+        number,
+        missing,
+        drawing,
+        about,
+        caveats: caveats(claim),
+        evidence: rests_on(chapter, claim),
+    }
+}
+
+/// What a reader must know with the number.
+fn caveats(claim: &ClaimResult) -> Vec<String> {
+    let result = &claim.result;
+    if result.estimate.is_none() || result.remark.is_empty() {
+        return Vec::new();
+    }
+    vec![format!("{}.", capital(&short(&result.remark, 1000)))]
+}
+
+fn rests_on(chapter: &Chapter<'_>, claim: &ClaimResult) -> Vec<Text> {
+    let result = &claim.result;
+    let mut lines: Vec<Text> = Vec::new();
+    lines.extend(format::rest(result).map(Text::from));
+    lines.push(format!("{}.", capital(&words::quantity(&result.quantity, chapter.design))).into());
+    if !is_headline(chapter, claim) {
+        lines.extend(definitions::of_quantity(chapter, &result.quantity).map(Text::from));
+    }
+    let region = words::region(claim.holds_if, terms(result));
+    lines.push(Text::from("True if it is ").then(Text::strong(region)).then("."));
+    lines.push(decision(claim).into());
+    if result.estimate.is_some() {
+        lines.push(grade(chapter, claim));
+    }
+    lines.extend(evidence::moved_by_tags(result).map(|it| format!("{}.", capital(&it)).into()));
+    lines
+}
+
+/// Where a claim says that its number lies, and where it lies.
+struct Strip {
+    claim: ClaimResult,
+    estimate: Estimate,
+    unit: Option<Unit>,
+}
+
+impl Drawing for Strip {
+    fn svg(&self) -> Markup {
+        let terms: Terms<'_> =
+            format::terms_of(&self.claim.result.quantity, self.unit.as_ref());
+        let region: Region = self.claim.holds_if;
+        chart::strip(&self.estimate, region, terms)
+    }
+
+    fn letters(&self, _width: usize) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Reports whether a claim is about the headline's response, whose definition stands at the top.
+fn is_headline(chapter: &Chapter<'_>, claim: &ClaimResult) -> bool {
+    let first = chapter.summary.findings.first().map(|finding| finding.result.quantity.response());
+    first == Some(claim.result.quantity.response())
+}
+
+/// Returns what kind of evidence the verdict rests on, and what would raise it.
+fn grade(chapter: &Chapter<'_>, claim: &ClaimResult) -> Text {
+    let text = Text::from(format!("Evidence: {} ", evidence::grade_mark(claim.grade)))
+        .then(Text::strong(evidence::grade(claim.grade)))
+        .then(".");
+    if let Some(raise) = evidence::raise(claim, chapter.raises_most) {
+        text.then(format!(" Higher with: {}.", short(raise, 400)))
+    } else if claim.raise.is_empty() {
+        text
+    } else {
+        let link = maud::html! { " " a href="#grades" { "What would raise it" } };
+        text.then(Text::on_page(link))
+    }
+}
+
+/// Returns how sure the verdict is, and how small a difference could have been found.
+fn decision(claim: &ClaimResult) -> String {
+    let mut text = match (claim.p_value, claim.verdict) {
+        (Some(p), _) => format!("{}p {}. ", agreeing(claim), p_value(p)),
+        (None, Verdict::Inconclusive) => "Nothing was decided. ".into(),
+        (None, _) => "Computed, so that no test is needed. ".into(),
+    };
+    let floors = [evidence::floors(&claim.result), evidence::floor_of_verdict(claim)];
+    let floors: Vec<String> = floors.into_iter().flatten().collect();
+    if !floors.is_empty() {
+        text.push_str(&format!("{}.", capital(&floors.join("; "))));
+    }
+    text.trim_end().to_string()
+}
+
+/// Returns how many blocks are on the side of the verdict: "19 of 20 blocks agree: ".
+fn agreeing(claim: &ClaimResult) -> String {
+    let all = claim.result.estimate.as_ref().map_or(0, |estimate| estimate.samples);
+    match (claim.agreeing_blocks, claim.verdict) {
+        (None, _) => String::new(),
+        (Some(some), Verdict::Inconclusive) => {
+            format!("{some} of {all} blocks agree, too few for a verdict: ")
+        }
+        (Some(some), _) => format!("{some} of {all} blocks agree: "),
+    }
+}
+
+fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".into() } else { format!("= {p:.3}") }
+}

@@ -1,0 +1,285 @@
+//! One experiment: question, answers, caveats, figures, claims, accounts, exhibits, numbers, trials.
+
+use super::chapter::Chapter;
+use super::{
+    accounts, claims, definitions, evidence, exhibits, fineness, numbers, planted, subject, tags,
+};
+use crate::Session;
+use crate::chart::letters::{self, Sheet};
+use crate::chart::{self, Figure};
+use crate::doc::{Block, Drawing, Note, Role, Text, Tone};
+use crate::format;
+use crate::text::Letters;
+use crate::words::{self, capital, counted, short};
+use maud::Markup;
+use model::{FindingResult, Outcome, OutcomeCount, QuantityResult, Record, Treatment};
+
+/// The number of answers that are open from the start.
+const OPEN_ANSWERS_MAX: usize = 6;
+
+/// The most characters shown of what a failed trial printed.
+const LOG_CHARACTERS: usize = 2000;
+
+/// The most trials whose outcome is shown one by one.
+const TROUBLED_TRIALS_MAX: usize = 20;
+
+/// What other rooms of the report add to a chapter.
+pub(crate) struct Around<'a> {
+    /// The answer in the place of the findings, where a user's program has one.
+    pub(crate) answer: Option<Vec<Block<'a>>>,
+    /// Every trial, to sort and to download.
+    pub(crate) trials: Option<Block<'a>>,
+}
+
+/// Returns an experiment in the order in which one asks: the answer, the figures, the claims, why, what
+/// exactly was measured, how finely, everything, and how to do it again.
+pub(crate) fn chapter<'a>(
+    session: &Session<'_>,
+    chapter: &'a Chapter<'a>,
+    around: Around<'a>,
+    letters: Letters,
+) -> Vec<Block<'a>> {
+    let mut blocks = subject::subject(chapter);
+    match around.answer {
+        Some(answer) => {
+            blocks.extend(answer);
+            blocks.push(Block::fold("All answers", answers(chapter)));
+        }
+        None => blocks.extend(answers(chapter)),
+    }
+    blocks.extend(caveats(chapter));
+    blocks.extend(planted::planted(chapter));
+    blocks.extend(figures(chapter, letters));
+    blocks.extend(claims::claims(chapter));
+    blocks.extend(accounts::accounts(chapter, letters));
+    blocks.extend(planted::diagnoses(chapter));
+    blocks.extend(exhibits::exhibits(chapter));
+    blocks.push(Block::heading(3, "All that was measured, and how"));
+    blocks.extend(chapter.design.map(definitions::method));
+    blocks.extend(fineness::fineness(chapter));
+    blocks.push(numbers::numbers(chapter));
+    blocks.push(tags::tags(chapter));
+    blocks.push(trials(chapter));
+    blocks.extend(around.trials);
+    let id = std::slice::from_ref(&chapter.summary.id);
+    let again = Text::quiet("Repeat this experiment: ")
+        .then(Text::code(words::repeat_command(session.manifest, id)));
+    blocks.push(Block::paragraph(Role::Command, again));
+    blocks
+}
+
+/// A chart of a session.
+struct Chart<'a> {
+    figure: &'a Figure<'a>,
+    place: String,
+    letters: Letters,
+}
+
+impl Drawing for Chart<'_> {
+    fn svg(&self) -> Markup {
+        chart::figure(self.figure, &self.place)
+    }
+
+    fn letters(&self, width: usize) -> Vec<String> {
+        letters::figure(self.figure, Sheet::new(width, self.letters))
+    }
+}
+
+/// Returns the charts, each with an address of its own.
+fn figures<'a>(chapter: &'a Chapter<'a>, letters: Letters) -> Vec<Block<'a>> {
+    if chapter.figures.is_empty() {
+        return Vec::new();
+    }
+    let own = crate::page::anchor(&chapter.summary.id);
+    let chart = |(index, figure): (usize, &'a Figure<'a>)| {
+        let place = format!("{own}-chart-{}", index + 1);
+        Block::Chart(place.clone(), Box::new(Chart { figure, place, letters }))
+    };
+    let mut blocks = vec![Block::heading(3, "What the trials show")];
+    blocks.extend(chapter.figures.iter().enumerate().map(chart));
+    blocks
+}
+
+/// Returns the findings; of many, those beyond the first few are folded away.
+pub(crate) fn answers(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
+    let findings = &chapter.summary.findings;
+    let open =
+        if findings.len() > OPEN_ANSWERS_MAX + 1 { OPEN_ANSWERS_MAX } else { findings.len() };
+    let mut blocks: Vec<Block<'_>> = (0..open).flat_map(|index| answer(chapter, index)).collect();
+    if open < findings.len() {
+        let more = (open..findings.len()).flat_map(|index| answer(chapter, index)).collect();
+        let label = counted((findings.len() - open) as u64, "more answer");
+        blocks.push(Block::details("answers-more", label, false, more));
+    }
+    blocks
+}
+
+fn answer(chapter: &Chapter<'_>, index: usize) -> Vec<Block<'static>> {
+    let findings = &chapter.summary.findings;
+    let finding = &findings[index];
+    let role = if index == 0 { Role::Answer } else { Role::Further };
+    let mut blocks = vec![Block::Paragraph(role, sentence(chapter, finding))];
+    let response = finding.result.quantity.response();
+    let known = |other: &FindingResult| other.result.quantity.response() == response;
+    // Once for all findings about it.
+    if !findings[..index].iter().any(known) {
+        let definition = definitions::of_quantity(chapter, &finding.result.quantity);
+        blocks.extend(definition.map(|text| Block::paragraph(Role::Definition, text)));
+    }
+    blocks.extend(remark(&finding.result).map(|text| Block::paragraph(Role::Caveat, text)));
+    blocks.extend(worth(&finding.result).map(|text| Block::paragraph(Role::Definition, text)));
+    blocks
+}
+
+/// Returns a finding's sentence with its number standing out, with what a share leaves unexplained; or
+/// why there is none.
+pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
+    let result = &finding.result;
+    if result.estimate.is_none() {
+        let missing = chapter.missing(result);
+        return Text::quiet(finding.sentence.replace("{}", "…"))
+            .then(" ")
+            .then(Text::strong(format!("{}:", capital(&missing.lead))))
+            .then(format!(" {}.", missing.why));
+    }
+    let (before, number, after) = format::sentence_parts(&finding.sentence, result);
+    let mut text = Text::from(before);
+    if let Some(number) = number {
+        text = text.then(Text::number(number));
+        if let Some(counts) = format::counts(result) {
+            text = text.then(Text::quiet(format!(" ({counts})")));
+        }
+    }
+    text = text.then(after);
+    match format::rest(result) {
+        Some(rest) => text.then(format!(" {rest}")),
+        None => text,
+    }
+}
+
+/// Returns how small a difference a finding's number could show, and what it is without tagged trials.
+fn worth(result: &QuantityResult) -> Option<String> {
+    result.estimate?;
+    let parts = [evidence::floors(result), evidence::moved_by_tags(result)];
+    let told: Vec<String> = parts.into_iter().flatten().collect();
+    (!told.is_empty()).then(|| format!("{}.", capital(&told.join("; "))))
+}
+
+/// Returns what is to be known of a number. That it is exact is seen: it has no interval.
+pub(crate) fn remark(result: &QuantityResult) -> Option<String> {
+    result.estimate?;
+    let remarks = result.remark.split("; ").filter(|remark| !remark.starts_with("exact: "));
+    let remarks = remarks.collect::<Vec<_>>().join("; ");
+    (!remarks.is_empty()).then(|| words::sentence(&remarks, 1000))
+}
+
+/// Returns what a reader must know before the numbers.
+fn caveats(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
+    let summary = chapter.summary;
+    let refused: Vec<&OutcomeCount> =
+        summary.outcomes.iter().filter(|outcome| outcome.outcome == "unsupported").collect();
+    // The analysis also warns of these, for those who see its warnings alone.
+    let told = |warning: &str| {
+        let mut reasons = refused.iter().map(|outcome| outcome.reason.as_str());
+        let mut checks = summary.failed_checks.iter().map(|(name, _)| name);
+        reasons.any(|reason| warning.ends_with(&format!(" could not be made here: {reason}")))
+            || checks.any(|name| warning.starts_with(&format!("check \"{name}\" failed in ")))
+    };
+    let note = |tone, mark, word: &str, text| {
+        Block::Note(Note { tone, mark, word: word.into(), text })
+    };
+    let mut blocks = Vec::new();
+    for outcome in &refused {
+        let mut text: Vec<Text> = vec![short(&outcome.reason, 1000).into()];
+        if !outcome.treatments.is_empty() {
+            let names = treatments(chapter, &outcome.treatments);
+            text.push(Text::quiet(format!("Instead of a number for: {names}.")));
+        }
+        blocks.push(note(Tone::Care, "–", "not possible here", text));
+    }
+    let warnings = summary.warnings.iter().filter(|warning| !told(warning));
+    let warnings: Vec<Text> =
+        warnings.map(|warning| words::sentence(warning, 1000).into()).collect();
+    if !warnings.is_empty() {
+        let word = if warnings.len() == 1 { "note" } else { "notes" };
+        blocks.push(note(Tone::Care, "!", word, warnings));
+    }
+    for (check, trials) in &summary.failed_checks {
+        let trials = counted(*trials, "trial");
+        let text = format!("{}: in {trials} {}", short(check, 400), blame(chapter, check));
+        blocks.push(note(Tone::Bad, "✗", "check failed", vec![text.into()]));
+    }
+    blocks
+}
+
+/// Returns what a failed check means: either the machine was too busy for the treatment, or something is
+/// wrong with the trial itself.
+fn blame(chapter: &Chapter<'_>, name: &str) -> &'static str {
+    let measured = chapter.records.iter().filter_map(|record| record.measured.as_ref());
+    let mut failed = measured.flat_map(|m| &m.checks).filter(|c| c.name == name && !c.holds());
+    if failed.any(|check| check.wants_cpus) {
+        "others had the CPUs that the treatment needs at the same time. They are kept, and their \
+         numbers may be those of less concurrency than the treatment's name says."
+    } else {
+        "the treatment may not be what its name says."
+    }
+}
+
+fn treatments(chapter: &Chapter<'_>, treatments: &[Treatment]) -> String {
+    let named = |treatment: &Treatment| {
+        let named = chapter.design.map(|design| design.as_named(treatment));
+        words::cell(&model::Cell(named.unwrap_or_else(|| treatment.clone()).0.as_ref().clone()))
+    };
+    treatments.iter().take(8).map(named).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns how the trials ended, and what those that failed printed.
+fn trials(chapter: &Chapter<'_>) -> Block<'static> {
+    let summary = chapter.summary;
+    let outcome = |outcome: &OutcomeCount| {
+        let name = words::outcome_name(&short(&outcome.outcome, 80));
+        let mut text = Text::strong(counted(outcome.trials, "trial")).then(format!(" {name}"));
+        if !outcome.reason.is_empty() {
+            text = text.then(format!(": {}", short(&outcome.reason, 600)));
+        }
+        if outcome.outcome != "completed" && !outcome.treatments.is_empty() {
+            let names = treatments(chapter, &outcome.treatments);
+            text = text.then(Text::quiet(format!(" ({names})")));
+        }
+        text
+    };
+    let mut blocks = vec![Block::List(summary.outcomes.iter().map(outcome).collect())];
+    let completed = |record: &&&Record| matches!(record.outcome, Outcome::Completed { .. });
+    let troubled: Vec<_> = chapter.records.iter().filter(|record| !completed(record)).collect();
+    if !troubled.is_empty() {
+        let shown = troubled.iter().take(TROUBLED_TRIALS_MAX);
+        let mut list: Vec<Text> = shown.map(|record| without_number(chapter, record)).collect();
+        if troubled.len() > TROUBLED_TRIALS_MAX {
+            list.push(format!("and {} more.", troubled.len() - TROUBLED_TRIALS_MAX).into());
+        }
+        blocks.push(Block::heading(4, "Those that gave no number"));
+        blocks.push(Block::List(list));
+    }
+    let label = format!(
+        "The trials: {} in {}",
+        counted(chapter.records.len() as u64, "trial"),
+        counted(summary.blocks.into(), "block")
+    );
+    Block::fold(label, blocks)
+}
+
+fn without_number(chapter: &Chapter<'_>, record: &Record) -> Text {
+    let named = chapter.design.map(|design| design.as_named(&record.treatment));
+    let treatment = named.as_ref().unwrap_or(&record.treatment).to_string();
+    let text = Text::from(format!(
+        "trial {}, block {}, {}: {}",
+        record.trial,
+        record.block,
+        short(&treatment, words::LABEL_CHARACTERS_MAX),
+        short(&words::outcome(&record.outcome), 600)
+    ));
+    match record.log.trim() {
+        "" => text,
+        log => text.then(" It printed: ").then(Text::code(words::lines(log, LOG_CHARACTERS))),
+    }
+}
