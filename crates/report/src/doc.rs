@@ -161,6 +161,8 @@ pub(crate) struct Figure<'a> {
     pub(crate) drawing: Box<dyn Drawing + 'a>,
     pub(crate) caption: Vec<Text>,
     pub(crate) numbers: Option<Table>,
+    /// Whether the numbers are seen from the start.
+    pub(crate) shown: bool,
 }
 
 /// A drawing that each painter can ask for.

@@ -58,7 +58,7 @@ fn a_session_to_be_doubted() {
 }
 
 #[test]
-fn a_catalog_of_any_size_tells_each_answer_on_one_screen() {
+fn a_catalog_of_any_size_shows_each_answer_in_a_line() {
     let mut fixture = fixture::session(12);
     let pattern = fixture.summary.experiments.clone();
     let more = (0..18).map(|index| {
@@ -87,15 +87,11 @@ fn the_whole_recorded_catalog_on_one_screen() {
     let at = |width, height| plain(&report::terminal(&session, width, Some(height)));
     insta::assert_snapshot!("recorded_brief_100", at(100, 47));
     insta::assert_snapshot!("recorded_brief_80", at(80, 47));
-    // No line is left empty while an answer is cut, and with more lines none is.
-    let cut = |text: &str| {
-        let answers = text.lines().skip(1).take_while(|line| !line.contains(" claims: "));
-        answers.filter(|line| line.ends_with('…')).count()
-    };
-    let counts = [37, 47, 57, 77].map(|height| cut(&at(80, height)));
-    assert!(counts.is_sorted_by(|a, b| a >= b) && counts[3] == 0, "{counts:?}");
-    assert_eq!(cut(&at(100, 67)), 0);
-    assert!(at(80, 47).lines().count() <= 47);
+    // No answer is cut, however little room there is.
+    for (width, height) in [(80, 37), (80, 77), (50, 40), (120, 10)] {
+        let text = at(width, height);
+        assert!(!text.lines().any(|line| line.ends_with('…')), "{text}");
+    }
 }
 
 #[test]
@@ -139,25 +135,22 @@ fn colours_never_stand_alone() {
 }
 
 #[test]
-fn the_whole_catalog_fits_a_screen_and_loses_no_verdict() {
+fn without_a_height_no_verdict_is_left_out() {
     let mut fixture = fixture::session(4);
     let more: Vec<_> = fixture.summary.experiments.iter().take(2).cloned().collect();
     for _ in 0..2 {
         fixture.summary.experiments.extend(more.clone());
     }
-    let mut extra = fixture.summary.experiments[1].claims.clone();
-    extra.truncate(1);
-    fixture.summary.experiments[0].claims.extend(vec![extra[0].clone(); 1]);
-    let text = plain(&terminal(&fixture, 120));
-    assert!(text.lines().count() <= 45, "{} lines\n{text}", text.lines().count());
-    let claims: usize = fixture.summary.experiments.iter().map(|e| e.claims.len()).sum();
-    let verdicts = ["  ✗ ", "  ✓ ", "  ? "];
+    let Fixture { manifest, records, summary } = &fixture;
+    let text = plain(&report::terminal(&Session { manifest, records, summary }, 120, None));
+    let claims: usize = summary.experiments.iter().map(|e| e.claims.len()).sum();
+    let verdicts = ["✗ refuted", "✓ supported", "? inconclusive"];
     let shown = text.lines().filter(|line| verdicts.iter().any(|v| line.starts_with(v))).count();
     assert_eq!(shown, claims);
 }
 
 #[test]
-fn many_claims_leave_lines_of_their_own_to_the_refuted() {
+fn of_many_claims_the_refuted_are_named() {
     let mut fixture = fixture::session(4);
     let claims = fixture.summary.experiments[0].claims.clone();
     let ids = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
@@ -173,10 +166,8 @@ fn many_claims_leave_lines_of_their_own_to_the_refuted() {
     let text = plain(&terminal(&fixture, 100));
     assert!(text.lines().count() <= 45, "{} lines\n{text}", text.lines().count());
     for claim in &fixture.summary.experiments[0].claims {
-        assert_eq!(text.contains(&claim.id), claim.verdict != Verdict::Refuted, "{}", claim.id);
+        assert_eq!(text.contains(&claim.id), claim.verdict == Verdict::Refuted, "{}", claim.id);
     }
-    let refuted = text.lines().filter(|line| line.starts_with("  ✗ ")).count();
-    assert!(refuted >= ids.len(), "{refuted} refuted claims are shown");
 }
 
 #[test]

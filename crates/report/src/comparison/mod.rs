@@ -11,7 +11,6 @@ mod slopes;
 mod table;
 mod terminal;
 
-
 #[cfg(test)]
 mod tests;
 

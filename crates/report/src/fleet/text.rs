@@ -1,8 +1,8 @@
 //! For a terminal.
 
 use super::words;
-use crate::format::{self, terms_of};
 use crate::comparison;
+use crate::format::{self, terms_of};
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, padded, paint, wrapped};
 use crate::words::short;
 use model::{ComparedQuantity, FleetResult, NodeResult, NodeStanding, Spread};

@@ -160,10 +160,8 @@ fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
     let answer = squeezes::of(session, chapter)
         .map(|why| vec![Block::OnPage(squeezes::squeezes(&why))])
         .or_else(|| Some(vec![Block::OnPage(crate::scaling::chapter(session, &summary.id)?)]));
-    let around = experiment::Around {
-        answer,
-        trials: Some(Block::OnPage(raw::place(session, chapter))),
-    };
+    let around =
+        experiment::Around { answer, trials: Some(Block::OnPage(raw::place(session, chapter))) };
     let blocks = experiment::chapter(session, chapter, around, Letters::Unicode);
     html! {
         section.experiment id=(own) aria-label=(words::plain(&summary.id)) {

@@ -2,11 +2,11 @@
 
 use super::{anchor, bind, document, footer};
 use crate::doc::{Claim, Text};
+use crate::paint;
 use crate::say::chapter::{Chapter, chapters_without_figures};
+use crate::say::claims;
 use crate::say::evidence::FLOOR_MEANING;
 use crate::say::opening::{grades, lead, tally, warning};
-use crate::say::claims;
-use crate::paint;
 use crate::words::{self, counted, short};
 use crate::{REPORT_PAGE, Session};
 use maud::{Markup, PreEscaped, html};

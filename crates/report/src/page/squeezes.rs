@@ -1,9 +1,9 @@
 //! What a command lives on: its elasticities, ranked, and what each strength of a squeeze did.
 
 use super::note;
-use crate::say::chapter::Chapter;
 use crate::Session;
 use crate::format::{Terms, joined, parts};
+use crate::say::chapter::Chapter;
 use crate::why::{MEANING, RESIDUAL, control, counted, evidence};
 use crate::words::{capital, short};
 use maud::{Markup, html};

@@ -189,6 +189,7 @@ fn row(table: &Table, row: &Row) -> Markup {
         tr.(class(row.tone))[toned] {
             @for (index, cell) in row.cells.iter().enumerate() {
                 @if index == 0 { th scope="row" { (inline(cell)) } }
+                @else if table.kind == "wide" { td { (light(cell)) } }
                 @else { td .number[number(index)] { (inline(cell)) } }
             }
             @if let Some(instead) = &row.instead {
@@ -209,7 +210,10 @@ fn figure(figure: &Figure<'_>) -> Markup {
                     (inline(text))
                 }
             }
-            @if let Some(numbers) = &figure.numbers {
+            @if let Some(numbers) = figure.numbers.as_ref().filter(|_| figure.shown) {
+                (scrolled(numbers))
+            }
+            @if let Some(numbers) = figure.numbers.as_ref().filter(|_| !figure.shown) {
                 details.behind {
                     summary { "The numbers behind this figure" }
                     div.scroll { (table(numbers)) }
@@ -222,6 +226,16 @@ fn figure(figure: &Figure<'_>) -> Markup {
 /// Returns a text with its pieces marked up; what others wrote is made harmless.
 pub(crate) fn inline(text: &Text) -> Markup {
     html! { @for span in &text.0 { (self::span(span)) } }
+}
+
+/// Returns a cell of a table that has thousands: an interval stands in a line of its own.
+fn light(text: &Text) -> Markup {
+    let short = |span: &Span| match span {
+        Span::Number(parts) if parts.interval.is_empty() => parts.point.clone(),
+        Span::Number(parts) => format!("{}\n{}", parts.point, parts.interval),
+        other => other.words(),
+    };
+    html! { (text.0.iter().map(short).collect::<String>()) }
 }
 
 fn span(span: &Span) -> Markup {

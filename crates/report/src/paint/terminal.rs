@@ -86,6 +86,8 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             lines.extend(drawn);
             let caption: Vec<String> = figure.caption.iter().map(Text::words).collect();
             lines.extend(styled(DIM, &caption.join(" "), "", width));
+            let numbers = figure.numbers.iter().filter(|_| figure.shown);
+            lines.extend(numbers.flat_map(|numbers| table::lines(numbers, width)));
             lines
         }
         Block::Anchored(_, text) => styled(DIM, &text.words(), "", width),

@@ -32,6 +32,7 @@ fn sample(cell: &str) -> Doc<'static> {
         drawing: Box::new(Bar),
         caption,
         numbers: None,
+        shown: false,
     }));
     let more = Block::paragraph(Role::Plain, Text::from("Run ").then(Text::code("scruple run")));
     doc.push(Block::fold("More", vec![more]));

@@ -23,10 +23,8 @@ pub(crate) fn accounts(chapter: &Chapter<'_>, letters: Letters) -> Vec<Block<'st
          block. The rest is what the parts do not explain. Each line has its own centre, so that \
          lines need not add up to the last digit."
     };
-    let mut blocks = vec![
-        Block::heading(3, "What it is made of"),
-        Block::paragraph(Role::Small, about),
-    ];
+    let mut blocks =
+        vec![Block::heading(3, "What it is made of"), Block::paragraph(Role::Small, about)];
     blocks.extend(accounts.iter().flat_map(|account| one(chapter, account, letters)));
     blocks
 }
@@ -56,9 +54,10 @@ fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<
             title: title.into(),
             drawing: Box::new(Drawn { bar, letters }),
             caption,
-            numbers: None,
+            numbers: Some(table(account)),
+            shown: true,
         };
-        return vec![Block::Figure(figure), Block::Table(table(account))];
+        return vec![Block::Figure(figure)];
     }
     let mut blocks = vec![Block::heading(4, title), Block::Table(table(account))];
     if !account.remark.is_empty() {

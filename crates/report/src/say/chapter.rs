@@ -1,7 +1,7 @@
 //! An experiment with all that is shown of it.
 
-use super::missing::{self, Measured, Missing};
 use super::evidence;
+use super::missing::{self, Measured, Missing};
 use crate::chart::{self, Figure};
 use crate::{Session, words};
 use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Treatment};

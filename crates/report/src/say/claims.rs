@@ -15,7 +15,8 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     if claims.is_empty() {
         return Vec::new();
     }
-    let mut about = "Shaded: where the number would have to lie for the claim to be true. ".to_string();
+    let mut about =
+        "Shaded: where the number would have to lie for the claim to be true. ".to_string();
     about.push_str(if chapter.design.is_some_and(Design::is_exact) {
         "The numbers are computed, and have neither interval nor p."
     } else {
@@ -49,7 +50,7 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static
         }
         _ => {
             let missing = chapter.missing(result);
-            (Text::strong(capital(&missing.lead)), missing.why, None)
+            (Text::strong(capital(&missing.word)), missing.why, None)
         }
     };
     Claim {
@@ -101,8 +102,7 @@ struct Strip {
 
 impl Drawing for Strip {
     fn svg(&self) -> Markup {
-        let terms: Terms<'_> =
-            format::terms_of(&self.claim.result.quantity, self.unit.as_ref());
+        let terms: Terms<'_> = format::terms_of(&self.claim.result.quantity, self.unit.as_ref());
         let region: Region = self.claim.holds_if;
         chart::strip(&self.estimate, region, terms)
     }

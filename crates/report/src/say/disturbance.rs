@@ -64,7 +64,12 @@ pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
         said.push(text.then(" They are kept, and every estimate stands with and without them."));
     }
     for (tag, tagged) in tags(session) {
-        let text = format!("{}: {} of {}", short(tag, 120), counted(tagged, "trial"), count(harness.trials));
+        let text = format!(
+            "{}: {} of {}",
+            short(tag, 120),
+            counted(tagged, "trial"),
+            count(harness.trials)
+        );
         said.push(format!("{text}, kept and tagged.").into());
     }
     if harness.leaking_trials > 0 {
@@ -171,6 +176,7 @@ pub(crate) fn over_time(session: &Session<'_>) -> Option<Block<'static>> {
         drawing: Box::new(OverTime(meter)),
         caption: vec![caption.into()],
         numbers,
+        shown: false,
     }))
 }
 

@@ -30,7 +30,8 @@ pub(crate) fn exhibits(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     blocks.extend(all.iter().take(SHOWN_MAX).map(exhibit));
     if all.len() > SHOWN_MAX {
         let more = Text::from(format!("and {} more, in ", all.len() - SHOWN_MAX));
-        blocks.push(Block::paragraph(Role::Small, more.then(Text::code("trials.ndjson")).then(".")));
+        blocks
+            .push(Block::paragraph(Role::Small, more.then(Text::code("trials.ndjson")).then(".")));
     }
     blocks
 }

@@ -185,9 +185,8 @@ fn caveats(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
         reasons.any(|reason| warning.ends_with(&format!(" could not be made here: {reason}")))
             || checks.any(|name| warning.starts_with(&format!("check \"{name}\" failed in ")))
     };
-    let note = |tone, mark, word: &str, text| {
-        Block::Note(Note { tone, mark, word: word.into(), text })
-    };
+    let note =
+        |tone, mark, word: &str, text| Block::Note(Note { tone, mark, word: word.into(), text });
     let mut blocks = Vec::new();
     for outcome in &refused {
         let mut text: Vec<Text> = vec![short(&outcome.reason, 1000).into()];

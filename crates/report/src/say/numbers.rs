@@ -131,11 +131,13 @@ fn row(
         return Err(Text::strong(word).then(format!(": {}", short(why, 600))));
     }
     let trials = own.iter().flatten().filter_map(|row| Some(row.estimate?.samples)).max();
-    let number = |(name, row): (&&str, &Option<&EstimateRow>)| {
-        match counted(chapter, all.get(treatment), name) {
-            Some(tally) => counts(tally),
-            None => cell(*row),
-        }
+    let number = |(name, row): (&&str, &Option<&EstimateRow>)| match counted(
+        chapter,
+        all.get(treatment),
+        name,
+    ) {
+        Some(tally) => counts(tally),
+        None => cell(*row),
     };
     let mut numbers: Vec<Text> = columns.iter().zip(&own).map(number).collect();
     numbers.push(trials.map_or("–".to_string(), |trials| trials.to_string()).into());

@@ -94,7 +94,8 @@ pub(crate) fn diagnoses(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
 fn cause_table<'c, 'a: 'c>(
     causes: impl Iterator<Item = (&'c Chapter<'a>, &'c DiagnosisResult)>,
 ) -> Option<Block<'static>> {
-    let mut table = Table::of(&["slow", "planted cause", "#largest share", "so"]).kind("planted", "");
+    let mut table =
+        Table::of(&["slow", "planted cause", "#largest share", "so"]).kind("planted", "");
     for (chapter, diagnosis) in causes {
         let (mark, kind, said) = diagnosed(chapter.summary, diagnosis);
         let largest = diagnosis.suspects.first().and_then(|blame| blame.share.estimate.as_ref());

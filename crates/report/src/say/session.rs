@@ -161,9 +161,7 @@ fn trusted(session: &Session<'_>) -> Block<'static> {
     let floor = floor_sentence(session);
     match alarm(session) {
         Some(_) => Block::paragraph(Role::Plain, floor),
-        None => {
-            Block::note(Tone::Good, format!("{} {floor}", control_sentence(session)))
-        }
+        None => Block::note(Tone::Good, format!("{} {floor}", control_sentence(session))),
     }
 }
 

@@ -31,8 +31,7 @@ pub(crate) fn subject(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
         let more = format!("and {} more.", treatments.len() - TREATMENTS_MAX);
         details.push(Block::paragraph(Role::Small, more));
     }
-    let label =
-        format!("The command as it ran: {}", counted(treatments.len() as u64, "treatment"));
+    let label = format!("The command as it ran: {}", counted(treatments.len() as u64, "treatment"));
     vec![
         Block::paragraph(Role::Command, Text::code(template(subject))),
         Block::fold(label, details),

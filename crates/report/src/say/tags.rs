@@ -48,8 +48,13 @@ pub(crate) fn tags(chapter: &Chapter<'_>) -> Block<'static> {
 }
 
 fn headline(chapter: &Chapter<'_>, rows: usize, moved: usize) -> String {
-    let tags: Vec<String> =
-        chapter.summary.tags.iter().take(4).map(|(tag, trials)| format!("{tag} {trials}")).collect();
+    let tags: Vec<String> = chapter
+        .summary
+        .tags
+        .iter()
+        .take(4)
+        .map(|(tag, trials)| format!("{tag} {trials}"))
+        .collect();
     let mut text = if tags.is_empty() { counted(rows as u64, "estimate") } else { tags.join(", ") };
     if rows > 0 {
         text.push_str(&match moved {

@@ -132,10 +132,8 @@ pub(crate) fn trust(session: &Session<'_>) -> Vec<Block<'static>> {
     ];
     let mut shielded = vec![Block::heading(3, "The shield")];
     shielded.extend(shield(session));
-    let disturbed = vec![
-        Block::heading(3, "What disturbed"),
-        Block::List(disturbance::disturbance(session)),
-    ];
+    let disturbed =
+        vec![Block::heading(3, "What disturbed"), Block::List(disturbance::disturbance(session))];
     blocks.push(Block::Columns(Kind::Parts, vec![shielded, disturbed]));
     if !trust.controls.is_empty() {
         let label = "The A/A controls: identical treatments, compared";

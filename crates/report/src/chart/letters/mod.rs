@@ -78,4 +78,3 @@ pub(crate) fn figure(figure: &Figure<'_>, sheet: Sheet) -> Vec<String> {
     }
     lines
 }
-

@@ -1,8 +1,8 @@
 //! The trials of an experiment as columns, treatments and levels by their index.
 
-use crate::say::chapter::Chapter;
 use super::pack::{self, array, numbers, steps, text};
 use crate::Session;
+use crate::say::chapter::Chapter;
 use crate::words::{self, short};
 use analysis::{Number, Numbers, Tag, Tagger, outcome_words};
 use model::{Design, Record, Response, Treatment, Unit};

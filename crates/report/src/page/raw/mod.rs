@@ -12,8 +12,8 @@ pub(super) use data::Reader;
 pub(super) use thin::embed;
 
 use super::anchor;
-use crate::say::chapter::Chapter;
 use crate::Session;
+use crate::say::chapter::Chapter;
 use crate::words::{counted, short};
 use maud::{Markup, html};
 

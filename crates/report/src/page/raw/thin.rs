@@ -1,8 +1,8 @@
 //! How much of the trials a page carries.
 
-use crate::say::chapter::Chapter;
 use super::data::Reader;
 use super::data_id;
+use crate::say::chapter::Chapter;
 use maud::{Markup, PreEscaped, html};
 use std::collections::BTreeSet;
 
