@@ -232,11 +232,6 @@ impl Text {
         self
     }
 
-    /// Reports whether there is nothing to read.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.iter().all(|span| span.words().is_empty())
-    }
-
     /// Returns the words alone.
     pub(crate) fn words(&self) -> String {
         self.0.iter().map(Span::words).collect()

@@ -11,14 +11,11 @@ mod comparison;
 mod doc;
 mod fleet;
 pub mod format;
-mod grade;
 mod load;
 mod page;
 mod paint;
 mod say;
-mod scaling;
 mod text;
-mod why;
 mod words;
 
 #[cfg(test)]
@@ -129,20 +126,20 @@ pub fn claims_html(session: &Session<'_>) -> String {
 /// colours: each with its mark, what was planted, the truth, the interval found and whether it was
 /// found. Empty where nothing was planted.
 pub fn selftest_text(session: &Session<'_>, width: usize) -> String {
-    say::selftest(session, width)
+    say::known_answers(session, width)
 }
 
 /// What a session of `scruple scale` says, computed from its trials; none for a session of another
 /// kind. `scruple` is the version that analyses.
 pub fn scaling(manifest: &Manifest, records: &[Record], scruple: &str) -> Option<Scaling> {
-    scaling::of(manifest, records, scruple)
+    say::scale::of(manifest, records, scruple)
 }
 
 /// How a program scales, for a terminal of `width` columns, with ANSI colours: the answer, what to
 /// do, throughput over n as a chart, where the workers' time went, the causes, the laws. What
 /// others wrote is made harmless.
 pub fn scaling_text(scaling: &Scaling, width: usize) -> String {
-    scaling::text(scaling, width)
+    paint::text(&say::scale::document(scaling), width, paint::Folds::Closed)
 }
 
 /// The final summary of a session for a terminal of `width` columns, with ANSI colours. Each
@@ -177,7 +174,7 @@ pub fn in_letters(text: &str, width: usize, letters: Letters) -> String {
 /// The grade of a self-test for a terminal likewise: for which size of effect the machine can be
 /// trusted, what was missed, wrong or not tested, and what the words of the table mean.
 pub fn grade_text(selftest: &Selftest, width: usize) -> String {
-    grade::grade_text(selftest, width)
+    paint::text(&say::selftest::grade(selftest), width, paint::Folds::Open)
 }
 
 /// What sessions say of each other, for a terminal of `width` columns, with ANSI colours: the gates,
@@ -199,16 +196,16 @@ pub fn fleet_html(result: &FleetResult) -> String {
     fleet::page(result)
 }
 
-/// Which resource a session's command lives on; `None` where the session squeezed nothing.
+/// Which resource limits a session's command; `None` where the session squeezed nothing.
 pub fn why(session: &Session<'_>) -> Option<Why> {
-    why::of(session)
+    say::why::of(session)
 }
 
-/// The answer for a terminal of `width` columns, with ANSI colours: what the command lives on, each
+/// The answer for a terminal of `width` columns, with ANSI colours: what limits the command, each
 /// squeeze with its elasticity and its strengths, what the kernel counted, and what was not
 /// squeezed.
 pub fn why_text(why: &Why, width: usize) -> String {
-    why::text(why, width)
+    paint::text(&say::why::document(why), width, paint::Folds::Open)
 }
 
 /// The times of a load as curves: pairs of a time in ns and the share of the requests that had been

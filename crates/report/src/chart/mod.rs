@@ -17,9 +17,11 @@ mod region;
 mod rows;
 mod scale;
 mod slopes;
+pub(crate) mod squeezes;
 mod stack;
 mod table;
 mod throughput;
+pub(crate) mod workers;
 
 #[cfg(test)]
 mod tests;

@@ -4,7 +4,6 @@ mod bind;
 mod raw;
 mod sayings;
 mod slim;
-pub(crate) mod squeezes;
 
 pub(crate) use sayings::sayings;
 
@@ -157,9 +156,13 @@ fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
     let summary = chapter.summary;
     let first = chapter.design.map(|design| design.chapter.as_str()).unwrap_or_default();
     let own = anchor(&summary.id);
-    let answer = squeezes::of(session, chapter)
-        .map(|why| vec![Block::OnPage(squeezes::squeezes(&why))])
-        .or_else(|| Some(vec![Block::OnPage(crate::scaling::chapter(session, &summary.id)?)]));
+    let subject = chapter.design.and_then(|design| design.subject.as_ref());
+    let squeezed = subject.is_some_and(|subject| subject.squeeze.is_some());
+    let why = say::why::of(session).filter(|_| squeezed);
+    let scaling = || say::scale::of(session.manifest, session.records, &session.summary.scruple);
+    let scaling = scaling().filter(|_| subject.is_some() && !squeezed);
+    let answer =
+        why.as_ref().map(say::why::blocks).or_else(|| scaling.as_ref().map(say::scale::blocks));
     let around =
         experiment::Around { answer, trials: Some(Block::OnPage(raw::place(session, chapter))) };
     let blocks = experiment::chapter(session, chapter, around, Letters::Unicode);

@@ -23,13 +23,6 @@ pub(crate) struct Missing {
     pub(crate) why: String,
 }
 
-impl Missing {
-    /// "refused here: mechanism clone3: blocked by a filter".
-    pub(crate) fn whole(&self) -> String {
-        format!("{}: {}", self.lead, self.why)
-    }
-}
-
 /// What became of a treatment without a number; in the order in which a reader should hear it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Fate {

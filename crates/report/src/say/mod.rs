@@ -16,10 +16,13 @@ mod numbers;
 pub(crate) mod opening;
 pub(crate) mod planted;
 mod reason;
+pub(crate) mod scale;
+pub(crate) mod selftest;
 mod session;
 mod subject;
 mod tags;
 pub(crate) mod trust;
+pub(crate) mod why;
 
 pub(crate) use asked::asked;
-pub(crate) use session::{around, charts, selftest, terminal};
+pub(crate) use session::{around, charts, known_answers, terminal};

@@ -3,12 +3,12 @@
 use super::chapter::Chapter;
 use super::evidence::raises_most;
 use super::trust::{Alarm, alarm, control_sentence};
-use super::{disturbance, evidence, experiment, reason};
+use super::{disturbance, evidence, experiment, reason, scale, selftest, why};
 use crate::doc::{Block, Note, Role, Text, Tone};
 use crate::format::duration_s;
 use crate::page::{Neighbour, anchor};
 use crate::words::{self, counted, short};
-use crate::{CLAIMS_PAGE, Session, grade};
+use crate::{CLAIMS_PAGE, Session};
 use maud::{Markup, html};
 use model::{Inquiry, Record, TrustGrade, Verdict};
 
@@ -98,14 +98,12 @@ pub(crate) fn answers(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
 
 /// Returns what is said of a user's program in other words than a finding's.
 pub(crate) fn own_answer(session: &Session<'_>, chapter: &Chapter<'_>) -> Option<String> {
-    let lives_on = || Some(crate::page::squeezes::of(session, chapter)?.answer);
-    let scaling = || {
-        let subject = chapter.design.is_some_and(|design| design.subject.is_some());
-        let scaling =
-            crate::scaling::of(session.manifest, session.records, &session.summary.scruple);
-        scaling.filter(|_| subject)?.answer.into_iter().next()
-    };
-    lives_on().or_else(scaling)
+    let subject = chapter.design?.subject.as_ref()?;
+    if subject.squeeze.is_some() {
+        return Some(why::of(session)?.answer);
+    }
+    let scaling = scale::of(session.manifest, session.records, &session.summary.scruple)?;
+    scaling.answer.into_iter().next()
 }
 
 /// Returns what a session is about; the machine's name follows.
@@ -127,10 +125,8 @@ fn graded(session: &Session<'_>) -> Block<'static> {
         Some(TrustGrade::D | TrustGrade::F) => (Tone::Bad, "✗"),
         Some(TrustGrade::B | TrustGrade::C) | None => (Tone::Care, "?"),
     };
-    let tally = |tally: &grade::Tally| {
-        format!("{}: {} of {} {}", tally.what, tally.right, tally.of, tally.how)
-    };
-    let tallies: Vec<String> = grade::tallies(&told).iter().map(tally).collect();
+    let tallies: Vec<String> =
+        selftest::tallies(&told).iter().map(selftest::Tally::sentence).collect();
     let mut text = vec![
         Text::strong(short(&told.sentence, 600)),
         format!(
@@ -148,7 +144,7 @@ fn graded(session: &Session<'_>) -> Block<'static> {
     if !told.advice.is_empty() {
         text.push(told.advice.clone().into());
     }
-    Block::Note(Note { tone, mark, word: grade::word(told.grade), text })
+    Block::Note(Note { tone, mark, word: selftest::word(told.grade), text })
 }
 
 /// Returns what must be read before any number: that the machine found differences between identical

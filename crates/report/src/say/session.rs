@@ -189,7 +189,7 @@ pub(crate) fn charts(
 }
 
 /// Returns all planted answers of a session for a terminal; empty where nothing was planted.
-pub(crate) fn selftest(session: &Session<'_>, width: usize) -> String {
+pub(crate) fn known_answers(session: &Session<'_>, width: usize) -> String {
     let chapters = chapters_without_figures(session);
     let doc = planted::document(&session.summary.scruple, &chapters);
     if doc.blocks.is_empty() { String::new() } else { paint::text(&doc, width, Folds::Open) }

@@ -1,51 +1,34 @@
-//! The grade of a self-test, in words.
+//! The grade of a self-test.
 
-use crate::say::planted::{EXCLUDED, HELD, NEAR_MISS, held_meaning};
-use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, paint, paragraph, wrapped};
+use super::planted::{EXCLUDED, HELD, NEAR_MISS, held_meaning};
+use crate::doc::{Block, Doc, Note, Role, Text, Tone};
 use crate::words::{capital, uncapital};
-use anstyle::Style;
 use model::{Selftest, Standing, TrustGrade};
 
-/// See [`crate::grade_text`].
-pub(crate) fn grade_text(selftest: &Selftest, width: usize) -> String {
-    let width = bounded(width);
-    let mut out = graded(selftest, width);
+/// Returns the grade and what it rests on, for a terminal.
+pub(crate) fn grade(selftest: &Selftest) -> Doc<'static> {
+    let mut doc = Doc::new("", "self-test", "self-test");
+    let sentence = format!("{}: {}", word(selftest.grade), uncapital(&selftest.sentence));
+    doc.push(Block::paragraph(Role::Answer, sentence));
     for tally in tallies(selftest) {
-        let (mark, style) = match tally.right == tally.of {
-            true => ("✓", GOOD),
-            false if tally.wrong > 0 => ("✗", BAD),
-            false => ("?", CARE),
+        let tone = match tally.right == tally.of {
+            true => Tone::Good,
+            false if tally.wrong > 0 => Tone::Bad,
+            false => Tone::Care,
         };
-        let text = format!("{}: {} of {} {}", tally.what, tally.right, tally.of, tally.how);
-        out.push_str(&format!("  {} {text}\n", paint(style, mark)));
+        let mark = if tone == Tone::Care { "?" } else { tone.mark() };
+        let text = vec![Text::from(tally.sentence())];
+        doc.push(Block::Note(Note { tone, mark, word: String::new(), text }));
     }
-    for reason in &selftest.reasons {
-        out.push_str(&paragraph(reason, "  ! ", "    ", width));
-    }
-    for untested in &selftest.untested {
-        let text = format!("not tested: {untested}");
-        out.push_str(&paint(DIM, paragraph(&text, "  - ", "    ", width).trim_end()));
-        out.push('\n');
-    }
+    let reasons = selftest.reasons.iter();
+    doc.blocks.extend(reasons.map(|reason| Block::note(Tone::Care, reason.clone())));
+    let untested = selftest.untested.iter();
+    doc.blocks.extend(untested.map(|what| Block::note(Tone::Quiet, format!("not tested: {what}"))));
     if !selftest.advice.is_empty() {
-        out.push_str(&paragraph(&selftest.advice, "", "", width));
+        doc.push(Block::paragraph(Role::Plain, selftest.advice.clone()));
     }
-    for line in wrapped(&legend(selftest), width) {
-        out.push_str(&format!("{}\n", paint(DIM, &line)));
-    }
-    out
-}
-
-/// The grade and what it means, in one sentence.
-fn graded(selftest: &Selftest, width: usize) -> String {
-    let word = word(selftest.grade);
-    let text = format!("{word}: {}", uncapital(&selftest.sentence));
-    let text = paragraph(&text, "", "", width);
-    let style = style(selftest.grade);
-    match text.strip_prefix(&word) {
-        Some(rest) => format!("{}{rest}", paint(style, &paint(BOLD, &word))),
-        None => text,
-    }
+    doc.push(Block::paragraph(Role::Small, legend(selftest)));
+    doc
 }
 
 /// "Grade B".
@@ -69,24 +52,21 @@ fn legend(selftest: &Selftest) -> String {
     if text.is_empty() { text } else { format!("{}.", capital(&text)) }
 }
 
-fn style(grade: Option<TrustGrade>) -> Style {
-    match grade {
-        Some(TrustGrade::A) => GOOD,
-        Some(TrustGrade::D | TrustGrade::F) => BAD,
-        Some(TrustGrade::B | TrustGrade::C) | None => CARE,
-    }
-}
-
 /// How many of one kind are right.
 pub(crate) struct Tally {
-    pub(crate) what: &'static str,
-    pub(crate) how: &'static str,
-    pub(crate) right: usize,
+    what: &'static str,
+    how: &'static str,
+    right: usize,
     wrong: usize,
-    pub(crate) of: usize,
+    of: usize,
 }
 
 impl Tally {
+    /// Returns "effects: 3 of 4 found and sized".
+    pub(crate) fn sentence(&self) -> String {
+        format!("{}: {} of {} {}", self.what, self.right, self.of, self.how)
+    }
+
     fn of(
         what: &'static str,
         how: &'static str,

@@ -1,10 +1,9 @@
-//! What a command lives on: its elasticities, ranked, and what each strength of a squeeze did.
+//! What limits a command: its elasticities, ranked, and what each strength of a squeeze did.
 
-use super::note;
-use crate::Session;
+use crate::doc::Drawing;
 use crate::format::{Terms, joined, parts};
-use crate::say::chapter::Chapter;
-use crate::why::{MEANING, RESIDUAL, control, counted, evidence};
+use crate::say::why::RESIDUAL;
+use crate::text::{columns, padded};
 use crate::words::{capital, short};
 use maud::{Markup, html};
 use model::{Dose, Estimate, SqueezeResult, Why};
@@ -19,42 +18,64 @@ const RIGHT: f64 = 0.96;
 const TOP_PX: f64 = 14.0;
 const BOTTOM_PX: f64 = 208.0;
 
-/// The answer to what an experiment asks of a command; `None` for any other experiment.
-pub(crate) fn of(session: &Session<'_>, chapter: &Chapter<'_>) -> Option<Why> {
-    chapter.design?.subject.as_ref()?.squeeze.as_ref()?;
-    crate::why::of(session)
-}
-
-/// The answer with its pictures and its table.
-pub(super) fn squeezes(why: &Why) -> Markup {
-    html! {
-        p.answer { (why.answer) }
-        p.small { (evidence(why)) }
-        @for warning in &why.warnings {
-            (note("care", "!", "Care", &html! { (short(warning, 1000)) }))
-        }
-        h3 { "What its time depends on" }
-        (ranked(why))
-        p.small { (MEANING) }
-        @if why.squeezes.iter().any(|one| !shown(one).is_empty()) {
-            h3 { "How strongly each was squeezed, and what came of it" }
-            (strengths(why))
-        }
-        (table(why))
-        ul.small {
-            @for not in &why.not_squeezed {
-                li { "Not squeezed: " (not.resource.words()) ": " (short(&not.reason, 600)) }
-            }
-            @for text in control(why).chain(counted(why)) { li { (capital(&text)) } }
-        }
-    }
-}
-
 fn percent(share: f64) -> String {
     format!("{:.2}%", 100.0 * share)
 }
 
-/// A bar for each resource, with its interval.
+/// The bar of an elasticity of 1, in columns of a terminal.
+const BAR_COLUMNS: usize = 16;
+
+/// Elasticities, ranked.
+pub(crate) struct Ranked<'a>(pub(crate) &'a Why);
+
+impl Drawing for Ranked<'_> {
+    fn svg(&self) -> Markup {
+        ranked(self.0)
+    }
+
+    fn letters(&self, width: usize) -> Vec<String> {
+        let squeezes = &self.0.squeezes;
+        let label = squeezes.iter().map(|one| columns(one.resource.words())).max().unwrap_or(0);
+        let number = |one: &SqueezeResult| {
+            one.elasticity
+                .as_ref()
+                .map_or("too little taken".into(), |e| joined(&parts(e, Terms::Plain)))
+        };
+        let widest = squeezes.iter().map(|one| columns(&number(one))).max().unwrap_or(0);
+        let line = |one: &SqueezeResult| {
+            let mark = if one.stands { '●' } else { '○' };
+            let name = padded(&capital(one.resource.words()), label);
+            let filled = one.elasticity.map_or(0.0, |e| e.point * BAR_COLUMNS as f64).round();
+            let room = width.saturating_sub(label + widest + 6);
+            let bar = "█".repeat((filled.max(0.0) as usize).min(2 * BAR_COLUMNS).min(room));
+            let number = padded(&number(one), widest);
+            format!("{mark} {name}  {number}  {bar}").trim_end().to_string()
+        };
+        squeezes.iter().map(line).collect()
+    }
+}
+
+/// How much longer a command took, by the part that was taken from it.
+pub(crate) struct Strengths<'a>(pub(crate) &'a Why);
+
+impl Strengths<'_> {
+    /// Reports whether there is a strength to draw.
+    pub(crate) fn any(&self) -> bool {
+        self.0.squeezes.iter().any(|one| !shown(one).is_empty())
+    }
+}
+
+impl Drawing for Strengths<'_> {
+    fn svg(&self) -> Markup {
+        strengths(self.0)
+    }
+
+    fn letters(&self, _width: usize) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Draws a bar for each resource, with its interval.
 fn ranked(why: &Why) -> Markup {
     let known = || {
         why.squeezes.iter().filter_map(|one| one.elasticity.as_ref()).chain(why.residual.as_ref())
@@ -147,7 +168,7 @@ fn strengths(why: &Why) -> Markup {
                 line.squeeze-grid x1=(percent(LEFT)) x2=(percent(RIGHT)) y1=(y(ratio)) y2=(y(ratio)) {}
                 text.up x=(percent(LEFT - 0.01)) y=(y(ratio)) { (format!("{ratio:.2}×")) }
             }
-            // What a program does that lives on nothing else.
+            // What a program does that nothing else limits.
             @for step in 0..24 {
                 @let [a, b] = [step, step + 1].map(|i| taken_max * f64::from(i) / 24.0);
                 line.squeeze-whole x1=(percent(x(a))) x2=(percent(x(b)))
@@ -175,49 +196,7 @@ fn strengths(why: &Why) -> Markup {
                     " "
                 }
             }
-            span.quiet { "– – a program that lives on nothing else" }
-        }
-    }
-}
-
-fn table(why: &Why) -> Markup {
-    let number = |estimate: Option<&Estimate>, terms: Terms<'_>| {
-        estimate.map_or("–".to_string(), |estimate| joined(&parts(estimate, terms)))
-    };
-    html! {
-        details.squeeze-table {
-            summary { "The numbers of these pictures" }
-            div.scroll {
-                table {
-                    thead { tr {
-                        th scope="col" { "resource" }
-                        th scope="col" { "strength" }
-                        th.number scope="col" { "taken" }
-                        th.number scope="col" { "time" }
-                        th.number scope="col" { "elasticity" }
-                    } }
-                    tbody {
-                        @for one in &why.squeezes {
-                            tr {
-                                th scope="row" { (capital(one.resource.words())) }
-                                td { "all" @if !one.remark.is_empty() { "; " (one.remark) }
-                                    @if one.linear == Some(false) { "; they differ" } }
-                                td {} td {}
-                                td.number { b { (number(one.elasticity.as_ref(), Terms::Plain)) } }
-                            }
-                            @for dose in &one.doses {
-                                tr {
-                                    td {}
-                                    td { (short(&dose.level, 40)) }
-                                    td.number { (number(dose.taken.as_ref(), Terms::Share)) }
-                                    td.number { (number(dose.slower.as_ref(), Terms::Times)) }
-                                    td.number { (number(dose.elasticity.as_ref(), Terms::Plain)) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            span.quiet { "– – a program that nothing else limits" }
         }
     }
 }

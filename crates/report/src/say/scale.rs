@@ -1,0 +1,318 @@
+//! How a program scales with the number of its workers.
+
+use crate::chart::throughput;
+use crate::chart::workers::{PARTS, Workers, share};
+use crate::doc::{Block, Doc, Drawing, Figure, Role, Table, Text, Tone};
+use crate::format::{Terms, joined, parts, rounded};
+use crate::text::{columns, padded};
+use crate::words::{capital, short};
+use analysis::scaling::{ScaleInput, cause_words, loss_words};
+use maud::Markup;
+use model::{
+    Estimate, Grade, Inquiry, Manifest, Record, ScaleAccount, ScaleCurve, ScaleFit, ScaleLevel,
+    ScaleLoss, Scaling,
+};
+
+/// See [`crate::scaling`].
+pub(crate) fn of(manifest: &Manifest, records: &[Record], scruple: &str) -> Option<Scaling> {
+    if manifest.options.inquiry != Some(Inquiry::Scale) {
+        return None;
+    }
+    let design = manifest.designs.iter().find(|design| design.subject.is_some())?;
+    let own = records.iter().filter(|record| record.experiment == design.id);
+    let cpus = match manifest.options.cpus.len() {
+        0 => manifest.environment.cpus_allowed.len(),
+        some => some,
+    };
+    let input = ScaleInput::of_session(scruple, &manifest.session, cpus, design, own);
+    Some(analysis::scaling::scaling(&input))
+}
+
+/// Returns the whole answer for a terminal.
+pub(crate) fn document(scaling: &Scaling) -> Doc<'_> {
+    let mut doc = Doc::new(&scaling.scruple, "how a program scales", scaling.source.clone());
+    doc.push(Block::paragraph(Role::Lead, short(&scaling.source, 400)));
+    doc.blocks.extend(blocks(scaling));
+    doc
+}
+
+/// Returns the answer, what to do, throughput over n, what became of the workers' time, why it does not
+/// scale further, and the laws.
+pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
+    let mut blocks = Vec::new();
+    for (index, sentence) in scaling.answer.iter().enumerate() {
+        let role = if index == 0 { Role::Answer } else { Role::Further };
+        blocks.push(Block::paragraph(role, short(sentence, 1000)));
+    }
+    let sentences = scaling.advice.sentences.iter().map(|text| short(text, 1000).into());
+    blocks.push(Block::heading(3, "What to do"));
+    blocks.push(Block::List(sentences.collect()));
+    let remarks = scaling.remarks.iter().map(|text| short(text, 1000));
+    blocks.extend(remarks.map(|text| Block::note(Tone::Care, text)));
+    blocks.push(Block::heading(3, "Throughput over n"));
+    let title = format!("Work by elapsed time, in {}", short(&scaling.work.unit, 24));
+    blocks.push(curve(scaling, &scaling.throughput, title, |level| level.throughput));
+    if let Some(cpu) = &scaling.cpu_throughput {
+        let title = "Work by CPU second: what it costs".to_string();
+        blocks.push(curve(scaling, cpu, title, |level| level.cpu_throughput));
+    }
+    blocks.extend(workers(scaling));
+    blocks.push(Block::heading(3, "Why it does not scale further"));
+    for cause in &scaling.causes {
+        let grade = match cause.grade {
+            Grade::Timing => "timing only",
+            Grade::Software => "software counters",
+            Grade::Pmu => "the processor's counters",
+        };
+        let name = Text::strong(capital(cause_words(cause.cause)));
+        let text = name.then(Text::quiet(format!(" (evidence: {grade})")));
+        blocks.push(Block::Paragraph(Role::Plain, text));
+        blocks.push(Block::paragraph(Role::Plain, format!("{}.", short(&cause.sentence, 1000))));
+        let evidence = cause.evidence.iter().map(|text| short(text, 1000).into());
+        blocks.push(Block::List(evidence.collect()));
+    }
+    blocks.push(Block::heading(3, "The laws"));
+    blocks.extend(laws(&scaling.throughput, "Fitted to throughput"));
+    if let Some(cpu) = &scaling.cpu_throughput {
+        blocks.extend(laws(cpu, "Fitted to work by CPU second"));
+    }
+    blocks.push(definitions(scaling));
+    blocks
+}
+
+/// Throughput over the number of workers.
+struct Curve<'a> {
+    scaling: &'a Scaling,
+    curve: &'a ScaleCurve,
+    of: fn(&ScaleLevel) -> Option<Estimate>,
+}
+
+impl Drawing for Curve<'_> {
+    fn svg(&self) -> Markup {
+        let Curve { scaling, curve, of } = self;
+        throughput(&scaling.levels, of, curve, &scaling.work.unit, scaling.cpus)
+    }
+
+    /// A mark with its interval for each n, and the fitted curve.
+    fn letters(&self, width: usize) -> Vec<String> {
+        let known =
+            || self.scaling.levels.iter().filter_map(|level| Some((level.n, (self.of)(level)?)));
+        let top = known().map(|(_, estimate)| estimate.high).fold(0.0, f64::max);
+        if top <= 0.0 || !top.is_finite() {
+            return Vec::new();
+        }
+        let rows: Vec<[String; 2]> =
+            known().map(|(n, estimate)| [format!("n {n}"), plain(&estimate)]).collect();
+        let most = |at: usize| rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0);
+        let (name, number) = (most(0), most(1));
+        let room = width.saturating_sub(name + number + 4).max(10);
+        let place = |x: f64| ((x / top).clamp(0.0, 1.0) * (room - 1) as f64).round() as usize;
+        let mut crossed = self.scaling.cpus.is_none();
+        let mut lines = Vec::new();
+        for ((n, estimate), [label, told]) in known().zip(&rows) {
+            if !crossed && self.scaling.cpus.is_some_and(|cpus| n > f64::from(cpus)) {
+                lines.push(format!("{:-^width$}", " more workers than CPUs "));
+                crossed = true;
+            }
+            let mut row = vec![' '; room];
+            row[place(estimate.low)..=place(estimate.high)].fill('-');
+            if let Some(fitted) = self.curve.curve.iter().find(|drawn| drawn.n == n) {
+                row[place(fitted.point)] = 'x';
+            }
+            row[place(estimate.point)] = 'o';
+            let row: String = row.into_iter().collect();
+            let line = format!("{}  {}  {row}", padded(label, name), padded(told, number));
+            lines.push(line.trim_end().to_string());
+        }
+        lines
+    }
+}
+
+fn plain(estimate: &Estimate) -> String {
+    joined(&parts(estimate, Terms::Plain))
+}
+
+fn curve<'a>(
+    scaling: &'a Scaling,
+    curve: &'a ScaleCurve,
+    title: String,
+    of: fn(&ScaleLevel) -> Option<Estimate>,
+) -> Block<'a> {
+    let unit = short(&scaling.work.unit, 24);
+    let throughput = format!("#throughput, {unit}");
+    let mut numbers = Table::of(&["n", throughput.as_str(), "#times one worker", "#trials"]);
+    let told = |estimate: Option<Estimate>| estimate.map_or("–".into(), |it| plain(&it));
+    for level in &scaling.levels {
+        let cells = [level.n.to_string(), told(of(level)), told(level.speedup)];
+        numbers.row(cells.into_iter().chain([level.trials.to_string()]));
+    }
+    let mut caption =
+        "Each mark is the mean of the trials at one n, with its 95 % interval; the line (x \
+                       in a terminal) is the chosen law. "
+            .to_string();
+    caption.push_str(&format!("{}.", capital(&curve.peak.sentence)));
+    if scaling.cpus.is_some() {
+        caption.push_str(" A line marks where the CPUs end.");
+    }
+    Block::Figure(Figure {
+        title: title.into(),
+        drawing: Box::new(Curve { scaling, curve, of }),
+        caption: vec![caption.into()],
+        numbers: Some(numbers),
+        shown: false,
+    })
+}
+
+/// Returns what became of the workers' time.
+fn workers(scaling: &Scaling) -> Vec<Block<'_>> {
+    let levels = scaling.levels.iter();
+    let known: Vec<(f64, &ScaleAccount)> =
+        levels.filter_map(|level| Some((level.n, level.account.as_ref()?))).collect();
+    if known.is_empty() {
+        return Vec::new();
+    }
+    // A part that is nothing anywhere needs no line.
+    let matters = |into: ScaleLoss| {
+        known.iter().any(|(_, of)| share(of, into).is_some_and(|it| it.point.abs() >= 0.005))
+    };
+    let parts = PARTS.iter().map(|(into, _)| *into).enumerate();
+    let present: Vec<(usize, ScaleLoss)> = parts.filter(|(_, into)| matters(*into)).collect();
+    let mut caption = vec![Text::from(
+        "Each bar is n times the elapsed time, which is 100 %: the mean of the trials. What the parts \
+         leave over is blank, and in the table.",
+    )];
+    for (place, into) in &present {
+        let name = format!("{} ({})", capital(loss_words(*into)), PARTS[*place].1);
+        caption.push(Text::strong(name).then(format!(": {}.", meaning(*into))));
+    }
+    let mut numbers = Table::of(&["n"]);
+    for (_, into) in &present {
+        numbers.columns.push(crate::doc::Column { head: loss_words(*into).into(), number: true });
+    }
+    for head in ["sum", loss_words(ScaleLoss::Rest)] {
+        numbers.columns.push(crate::doc::Column { head: head.into(), number: true });
+    }
+    for (n, account) in &known {
+        let cell = |into| share(account, into).map_or("–".into(), |it| percent(&it));
+        let shares = present.iter().map(|(_, into)| cell(*into));
+        let last = [rounded(account.explained, Terms::Share), cell(ScaleLoss::Rest)];
+        numbers.row(std::iter::once(n.to_string()).chain(shares).chain(last));
+    }
+    let figure = Figure {
+        title: "Where the time of n workers went".into(),
+        drawing: Box::new(Workers { known, present }),
+        caption,
+        numbers: Some(numbers),
+        shown: false,
+    };
+    vec![Block::heading(3, "What became of the workers' time"), Block::Figure(figure)]
+}
+
+fn percent(share: &Estimate) -> String {
+    joined(&parts(share, Terms::Share))
+}
+
+/// Returns what a part means, for those who see its name for the first time.
+fn meaning(into: ScaleLoss) -> &'static str {
+    match into {
+        ScaleLoss::Useful => "the CPU time that one worker needed for the same work",
+        ScaleLoss::MoreCpu => "CPU time beyond that; below 0 where n workers need less",
+        ScaleLoss::Throttled => "ready to run, but held back by a CPU quota",
+        ScaleLoss::Waiting => "ready to run, but no CPU was free",
+        ScaleLoss::Blocked => "a worker was there, and slept: for a lock, for I/O, for work",
+        ScaleLoss::Absent => "fewer threads were there than n",
+        ScaleLoss::OffCpu => "on no CPU; too short-lived to tell waiting from sleeping",
+        ScaleLoss::Rest => "what the parts leave over",
+    }
+}
+
+fn laws(curve: &ScaleCurve, title: &str) -> Vec<Block<'static>> {
+    let mut table =
+        Table::of(&["law", "coefficients, with 95 % intervals", "#AICc", "#lack of fit, p"]);
+    let mut residuals = Table::of(&["law", "residual at each n"]);
+    for fit in &curve.fits {
+        let chosen = curve.chosen.as_ref() == Some(&fit.law);
+        let name = capital(&fit.law);
+        let name = if chosen { Text::strong(format!("{name} (chosen)")) } else { name.into() };
+        if fit.missing.is_empty() {
+            table.row(std::iter::once(name).chain(numbers(fit)));
+            let residual = |one: &model::ScaleResidual| {
+                format!("n {}: {}", one.n, rounded(one.share, Terms::Share))
+            };
+            let each: Vec<String> = fit.residuals.iter().map(residual).collect();
+            residuals.row([capital(&fit.law), each.join(", ")]);
+        } else {
+            table.absent(name, short(&fit.missing, 400));
+        }
+    }
+    let formulas = curve.fits.iter().filter(|fit| !fit.formula.is_empty());
+    let formulas = formulas.map(|fit| {
+        Text::from(format!("{}: ", capital(&fit.law))).then(Text::code(fit.formula.clone()))
+    });
+    let how = match curve.intervals.as_str() {
+        "bootstrap" => "Intervals are from the trials of each n, drawn again 400 times.",
+        _ => "Intervals are Student's t.",
+    };
+    let about = format!(
+        "{how} A p below 0.01 refutes a law: the scatter of the trials at each n does not explain how \
+         far the law is from them."
+    );
+    vec![
+        Block::paragraph(Role::Plain, format!("{title}: {}.", curve.reason.trim_end_matches('.'))),
+        Block::Table(table),
+        Block::paragraph(Role::Small, about),
+        Block::fold(
+            "The formulas, and what each law leaves at each n",
+            vec![Block::List(formulas.collect()), Block::Table(residuals)],
+        ),
+    ]
+}
+
+fn numbers(fit: &ScaleFit) -> [Text; 3] {
+    let coefficients = fit.coefficients.iter().map(|one| {
+        let (point, low, high) = (one.value, one.low, one.high);
+        let estimate = Estimate { point, low, high, standard_error: None, level: 0.95, samples: 0 };
+        format!("{} {}", one.symbol, plain(&estimate))
+    });
+    let aicc = fit.aicc.map_or("–".into(), |aicc| format!("{aicc:.1}").replace('-', "−"));
+    let p = match fit.lack_of_fit_p {
+        None => "–".to_string(),
+        Some(p) if p < 0.001 => "below 0.001".to_string(),
+        Some(p) => format!("{p:.3}"),
+    };
+    let refuted = if fit.refuted { ", refuted" } else { "" };
+    let coefficients = coefficients.collect::<Vec<_>>().join(", ");
+    [coefficients.into(), aicc.into(), format!("{p}{refuted}").into()]
+}
+
+fn definitions(scaling: &Scaling) -> Block<'static> {
+    let work = if scaling.work.counted {
+        "the work that the program reports, by the elapsed time"
+    } else {
+        "1 over the elapsed time: each trial is assumed to do the same work, whatever n is"
+    };
+    let define = |name: &str, text: &str| Text::strong(format!("{name}: ")).then(text);
+    let mut list = vec![
+        define("Throughput", work)
+            .then(". The elapsed time is from just before the program's exec to its end."),
+        define(
+            "Work by CPU second",
+            "the same work by the CPU time of the program and all its processes (getrusage).",
+        ),
+        define(
+            "The workers' time",
+            "n times the elapsed time. Useful is the CPU time that one worker needed for the same work; \
+             what n workers needed beyond that is more CPU per operation. Waiting for a CPU, blocked \
+             and without a worker are sampled while it runs (schedstat of the n busiest threads), some \
+             milliseconds apart.",
+        ),
+        define("Intervals", "95 %, from trials: one number per trial."),
+    ];
+    let accounts = scaling.levels.iter().filter_map(|level| level.account.as_ref());
+    let rests = accounts.filter_map(|account| Some(share(account, ScaleLoss::Rest)?.point));
+    if let Some(worst) = rests.max_by(|a, b| a.abs().total_cmp(&b.abs())) {
+        let sum = rounded(1.0 - worst, Terms::Share);
+        list.push(format!("At the n where they miss 100 % most, the parts sum to {sum}.").into());
+    }
+    Block::fold("How these figures are defined", vec![Block::List(list)])
+}
