@@ -54,7 +54,7 @@ pub(crate) enum Terms<'a> {
     Times,
     /// As a percentage of a whole that is 1.
     Share,
-    /// Likewise, but a small one as so many per million.
+    /// A percentage, but per million where it is small.
     Frequency,
     /// As it is.
     Plain,
@@ -219,7 +219,7 @@ pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
     rounded_to(x, terms, DIGITS_PLAIN)
 }
 
-/// The same with so many significant digits.
+/// Does the same with a number of significant digits.
 fn rounded_to(x: f64, terms: Terms<'_>, digits: i32) -> String {
     if x.is_nan() {
         return "–".into();
@@ -241,7 +241,7 @@ const SHARE_TOLD_MAX: f64 = 100.0;
 
 /// The smallest difference that could be found, or another number that is itself no better known
 /// than to a tenth: two significant digits, since three would be read as if it were. Of a share so large
-/// that it means "no difference at all could be found" only that is told.
+/// that it means "no difference at all could be found" only that is said.
 pub(crate) fn rough(x: f64, terms: Terms<'_>) -> String {
     if x == 0.0 || !x.is_finite() {
         return rounded(x, terms);
@@ -258,7 +258,7 @@ pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
     parts_with(estimate, terms, 0)
 }
 
-/// The same with fewer digits where it would take more than so many columns.
+/// Does the same with fewer digits where it would take more than `columns`.
 pub(crate) fn parts_within(estimate: &Estimate, terms: Terms<'_>, columns: usize) -> Parts {
     let mut fitting = parts(estimate, terms);
     for fewer in 1..=DIGITS_MAX as usize {

@@ -69,7 +69,7 @@ pub fn html_alone(session: &Session<'_>) -> String {
     page::page(session, page::Neighbour::Elsewhere)
 }
 
-/// How a load can be borne, for a terminal of so many columns: what to take, what it does and with
+/// Writes how a load can be served, for a terminal of `width` columns: what to use, what it does and with
 /// which margin, each model beside it, and the measured numbers behind it. What others wrote is made
 /// harmless.
 pub fn advice_text(advice: &Advice, width: usize) -> String {
@@ -171,7 +171,7 @@ pub fn in_letters(text: &str, width: usize, letters: Letters) -> String {
     letters.of_lines(text, width)
 }
 
-/// The grade of a self-test for a terminal likewise: for which size of effect the machine can be
+/// Writes the grade of a self-test for a terminal: for which size of effect the machine can be
 /// trusted, what was missed, wrong or not tested, and what the words of the table mean.
 pub fn grade_text(selftest: &Selftest, width: usize) -> String {
     paint::text(&say::selftest::grade(selftest), width, paint::Folds::Open)
@@ -179,7 +179,7 @@ pub fn grade_text(selftest: &Selftest, width: usize) -> String {
 
 /// What sessions say of each other, for a terminal of `width` columns, with ANSI colours: the gates,
 /// what makes the comparison doubtful, the facts that differ, then what differs, the largest first.
-/// With a `height` so many effects are told as fit into it, without one every comparison is.
+/// With a `height` as many effects are shown as fit into it, without one all are.
 pub fn comparison_text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
     comparison::terminal_text(comparison, width, height)
 }

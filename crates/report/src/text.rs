@@ -43,7 +43,7 @@ fn columns_of(c: char) -> usize {
     if c == '\u{fe0f}' { 1 } else { c.width().unwrap_or(0) }
 }
 
-/// Text made harmless and cut to so many columns; what is cut ends in "…".
+/// Makes text harmless and cuts it to `most` columns; what is cut ends in "…".
 pub(crate) fn cut(text: &str, most: usize) -> String {
     let text = words::cleaned(text);
     if columns(&text) <= most {

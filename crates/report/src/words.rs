@@ -183,12 +183,12 @@ pub(crate) fn sentence(text: &str, most: usize) -> String {
     text
 }
 
-/// Text from outside, made harmless likewise, whatever its length.
+/// Returns text from outside, made harmless, whatever its length.
 pub(crate) fn cleaned(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
-/// Text of several lines from outside, made harmless and bounded likewise; its newlines stay.
+/// Returns text of several lines from outside, made harmless and bounded; its newlines stay.
 pub(crate) fn lines(text: &str, most: usize) -> String {
     text.split('\n').map(|line| short(line, most)).collect::<Vec<_>>().join("\n")
 }
@@ -319,7 +319,7 @@ pub(crate) fn moment(unix_ms: u64) -> String {
     format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
 
-/// A finding's sentence whose number is told elsewhere: "A pipe takes …".
+/// Returns a finding's sentence whose number stands elsewhere: "A pipe takes …".
 pub(crate) fn without_number(sentence: &str) -> String {
     sentence.replace("{}", "…").replace("….", "…")
 }

@@ -138,12 +138,12 @@ fn same_everywhere<'t>(
 /// The unit of a factor's levels. Sessions from before a factor had one say it at the end of the
 /// line about it: "how much is walked, in MiB".
 fn unit_of(factor: &Factor) -> Option<Unit> {
-    let told = || match factor.about.rsplit_once(", in ")?.1 {
+    let from_about = || match factor.about.rsplit_once(", in ")?.1 {
         "bytes" => Some(Unit::Bytes),
         unit @ ("KiB" | "MiB" | "GiB") => Some(Unit::Other(unit.into())),
         _ => None,
     };
-    factor.unit.clone().or_else(told)
+    factor.unit.clone().or_else(from_about)
 }
 
 fn bytes_per(unit: &Unit) -> Option<f64> {

@@ -93,7 +93,7 @@ impl<'a> Clocks<'a> {
     }
 
     /// What a chart of a response says of it; `None` where it draws elapsed time alone.
-    fn told(&self, response: &str) -> Option<String> {
+    fn clock_of(&self, response: &str) -> Option<String> {
         let carried = self.carried.keys().filter(|(name, _)| *name == response).count();
         (carried > 0).then(|| {
             let treatments = crate::words::counted(carried as u64, "treatment");
@@ -147,7 +147,7 @@ pub(crate) fn figures<'a>(
     figures.splice(figures.len().min(1)..figures.len().min(1), slopes);
     let mut defined: BTreeSet<&str> = BTreeSet::new();
     for figure in &mut figures {
-        figure.clock = figure.responses().into_iter().find_map(|name| clocks.told(name));
+        figure.clock = figure.responses().into_iter().find_map(|name| clocks.clock_of(name));
         if let Some(response) = figure.response()
             && defined.insert(&response.name)
         {

@@ -182,11 +182,11 @@ pub(super) fn draw(response: &Response, curves: &[Curve], lines_of: &str) -> Mar
         counted(curves.len() as u64, "treatment")
     );
     let words = Words { lines_of, of: "observations", label: &label, about: &about };
-    plot(&response.unit, curves, &words, |curve, name, at| told(curve, name, at, response))
+    plot(&response.unit, curves, &words, |curve, name, at| tip(curve, name, at, response))
 }
 
 /// The times of requests, one curve for each kind, in the same form; values in ns. Only the values
-/// at the marks are told: there is one trial.
+/// at the marks are shown: there is one trial.
 pub(crate) fn distribution_of_times(curves: &[Curve]) -> Markup {
     let about = "Chart: distribution of the times of requests. Arrow keys step through the marked \
                  percentiles; the table above holds the same numbers.";
@@ -211,7 +211,7 @@ fn plot(
     unit: &Unit,
     curves: &[Curve],
     words: &Words<'_>,
-    told: impl Fn(&Curve, &str, &Quantile) -> String,
+    tip: impl Fn(&Curve, &str, &Quantile) -> String,
 ) -> Markup {
     let ends = curves.iter().flat_map(|curve| &curve.points).flat_map(|q| [q.low, q.high]);
     let ends: Vec<f64> = ends.collect();
@@ -241,7 +241,7 @@ fn plot(
                             viewBox=(lines::stretched()) preserveAspectRatio="none" {
                             @for curve in curves { (band_and_curve(curve, &x, &y)) }
                         }
-                        @for curve in curves { (marks(curve, &x, &y, &told)) }
+                        @for curve in curves { (marks(curve, &x, &y, &tip)) }
                     }
                 }
                 p.axis-title { (words.label) @if x.is_log() { ", log scale" } }
@@ -294,12 +294,12 @@ fn marks(
     curve: &Curve,
     x: &Scale,
     y: &Scale,
-    told: impl Fn(&Curve, &str, &Quantile) -> String,
+    tip: impl Fn(&Curve, &str, &Quantile) -> String,
 ) -> Markup {
     html! {
         g class=(style_class(curve.style)) {
             @for (name, quantile) in &curve.marked {
-                g.mark data-tip=(told(curve, name, quantile)) {
+                g.mark data-tip=(tip(curve, name, quantile)) {
                     use.point href=(mark_of(curve.style % STYLES)) x=(percent(lines::across(x, quantile.value)))
                         y=(px(lines::down(y, quantile.share))) {}
                 }
@@ -308,7 +308,7 @@ fn marks(
     }
 }
 
-fn told(curve: &Curve, name: &str, quantile: &Quantile, response: &Response) -> String {
+fn tip(curve: &Curve, name: &str, quantile: &Quantile, response: &Response) -> String {
     let shown = |value: f64| value_in(value, Terms::In(&response.unit));
     format!(
         "{}\n{name} of the observations: {}\n{}, in each from {} to {}",
@@ -414,16 +414,16 @@ mod tests {
     #[test]
     fn trials_that_are_not_drawn_are_told() {
         let response = crate::fixture::session(1).manifest.designs[0].responses[0].clone();
-        let told = |trials: usize| {
+        let tip = |trials: usize| {
             let curves = [of(&vec![vec![1.0, 2.0]; trials])];
             let caption = caption(&response, &curves).into_string();
             (caption, table(&response, &curves).into_string())
         };
-        let (caption, table) = told(TRIALS_MAX + 50);
+        let (caption, table) = tip(TRIALS_MAX + 50);
         assert!(caption.starts_with("Of each treatment at most 200 trials are drawn"), "{caption}");
         assert!(caption.contains("up to 250."), "{caption}");
         assert!(table.contains("<td>200 of 250</td>"), "{table}");
-        let (caption, table) = told(TRIALS_MAX);
+        let (caption, table) = tip(TRIALS_MAX);
         assert!(caption.starts_with("Every trial"), "{caption}");
         assert!(table.contains("<td>200</td>"), "{table}");
     }

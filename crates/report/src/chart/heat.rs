@@ -7,7 +7,7 @@ use crate::words;
 use maud::{Markup, html};
 use model::Response;
 
-/// Steps of the scale of colours: more could not be told apart by eye.
+/// Steps of the scale of colours: more look alike.
 const STEPS: usize = 7;
 
 /// Numbers that span more than this are coloured by ratios.

@@ -26,7 +26,7 @@ const STRETCHED: f64 = 1000.0;
 /// Pixels by which lines are moved apart, so that equal values do not hide one another.
 const DODGE_PX: f64 = 5.0;
 
-/// How far dots are moved off their level, in pixels, so that equal values are told apart.
+/// How far dots are moved off their level, in pixels, so that equal values do not hide each other.
 const DOT_SPREAD_PX: f64 = 3.0;
 
 /// A character of a label of the horizontal axis and the gap between two labels, as shares of the
@@ -98,7 +98,7 @@ struct Frame<'a> {
     axis: &'a Axis,
     place: &'a str,
     first: bool,
-    /// Whether the vertical axis, too, is the same in all.
+    /// Whether the vertical axis is also the same in all.
     common: bool,
     /// Cells of the panels before, drawn or not: the rows before in the table behind the chart.
     cells: usize,

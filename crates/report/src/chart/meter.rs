@@ -247,8 +247,8 @@ fn draw_lane(meter: &Meter, lane: usize) -> Markup {
                 }
             }
             div.row-value {
-                b { (told(kind, middle)) } " "
-                span.interval { "most " (told(kind, most)) }
+                b { (amount(kind, middle)) } " "
+                span.interval { "most " (amount(kind, most)) }
             }
         }
     }
@@ -285,8 +285,8 @@ fn steps(
 }
 
 /// A lane's number: the calibration loop's is what it lies above its median.
-pub(crate) fn told(kind: Kind, x: f64) -> String {
-    // Two digits: three would be read as if disturbance could be told that well.
+pub(crate) fn amount(kind: Kind, x: f64) -> String {
+    // Two digits: three would be read as if disturbance were known that well.
     let digits = 10f64.powf(x.abs().max(1e-4).log10().floor() - 1.0);
     let text = rounded((x / digits).round() * digits, Terms::Share);
     if kind == Kind::Clock && x > 0.0 { format!("+{text}") } else { text }
@@ -296,8 +296,8 @@ pub(crate) fn told(kind: Kind, x: f64) -> String {
 /// it and under it [`when`] it was.
 fn says(kind: Kind, bin: &Bin, (middle, most): (f64, f64)) -> String {
     match bin.trials {
-        1 => told(kind, most),
-        _ => format!("median {}, most {}", told(kind, middle), told(kind, most)),
+        1 => amount(kind, most),
+        _ => format!("median {}, most {}", amount(kind, middle), amount(kind, most)),
     }
 }
 

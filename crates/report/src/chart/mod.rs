@@ -33,7 +33,7 @@ pub(crate) use body::{
 pub(crate) use choose::figures;
 pub(crate) use distributions::distribution_of_times;
 pub(crate) use meter::{
-    Kind as MeterKind, Meter, draw as draw_meter, meter, time as meter_time, told as meter_told,
+    Kind as MeterKind, Meter, amount as meter_amount, draw as draw_meter, meter, time as meter_time,
 };
 pub(crate) use region::strip;
 pub(crate) use scale::{Scale, Zero};
@@ -196,17 +196,17 @@ fn drawn_cell(
     dot: impl Fn(usize, f64) -> (String, String),
     estimate: impl Fn(&Estimate) -> Markup,
 ) -> Markup {
-    let (mut circles, mut told) = (String::new(), Vec::new());
+    let (mut circles, mut tips) = (String::new(), Vec::new());
     for (index, (block, value)) in cell.dots.iter().enumerate() {
         let (x, y) = dot(index, *value);
         let _ = write!(circles, "<circle cx=\"{x}\" cy=\"{y}\"></circle>");
-        told.push(format!("{block} {}", value_in(*value, Terms::In(unit))));
+        tips.push(format!("{block} {}", value_in(*value, Terms::In(unit))));
     }
     let kind = if cell.estimate.is_some() { "mark" } else { "lone" };
     let class = format!("{kind} {class}");
     let (x, y) = if axis == "x" { (Some(at), None) } else { (None, Some(at)) };
     html! {
-        svg x=[x] y=[y] class=(class.trim_end()) data-dots=[(!told.is_empty()).then(|| told.join("\n"))] {
+        svg x=[x] y=[y] class=(class.trim_end()) data-dots=[(!tips.is_empty()).then(|| tips.join("\n"))] {
             (PreEscaped(circles))
             @if let Some(known) = &cell.estimate { (estimate(known)) }
         }
@@ -230,7 +230,7 @@ pub(crate) fn px(length: f64) -> String {
     shortest(length, 1)
 }
 
-/// A number with at most so many digits after the point, and no zeros at the end of them.
+/// Returns a number with at most `decimals` digits after the point, and no zeros at the end of them.
 fn shortest(number: f64, decimals: usize) -> String {
     let text = format!("{number:.decimals$}");
     let text = text.trim_end_matches('0').trim_end_matches('.');

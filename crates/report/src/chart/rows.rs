@@ -10,7 +10,7 @@ use model::{Estimate, Response, Unit};
 /// Height of a row of one line, in pixels.
 const HEIGHT: f64 = 30.0;
 
-/// How far dots are moved off the middle, in pixels, so that equal values are told apart.
+/// How far dots are moved off the middle, in pixels, so that equal values do not hide each other.
 const SPREAD_PX: f64 = 8.0;
 
 /// Share of the width left free at each side.

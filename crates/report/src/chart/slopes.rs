@@ -164,9 +164,9 @@ fn panels(
 
 /// A setting in words: the numbers, and what is not the baseline.
 fn setting(settings: &[&Factor], facet: Option<&Factor>, treatment: &Treatment) -> String {
-    let told = || settings.iter().filter(|factor| facet.is_none_or(|f| f.name != factor.name));
-    let all = told().count() <= NAMED_MAX;
-    let words: Vec<String> = told()
+    let varied = || settings.iter().filter(|factor| facet.is_none_or(|f| f.name != factor.name));
+    let all = varied().count() <= NAMED_MAX;
+    let words: Vec<String> = varied()
         .filter_map(|factor| {
             let level = treatment.level(&factor.name)?;
             let number = factor.level(level).is_some_and(|level| level.value.is_some());
@@ -281,7 +281,7 @@ fn draw_slope(
                     line.line x1=(percent(FROM)) y1=(px(from)) x2=(percent(TO)) y2=(px(to)) {}
                     @for (at, cell) in [(FROM, &slope.from), (TO, &slope.to)] {
                         @if let Some(e) = &cell.estimate {
-                            g.mark data-tip=(told(cell, response, slope, ends)) {
+                            g.mark data-tip=(slope_tip(cell, response, slope, ends)) {
                                 line.whisker x1=(percent(at)) x2=(percent(at))
                                     y1=(px(lines::down(y, e.low))) y2=(px(lines::down(y, e.high))) {}
                                 use.point href=(mark_of(slope.style)) x=(percent(at)) y=(px(lines::down(y, e.point))) {}
@@ -298,7 +298,7 @@ fn draw_slope(
     }
 }
 
-fn told(cell: &BodyCell, response: &Response, slope: &Slope, ends: &[String; 2]) -> String {
+fn slope_tip(cell: &BodyCell, response: &Response, slope: &Slope, ends: &[String; 2]) -> String {
     let ratio = slope.ratio.map(|ratio| joined(&parts(&ratio, Terms::Times)));
     let ratio = ratio.map(|ratio| format!("\n{} ÷ {}: {ratio}", ends[1], ends[0]));
     format!("{}{}", tip(cell, &response.unit), ratio.unwrap_or_default())

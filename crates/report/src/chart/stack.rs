@@ -71,7 +71,7 @@ pub(crate) fn stack(pieces: &[Piece<'_>], rest: &Estimate) -> Markup {
 pub(crate) fn shares(parts: &[Option<f64>], names: &[&str]) -> Markup {
     let lengths: Vec<f64> = parts.iter().map(|part| part.map_or(0.0, length)).collect();
     let sum: f64 = lengths.iter().sum();
-    let told: Vec<String> = names
+    let described: Vec<String> = names
         .iter()
         .zip(parts)
         .map(|(name, part)| match part {
@@ -82,11 +82,11 @@ pub(crate) fn shares(parts: &[Option<f64>], names: &[&str]) -> Markup {
     let mut from = 0.0;
     html! {
         @if sum > 0.0 && sum.is_finite() {
-            svg.stack.shares width="100%" height="20" role="img" aria-label=(told.join(", ")) {
+            svg.stack.shares width="100%" height="20" role="img" aria-label=(described.join(", ")) {
                 @for (index, length) in lengths.iter().map(|length| length / sum).enumerate() {
                     @if length > 0.0 {
                         g class=(style_class(index)) {
-                            title { (told[index]) }
+                            title { (described[index]) }
                             rect.piece x=(percent(from)) y="1" width=(percent(length)) height="18" {}
                             @if length >= SHARES_READABLE {
                                 text.piece-number x=(percent(from + length / 2.0)) y="14.5" text-anchor="middle" {
@@ -108,11 +108,12 @@ fn length(share: f64) -> f64 {
 
 /// The bar in words.
 fn words(pieces: &[Piece<'_>], rest: &Estimate) -> String {
-    let told = |label: &str, share: &Estimate| {
+    let described = |label: &str, share: &Estimate| {
         format!("{} {}", short(label, 120), joined(&parts(share, Terms::Share)))
     };
-    let parts: Vec<String> = pieces.iter().map(|piece| told(piece.label, &piece.share)).collect();
-    format!("Of the total: {}; {}.", parts.join(", "), told("the rest", rest))
+    let parts: Vec<String> =
+        pieces.iter().map(|piece| described(piece.label, &piece.share)).collect();
+    format!("Of the total: {}; {}.", parts.join(", "), described("the rest", rest))
 }
 
 /// The colour and the number by which a row of the table is known in the bar.

@@ -50,8 +50,8 @@ impl Drawing for Workers<'_> {
         let room = width.saturating_sub(NAME + SUM).clamp(10, 60);
         let line = |(n, account): &(f64, &ScaleAccount)| {
             let name = format!("n {n}");
-            let told = rounded(account.explained, Terms::Share);
-            format!("{name:<NAME$}{} = {told}", paint(CARE, &lettered(account, room)))
+            let sum = rounded(account.explained, Terms::Share);
+            format!("{name:<NAME$}{} = {sum}", paint(CARE, &lettered(account, room)))
         };
         self.known.iter().map(line).collect()
     }
@@ -81,7 +81,7 @@ fn bar(n: f64, account: &ScaleAccount, present: &[(usize, ScaleLoss)]) -> Markup
         .iter()
         .filter_map(|(style, into)| Some((*style, *into, share(account, *into)?)))
         .collect();
-    let told: Vec<String> = pieces
+    let described: Vec<String> = pieces
         .iter()
         .map(|(_, into, share)| {
             format!("{} {}", loss_words(*into), joined(&parts(share, Terms::Share)))
@@ -101,11 +101,11 @@ fn bar(n: f64, account: &ScaleAccount, present: &[(usize, ScaleLoss)]) -> Markup
         .collect();
     html! {
         span.bar-name { "n " (n) }
-        svg.stack.shares width="100%" height="24" role="img" aria-label={ "n " (n) ": " (told.join(", ")) } {
+        svg.stack.shares width="100%" height="24" role="img" aria-label={ "n " (n) ": " (described.join(", ")) } {
             @for (index, (at, length, style)) in placed.iter().enumerate() {
                 @if *length > 0.0 {
                     g class={ "s" (style) } {
-                        title { (told[index]) }
+                        title { (described[index]) }
                         rect.piece x=(percent(*at)) y="1" width=(percent(*length)) height="22" {}
                         @if *length >= READABLE {
                             text.piece-number x=(percent(at + length / 2.0)) y="16.5" text-anchor="middle" {

@@ -37,7 +37,7 @@ const CHAPTERS: &str = concat!(
 const SCRIPTS: [&str; 4] =
     [include_str!("../page.js"), include_str!("rail.js"), SORT, include_str!("raw.js")];
 
-/// A page is to have at most so many bytes; the trials take what the rest leaves.
+/// The most bytes of a page; the trials take what the rest leaves.
 const PAGE_BYTES: usize = 2_600_000;
 
 /// What stands around the style, the body, the trials and the scripts takes less.
@@ -46,7 +46,7 @@ const AROUND_BYTES: usize = 10_000;
 /// Sorts the tables that are on a page, of a report as of a comparison.
 const SORT: &str = include_str!("sort.js");
 
-/// So many bytes of trials a page carries however large the rest of it is.
+/// The bytes of trials that a page carries however large the rest of it is.
 const TRIALS_BYTES: usize = 100_000;
 
 /// Nothing is fetched from anywhere, even if something on the page asked for it; no script runs but this

@@ -90,9 +90,9 @@ fn legend() -> Markup {
         details {
             summary { "How to read this page" }
             p.small {
-                "Each block of trials gives one number. A claim is supported or refuted if so many \
-                 blocks lie inside or outside the region that would make it true that chance does \
-                 not explain it: at most 5 % of sessions hold a wrong verdict on a claim (exact sign \
+                "Each block of trials gives one number. A claim is supported or refuted if more \
+                 blocks lie inside or outside the region that would make it true than chance \
+                 explains: at most 5 % of sessions hold a wrong verdict on a claim (exact sign \
                  test over blocks, Holm's correction over all claims of the session). Otherwise it is \
                  inconclusive. The A/A controls and the planted answers are tested apart, with 5 % \
                  each. Shaded: the region. Bar: the 95 % confidence interval measured here."

@@ -30,10 +30,10 @@ pub(super) fn lines(claims: &[Claim<'_>], width: usize, folds: Folds) -> Vec<Str
         let measured = words::cleaned(&plain_words(&claim.number));
         let text = format!("{} ({})", claim.text, claim.source);
         let indent = if beside { indent } else { 2 };
-        let told = wrapped(&text, width.saturating_sub(indent));
+        let text_lines = wrapped(&text, width.saturating_sub(indent));
         let fits = beside && columns(&measured) <= number;
         if fits {
-            let first = told.first().map_or("", String::as_str);
+            let first = text_lines.first().map_or("", String::as_str);
             out.push(format!("{verdict}{}  {first}", padded(&measured, number)));
         } else {
             let inner = width.saturating_sub(VERDICT_COLUMNS);
@@ -43,7 +43,7 @@ pub(super) fn lines(claims: &[Claim<'_>], width: usize, folds: Folds) -> Vec<Str
             }
         }
         let space = " ".repeat(indent);
-        out.extend(told.iter().skip(usize::from(fits)).map(|line| format!("{space}{line}")));
+        out.extend(text_lines.iter().skip(usize::from(fits)).map(|line| format!("{space}{line}")));
         out.extend(plain(&claim.missing, &space, width).iter().map(|line| paint(DIM, line)));
         for caveat in &claim.caveats {
             out.extend(styled(CARE, caveat, &space, width));

@@ -13,8 +13,8 @@ const WORDS_MIN: usize = 12;
 
 /// Returns a table as lines of at most `width` columns.
 pub(super) fn lines(table: &Table, width: usize) -> Vec<String> {
-    let mut rows = Rows::default();
-    rows.head = table.columns.iter().map(|column| column.head.clone()).collect();
+    let head = table.columns.iter().map(|column| column.head.clone()).collect();
+    let mut rows = Rows { head, ..Rows::default() };
     for row in &table.rows {
         let cells = row.cells.iter().chain(&row.instead);
         rows.push(row.tone, cells.map(plain_words).collect());
@@ -89,11 +89,11 @@ impl Rows {
         }
         for (index, (tone, cells)) in self.rows.iter().enumerate() {
             let rest = widths[1..].iter().sum::<usize>() + GAP * widths.len().saturating_sub(2);
-            let told = match self.is_instead(index) {
+            let cell_lines = match self.is_instead(index) {
                 true => row(cells, &[widths[0], rest], &[false, false]),
                 false => row(cells, widths, numbers),
             };
-            lines.extend(told.into_iter().map(|line| toned(*tone, line)));
+            lines.extend(cell_lines.into_iter().map(|line| toned(*tone, line)));
         }
         lines
     }
@@ -106,8 +106,8 @@ impl Rows {
                 let text = head.map_or(cell.clone(), |head| format!("{head}: {cell}"));
                 let indent = if index == 0 { "" } else { "  " };
                 let broken = wrapped(&text, width.saturating_sub(indent.len()));
-                let told = broken.iter().map(|line| format!("{indent}{line}"));
-                lines.extend(told.map(|line| match index {
+                let cell_lines = broken.iter().map(|line| format!("{indent}{line}"));
+                lines.extend(cell_lines.map(|line| match index {
                     0 => toned(*tone, paint(BOLD, &line)),
                     _ => line,
                 }));

@@ -187,12 +187,12 @@ fn numbers(session: &Session<'_>, meter: &Meter) -> Table {
     table.columns.extend(meter.kinds.iter().map(|kind| column(head(kind))));
     table.columns.push(column("trials".into()));
     for bin in meter.coarse(session.records) {
-        let told = |(kind, pair): (&chart::MeterKind, &Option<(f64, f64)>)| match pair {
+        let lane = |(kind, pair): (&chart::MeterKind, &Option<(f64, f64)>)| match pair {
             None => Text::from("–"),
-            Some((middle, most)) => Text::from(format!("{} ", chart::meter_told(*kind, *middle)))
-                .then(Text::quiet(chart::meter_told(*kind, *most))),
+            Some((middle, most)) => Text::from(format!("{} ", chart::meter_amount(*kind, *middle)))
+                .then(Text::quiet(chart::meter_amount(*kind, *most))),
         };
-        let lanes = meter.kinds.iter().zip(&bin.lanes).map(told);
+        let lanes = meter.kinds.iter().zip(&bin.lanes).map(lane);
         let from = Text::from(chart::meter_time(bin.from_ns));
         let trials = Text::from(bin.trials.to_string());
         table.row(std::iter::once(from).chain(lanes).chain([trials]));

@@ -11,7 +11,7 @@ pub(crate) const FLOOR_MEANING: &str = "The floor is the smallest difference tha
     found four times in five. It is meant for one number alone, before Holm's correction over the \
     session's claims; a claim of about that size takes more blocks to decide.";
 
-/// What the grades mean; said once likewise.
+/// What the grades mean; also said once.
 const GRADE_MEANING: &str = "Evidence behind a verdict: ●○○ timing only, a clock alone; \
     ●●○ software counter, the kernel or the trial counted what the claim speaks of, or that the \
     treatment was realised; ●●● PMU counter, the processor counted it.";
@@ -61,7 +61,7 @@ pub(crate) fn grade(grade: Grade) -> &'static str {
     }
 }
 
-/// So many claims must lack the same for it to be said once for all of them.
+/// The number of claims that must lack the same for it to be said once for all of them.
 const COMMON_MIN: usize = 3;
 
 /// What would raise the grade of most claims of a session, where several lack the same: it is said

@@ -161,8 +161,8 @@ pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
 fn worth(result: &QuantityResult) -> Option<String> {
     result.estimate?;
     let parts = [evidence::floors(result), evidence::moved_by_tags(result)];
-    let told: Vec<String> = parts.into_iter().flatten().collect();
-    (!told.is_empty()).then(|| format!("{}.", capital(&told.join("; "))))
+    let known_above: Vec<String> = parts.into_iter().flatten().collect();
+    (!known_above.is_empty()).then(|| format!("{}.", capital(&known_above.join("; "))))
 }
 
 /// Returns what is to be known of a number. That it is exact is seen: it has no interval.
@@ -179,7 +179,7 @@ fn caveats(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let refused: Vec<&OutcomeCount> =
         summary.outcomes.iter().filter(|outcome| outcome.outcome == "unsupported").collect();
     // The analysis also warns of these, for those who see its warnings alone.
-    let told = |warning: &str| {
+    let known_above = |warning: &str| {
         let mut reasons = refused.iter().map(|outcome| outcome.reason.as_str());
         let mut checks = summary.failed_checks.iter().map(|(name, _)| name);
         reasons.any(|reason| warning.ends_with(&format!(" could not be made here: {reason}")))
@@ -196,7 +196,7 @@ fn caveats(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
         }
         blocks.push(note(Tone::Care, "–", "not possible here", text));
     }
-    let warnings = summary.warnings.iter().filter(|warning| !told(warning));
+    let warnings = summary.warnings.iter().filter(|warning| !known_above(warning));
     let warnings: Vec<Text> =
         warnings.map(|warning| words::sentence(warning, 1000).into()).collect();
     if !warnings.is_empty() {

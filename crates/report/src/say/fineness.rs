@@ -141,12 +141,12 @@ fn table(chapter: &Chapter<'_>, rows: &[Known<'_>]) -> Table {
     ];
     let mut table = Table::of(&heads).kind("fine", "");
     for row in rows {
-        let told = |x: Option<f64>| Text::from(x.map_or("–".to_string(), floor));
+        let percent = |x: Option<f64>| Text::from(x.map_or("–".to_string(), floor));
         let name = format!("{} ", capital(&label(chapter, row.response)));
         table.row([
             Text::from(name).then(Text::code(row.response)),
-            told(row.floor.and_then(|floor| floor.now)),
-            told(row.floor.and_then(|floor| floor.in_ten_times)),
+            percent(row.floor.and_then(|floor| floor.now)),
+            percent(row.floor.and_then(|floor| floor.in_ten_times)),
             row.variance.map_or("–".into(), |variance| share(variance.total)).into(),
             row.variance.map_or("–".into(), sources),
         ]);

@@ -125,11 +125,11 @@ pub(crate) fn of_treatments(measured: Measured<'_>, treatments: &[Treatment]) ->
     }
     let first = by_fate.keys().next()?;
     let (word, lead) = (word(first, profile), lead(first, profile));
-    let told = by_fate.iter().enumerate().map(|(index, (fate, same))| match index {
+    let reasons = by_fate.iter().enumerate().map(|(index, (fate, same))| match index {
         0 => what(design, fate, same),
         _ => format!("{}: {}", self::lead(fate, profile), what(design, fate, same)),
     });
-    let why = told.collect::<Vec<_>>().join("; ");
+    let why = reasons.collect::<Vec<_>>().join("; ");
     Some(Missing { word, lead, why })
 }
 
@@ -205,6 +205,11 @@ fn apart(design: &Design, treatment: &Treatment) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn whole(missing: &Missing) -> String {
+        format!("{}: {}", missing.lead, missing.why)
+    }
+
     use crate::fixture::{self, Fixture};
     use model::Cell;
 
@@ -232,11 +237,11 @@ mod tests {
     fn what_another_profile_measures_is_told_with_the_profile() {
         let missing = why(&fixture::session(2), &ratio("isolated", "pthread"));
         assert_eq!(missing.word, "not in quick");
-        let told = "not measured in profile quick: mechanism isolated, from profile standard on";
-        assert_eq!(missing.whole(), told);
+        let reasons = "not measured in profile quick: mechanism isolated, from profile standard on";
+        assert_eq!(whole(&missing), reasons);
         let both = why(&fixture::session(2), &ratio("isolated", "clone3"));
         assert_eq!(both.word, "refused here");
-        assert!(both.why.ends_with(&format!("; {told}")), "{}", both.why);
+        assert!(both.why.ends_with(&format!("; {reasons}")), "{}", both.why);
     }
 
     #[test]
@@ -244,7 +249,7 @@ mod tests {
         let mut fixture = fixture::session(2);
         fixture.records.retain(|record| record.treatment.level("mechanism") != Some("fork"));
         let missing = why(&fixture, &ratio("fork", "pthread"));
-        assert_eq!(missing.whole(), "not reached in time: mechanism fork");
+        assert_eq!(whole(&missing), "not reached in time: mechanism fork");
         for record in &mut fixture.records {
             if record.treatment.level("mechanism") == Some("pthread") {
                 record.measured = None;
@@ -256,7 +261,7 @@ mod tests {
         assert!(missing.why.starts_with("the baseline: died of signal 11 while measuring; not"));
         // Where every trial completed, the analysis knows better.
         let missing = why(&fixture, &ratio("vfork", "vfork"));
-        assert_eq!(missing.whole(), "not measured: a remark");
+        assert_eq!(whole(&missing), "not measured: a remark");
     }
 
     #[test]
@@ -266,6 +271,6 @@ mod tests {
         let quantity = Quantity::Value { response: "create_ns".into(), at: uncrossed.clone() };
         assert!(!design.treatments(Profile::Thorough).contains(&design.complete(&uncrossed)));
         let missing = why(&fixture::session(1), &quantity);
-        assert_eq!(missing.whole(), "in no profile: mechanism pool, memory 512");
+        assert_eq!(whole(&missing), "in no profile: mechanism pool, memory 512");
     }
 }

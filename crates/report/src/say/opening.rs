@@ -119,32 +119,32 @@ pub(crate) fn title(session: &Session<'_>) -> &'static str {
 
 /// Returns the grade of a self-test, and what it rests on.
 fn graded(session: &Session<'_>) -> Block<'static> {
-    let told = analysis::selftest(session.summary);
-    let (tone, mark) = match told.grade {
+    let graded = analysis::selftest(session.summary);
+    let (tone, mark) = match graded.grade {
         Some(TrustGrade::A) => (Tone::Good, "✓"),
         Some(TrustGrade::D | TrustGrade::F) => (Tone::Bad, "✗"),
         Some(TrustGrade::B | TrustGrade::C) | None => (Tone::Care, "?"),
     };
     let tallies: Vec<String> =
-        selftest::tallies(&told).iter().map(selftest::Tally::sentence).collect();
+        selftest::tallies(&graded).iter().map(selftest::Tally::sentence).collect();
     let mut text = vec![
-        Text::strong(short(&told.sentence, 600)),
+        Text::strong(short(&graded.sentence, 600)),
         format!(
             "Known answers were planted and measured like anything else. {}.",
             words::capital(&tallies.join("; "))
         )
         .into(),
     ];
-    text.extend(told.reasons.iter().take(REASONS_MAX).map(|reason| short(reason, 400).into()));
-    if told.reasons.len() > REASONS_MAX {
-        text.push(format!("{} more, in the chapters", told.reasons.len() - REASONS_MAX).into());
+    text.extend(graded.reasons.iter().take(REASONS_MAX).map(|reason| short(reason, 400).into()));
+    if graded.reasons.len() > REASONS_MAX {
+        text.push(format!("{} more, in the chapters", graded.reasons.len() - REASONS_MAX).into());
     }
-    let untested = told.untested.iter().take(REASONS_MAX);
+    let untested = graded.untested.iter().take(REASONS_MAX);
     text.extend(untested.map(|it| Text::quiet(format!("Not tested: {}", short(it, 600)))));
-    if !told.advice.is_empty() {
-        text.push(told.advice.clone().into());
+    if !graded.advice.is_empty() {
+        text.push(graded.advice.clone().into());
     }
-    Block::Note(Note { tone, mark, word: selftest::word(told.grade), text })
+    Block::Note(Note { tone, mark, word: selftest::word(graded.grade), text })
 }
 
 /// Returns what must be read before any number: that the machine found differences between identical

@@ -248,7 +248,7 @@ pub(crate) fn diagnosed(
         // A gap whose cause nobody planted has no right answer.
         (Some(named), None) => return ("→", RIGHT.1, format!("named: {}", name(named))),
         (None, None) => {
-            return (OPEN.0, OPEN.1, "none named: no share is told from the others".into());
+            return (OPEN.0, OPEN.1, "none named: no share differs from the others".into());
         }
     };
     (mark, kind, said)
@@ -331,14 +331,14 @@ mod tests {
 
     #[test]
     fn a_truth_without_width_is_one_number() {
-        let told = |region: Region| {
+        let truth_of = |region: Region| {
             let mut planted = planted(region, true, false, true);
             planted.result.estimate = None;
             truth(&planted)
         };
-        assert_eq!(told(Region::within(2.0, 2.0)), "2×");
-        assert_eq!(told(Region::within(1.9, 2.1)), "1.9× to 2.1×");
-        assert_eq!(told(Region::above(1.5)), "at least 1.5×");
+        assert_eq!(truth_of(Region::within(2.0, 2.0)), "2×");
+        assert_eq!(truth_of(Region::within(1.9, 2.1)), "1.9× to 2.1×");
+        assert_eq!(truth_of(Region::above(1.5)), "at least 1.5×");
         // Beside a number it has as many digits as that.
         assert_eq!(truth(&planted(Region::within(2.0, 2.0), true, false, true)), "2.00×");
     }

@@ -57,7 +57,7 @@ impl<'a> Headline<'a> {
     /// Whether a share is of this headline's gap, or of another that begins at the same treatment;
     /// the former counts for more. One that takes away just what the headline compares with says
     /// the headline again, and not why.
-    fn is_told_by(&self, quantity: &Quantity) -> Option<bool> {
+    fn is_explained_by(&self, quantity: &Quantity) -> Option<bool> {
         let Quantity::Share { whole, without, base, .. } = quantity else { return None };
         let complete = |cell| Some(self.design.complete(cell));
         let explains = complete(whole).as_ref() == Some(&self.of) && complete(without) != self.to;
@@ -74,8 +74,8 @@ fn removed(headline: &Headline<'_>, findings: &[FindingResult]) -> Option<Markup
     let mut best: Option<(bool, f64, &FindingResult)> = None;
     for finding in findings {
         let result = &finding.result;
-        let told = headline.is_told_by(&result.quantity);
-        if let (Some(same), Some(share)) = (told, result.estimate.filter(most))
+        let explains = headline.is_explained_by(&result.quantity);
+        if let (Some(same), Some(share)) = (explains, result.estimate.filter(most))
             && best.is_none_or(|(other, point, _)| (other, point) < (same, share.point))
         {
             best = Some((same, share.point, finding));
@@ -97,7 +97,7 @@ fn named(headline: &Headline<'_>, chapter: &Chapter<'_>) -> Option<Markup> {
             let named = diagnosis.named.as_ref()?;
             let blame = diagnosis.suspects.iter().find(|blame| blame.suspect == *named)?;
             // "The gap" is that of the headline, and of nothing else that begins at its treatment.
-            headline.is_told_by(&blame.share.quantity).filter(|same| *same)?;
+            headline.is_explained_by(&blame.share.quantity).filter(|same| *same)?;
             Some((named, blame.share.estimate.filter(most)?))
         })
         .next()?;

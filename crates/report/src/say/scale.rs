@@ -109,7 +109,7 @@ impl Drawing for Curve<'_> {
         let place = |x: f64| ((x / top).clamp(0.0, 1.0) * (room - 1) as f64).round() as usize;
         let mut crossed = self.scaling.cpus.is_none();
         let mut lines = Vec::new();
-        for ((n, estimate), [label, told]) in known().zip(&rows) {
+        for ((n, estimate), [label, shown]) in known().zip(&rows) {
             if !crossed && self.scaling.cpus.is_some_and(|cpus| n > f64::from(cpus)) {
                 lines.push(format!("{:-^width$}", " more workers than CPUs "));
                 crossed = true;
@@ -121,7 +121,7 @@ impl Drawing for Curve<'_> {
             }
             row[place(estimate.point)] = 'o';
             let row: String = row.into_iter().collect();
-            let line = format!("{}  {}  {row}", padded(label, name), padded(told, number));
+            let line = format!("{}  {}  {row}", padded(label, name), padded(shown, number));
             lines.push(line.trim_end().to_string());
         }
         lines
@@ -141,9 +141,9 @@ fn curve<'a>(
     let unit = short(&scaling.work.unit, 24);
     let throughput = format!("#throughput, {unit}");
     let mut numbers = Table::of(&["n", throughput.as_str(), "#times one worker", "#trials"]);
-    let told = |estimate: Option<Estimate>| estimate.map_or("–".into(), |it| plain(&it));
+    let number_of = |estimate: Option<Estimate>| estimate.map_or("–".into(), |it| plain(&it));
     for level in &scaling.levels {
-        let cells = [level.n.to_string(), told(of(level)), told(level.speedup)];
+        let cells = [level.n.to_string(), number_of(of(level)), number_of(level.speedup)];
         numbers.row(cells.into_iter().chain([level.trials.to_string()]));
     }
     let mut caption =

@@ -77,27 +77,27 @@ fn line(subject: &Subject, treatment: &Treatment) -> String {
 
 /// What is true of every trial of it, in sentences.
 fn around(subject: &Subject) -> Vec<String> {
-    let mut told = vec![match subject.shell {
+    let mut sentences = vec![match subject.shell {
         true => "Started by /bin/sh, whose start is timed with it.".to_string(),
         false => "Started without a shell.".to_string(),
     }];
     if !subject.folder.is_empty() {
-        told.push(format!("In the folder {}.", subject.folder));
+        sentences.push(format!("In the folder {}.", subject.folder));
     }
     for (what, commands) in
         [("Before each trial", &subject.prepare), ("After each trial", &subject.cleanup)]
     {
         for words in commands {
-            told.push(format!("{what}, not timed: {}.", words::command_line(words)));
+            sentences.push(format!("{what}, not timed: {}.", words::command_line(words)));
         }
     }
     let own: Vec<String> =
         subject.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
     if subject.clear_environment {
-        told.push("With an environment of its own alone.".into());
+        sentences.push("With an environment of its own alone.".into());
     }
     if !own.is_empty() {
-        told.push(format!("With {} in its environment.", own.join(" ")));
+        sentences.push(format!("With {} in its environment.", own.join(" ")));
     }
     let limits = &subject.limits;
     for (what, value) in [
@@ -108,14 +108,14 @@ fn around(subject: &Subject) -> Vec<String> {
         ("Its CPU time per time, in CPUs, is at most", &limits.cpus_quota),
     ] {
         if !value.is_empty() {
-            told.push(format!("{what} {value}."));
+            sentences.push(format!("{what} {value}."));
         }
     }
     if !subject.exit_codes.is_empty() {
         let codes: Vec<String> = subject.exit_codes.iter().map(i32::to_string).collect();
-        told.push(format!("It succeeds with the exit codes {}.", codes.join(", ")));
+        sentences.push(format!("It succeeds with the exit codes {}.", codes.join(", ")));
     }
-    told
+    sentences
 }
 
 #[cfg(test)]
@@ -162,14 +162,18 @@ mod tests {
         design.claims.clear();
         design.controls =
             vec![Control { response: "create_ns".into(), a: at(&first), b: at(&second) }];
-        let told = |design: &model::Design, memory: &str| {
+        let sentences = |design: &model::Design, memory: &str| {
             let cell = Cell::new([("mechanism", other.as_str()), ("memory", memory)]);
             crate::treatment(design, &design.complete(&cell))
         };
         // An experiment of the catalog means what its factors say.
-        assert!(told(&design, &first).contains("memory"), "{}", told(&design, &first));
+        assert!(sentences(&design, &first).contains("memory"), "{}", sentences(&design, &first));
         design.subject = Some(Subject::default());
-        assert!(!told(&design, &first).contains("memory"), "{}", told(&design, &first));
-        assert!(told(&design, &second).ends_with(" · again"), "{}", told(&design, &second));
+        assert!(!sentences(&design, &first).contains("memory"), "{}", sentences(&design, &first));
+        assert!(
+            sentences(&design, &second).ends_with(" · again"),
+            "{}",
+            sentences(&design, &second)
+        );
     }
 }

@@ -19,7 +19,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis over so many cells with about so many ticks.
+    /// Returns an axis over a number of cells with about a number of ticks.
     pub(super) fn new(scale: Scale, cells: usize, about: usize, terms: Terms<'_>) -> Self {
         let values = scale.ticks(about);
         let largest = values.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));

@@ -270,7 +270,7 @@ fn key(
     sheet: Sheet,
 ) -> (String, usize) {
     let sign = mark(line.style);
-    let told = |(x, cell): &(f64, Cell), whole: bool| {
+    let label_of = |(x, cell): &(f64, Cell), whole: bool| {
         let estimate = cell.estimate.as_ref()?;
         let number = parts_within(estimate, Terms::In(unit), NUMBER_MAX);
         let number = if whole { joined(&number) } else { number.point };
@@ -280,7 +280,7 @@ fn key(
     let ends = [line.points.first(), line.points.last().filter(|_| line.points.len() > 1)];
     let with = |whole: bool| {
         let ends: Vec<String> =
-            ends.iter().flatten().filter_map(|point| told(point, whole)).collect();
+            ends.iter().flatten().filter_map(|point| label_of(point, whole)).collect();
         ends.join("  ")
     };
     let name = sheet.letters.of(&line.name);

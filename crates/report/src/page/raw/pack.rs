@@ -139,7 +139,7 @@ fn decimals(values: impl Iterator<Item = f64> + Clone) -> Option<u32> {
 }
 
 /// Text inside a JSON string, quotes included. `<`, `>` and `&` are written as escapes, so that no
-/// text can end the element that holds it; control characters and line separators likewise.
+/// text can end the element that holds it; neither can control characters and line separators.
 pub(super) fn text(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
