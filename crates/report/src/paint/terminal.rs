@@ -36,7 +36,8 @@ pub(crate) fn lines(blocks: &[Block<'_>], width: usize, folds: Folds) -> Vec<Str
         // What is not a sentence stands apart; under its heading it need not.
         let apart = !matches!(block, Block::Paragraph(..) | Block::Note(_) | Block::List(_));
         let heading = matches!(block, Block::Heading(..));
-        if before.is_some_and(|headed| heading || (!headed && apart)) {
+        let answer = matches!(block, Block::Paragraph(Role::Answer, _));
+        if before.is_some_and(|headed| heading || (!headed && (apart || answer))) {
             blank(&mut out);
         }
         out.extend(lines);
@@ -75,8 +76,12 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             rows.lines(&[false, false], width)
         }
         Block::Figure(figure) => {
+            let drawn = figure.drawing.letters(width);
+            if drawn.is_empty() {
+                return Vec::new();
+            }
             let mut lines = styled(BOLD, &figure.title.words(), "", width);
-            lines.extend(figure.drawing.letters(width));
+            lines.extend(drawn);
             let caption: Vec<String> = figure.caption.iter().map(Text::words).collect();
             lines.extend(styled(DIM, &caption.join(" "), "", width));
             lines
