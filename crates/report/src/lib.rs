@@ -4,7 +4,6 @@
 //! manifest, its records and their summary, and returns strings. It opens no file, prints
 //! nothing, and a session from another machine renders the same as one from this.
 
-mod advice;
 pub mod catalog;
 mod chart;
 mod comparison;
@@ -14,7 +13,6 @@ mod exhibits;
 mod fleet;
 pub mod format;
 mod grade;
-mod load;
 mod missing;
 mod page;
 mod paint;
@@ -83,7 +81,7 @@ pub fn html_alone(session: &Session<'_>) -> String {
 /// which margin, each model beside it, and the measured numbers behind it. What others wrote is made
 /// harmless.
 pub fn advice_text(advice: &Advice, width: usize) -> String {
-    advice::text(advice, width)
+    paint::text(&say::plan(advice), width, paint::Folds::AsOnPage)
 }
 
 /// Writes the answers to what was asked of sessions, wrapped to the width.
@@ -231,28 +229,31 @@ pub struct LoadCurves {
     pub lateness: Vec<(u64, f64)>,
 }
 
+/// What pages of loads need beside the common look: an address is long, and numbers stand close.
+const LOAD_STYLE: &str = "h1 { font-size: clamp(1.35rem, 4vw, 2rem); } .scroll > table { width: auto; min-width: min(100%, 30rem); }";
+
 /// What became of a load, for a terminal of `width` columns, with ANSI colours: throughput, the three
 /// times side by side, what makes it doubtful, errors, what was given up, fairness, the kernel's
 /// queues, what a closed loop would have hidden, the audit. What others wrote is made harmless.
 pub fn load_terminal(result: &LoadResult, width: usize) -> String {
-    load::text(result, width)
+    paint::text(&say::load(result, &LoadCurves::default()), width, paint::Folds::AsOnPage)
 }
 
 /// The same as one self-contained page in the look of the report, with the distributions of the three
 /// times. What others wrote is escaped.
 pub fn load_page(result: &LoadResult, curves: &LoadCurves) -> String {
-    load::page(result, curves)
+    paint::page(&say::load(result, curves), LOAD_STYLE)
 }
 
 /// Up to which rate a server bears a load, for a terminal of `width` columns, with ANSI colours.
 pub fn knee_terminal(knee: &Knee, width: usize) -> String {
-    load::knee_text(knee, width)
+    paint::text(&say::knee(knee), width, paint::Folds::AsOnPage)
 }
 
 /// A server's answers beside those of a simulated one, for a terminal of `width` columns, with ANSI
 /// colours.
 pub fn prediction_terminal(prediction: &LoadPrediction, width: usize) -> String {
-    load::prediction_text(prediction, width)
+    paint::text(&say::prediction(prediction, &[]), width, paint::Folds::AsOnPage)
 }
 
 /// The response times of one load of a prediction as curves: pairs of a time in ns and the share of
@@ -269,5 +270,5 @@ pub struct PredictedCurves {
 /// The same as one self-contained page in the look of the report; `curves` has an element for each
 /// load, in their order. What others wrote is escaped.
 pub fn prediction_page(prediction: &LoadPrediction, curves: &[PredictedCurves]) -> String {
-    load::prediction_page(prediction, curves)
+    paint::page(&say::prediction(prediction, curves), LOAD_STYLE)
 }
