@@ -71,7 +71,8 @@ fn the_cpus_are_those_of_the_session_unless_others_are_stated() {
 fn what_never_settles_is_refused_with_the_least_that_would() {
     let output = plan(BASE, &with(&["--cpus", "2"]));
     assert_eq!(output.status.code(), Some(3), "{}", said(&output));
-    let text = String::from_utf8(output.stdout).unwrap().replace('\n', " ");
+    let text = String::from_utf8(output.stdout).unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("No model sustains this load."), "{text}");
     let advice = json(BASE, &with(&["--cpus", "2"]));
     let Some(Refusal::Cpus { cpus_least, .. }) = of(&advice, "pool").refusal else {

@@ -15,9 +15,7 @@ const STEP_OF_TAIL: f64 = 0.8;
 
 /// The distributions of some times of requests.
 #[derive(Default)]
-pub(crate) struct RequestTimes {
-    curves: Vec<Curve>,
-}
+pub(crate) struct RequestTimes(Vec<Curve>);
 
 impl RequestTimes {
     /// Adds the curve through `points`: pairs of a time in ns and the share of the requests, 0 to 1, both
@@ -32,20 +30,20 @@ impl RequestTimes {
         let points: Vec<Quantile> =
             thinned(points).iter().map(|(ns, share)| drawn_at(*share, *ns as f64)).collect();
         let marked = marked.map(|(name, share, ns)| (name, drawn_at(share, ns))).collect();
-        let (name, style) = (name.into(), self.curves.len());
+        let (name, style) = (name.into(), self.0.len());
         let curve = Curve { name, style, trials: 1, of: 1, observations: 0, points, marked };
-        self.curves.extend((curve.points.len() > 1).then_some(curve));
+        self.0.extend((curve.points.len() > 1).then_some(curve));
     }
 
     /// Returns the figure; `None` without a curve.
     pub(crate) fn figure(self, caption: &str) -> Option<Block<'static>> {
-        let mut points = self.curves.iter().flat_map(|curve| &curve.points);
+        let mut points = self.0.iter().flat_map(|curve| &curve.points);
         let mut caption = vec![caption.into()];
         if points.any(|point| point.value == SHORTEST_DRAWN_NS) {
             caption.push("Times below 1 µs are drawn at 1 µs.".into());
         }
         let title = "How long requests took".into();
-        (!self.curves.is_empty()).then(|| {
+        (!self.0.is_empty()).then(|| {
             Block::Figure(Figure { title, drawing: Box::new(self), caption, numbers: None })
         })
     }
@@ -53,7 +51,7 @@ impl RequestTimes {
 
 impl Drawing for RequestTimes {
     fn svg(&self) -> Markup {
-        distribution_of_times(&self.curves)
+        distribution_of_times(&self.0)
     }
 
     fn letters(&self, _: usize) -> Vec<String> {
