@@ -114,8 +114,10 @@ pub(super) fn asked(plan: &LoadPlan) -> String {
 
 /// Returns what all requests have in common, in sentences.
 pub(super) fn alike(plan: &LoadPlan) -> String {
-    let kept = ["Each connection is for one request.", "Connections are kept."];
-    let mut text = kept[usize::from(plan.keep_alive)].to_string();
+    let mut text = String::from(match plan.keep_alive {
+        true => "Connections are kept.",
+        false => "Each connection is for one request.",
+    });
     if plan.threads > 1 {
         text.push_str(&format!(" The generator has {} threads.", plan.threads));
     }
