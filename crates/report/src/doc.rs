@@ -169,7 +169,8 @@ pub(crate) struct Figure<'a> {
 pub(crate) trait Drawing {
     /// Draws it for a page.
     fn svg(&self) -> Markup;
-    /// Draws it in letters, at most `width` columns wide.
+    /// Draws it in letters, at most `width` columns wide. Without a line the figure is left out: a
+    /// table has its numbers.
     fn letters(&self, width: usize) -> Vec<String>;
 }
 

@@ -4,14 +4,12 @@
 //! manifest, its records and their summary, and returns strings. It opens no file, prints
 //! nothing, and a session from another machine renders the same as one from this.
 
-mod advice;
 pub mod catalog;
 mod chart;
 mod comparison;
 mod doc;
 mod fleet;
 pub mod format;
-mod load;
 mod page;
 mod paint;
 mod say;
@@ -69,11 +67,11 @@ pub fn html_alone(session: &Session<'_>) -> String {
     page::page(session, page::Neighbour::Elsewhere)
 }
 
-/// Writes how a load can be served, for a terminal of `width` columns: what to use, what it does and with
-/// which margin, each model beside it, and the measured numbers behind it. What others wrote is made
-/// harmless.
+/// Returns which model of concurrency sustains a load, for a terminal of `width` columns, with ANSI
+/// colours: what to use, what it does and with which margin, all models, and the measured numbers
+/// behind it. What others wrote is made harmless.
 pub fn advice_text(advice: &Advice, width: usize) -> String {
-    advice::text(advice, width)
+    paint::text(&say::plan(advice), width, paint::Folds::Closed)
 }
 
 /// Writes the answers to what was asked of sessions, wrapped to the width.
@@ -221,28 +219,31 @@ pub struct LoadCurves {
     pub lateness: Vec<(u64, f64)>,
 }
 
-/// What became of a load, for a terminal of `width` columns, with ANSI colours: throughput, the three
-/// times side by side, what makes it doubtful, errors, what was given up, fairness, the kernel's
-/// queues, what a closed loop would have hidden, the audit. What others wrote is made harmless.
+/// Style of the pages of loads beyond the common one: an address is long, and tables are narrow.
+const LOAD_STYLE: &str = "h1 { font-size: clamp(1.35rem, 4vw, 2rem); }
+.scroll > table { width: auto; min-width: min(100%, 30rem); }";
+
+/// Returns what a load did, for a terminal of `width` columns, with ANSI colours: throughput, caveats,
+/// errors, the three times side by side, and details. What others wrote is made harmless.
 pub fn load_terminal(result: &LoadResult, width: usize) -> String {
-    load::text(result, width)
+    paint::text(&say::load(result, &LoadCurves::default()), width, paint::Folds::Closed)
 }
 
-/// The same as one self-contained page in the look of the report, with the distributions of the three
-/// times. What others wrote is escaped.
+/// Returns the same as one self-contained page in the look of the report, with the distributions of the
+/// three times and all counts. What others wrote is escaped.
 pub fn load_page(result: &LoadResult, curves: &LoadCurves) -> String {
-    load::page(result, curves)
+    paint::page(&say::load(result, curves), LOAD_STYLE)
 }
 
-/// Up to which rate a server bears a load, for a terminal of `width` columns, with ANSI colours.
+/// Returns the highest rate that a server sustains, for a terminal of `width` columns, with ANSI colours.
 pub fn knee_terminal(knee: &Knee, width: usize) -> String {
-    load::knee_text(knee, width)
+    paint::text(&say::knee(knee), width, paint::Folds::Closed)
 }
 
-/// A server's answers beside those of a simulated one, for a terminal of `width` columns, with ANSI
-/// colours.
+/// Returns a server's response times next to those of a simulated one, for a terminal of `width`
+/// columns, with ANSI colours.
 pub fn prediction_terminal(prediction: &LoadPrediction, width: usize) -> String {
-    load::prediction_text(prediction, width)
+    paint::text(&say::prediction(prediction, &[]), width, paint::Folds::Closed)
 }
 
 /// The response times of one load of a prediction as curves: pairs of a time in ns and the share of
@@ -256,8 +257,8 @@ pub struct PredictedCurves {
     pub predicted: Vec<(u64, f64)>,
 }
 
-/// The same as one self-contained page in the look of the report; `curves` has an element for each
-/// load, in their order. What others wrote is escaped.
+/// Returns the same as one self-contained page in the look of the report; `curves` has an element for
+/// each load, in their order. What others wrote is escaped.
 pub fn prediction_page(prediction: &LoadPrediction, curves: &[PredictedCurves]) -> String {
-    load::prediction_page(prediction, curves)
+    paint::page(&say::prediction(prediction, curves), LOAD_STYLE)
 }

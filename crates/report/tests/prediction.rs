@@ -14,15 +14,15 @@ fn plain(prediction: &LoadPrediction, width: usize) -> String {
 fn measured_and_predicted_stand_side_by_side() {
     let text = plain(&prediction(), 100);
     for part in [
-        "taken for a pool of 8 workers",
-        "So a request holds a worker for 20.2 ms, and",
-        "198 per second, 50 % of the most: 1980 requests",
-        "+1.0 %",
+        "Simulated as a pool of 8 workers.",
+        "a request holds one for 20.2 ms, and spends 200 µs outside the server.",
+        "198 requests per second, 50 % of the maximum: 1980 requests",
+        "off by +1.0 % at 50 %",
         "+0.0 %",
         "-10.0 %",
-        "half are off by 0.4 % or less, and 99 % by 8.1 % or less.",
+        "off by 0.4 % or less, and 99 % by 8.1 % or less.",
         "By the formula (M/D/c, about) the mean would be 21.1 ms.",
-        "in the simulation alone: 2.",
+        "only in the simulation: 2.",
         "! The generator was busy",
         "! Other programs took 41 % of the CPUs",
     ] {
@@ -44,7 +44,7 @@ fn a_narrow_terminal_is_not_overrun() {
 #[test]
 fn what_was_interrupted_says_so() {
     let early = LoadPrediction { demand: None, loads: Vec::new(), complete: false, ..prediction() };
-    assert!(plain(&early, 80).contains("Interrupted before it was known"));
+    assert!(plain(&early, 80).contains("Interrupted before the demand"));
     let late = LoadPrediction { loads: Vec::new(), complete: false, ..prediction() };
     assert!(plain(&late, 80).contains("not all loads were measured"));
     let mut nothing = prediction();
@@ -63,9 +63,9 @@ fn what_was_interrupted_says_so() {
 fn the_page_holds_what_the_terminal_shows() {
     let page = report::prediction_page(&prediction(), &[curves()]).replace('\u{a0}', " ");
     for part in [
-        "Taken for a pool of 8 workers. Each connection is for one request.",
-        "So a request holds a worker for 20.2 ms, and",
-        "198 per second, 50 % of the most: 1980 requests",
+        "Simulated as a pool of 8 workers. Each connection is for one request.",
+        "a request holds one for 20.2 ms, and",
+        "198 requests per second, 50 % of the maximum: 1980 requests",
         "By the formula (M/D/c, about) the mean would be 21.1 ms.",
         "The generator was busy",
         "Other programs took 41 % of the CPUs",
@@ -82,5 +82,5 @@ fn the_page_holds_what_the_terminal_shows() {
     assert!(report::prediction_page(&late, &[]).contains("Interrupted: not all loads"));
     assert!(!report::prediction_page(&late, &[]).contains("How long requests took"));
     let early = LoadPrediction { demand: None, loads: Vec::new(), ..late };
-    assert!(report::prediction_page(&early, &[]).contains("Interrupted before it was known"));
+    assert!(report::prediction_page(&early, &[]).contains("Interrupted before the demand"));
 }

@@ -187,7 +187,7 @@ pub(super) fn draw(response: &Response, curves: &[Curve], lines_of: &str) -> Mar
 
 /// The times of requests, one curve for each kind, in the same form; values in ns. Only the values
 /// at the marks are shown: there is one trial.
-pub(crate) fn distribution_of_times(curves: &[Curve]) -> Markup {
+pub(super) fn distribution_of_times(curves: &[Curve]) -> Markup {
     let about = "Chart: distribution of the times of requests. Arrow keys step through the marked \
                  percentiles; the table above holds the same numbers.";
     let words = Words { lines_of: "kind of time", of: "requests", label: "time", about };

@@ -21,6 +21,7 @@ pub(crate) mod squeezes;
 mod stack;
 mod table;
 mod throughput;
+mod times;
 pub(crate) mod workers;
 
 #[cfg(test)]
@@ -31,7 +32,6 @@ pub(crate) use body::{
     Body, Cell, Curve, Field, Figure, Grid, Group, Line, Panel, Quantile, Slopes,
 };
 pub(crate) use choose::figures;
-pub(crate) use distributions::distribution_of_times;
 pub(crate) use meter::{
     Kind as MeterKind, Meter, amount as meter_amount, draw as draw_meter, meter, time as meter_time,
 };
@@ -39,6 +39,7 @@ pub(crate) use region::strip;
 pub(crate) use scale::{Scale, Zero};
 pub(crate) use stack::{Piece, key, shares, stack};
 pub(crate) use throughput::throughput;
+pub(crate) use times::RequestTimes;
 pub(crate) use {lines::scale_of, rows::log_tick, rows::scale_of as scale_of_rows};
 
 use crate::format::{Parts, Terms, count, parts, value_in};

@@ -188,7 +188,7 @@ fn row(table: &Table, row: &Row) -> Markup {
     html! {
         tr.(class(row.tone))[toned] {
             @for (index, cell) in row.cells.iter().enumerate() {
-                @if index == 0 { th scope="row" { (inline(cell)) } }
+                @if index == 0 { th scope="row" .number[number(0)] { (inline(cell)) } }
                 @else if table.kind == "wide" { td { (light(cell)) } }
                 @else { td .number[number(index)] { (inline(cell)) } }
             }

@@ -36,7 +36,8 @@ pub(crate) fn lines(blocks: &[Block<'_>], width: usize, folds: Folds) -> Vec<Str
         // What is not a sentence stands apart; under its heading it need not.
         let apart = !matches!(block, Block::Paragraph(..) | Block::Note(_) | Block::List(_));
         let heading = matches!(block, Block::Heading(..));
-        if before.is_some_and(|headed| heading || (!headed && apart)) {
+        let answer = matches!(block, Block::Paragraph(Role::Answer, _));
+        if before.is_some_and(|headed| heading || (!headed && (apart || answer))) {
             blank(&mut out);
         }
         out.extend(lines);
@@ -80,7 +81,7 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
         Block::Figure(figure) => {
             let drawn = figure.drawing.letters(width);
             if drawn.is_empty() {
-                return drawn;
+                return Vec::new();
             }
             let mut lines = styled(BOLD, &figure.title.words(), "", width);
             lines.extend(drawn);

@@ -4,7 +4,8 @@ use crate::text::columns;
 use maud::{Markup, html};
 use proptest::prelude::*;
 
-struct Bar;
+/// A bar of that many lines.
+struct Bar(usize);
 
 impl super::super::doc::Drawing for Bar {
     fn svg(&self) -> Markup {
@@ -12,8 +13,18 @@ impl super::super::doc::Drawing for Bar {
     }
 
     fn letters(&self, width: usize) -> Vec<String> {
-        vec!["#".repeat(width)]
+        vec!["#".repeat(width); self.0]
     }
+}
+
+fn bar(lines: usize) -> Block<'static> {
+    Block::Figure(Figure {
+        title: "Time by model".into(),
+        drawing: Box::new(Bar(lines)),
+        caption: vec!["Each mark is one trial.".into()],
+        numbers: None,
+        shown: false,
+    })
 }
 
 fn sample(cell: &str) -> Doc<'static> {
@@ -26,14 +37,7 @@ fn sample(cell: &str) -> Doc<'static> {
     table.row(["process", "9 µs"]);
     doc.push(Block::heading(2, "The numbers"));
     doc.push(Block::Table(table));
-    let caption = vec!["Each mark is one trial.".into()];
-    doc.push(Block::Figure(Figure {
-        title: "Time by model".into(),
-        drawing: Box::new(Bar),
-        caption,
-        numbers: None,
-        shown: false,
-    }));
+    doc.push(bar(1));
     let more = Block::paragraph(Role::Plain, Text::from("Run ").then(Text::code("scruple run")));
     doc.push(Block::fold("More", vec![more]));
     doc
@@ -58,6 +62,25 @@ fn a_document_reads_alike_on_a_page_and_in_a_terminal() {
 fn details_are_left_out_of_a_terminal_unless_they_are_asked_for() {
     let closed = bare(&text(&sample("thread"), 60, Folds::Closed));
     assert!(!closed.contains("More") && closed.ends_with("Each mark is one trial.\n"), "{closed}");
+}
+
+#[test]
+fn a_figure_without_letters_is_left_out_of_a_terminal() {
+    let mut doc = Doc::new("1.0", "a sample", "sample");
+    doc.push(Block::paragraph(Role::Lead, "Two models on one machine."));
+    doc.push(bar(0));
+    doc.push(Block::paragraph(Role::Answer, "Threads are faster."));
+    let terminal = bare(&text(&doc, 60, Folds::Open));
+    assert_eq!(terminal, "Two models on one machine.\n\nThreads are faster.\n");
+    assert!(page(&doc, "").contains("Time by model"));
+}
+
+#[test]
+fn a_row_that_a_number_names_is_aligned_with_its_head() {
+    let mut table = Table::of(&["#rate", "why"]);
+    table.row(["50", "too slow"]);
+    let page = super::html_blocks(&[Block::Table(table)]).into_string();
+    assert_eq!(page.matches("class=\"number\"").count(), 2, "{page}");
 }
 
 #[test]

@@ -1,0 +1,422 @@
+//! The result of a load.
+
+use crate::LoadCurves;
+use crate::chart::RequestTimes;
+use crate::doc::{Block, Doc, Role, Table, Text, Tone};
+use crate::format::{Terms, count, rounded, value};
+use crate::words::{self, counted, short};
+use model::{
+    Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes, Unit,
+};
+
+/// The percentiles that the figure marks.
+const MARKED: [(&str, f64); 4] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9)];
+
+/// A response time is compared with the service time where it is this many times as long.
+const HIDDEN_LEAST: f64 = 1.1;
+
+/// Answers that send the client elsewhere (RFC 9110, 15.4).
+const REDIRECTS: [u16; 5] = [301, 302, 303, 307, 308];
+
+/// Requests that were never sent are a caveat where they are more than one in this many.
+const UNSENT_ONE_OF: u64 = 1000;
+
+/// Jain's index below which answers were shared out unevenly.
+const FAIR_LEAST: f64 = 0.8;
+
+/// A sentence and how it is meant: a `Plain` one is a detail, any other a note.
+type Remark = (Tone, String);
+
+/// Returns what a load did: throughput, caveats, the three times, details, settings and counts.
+pub(crate) fn load(result: &LoadResult, curves: &LoadCurves) -> Doc<'static> {
+    let lead = asked(&result.plan);
+    let mut doc = begin(&result.scruple, "a load on a server", &result.plan, &lead);
+    doc.push(answer(result.counts.succeeded > 0, throughput(result)));
+    doc.blocks.extend(doubts(&result.doubts));
+    let (details, notes): (Vec<Remark>, Vec<Remark>) =
+        remarks(result).into_iter().partition(|(tone, _)| *tone == Tone::Plain);
+    doc.blocks.extend(notes.into_iter().map(|(tone, text)| Block::note(tone, text)));
+    doc.push(Block::heading(2, "Times"));
+    doc.push(Block::Table(table(result)));
+    let meaning = "Response time runs from the moment a request came due to its answer: what a user \
+                   waits. Service time runs from sending to the answer: what most tools show. Lateness \
+                   runs from the moment a request came due to its sending.";
+    doc.push(Block::paragraph(Role::Small, meaning));
+    doc.blocks.extend(figure(result, curves));
+    doc.push(Block::heading(2, "Details"));
+    doc.push(Block::List(details.into_iter().map(|(_, text)| text.into()).collect()));
+    doc.push(Block::fold("Settings and counts", vec![Block::Facts(facts(result))]));
+    doc
+}
+
+/// Returns a document that begins with the request and what was done with it.
+pub(super) fn begin(
+    version: &str,
+    kind: &'static str,
+    plan: &LoadPlan,
+    lead: &str,
+) -> Doc<'static> {
+    let (method, url) = (short(&plan.method, 20), short(&plan.url, 400));
+    let mut doc = Doc::new(version, kind, url.clone());
+    doc.push(Block::heading(1, format!("{method} {url}")));
+    doc.push(Block::paragraph(Role::Lead, words::capital(lead)));
+    doc
+}
+
+/// Returns an answer, as a note where it is bad news.
+pub(super) fn answer(good: bool, text: String) -> Block<'static> {
+    if good { Block::paragraph(Role::Answer, text) } else { Block::note(Tone::Bad, text) }
+}
+
+/// Returns what makes a result doubtful, as notes.
+pub(super) fn doubts(doubts: &[String]) -> impl Iterator<Item = Block<'static>> {
+    doubts.iter().map(|doubt| Block::note(Tone::Care, words::sentence(doubt, 600)))
+}
+
+/// Returns a time in ns with its unit: "12.3 µs".
+pub(super) fn time(ns: f64) -> String {
+    value(ns, &Unit::Ns)
+}
+
+/// Returns a time in ns with its unit, or "unknown".
+pub(super) fn time_or_unknown(ns: Option<f64>) -> String {
+    ns.map_or("unknown".into(), time)
+}
+
+/// Returns a length in bytes with its unit: "1.25 MB".
+pub(super) fn bytes(bytes: f64) -> String {
+    value(bytes, &Unit::Bytes)
+}
+
+/// Returns a rate without its unit: "1234", "0.520".
+pub(super) fn rate(per_s: f64) -> String {
+    if per_s >= 100.0 { count(per_s.round() as u64) } else { value(per_s, &Unit::Count) }
+}
+
+/// Returns how requests came and what they have in common, in sentences, the first without its
+/// capital.
+pub(super) fn asked(plan: &LoadPlan) -> String {
+    let connections = counted(plan.connections.into(), "connection");
+    let per_s = plan.arrivals.per_s().map_or(String::new(), rate);
+    let open = format!("open loop, {per_s} requests per second");
+    let arrivals = match plan.arrivals {
+        Arrivals::Closed => format!("closed loop, {connections}"),
+        Arrivals::Paced { .. } => {
+            format!("closed loop at {per_s} requests per second, {connections}")
+        }
+        Arrivals::Constant { .. } => format!("{open} at constant intervals, at most {connections}"),
+        Arrivals::Poisson { seed, .. } => {
+            format!("{open} at random intervals (Poisson, seed {seed}), at most {connections}")
+        }
+    };
+    format!("{arrivals}. {}", alike(plan))
+}
+
+/// Returns what all requests have in common, in sentences.
+pub(super) fn alike(plan: &LoadPlan) -> String {
+    let mut text = String::from(match plan.keep_alive {
+        true => "Connections are kept.",
+        false => "Each connection is for one request.",
+    });
+    if plan.threads > 1 {
+        text.push_str(&format!(" The generator has {} threads.", plan.threads));
+    }
+    if plan.body_bytes > 0 {
+        text.push_str(&format!(" Each request has a body of {}.", bytes(plan.body_bytes as f64)));
+    }
+    text
+}
+
+/// Returns the number of requests that came due.
+fn due(result: &LoadResult) -> u64 {
+    let counts = &result.counts;
+    let errors: u64 = counts.errors.values().sum();
+    counts.answered + errors + counts.timed_out + counts.in_flight + counts.unsent
+}
+
+/// Returns a percentile of some times, in ns; `None` where it is unknown.
+fn percentile(times: &LoadTimes, percent: f64) -> Option<f64> {
+    let found = times.percentiles.iter().find(|known| known.percent == percent)?;
+    found.ns.map(|ns| ns as f64)
+}
+
+fn throughput(result: &LoadResult) -> String {
+    let counts = &result.counts;
+    let (due, elapsed) = (count(due(result)), time(result.elapsed_ns as f64));
+    let (succeeded, per_s) = (count(counts.succeeded), rate(result.throughput_per_s));
+    match (counts.succeeded, counts.answered) {
+        (0, 0) => format!("No request was answered: {due} came due in {elapsed}."),
+        (0, _) => format!("No request succeeded: {due} came due in {elapsed}."),
+        _ => format!(
+            "Throughput: {per_s} requests per second. {succeeded} of {due} succeeded in {elapsed}."
+        ),
+    }
+}
+
+/// Returns a row for each percentile, and a column for each of the three times.
+fn table(result: &LoadResult) -> Table {
+    let mut table = Table::of(&["requests", "#response", "#service", "#lateness"]);
+    table.row(row(result, "shortest", |times| time_or_unknown(times.min_ns.map(|ns| ns as f64))));
+    for known in &result.response.percentiles {
+        let name = format!("p{}", known.percent);
+        table.row(row(result, &name, |of| time_or_unknown(percentile(of, known.percent))));
+    }
+    table.row(row(result, "longest", |times| time_or_unknown(times.max_ns.map(|ns| ns as f64))));
+    table.row(row(result, "mean", |times| time_or_unknown(times.mean_ns)));
+    table.row(row(result, "known", |times| count(times.count)));
+    table.row(row(result, "given up", |times| count(times.censored)));
+    table
+}
+
+fn row(result: &LoadResult, name: &str, cell: impl Fn(&LoadTimes) -> String) -> [String; 4] {
+    [name.into(), cell(&result.response), cell(&result.service), cell(&result.lateness)]
+}
+
+fn figure(result: &LoadResult, curves: &LoadCurves) -> Option<Block<'static>> {
+    let mut figure = RequestTimes::default();
+    figure.add("response", &points(&curves.response, &result.response), marks(&result.response));
+    figure.add("service", &points(&curves.service, &result.service), marks(&result.service));
+    // In a closed loop without a pace nothing can be late.
+    if result.plan.arrivals != Arrivals::Closed {
+        figure.add(
+            "lateness",
+            &points(&curves.lateness, &result.lateness),
+            marks(&result.lateness),
+        );
+    }
+    figure.figure(
+        "The share of the requests that had been answered (lateness: sent) within a time. A curve \
+         that ends below 100 % ends where the rest was given up. The marks are p50, p95, p99 and \
+         p99.9.",
+    )
+}
+
+/// Returns a curve from its shortest time on; without a known one, through what the result holds.
+fn points(known: &[(u64, f64)], times: &LoadTimes) -> Vec<(u64, f64)> {
+    let mut points: Vec<(u64, f64)> = times.min_ns.map(|ns| (ns, 0.0)).into_iter().collect();
+    points.extend(known);
+    if known.is_empty() {
+        let few = times.percentiles.iter();
+        points.extend(few.filter_map(|known| Some((known.ns?, known.percent / 100.0))));
+        points.extend(times.max_ns.filter(|_| times.censored == 0).map(|ns| (ns, 1.0)));
+    }
+    points
+}
+
+fn marks(times: &LoadTimes) -> impl Iterator<Item = (&'static str, f64, f64)> {
+    MARKED
+        .iter()
+        .filter_map(|(name, percent)| Some((*name, percent / 100.0, percentile(times, *percent)?)))
+}
+
+fn facts(result: &LoadResult) -> Vec<(String, Text)> {
+    let (plan, counts) = (&result.plan, &result.counts);
+    let duration = plan.duration_ms.map(|ms| format!("after {}", time(ms as f64 * 1e6)));
+    let requests = plan.requests.map(|n| format!("after {}", counted(n, "request")));
+    let ends: Vec<String> = duration.into_iter().chain(requests).collect();
+    let mut facts = vec![
+        ("ends", ends.join(" or ")),
+        ("timeout", time(plan.timeout_ms as f64 * 1e6)),
+        ("came due", count(due(result))),
+        ("sent", count(counts.sent)),
+        ("answered", count(counts.answered)),
+        ("succeeded (status below 400)", count(counts.succeeded)),
+        ("errors", count(counts.errors.values().sum())),
+        ("timed out", count(counts.timed_out)),
+        ("in flight at the end", count(counts.in_flight)),
+        ("never sent", count(counts.unsent)),
+    ];
+    for (name, value) in &plan.headers {
+        facts.push(("header", format!("{}: {}", short(name, 80), short(value, 200))));
+    }
+    facts.into_iter().map(|(name, text)| (name.into(), text.into())).collect()
+}
+
+/// Returns what there is to say beyond the table, the most important first.
+fn remarks(result: &LoadResult) -> Vec<Remark> {
+    let mut all = failed(result);
+    all.extend(given_up(result));
+    all.extend(result.fairness.and_then(fairness));
+    all.extend(network(result));
+    all.push(hidden(result));
+    all.extend(own_lateness(result));
+    all.extend(result.audit.iter().map(audit));
+    all.push((Tone::Plain, cost(result)));
+    all
+}
+
+fn failed(result: &LoadResult) -> Vec<Remark> {
+    let LoadCounts { errors, statuses, .. } = &result.counts;
+    let mut all = Vec::new();
+    for (error, n) in errors.iter().filter(|(_, n)| **n > 0) {
+        all.push((Tone::Bad, format!("{} {}.", counted(*n, "request"), error_words(*error))));
+    }
+    let refused = statuses.range(400..).any(|(_, n)| *n > 0);
+    let redirected = statuses.keys().any(|status| REDIRECTS.contains(status));
+    let each: Vec<String> =
+        statuses.iter().map(|(code, n)| format!("{code}: {}", count(*n))).collect();
+    let (tone, refusal) = match (refused, redirected) {
+        (true, _) => (Tone::Bad, "; throughput does not count 400 and above"),
+        (false, true) => (Tone::Care, ""),
+        (false, false) => (Tone::Plain, ""),
+    };
+    let redirects = if redirected { "; redirects are not followed" } else { "" };
+    if refused || redirected || statuses.len() > 1 {
+        all.push((tone, format!("Answers by status: {}{refusal}{redirects}.", each.join(", "))));
+    }
+    all
+}
+
+/// Returns what an error is, after "12 requests".
+fn error_words(error: LoadError) -> &'static str {
+    match error {
+        LoadError::Refused => "found no listening server (connection refused)",
+        LoadError::Reset => "ended with a reset by the server",
+        LoadError::Closed => {
+            "ended before the answer was complete: the server closed the connection"
+        }
+        LoadError::Socket => "failed with another socket error",
+        LoadError::Garbage => "got an answer that is not HTTP/1.1",
+    }
+}
+
+fn given_up(result: &LoadResult) -> Option<Remark> {
+    let counts = &result.counts;
+    let limit = time(result.plan.timeout_ms as f64 * 1e6);
+    let parts = [
+        (counts.timed_out, format!("had no answer within {limit}")),
+        (counts.in_flight, "had no answer when the time was over".into()),
+        (counts.unsent, "came due and were not sent".into()),
+    ];
+    let given_up = parts.iter().filter(|(n, _)| *n > 0);
+    let given_up: Vec<String> = given_up.map(|(n, what)| format!("{} {what}", count(*n))).collect();
+    let unsent = counts.unsent * UNSENT_ONE_OF > due(result);
+    let tone = if counts.timed_out > 0 || unsent { Tone::Care } else { Tone::Plain };
+    let text = format!(
+        "Requests given up: {}. Percentiles count them as waiting until then (Kaplan–Meier); a \
+         percentile that they leave open is unknown.",
+        given_up.join(", ")
+    );
+    (!given_up.is_empty()).then_some((tone, text))
+}
+
+fn fairness(fair: Fairness) -> Option<Remark> {
+    let [starved, connections] = [fair.starved, fair.connections].map(|n| count(n.into()));
+    let [least, median] = [fair.least, fair.median].map(count);
+    let (most, index) = (counted(fair.most, "answer"), format!("Jain's index {:.2}", fair.index));
+    let remark = if fair.starved > 0 {
+        let text = format!(
+            "{starved} of {connections} connections got no answer, and one got {most} ({index}). The \
+             percentiles do not show that."
+        );
+        (Tone::Bad, text)
+    } else if fair.least == fair.most {
+        (Tone::Plain, format!("Each connection got {most}."))
+    } else {
+        let tone = if fair.index < FAIR_LEAST { Tone::Care } else { Tone::Plain };
+        (tone, format!("Connections got {least} to {most} each, median {median} ({index})."))
+    };
+    (fair.connections > 1).then_some(remark)
+}
+
+fn network(result: &LoadResult) -> Vec<Remark> {
+    let mut all = Vec::new();
+    if let Some(n) = result.network.listen_overflows.filter(|n| *n > 0) {
+        let text = format!(
+            "An accept queue on this machine overflowed ({}): a server accepted connections more \
+             slowly than they came, and its backlog was full.",
+            counted(n, "time")
+        );
+        all.push((Tone::Bad, text));
+    }
+    let modes = result.syn_backoff.iter();
+    let modes =
+        modes.map(|mode| format!("{} s ({})", mode.seconds, counted(mode.requests, "request")));
+    let modes = modes.collect::<Vec<_>>().join(", ");
+    if !modes.is_empty() {
+        let text = format!(
+            "Connecting took {modes}: the kernel's back-off after a lost SYN, not the server's time."
+        );
+        all.push((Tone::Care, text));
+    } else if let Some(n) = result.network.syn_retransmits.filter(|n| *n > 0) {
+        let segments = counted(n, "SYN segment");
+        all.push((Tone::Care, format!("This machine retransmitted {segments} during the load.")));
+    }
+    all
+}
+
+/// Returns what service times alone would hide.
+fn hidden(result: &LoadResult) -> Remark {
+    if result.plan.arrivals == Arrivals::Closed {
+        let text = "In a closed loop, each connection waits for its answer before it sends the next \
+                    request. A stall of the server delays one request per connection and hides those \
+                    that would have come meanwhile. Add --rate and --open to include them.";
+        return (Tone::Plain, text.into());
+    }
+    // Against the response time without the generator's own lateness, which no user would wait for.
+    let worst = [99.0, 95.0, 50.0].into_iter().find_map(|percent| {
+        let service = percentile(&result.service, percent)?;
+        let waited = percentile(&result.punctual, percent);
+        let hides = waited.is_none_or(|waited| waited > HIDDEN_LEAST * service);
+        hides.then_some((percent, time(service), waited))
+    });
+    let Some((percent, service, waited)) = worst else {
+        let text = "Service time hides nothing: hardly any request waited for a connection.";
+        return (Tone::Plain, text.into());
+    };
+    let waited = waited.map_or("longer than could be measured".into(), time);
+    // The table has the generator's own lateness in it.
+    let shown = percentile(&result.response, percent).map(time);
+    let own = shown.is_some_and(|shown| shown != waited);
+    let without = if own { " (without the generator's own lateness)" } else { "" };
+    let text = format!(
+        "p{percent} of the service time is {service}, but users waited {waited}{without}. A tool that \
+         sends a request only after the last answer hides this difference."
+    );
+    (Tone::Care, text)
+}
+
+/// Returns what the generator itself adds to response times where that is no doubt: the doubt says it
+/// itself.
+fn own_lateness(result: &LoadResult) -> Option<Remark> {
+    // In a closed loop nothing is due before it can be sent.
+    let closed = result.plan.arrivals == Arrivals::Closed;
+    if closed || result.own_lateness(LoadResult::OWN_LATENESS_NS).is_some() {
+        return None;
+    }
+    let own = result.own_lateness(0)?;
+    let [punctual, response] = [own.punctual_ns, own.response_ns].map(|ns| time(ns as f64));
+    let text = format!(
+        "The generator sent some requests slightly late. Without that, p{} of the response time would \
+         be {punctual}, not {response}. For times this short, use the service time.",
+        own.percent
+    );
+    Some((Tone::Plain, text))
+}
+
+fn audit(law: &LawCheck) -> Remark {
+    let [left, right] = [law.left, law.right].map(|side| value(side, &Unit::Count));
+    let sides = format!("{}: {left} and {right}", short(&law.law, 80));
+    if law.holds {
+        return (Tone::Plain, format!("Audit passed: {sides}."));
+    }
+    let text = format!("Audit failed: {sides}, more than 2 % apart. Part of this result is wrong.");
+    (Tone::Bad, text)
+}
+
+/// Returns what the generator itself took.
+fn cost(result: &LoadResult) -> String {
+    let (sent, own_ns) = (result.counts.sent, result.generator_cpu_ns as f64);
+    let elapsed_ns = result.elapsed_ns.max(1) as f64;
+    let mut text =
+        format!("The generator used {} of one CPU", rounded(own_ns / elapsed_ns, Terms::Share));
+    if sent > 0 {
+        text.push_str(&format!(" ({} per request)", time(own_ns / sent as f64)));
+    }
+    if let Some(foreign_ns) = result.foreign_cpu_ns {
+        let share = rounded(foreign_ns as f64 / elapsed_ns, Terms::Share);
+        text.push_str(&format!(", all other programs {share}"));
+    }
+    let [read, written] = [result.read_bytes, result.written_bytes].map(|n| bytes(n as f64));
+    text + &format!(". It read {read} and wrote {written}.")
+}

@@ -1,0 +1,295 @@
+//! Which model of concurrency sustains a load, with how many workers.
+
+use super::load::{answer, bytes, rate, time};
+use crate::doc::{Block, Doc, Role, Table, Text, Tone};
+use crate::format::{self, Terms, parts};
+use crate::words::{capital, counted};
+use model::{Advice, Load, MeasuredProgram, Refusal, Staffing, Unit};
+
+/// Returns what to use for a load, what it does, why other models fail, and what that rests on.
+pub(crate) fn plan(advice: &Advice) -> Doc<'static> {
+    let mut doc = Doc::new(&advice.scruple, "a plan for a load", advice.session.clone());
+    doc.push(Block::paragraph(Role::Lead, stated(&advice.load)));
+    let best = advice.models.iter().find(|one| Some(&one.model) == advice.recommended.as_ref());
+    doc.push(answer(best.is_some(), recommended(best, advice)));
+    if let Some(best) = best {
+        doc.push(Block::paragraph(Role::Further, behaviour(best, advice)));
+    }
+    for program in &advice.measured {
+        doc.push(Block::paragraph(Role::Further, measured(program, &advice.load)));
+    }
+    if !advice.models.is_empty() {
+        doc.push(Block::Table(models(&advice.models)));
+    }
+    for one in &advice.models {
+        let why = one.refusal.as_ref().map(|refusal| why_not(refusal, one));
+        let text = why.map(|why| format!("{}: {why}.", capital(name(&one.model))));
+        doc.blocks.extend(text.map(|text| Block::note(Tone::Bad, text)));
+    }
+    for gap in &advice.gaps {
+        let mut text = Text::from(format!("Not known: {}.", gap.what));
+        if !gap.measure.is_empty() {
+            text = text.then(" Measure it with ").then(Text::code(&gap.measure)).then(".");
+        }
+        doc.push(Block::note(Tone::Care, text));
+    }
+    if !advice.costs.is_empty() {
+        doc.push(Block::heading(
+            2,
+            format!("Measured in {}, with 95 % confidence intervals", advice.session),
+        ));
+        doc.push(Block::Table(costs(advice)));
+    }
+    doc.push(Block::paragraph(Role::Small, assumptions(advice)));
+    doc
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.0} %", 100.0 * part)
+}
+
+/// Returns a number as `shown` writes it, or a dash.
+fn known<T>(number: Option<T>, shown: impl Fn(T) -> String) -> String {
+    number.map_or("–".into(), shown)
+}
+
+fn stated(load: &Load) -> String {
+    let comes = match (load.rate_per_s.map(rate), load.think_ns) {
+        (Some(per_s), _) => format!("{per_s} requests per second"),
+        (None, think_ns) => {
+            let connections = counted(load.connections.unwrap_or(0).into(), "connection");
+            let next = if think_ns > 0.0 { time(think_ns) } else { "immediately".into() };
+            format!("{connections}, each of which asks again {next} after its answer")
+        }
+    };
+    let (service, share) = (time(load.service_ns), percent(load.cpu_share));
+    let whose = if load.cpus_stated { "as stated" } else { "those of the session's machine" };
+    let each = match load.machines {
+        Some(1) => " on one machine".into(),
+        Some(machines) => format!(" on each of {machines} machines"),
+        None => String::new(),
+    };
+    let cpus = counted(load.cpus.into(), "CPU");
+    let mut text = format!(
+        "Load: {comes}. A request holds a worker for {service}, {share} of it on a CPU. Available: {cpus}\
+         {each} ({whose})."
+    );
+    if let Some(target) = load.target_p95_ns.map(time) {
+        text.push_str(&format!(" Target: 95 % of responses within {target}."));
+    }
+    if let Some(memory) = load.memory_bytes.map(bytes) {
+        text.push_str(&format!(" Workers may use at most {memory}."));
+    }
+    if load.worker_memory_bytes > 0.0 {
+        text.push_str(&format!(" Each allocates {} itself.", bytes(load.worker_memory_bytes)));
+    }
+    text
+}
+
+fn name(model: &str) -> &str {
+    match model {
+        "pool" => "a pool of threads",
+        "thread" => "a thread for each request",
+        "process" => "a process for each request",
+        "event_loop" => "an event loop",
+        other => other,
+    }
+}
+
+/// Returns what to use: "Use a pool of 14 threads."
+fn recommended(best: Option<&Staffing>, advice: &Advice) -> String {
+    let Some(best) = best else {
+        let refused = advice.models.iter().all(|one| one.refusal.is_some());
+        return match (advice.models.is_empty(), refused) {
+            (true, _) => {
+                "This session cannot answer: it measured no cost of a model of concurrency."
+            }
+            (_, true) => "No model sustains this load.",
+            _ => "This session cannot answer: it measured no memory, and a memory limit is stated.",
+        }
+        .into();
+    };
+    let count = best.workers.unwrap_or(0);
+    let what = match (best.model.as_str(), advice.load.connections) {
+        ("pool", _) => format!("a pool of {}", counted(count.into(), "thread")),
+        (one @ ("thread" | "process"), None) => format!("{}, up to {count} at once", name(one)),
+        (one @ ("thread" | "process"), _) => format!("a {one} for each connection, {count} in all"),
+        (other, _) => name(other).into(),
+    };
+    let machines = advice.load.machines.unwrap_or(1);
+    format!("Use {what}{}.", if machines > 1 { " on each machine" } else { "" })
+}
+
+/// Returns what the best model does under the load, and how far it is from its limits.
+fn behaviour(best: &Staffing, advice: &Advice) -> String {
+    let load = &advice.load;
+    let (mean, p95) = (known(best.response_ns, time), known(best.p95_ns, time));
+    let (present, busy) = (known(best.present, rate), known(best.cpu_busy, percent));
+    let mut text = format!(
+        "Responses take {mean} on average, and 95 % take {p95} or less. On average {present} requests are \
+         in progress, and the CPUs are {busy} busy."
+    );
+    if let Some((machines, each)) = load.machines.zip(best.throughput_per_s) {
+        let (all, each) = (rate(f64::from(machines) * each), rate(each));
+        let each = if machines > 1 { format!(" together, {each} each") } else { String::new() };
+        text.push_str(&format!(" Throughput: {all} requests per second{each} (simulated)."));
+    }
+    if let Some((most, per_s)) = best.rate_most_per_s.zip(load.rate_per_s) {
+        let limit = match (load.target_p95_ns, load.workers) {
+            (Some(_), _) => "responses come too late",
+            (None, Some(_)) => "the queue grows without limit",
+            (None, None) => "requests wait long for a worker",
+        };
+        let (most, more) = (rate(most), percent(most / per_s - 1.0));
+        text.push_str(&format!(
+            " It sustains up to {most} requests per second, {more} more, before {limit}."
+        ));
+    }
+    if best.model == "pool" {
+        text.push_str(&workers(best, load));
+    }
+    text + &others(advice, best)
+}
+
+/// Returns the fewest workers of a pool, and how many more the width of the intervals requires.
+fn workers(best: &Staffing, load: &Load) -> String {
+    let counts = (best.workers, best.workers_point, best.workers_least);
+    let (Some(workers), Some(point), Some(least)) = counts else { return String::new() };
+    let mut text = String::new();
+    if load.rate_per_s.is_some() && load.workers.is_none() {
+        let least = counted(least.into(), "worker");
+        text.push_str(&format!(" With fewer than {least} the queue would grow without limit."));
+    }
+    if point != workers {
+        text.push_str(&format!(
+            " The worst ends of the measured intervals require {workers}, their middle {point}."
+        ));
+    }
+    text
+}
+
+/// Returns how the CPU time of other models compares.
+fn others(advice: &Advice, best: &Staffing) -> String {
+    let alike: Vec<&str> = advice.alike.iter().map(|model| name(model)).collect();
+    let others = advice.models.iter().filter(|one| one.model != best.model);
+    match others.max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns)) {
+        _ if !alike.is_empty() => {
+            format!(" CPU time is the same within 5 % with {}.", alike.join(" and "))
+        }
+        Some(most) => {
+            let ([own, more], with) = ([best, most].map(|one| time(one.cpu_ns)), name(&most.model));
+            format!(" A request takes {own} of CPU time, and {more} with {with}.")
+        }
+        None => String::new(),
+    }
+}
+
+fn models(models: &[Staffing]) -> Table {
+    let mut table = Table::of(&["model", "#CPU time", "#workers", "#p95", "#memory"]);
+    for one in models {
+        let mark = if one.refusal.is_none() { Tone::Good.mark() } else { Tone::Bad.mark() };
+        let workers = known(one.workers, |count| count.to_string());
+        let (p95, memory) = (known(one.p95_ns, time), known(one.memory_bytes, bytes));
+        table.row([format!("{mark} {}", name(&one.model)), time(one.cpu_ns), workers, p95, memory]);
+    }
+    table
+}
+
+/// Returns why a model does not sustain the load, without a full stop.
+fn why_not(refusal: &Refusal, one: &Staffing) -> String {
+    let grows = "the queue would grow without limit";
+    let (cpu, event_loop) = (time(one.cpu_ns), one.model == "event_loop");
+    match refusal {
+        Refusal::Cpus { cpus_least, rate_below_per_s } => {
+            let below = rate(*rate_below_per_s);
+            let least = if event_loop {
+                "One thread uses one CPU: it sustains".into()
+            } else {
+                format!("Use at least {cpus_least} CPUs, or send")
+            };
+            format!(
+                "{grows}. A request takes {cpu} of CPU time. {least} fewer than {below} requests per second"
+            )
+        }
+        Refusal::Workers { workers_least } => {
+            format!("{grows} with fewer than {workers_least} workers")
+        }
+        Refusal::Late { p95_ns, workers_enough } => {
+            let p95 = time(*p95_ns);
+            format!(
+                "95 % of responses would take up to {p95}. {workers_enough} workers would be enough"
+            )
+        }
+        Refusal::Target { p95_ns, cpus_least } => {
+            let remedy = match cpus_least {
+                Some(cpus) => format!("{cpus} CPUs would be enough"),
+                None if event_loop => "More CPUs do not help one thread".into(),
+                None => "Only a shorter service time would help, not more CPUs or workers".into(),
+            };
+            let p95 = time(*p95_ns);
+            format!("95 % of responses take up to {p95} with any number of workers. {remedy}")
+        }
+        Refusal::Memory { needed_bytes, workers_fit } => {
+            let needed = bytes(*needed_bytes);
+            format!("the workers need {needed}, and {workers_fit} fit into the memory")
+        }
+    }
+}
+
+fn costs(advice: &Advice) -> Table {
+    let mut table = Table::of(&["cost", "#estimate", "experiment"]);
+    for cost in &advice.costs {
+        let number = Text::number(parts(&cost.estimate, Terms::In(&cost.unit)));
+        table.row([cost.what.as_str().into(), number, cost.experiment.as_str().into()]);
+    }
+    table
+}
+
+fn measured(program: &MeasuredProgram, load: &Load) -> String {
+    let MeasuredProgram { experiment, factor, best_level, .. } = program;
+    let throughput = format::estimate(&program.throughput, Some(&Unit::PerSecond));
+    let asked = load.rate_per_s.map(rate).unwrap_or_default();
+    match &program.level {
+        Some(level) => format!(
+            "Measured in {experiment}: {throughput} with {factor} {level}, the smallest {factor} whose \
+             whole interval is above {asked} per second."
+        ),
+        None => format!(
+            "Measured in {experiment}: no {factor} has its whole interval above {asked} per second. The \
+             highest throughput is {throughput}, with {factor} {best_level}."
+        ),
+    }
+}
+
+/// Returns what the answer rests on beside the measurements.
+fn assumptions(advice: &Advice) -> String {
+    let load = &advice.load;
+    let times = "It assumes that service times and think times are exponentially distributed, that the \
+                 stated service time and CPU share are right, and that nothing else uses the CPUs.";
+    let memory = if load.worker_memory_bytes > 0.0 {
+        ""
+    } else {
+        " A worker's own data is not in its memory (--worker-memory)."
+    };
+    let Some(simulated) = &advice.simulated else {
+        let who = if load.connections.is_some() {
+            "connections send requests"
+        } else {
+            "requests arrive"
+        };
+        return format!(
+            "The plan is computed from the worst ends of the intervals. {times} Then 95 % of responses are \
+             within three times the mean; steadier times mean shorter waits. It also assumes that {who} at \
+             random, and that a small process creates the threads or processes.{memory}"
+        );
+    };
+    let connections = counted(simulated.connections.into(), "connection");
+    let requests = counted(simulated.requests, "request");
+    format!(
+        "The plan is simulated request by request: one machine with {connections}, and {requests} for each \
+         model, with the costs above at the worst ends of their intervals. {times} It also assumes that \
+         connections are spread evenly, and that the machines are like the measured one and do not wait for \
+         each other at a database or network. What a kernel does differently with this number of \
+         connections was not measured. A worker's memory is that measured with few workers.{memory}"
+    )
+}
