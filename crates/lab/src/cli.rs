@@ -56,13 +56,11 @@ pub(crate) enum Command {
     /// The file is TOML: a command with placeholders, factors with their levels, and claims.
     /// docs/studies.md describes every key; --init writes a file to start from.
     ///
-    /// A first set of complete blocks has all treatments in random order. It takes as long as it
-    /// takes, unless --time-budget limits it. Further blocks follow where intervals are wide. Each
-    /// block measures the baseline twice: this A/A control shows how small a difference the session
-    /// can find for your command.
+    /// The first blocks have all treatments in random order; only --time-budget limits their time.
+    /// Further blocks follow where intervals are wide. Each block measures the baseline twice: this
+    /// A/A control shows how small a difference the session can find for your command.
     ///
-    /// If the command of a treatment fails, the report gives the reason and the other treatments
-    /// continue.
+    /// If a treatment's command fails, the report gives the reason and the others continue.
     Study(StudyArgs),
     /// Measure how your program scales with its workers
     ///
@@ -72,7 +70,7 @@ pub(crate) enum Command {
     /// evidence. After the first complete blocks it measures next the number of workers whose trial
     /// narrows the curve most. docs/scaling.md explains how to read the answer.
     ///
-    /// With --fit, it analyses throughput that was measured elsewhere in the same way.
+    /// With --fit, it analyses throughput measured elsewhere in the same way.
     Scale(scale::ScaleArgs),
     /// List the experiments
     List(ListArgs),
@@ -145,8 +143,7 @@ pub(crate) enum Command {
     /// in a repository as manifest.json and trials.ndjson alone.
     ///
     /// A condition for --fail-if is EXPERIMENT[.RESPONSE][{FACTOR=LEVEL,…}] > +N% or < -N%. The default
-    /// response is that of the experiment's first finding; without levels, every treatment is
-    /// compared.
+    /// is the response of the experiment's first finding, at every treatment.
     #[command(after_help = COMPARE_EXIT_CODES)]
     Compare(CompareArgs),
     /// Export a stored session for other tools
@@ -410,8 +407,7 @@ pub(crate) struct SyscallsArgs {
     /// Print JSON instead of text
     #[arg(long)]
     pub(crate) json: bool,
-    /// Write the result to this file; `-`, the default, is standard output, which the command uses
-    /// also
+    /// Write the result to this file, not to standard output (`-`), where the command also writes
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
     /// The command with its arguments

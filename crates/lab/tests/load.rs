@@ -99,6 +99,7 @@ fn what_the_command_line_cannot_mean_is_refused() {
 fn the_help_lists_the_exit_codes() {
     let output = load(&["--help"]);
     let text = String::from_utf8(output.stdout).unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in
         ["Exit codes: 0 measured", "--allow-remote", "three times per request", "docs/load.md"]
     {
