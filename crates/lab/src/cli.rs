@@ -95,11 +95,11 @@ pub(crate) enum Command {
     Selftest(SelftestArgs),
     /// Find the resource that limits a command
     ///
-    /// Co-runners take CPU time, memory bandwidth, shared cache, storage, prompt wake-ups or punctual
-    /// timers away from the command, one at a time and at two strengths, in an interleaved plan.
-    /// scruple measures how much they took. It reports how much the command's time depends on each
-    /// resource, with an interval, and which one limits it. It needs no hardware counters and does
-    /// not change the command.
+    /// Co-runners take one resource at a time away from the command: CPU time, memory bandwidth,
+    /// shared cache, storage, prompt wake-ups or punctual timers. They take it at two strengths, and
+    /// scruple measures how much. It reports how much the command's time depends on each resource,
+    /// with an interval, and which one limits it. It needs no hardware counters and does not change
+    /// the command.
     ///
     /// Each trial starts the command once; expect about a hundred runs. A quarter of the CPUs, and at
     /// least one of two, is reserved for co-runners; the command always has the others.
@@ -155,10 +155,10 @@ pub(crate) enum Command {
     Query(query::QueryArgs),
     /// Plan the model of concurrency and the number of workers
     ///
-    /// scruple reads the costs of a thread, a process, a hand-off to a pool and a switch, and the
-    /// memory of a worker, from a session of the experiments create, switch and workers. Queueing
-    /// formulas (M/M/c for workers and for CPUs) give the rest. The answer is computed from the worst
-    /// ends of the measured intervals, and shows these numbers and its margin.
+    /// scruple reads measured costs from a session of the experiments create, switch and workers: a
+    /// thread, a process, a hand-off to a pool, a switch, the memory of a worker. Queueing formulas
+    /// (M/M/c for workers and for CPUs) give the rest. The answer is computed from the worst ends of
+    /// the measured intervals, and shows these numbers and its margin.
     ///
     /// A load is a rate of requests, or a number of connections; each connection waits for its answer
     /// before it sends the next request. Numbers need their units. If connections are spread over
