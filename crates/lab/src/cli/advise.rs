@@ -7,41 +7,41 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("load").required(true).args(["rate", "connections"]))]
 pub(crate) struct AdviseArgs {
-    /// The session's folder
+    /// The session that has the measured costs
     #[arg(value_name = "SESSION")]
     pub(crate) session: PathBuf,
-    /// Requests that come, such as 500/s or 90/min
+    /// Plan for this rate of requests, such as 500/s or 90/min
     #[arg(long, value_name = "RATE", value_parser = quantity::rate)]
     pub(crate) rate: Option<f64>,
-    /// Connections of which each asks again when it has its answer
+    /// Plan for N connections; each sends its next request after the answer
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::CONNECTIONS_SPREAD_MAX)))]
     pub(crate) connections: Option<u32>,
-    /// Spread the connections evenly over so many machines, each with so many CPUs, of which one is
-    /// simulated [default: one, by formulas, of at most 10,000 connections]
+    /// Spread the connections evenly over M machines of --cpus each, and simulate one of them
+    /// [default: one machine, by formulas, with at most 10,000 connections]
     #[arg(long, value_name = "M", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::MACHINES_MAX)), conflicts_with_all = ["rate", "target_p95"])]
     pub(crate) machines: Option<u32>,
-    /// How long a connection waits after its answer before it asks again [default: not at all]
+    /// Let a connection wait this long between an answer and its next request [default: 0]
     #[arg(long, value_name = "TIME", value_parser = quantity::time, conflicts_with = "rate")]
     pub(crate) think: Option<f64>,
-    /// How long a request keeps a worker busy where nobody else is served, on average, such as 20ms
+    /// Mean service time of a request on an idle server, such as 20ms
     #[arg(long, value_name = "TIME", value_parser = quantity::time)]
     pub(crate) service: f64,
-    /// The part of the service in which a CPU is needed, such as 0.3; in the rest the worker waits
+    /// Fraction of the service time that needs a CPU, such as 0.3; the worker waits for the rest
     #[arg(long, value_name = "SHARE", value_parser = quantity::share)]
     pub(crate) cpu_share: f64,
-    /// The time within which 95 % of the requests are to be answered, such as 100ms
+    /// Require 95 % of the requests to be answered within this time, such as 100ms
     #[arg(long, value_name = "TIME", value_parser = quantity::time)]
     pub(crate) target_p95: Option<f64>,
-    /// Memory that all workers together may take, such as 2GiB
+    /// Limit the memory of all workers together, such as 2GiB
     #[arg(long, value_name = "SIZE", value_parser = quantity::memory)]
     pub(crate) memory: Option<f64>,
-    /// What a worker allocates itself, beyond what the session measured, such as 8MiB
+    /// Add the memory that each worker allocates itself, such as 8MiB
     #[arg(long, value_name = "SIZE", value_parser = quantity::memory)]
     pub(crate) worker_memory: Option<f64>,
-    /// Judge a pool of so many workers instead of finding how many are needed
+    /// Judge a pool of N workers instead of finding the number needed
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::WORKERS_MAX)))]
     pub(crate) workers: Option<u32>,
-    /// CPUs that serve [default: as many as the session could use]
+    /// Serve with N CPUs [default: the number that the session could use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(analysis::CPUS_MAX)))]
     pub(crate) cpus: Option<u32>,
     /// Print the answer as JSON (docs/plan.schema.json)

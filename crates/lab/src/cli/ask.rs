@@ -3,17 +3,17 @@
 use clap::Args;
 use std::path::PathBuf;
 
-/// Answer with any quantity of a session, with its interval
+/// Compute any quantity of a session, with its interval
 ///
-/// A quantity is a response at some levels, or is formed of such: a ratio (/), a difference (-),
+/// A quantity is a response at some levels, or a combination: a ratio (/), a difference (-),
 /// growth(… over FACTOR), linearity(…), proportion(…), share(…) or rate(…). A factor that is not named
-/// stands at its baseline. docs/quantities.md has the grammar; `scruple explain EXPERIMENT` lists the
+/// has its baseline level. docs/quantities.md has the grammar; `scruple explain EXPERIMENT` lists the
 /// names.
 ///
-/// Exit code 3: a session has no answer, and says why.
+/// The exit code is 3 if a session has no answer; the output gives the reason.
 #[derive(Debug, Args)]
 pub(crate) struct AskArgs {
-    /// Sessions, or folders that hold sessions
+    /// Sessions, or folders of sessions
     #[arg(value_name = "SESSION", required = true)]
     pub(crate) sessions: Vec<PathBuf>,
     /// The quantity, such as 'create.whole_ns[fork] / create.whole_ns[pthread]'

@@ -5,120 +5,120 @@ use clap::{Args, ValueEnum};
 use model::ServerKind;
 use std::path::PathBuf;
 
-/// The most connections: what web::load takes.
+/// The most connections: the limit of web::load.
 const CONNECTIONS_MAX: i64 = 1 << 16;
 
 /// The most threads of the generator.
 const THREADS_MAX: u32 = 1024;
 
-/// The most workers of a server that is simulated: what laws::station takes.
+/// The most workers of a simulated server: the limit of laws::station.
 const SERVER_WORKERS_MAX: u32 = 1_000_000;
 
 /// The longest time, in ms: a week.
 const TIME_MAX_MS: f64 = 7.0 * 24.0 * 3600.0 * 1e3;
 
 const EXIT_CODES: &str = "Exit codes: 0 measured, whatever the server answered; 2 usage or \
-environment error, or nothing was answered; 3 interrupted (what was measured until then is shown), \
-or no capacity was found (--find-knee) or not all was predicted (--predict).";
+environment error, or no request was answered; 3 interrupted (the results so far are shown), no \
+capacity found (--find-knee), or some predictions missing (--predict).";
 
-/// Put a load on an HTTP server, and say what users would wait
+/// Load an HTTP server and measure its users' response times
 ///
-/// Three times of each request are kept: response (from the moment it was to come), service (from its
-/// sending: what most tools show), and lateness, the difference. Requests that were given up stay in
-/// the percentiles. Errors are no throughput.
+/// scruple records three times per request: response time (from the moment that the request was due),
+/// service time (from its sending; most tools report this one), and lateness, their difference.
+/// Requests that timed out stay in the percentiles. Errors do not count as throughput.
 ///
-/// Without --rate, each connection asks again when it has its answer (closed loop). With it, requests
-/// come due at that rate; with --open, too, on further connections where all are waiting.
-/// docs/load.md says how to read the answer.
+/// Without --rate, each connection sends its next request when it has its answer (closed loop). With
+/// --rate, requests come due at that rate. With --open also, further connections are opened when all
+/// are waiting. docs/load.md explains how to read the answer.
 ///
-/// Only this machine is asked unless --allow-remote is given, with a rate and a time limit.
+/// scruple loads this machine only. --allow-remote permits others, with a rate and a time limit.
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct LoadArgs {
-    /// What to ask for, such as http://127.0.0.1:8080/; http alone, no https
+    /// The URL to request, such as http://127.0.0.1:8080/; http only, not https
     #[arg(value_name = "URL")]
     pub(crate) url: String,
-    /// Connections; in an open loop so many at most [default: 50; 500 in an open loop]
+    /// Use N connections, or at most N in an open loop [default: 50; 500 in an open loop]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=CONNECTIONS_MAX))]
     pub(crate) connections: Option<u32>,
-    /// How long to ask, such as 10s or 1m; with --find-knee, how long to ask at one rate at least
+    /// Send for this time, such as 10s or 1m; with --find-knee, at least this long at each rate
     ///
-    /// [default: 10s unless --requests is given; 2s with --find-knee]. With --requests, too, whatever
-    /// comes first ends it.
+    /// [default: 10s unless --requests is given; 2s with --find-knee]. If --requests is given also, the
+    /// first limit that is reached ends the run.
     #[arg(short = 'z', long, value_name = "TIME", value_parser = parse_time_ms)]
     pub(crate) duration: Option<u64>,
-    /// How many requests to send
+    /// Send N requests
     #[arg(short = 'n', long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) requests: Option<u64>,
-    /// Requests per second over all connections, such as 500; with --find-knee the highest rate to try
+    /// Send at this rate over all connections, such as 500 per second; with --find-knee the highest rate
     #[arg(short = 'q', long, value_name = "RATE", value_parser = parse_rate)]
     pub(crate) rate: Option<f64>,
-    /// Open loop: requests come whether or not those before were answered, at random intervals
-    /// (poisson, as users come) or at constant ones
+    /// Send without waiting for earlier answers (open loop), at random intervals (poisson, like users)
+    /// or constant ones
     #[arg(long, value_name = "INTERVALS", value_enum, num_args = 0..=1, require_equals = true, default_missing_value = "poisson")]
     pub(crate) open: Option<Open>,
-    /// The time after which a request is given up
+    /// Give up a request after this time
     #[arg(long, value_name = "TIME", value_parser = parse_time_ms, default_value = "20s")]
     pub(crate) timeout: u64,
-    /// A header, such as 'Accept: text/html'; may be repeated
+    /// Send this header, such as 'Accept: text/html'; may be repeated
     #[arg(short = 'H', long = "header", value_name = "HEADER", value_parser = parse_header)]
     pub(crate) headers: Vec<(String, String)>,
-    /// The method
+    /// Use this method
     #[arg(short, long, value_name = "METHOD", value_parser = parse_method, default_value = "GET")]
     pub(crate) method: String,
-    /// The body of every request
+    /// Send this text as the body of every request
     #[arg(short = 'd', long, value_name = "TEXT", conflicts_with = "body_file")]
     pub(crate) body: Option<String>,
-    /// A file with the body of every request
+    /// Send this file as the body of every request
     #[arg(short = 'D', long, value_name = "FILE")]
     pub(crate) body_file: Option<PathBuf>,
-    /// A new connection for each request
+    /// Open a new connection for each request
     #[arg(long, alias = "disable-keepalive")]
     pub(crate) no_keep_alive: bool,
-    /// Threads of the generator; one sends some 100,000 requests per second
+    /// Run the generator with N threads; one sends about 100,000 requests per second
     #[arg(short, long, value_name = "N", value_parser = parse_threads, default_value = "1")]
     pub(crate) threads: u32,
-    /// No effect, for who comes from oha: response times always begin when a request was to come
+    /// Do nothing; accepted for users of oha. Response times always start when a request is due
     #[arg(long)]
     pub(crate) latency_correction: bool,
-    /// Where random intervals come from; the same seed repeats them
+    /// Seed the random intervals; the same seed repeats them
     #[arg(long)]
     pub(crate) seed: Option<u64>,
-    /// Allow another machine than this one to be asked; only with --rate and a time limit
+    /// Allow loading another machine; needs --rate and a time limit
     #[arg(long)]
     pub(crate) allow_remote: bool,
-    /// Raise the rate until the response time breaks, and say how much the server bears
+    /// Raise the rate until response times exceed the limit, and report the rate that the server sustains
     #[arg(long, conflicts_with_all = ["requests", "html", "hdr_log"])]
     pub(crate) find_knee: bool,
-    /// With --find-knee: what 95 % of the responses may take, such as 50ms [default: 5 times what they
-    /// take at the lowest rate]
+    /// With --find-knee: require 95 % of the responses within this time, such as 50ms [default: 5 times
+    /// their time at the lowest rate]
     #[arg(long, value_name = "TIME", value_parser = quantity::time, requires = "find_knee")]
     pub(crate) limit: Option<f64>,
-    /// With --find-knee: the rate to begin with
+    /// With --find-knee: start at this rate
     #[arg(long, value_name = "RATE", value_parser = parse_rate, requires = "find_knee", default_value = "50")]
     pub(crate) from: f64,
-    /// With --find-knee: the time to measure in [default: 2m]
+    /// With --find-knee: measure for this time at most [default: 2m]
     #[arg(long, value_name = "TIME", value_parser = parse_time_ms, requires = "find_knee")]
     pub(crate) time_budget: Option<u64>,
-    /// Say whether the server does as the queue that it should be: single, pool:8 (workers), each (a
+    /// Compare the server with a simulated queue of this kind: single, pool:8 (workers), each (a
     /// thread per connection) or event-loop:2 (threads)
     ///
-    /// It is asked for one request at a time and for as many as it answers. Then requests come at
-    /// random, at 50, 70 and 90 % of that, and a simulated server of that kind gets the very same
-    /// arrivals. docs/simulation.md says more.
+    /// scruple first measures single requests, then the server's highest rate. Then it sends requests
+    /// at random intervals, at 50, 70 and 90 % of that rate, and gives the simulated server the same
+    /// arrivals. docs/simulation.md has the details.
     #[arg(long, value_name = "SERVER", value_parser = parse_server, conflicts_with_all = ["find_knee", "requests", "rate", "open", "hdr_log", "allow_remote"])]
     pub(crate) predict: Option<ServerKind>,
-    /// With --predict: CPUs that the server may use [default: as many as it was seen to use]
+    /// With --predict: let the server use N CPUs [default: the number that it was seen to use]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=65_536), requires = "predict")]
     pub(crate) server_cpus: Option<u32>,
     /// Print the result as JSON (docs/load.schema.json; with --find-knee docs/knee.schema.json, with
     /// --predict docs/prediction.schema.json)
     #[arg(long)]
     pub(crate) json: bool,
-    /// Also write the result as a page, one file that works offline; `-` is standard output
+    /// Write the result as one HTML file also, which works offline; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) html: Option<PathBuf>,
-    /// Also write the times as a log of histograms that HdrHistogram's tools read
+    /// Write the times as a histogram log also, which the tools of HdrHistogram read
     #[arg(long, value_name = "FILE")]
     pub(crate) hdr_log: Option<PathBuf>,
 }
@@ -132,7 +132,7 @@ pub(crate) enum Open {
     Constant,
 }
 
-/// A length of time in ms: a number and ms, s, m, min or h; without a unit seconds, as hey has it.
+/// Parses a length of time in ms: a number and ms, s, m, min or h; seconds without a unit, as in hey.
 fn parse_time_ms(text: &str) -> Result<u64, String> {
     const RIGHT: &str = "a time is a number and ms, s, m or h, such as 10s";
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -150,7 +150,7 @@ fn parse_time_ms(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Requests per second: a number, or one with its unit.
+/// Parses requests per second: a number, or one with its unit.
 fn parse_rate(text: &str) -> Result<f64, String> {
     const RIGHT: &str = "a rate is a number of requests per second such as 500, or 90/min; from \
                          0.01 to 10,000,000 per second";
@@ -158,14 +158,14 @@ fn parse_rate(text: &str) -> Result<f64, String> {
     per_s.filter(|per_s| (0.01..=1e7).contains(per_s)).ok_or_else(|| RIGHT.into())
 }
 
-/// Digits with at most one point.
+/// Parses digits with at most one point.
 fn plain_number(text: &str) -> Option<f64> {
     let plain = |c: char| c.is_ascii_digit() || c == '.';
     let typed = text.chars().all(plain) && text.starts_with(|c: char| c.is_ascii_digit());
     text.parse().ok().filter(|_| typed)
 }
 
-/// What a server is taken for.
+/// Parses a kind of server.
 fn parse_server(text: &str) -> Result<ServerKind, String> {
     const RIGHT: &str = "expected single, pool:K with K workers, each (a thread or process for each \
                          connection), or event-loop:T with T threads; K and T from 1 to 1,000,000";
@@ -184,7 +184,7 @@ fn parse_server(text: &str) -> Result<ServerKind, String> {
     }
 }
 
-/// hey and oha have `-t` for a time.
+/// Parses a number of threads; in hey and oha, `-t` is a time.
 fn parse_threads(text: &str) -> Result<u32, String> {
     match text.parse() {
         Ok(threads @ 1..=THREADS_MAX) if !text.starts_with('+') => Ok(threads),
@@ -195,7 +195,7 @@ fn parse_threads(text: &str) -> Result<u32, String> {
     }
 }
 
-/// What a name of a method or header may consist of (RFC 9110, 5.6.2: a token).
+/// Reports whether a text is a token (RFC 9110, 5.6.2), as names of methods and headers are.
 fn is_token(text: &str) -> bool {
     let of_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     (1..=256).contains(&text.len()) && text.chars().all(of_token)
@@ -204,20 +204,20 @@ fn is_token(text: &str) -> bool {
 fn parse_method(text: &str) -> Result<String, String> {
     match text {
         _ if !is_token(text) => Err("expected a method such as GET or POST".into()),
-        // Their answers end by other rules.
-        "CONNECT" | "connect" => Err("CONNECT asks for a tunnel and is no request".into()),
+        // Answers to CONNECT end by other rules.
+        "CONNECT" | "connect" => Err("CONNECT asks for a tunnel and cannot be measured".into()),
         _ => Ok(text.into()),
     }
 }
 
 fn parse_header(text: &str) -> Result<(String, String), String> {
-    /// The generator itself says how long the body is, and sends it at once.
+    /// The generator sets these itself from the body.
     const OWN: [&str; 3] = ["content-length", "transfer-encoding", "expect"];
     let (name, value) =
         text.split_once(':').ok_or("expected a name and a value, such as 'Accept: text/html'")?;
     let (name, value) = (name.trim(), value.trim());
     if !is_token(name) {
-        return Err(format!("{name:?} is no name of a header"));
+        return Err(format!("{name:?} is not a valid header name"));
     }
     if OWN.contains(&name.to_ascii_lowercase().as_str()) {
         return Err(format!("{name} follows from the body; leave it out"));
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_for_threads_is_told_its_flag() {
+    fn a_time_for_threads_names_the_right_flag() {
         assert_eq!(parse_threads("4"), Ok(4));
         assert!(parse_threads("20s").is_err_and(|why| why.contains("--timeout")));
     }

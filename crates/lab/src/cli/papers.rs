@@ -1,4 +1,4 @@
-//! What the documents say of the command line, held against it.
+//! Tests that compare the documents with the command line.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
 
-/// docs/commands.md is what the declaration says.
+/// docs/commands.md is generated from the declaration.
 #[test]
 fn docs_commands_are_those_of_the_declaration() {
     let path = Path::new(DOCS).join("commands.md");
@@ -27,10 +27,20 @@ fn docs_commands_are_those_of_the_declaration() {
     }
 }
 
-/// Every `scruple …` that a document tells people to type is understood, and its experiments are
-/// in the catalog.
+/// The first line of a command's help fits a list of commands.
 #[test]
-fn docs_tell_people_to_type_what_is_understood() {
+fn a_command_is_summarised_in_60_characters() {
+    fn check(command: &Command) {
+        let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+        assert!((1..=60).contains(&about.chars().count()), "{}: {about}", command.get_name());
+        subcommands(command).for_each(check);
+    }
+    subcommands(&Cli::command()).for_each(check);
+}
+
+/// Every `scruple …` in a block of a document parses, and its experiments are in the catalog.
+#[test]
+fn docs_show_commands_that_parse() {
     let mut seen = 0;
     let root = Path::new(DOCS).join("..");
     let pages = pages(Path::new(DOCS)).into_iter();
@@ -47,7 +57,7 @@ fn docs_tell_people_to_type_what_is_understood() {
     assert!(seen > 20, "only {seen} commands were found");
 }
 
-/// In running text commands are cut short and have placeholders, but their names and options exist.
+/// In running text commands are shortened and have placeholders, but their names and options exist.
 #[test]
 fn docs_name_commands_and_options_that_exist() {
     let mut seen = 0;
@@ -70,7 +80,7 @@ fn docs_name_commands_and_options_that_exist() {
     assert!(unknown("scruple run --sede 7").is_some());
 }
 
-/// The code in running text that begins with `scruple`.
+/// Returns the code in running text that begins with `scruple`.
 fn mentioned(page: &str) -> Vec<String> {
     let mut fenced = false;
     let outside = page.lines().filter(|line| {
@@ -84,7 +94,7 @@ fn mentioned(page: &str) -> Vec<String> {
     code.filter(|code| code.starts_with("scruple ")).map(String::from).collect()
 }
 
-/// What the command line does not know of a command; the rest may be missing or a placeholder.
+/// Returns the error for an unknown name or option; other words may be missing or placeholders.
 fn unknown(said: &str) -> Option<String> {
     use clap::error::ErrorKind::{InvalidSubcommand, UnknownArgument};
     let placeholder = |word: &String| {
@@ -115,7 +125,7 @@ fn what_is_typed_is_found_and_taken_apart() {
     assert!(parse(&["scruple", "run", "--sede", "7"]).is_err());
 }
 
-/// All documents below a folder.
+/// Returns all documents below a folder.
 fn pages(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -129,7 +139,7 @@ fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The calls of scruple in the blocks of a page that are marked as `sh`.
+/// Returns the calls of scruple in the blocks of a page that are marked as `sh`.
 fn typed(page: &str) -> Vec<Vec<String>> {
     let mut calls = Vec::new();
     let mut line = String::new();
@@ -147,7 +157,7 @@ fn typed(page: &str) -> Vec<Vec<String>> {
     calls
 }
 
-/// The calls of scruple in one line, which may have several, with their words.
+/// Returns the calls of scruple in one line, each as its words.
 fn commands(line: &str) -> Vec<Vec<String>> {
     let mut all = vec![Vec::new()];
     for word in words(line) {
@@ -159,7 +169,7 @@ fn commands(line: &str) -> Vec<Vec<String>> {
     all.into_iter().filter_map(call).collect()
 }
 
-/// A command as scruple's own arguments, if it is scruple that is called.
+/// Returns the arguments of a command if it calls scruple.
 fn call(words: Vec<String>) -> Option<Vec<String>> {
     let variable = |word: &String| word.contains('=') && !word.starts_with('-');
     let prompt = |word: &String| word == "$" || word == "sudo" || variable(word);
@@ -178,7 +188,7 @@ fn call(words: Vec<String>) -> Option<Vec<String>> {
     (program == "scruple").then_some(words)
 }
 
-/// The words of a line as a shell would see them, without its comment.
+/// Splits a line into words as a shell does, without its comment.
 fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -199,14 +209,14 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The whole command line as a page.
+/// Writes the whole command line as a page.
 fn reference() -> String {
     let mut cli = Cli::command();
     cli.build();
     let mut page = String::from(
-        "# Commands\n\nGenerated from the declaration of the command line; change \
-         crates/lab/src/cli.rs, not this file.\nThe same stands in `scruple help COMMAND` and in \
-         `scruple man`.\n",
+        "# Commands\n\nGenerated from the declaration of the command line: change \
+         crates/lab/src/cli.rs, not this file.\n`scruple help COMMAND` and `scruple man` print the \
+         same.\n",
     );
     let named = |command: &Command| format!("[{0}](#{0})", command.get_name());
     let all: Vec<String> = subcommands(&cli).map(named).collect();
@@ -231,12 +241,12 @@ fn subcommands(cli: &Command) -> impl Iterator<Item = &Command> {
     cli.get_subcommands().filter(move |command| !helps(command))
 }
 
-/// Whether an option is the same for all commands, so that one table has it.
+/// Reports whether an option is the same for all commands, so that one table has it.
 fn is_for_all(arg: &Arg) -> bool {
     arg.is_global_set() || matches!(arg.get_action(), ArgAction::Help | ArgAction::Version)
 }
 
-/// A command, and those below it, whose names begin with its own.
+/// Writes a command and its subcommands.
 fn section(page: &mut String, command: &Command, above: &str) {
     let name = format!("{above}{}", command.get_name());
     write!(page, "\n## {name}\n").unwrap();
@@ -267,7 +277,7 @@ fn arguments<'a>(page: &mut String, all: impl Iterator<Item = &'a Arg>) {
     }
 }
 
-/// How an argument is written: `-o`, `--output DIR`.
+/// Returns the notation of an argument: `-o`, `--output DIR`.
 fn name(arg: &Arg) -> String {
     let value = || {
         let names = arg.get_value_names().unwrap_or_default();
@@ -284,7 +294,7 @@ fn name(arg: &Arg) -> String {
     [short, long].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// What an argument means, with the values that it may have and the one that it has by itself.
+/// Returns the meaning of an argument, with its possible values and its default.
 fn meaning(arg: &Arg) -> String {
     let help = arg.get_long_help().or(arg.get_help());
     let mut text = escaped(&help.map(ToString::to_string).unwrap_or_default());
@@ -294,7 +304,7 @@ fn meaning(arg: &Arg) -> String {
         .map(|value| format!("`{}`", value.to_string_lossy()))
         .collect();
     if !defaults.is_empty() && arg.get_action().takes_values() {
-        write!(text, "\n\nIf not given: {}.", defaults.join(", ")).unwrap();
+        write!(text, "\n\nDefault: {}.", defaults.join(", ")).unwrap();
     }
     // The shells are known to the library alone, and no reader wants a table of them.
     let values = arg.get_possible_values();
@@ -308,13 +318,13 @@ fn meaning(arg: &Arg) -> String {
     text
 }
 
-/// The text of a cell, whose paragraphs cannot be such.
+/// Returns a text as a table cell, with `<br>` between its paragraphs.
 fn cell(text: &str) -> String {
     let parts: Vec<String> = text.split("\n\n").map(|part| part.replace('\n', " ")).collect();
     parts.iter().map(|part| part.trim()).collect::<Vec<_>>().join("<br>").replace('|', "\\|")
 }
 
-/// A help text as Markdown: its words, whatever marks are in it. Code stays code.
+/// Escapes a help text for Markdown, except its code.
 fn escaped(text: &str) -> String {
     let mut code = false;
     let mut out = String::new();

@@ -1,55 +1,55 @@
-//! `scruple query`: the words of its command line.
+//! The command line of `scruple query`.
 
 use clap::{Args, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Ask many sessions a question in SQL: DuckDB answers
+/// Query many sessions in SQL with DuckDB
 ///
-/// The trials of all sessions are one table, `trials`, with the columns of `scruple export`; `sessions`
-/// has a row for each session (its machine, kernel, version), `settings` one for each setting of its
-/// machine. --schema lists them. What DuckDB answers goes to standard output; an error in the SQL is
-/// told in DuckDB's own words, with exit code 2.
+/// The table `trials` has the trials of all sessions, with the columns of `scruple export`. The table
+/// `sessions` has a row per session (machine, kernel, version), and `settings` a row per setting of
+/// its machine. --schema lists them. DuckDB's answer goes to standard output. An error in the SQL is
+/// reported in DuckDB's words, with exit code 2.
 ///
-/// DuckDB does not come with scruple. It is the program `duckdb` on the PATH (`pip install duckdb-cli`
-/// brings one), or else the package of that name of python3 (`pip install duckdb`); 1.0 or later.
+/// DuckDB 1.0 or later must be installed: the program `duckdb` on the PATH (`pip install duckdb-cli`),
+/// or the package `duckdb` of python3 (`pip install duckdb`).
 ///
-/// The SQL is yours and may do what DuckDB may, such as to write files. What stands in sessions
-/// never becomes SQL. docs/query.md has questions to begin from.
+/// Your SQL may do whatever DuckDB can, such as write files. Text from sessions never becomes SQL.
+/// docs/query.md has example queries.
 #[derive(Debug, Args)]
 #[command(override_usage = "scruple query [OPTIONS] <DIR>... <SQL>\n       \
     scruple query [OPTIONS] --file <FILE> <DIR>...\n       \
     scruple query --schema [DIR]...")]
 pub(crate) struct QueryArgs {
-    /// Sessions, or folders that hold sessions; and, last, the question in SQL (`-`: from standard input)
+    /// Sessions or folders of sessions, then the SQL as the last word (`-`: from standard input)
     #[arg(value_name = "DIR", required_unless_present = "schema")]
     pub(crate) words: Vec<OsString>,
-    /// Read the question from a file (`-`: from standard input); every other word is a folder
+    /// Read the SQL from this file (`-`: standard input); every other word is a folder
     #[arg(long, value_name = "FILE", conflicts_with = "schema")]
     pub(crate) file: Option<PathBuf>,
-    /// List the tables with their columns, those of the folders' sessions where some are named, and ask
-    /// nothing
+    /// List the tables with their columns, for the sessions of the named folders, if any, and run no
+    /// query
     #[arg(long)]
     pub(crate) schema: bool,
-    /// How the answer is printed [default: table on a terminal, else csv]
+    /// Print the answer in this format [default: table on a terminal, else csv]
     #[arg(short, long, value_enum, conflicts_with = "schema")]
     pub(crate) format: Option<AnswerFormat>,
-    /// Keep the tables in this folder, and use those that are there of sessions that have not changed
+    /// Keep the tables in this folder, and reuse those of unchanged sessions
     #[arg(long, value_name = "DIR", conflicts_with = "schema")]
     pub(crate) keep: Option<PathBuf>,
-    /// The program to ask, in the place of `duckdb` on the PATH
+    /// Run this program instead of `duckdb` on the PATH
     #[arg(long, value_name = "FILE", conflicts_with = "schema")]
     pub(crate) duckdb: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnswerFormat {
-    /// DuckDB's box, as wide as the terminal; of a long answer the first and last rows
+    /// DuckDB's box, as wide as the terminal; a long answer shows its first and last rows
     Table,
-    /// All rows, with a header; an empty cell where there is nothing
+    /// All rows, with a header; NULL is an empty cell
     Csv,
-    /// A list of objects for each question
+    /// A list of objects for each statement
     Json,
-    /// A table for a document
+    /// A Markdown table
     Markdown,
 }

@@ -19,47 +19,49 @@ pub(crate) struct ScaleArgs {
     /// The command; {n} in it is the number of workers
     #[arg(value_name = "CMD", last = true, required_unless_present_any = ["fit", "resume"])]
     pub(crate) command: Vec<String>,
-    /// The numbers of workers: a range, a list, or both, such as 1..8 or 1,2,4..8
+    /// Measure these numbers of workers: a range, a list, or both, such as 1..8 or 1,2,4..8
     ///
-    /// [default: 1, 2, 3, 4, 6, 8, 12 … up to twice the CPUs, and 4 at the least]. One worker is
-    /// always measured: speedups are held against it.
+    /// [default: 1, 2, 3, 4, 6, 8, 12 … up to twice the CPUs, and at least 4]. One worker is always
+    /// measured, since speedups are relative to it.
     #[arg(long, value_name = "LEVELS", value_parser = parse_levels)]
     pub(crate) levels: Option<Levels>,
-    /// Pick the work that was done from what the command prints: the first group of this regular
-    /// expression (or all of it, if it has none), at its last match
+    /// Read the amount of work from the command's output: the first group of this regular expression,
+    /// or the whole match if it has no group, at the last match
     ///
-    /// Without it each trial is taken to do the same work, whatever n is.
+    /// Without this option, scruple assumes that each trial does the same work, whatever n is.
     #[arg(long, value_name = "REGEX")]
     pub(crate) work: Option<String>,
-    /// Where the work is printed
+    /// Read the work from this stream
     #[arg(long, value_enum, default_value_t = WorkFrom::Stdout, requires = "work")]
     pub(crate) work_from: WorkFrom,
-    /// What the work is counted in, such as requests
+    /// Name the unit of the work, such as requests
     #[arg(long, value_name = "WORD", requires = "work")]
     pub(crate) unit: Option<String>,
-    /// Also run as many separate copies at once as there are CPUs, with one worker each: what they
-    /// lose, too, is lost to the hardware and not to locks
+    /// Run separate copies at once also, one per CPU with one worker each; their loss is due to the
+    /// hardware, not to locks
     ///
-    /// The copies run in the same folder; a command that writes a file writes it several times at
+    /// The copies share one folder, so a file that the command writes is written by several copies at
     /// once.
     #[arg(long)]
     pub(crate) copies: bool,
-    /// Limit the command's CPU time per time to so many CPUs, as a container would (cgroup)
+    /// Limit the command to this number of CPUs by a cgroup quota, as a container would
     #[arg(long, value_name = "CPUS", value_parser = parse_cpus)]
     pub(crate) cpu_quota: Option<f64>,
-    /// The time after which a trial is ended, such as 30s or 10m
+    /// End a trial after this time, such as 30s or 10m
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5m")]
     pub(crate) time_limit: u64,
-    /// Fit a file of figures measured elsewhere instead: CSV with the columns n, throughput and
-    /// perhaps trial and cpu_s; `-` is standard input. Trials of the same number count as one block
+    /// Analyse this CSV file instead of measuring; `-` is standard input
+    ///
+    /// Its columns are n, throughput and optionally trial and cpu_s. Trials of the same number form one
+    /// block.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "resume", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
     pub(crate) fit: Option<PathBuf>,
-    /// How much to measure
+    /// Set how much to measure
     #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
     pub(crate) profile: ProfileName,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
-    /// Finish an interrupted session; everything else is as it was begun
+    /// Finish an interrupted session with the options that it was started with
     #[arg(long, value_name = "DIR", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
     pub(crate) resume: Option<PathBuf>,
     /// Print the answer as JSON (docs/scale.schema.json)
@@ -75,7 +77,7 @@ pub(crate) enum WorkFrom {
     Stderr,
 }
 
-/// Numbers of workers: `1..8`, `1,2,4`, or both.
+/// Parses numbers of workers: `1..8`, `1,2,4`, or both.
 fn parse_levels(text: &str) -> Result<Levels, String> {
     const LIKE: &str = "expected numbers of workers such as 1..8 or 1,2,4";
     let number = |text: &str| {
@@ -83,7 +85,9 @@ fn parse_levels(text: &str) -> Result<Levels, String> {
         let value: Option<u64> = text.parse().ok().filter(|_| !text.starts_with('+'));
         match value {
             Some(value @ 1..=WORKERS_MAX) => Ok(value),
-            _ => Err(format!("{text:?} is no number of workers from 1 to {WORKERS_MAX}; {LIKE}")),
+            _ => {
+                Err(format!("{text:?} is not a number of workers from 1 to {WORKERS_MAX}; {LIKE}"))
+            }
         }
     };
     let mut levels = Vec::new();
