@@ -51,7 +51,7 @@ const STEPS: [Step; 6] = [
     Step::Cargo("release binary", &["run", "--release", "--quiet", "--", "--version"]),
     Step::OfRelease(
         "the face, release build",
-        &["test", "--workspace", "--features", "export/parquet", "--test", "face"],
+        &["test", "--workspace", "--features", "export/parquet", "--test", "it", "face::"],
     ),
 ];
 
@@ -59,8 +59,8 @@ const STEPS: [Step; 6] = [
 const OTHERS_AT_MOST: Duration = Duration::from_secs(300);
 
 /// What is tested on a cluster.
-const FLEET: [&str; 6] =
-    ["test", "--workspace", "--features", "export/parquet", "--test", "cluster"];
+const FLEET: [&str; 7] =
+    ["test", "--workspace", "--features", "export/parquet", "--test", "it", "cluster::"];
 
 /// Checks everything. Output of the tools passes through as it comes.
 ///

@@ -27,7 +27,7 @@ mod why;
 mod words;
 
 #[cfg(test)]
-#[path = "../tests/fixture/mod.rs"]
+#[path = "../tests/it/fixture/mod.rs"]
 mod fixture;
 
 pub use text::Letters;
