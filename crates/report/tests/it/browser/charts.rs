@@ -1,7 +1,8 @@
 //! The charts of the recorded session, judged by their marks.
 
-use super::eyes::{Looked, browser};
+use super::eyes::Looked;
 use super::made_up::{row_said, written};
+use super::pipe::browser;
 use crate::fixture::Fixture;
 use crate::grown;
 use crate::recorded;
@@ -58,7 +59,7 @@ fn it_prints_to_few_sheets(looked: &Looked) {
     looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = false; })");
     let folded = "document.querySelectorAll('details:not([open])').length";
     let before = looked.number(folded);
-    let pdf = looked.tab.print_to_pdf(None).unwrap();
+    let pdf = looked.pdf();
     let page = b"/Type /Page";
     let after = |at: usize| pdf.get(at + page.len()).copied();
     let sheets = (0..pdf.len())
@@ -301,10 +302,9 @@ fn marks_speak(looked: &Looked, kind: &str) {
          return [b.left + b.width / 2, b.top + b.height / 2]; }})()"
     ));
     let (x, y) = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
-    let point = |x, y| headless_chrome::browser::tab::point::Point { x, y };
     let shown = "new Promise((done) => setTimeout(() => done(0), 150))";
-    looked.tab.move_mouse_to_point(point(x, y)).unwrap();
-    looked.tab.evaluate(shown, true).unwrap();
+    looked.tab.point_at(x, y);
+    looked.tab.evaluate(shown);
     let said = || looked.text("document.getElementById('tip').textContent");
     let hidden = || looked.ask("document.getElementById('tip').hidden").as_bool().unwrap();
     assert!(!hidden(), "{kind}");
@@ -317,13 +317,13 @@ fn marks_speak(looked: &Looked, kind: &str) {
     };
     let all: Vec<String> = (0..4).map(words).collect();
     assert!(all.contains(&said()), "{kind}: {} is none of {all:?}", said());
-    looked.tab.move_mouse_to_point(point(2.0, 2.0)).unwrap();
-    looked.tab.evaluate(shown, true).unwrap();
+    looked.tab.point_at(2.0, 2.0);
+    looked.tab.evaluate(shown);
     looked.ask(&format!("document.querySelector('{kind}').focus()"));
-    looked.tab.press_key("Escape").unwrap();
+    looked.tab.press("Escape");
     assert!(hidden(), "{kind}");
-    looked.tab.press_key("ArrowRight").unwrap();
-    looked.tab.press_key("ArrowRight").unwrap();
+    looked.tab.press("ArrowRight");
+    looked.tab.press("ArrowRight");
     let second = words(1);
     assert!(!second.is_empty() && second.contains('\n'), "{kind}");
     assert_eq!(said(), second);

@@ -1,9 +1,9 @@
 //! Comparisons that were made up, and what a browser sees of them.
 
-use super::eyes::{Looked, browser};
+use super::eyes::Looked;
+use super::pipe::browser;
 use crate::{compared, hostile, recorded};
 use analysis::{CompareInput, CompareSession, CompareSide};
-use headless_chrome::browser::tab::point::Point;
 use model::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
@@ -125,7 +125,7 @@ fn text_from_outside_does_nothing_in_a_comparison() {
         looked.assert_no_overflow(width);
     }
     looked.ask("document.querySelector('.ratios').focus()");
-    looked.tab.press_key("ArrowRight").unwrap();
+    looked.tab.press("ArrowRight");
     assert_eq!(looked.number("document.getElementById('tip').children.length"), 0.0);
     looked.ask("document.querySelectorAll('.wide th button').forEach((one) => one.click())");
     looked.pictures("compare-hostile-1280");
@@ -327,18 +327,18 @@ fn marks_speak(looked: &Looked) {
              return [b.left + b.width / 2, b.top + b.height / 2]; }})()"
         ));
         let (x, y) = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
-        looked.tab.move_mouse_to_point(Point { x, y }).unwrap();
-        looked.tab.evaluate(shown, true).unwrap();
+        looked.tab.point_at(x, y);
+        looked.tab.evaluate(shown);
         let said = tip(looked);
         assert_eq!(said, looked.text(&format!("{mark}.dataset.tip")), "{chart}");
         assert!(said.contains('[') && said.contains('×'), "{said}");
-        looked.tab.move_mouse_to_point(Point { x: 2.0, y: 2.0 }).unwrap();
-        looked.tab.evaluate(shown, true).unwrap();
+        looked.tab.point_at(2.0, 2.0);
+        looked.tab.evaluate(shown);
         looked.ask(&format!("document.querySelector('{chart}').focus()"));
-        looked.tab.press_key("Escape").unwrap();
+        looked.tab.press("Escape");
         assert_eq!(hidden(looked), json!(true), "{chart}");
-        looked.tab.press_key("ArrowRight").unwrap();
-        looked.tab.press_key("ArrowDown").unwrap();
+        looked.tab.press("ArrowRight");
+        looked.tab.press("ArrowDown");
         let second = format!("document.querySelectorAll('{chart} .mark')[1].dataset.tip");
         assert_eq!(tip(looked), looked.text(&second), "{chart}");
         looked.ask(&format!("document.querySelector('{chart}').blur()"));
@@ -350,7 +350,7 @@ fn marks_speak(looked: &Looked) {
 fn tables_sort(looked: &Looked) {
     let table = "document.querySelector('.wide')";
     looked.ask(&format!("{table}.closest('details').open = true"));
-    looked.tab.wait_for_element(".wide th button").unwrap();
+    looked.tab.wait_for(".wide th button");
     let column = |looked: &Looked| {
         looked.ask(&format!(
             "Array.from({table}.tBodies[0].rows, (row) => row.cells[3].dataset.v || '')"

@@ -1,7 +1,8 @@
 //! What a browser sees of loads, and of servers beside simulated ones.
 
 use super::comparison::marks_stay_inside;
-use super::eyes::{Looked, browser};
+use super::eyes::Looked;
+use super::pipe::browser;
 use crate::loads::{stalled, starved};
 use crate::predicted::{curves, prediction};
 use report::LoadCurves;

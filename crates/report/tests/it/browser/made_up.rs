@@ -1,6 +1,7 @@
 //! Sessions that were made up, each for what it shows.
 
-use super::eyes::{Looked, browser};
+use super::eyes::Looked;
+use super::pipe::browser;
 use crate::{fixture, hostile, recorded};
 use report::Session;
 use serde_json::json;
@@ -52,7 +53,7 @@ fn text_from_outside_does_nothing_in_a_browser() {
             looked.assert_no_overflow(width);
         }
         looked.ask("document.querySelector('.rows').focus()");
-        looked.tab.press_key("ArrowRight").unwrap();
+        looked.tab.press("ArrowRight");
         assert_eq!(looked.number("document.getElementById('tip').children.length"), 0.0);
         looked.pictures(&format!("hostile-{index}-1280"));
         assert_eq!(looked.text("typeof window.bitten"), "undefined");
@@ -80,7 +81,10 @@ fn a_script_that_is_not_the_pages_own_does_not_run() {
     // Both were refused, and nothing else.
     let complaints = looked.complaints();
     assert_eq!(complaints.len(), 2, "{complaints:?}");
-    assert!(complaints.iter().all(|it| it.contains("Content Security Policy")), "{complaints:?}");
+    assert!(
+        complaints.iter().all(|it| it.to_string().contains("Content Security Policy")),
+        "{complaints:?}"
+    );
 }
 
 #[test]
@@ -164,9 +168,9 @@ fn the_meter_speaks(looked: &Looked) {
          return [b.left + b.width / 2, b.top + 3]; }})()"
     ));
     let (x, y) = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
-    looked.tab.move_mouse_to_point(headless_chrome::browser::tab::point::Point { x, y }).unwrap();
+    looked.tab.point_at(x, y);
     let shown = "new Promise((done) => setTimeout(() => done(0), 150))";
-    looked.tab.evaluate(shown, true).unwrap();
+    looked.tab.evaluate(shown);
     let said = looked.text("document.getElementById('tip').textContent");
     // A lane has a line for each stretch, and so have the times that all lanes share.
     let line = |what: &str| looked.text(&format!("{what}.split('\\n')[48]"));
@@ -175,11 +179,8 @@ fn the_meter_speaks(looked: &Looked) {
     assert_eq!(said, format!("CPU time of others: {}\n{}", line(first), line(when)));
     assert!(line(when).ends_with("after the start"), "{}", line(when));
     assert!(said.starts_with("CPU time of others: median "), "{said}");
-    looked
-        .tab
-        .move_mouse_to_point(headless_chrome::browser::tab::point::Point { x: 2.0, y: 2.0 })
-        .unwrap();
-    looked.tab.evaluate(shown, true).unwrap();
+    looked.tab.point_at(2.0, 2.0);
+    looked.tab.evaluate(shown);
 }
 
 #[test]
@@ -196,7 +197,7 @@ fn the_claims_page_works_in_a_browser() {
     assert_eq!(looked.ask(seen), json!(["supported"]));
     assert_eq!(looked.text("location.hash"), "#supported");
     looked.ask("(location.hash = 'refuted', 0)");
-    looked.tab.evaluate("new Promise((done) => setTimeout(() => done(0), 100))", true).unwrap();
+    looked.tab.evaluate("new Promise((done) => setTimeout(() => done(0), 100))");
     assert_eq!(looked.ask(seen), json!(["refuted"]));
     looked.ask("document.querySelector('input[value=all]').click()");
     looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = true; })");
@@ -214,7 +215,7 @@ fn the_claims_page_works_in_a_browser() {
     looked.pictures("claims-print");
     // It leads to the experiment's chapter, and the report leads back.
     looked.ask("(document.querySelector('.by-verdict .claim a').click(), 0)");
-    looked.tab.wait_for_element("#experiment-create").unwrap();
+    looked.tab.wait_for("#experiment-create");
     assert_eq!(looked.text("document.querySelector(location.hash).className"), "experiment");
     assert_eq!(
         looked.text("document.querySelector('#contents p a').getAttribute('href')"),
@@ -347,25 +348,22 @@ fn marks_speak(looked: &Looked) {
          return [b.left + b.width / 2, b.top + b.height / 2]; })()",
     );
     let (x, y) = (at[0].as_f64().unwrap(), at[1].as_f64().unwrap());
-    looked.tab.move_mouse_to_point(headless_chrome::browser::tab::point::Point { x, y }).unwrap();
+    looked.tab.point_at(x, y);
     let shown = "new Promise((done) => setTimeout(() => done(0), 150))";
-    looked.tab.evaluate(shown, true).unwrap();
+    looked.tab.evaluate(shown);
     assert!(!looked.ask("document.getElementById('tip').hidden").as_bool().unwrap());
     let said = looked.text("document.getElementById('tip').textContent");
     assert_eq!(said, row_said(looked, ".figure:has(.plot circle)", 0));
     assert!(said.contains('[') && said.contains("12 trials"), "{said}");
     dots_speak(looked);
 
-    looked
-        .tab
-        .move_mouse_to_point(headless_chrome::browser::tab::point::Point { x: 2.0, y: 2.0 })
-        .unwrap();
-    looked.tab.evaluate(shown, true).unwrap();
+    looked.tab.point_at(2.0, 2.0);
+    looked.tab.evaluate(shown);
     looked.ask("document.querySelector('.rows').focus()");
-    looked.tab.press_key("Escape").unwrap();
+    looked.tab.press("Escape");
     assert!(looked.ask("document.getElementById('tip').hidden").as_bool().unwrap());
-    looked.tab.press_key("ArrowRight").unwrap();
-    looked.tab.press_key("ArrowRight").unwrap();
+    looked.tab.press("ArrowRight");
+    looked.tab.press("ArrowRight");
     let said = looked.text("document.getElementById('tip').textContent");
     assert_eq!(said, row_said(looked, ".figure:has(.rows:not(.meter))", 1));
     looked.ask("document.querySelector('.rows').blur()");
@@ -405,7 +403,7 @@ fn dots_speak(looked: &Looked) {
          })()",
     );
     assert!(dot["far"].as_f64().unwrap() > 8.0, "{dot}");
-    looked.tab.wait_for_element("#speaking .behind th button").unwrap();
+    looked.tab.wait_for("#speaking .behind th button");
     let first = looked.text("document.querySelector('#speaking .behind tbody').textContent");
     // Twice: downwards.
     for _ in 0..2 {
@@ -413,12 +411,8 @@ fn dots_speak(looked: &Looked) {
     }
     let sorted = looked.text("document.querySelector('#speaking .behind tbody').textContent");
     assert_ne!(first, sorted);
-    let point = headless_chrome::browser::tab::point::Point {
-        x: dot["at"][0].as_f64().unwrap(),
-        y: dot["at"][1].as_f64().unwrap(),
-    };
-    looked.tab.move_mouse_to_point(point).unwrap();
-    looked.tab.evaluate("new Promise((done) => setTimeout(() => done(0), 150))", true).unwrap();
+    looked.tab.point_at(dot["at"][0].as_f64().unwrap(), dot["at"][1].as_f64().unwrap());
+    looked.tab.evaluate("new Promise((done) => setTimeout(() => done(0), 150))");
     let (block, value) = dot["told"].as_str().unwrap().split_once(' ').unwrap();
     assert_eq!(
         looked.text("document.getElementById('tip').textContent"),

@@ -7,4 +7,5 @@ mod comparison;
 mod eyes;
 mod load;
 mod made_up;
+mod pipe;
 mod raw;

@@ -1,13 +1,10 @@
 //! What stands around the charts: the table of every trial, sorting, download, contents.
 
-use super::eyes::{Looked, browser};
+use super::eyes::Looked;
 use super::made_up::written;
+use super::pipe::browser;
 use crate::{fixture, hostile, recorded};
 use analysis::Numbers;
-use headless_chrome::protocol::cdp::Browser::{
-    SetDownloadBehavior, SetDownloadBehaviorBehaviorOption,
-};
-use headless_chrome::protocol::cdp::Emulation;
 use model::{Design, Record};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -33,7 +30,7 @@ fn fold(id: &str) -> String {
 /// Opens the table of an experiment and waits until it is there.
 fn unfold(looked: &Looked, id: &str) {
     looked.ask(&format!("{}.open = true", fold(id)));
-    looked.tab.wait_for_element(&format!("#experiment-{id} .raw-table tbody")).unwrap();
+    looked.tab.wait_for(&format!("#experiment-{id} .raw-table tbody"));
 }
 
 /// The cells of a column on all pages of the table, from the first.
@@ -131,7 +128,7 @@ fn sorting_orders(looked: &Looked, fixture: &fixture::Fixture, id: &str) {
     assert!(shown[up.len()..].iter().all(Option::is_none), "a dash stands last");
 
     looked.ask(&format!("{cell}.querySelector('button').focus()"));
-    looked.tab.press_key("Enter").unwrap();
+    looked.tab.press("Enter");
     assert_eq!(looked.text(&format!("{cell}.getAttribute('aria-sort')")), "descending");
     let shown = read(&column(looked, id, name));
     assert_eq!(
@@ -175,13 +172,8 @@ fn filters_choose(looked: &Looked, own: &[&Record], id: &str) {
 
 /// Presses the button and waits for the file.
 fn downloaded(looked: &Looked, id: &str, folder: &Path) -> String {
-    let allow = SetDownloadBehavior {
-        behavior: SetDownloadBehaviorBehaviorOption::Allow,
-        browser_context_id: None,
-        download_path: Some(folder.display().to_string()),
-        events_enabled: None,
-    };
-    looked.tab.call_method(allow).unwrap();
+    let allow = json!({"behavior": "allow", "downloadPath": folder});
+    looked.tab.call("Browser.setDownloadBehavior", &allow);
     looked.ask(&format!("{}.querySelector('.raw-save').click()", fold(id)));
     let since = Instant::now();
     loop {
@@ -338,7 +330,7 @@ fn the_table_of_estimates_sorts_across_units() {
     let experiment = fixture.summary.experiments.iter().find(|e| e.id == id).unwrap();
     let table = format!("document.querySelector('#experiment-{id} .wide')");
     looked.ask(&format!("{table}.closest('details').open = true"));
-    looked.tab.wait_for_element(&format!("#experiment-{id} .wide th button")).unwrap();
+    looked.tab.wait_for(&format!("#experiment-{id} .wide th button"));
     let names = |looked: &Looked| -> Vec<String> {
         let cells = looked.ask(&format!(
             "Array.from({table}.tBodies[0].rows, (row) => row.cells[1].textContent)"
@@ -395,7 +387,7 @@ fn the_contents_stay_within_reach() {
         looked.ask(&format!(
             "document.getElementById('experiment-{id}').scrollIntoView({{behavior: 'instant'}})"
         ));
-        looked.tab.evaluate(settled, true).unwrap();
+        looked.tab.evaluate(settled);
     };
     for id in ["workers", "clock", "create"] {
         go(id);
@@ -416,7 +408,7 @@ fn the_contents_stay_within_reach() {
     let list = "getComputedStyle(document.getElementById('rail-list')).display";
     assert_eq!(looked.text(list), "none");
     looked.ask("document.querySelector('.rail-toggle').focus()");
-    looked.tab.press_key("Enter").unwrap();
+    looked.tab.press("Enter");
     assert_eq!(looked.text(list), "block");
     assert_eq!(
         looked.text("document.querySelector('.rail-toggle').getAttribute('aria-expanded')"),
@@ -424,7 +416,7 @@ fn the_contents_stay_within_reach() {
     );
     looked.assert_no_overflow(390);
     looked.pictures("contents-390");
-    looked.tab.press_key("Escape").unwrap();
+    looked.tab.press("Escape");
     assert_eq!(looked.text(list), "none");
     assert_eq!(looked.text("document.activeElement.className"), "rail-toggle");
     // Every link of the page has its place, the charts' own among them.
@@ -463,12 +455,11 @@ fn without_a_script_the_page_says_where_the_trials_are() {
     let scratch = tempfile::tempdir().unwrap();
     let browser = browser();
     let looked = Looked::open(&browser, &written(&fixture, scratch.path()));
-    looked.tab.call_method(Emulation::SetScriptExecutionDisabled { value: true }).unwrap();
+    looked.tab.call("Emulation.setScriptExecutionDisabled", &json!({"value": true}));
     // Another place, so that no answer can come from the page that was open before.
     let elsewhere = tempfile::tempdir().unwrap();
     let page = written(&fixture, elsewhere.path());
-    looked.tab.navigate_to(&format!("file://{}", page.display())).unwrap();
-    looked.tab.wait_until_navigated().unwrap();
+    looked.tab.open(&page);
     assert_eq!(looked.text("location.pathname"), page.display().to_string());
     looked.ask(&format!("{}.open = true", fold("create")));
     let place = format!("{}.querySelector('.without-script')", fold("create"));
