@@ -4,16 +4,12 @@
 //! set, nothing is looked at.
 
 use crate::support;
-use crate::support::{assert_no_doubles, said, scruple, stored_trials};
+use crate::support::{assert_no_doubles, eventually, said, scruple, stored_trials};
 use model::{FleetResult, NodeStanding};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::{Duration, Instant};
-
-/// How long a scheduler may take for what takes it seconds.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// So many blocks last some seconds, so that a node can be killed in their midst.
 const LONG: &str = "60";
@@ -147,7 +143,7 @@ impl Cluster {
     }
 
     fn wait_until_idle(&self) {
-        within("all nodes are idle", || {
+        eventually("all nodes are idle", || {
             let output = self.program("sinfo").args(["-h", "-o", "%T %D"]).output().unwrap();
             String::from_utf8_lossy(&output.stdout).trim() == "idle 3"
         });
@@ -165,14 +161,6 @@ fn kill_all_in(group: &Path) {
         if name.trim() != "slurmd" {
             let _ = sys::process::kill(pid.parse().unwrap(), sys::signal::SIGKILL);
         }
-    }
-}
-
-fn within(what: &str, mut holds: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !holds() {
-        assert!(Instant::now() < end, "still not so after {} s: {what}", PATIENCE.as_secs());
-        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -245,8 +233,8 @@ fn a_node_that_dies_is_marked_and_after_its_return_completed_by_one_command() {
         let fleet: model::Fleet = serde_json::from_str(&text).unwrap();
         fleet.nodes[node].attempts.last().unwrap().job.clone()
     };
-    within("it is submitted", || cluster.folder().join(".partial").exists());
-    within("m2 measures", || {
+    eventually("it is submitted", || cluster.folder().join(".partial").exists());
+    eventually("m2 measures", || {
         let attempts = fs::read_dir(cluster.folder().join(".partial")).unwrap().flatten();
         let own = attempts.map(|it| it.file_name().into_string().unwrap());
         own.into_iter().any(|name| name.starts_with("m2.") && cluster.trials_of(&name) > 3)
@@ -302,16 +290,16 @@ fn an_orphan_of_the_first_attempt_does_not_spoil_the_second() {
     assert_eq!(begun.status.code(), Some(0), "{}", said(&begun));
     let job = cluster.squeue(&["-n", &job_name(&cluster), "-o", "%i"]).trim().to_string();
     let (orphan, second) = (format!("m1.{job}.0"), format!("m1.{job}.1"));
-    within("it measures", || cluster.trials_of(&orphan) > 3);
+    eventually("it measures", || cluster.trials_of(&orphan) > 3);
     // slurmd alone: the job goes on.
     cluster.kill_slurmd("m1");
-    within("Slurm queues the job again", || {
+    eventually("Slurm queues the job again", || {
         cluster.squeue(&["-j", &job, "-o", "%T"]).trim() == "PENDING"
     });
     let before = cluster.trials_of(&orphan);
-    within("the orphan goes on", || cluster.trials_of(&orphan) > before);
+    eventually("the orphan goes on", || cluster.trials_of(&orphan) > before);
     cluster.revive("m1");
-    within("the second attempt measures", || cluster.trials_of(&second) > 3);
+    eventually("the second attempt measures", || cluster.trials_of(&second) > 3);
     let (of_orphan, of_second) = (
         stored_trials(&cluster.folder().join(".partial").join(&orphan)),
         stored_trials(&cluster.folder().join(".partial").join(&second)),
@@ -323,7 +311,7 @@ fn an_orphan_of_the_first_attempt_does_not_spoil_the_second() {
     assert!(String::from_utf8_lossy(&status.stdout).contains("m1  measures"), "{}", said(&status));
     let cancelled = cluster.fleet().arg("cancel").arg(cluster.folder()).output().unwrap();
     assert_eq!(cancelled.status.code(), Some(0), "{}", said(&cancelled));
-    within("it is cancelled", || {
+    eventually("it is cancelled", || {
         cluster.squeue(&["-j", &job, "-t", "running,pending", "-o", "%T"]).is_empty()
     });
     let collected = cluster.collect(&[]);
@@ -341,7 +329,7 @@ fn a_bare_srun_gets_one_cpu_and_the_session_says_so() {
     cluster.wait_until_idle();
     let begun = cluster.run(&["--nodelist", "m3", "--no-wait"]).output().unwrap();
     assert_eq!(begun.status.code(), Some(0), "{}", said(&begun));
-    within("the batch step is done", || cluster.collect(&[]).status.code() == Some(0));
+    eventually("the batch step is done", || cluster.collect(&[]).status.code() == Some(0));
     cluster.wait_until_idle();
     let mut srun = cluster.program("srun");
     srun.args(["-N1", "-n1", "--exclusive", "-w", "m3"]).arg(support::binary());

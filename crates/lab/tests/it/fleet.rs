@@ -2,7 +2,7 @@
 //! becomes of nodes that fail, what is taken and what is not.
 
 use crate::support;
-use crate::support::{interruptible, said, scruple, stored_trials};
+use crate::support::{eventually, interruptible, said, scruple, stored_trials};
 use model::{FleetResult, NodeStanding};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,17 +86,6 @@ impl Cluster {
     }
 }
 
-/// Waits for something that a busy machine may take its time for.
-fn in_time(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..6000 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(20));
-    }
-    panic!("still not so after two minutes: {what}");
-}
-
 fn standings(result: &FleetResult) -> Vec<NodeStanding> {
     result.nodes.iter().map(|node| node.standing).collect()
 }
@@ -167,7 +156,7 @@ fn what_is_submitted_are_arguments_and_a_script_that_holds_no_text_of_the_users(
     let script = fs::read_to_string(cluster.folder().join("job.sh")).unwrap();
     assert!(script.ends_with("\nexec \"$@\"\n"));
     assert!(!["null", "lab", "m1", "tmp"].iter().any(|word| script.contains(word)), "{script}");
-    in_time("both end", || cluster.on_folder("status", &[]).status.code() == Some(0));
+    eventually("both end", || cluster.on_folder("status", &[]).status.code() == Some(0));
 }
 
 #[test]
@@ -360,7 +349,7 @@ fn an_interrupt_leaves_the_jobs_or_cancels_them_as_asked() {
         let asked: &[&str] = if cancels { &["--cancel-on-interrupt"] } else { &[] };
         let mut command = cluster.run(&[&["--nodes", "1"], asked].concat());
         let child = interruptible(&mut command);
-        in_time("it is waited for", || cluster.is_waited_for());
+        eventually("it is waited for", || cluster.is_waited_for());
         sys::process::kill(child.id() as i32, sys::signal::SIGINT).unwrap();
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(3), "{}", said(&output));
@@ -377,7 +366,7 @@ fn two_do_not_look_after_one_fleet_and_looking_is_always_allowed() {
     cluster.mode("m1", &["pending"]);
     let mut command = cluster.run(&["--nodes", "1"]);
     let child = interruptible(&mut command);
-    in_time("it is waited for", || cluster.is_waited_for());
+    eventually("it is waited for", || cluster.is_waited_for());
     let second = cluster.on_folder("collect", &["--complete"]);
     assert_eq!(second.status.code(), Some(2), "{}", said(&second));
     assert!(stderr(&second).contains("another scruple looks after this fleet"));
@@ -400,7 +389,7 @@ fn a_scheduler_that_does_not_answer_for_a_while_is_asked_again() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .unwrap();
-    in_time("its session is there", || cluster.folder().join("m1.1.0").exists());
+    eventually("its session is there", || cluster.folder().join("m1.1.0").exists());
     fs::remove_file(cluster.fake("silent")).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0), "{}", said(&output));

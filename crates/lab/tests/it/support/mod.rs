@@ -4,7 +4,11 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
+
+/// Longer than anything takes that is waited for.
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A folder for what tests write, in the file system of what is built.
 const TARGET: &str = env!("CARGO_TARGET_TMPDIR");
@@ -101,15 +105,13 @@ pub(crate) fn processes_with(word: &str) -> Vec<String> {
         .collect()
 }
 
-/// Waits up to ten seconds for something that ends by itself.
+/// Waits for something that happens by itself, however busy the machine is.
 pub(crate) fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
-    for _ in 0..1000 {
-        if holds() {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(10));
+    let end = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < end, "still not so after {} s: {what}", PATIENCE.as_secs());
+        std::thread::sleep(Duration::from_millis(10));
     }
-    panic!("still not so after ten seconds: {what}");
 }
 
 /// cgroups that a runner of that pid made.
