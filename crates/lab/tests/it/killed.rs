@@ -34,7 +34,6 @@ impl Moments {
 
 #[test]
 fn fifty_random_kills_lose_no_complete_trial_and_double_none() {
-    let _alone = alone();
     let folder = tempfile::tempdir().unwrap();
     let whole = folder.path().join("whole");
     let begun = Instant::now();
