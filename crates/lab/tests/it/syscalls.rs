@@ -101,7 +101,9 @@ fn three_threads_are_made_here() {
 fn threads_are_told_from_processes_by_their_flags() {
     let own = std::env::current_exe().unwrap();
     let own = own.to_str().unwrap();
-    let Some((seen, _)) = traced(&[own, "--exact", "three_threads_are_made_here"]) else { return };
+    let Some((seen, _)) = traced(&[own, "--exact", "syscalls::three_threads_are_made_here"]) else {
+        return;
+    };
     assert!(seen["threads_made"].as_u64().unwrap() >= 3, "{seen}");
     assert_eq!(seen["processes_made"], 0);
     for made in seen["made"].as_array().unwrap() {
