@@ -1,10 +1,10 @@
 //! `cargo xtask book`: the documents as a site, in target/book.
 //!
-//! mdBook renders it. It is a program of its own and no library of the workspace, since building
-//! it takes longer than building scruple. mdBook can neither take pages from outside its folder
-//! nor mend the links of a text that it includes, and it leaves an include that failed in the page
-//! and ends well. So the pages are laid out for it beforehand, nothing is included, and the site
-//! is looked at afterwards.
+//! mdBook renders it. It is a separate program, because building it as a library of the workspace
+//! would take longer than building scruple. mdBook reads no pages from outside its folder and does
+//! not adjust the links of a text that it includes. An include that failed stays in the page, and
+//! mdBook still succeeds. So this chore lays out the pages, includes nothing, and checks the site
+//! afterwards.
 
 pub(crate) mod markdown;
 pub(crate) mod shelf;
@@ -15,7 +15,6 @@ use anyhow::{Context, Result, bail, ensure};
 use shelf::Shelf;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Instant;
 
 /// The version that the pages were looked at with.
 const ENGINE_VERSION: &str = "0.5.4";
@@ -74,32 +73,33 @@ fn complains(said: &str) -> bool {
     said.contains("WARN") || said.contains("ERROR")
 }
 
-/// Where mdBook is: on the path, or where an earlier chore has put it. Installs it otherwise.
+/// Returns where mdBook is: on the path, or where an earlier chore has put it. Installs it otherwise.
 fn engine(root: &Path, install: bool) -> Result<PathBuf> {
-    if let Some(found) = installed(root) {
-        println!("-- mdBook: {}", found.display());
-        return Ok(found);
+    if let Some(words) = installation(root) {
+        let by_hand = format!("cargo {}", words.join(" "));
+        if !install {
+            bail!("no {ENGINE_SERIES}x, and nothing is to be installed; type: {by_hand}");
+        }
+        println!(
+            "-- no {ENGINE_SERIES}x yet, built from its source in about two minutes: {by_hand}"
+        );
+        let status = Command::new(steps::cargo())
+            .args(&words)
+            .current_dir(root)
+            .status()
+            .context("cannot start cargo")?;
+        ensure!(status.success(), "mdBook could not be built: {status}; type: {by_hand}");
     }
-    let tools = steps::target(root).join("tools");
-    let words = install_words(&tools);
-    let by_hand = format!("cargo {}", words.join(" "));
-    if !install {
-        bail!("no {ENGINE_SERIES}x, and nothing is to be installed; type: {by_hand}");
-    }
-    println!("-- no {ENGINE_SERIES}x yet, and it is built from its source, in two minutes or so:");
-    println!("   {by_hand}");
-    let start = Instant::now();
-    let status = Command::new(steps::cargo())
-        .args(&words)
-        .current_dir(root)
-        .status()
-        .context("cannot start cargo")?;
-    ensure!(status.success(), "mdBook could not be built: {status}; type: {by_hand}");
-    // Half a gigabyte of what it was made of is not needed any more.
-    let _ = std::fs::remove_dir_all(tools.join("build"));
+    // Half a gigabyte that building it needed.
+    let _ = std::fs::remove_dir_all(steps::target(root).join("tools/build"));
     let found = installed(root).context("mdBook was installed and does not start")?;
-    println!("-- mdBook: {}, in {:.0} s", found.display(), start.elapsed().as_secs_f64());
+    println!("-- mdBook: {}", found.display());
     Ok(found)
+}
+
+/// Returns cargo's arguments that build mdBook, where there is none.
+pub(crate) fn installation(root: &Path) -> Option<Vec<String>> {
+    installed(root).is_none().then(|| install_words(&steps::target(root).join("tools")))
 }
 
 /// An mdBook that works here, without installing any.

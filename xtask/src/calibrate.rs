@@ -12,7 +12,7 @@ const DISAGREED: u8 = 3;
 ///
 /// # Errors
 /// If none of the tools can be had, or the benchmark cannot be built or ends otherwise.
-pub(crate) fn calibrate(root: &Path, install: bool, rounds: Option<&str>) -> Result<u8> {
+pub(crate) fn calibrate(root: &Path, install: bool, rounds: Option<u32>) -> Result<u8> {
     let mut missing = Vec::new();
     for tool in &machine::PEERS {
         if let Err(why) = machine::provide(tool, install) {
@@ -37,7 +37,7 @@ pub(crate) fn calibrate(root: &Path, install: bool, rounds: Option<&str>) -> Res
     let mut command = Command::new(steps::cargo());
     command.args(bench).arg("--");
     if let Some(rounds) = rounds {
-        command.args(["--rounds", rounds]);
+        command.args(["--rounds", &rounds.to_string()]);
     }
     let status = command.current_dir(root).status().context("cannot start cargo")?;
     match status.code().and_then(|code| u8::try_from(code).ok()) {

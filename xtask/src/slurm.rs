@@ -8,14 +8,17 @@ mod up;
 
 use crate::machine;
 use anyhow::{Context, Result, bail, ensure};
+use clap::{Subcommand, value_parser};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 pub(crate) use down::down;
 pub(crate) use up::up;
 
-/// Nodes where nobody says how many, and the most: each is a slurmd.
+/// The nodes of the cluster for the tests.
 pub(crate) const NODES: u32 = 3;
+
+/// The most nodes: each is a slurmd.
 const NODES_MAX: u32 = 16;
 
 /// Where munge's socket lies. munge wants no folder above it that others may write to.
@@ -27,37 +30,31 @@ const BRIDGE: &str = "scruple-slurm";
 /// The first three parts of every address; the controller is 254, nodes count from 1.
 const NETWORK: &str = "10.77.0";
 
-/// What is asked of `cargo xtask slurm`.
-#[derive(Debug, PartialEq, Eq)]
+/// What `cargo xtask slurm` is to do.
+#[derive(Debug, PartialEq, Eq, Subcommand)]
 pub(crate) enum Asked {
-    Up { dir: PathBuf, nodes: u32, install: bool },
-    Down { dir: PathBuf },
-    Test { install: bool },
+    /// Start a cluster of virtual nodes on this machine
+    Up {
+        /// Keep its files in DIR
+        dir: PathBuf,
+        /// Start N nodes, 16 at most
+        #[arg(value_name = "N", default_value_t = NODES, value_parser = value_parser!(u32).range(1..=i64::from(NODES_MAX)))]
+        nodes: u32,
+    },
+    /// Stop the cluster and remove its files
+    Down {
+        /// The folder that was given to `up`
+        dir: PathBuf,
+    },
+    /// Run the tests of the fleet on such a cluster
+    Test,
 }
 
-/// Reads the words after `slurm`.
-pub(crate) fn parse(words: &[&str]) -> Result<Asked, String> {
-    let install = !words.contains(&"--no-install");
-    let words: Vec<&str> = words.iter().copied().filter(|word| *word != "--no-install").collect();
-    match words.as_slice() {
-        ["up", dir] => Ok(Asked::Up { dir: dir.into(), nodes: NODES, install }),
-        ["up", dir, nodes] => match nodes.parse() {
-            Ok(nodes) if (1..=NODES_MAX).contains(&nodes) => {
-                Ok(Asked::Up { dir: dir.into(), nodes, install })
-            }
-            _ => Err(format!("{nodes}: a number of nodes from 1 to {NODES_MAX}")),
-        },
-        ["down", dir] => Ok(Asked::Down { dir: dir.into() }),
-        ["test"] => Ok(Asked::Test { install }),
-        _ => Err("slurm wants up DIR [NODES], down DIR, or test".into()),
-    }
-}
-
-pub(crate) fn slurm(root: &Path, asked: &Asked) -> Result<()> {
+pub(crate) fn slurm(root: &Path, asked: &Asked, install: bool) -> Result<()> {
     match asked {
-        Asked::Up { dir, nodes, install } => up(dir, *nodes, *install),
+        Asked::Up { dir, nodes } => up(dir, *nodes, install),
         Asked::Down { dir } => down(dir),
-        Asked::Test { install } => crate::steps::fleet(root, *install),
+        Asked::Test => crate::steps::fleet(root, install),
     }
 }
 
@@ -79,10 +76,12 @@ pub(crate) fn obstacle(install: bool) -> Option<String> {
         return None;
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let told = format!("there is no {}", missing.join(", "));
+    let lacking = format!("there is no {}", missing.join(", "));
     match (install, machine::on_path("apt-get", &path)) {
-        (false, _) => Some(format!("{told}, and nothing is to be installed; type: {}", by_hand())),
-        (true, None) => Some(format!("{told}, and only Debian's packages are known")),
+        (false, _) => {
+            Some(format!("{lacking}, and nothing is to be installed; type: {}", by_hand()))
+        }
+        (true, None) => Some(format!("{lacking}, and only Debian's packages are known")),
         (true, Some(_)) => None,
     }
 }
@@ -133,7 +132,7 @@ fn provide(install: bool) -> Result<()> {
     Ok(())
 }
 
-/// A program of the cluster, told where its configuration lies.
+/// Returns a program of the cluster that reads its configuration from `dir`.
 fn program(name: &str, dir: &Path) -> Command {
     let mut command = Command::new(name);
     command.env("PATH", path()).env("SLURM_CONF", conf(dir)).stdin(Stdio::null());
@@ -169,24 +168,4 @@ fn conf(dir: &Path) -> PathBuf {
 /// A process whose network and host name are a node's.
 fn holder(dir: &Path, node: &str) -> PathBuf {
     dir.join("state").join(format!("holder.{node}.pid"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Asked, parse};
-
-    #[test]
-    fn the_words_are_understood() {
-        let up = |nodes, install| Ok(Asked::Up { dir: "d".into(), nodes, install });
-        assert_eq!(parse(&["up", "d"]), up(3, true));
-        assert_eq!(parse(&["up", "d", "5", "--no-install"]), up(5, false));
-        assert_eq!(parse(&["down", "d"]), Ok(Asked::Down { dir: "d".into() }));
-        assert_eq!(parse(&["test", "--no-install"]), Ok(Asked::Test { install: false }));
-        for wrong in [["up", "d", "0"], ["up", "d", "17"], ["up", "d", "x"]] {
-            assert!(parse(&wrong).unwrap_err().contains("from 1 to 16"));
-        }
-        for wrong in [[].as_slice(), &["up"], &["down"], &["restart", "d"], &["down", "d", "3"]] {
-            assert!(parse(wrong).unwrap_err().contains("up DIR"), "{wrong:?}");
-        }
-    }
 }

@@ -1,12 +1,12 @@
 //! The one test command, step by step.
 
-use crate::deny::{self, Advisory};
 use crate::{book, duckdb, machine, slurm};
 use anyhow::{Context, Result, ensure};
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// One step: a title, and the command or the look that it consists of.
@@ -51,58 +51,123 @@ const STEPS: [Step; 6] = [
     Step::Cargo("release binary", &["run", "--release", "--quiet", "--", "--version"]),
     Step::OfRelease(
         "the face, release build",
-        &["test", "--workspace", "--features", "export/parquet", "--test", "face"],
+        &["test", "--workspace", "--features", "export/parquet", "--test", "it", "face::"],
     ),
 ];
+
+/// The steps that need neither tools nor libraries that were checked.
+const BEFORE_TESTS: usize = 3;
 
 /// How long the tests of another tree may have the one cluster that there is room for.
 const OTHERS_AT_MOST: Duration = Duration::from_secs(300);
 
 /// What is tested on a cluster.
-const FLEET: [&str; 6] =
-    ["test", "--workspace", "--features", "export/parquet", "--test", "cluster"];
+const FLEET: [&str; 7] =
+    ["test", "--workspace", "--features", "export/parquet", "--test", "it", "cluster::"];
+
+/// Prints the title of each step, with its number.
+struct Titles {
+    step: usize,
+}
+
+impl Titles {
+    /// The steps of `STEPS`, and tools, libraries, fleet and book.
+    const COUNT: usize = STEPS.len() + 4;
+
+    fn next(&mut self, title: &str) -> Result<()> {
+        self.step += 1;
+        let space = if self.step == 1 { "" } else { "\n" };
+        say(&format!("{space}== {}/{} {title}", self.step, Titles::COUNT))
+    }
+}
+
+/// A command that runs while other steps do. What it prints goes into a file, and is shown when
+/// somebody waits for its end.
+struct Background {
+    title: &'static str,
+    child: Child,
+    log: PathBuf,
+    start: Instant,
+}
+
+impl Background {
+    fn start(root: &Path, title: &'static str, command: &mut Command) -> Result<Self> {
+        let folder = target(root).join("steps");
+        std::fs::create_dir_all(&folder).context("cannot make a folder for output")?;
+        let log = folder.join(format!("{title}.log"));
+        let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+        command.stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+        let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
+        say(&format!(
+            "-- {title}: runs next to the steps that follow; prints to {}",
+            log.display()
+        ))?;
+        Ok(Background { title, child, log, start: Instant::now() })
+    }
+
+    /// Waits for the end, and prints what the command has printed.
+    fn finish(mut self) -> Result<()> {
+        let status = self.child.wait().context("cannot wait for a child")?;
+        say(String::from_utf8_lossy(&std::fs::read(&self.log)?).trim_end())?;
+        let seconds = self.start.elapsed().as_secs_f64();
+        ensure!(status.success(), "step \"{}\" failed: {status}", self.title);
+        say(&format!("-- {}: passed, {seconds:.1} s after it began", self.title))
+    }
+}
+
+impl Drop for Background {
+    /// Where another step has failed, nobody waits for this one.
+    fn drop(&mut self) {
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// Installs the programs that the tests need.
+pub(crate) fn tools(root: &Path, install: bool) -> Result<()> {
+    for tool in [&machine::BROWSER, &machine::EMULATOR, &machine::PARALLEL] {
+        machine::provide(tool, install)?;
+    }
+    duckdb::provide(root, install)
+}
 
 /// Checks everything. Output of the tools passes through as it comes.
+///
+/// What waits for the network runs while the compiler works, and mdBook is built on what the tests
+/// leave of the CPUs.
 ///
 /// # Errors
 /// Names the first step that failed.
 pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let begin = Instant::now();
-    let count = STEPS.len() + 4;
-    say(&format!("== 1/{count} tools"))?;
-    for tool in [&machine::BROWSER, &machine::EMULATOR, &machine::PARALLEL] {
-        machine::provide(tool, install).context("step \"tools\" failed")?;
+    let mut titles = Titles { step: 0 };
+    let (tools, libraries) = (chore(root, "tools", install)?, chore(root, "libraries", install)?);
+    for step in STEPS.iter().take(BEFORE_TESTS) {
+        conduct(root, step, &mut titles)?;
     }
-    duckdb::provide(root, install).context("step \"tools\" failed")?;
-    say(&format!("\n== 2/{count} libraries: cargo deny"))?;
-    deny::check(root, install, Advisory::Told).context("step \"libraries\" failed")?;
-    for (index, step) in STEPS.iter().enumerate() {
-        let (title, words) = match step {
-            Step::Cargo(title, words)
-            | Step::Component(title, _, words)
-            | Step::OfRelease(title, words) => (title, words),
-        };
-        say(&format!("\n== {}/{count} {title}: cargo {}", index + 3, words.join(" ")))?;
-        if let Some(reason) = reason_to_skip(step) {
-            say(&format!("-- {title}: SKIPPED, {reason}"))?;
-            continue;
+    titles.next("tools")?;
+    tools.finish()?;
+    titles.next("libraries: cargo deny")?;
+    libraries.finish()?;
+    let engine = match book::installation(root).filter(|_| install) {
+        Some(words) => {
+            let mut command = Command::new("nice");
+            command.args(["-n", "19"]).arg(cargo()).args(words).current_dir(root);
+            Some(Background::start(root, "mdBook", &mut command)?)
         }
-        let start = Instant::now();
-        let mut command = Command::new(cargo());
-        command.args(*words).current_dir(root);
-        if let Some(threads) = test_threads() {
-            command.env(TEST_THREADS, threads);
-        }
-        if let Step::OfRelease(..) = step {
-            command.env(TESTED, target(root).join("release/scruple"));
-        }
-        let status = command.status().context("cannot start cargo")?;
-        ensure!(status.success(), "step \"{title}\" failed: cargo {}: {status}", words.join(" "));
-        say(&format!("-- {title}: passed in {:.1} s", start.elapsed().as_secs_f64()))?;
+        None => None,
+    };
+    for step in STEPS.iter().skip(BEFORE_TESTS) {
+        conduct(root, step, &mut titles)?;
     }
-    say(&format!("\n== {}/{count} a fleet on Slurm: cargo {}", count - 1, FLEET.join(" ")))?;
+    titles.next(&format!("a fleet on Slurm: cargo {}", FLEET.join(" ")))?;
     fleet(root, install)?;
-    say(&format!("\n== {count}/{count} book"))?;
+    titles.next("book")?;
+    if let Some(engine) = engine {
+        engine.finish()?;
+    }
     match (book::installed(root), install) {
         (None, false) => {
             say("-- book: SKIPPED, there is no mdBook and nothing is to be installed")?
@@ -110,6 +175,37 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
         _ => book::book(root, install).context("step \"book\" failed")?,
     }
     say(&format!("\nall steps passed in {:.0} s", begin.elapsed().as_secs_f64()))
+}
+
+/// Starts another chore of this program in the background.
+fn chore(root: &Path, title: &'static str, install: bool) -> Result<Background> {
+    let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
+    command.arg(title).args((!install).then_some("--no-install")).current_dir(root);
+    Background::start(root, title, &mut command)
+}
+
+fn conduct(root: &Path, step: &Step, titles: &mut Titles) -> Result<()> {
+    let (title, words) = match step {
+        Step::Cargo(title, words)
+        | Step::Component(title, _, words)
+        | Step::OfRelease(title, words) => (title, words),
+    };
+    titles.next(&format!("{title}: cargo {}", words.join(" ")))?;
+    if let Some(reason) = reason_to_skip(step) {
+        return say(&format!("-- {title}: SKIPPED, {reason}"));
+    }
+    let start = Instant::now();
+    let mut command = Command::new(cargo());
+    command.args(*words).current_dir(root);
+    if let Some(threads) = test_threads() {
+        command.env(TEST_THREADS, threads);
+    }
+    if let Step::OfRelease(..) = step {
+        command.env(TESTED, target(root).join("release/scruple"));
+    }
+    let status = command.status().context("cannot start cargo")?;
+    ensure!(status.success(), "step \"{title}\" failed: cargo {}: {status}", words.join(" "));
+    say(&format!("-- {title}: passed in {:.1} s", start.elapsed().as_secs_f64()))
 }
 
 /// The tests of the fleet, on a cluster of virtual nodes that is there for them alone.

@@ -6,45 +6,19 @@ use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What was asked for.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Asked {
-    pub(crate) kernel: Option<PathBuf>,
-    pub(crate) install: bool,
-}
-
 /// Debian's smallest kernel: what a virtual machine needs is built in.
 const PACKAGE: &str = "linux-image-cloud-amd64";
 
-pub(crate) fn parse(mut words: &[&str]) -> Result<Asked, String> {
-    let mut asked = Asked { kernel: None, install: true };
-    loop {
-        words = match words {
-            [] => return Ok(asked),
-            ["--no-install", more @ ..] => {
-                asked.install = false;
-                more
-            }
-            ["--kernel", file, more @ ..] => {
-                asked.kernel = Some(PathBuf::from(file));
-                more
-            }
-            ["--kernel"] => return Err("--kernel wants a kernel's image".into()),
-            [more, ..] => return Err(format!("I do not know what {more} means")),
-        };
-    }
-}
-
 /// Returns the drill's exit code.
-pub(crate) fn vm(root: &Path, asked: &Asked) -> Result<u8> {
+pub(crate) fn vm(root: &Path, named: Option<&Path>, install: bool) -> Result<u8> {
     if std::env::consts::ARCH != "x86_64" {
         println!("-- virtual machine: SKIPPED, the drill knows x86_64 alone");
         return Ok(0);
     }
     for tool in [&machine::VIRTUAL, &machine::BUSYBOX] {
-        machine::provide(tool, asked.install)?;
+        machine::provide(tool, install)?;
     }
-    let Some(kernel) = kernel(&steps::target(root).join("vm"), asked)? else {
+    let Some(kernel) = kernel(&steps::target(root).join("vm"), named, install)? else {
         println!(
             "-- virtual machine: SKIPPED, there is no kernel's image in /boot that can be read; name \
              one by --kernel FILE"
@@ -67,8 +41,8 @@ pub(crate) fn vm(root: &Path, asked: &Asked) -> Result<u8> {
 
 /// The image to boot: the one that was named, one of an earlier time, the newest of this machine, or
 /// Debian's, which is unpacked in `folder` and not installed.
-fn kernel(folder: &Path, asked: &Asked) -> Result<Option<PathBuf>> {
-    if let Some(named) = &asked.kernel {
+fn kernel(folder: &Path, named: Option<&Path>, install: bool) -> Result<Option<PathBuf>> {
+    if let Some(named) = named {
         ensure!(named.is_file(), "--kernel {}: there is no such file", named.display());
         return Ok(Some(std::path::absolute(named)?));
     }
@@ -79,7 +53,7 @@ fn kernel(folder: &Path, asked: &Asked) -> Result<Option<PathBuf>> {
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let debian = ["apt-get", "apt-cache", "dpkg-deb"];
-    if !asked.install || debian.iter().any(|name| machine::on_path(name, &path).is_none()) {
+    if !install || debian.iter().any(|name| machine::on_path(name, &path).is_none()) {
         return Ok(None);
     }
     println!(
@@ -122,27 +96,19 @@ fn said(command: &mut Command) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Asked, image_in, kernel, parse};
+    use super::{image_in, kernel};
+    use std::path::Path;
 
     #[test]
-    fn the_words_are_understood() {
-        assert_eq!(parse(&[]), Ok(Asked { kernel: None, install: true }));
-        let named = Asked { kernel: Some("k".into()), install: false };
-        assert_eq!(parse(&["--no-install", "--kernel", "k"]), Ok(named));
-        assert!(parse(&["--kernel"]).unwrap_err().contains("image"));
-        assert!(parse(&["now"]).unwrap_err().contains("now"));
-    }
-
-    #[test]
-    fn the_newest_image_is_taken_and_a_wrong_name_is_told() {
+    fn the_newest_image_is_taken_and_a_wrong_name_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(image_in(folder.path()), None);
         for name in ["vmlinuz-6.1.0", "vmlinuz-6.2.0", "initrd-9"] {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
         assert_eq!(image_in(folder.path()), Some(folder.path().join("vmlinuz-6.2.0")));
-        let asked = Asked { kernel: Some("/nowhere/vmlinuz".into()), install: false };
-        let told = kernel(folder.path(), &asked).unwrap_err().to_string();
-        assert!(told.contains("/nowhere/vmlinuz"), "{told}");
+        let wrong = Some(Path::new("/nowhere/vmlinuz"));
+        let error = kernel(folder.path(), wrong, false).unwrap_err().to_string();
+        assert!(error.contains("/nowhere/vmlinuz"), "{error}");
     }
 }

@@ -6,11 +6,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark should stop where it fails")]
 
-#[path = "../tests/fixture/owned.rs"]
+#[path = "../tests/it/fixture/owned.rs"]
 mod fixture;
-#[path = "../tests/grown/mod.rs"]
+#[path = "../tests/it/grown/mod.rs"]
 mod grown;
-#[path = "../tests/recorded/mod.rs"]
+#[path = "../tests/it/recorded/mod.rs"]
 mod recorded;
 
 use model::Profile;

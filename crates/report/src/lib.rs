@@ -17,7 +17,7 @@ mod text;
 mod words;
 
 #[cfg(test)]
-#[path = "../tests/fixture/mod.rs"]
+#[path = "../tests/it/fixture/mod.rs"]
 mod fixture;
 
 pub use text::Letters;

@@ -1,7 +1,11 @@
 //! A writer that is killed loses nothing that it said was stored.
+//!
+//! This test is a binary of its own: it starts processes, and between fork and exec a child holds
+//! the locks of every session that another test of the same process has open.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+#[path = "it/support/mod.rs"]
 mod support;
 
 use std::io::{BufRead, BufReader, Write};

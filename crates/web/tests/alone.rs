@@ -4,8 +4,8 @@
 
 use model::{Arrivals, LoadPlan};
 use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::time::{Duration, Instant};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::time::Duration;
 
 /// Descriptors and threads of this process.
 fn held() -> (usize, usize) {
@@ -13,19 +13,14 @@ fn held() -> (usize, usize) {
     (count("/proc/self/fd"), count("/proc/self/task"))
 }
 
-/// Waits until the server has let go of connections that are closed already.
-fn settled() -> (usize, usize) {
-    let until = Instant::now() + Duration::from_secs(20);
-    let mut last = held();
-    loop {
-        std::thread::sleep(Duration::from_millis(50));
-        let now = held();
-        // Its listener, and at most the connection that it waits for, are the same each time.
-        if now == last || Instant::now() > until {
-            return now;
-        }
-        last = now;
-    }
+/// Waits until the server is through with all connections that came before, and returns what is held.
+fn settled(address: &str) -> (usize, usize) {
+    // It takes them in their order. One that says nothing is closed as soon as its turn has come.
+    let mut last = TcpStream::connect(address).unwrap();
+    last.shutdown(Shutdown::Write).unwrap();
+    assert_eq!(last.read(&mut [0]).unwrap(), 0);
+    drop(last);
+    held()
 }
 
 fn resident_bytes() -> u64 {
@@ -71,21 +66,21 @@ fn nothing_is_left_behind_and_memory_does_not_grow_with_requests() {
             }
         }
     });
+    let address = url.trim_start_matches("http://").trim_end_matches('/');
     let run = |plan: &LoadPlan| web::load::run(plan, b"", &mut |_| true).unwrap().result;
     // A first load makes what a process makes once.
     let small = run(&plan(url.clone(), Arrivals::Constant { per_s: 1000.0 }, 2));
-    let (before, before_bytes) = (settled(), resident_bytes());
+    let (before, before_bytes) = (settled(address), resident_bytes());
     // Nobody can answer three million requests a second, so that most of them wait.
     let large = run(&plan(url.clone(), Arrivals::Poisson { per_s: 3e6, seed: 5 }, 2));
     let due = |result: &model::LoadResult| result.counts.sent + result.counts.unsent;
     assert!(due(&small) == 1000 && due(&large) > 2_900_000, "{:?}", large.counts);
     let closed = run(&plan(url.clone(), Arrivals::Closed, 64));
     assert!(closed.counts.sent >= 64);
-    assert_eq!(settled(), before);
+    assert_eq!(settled(address), before);
     let grown = resident_bytes().saturating_sub(before_bytes);
     // Eight bytes for each request would be 24 MB.
     assert!(grown < 8 << 20, "{grown}");
-    let address = url.trim_start_matches("http://").trim_end_matches('/');
-    std::net::TcpStream::connect(address).unwrap().write_all(b"STOP").unwrap();
+    TcpStream::connect(address).unwrap().write_all(b"STOP").unwrap();
     server.join().unwrap();
 }

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// The first line of the configuration: by it a folder is known as one that may be removed.
 pub(super) const HEADING: &str = "# A cluster of virtual nodes for the tests of scruple.\n";
 
-/// Starts a cluster of so many nodes in a new folder.
+/// Starts a cluster of N nodes in a new folder.
 ///
 /// # Errors
 /// If the rights or programs are missing, one is up already, or the nodes do not become idle; what was
@@ -161,8 +161,8 @@ fn wait_until_idle(dir: &Path, nodes: u32) -> Result<()> {
     let mut said = String::new();
     while Instant::now() < until {
         match done(program("sinfo", dir).args(["-h", "-o", "%T %D"])) {
-            Ok(told) if told.trim() == format!("idle {nodes}") => return Ok(()),
-            Ok(told) => said = told.trim().replace('\n', ", "),
+            Ok(states) if states.trim() == format!("idle {nodes}") => return Ok(()),
+            Ok(states) => said = states.trim().replace('\n', ", "),
             Err(error) => said = error.to_string(),
         }
         std::thread::sleep(Duration::from_millis(100));

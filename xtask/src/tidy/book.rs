@@ -2,6 +2,7 @@
 
 use super::{Fault, Tree};
 use crate::book::{markdown, shelf};
+use clap::Parser;
 
 /// Every document in docs/ is a page of the book, and its summary names no page twice.
 pub(super) fn pages(tree: &Tree) -> Vec<Fault> {
@@ -56,9 +57,10 @@ pub(super) fn chores(tree: &Tree) -> Vec<Fault> {
         for line in markdown::commands(&file.text) {
             let line = line.split('#').next().unwrap_or("").trim();
             let Some(words) = line.strip_prefix("cargo xtask ") else { continue };
-            let words: Vec<String> = words.split_whitespace().map(String::from).collect();
-            if let Err(why) = crate::parse(&words) {
-                faults.push(file.fault(format!("{line}: {why}")));
+            let words = ["cargo xtask"].into_iter().chain(words.split_whitespace());
+            if let Err(why) = crate::Asked::try_parse_from(words) {
+                let why = why.to_string();
+                faults.push(file.fault(format!("{line}: {}", why.lines().next().unwrap_or(""))));
             }
         }
     }
@@ -101,6 +103,6 @@ mod tests {
             ```text\ncargo xtask nothing\n```\n";
         let faults = chores(&tree([("README.md", text)]));
         let said: Vec<&str> = faults.iter().map(|fault| fault.what.as_str()).collect();
-        assert_eq!(said, ["cargo xtask tidies: there is no chore called tidies"]);
+        assert_eq!(said, ["cargo xtask tidies: error: unrecognized subcommand 'tidies'"]);
     }
 }

@@ -10,6 +10,30 @@ pub(super) fn code_only(text: &str) -> String {
     lexer.code
 }
 
+/// Returns the comments and the content of the literals, with everything else replaced by spaces.
+pub(super) fn prose_only(text: &str) -> String {
+    let pairs = text.chars().zip(code_only(text).chars().collect::<Vec<_>>());
+    pairs.map(|(of, code)| if code == of && code != '\n' { ' ' } else { of }).collect()
+}
+
+/// Returns the content of every string literal, with the line on which it begins, from 0.
+pub(crate) fn literals(text: &str) -> Vec<(usize, &str)> {
+    let mut lexer = Lexer { rest: text, code: String::with_capacity(text.len()), word: false };
+    let mut found = Vec::new();
+    while !lexer.rest.is_empty() {
+        let comment = lexer.rest.starts_with("//") || lexer.rest.starts_with("/*");
+        if let Some((open, end)) = lexer.literal().filter(|_| !comment)
+            && lexer.rest[..open].ends_with('"')
+        {
+            let line = lexer.code.matches('\n').count();
+            let content = lexer.rest[open..end].trim_end_matches('#');
+            found.push((line, content.strip_suffix('"').unwrap_or(content)));
+        }
+        lexer.step();
+    }
+    found
+}
+
 struct Lexer<'a> {
     rest: &'a str,
     code: String,
@@ -125,7 +149,7 @@ fn is_character(content: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::code_only;
+    use super::{code_only, literals, prose_only};
 
     #[test]
     fn comments_and_literals_are_blanked_and_lines_stay() {
@@ -143,5 +167,16 @@ mod tests {
         ] {
             assert_eq!(code_only(text), code, "{text}");
         }
+    }
+
+    #[test]
+    fn prose_is_what_code_is_not() {
+        assert_eq!(prose_only("a(\"a b c\"); // d e\nf"), "   a b c\"   // d e\n ");
+    }
+
+    #[test]
+    fn literals_are_found_with_their_lines() {
+        let text = "// \"no\"\nf(\"one \\\"two\\\"\", 'c');\n\nr#\"three\"#";
+        assert_eq!(literals(text), [(1, "one \\\"two\\\""), (3, "three")]);
     }
 }

@@ -9,8 +9,11 @@ mod catalog;
 mod imports;
 mod lexer;
 mod papers;
+mod prose;
 mod size;
 mod words;
+
+pub(crate) use prose::sentences;
 
 use anyhow::{Context, Result};
 use std::fmt;
@@ -48,7 +51,7 @@ impl fmt::Display for Fault {
 }
 
 /// Every rule.
-const RULES: [fn(&Tree) -> Vec<Fault>; 17] = [
+const RULES: [fn(&Tree) -> Vec<Fault>; 18] = [
     imports::edges,
     imports::drawing,
     imports::lints,
@@ -66,6 +69,7 @@ const RULES: [fn(&Tree) -> Vec<Fault>; 17] = [
     book::pages,
     book::parts,
     book::chores,
+    prose::plain,
 ];
 
 /// All faults of a tree, rule by rule.
@@ -88,8 +92,8 @@ impl Tree {
         paths.dedup();
         let mut files = Vec::new();
         for path in paths {
-            // What was deleted and is not yet committed is not there; what is not text (a
-            // picture) is, for whoever links to it, and has no lines.
+            // A file that was deleted and not yet committed is skipped. A file that is no text (a
+            // picture) has no lines here, but links to it are checked.
             if let Ok(bytes) = std::fs::read(root.join(&path)) {
                 let text = String::from_utf8(bytes).unwrap_or_default();
                 files.push(SourceFile { path, text });

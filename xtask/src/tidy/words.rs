@@ -63,7 +63,7 @@ fn may_print(path: &str) -> bool {
 }
 
 /// The code with the lines of what is compiled for tests only made empty.
-fn without_test_modules(code: &str) -> String {
+pub(super) fn without_test_modules(code: &str) -> String {
     let mut kept = String::with_capacity(code.len());
     let mut indent_of_test = None;
     for line in code.lines() {

@@ -6,8 +6,7 @@
 //! Everything goes through the command line of the built product, in a temporary folder. What comes out
 //! are counts, and the bar is the same for all of them: no completed trial is lost, none is stored
 //! twice, and nothing is left behind. Ends with code 3 where it is missed. docs/reliability.md holds
-//! the figures of one drill. Nothing else of this build of scruple may run meanwhile: every trial of
-//! it that is alive counts as an orphan.
+//! the figures of one drill.
 
 #![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a benchmark prints, and may stop")]
 
@@ -18,7 +17,8 @@ mod kills;
 mod ledger;
 mod moments;
 mod stop;
-#[path = "../../tests/support/mod.rs"]
+#[expect(dead_code, reason = "the tests use the rest")]
+#[path = "../../tests/it/support/mod.rs"]
 mod support;
 mod trials;
 mod vm;

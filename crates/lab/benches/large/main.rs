@@ -8,11 +8,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a benchmark should stop where it fails")]
 
-#[path = "../../../report/tests/fixture/owned.rs"]
+#[path = "../../../report/tests/it/fixture/owned.rs"]
 mod fixture;
-#[path = "../../../report/tests/grown/mod.rs"]
+#[path = "../../../report/tests/it/grown/mod.rs"]
 mod grown;
-#[path = "../../../report/tests/recorded/mod.rs"]
+#[path = "../../../report/tests/it/recorded/mod.rs"]
 mod recorded;
 
 use model::Profile;

@@ -3,7 +3,7 @@
 //!
 //! It is an experiment like any other, written against `kit`, and known to this benchmark alone.
 
-use crate::{messaging, one_call, one_way, vfork};
+use super::{messaging, one_call, one_way, vfork};
 use kit::declare::{Named, factor, response};
 use kit::model::{Center, Design, Needs, Unit};
 use kit::{Experiment, Stop, Trial};

@@ -6,7 +6,7 @@
 //! until all are there. All say that they are ready and sleep in poll; the time begins before the
 //! byte that wakes them is written and ends when all have been awaited: their ends are in it.
 
-use crate::definitions::{OPERATION_NS, keep_switches};
+use super::definitions::{OPERATION_NS, keep_switches};
 use kit::{Stop, Trial};
 use std::fs::File;
 use std::io::{self, Read, Write};

@@ -3,7 +3,7 @@
 //! A loop calls libc's getppid a million times and is timed as a whole. The loop and the call of
 //! libc are in its figure, and so is whatever interrupted it: one number stands for all calls.
 
-use crate::definitions::{OPERATION_NS, keep_switches};
+use super::definitions::{OPERATION_NS, keep_switches};
 use kit::{Stop, Trial};
 use sys::clock::now_ns;
 

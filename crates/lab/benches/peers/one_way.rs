@@ -5,7 +5,7 @@
 //! no room, the reader when there is none to read: what stress-ng counts as one switch is one
 //! write, one read and, on one CPU, the way to the reader and back.
 
-use crate::definitions::{OPERATION_NS, keep_switches};
+use super::definitions::{OPERATION_NS, keep_switches};
 use kit::{OBSERVATIONS_MAX, Stop, Trial};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use std::fs::File;

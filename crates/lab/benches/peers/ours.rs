@@ -1,6 +1,6 @@
 //! Our own numbers: trials conducted as a session conducts them.
 
-use crate::definitions;
+use super::definitions;
 use anyhow::Context;
 use kit::Experiment;
 use model::{Cell, Design, Profile, Record, Treatment};

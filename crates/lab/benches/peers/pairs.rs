@@ -1,8 +1,8 @@
 //! Which of our numbers stands beside which of theirs.
 
-use crate::definitions::{self, OPERATION_NS};
-use crate::ours::Mine;
-use crate::peer::Peer;
+use super::definitions::{self, OPERATION_NS};
+use super::ours::Mine;
+use super::peer::Peer;
 use model::Cell;
 
 /// One of our numbers beside a tool's.

@@ -1,6 +1,6 @@
 //! The tools that scruple is held against.
 
-use crate::{lat_ctx, messaging, one_call, parse};
+use super::{lat_ctx, messaging, one_call, parse};
 use anyhow::{Context, bail};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

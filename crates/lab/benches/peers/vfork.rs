@@ -8,7 +8,7 @@
 //! kernel walks all of them when the child ends (`acct_collect` in kernel/acct.c, where it is built
 //! with CONFIG_BSD_PROCESS_ACCT).
 
-use crate::definitions::{OPERATION_NS, keep_switches};
+use super::definitions::{OPERATION_NS, keep_switches};
 use kit::{OBSERVATIONS_MAX, Stop, Trial};
 use sys::clock::now_ns;
 

@@ -1,6 +1,6 @@
 //! What is asked of the benchmark, from its words.
 
-use crate::neighbour::Kind;
+use super::neighbour::Kind;
 use anyhow::{Context, bail};
 use std::path::PathBuf;
 

@@ -68,7 +68,7 @@ pub(super) fn hdr_log(
 }
 
 #[cfg(test)]
-#[path = "../../tests/support/hdr_log.rs"]
+#[path = "../../tests/it/hdr_log.rs"]
 mod hdr_log;
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a guest told, held against the bar of the drill.
 
+use super::super::ledger::Ledger;
 use super::told::Told;
-use crate::ledger::Ledger;
 
 /// Holds what was told against the bar. What a guest's kernel cannot do was not looked at.
 pub(crate) fn judge(told: &Told, seconds: u64, ledger: &mut Ledger) {

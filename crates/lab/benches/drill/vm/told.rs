@@ -1,6 +1,6 @@
 //! What a guest told on its serial line.
 
-use crate::ledger::Lines;
+use super::super::ledger::Lines;
 use std::collections::BTreeMap;
 
 /// All of it: the lines behind each mark `@WHAT NAME`, which come with what stands behind the name.

@@ -1,0 +1,36 @@
+//! The integration tests of the binary: one binary, a module for each subject.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test should stop where it fails")]
+
+mod adverse;
+mod advise;
+mod ask;
+mod book;
+mod calibration;
+mod cluster;
+mod compare;
+mod doctor;
+mod drawn;
+mod drill;
+mod export;
+mod face;
+mod fleet;
+mod hdr_log;
+mod killed;
+mod load;
+mod many_sessions;
+mod method;
+mod method_machine;
+mod precious;
+mod predict;
+mod programs;
+mod query;
+mod recorded;
+mod scale;
+mod security;
+mod selftest;
+mod stranger;
+mod study;
+mod support;
+mod syscalls;
+mod why;

@@ -1,0 +1,71 @@
+//! The recorded sessions hold what scruple measures today. They are tests' material; nothing here
+//! judges their numbers.
+
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn folder(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recorded").join(name)
+}
+
+fn read(name: &str, file: &str) -> String {
+    std::fs::read_to_string(folder(name).join(file)).unwrap()
+}
+
+fn manifest(name: &str) -> Value {
+    serde_json::from_str(&read(name, "manifest.json")).unwrap()
+}
+
+/// The version of an experiment's design in a recorded session.
+fn version(manifest: &Value, id: &str) -> Option<u64> {
+    let designs = manifest["designs"].as_array().unwrap();
+    designs.iter().find(|design| design["id"] == id)?["version"].as_u64()
+}
+
+/// The sessions in which an experiment may be recorded: the whole catalog, and what came to it since.
+const WHOLE: [&str; 4] = ["base", "speedup", "servers", "core"];
+
+#[test]
+fn every_experiment_is_recorded_as_it_is_today() {
+    let sessions = WHOLE.map(|name| (manifest(name), measured(name)));
+    for experiment in experiments::CATALOG {
+        let design = (experiment.design)();
+        let (wanted, id) = (Some(design.version.into()), format!("{:?}", design.id));
+        let mut versions = sessions.iter().map(|(manifest, _)| version(manifest, &design.id));
+        assert!(
+            versions.any(|version| version == wanted),
+            "no session in recorded/ has {} as it is in the catalog: cargo xtask record",
+            design.id
+        );
+        let is_there = sessions.iter().any(|(_, measured)| measured.contains(&id));
+        assert!(is_there, "{id} has no trial there: cargo xtask record");
+    }
+}
+
+/// The experiments that have a trial in a recorded session.
+fn measured(name: &str) -> BTreeSet<String> {
+    read(name, "trials.ndjson")
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["experiment"].to_string())
+        .collect()
+}
+
+#[test]
+fn the_later_session_is_of_the_same_definitions() {
+    let (base, later) = (manifest("base"), manifest("later"));
+    for id in ["create", "clock", "false_sharing", "null"] {
+        let recorded = version(&later, id);
+        assert!(recorded.is_some(), "{id} is not in recorded/later: cargo xtask record");
+        assert_eq!(recorded, version(&base, id), "{id}: cargo xtask record");
+    }
+}
+
+#[test]
+fn nothing_is_recorded_that_is_nobodys_business() {
+    for name in ["base", "later", "speedup", "servers", "core"] {
+        let manifest = manifest(name);
+        assert_eq!(manifest["environment"]["neighbours"], Value::Array(Vec::new()), "{name}");
+        assert_eq!(manifest["command"][0], "scruple", "{name}: no path of a machine");
+    }
+}

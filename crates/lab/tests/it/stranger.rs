@@ -1,0 +1,129 @@
+//! A session folder from a stranger: `report` and `run --resume` end in one clear line, within a
+//! bounded memory, whatever stands in it.
+
+use crate::support::*;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// An address space that holds the program and a small session many times over.
+const WORLD: &str = "ulimit -v 1000000;";
+
+/// A session that was honest until its files were changed.
+fn stranger(at: &Path, change: impl FnOnce(&Path, &mut Value)) {
+    let output = small_session(at, 2).output().unwrap();
+    assert!(output.status.success(), "{}", said(&output));
+    let path = at.join("manifest.json");
+    let mut manifest: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+    let before = manifest.clone();
+    change(at, &mut manifest);
+    if manifest != before {
+        fs::write(path, manifest.to_string()).unwrap();
+    }
+}
+
+/// Both commands refuse it in one line that names the file and what is wrong.
+fn refused(at: &Path, parts: &[&str]) {
+    for command in ["report", "run --resume"] {
+        let output = Command::new("sh")
+            .arg("-c")
+            .arg(format!("{WORLD} exec timeout 60 \"$0\" {command} \"$1\""))
+            .arg(binary())
+            .arg(at)
+            .stdin(Stdio::null())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2), "{command}: {}", said(&output));
+        let text = String::from_utf8_lossy(&output.stderr);
+        let line = text.lines().find(|line| line.starts_with("error:")).unwrap();
+        assert!(parts.iter().all(|part| line.contains(part)), "{command}: {line}");
+        assert!(line.len() < 1000 && !line.contains(char::is_control), "{command}: {line:?}");
+    }
+}
+
+fn factors(count: usize, levels: usize) -> Value {
+    let level =
+        |at: usize| json!({"name": at.to_string(), "value": null, "about": "", "from": "smoke"});
+    let levels: Vec<Value> = (0..levels).map(level).collect();
+    let factor = |at: usize| json!({"name": format!("f{at}"), "about": "", "levels": levels, "baseline": "0"});
+    (0..count).map(factor).collect::<Vec<Value>>().into()
+}
+
+#[test]
+fn a_design_that_explodes_is_refused() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("session");
+    stranger(&at, |_, manifest| {
+        let design = &mut manifest["designs"][0];
+        design["factors"] = factors(16, 16);
+        design["grids"] = json!([]);
+        for list in ["findings", "claims", "controls", "accounts"] {
+            design[list] = json!([]);
+        }
+    });
+    refused(&at, &["manifest.json", "experiment null", "treatments are more than 4096"]);
+}
+
+#[test]
+fn a_design_that_contradicts_itself_is_refused() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("session");
+    stranger(&at, |_, manifest| {
+        manifest["designs"][0]["controls"][0]["response"] = json!("\u{1b}]0;owned\u{7}_ns");
+    });
+    refused(&at, &["manifest.json", "experiment null", "is no response"]);
+}
+
+#[test]
+fn trials_without_an_end_are_refused() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes, part) in
+        [("hole", 1 << 40, "bytes, and a session has at most"), ("line", 1 << 30, "longer than")]
+    {
+        let at = folder.path().join(name);
+        stranger(&at, |at, _| {
+            let trials = File::options().write(true).open(at.join("trials.ndjson")).unwrap();
+            trials.set_len(bytes).unwrap();
+        });
+        refused(&at, &["trials.ndjson", part]);
+        assert_eq!(fs::metadata(at.join("trials.ndjson")).unwrap().len(), bytes, "nothing was cut");
+    }
+}
+
+#[test]
+fn trials_of_something_else_are_refused() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path().join("session");
+    stranger(&at, |at, _| {
+        let path = at.join("trials.ndjson");
+        let text = fs::read_to_string(&path).unwrap();
+        fs::write(path, text.replacen("\"cpu\"", "\"gpu\"", 1)).unwrap();
+    });
+    refused(&at, &["trials.ndjson, line ", "is no treatment of null"]);
+}
+
+#[test]
+fn what_is_no_file_is_refused_and_not_waited_for() {
+    let _alone = alone();
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["manifest.json", "trials.ndjson"] {
+        for kind in ["pipe", "device", "folder"] {
+            let at = folder.path().join(format!("{name}-{kind}"));
+            stranger(&at, |at, _| {
+                let path = at.join(name);
+                fs::remove_file(&path).unwrap();
+                match kind {
+                    "pipe" => assert!(Command::new("mkfifo").arg(path).status().unwrap().success()),
+                    "device" => std::os::unix::fs::symlink("/dev/zero", path).unwrap(),
+                    _ => fs::create_dir(path).unwrap(),
+                }
+            });
+            refused(&at, &[name]);
+        }
+    }
+}

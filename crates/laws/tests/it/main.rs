@@ -1,0 +1,8 @@
+//! The integration tests of the room `laws`: one binary, a module for each subject.
+
+#![expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
+
+mod document;
+mod reference;
+mod simulation;
+mod simulation_page;

@@ -1,0 +1,245 @@
+//! What `scruple load` says, as people see it.
+
+use crate::loads::{plan, stalled, starved, times};
+use crate::plain;
+use model::{
+    Arrivals, Estimate, Fairness, Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, LoadCounts,
+    LoadPlan, LoadResult,
+};
+use report::LoadCurves;
+
+fn knee() -> Knee {
+    let rate = |per_s: f64, trials, held, p95_ns, broke| KneeRate {
+        per_s,
+        trials,
+        held,
+        p95_ns,
+        throughput_per_s: per_s * 0.998,
+        broke,
+    };
+    Knee {
+        format: model::KNEE_FORMAT,
+        scruple: "test".into(),
+        plan: LoadPlan {
+            arrivals: Arrivals::Poisson { per_s: 50.0, seed: 7 },
+            connections: 500,
+            ..plan()
+        },
+        rules: KneeRules {
+            from_per_s: 50.0,
+            most_per_s: None,
+            limit_ns: None,
+            blocks: 12,
+            precision: 0.03,
+            seed: 7,
+        },
+        limit_ns: Some(15.8e6),
+        lowest_p95_ns: Some(3.15e6),
+        capacity_per_s: Some(Estimate {
+            point: 812.4,
+            low: 790.1,
+            high: 831.6,
+            standard_error: Some(8.1),
+            level: 0.95,
+            samples: 6,
+        }),
+        held_per_s: Some(724.0),
+        broke_per_s: Some(862.0),
+        broke_by: Some(KneeBreak::ResponseTime),
+        end: KneeEnd::Precise,
+        rates: vec![
+            rate(50.0, 7, 7, Some(3.15e6), None),
+            rate(724.0, 6, 6, Some(10.9e6), None),
+            rate(811.0, 6, 4, Some(15.1e6), Some(KneeBreak::ResponseTime)),
+            rate(862.0, 6, 0, Some(22.3e6), Some(KneeBreak::ResponseTime)),
+            rate(1600.0, 2, 0, None, Some(KneeBreak::Throughput)),
+        ],
+        trials: Vec::new(),
+        doubts: vec!["In 2 of 27 trials: other programs used 0.7 of the CPUs".into()],
+    }
+}
+
+#[test]
+fn a_load_in_the_terminal() {
+    insta::assert_snapshot!(
+        "load_stalled_100",
+        plain::plain(&report::load_terminal(&stalled(), 100))
+    );
+    insta::assert_snapshot!(
+        "load_starved_80",
+        plain::plain(&report::load_terminal(&starved(), 80))
+    );
+    insta::assert_snapshot!("knee_100", plain::plain(&report::knee_terminal(&knee(), 100)));
+}
+
+#[test]
+fn nothing_is_wider_than_the_terminal_or_commands_it() {
+    for width in [40, 60, 80, 120] {
+        let texts = [
+            report::load_terminal(&stalled(), width),
+            report::load_terminal(&starved(), width),
+            report::knee_terminal(&knee(), width),
+        ];
+        for text in texts {
+            let text = plain::plain(&text);
+            assert!(!text.contains('\u{1b}'), "{text}");
+            for line in text.lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_hidden_waits_are_told_in_numbers() {
+    let text = plain::plain(&report::load_terminal(&stalled(), 120)).replace('\n', " ");
+    assert!(text.contains("p99 of the service time is 900 µs"), "{text}");
+    assert!(text.contains("waited 900 ms. "), "{text}");
+    let punctual = LoadResult { punctual: stalled().response, ..stalled() };
+    let response = times(9_999, 1, [960.0; 9].map(Some));
+    let late = LoadResult { response, ..punctual };
+    let text = plain::plain(&report::load_terminal(&late, 120));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("waited 900 ms (without the generator's own lateness)."), "{text}");
+    let closed =
+        LoadResult { plan: LoadPlan { arrivals: Arrivals::Closed, ..plan() }, ..stalled() };
+    let text = plain::plain(&report::load_terminal(&closed, 120));
+    assert!(text.contains("In a closed loop, each connection waits"), "{text}");
+    let text = plain::plain(&report::load_terminal(&starved(), 120)).replace('\n', " ");
+    assert!(text.contains("15 of 16 connections got no answer"), "{text}");
+}
+
+#[test]
+fn answers_that_are_shared_out_evenly_need_no_index() {
+    let fair = Fairness { least: 200, most: 200, index: 1.0, ..stalled().fairness.unwrap() };
+    let result = LoadResult { fairness: Some(fair), ..stalled() };
+    let text = plain::plain(&report::load_terminal(&result, 120));
+    assert!(text.contains("· Each connection got 200 answers.\n"), "{text}");
+}
+
+#[test]
+fn redirects_are_told_from_what_was_asked_for() {
+    let with = |statuses: &[(u16, u64)]| {
+        let statuses = statuses.iter().copied().collect();
+        let counts = LoadCounts { statuses, ..stalled().counts };
+        plain::plain(&report::load_terminal(&LoadResult { counts, ..stalled() }, 120))
+    };
+    let moved = with(&[(301, 9_999)]);
+    assert!(
+        moved.contains("! Answers by status: 301: 9999; redirects are not followed."),
+        "{moved}"
+    );
+    assert!(!with(&[(304, 9_999)]).contains("redirects"));
+    assert!(!with(&[(200, 9_999)]).contains("by status"));
+}
+
+#[test]
+fn what_came_due_at_the_very_end_is_an_aside() {
+    let with = |unsent: u64| {
+        let counts = LoadCounts { unsent, in_flight: 0, ..stalled().counts };
+        plain::plain(&report::load_terminal(&LoadResult { counts, ..stalled() }, 120))
+    };
+    assert!(with(1).contains("· Requests given up: 1 came due and"), "{}", with(1));
+    assert!(with(100).contains("! Requests given up: 100 came due and"), "{}", with(100));
+}
+
+#[test]
+fn a_late_generator_is_not_taken_for_a_server_that_lets_users_wait() {
+    let quick = [0.03, 0.06, 0.07, 0.08, 0.09, 0.1, 0.2, 0.3, 0.4];
+    let late_by = |own_ms: f64| LoadResult {
+        response: times(10_000, 0, quick.map(|ms| Some(ms + own_ms))),
+        punctual: times(10_000, 0, quick.map(Some)),
+        service: times(10_000, 0, quick.map(Some)),
+        ..stalled()
+    };
+    let told = |result: &LoadResult| {
+        plain::plain(&report::load_terminal(result, 120))
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    let little = told(&late_by(0.1));
+    assert!(!little.contains("of the service time is"), "{little}");
+    assert!(little.contains("hardly any request waited for a connection"), "{little}");
+    let own = "Without that, p50 of the response time would be 60.0 µs, not 160 µs.";
+    assert!(little.contains(own), "{little}");
+    // Beyond that it is a doubt, which says it itself.
+    let much = told(&late_by(1.0));
+    assert!(!much.contains("slightly late") && !much.contains("of the service time is"), "{much}");
+    let not_at_all = told(&late_by(0.0));
+    assert!(!not_at_all.contains("slightly late"), "{not_at_all}");
+}
+
+#[test]
+fn a_search_that_found_no_capacity_says_what_it_found() {
+    let told = |knee: &Knee| plain::plain(&report::knee_terminal(knee, 120)).replace('\n', " ");
+    let none = Knee { capacity_per_s: None, ..knee() };
+    let between = told(&none);
+    assert!(between.contains("sustains 724 requests per second and not 862"), "{between}");
+    let held = told(&Knee {
+        broke_per_s: None,
+        broke_by: None,
+        end: KneeEnd::HighestHeld,
+        ..none.clone()
+    });
+    assert!(held.contains("the highest rate tried"), "{held}");
+    let silent = Knee { held_per_s: None, limit_ns: None, end: KneeEnd::NoAnswer, ..none };
+    assert!(told(&silent).contains("No request was answered."), "{}", told(&silent));
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_escapes_what_others_wrote() {
+    for result in [stalled(), starved()] {
+        let page = report::load_page(&result, &LoadCurves::default());
+        for outside in ["<script src", "href=\"http", "url(", "<script>alert", "\u{1b}"] {
+            assert!(!page.contains(outside), "{outside}");
+        }
+        assert!(page.starts_with("<!DOCTYPE html>"));
+        assert!(
+            page.contains("prefers-color-scheme: dark")
+                || page.contains("prefers-color-scheme:dark")
+        );
+        for part in ["p99.99", "response", "service", "lateness", "given up"] {
+            assert!(page.contains(part), "{part}");
+        }
+        assert!(page.len() < 200_000, "{}", page.len());
+    }
+}
+
+#[test]
+fn the_page_draws_a_curve_for_each_time_that_has_one() {
+    let lines =
+        |page: &str| page.matches("class=\"line\"").count() + page.matches("class=line").count();
+    let curve: Vec<(u64, f64)> =
+        (1..=5000).map(|n| (n * 1_000, f64::from(n as u32) / 5000.0)).collect();
+    let curves = LoadCurves { response: curve.clone(), service: curve.clone(), lateness: curve };
+    let full = report::load_page(&stalled(), &curves);
+    let few = report::load_page(&stalled(), &LoadCurves::default());
+    let closed =
+        LoadResult { plan: LoadPlan { arrivals: Arrivals::Closed, ..plan() }, ..stalled() };
+    let closed = report::load_page(&closed, &curves);
+    // The legend has a line of its own for each curve.
+    assert_eq!((lines(&full), lines(&few), lines(&closed)), (6, 6, 4));
+    assert!(few.contains("Times below 1 µs are drawn at 1 µs"));
+    // A load of which nothing was answered has no chart, and does no harm.
+    let none = times(0, 5, [None; 9]);
+    let silent = LoadResult {
+        counts: LoadCounts { timed_out: 5, ..LoadCounts::default() },
+        response: none.clone(),
+        service: none.clone(),
+        lateness: none,
+        ..stalled()
+    };
+    let page = report::load_page(&silent, &LoadCurves::default());
+    assert!(page.contains("No request was answered") && lines(&page) == 0);
+}
+
+#[test]
+fn a_result_is_read_as_it_was_written() {
+    for result in [stalled(), starved()] {
+        let text = serde_json::to_string(&result).unwrap();
+        assert_eq!(serde_json::from_str::<LoadResult>(&text).unwrap(), result);
+    }
+    let text = serde_json::to_string(&knee()).unwrap();
+    assert_eq!(serde_json::from_str::<Knee>(&text).unwrap(), knee());
+}

@@ -1,0 +1,24 @@
+//! The integration tests of the room `report`: one binary, a module for each subject.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test should stop where it fails")]
+
+mod advice;
+mod any_session;
+mod browser;
+mod charts;
+mod compared;
+mod comparison;
+mod comparison_text;
+mod fixture;
+mod grown;
+mod hostile;
+mod load;
+mod loads;
+mod page;
+mod plain;
+mod predicted;
+mod prediction;
+mod recorded;
+#[path = "../../../model/tests/scale/mod.rs"]
+mod scale;
+mod text;

@@ -1,0 +1,84 @@
+//! A server beside a simulated one, as the terminal and the page show it.
+
+use crate::plain;
+use crate::predicted::{curves, prediction};
+use model::{LoadPrediction, PredictedLoad};
+
+fn plain(prediction: &LoadPrediction, width: usize) -> String {
+    plain::plain(&report::prediction_terminal(prediction, width))
+}
+
+#[test]
+fn measured_and_predicted_stand_side_by_side() {
+    let text = plain(&prediction(), 100);
+    for part in [
+        "Simulated as a pool of 8 workers.",
+        "a request holds one for 20.2 ms, and spends 200 µs outside the server.",
+        "198 requests per second, 50 % of the maximum: 1980 requests",
+        "off by +1.0 % at 50 %",
+        "+0.0 %",
+        "-10.0 %",
+        "off by 0.4 % or less, and 99 % by 8.1 % or less.",
+        "By the formula (M/D/c, about) the mean would be 21.1 ms.",
+        "only in the simulation: 2.",
+        "! The generator was busy",
+        "! Other programs took 41 % of the CPUs",
+    ] {
+        let joined = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(joined.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains('\u{1b}'), "what others wrote is harmless: {text}");
+}
+
+#[test]
+fn a_narrow_terminal_is_not_overrun() {
+    for width in [20, 40, 80] {
+        let text = plain(&prediction(), width);
+        let widest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
+        assert!(widest <= width.max(40), "{width}: {text}");
+    }
+}
+
+#[test]
+fn what_was_interrupted_says_so() {
+    let early = LoadPrediction { demand: None, loads: Vec::new(), complete: false, ..prediction() };
+    assert!(plain(&early, 80).contains("Interrupted before the demand"));
+    let late = LoadPrediction { loads: Vec::new(), complete: false, ..prediction() };
+    assert!(plain(&late, 80).contains("not all loads were measured"));
+    let mut nothing = prediction();
+    nothing.loads[0] = PredictedLoad {
+        mean: None,
+        p50: None,
+        p99: None,
+        each_p50: None,
+        each_p99: None,
+        ..nothing.loads[0].clone()
+    };
+    assert!(plain(&nothing, 80).contains("No request was answered in both"));
+}
+
+#[test]
+fn the_page_holds_what_the_terminal_shows() {
+    let page = report::prediction_page(&prediction(), &[curves()]).replace('\u{a0}', " ");
+    for part in [
+        "Simulated as a pool of 8 workers. Each connection is for one request.",
+        "a request holds one for 20.2 ms, and",
+        "198 requests per second, 50 % of the maximum: 1980 requests",
+        "By the formula (M/D/c, about) the mean would be 21.1 ms.",
+        "The generator was busy",
+        "Other programs took 41 % of the CPUs",
+        "How long requests took",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains('\u{1b}'), "what others wrote is harmless");
+    for row in ["mean", "p50", "p99"] {
+        assert!(page.contains(&format!(">{row}<td class=number>")), "{row}");
+    }
+    assert!(!page.contains("Interrupted"));
+    let late = LoadPrediction { complete: false, ..prediction() };
+    assert!(report::prediction_page(&late, &[]).contains("Interrupted: not all loads"));
+    assert!(!report::prediction_page(&late, &[]).contains("How long requests took"));
+    let early = LoadPrediction { demand: None, loads: Vec::new(), ..late };
+    assert!(report::prediction_page(&early, &[]).contains("Interrupted before the demand"));
+}

@@ -1,0 +1,232 @@
+//! What people read in a terminal and in the docs, as reviewed snapshots.
+
+use crate::fixture;
+use crate::fixture::Fixture;
+use crate::plain::plain;
+use crate::recorded;
+use model::{ClaimResult, Profile, Verdict};
+use report::Session;
+use report::catalog;
+
+fn terminal(fixture: &fixture::Fixture, width: usize) -> String {
+    let session = Session {
+        manifest: &fixture.manifest,
+        records: &fixture.records,
+        summary: &fixture.summary,
+    };
+    report::terminal(&session, width, Some(45))
+}
+
+#[test]
+fn the_final_summary() {
+    let fixture = fixture::session(12);
+    insta::assert_snapshot!("terminal_100", plain(&terminal(&fixture, 100)));
+    insta::assert_snapshot!("terminal_60", plain(&terminal(&fixture, 60)));
+}
+
+#[test]
+fn accounts_rates_exhibits_and_refusals() {
+    let fixture = fixture::mechanisms(12);
+    let session = Session {
+        manifest: &fixture.manifest,
+        records: &fixture.records,
+        summary: &fixture.summary,
+    };
+    insta::assert_snapshot!("mechanisms_100", plain(&terminal(&fixture, 100)));
+    insta::assert_snapshot!("mechanisms_whole", plain(&report::terminal(&session, 100, None)));
+    insta::assert_snapshot!("mechanisms_narrow", plain(&report::terminal(&session, 44, None)));
+}
+
+#[test]
+fn a_session_to_be_doubted() {
+    let fixture = fixture::doubted(12);
+    let Fixture { manifest, records, summary } = &fixture;
+    let session = Session { manifest, records, summary };
+    let cut = plain(&terminal(&fixture, 100));
+    // The first thing after the header, whatever else there is no room for.
+    let second = cut.lines().nth(1).unwrap_or_default();
+    assert!(second.starts_with("✗ Do not believe differences of up to 7.1 %"), "{cut}");
+    assert!(cut.lines().count() <= 45, "{cut}");
+    assert!(cut.contains("! Autogroup is on"), "{cut}");
+    assert!(!cut.contains("ten times the time"), "{cut}");
+    insta::assert_snapshot!("doubted_whole", plain(&report::terminal(&session, 100, None)));
+    insta::assert_snapshot!("doubted_narrow", plain(&report::terminal(&session, 60, None)));
+}
+
+#[test]
+fn a_catalog_of_any_size_shows_each_answer_in_a_line() {
+    let mut fixture = fixture::session(12);
+    let pattern = fixture.summary.experiments.clone();
+    let more = (0..18).map(|index| {
+        let mut experiment = pattern[index % 2].clone();
+        experiment.id = format!("number_{index}");
+        for claim in &mut experiment.claims {
+            claim.verdict = [Verdict::Refuted, Verdict::Supported][index % 2];
+        }
+        experiment
+    });
+    fixture.summary.experiments = more.collect();
+    let text = plain(&terminal(&fixture, 100));
+    assert!(text.lines().count() <= 45, "{text}");
+    for experiment in &fixture.summary.experiments {
+        let line = text.lines().find(|line| line.starts_with(&format!("{} ", experiment.id)));
+        assert!(line.is_some_and(|line| line.chars().count() <= 100), "{text}");
+    }
+    insta::assert_snapshot!("terminal_brief", text);
+}
+
+#[test]
+fn the_whole_recorded_catalog_on_one_screen() {
+    let base = recorded::session("base");
+    let Fixture { manifest, records, summary } = &base;
+    let session = Session { manifest, records, summary };
+    let at = |width, height| plain(&report::terminal(&session, width, Some(height)));
+    insta::assert_snapshot!("recorded_brief_100", at(100, 47));
+    insta::assert_snapshot!("recorded_brief_80", at(80, 47));
+    // No answer is cut, however little room there is.
+    for (width, height) in [(80, 37), (80, 77), (50, 40), (120, 10)] {
+        let text = at(width, height);
+        assert!(!text.lines().any(|line| line.ends_with('…')), "{text}");
+    }
+}
+
+#[test]
+fn planted_answers_and_diagnoses() {
+    let fixture = fixture::doubted(12);
+    let Fixture { manifest, records, summary } = &fixture;
+    let session = Session { manifest, records, summary };
+    insta::assert_snapshot!("selftest_110", plain(&report::selftest_text(&session, 110)));
+    insta::assert_snapshot!("selftest_80", plain(&report::selftest_text(&session, 80)));
+    insta::assert_snapshot!("selftest_44", plain(&report::selftest_text(&session, 44)));
+    let told = analysis::selftest(summary);
+    insta::assert_snapshot!("grade_100", plain(&report::grade_text(&told, 100)));
+    for width in [100, 80] {
+        let text = plain(&report::selftest_text(&session, width));
+        assert!(!text.contains('…'), "nothing is cut at {width} columns: {text}");
+    }
+    let nothing = fixture::session(3);
+    let Fixture { manifest, records, summary } = &nothing;
+    assert_eq!(report::selftest_text(&Session { manifest, records, summary }, 80), "");
+}
+
+#[test]
+fn without_a_control_that_is_said_first() {
+    let mut fixture = fixture::session(4);
+    fixture.summary.trust = model::Trust::default();
+    let text = plain(&terminal(&fixture, 100));
+    let second = text.lines().nth(1).unwrap_or_default();
+    assert!(second.starts_with("? No A/A control has enough trials"), "{text}");
+    assert_eq!(text.matches("No A/A control").count(), 1, "{text}");
+}
+
+#[test]
+fn colours_never_stand_alone() {
+    let fixture = fixture::session(12);
+    let text = terminal(&fixture, 100);
+    assert!(text.contains('\u{1b}'));
+    let plain = plain(&text);
+    for word in ["✗ refuted", "✓ supported", "? inconclusive"] {
+        assert!(plain.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn without_a_height_no_verdict_is_left_out() {
+    let mut fixture = fixture::session(4);
+    let more: Vec<_> = fixture.summary.experiments.iter().take(2).cloned().collect();
+    for _ in 0..2 {
+        fixture.summary.experiments.extend(more.clone());
+    }
+    let Fixture { manifest, records, summary } = &fixture;
+    let text = plain(&report::terminal(&Session { manifest, records, summary }, 120, None));
+    let claims: usize = summary.experiments.iter().map(|e| e.claims.len()).sum();
+    let verdicts = ["✗ refuted", "✓ supported", "? inconclusive"];
+    let shown = text.lines().filter(|line| verdicts.iter().any(|v| line.starts_with(v))).count();
+    assert_eq!(shown, claims);
+}
+
+#[test]
+fn of_many_claims_the_refuted_are_named() {
+    let mut fixture = fixture::session(4);
+    let claims = fixture.summary.experiments[0].claims.clone();
+    let ids = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    fixture.summary.experiments[0].claims = ids
+        .iter()
+        .flat_map(|id| {
+            claims
+                .iter()
+                .cloned()
+                .map(move |claim| ClaimResult { id: format!("{id}_{}", claim.id), ..claim })
+        })
+        .collect();
+    let text = plain(&terminal(&fixture, 100));
+    assert!(text.lines().count() <= 45, "{} lines\n{text}", text.lines().count());
+    for claim in &fixture.summary.experiments[0].claims {
+        assert_eq!(text.contains(&claim.id), claim.verdict == Verdict::Refuted, "{}", claim.id);
+    }
+}
+
+#[test]
+fn the_worst_warnings_come_first_and_what_all_share_is_said_once() {
+    let mut fixture = fixture::session(4);
+    for experiment in &mut fixture.summary.experiments {
+        experiment.warnings = vec!["only 4 blocks".into()];
+    }
+    let [.., last] = &mut fixture.summary.experiments[..] else { panic!("no experiment") };
+    last.failed_checks = vec![("work".into(), 2)];
+    last.warnings.push("check \"work\" failed in 2 of 8 trials".into());
+    let text = plain(&terminal(&fixture, 100));
+    let warnings: Vec<&str> = text.lines().filter(|line| line.starts_with("! ")).collect();
+    let all = "! all experiments: only 4 blocks";
+    assert_eq!(warnings, ["! null: check \"work\" failed in 2 of 8 trials", all]);
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    let fixture = fixture::session(4);
+    let designs = &fixture.manifest.designs;
+    for width in [40, 60, 80, 120] {
+        let texts = [
+            terminal(&fixture, width),
+            catalog::list(designs, Profile::Quick, width),
+            catalog::explain(&designs[0], Profile::Quick, width),
+        ];
+        for text in texts {
+            for line in plain(&text).lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+        for fixture in [fixture::mechanisms(4), fixture::doubted(4)] {
+            let Fixture { manifest, records, summary } = &fixture;
+            let session = Session { manifest, records, summary };
+            let whole = report::terminal(&session, width, None);
+            let planted = report::selftest_text(&session, width);
+            for line in plain(&(whole + &planted)).lines() {
+                assert!(line.chars().count() <= width, "{width}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn control_characters_do_not_reach_the_terminal() {
+    let mut fixture = fixture::session(2);
+    fixture.manifest.environment.kernel = "6.18\u{1b}]0;owned\u{7}".into();
+    fixture.summary.experiments[0].question = "why\u{1b}[2J?".into();
+    fixture.summary.experiments[0].warnings = vec!["\u{9b}31m\u{202e}x".into()];
+    let text = plain(&terminal(&fixture, 100));
+    let bad = |c: &char| (c.is_control() && *c != '\n') || *c == '\u{202e}';
+    assert_eq!(text.chars().find(bad), None);
+}
+
+#[test]
+fn the_catalog() {
+    let designs = [fixture::create(), fixture::workers(), fixture::null()];
+    insta::assert_snapshot!("list", plain(&catalog::list(&designs, Profile::Quick, 80)));
+    insta::assert_snapshot!("explain", plain(&catalog::explain(&designs[0], Profile::Quick, 80)));
+    insta::assert_snapshot!("markdown", catalog::markdown(&designs));
+    let designs = fixture::mechanisms(0).manifest.designs;
+    let explained = catalog::explain(&designs[0], Profile::Quick, 80);
+    insta::assert_snapshot!("explain_mechanisms", plain(&explained));
+    insta::assert_snapshot!("markdown_mechanisms", catalog::markdown(&designs[..1]));
+}
