@@ -95,7 +95,7 @@ pub(crate) fn tallies(selftest: &Selftest) -> Vec<Tally> {
         Tally::of("effects", "found and sized", answers(true)),
         Tally::of("other planted answers", "right", answers(false)),
         Tally::of("causes", "named", causes),
-        Tally::of("identical treatments", "not told apart", controls),
+        Tally::of("identical treatments", "without a difference", controls),
     ];
     tallies.into_iter().filter(|tally| tally.of > 0).collect()
 }
