@@ -14,6 +14,9 @@ mod icache;
 mod isolation;
 mod kernel_entry;
 mod memory_limit;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod names;
 mod null;
 mod observer;
 mod planted;
@@ -46,6 +49,7 @@ fn declared(id: &str, toml: &str) -> Design {
 
 /// Panics unless the levels of a factor are those that a table has code for.
 #[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 fn check_levels<T>(design: &Design, factor: &str, table: &[(&str, T)]) {
     let factor = design.factor(factor).expect("the design has the factor");
     let declared: std::collections::BTreeSet<&str> =

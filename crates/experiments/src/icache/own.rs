@@ -24,9 +24,11 @@ const SIZES: [(Profile, &[u32]); 3] = [
     (Profile::Standard, &[16384, 32768]),
 ];
 
-/// The caches and cores with which every program runs, from a profile on: factors with their levels,
-/// none for all.
-const GRIDS: [(Profile, &[(&str, &[&str])]); 7] = [
+/// A factor with levels of it; none for all.
+type Varied<'a> = (&'a str, &'a [&'a str]);
+
+/// The caches and cores with which every program runs, from a profile on.
+const GRIDS: [(Profile, &[Varied<'_>]); 7] = [
     (Profile::Smoke, &[("cache_bytes", &[])]),
     (Profile::Quick, &[("mapping", &["full"]), ("cache_bytes", &["64", "256", "1024", "4096"])]),
     (Profile::Quick, &[("line_bytes", &[]), ("cache_bytes", &["64", "1024"])]),
@@ -99,7 +101,7 @@ fn which(programs: &[ProgramFile], first: &str) -> Factor {
     }
 }
 
-fn grid(from: Profile, vary: &[(&str, &[&str])]) -> Grid {
+fn grid(from: Profile, vary: &[Varied<'_>]) -> Grid {
     let mut grid = Grid { from, vary: vec![(FACTOR.into(), Vec::new())] };
     for (factor, levels) in vary {
         grid.vary
