@@ -4,18 +4,11 @@
 use super::receiver::RESCUE;
 use super::stage::{Stage, waited_since};
 use crate::support::random::Random;
-use kit::declare::Named;
 use kit::workers::Model;
 use kit::{Stop, Trial};
 use sys::clock::now_ns;
 use sys::task::Pid;
 use sys::wait_signal::{SignalSet, SleepReader, block, thread_id};
-
-/// The levels of the factor `sender`.
-pub(super) const SENDERS: [Named<Model>; 2] = [
-    Named::new("process", "another process, made by fork", Model::Process),
-    Named::new("thread", "another thread of the process, which blocks the signal", Model::Thread),
-];
 
 /// One signal is sent at a random moment of this time, which begins when the receiver turns to its
 /// work: longer than that, and shorter than a window of 500 µs.
