@@ -5,9 +5,6 @@
 //! child, cached, cold. The same walk over pages that are mapped already meets no fault; it is
 //! subtracted, so that what the fault adds is left.
 
-mod cells;
-mod claims;
-mod design;
 mod kind;
 mod limit;
 mod sharer;
@@ -15,12 +12,13 @@ mod subject;
 
 use crate::support::memory::{HUGE_PART, huge_as_asked};
 use kind::{Faults, Limit, Plan, Told};
+use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
 use subject::{Subject, Walk};
 use sys::pages::{Advice, Huge, page_bytes};
 
 /// What does a page fault cost?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "fault", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "fault", design, trial };
 
 /// The most walks of one trial.
 const WALKS_MAX: usize = 64;
@@ -34,6 +32,10 @@ const CHARGED: [&str; 5] = ["ext4", "xfs", "btrfs", "f2fs", "overlayfs"];
 
 /// The kernel's block account counts in units of this many bytes.
 const BLOCK_BYTES: u64 = 512;
+
+fn design() -> Design {
+    crate::declared("fault", include_str!("fault.toml"))
+}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let plan = Plan::of(trial)?;

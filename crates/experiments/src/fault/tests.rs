@@ -1,17 +1,15 @@
-use super::design::design;
 use super::kind::{
     ACCESSES, ADVICES, Access, KINDS, LIMITS, Limit, PAGES, Plan, SPREAD, Told, order, some,
 };
 use super::sharer::Sharer;
 use super::subject::{Subject, mark};
-use super::{STRAY, faults_expected, reads_expected};
-use kit::declare::Named;
+use super::{STRAY, design, faults_expected, reads_expected};
 use kit::model::{Profile, Quantity, Treatment};
 use std::collections::BTreeSet;
 use sys::pages::{Advice, Huge};
 
-fn named<T: Copy>(table: &[Named<T>], name: &str) -> T {
-    table.iter().find(|named| named.name == name).unwrap().by
+fn named<T: Copy>(table: &[(&str, T)], name: &str) -> T {
+    table.iter().find(|(other, _)| *other == name).unwrap().1
 }
 
 fn plan(kind: &str) -> Plan {
@@ -97,9 +95,18 @@ fn a_second_walk_reads_again_only_where_the_file_does_not_fit() {
 }
 
 #[test]
+fn every_level_has_its_code() {
+    let design = design();
+    crate::check_levels(&design, "kind", &KINDS);
+    crate::check_levels(&design, "access", &ACCESSES);
+    crate::check_levels(&design, "advice", &ADVICES);
+    crate::check_levels(&design, "pages", &PAGES);
+    crate::check_levels(&design, "limit", &LIMITS);
+}
+
+#[test]
 fn quick_measures_what_claims_and_accounts_need_and_standard_all() {
     let design = design();
-    design.check().unwrap();
     let all = design.treatments(Profile::Quick);
     let more = design.treatments(Profile::Standard);
     let among = |all: &[Treatment], quantity: &Quantity| {
