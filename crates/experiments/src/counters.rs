@@ -1,4 +1,4 @@
-//! What does a counter cost that several threads increment, and does it count right?
+//! What does a counter that several threads increment cost, and does it count correctly?
 
 use crate::support::counting::{LINE_SHARED, LOCK_SHARED, Promise};
 use crate::support::party::Party;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment::{self, Locked, Loop};
 use sys::pages::SharedWords;
 
-/// What does a counter cost that several threads increment, and does it count right?
+/// What does a counter that several threads increment cost, and does it count correctly?
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "counters", design, trial };
 
 /// A kind of counter.

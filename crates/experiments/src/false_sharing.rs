@@ -1,4 +1,4 @@
-//! What do two counters cost each other that lie on one cache line?
+//! What do two counters on one cache line cost each other?
 
 use crate::support::counting::{LINE_SHARED, Promise};
 use crate::support::party::Party;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment::{self, Loop};
 use sys::pages::SharedWords;
 
-/// What do two counters cost each other that lie on one cache line?
+/// What do two counters on one cache line cost each other?
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "false_sharing", design, trial };
 
 const HOW: [(&str, Loop); 5] = [
