@@ -21,7 +21,7 @@ enum Kind {
     Locked,
     /// Each counts on a variable of its own thread.
     Local,
-    /// Each counts on its own word, so many words from the next thread's.
+    /// Each counts on its own word, this number of words from the next thread's.
     Shards(Loop, usize),
 }
 
@@ -103,7 +103,7 @@ thread_local! {
 /// A counter of some kind, for some threads.
 struct Counter {
     kind: Kind,
-    /// The global, or the shards; where thread-locals are handed in, too.
+    /// The global, or the shards; thread-locals are also handed in here.
     words: SharedWords,
     locked: Locked,
     /// Increments of each thread in a round.
@@ -125,7 +125,7 @@ impl Counter {
         }
     }
 
-    /// How many times as long an increment takes beside others, roughly.
+    /// Returns roughly how many times as long an increment takes while other threads count.
     fn contention(&self) -> u64 {
         match self.kind {
             Kind::Locked => LOCK_SHARED,

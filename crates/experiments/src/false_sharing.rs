@@ -29,7 +29,7 @@ const NEAR_WORDS: usize = 8;
 enum Who {
     /// One thread, one counter after the other.
     Serial,
-    /// Two at the same time, each on a core of its own.
+    /// Two at the same time, each on its own core.
     Together(Model),
     /// Two on one CPU.
     OneCore,

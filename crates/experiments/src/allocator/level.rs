@@ -187,8 +187,8 @@ impl Level {
         }
     }
 
-    /// How many arenas there must be when so many threads have allocated; `None` where only
-    /// glibc could tell.
+    /// Returns how many arenas there must be when that number of threads has allocated; `None`
+    /// where the allocator is not glibc.
     pub(super) fn arenas(self, threads: usize) -> Option<usize> {
         match self.source {
             Source::Preloaded(_) => None,

@@ -1,8 +1,8 @@
 //! What does contention cost in malloc and free?
 //!
-//! The program executes itself anew with the allocator of the treatment in place, proves that it
-//! is the one that works, and has threads on CPUs of their own take and give back blocks. What is
-//! written in a block must be found in it.
+//! The program executes itself again with the allocator of the treatment in place, proves that it
+//! is the one in use, and has pinned threads allocate and free blocks. What is written in a block
+//! must be found in it.
 
 mod level;
 mod work;
@@ -20,7 +20,7 @@ use work::{Consumer, Counts, LIVE, Part, Producer, Ring, SIZES, Side, Sizes, Wor
 /// The experiment.
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "allocator", design, trial };
 
-/// Memory beside the blocks: the trial itself, its threads' stacks, the allocators' own.
+/// Memory besides the blocks: the trial itself, its threads' stacks, the allocators' own.
 const SPARE_BYTES: u64 = 64 << 20;
 
 /// Who gives a block back.

@@ -19,7 +19,7 @@ fn all_do<Kept>(threads: usize, work: impl Fn(&Worker<'_>) -> Result<Kept, Refus
     assert!(crew.reports.iter().all(|report| report.fate == Fate::Done));
 }
 
-/// What so many threads did by a plan, and the pairs of their rounds.
+/// What the threads did by a plan, and the pairs of their rounds.
 fn done_by(plan: Plan) -> (Tally, u64) {
     let house = House::new(plan, rounds(plan.threads));
     all_do(plan.threads, |worker| house.work(worker));
@@ -117,7 +117,7 @@ fn the_control_stands_beside_all_it_is_subtracted_from() {
             treatment.level("allocator") == Some("none")
                 && treatment.level("pattern") == Some("handed")
         }));
-        // Whoever hands over needs somebody to hand to.
+        // A thread that hands over needs another to hand to.
         assert!(!all.iter().any(|treatment| {
             treatment.level("threads") == Some("1") && treatment.level("pattern") == Some("handed")
         }));

@@ -182,7 +182,7 @@ struct Replacing<H: Heap> {
     counts: Counts,
 }
 
-/// A thread with blocks of its own that gives back what it took itself.
+/// Returns the work of a thread that gives back the blocks that it took itself.
 pub(super) fn alone(
     allocator: Allocator,
     calls: Calls,

@@ -97,36 +97,36 @@ pub(super) enum Access {
 pub(super) const ACCESSES: [(&str, Access); 2] =
     [("sequential", Access::Sequential), ("random", Access::Random)];
 
-/// What the kernel is told before a walk.
+/// What the kernel is advised before a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Hint {
     /// Nothing.
-    Nothing,
+    None,
     /// An advice.
-    This(Advice),
+    Advice(Advice),
     /// To map all pages at once, as the walk's own touch would do it.
     Populate,
 }
 
-impl Told {
-    /// The advice to give for a walk that touches so.
+impl Hint {
+    /// Returns the advice to give for a walk that touches so.
     pub(super) fn advice(self, touch: Touch) -> Option<Advice> {
         match (self, touch) {
-            (Told::Nothing, _) => None,
-            (Told::This(advice), _) => Some(advice),
-            (Told::Populate, Touch::Write) => Some(Advice::PopulateWrite),
-            (Told::Populate, _) => Some(Advice::PopulateRead),
+            (Hint::None, _) => None,
+            (Hint::Advice(advice), _) => Some(advice),
+            (Hint::Populate, Touch::Write) => Some(Advice::PopulateWrite),
+            (Hint::Populate, _) => Some(Advice::PopulateRead),
         }
     }
 }
 
 /// The levels of the factor `advice`.
-pub(super) const ADVICES: [(&str, Told); 5] = [
-    ("none", Told::Nothing),
-    ("random", Told::This(Advice::Random)),
-    ("sequential", Told::This(Advice::Sequential)),
-    ("willneed", Told::This(Advice::WillNeed)),
-    ("populate", Told::Populate),
+pub(super) const ADVICES: [(&str, Hint); 5] = [
+    ("none", Hint::None),
+    ("random", Hint::Advice(Advice::Random)),
+    ("sequential", Hint::Advice(Advice::Sequential)),
+    ("willneed", Hint::Advice(Advice::WillNeed)),
+    ("populate", Hint::Populate),
 ];
 
 /// The levels of the factor `pages`.
@@ -144,7 +144,7 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    /// The limit on memory for a walk over so many bytes.
+    /// Returns the limit on memory for a walk over that number of bytes.
     pub(super) fn bytes(self, walked: u64) -> Option<u64> {
         match self {
             Limit::None => None,
@@ -163,8 +163,8 @@ pub(super) const LIMITS: [(&str, Limit); 3] =
 pub(super) struct Plan {
     /// What is touched.
     pub(super) kind: Kind,
-    /// What the kernel is told before.
-    pub(super) told: Told,
+    /// What the kernel is advised before.
+    pub(super) hint: Hint,
     /// The size of the pages of anonymous memory.
     pub(super) huge: Huge,
     /// The limit on memory.
@@ -180,17 +180,17 @@ impl Plan {
     pub(super) fn of(trial: &Trial<'_>) -> Result<Self, Stop> {
         let kind = trial.pick("kind", &KINDS)?;
         let access = trial.pick("access", &ACCESSES)?;
-        let told = trial.pick("advice", &ADVICES)?;
+        let hint = trial.pick("advice", &ADVICES)?;
         let bytes = trial.number("size")? << 20;
         let pages = bytes / sys::pages::page_bytes() as u64;
         let seed = trial.spec().seed;
-        let order = match each_may_wait(kind, access, told) {
+        let order = match each_may_wait(kind, access, hint) {
             true => some(access, pages as u32, waits_max(trial.spec().profile), seed),
             false => order(access, pages as u32, seed),
         };
         Ok(Plan {
             kind,
-            told,
+            hint,
             huge: trial.pick("pages", &PAGES)?,
             limit: trial.pick("limit", &LIMITS)?,
             bytes,
@@ -209,7 +209,7 @@ impl Plan {
         let mut places = self.order.clone();
         places.sort_unstable();
         let apart = places.windows(2).all(|two| (two[1] - two[0]) as usize >= SPREAD);
-        apart && self.told == Told::This(Advice::Random)
+        apart && self.hint == Hint::Advice(Advice::Random)
     }
 
     /// Whether a walk may have to wait for the disk.
@@ -220,13 +220,13 @@ impl Plan {
 
 /// Whether every touch of a walk over a file may be a wait for the disk of its own. Warm walks
 /// are bounded like cold ones, since the two are compared.
-fn each_may_wait(kind: Kind, access: Access, told: Told) -> bool {
+fn each_may_wait(kind: Kind, access: Access, hint: Hint) -> bool {
     let reads_file = kind.is_file() && kind.touch == Touch::Read;
-    reads_file && (access == Access::Random || told == Told::This(Advice::Random))
+    reads_file && (access == Access::Random || hint == Hint::Advice(Advice::Random))
 }
 
-/// Of so many pages one at most is touched where each touch is to stand alone: a fault on a cached
-/// page maps its neighbours, too, 16 pages by default (`fault_around_bytes`).
+/// At most one of this number of neighbouring pages is touched where each touch is to stand alone:
+/// a fault on a cached page also maps its neighbours, 16 pages by default (`fault_around_bytes`).
 pub(super) const SPREAD: usize = 16;
 
 /// Some of the pages only. In no order they lie so far apart, wherever the file is mapped, that a

@@ -20,7 +20,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment { id: "heap_layout", design
 
 const MAKERS: [(&str, Maker); 2] = [("own", Maker::Own), ("glibc", Maker::Glibc)];
 
-/// The length of a cache line where the machine does not tell.
+/// The length of a cache line where the machine does not report it, in bytes.
 const USUAL_LINE_BYTES: u64 = 64;
 
 /// Requests whose blocks are shown: those of the claims.

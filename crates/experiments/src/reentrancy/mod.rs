@@ -144,7 +144,7 @@ fn use_again_and_again(board: Board, tools: Tools, index: usize, limit_ns: u64) 
 }
 
 /// Some children, one after the other, each with one thread that calls the subject and a timer
-/// whose handler calls it, too.
+/// whose handler also calls it.
 fn by_handler(trial: &mut Trial<'_>, subject: Subject) -> Result<(), Stop> {
     let boards = (0..CHILDREN).map(|_| Board::new()).collect::<Result<Vec<_>, _>>()?;
     let limit_ns = CHILD_PART * trial.spec().timed_ns;
@@ -249,7 +249,8 @@ fn record_tally(trial: &mut Trial<'_>, tally: Tally) {
     }
 }
 
-/// What a call cost beside another thread's, and whether the two were really at work at once.
+/// Records what a call cost while the other thread called, and whether the two were really at work
+/// at once.
 fn record_cost(trial: &mut Trial<'_>, board: Board, cpus: usize) {
     let lives: [Life; USERS_MAX] = std::array::from_fn(|index| Life::of(board, index));
     let uses = board.uses();
@@ -274,7 +275,7 @@ struct Life {
     from_ns: u64,
     to_ns: u64,
     cpu_ns: u64,
-    /// Ready to run, but without a CPU; absent where the kernel does not tell.
+    /// Ready to run, but without a CPU; absent where the kernel does not report it.
     queue_wait_ns: Option<u64>,
 }
 

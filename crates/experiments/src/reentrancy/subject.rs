@@ -102,8 +102,8 @@ impl Tools {
         }
     }
 
-    /// One caller's loop body: it is told the number of the call, and returns how many things went
-    /// wrong as far as the caller can tell.
+    /// Returns one caller's loop body: it gets the number of the call, and returns how many things
+    /// went wrong as far as the caller can see.
     pub(super) fn caller(self, index: usize) -> Box<dyn FnMut(u64) -> u64> {
         let letter = b'A' + index as u8;
         match self {

@@ -3,7 +3,7 @@ use kit::model::Profile;
 use sys::stdio::Printing;
 use sys::tokens::Splitting;
 
-/// A life without a wait, unless told otherwise.
+/// A life that waited for a CPU for that time.
 fn life(from_ns: u64, to_ns: u64, waited: u64) -> Life {
     Life { from_ns, to_ns, cpu_ns: 0, queue_wait_ns: Some(waited) }
 }

@@ -9,7 +9,7 @@ use sys::topology::Cache;
 /// cache of a core, not that of a whole cluster. More would make trials long.
 const TASK_BYTES_MAX: u64 = 8 << 20;
 
-/// A line of cache where the machine does not tell.
+/// The length of a cache line where the machine does not report it, in bytes.
 const LINE_BYTES: u64 = 64;
 
 /// A size named after a cache: (level, multiplied by, divided by); `None` is no memory at all.

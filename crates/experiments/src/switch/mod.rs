@@ -35,7 +35,7 @@ const STRAY_FAULTS: f64 = 2.0;
 /// interrupt now and then…
 const STRAY_SWITCHES: f64 = 0.1;
 
-/// …and the longer a hop, the oftener: once in so many nanoseconds (kernel threads of a busy
+/// …and more often the longer a hop is: once in this time, in nanoseconds (kernel threads of a busy
 /// machine wake several times in a millisecond)…
 const STRAY_EACH_NS: f64 = 1e5;
 
@@ -217,8 +217,8 @@ fn record(trial: &mut Trial<'_>, asked: &Asked, tally: &Tally) {
     }
 }
 
-/// The members' part of the region's counters: the kernel adds that of processes only when they
-/// are awaited, and they live on.
+/// Adds the members' part of the region's counters: the kernel adds that of a process only when it
+/// has ended and was waited for, and the members live on.
 fn complete_counters(trial: &mut Trial<'_>, tally: &Tally) {
     let counters = trial.counters_mut();
     let add = |to: &mut Option<u64>, what: u64| *to = to.map(|own| own + what);
@@ -249,7 +249,7 @@ fn check(trial: &mut Trial<'_>, asked: &Asked, tally: &Tally) {
     let switches = per_hop(tally.sum(ring::Count::switches));
     let cpu_ns = per_hop(tally.sum(|count| count.cpu_ns));
     let stray = (STRAY_SWITCHES + cpu_ns / STRAY_EACH_NS).min(STRAY_MAX);
-    // Whoever else runs on these CPUs preempts the tasks: more switches than planned need not be ours.
+    // Other programs on these CPUs preempt the tasks: more switches than planned need not be ours.
     match (asked.kind, asked.placement) {
         // A task may find the token before it slept, and hop again without a switch.
         (Kind::Ring, Placement::Other) => {
