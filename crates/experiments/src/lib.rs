@@ -46,6 +46,7 @@ fn declared(id: &str, toml: &str) -> Design {
 
 /// Panics unless the levels of a factor are those that a table has code for.
 #[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 fn check_levels<T>(design: &Design, factor: &str, table: &[(&str, T)]) {
     let factor = design.factor(factor).expect("the design has the factor");
     let declared: std::collections::BTreeSet<&str> =
