@@ -25,9 +25,16 @@ const THREAD_FLAGS: [&str; 5] =
 /// The four calls that it gives for a thread.
 const THREAD_CALLS: [&str; 4] = ["mmap", "mprotect", "rt_sigprocmask", "clone3"];
 
-/// Calls that are counted by themselves, by maker and made.
-const COUNTED: [&str; 7] =
-    ["mmap", "munmap", "mprotect", "madvise", "futex", "rt_sigprocmask", "rt_sigaction"];
+/// Calls that are counted by themselves, by maker and made, with their responses.
+const COUNTED: [(&str, &str); 7] = [
+    ("mmap", "mmap_count"),
+    ("munmap", "munmap_count"),
+    ("mprotect", "mprotect_count"),
+    ("madvise", "madvise_count"),
+    ("futex", "futex_count"),
+    ("rt_sigprocmask", "rt_sigprocmask_count"),
+    ("rt_sigaction", "rt_sigaction_count"),
+];
 
 /// How many operations are traced in all.
 fn operations(profile: Profile) -> usize {
@@ -80,8 +87,8 @@ fn record(trial: &mut Trial<'_>, first: &Operation, steady: &[Operation]) {
     each("calls_count", &Operation::len);
     each("maker_calls_count", &|operation| operation.by_maker().count());
     each("made_calls_count", &|operation| operation.len() - operation.by_maker().count());
-    for name in COUNTED {
-        each(&format!("{name}_count"), &|operation| operation.count(name));
+    for (name, response) in COUNTED {
+        each(response, &|operation| operation.count(name));
     }
     trial.record_one("first_calls_count", first.len() as i64);
     trial.record_one("first_recipe_count", recipe(first) as i64);
