@@ -1,13 +1,5 @@
-//! Whether the responses that experiments declare are those that their code records.
-//!
-//! The test reads source text: it compares the names declared for an experiment with the string
-//! literals of its files and of the modules of `support` that they import. It cannot see whether a
-//! literal reaches [`kit::Trial::record`], nor in which treatments, nor, among names that only code
-//! has, one without the suffix of a unit. The names that trials really record are compared with the
-//! declared ones where all experiments run (`lab/tests/face.rs`).
-
-use crate::{CATALOG, PLANTED};
-use kit::model::Unit;
+use super::{CATALOG, PLANTED};
+use kit::model::{Profile, Unit};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +8,61 @@ const TAG: &str = "tag_";
 
 const SUFFIXED: [Unit; 5] = [Unit::Ns, Unit::Bytes, Unit::Count, Unit::Ppm, Unit::PerSecond];
 
+#[test]
+fn every_design_is_consistent_and_named_like_its_experiment() {
+    for experiment in CATALOG {
+        let design = (experiment.design)();
+        assert_eq!(design.id, experiment.id);
+        if let Err(error) = design.check() {
+            panic!("{error}");
+        }
+        assert!(!design.treatments(Profile::Smoke).is_empty(), "{} in smoke", design.id);
+        assert!(design.question.ends_with('?'), "{} asks nothing", design.id);
+        assert!(!design.findings.is_empty(), "{} answers nothing", design.id);
+        for response in &design.responses {
+            assert!(!response.card.from.is_empty(), "{} has no card", response.name);
+            assert!(!response.card.source.is_empty(), "{} has no source", response.name);
+        }
+    }
+}
+
+#[test]
+fn larger_profiles_measure_at_least_as_much() {
+    let profiles = [Profile::Smoke, Profile::Quick, Profile::Standard, Profile::Thorough];
+    for experiment in CATALOG {
+        let design = (experiment.design)();
+        for pair in profiles.windows(2) {
+            let (less, more) = (design.treatments(pair[0]), design.treatments(pair[1]));
+            assert!(less.iter().all(|t| more.contains(t)), "{}: {pair:?}", design.id);
+        }
+    }
+}
+
+#[test]
+fn what_a_quantity_compares_is_measured_in_some_profile() {
+    for experiment in CATALOG {
+        let design = (experiment.design)();
+        let all = design.treatments(Profile::Thorough);
+        let quantities = design
+            .findings
+            .iter()
+            .map(|finding| (&finding.id, &finding.quantity))
+            .chain(design.claims.iter().map(|claim| (&claim.id, &claim.quantity)));
+        for (id, quantity) in quantities {
+            for cell in quantity.cells() {
+                let met = all.iter().any(|treatment| treatment.matches(cell));
+                assert!(met, "{} {id}: nothing matches {cell:?}", design.id);
+            }
+        }
+    }
+}
+
+/// Compares the names of the responses that an experiment declares with the string literals of its
+/// files and of the modules of `support` that they import, in both directions.
+///
+/// The test cannot see whether a literal reaches [`kit::Trial::record`], nor in which treatments, nor,
+/// among names that only code has, one without the suffix of a unit. The names that trials really
+/// record are compared with the declared ones where all experiments run (`lab/tests/face.rs`).
 #[test]
 fn responses_are_declared_and_recorded_under_the_same_names() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
