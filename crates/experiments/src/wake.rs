@@ -7,7 +7,6 @@ use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use sys::clock::{now_ns, sleep_ns};
-use sys::usage::Usage;
 
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "wake", design, trial };
 
@@ -20,7 +19,8 @@ enum Bed {
     Files(File, File),
 }
 
-const WAYS: [(&str, fn() -> Result<Bed, Stop>); 3] =
+type Make = fn() -> Result<Bed, Stop>;
+const WAYS: [(&str, Make); 3] =
     [("futex", || Ok(Bed::Futex(AtomicU32::new(0)))), ("eventfd", eventfd), ("pipe", pipe)];
 
 const TWO_CPUS: [(&str, bool); 2] = [("one", false), ("two", true)];
@@ -75,12 +75,12 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let switches = std::thread::scope(|scope| {
         let sleeper = scope.spawn(|| -> Result<u64, Stop> {
             sys::affinity::pin(&[cpu])?;
-            let before = Usage::of_thread();
+            let before = sys::usage::Usage::of_thread();
             for wake in 1..=OBSERVATIONS_MAX {
                 bed.sleep(wake as u32)?;
                 woken_ns.store(now_ns(), Ordering::Release);
             }
-            Ok(Usage::of_thread().since(before).voluntary_switches)
+            Ok(sys::usage::Usage::of_thread().since(before).voluntary_switches)
         });
         for wake in 1..=OBSERVATIONS_MAX {
             sleep_ns(REST_NS);
