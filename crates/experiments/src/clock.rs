@@ -1,9 +1,6 @@
 //! How fine are the clocks, what does a reading cost, and do they agree between CPUs?
 
-use kit::declare::{
-    Named, cell, claim, factor, finding, frequency, level, ratio, remark, response, value,
-};
-use kit::model::{Cell, Center, Claim, Design, Finding, Needs, Region, Response, Unit};
+use kit::model::Design;
 use kit::{Experiment, OBSERVATIONS_MAX, Stop, Trial};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -41,160 +38,17 @@ struct Patience {
     wait_ns: u64,
 }
 
-fn about(clock: Clock) -> &'static str {
-    match clock {
-        Clock::Monotonic => "CLOCK_MONOTONIC through the vDSO",
-        Clock::MonotonicRaw => "CLOCK_MONOTONIC_RAW through the vDSO, which NTP does not slew",
-        Clock::MonotonicCoarse => "CLOCK_MONOTONIC_COARSE: the value of the last tick",
-        Clock::Realtime => "CLOCK_REALTIME, which may be set and may jump",
-        Clock::ThreadCpu => "CPU time of the calling thread",
-        Clock::ProcessCpu => "CPU time of all threads of the process",
-        Clock::Tsc => "the CPU's counter, not ordered with the instructions around it",
-        Clock::TscOrdered => "the CPU's counter, read after all earlier instructions",
-        Clock::MonotonicBySyscall => "CLOCK_MONOTONIC by a real system call",
-    }
-}
-
-fn clocks() -> [Named<Clock>; Clock::ALL.len()] {
-    Clock::ALL.map(|clock| Named::new(clock.name(), about(clock), clock))
-}
-
-fn by(clock: Clock) -> Cell {
-    cell([("clock", clock.name())])
+/// Returns what the levels of the factor `clock` stand for: every clock, by its name.
+fn clocks() -> [(&'static str, Clock); Clock::ALL.len()] {
+    Clock::ALL.map(|clock| (clock.name(), clock))
 }
 
 fn design() -> Design {
-    let mut levels = factor("clock", "what is read", Clock::Monotonic.name());
-    for clock in Clock::ALL {
-        levels = levels.level(level(clock.name(), about(clock)));
-    }
-    Design {
-        id: "clock".into(),
-        version: 1,
-        chapter: "The instrument".into(),
-        question: "How fine are the clocks, what does a reading cost, and do they agree between \
-                   CPUs?"
-            .into(),
-        method: "One thread reads a clock in batches, and then looks for the smallest difference \
-                 between two readings that is not zero. Then two threads on two CPUs hand a \
-                 reading to and fro through one word of memory: whoever receives it reads the \
-                 clock at once, and counts if that is earlier than what was handed over. The CPU's \
-                 counter is converted to nanoseconds by comparing it with CLOCK_MONOTONIC."
-            .into(),
-        factors: vec![levels.build()],
-        responses: responses(),
-        findings: findings(),
-        claims: claims(),
-        needs: Needs { cpus: 1, ..Needs::default() },
-        precision: 0.03,
-        time_limit_ms: 5_000,
-        ..Design::default()
-    }
-}
-
-fn responses() -> Vec<Response> {
-    vec![
-        response("read_ns", "time of a reading", Unit::Ns)
-            .cpu_twin("read_cpu_ns")
-            .card(
-                "before a batch",
-                "after it",
-                "divided by the number of readings; the loop around them is in it",
-                "clock_gettime(CLOCK_MONOTONIC)",
-            )
-            .build(),
-        response("read_cpu_ns", "CPU time of a reading", Unit::Ns)
-            .card(
-                "before the first batch of the timed region",
-                "after the last",
-                "divided by the number of readings; the loop around them is in it",
-                "getrusage(RUSAGE_SELF)",
-            )
-            .build(),
-        response("step_ns", "smallest step", Unit::Ns)
-            .card(
-                "a reading",
-                "the next one that differs",
-                "the smallest such difference; it cannot be less than the cost of a reading, or \
-                 the clock's own grain",
-                "the clock itself",
-            )
-            .build(),
-        response("backwards_count", "hand-offs in which time ran backwards", Unit::Count)
-            .center(Center::Mean)
-            .card(
-                "a reading on one CPU",
-                "a reading on another CPU that has received the first",
-                "counted if the second is earlier; one observation is a burst of 100 hand-offs",
-                "the clock itself",
-            )
-            .build(),
-    ]
-}
-
-fn findings() -> Vec<Finding> {
-    vec![
-        finding(
-            "read",
-            "Reading CLOCK_MONOTONIC takes {}.",
-            value("read_ns", by(Clock::Monotonic)),
-        ),
-        finding("step", "Its smallest step is {}.", value("step_ns", by(Clock::Monotonic))),
-        remark(
-            "coarse_step",
-            "The smallest step of CLOCK_MONOTONIC_COARSE is {}.",
-            value("step_ns", by(Clock::MonotonicCoarse)),
-        ),
-        remark(
-            "cpu_time",
-            "Reading a thread's CPU time takes {} times as long as CLOCK_MONOTONIC.",
-            ratio("read_ns", by(Clock::ThreadCpu), by(Clock::Monotonic)),
-        ),
-        remark(
-            "counter",
-            "Reading the CPU's counter, ordered, takes {} times as long as CLOCK_MONOTONIC.",
-            ratio("read_ns", by(Clock::TscOrdered), by(Clock::Monotonic)),
-        ),
-        remark(
-            "unordered",
-            "The CPU's counter, unordered, ran backwards between CPUs in {} of all bursts of 100 \
-             hand-offs.",
-            frequency("backwards_count", by(Clock::Tsc)),
-        ),
-    ]
-}
-
-fn claims() -> Vec<Claim> {
-    vec![
-        claim(
-            "monotonic",
-            "clock_gettime(2) of the Linux man-pages",
-            "CLOCK_MONOTONIC never runs backwards, on whichever CPUs it is read (in fewer than 1 % \
-             of bursts of 100 hand-offs).",
-            "the CPUs' counters are synchronised, or else the kernel corrects them",
-        )
-        .note("A count cannot prove `never`; it can bound how often.")
-        .holds_if(value("backwards_count", by(Clock::Monotonic)), Region::below(0.01)),
-        claim(
-            "vdso",
-            "vdso(7) of the Linux man-pages",
-            "Reading CLOCK_MONOTONIC through the vDSO takes less than half the time of the system \
-             call.",
-            "the kernel maps code and data into every process, and libc calls them: it is not \
-             entered",
-        )
-        .note(
-            "Where the clock source is none that user space can read, the vDSO does enter the kernel.",
-        )
-        .holds_if(
-            ratio("read_ns", by(Clock::Monotonic), by(Clock::MonotonicBySyscall)),
-            Region::below(0.5),
-        ),
-    ]
+    crate::declared("clock", include_str!("clock.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let clock = trial.realise("clock", &clocks())?;
+    let clock = trial.pick("clock", &clocks())?;
     if !clock.available() {
         return Err(Stop::unsupported(format!("{} cannot be read on this machine", clock.name())));
     }
@@ -378,17 +232,11 @@ fn bursts(mail: &Mail, patience: Patience, read: &impl Fn() -> u64) -> Vec<i64> 
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{Patience, ROUNDS, clocks, compare, design, in_parts, smallest_step};
-    use kit::model::Profile;
     use std::sync::atomic::{AtomicU64, Ordering};
-    use sys::clock::Clock;
 
     #[test]
     fn every_clock_is_a_level_and_every_level_a_clock() {
-        let levels = design().treatments(Profile::Smoke);
-        assert_eq!(levels.len(), Clock::ALL.len());
-        for (named, clock) in clocks().iter().zip(Clock::ALL) {
-            assert_eq!((named.name, named.by), (clock.name(), clock));
-        }
+        crate::check_levels(&design(), "clock", &clocks());
     }
 
     #[test]

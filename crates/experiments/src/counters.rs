@@ -1,18 +1,15 @@
-//! What does a counter cost that several threads increment, and does it count right?
+//! What does a counter that several threads increment cost, and does it count correctly?
 
-use crate::support::counting::{LINE_SHARED, LOCK_SHARED, Promise, responses};
+use crate::support::counting::{LINE_SHARED, LOCK_SHARED, Promise};
 use crate::support::party::Party;
-use kit::declare::{
-    Named, cell, claim, factor, finding, frequency, grid, ratio, remark, share, value,
-};
-use kit::model::{Cell, Claim, Design, Factor, Finding, Grid, Needs, Profile, Region};
+use kit::model::Design;
 use kit::workers::{Model, Repeated, Rounds};
 use kit::{Experiment, Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment::{self, Locked, Loop};
 use sys::pages::SharedWords;
 
-/// What does a counter cost that several threads increment, and does it count right?
+/// What does a counter that several threads increment cost, and does it count correctly?
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "counters", design, trial };
 
 /// A kind of counter.
@@ -24,59 +21,23 @@ enum Kind {
     Locked,
     /// Each counts on a variable of its own thread.
     Local,
-    /// Each counts on its own word, so many words from the next thread's.
+    /// Each counts on its own word, this number of words from the next thread's.
     Shards(Loop, usize),
 }
 
 /// Words from one padded shard to the next: 128 bytes, since some CPUs fetch lines in pairs.
 const PADDED: usize = 16;
 
-const KINDS: [Named<Kind>; 9] = [
-    Named::new(
-        "plain",
-        "one global, as an optimising compiler increments it in a loop: one addition of the count",
-        Kind::Global(increment::plain, Promise::Folded),
-    ),
-    Named::new(
-        "volatile",
-        "one global, volatile: load, add, store",
-        Kind::Global(increment::volatile, Promise::Racing),
-    ),
-    Named::from(
-        "relaxed",
-        "one global, by a relaxed atomic load and a relaxed store",
-        Profile::Standard,
-        Kind::Global(increment::relaxed, Promise::Racing),
-    ),
-    Named::new(
-        "atomic",
-        "one global, by an atomic fetch_add",
-        Kind::Global(increment::atomic, Promise::Exact),
-    ),
-    Named::from("mutex", "one global, under a pthread_mutex_t", Profile::Quick, Kind::Locked),
-    Named::new(
-        "thread_local",
-        "a variable of the thread: load, add, store; summed at the end",
-        Kind::Local,
-    ),
-    Named::from(
-        "shards",
-        "a word for each thread, 128 bytes apart: load, add, store; summed at the end",
-        Profile::Quick,
-        Kind::Shards(increment::volatile, PADDED),
-    ),
-    Named::from(
-        "atomic_shards",
-        "the same words, by atomic fetch_add",
-        Profile::Quick,
-        Kind::Shards(increment::atomic, PADDED),
-    ),
-    Named::from(
-        "packed_shards",
-        "a word for each thread, 8 bytes apart: load, add, store",
-        Profile::Quick,
-        Kind::Shards(increment::volatile, 1),
-    ),
+const KINDS: [(&str, Kind); 9] = [
+    ("plain", Kind::Global(increment::plain, Promise::Folded)),
+    ("volatile", Kind::Global(increment::volatile, Promise::Racing)),
+    ("relaxed", Kind::Global(increment::relaxed, Promise::Racing)),
+    ("atomic", Kind::Global(increment::atomic, Promise::Exact)),
+    ("mutex", Kind::Locked),
+    ("thread_local", Kind::Local),
+    ("shards", Kind::Shards(increment::volatile, PADDED)),
+    ("atomic_shards", Kind::Shards(increment::atomic, PADDED)),
+    ("packed_shards", Kind::Shards(increment::volatile, 1)),
 ];
 
 /// Where the threads run.
@@ -86,191 +47,17 @@ enum Where {
     OneCore,
 }
 
-const WHERE: [Named<Where>; 2] = [
-    Named::new(
-        "spread",
-        "each pinned to a CPU of its own; with more threads than CPUs they share them evenly",
-        Where::Spread,
-    ),
-    Named::new("one_core", "all pinned to one CPU", Where::OneCore),
-];
+const WHERE: [(&str, Where); 2] = [("spread", Where::Spread), ("one_core", Where::OneCore)];
 
 fn design() -> Design {
-    Design {
-        id: "counters".into(),
-        version: 2,
-        chapter: "Sharing".into(),
-        question: "What does a counter cost that several threads increment, and does it count \
-                   right?"
-            .into(),
-        method:
-            "Threads increment equally often, by loops of fixed machine code, and the sum that \
-                 they find afterwards is compared with what they added: what is missing was lost. \
-                 Threads with a CPU each meet before every round and work for half a millisecond. \
-                 Every round counts, and a trial in which half of them were disturbed has failed. \
-                 Threads that share a CPU work for several time slices, because there an increment \
-                 is lost when its thread is preempted between its load and its store. Times are \
-                 those of a whole round, divided by all its increments: two threads that do not \
-                 disturb each other need half of one thread's time."
-                .into(),
-        factors: factors(),
-        grids: grids(),
-        responses: responses(),
-        findings: findings(),
-        claims: claims(),
-        needs: Needs { cpus: 2, ..Needs::default() },
-        precision: 0.05,
-        time_limit_ms: 20_000,
-        ..Design::default()
-    }
-}
-
-fn factors() -> Vec<Factor> {
-    vec![
-        factor("kind", "how the counter is made", "volatile").named(&KINDS).build(),
-        factor("threads", "how many threads count", "2")
-            .numbers(Profile::Smoke, "a CPU each, where there are as many", &[1, 2])
-            .numbers(Profile::Standard, "a CPU each, where there are as many", &[4])
-            .numbers(Profile::Standard, "a CPU each, where there are as many", &[8])
-            .build(),
-        factor("placement", "where they run", "spread").named(&WHERE).build(),
-    ]
-}
-
-fn grids() -> Vec<Grid> {
-    let raced: &[&str] = &["volatile", "atomic"];
-    vec![
-        grid(Profile::Smoke, &[("kind", &[])]),
-        grid(Profile::Smoke, &[("kind", &["atomic"]), ("threads", &["1"])]),
-        grid(Profile::Smoke, &[("placement", &["one_core"])]),
-        grid(Profile::Quick, &[("kind", &["volatile", "thread_local"]), ("threads", &["1"])]),
-        grid(Profile::Standard, &[("kind", &[]), ("threads", &[])]),
-        grid(Profile::Standard, &[("kind", &[]), ("placement", &["one_core"])]),
-        grid(Profile::Standard, &[("kind", raced), ("threads", &[]), ("placement", &[])]),
-    ]
-}
-
-const TIME: &str = "increment_ns";
-
-/// Two threads on two CPUs.
-fn of(kind: &str) -> Cell {
-    cell([("kind", kind)])
-}
-
-/// The trials of two threads on two CPUs.
-fn among(kind: &str) -> Cell {
-    cell([("kind", kind), ("threads", "2"), ("placement", "spread")])
-}
-
-fn findings() -> Vec<Finding> {
-    let alone = |kind: &str| of(kind).with("threads", "1");
-    let explained = |without: &str| share(TIME, of("atomic"), of(without), of("thread_local"));
-    vec![
-        finding(
-            "contended",
-            "For as many atomic increments of one word two threads together take {} times as long \
-             as one alone.",
-            ratio(TIME, of("atomic"), alone("atomic")),
-        ),
-        remark(
-            "overlap",
-            "Two threads that count on one atomic both had a CPU for {} of a round.",
-            value("overlap_ppm", of("atomic")),
-        ),
-        remark(
-            "lost",
-            "Two threads that race for one global lose {} of their increments.",
-            frequency("lost_count", among("volatile")),
-        ),
-        remark(
-            "lost_on_one_core",
-            "On one CPU they lose {}: a thread that is preempted between load and store throws \
-             away what the other did in its time slice.",
-            frequency("lost_count", among("volatile").with("placement", "one_core")),
-        ),
-        remark(
-            "folded",
-            "A plain global takes {} per increment: of its loop an optimising compiler leaves one \
-             addition, which seldom meets another thread's.",
-            value(TIME, of("plain")),
-        ),
-        remark(
-            "folded_wrong",
-            "With a plain global {} of the rounds end with a wrong sum.",
-            frequency("wrong_count", among("plain")),
-        ),
-        remark(
-            "line_alone",
-            "{} of what an atomic counter costs beyond a thread-local one is the shared line: so \
-             much vanishes when each thread has an atomic of its own.",
-            explained("atomic_shards"),
-        ),
-        remark(
-            "packed",
-            "Shards that lie side by side take {} times as long as shards on lines of their own.",
-            ratio(TIME, of("packed_shards"), of("shards")),
-        ),
-    ]
-}
-
-fn claims() -> Vec<Claim> {
-    let lecture = "a lecture on threads (asp)";
-    // One in a million: any race that is one loses far more.
-    let never = Region::below(1e-6);
-    vec![
-        claim(
-            "race_is_wrong",
-            lecture,
-            "A global that two threads increment without protection ends with an unpredictable \
-             value.",
-            "an increment is a load, an add and a store, and the other thread's store may come in \
-             between",
-        )
-        .note(
-            "It holds if more than half of the rounds end with a wrong sum. A volatile global; of \
-             a plain one an optimising compiler leaves a single addition.",
-        )
-        .holds_if(value("wrong_count", among("volatile")), Region::above(0.5)),
-        claim(
-            "thread_local_is_right",
-            lecture,
-            "A thread-local counter never loses an increment.",
-            "nobody else writes to it",
-        )
-        .holds_if(value("lost_count", of("thread_local")), never),
-        claim(
-            "atomic_is_right",
-            lecture,
-            "An atomic counter never loses an increment.",
-            "load, add and store are one step that nothing can come between",
-        )
-        .holds_if(value("lost_count", of("atomic")), never),
-        claim(
-            "mutex_is_dearer",
-            "common advice",
-            "A counter under a mutex costs more than an atomic one (two threads on two CPUs).",
-            "locking is an atomic operation, too, and unlocking another; who waits may sleep",
-        )
-        .holds_if(ratio(TIME, of("mutex"), of("atomic")), Region::above(1.0)),
-        claim(
-            "shards_remove_the_cost",
-            "common advice",
-            "One padded counter per thread, summed at the end, removes the cost of sharing.",
-            "no line travels, and no instruction has to be atomic",
-        )
-        .note(
-            "It holds if at least nine tenths of what an atomic counter costs beyond a \
-             thread-local one vanish.",
-        )
-        .holds_if(share(TIME, of("atomic"), of("shards"), of("thread_local")), Region::above(0.9)),
-    ]
+    crate::declared("counters", include_str!("counters.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     increment::exact_or_why().map_err(Stop::unsupported)?;
-    let kind = trial.realise("kind", &KINDS)?;
+    let kind = trial.pick("kind", &KINDS)?;
     let threads = trial.number("threads")? as usize;
-    let cpus = match trial.realise("placement", &WHERE)? {
+    let cpus = match trial.pick("placement", &WHERE)? {
         Where::OneCore => 1,
         Where::Spread => threads,
     };
@@ -316,7 +103,7 @@ thread_local! {
 /// A counter of some kind, for some threads.
 struct Counter {
     kind: Kind,
-    /// The global, or the shards; where thread-locals are handed in, too.
+    /// The global, or the shards; thread-locals are also handed in here.
     words: SharedWords,
     locked: Locked,
     /// Increments of each thread in a round.
@@ -338,7 +125,7 @@ impl Counter {
         }
     }
 
-    /// How many times as long an increment takes beside others, roughly.
+    /// Returns roughly how many times as long an increment takes while other threads count.
     fn contention(&self) -> u64 {
         match self.kind {
             Kind::Locked => LOCK_SHARED,
@@ -391,7 +178,7 @@ impl Repeated for &Counter {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
-    use super::{Counter, KINDS, Kind, Promise, design};
+    use super::{Counter, KINDS, Kind, Promise, WHERE, design};
     use kit::model::Profile;
     use kit::workers::Repeated;
 
@@ -403,19 +190,19 @@ mod tests {
 
     #[test]
     fn alone_every_kind_counts_right() {
-        for named in KINDS {
-            let counter = counter(named.by, 1);
+        for (name, kind) in KINDS {
+            let counter = counter(kind, 1);
             (&counter).work(0, 0);
             (&counter).hand_in(0);
-            assert_eq!((&counter).settle(), 10_000, "{}", named.name);
-            assert_eq!((&counter).settle(), 0, "{} is not empty afterwards", named.name);
+            assert_eq!((&counter).settle(), 10_000, "{name}");
+            assert_eq!((&counter).settle(), 0, "{name} is not empty afterwards");
         }
     }
 
     #[test]
     fn what_promises_to_be_exact_is_among_threads() {
-        for named in KINDS {
-            let counter = counter(named.by, 4);
+        for (name, kind) in KINDS {
+            let counter = counter(kind, 4);
             std::thread::scope(|scope| {
                 for index in 0..4 {
                     let mut counter = &counter;
@@ -426,9 +213,9 @@ mod tests {
                 }
             });
             let found = (&counter).settle();
-            assert!(found <= 40_000, "{}", named.name);
+            assert!(found <= 40_000, "{name}");
             if counter.promise() == Promise::Exact {
-                assert_eq!(found, 40_000, "{}", named.name);
+                assert_eq!(found, 40_000, "{name}");
             }
         }
     }
@@ -437,10 +224,17 @@ mod tests {
     fn only_unprotected_globals_promise_nothing() {
         let racing: Vec<&str> = KINDS
             .iter()
-            .filter(|named| counter(named.by, 1).promise() != Promise::Exact)
-            .map(|named| named.name)
+            .filter(|(_, kind)| counter(*kind, 1).promise() != Promise::Exact)
+            .map(|(name, _)| *name)
             .collect();
         assert_eq!(racing, ["plain", "volatile", "relaxed"]);
-        assert!(design().treatments(Profile::Smoke).len() <= 6);
+    }
+
+    #[test]
+    fn every_level_has_its_code() {
+        let design = design();
+        crate::check_levels(&design, "kind", &KINDS);
+        crate::check_levels(&design, "placement", &WHERE);
+        assert!(design.treatments(Profile::Smoke).len() <= 6);
     }
 }

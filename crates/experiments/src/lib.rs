@@ -1,4 +1,4 @@
-//! The catalog: one file per experiment.
+//! The catalog: for each experiment a TOML file that declares it, and the code of its trial.
 //!
 //! An experiment is registered by its module and one word in [`CATALOG`]. It knows the kit and
 //! the kernel, and nothing of plans, files, statistics or arguments.
@@ -25,6 +25,7 @@ mod support;
 mod switch;
 mod syscalls;
 mod traps;
+mod wake;
 mod workers;
 
 pub use icache::{KERNEL, Looked, carried, load, look, start};
@@ -46,6 +47,7 @@ fn declared(id: &str, toml: &str) -> Design {
 
 /// Panics unless the levels of a factor are those that a table has code for.
 #[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 fn check_levels<T>(design: &Design, factor: &str, table: &[(&str, T)]) {
     let factor = design.factor(factor).expect("the design has the factor");
     let declared: std::collections::BTreeSet<&str> =
@@ -63,6 +65,7 @@ pub const CATALOG: &[Experiment] = &[
     memory_limit::EXPERIMENT,
     observer::EXPERIMENT,
     switch::EXPERIMENT,
+    wake::EXPERIMENT,
     fault::EXPERIMENT,
     false_sharing::EXPERIMENT,
     counters::EXPERIMENT,
@@ -89,56 +92,5 @@ pub fn design_of_programs(programs: &[ProgramFile]) -> Design {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::CATALOG;
-    use kit::model::Profile;
-
-    #[test]
-    fn every_design_is_consistent_and_named_like_its_experiment() {
-        for experiment in CATALOG {
-            let design = (experiment.design)();
-            assert_eq!(design.id, experiment.id);
-            if let Err(error) = design.check() {
-                panic!("{error}");
-            }
-            assert!(!design.treatments(Profile::Smoke).is_empty(), "{} in smoke", design.id);
-            assert!(design.question.ends_with('?'), "{} asks nothing", design.id);
-            assert!(!design.findings.is_empty(), "{} answers nothing", design.id);
-            for response in &design.responses {
-                assert!(!response.card.from.is_empty(), "{} has no card", response.name);
-                assert!(!response.card.source.is_empty(), "{} has no source", response.name);
-            }
-        }
-    }
-
-    #[test]
-    fn larger_profiles_measure_at_least_as_much() {
-        let profiles = [Profile::Smoke, Profile::Quick, Profile::Standard, Profile::Thorough];
-        for experiment in CATALOG {
-            let design = (experiment.design)();
-            for pair in profiles.windows(2) {
-                let (less, more) = (design.treatments(pair[0]), design.treatments(pair[1]));
-                assert!(less.iter().all(|t| more.contains(t)), "{}: {pair:?}", design.id);
-            }
-        }
-    }
-
-    #[test]
-    fn what_a_quantity_compares_is_measured_in_some_profile() {
-        for experiment in CATALOG {
-            let design = (experiment.design)();
-            let all = design.treatments(Profile::Thorough);
-            let quantities = design
-                .findings
-                .iter()
-                .map(|finding| (&finding.id, &finding.quantity))
-                .chain(design.claims.iter().map(|claim| (&claim.id, &claim.quantity)));
-            for (id, quantity) in quantities {
-                for cell in quantity.cells() {
-                    let met = all.iter().any(|treatment| treatment.matches(cell));
-                    assert!(met, "{} {id}: nothing matches {cell:?}", design.id);
-                }
-            }
-        }
-    }
-}
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests;

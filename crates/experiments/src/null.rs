@@ -5,8 +5,7 @@
 //! ones cannot be believed in any other experiment either.
 
 use crate::support::passes::{self, generate, leap};
-use kit::declare::{Named, cell, factor, finding, ratio};
-use kit::model::{Cell, Control, Design, Needs};
+use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
 use sys::clock::now_ns;
 use sys::pages::{Huge, Mapping};
@@ -14,17 +13,12 @@ use sys::pages::{Huge, Mapping};
 /// How different do two identical treatments look?
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "null", design, trial };
 
-/// The two names of one treatment. No code looks at them.
-const ORDERS: [Named<()>; 2] =
-    [Named::new("a", "the treatment", ()), Named::new("b", "the same treatment", ())];
-
+/// Does passes of one kind of work; returns how many.
 type Work = fn(&mut Trial<'_>) -> Result<u64, Stop>;
 
-const WORKS: [Named<Work>; 3] = [
-    Named::new("cpu", "100,000 steps of a linear congruential generator", arithmetic as Work),
-    Named::new("kernel", "800 calls of getppid", system_calls as Work),
-    Named::new("memory", "64 pages given back and written again", page_faults as Work),
-];
+/// What the levels of the factor `work` do.
+const WORKS: [(&str, Work); 3] =
+    [("cpu", arithmetic), ("kernel", system_calls), ("memory", page_faults)];
 
 /// Amounts of work that last about 100 µs: fixed, so that every pass does the same.
 const STEPS: u64 = 100_000;
@@ -34,57 +28,13 @@ const PAGES: usize = 64;
 /// Passes before the timed region.
 const WARM_UP: u32 = 10;
 
-fn at(work: &str, order: &str) -> Cell {
-    cell([("work", work), ("order", order)])
-}
-
 fn design() -> Design {
-    let differ = |work| ratio(passes::TIME, at(work, "b"), at(work, "a"));
-    let control =
-        |work| Control { response: passes::TIME.into(), a: at(work, "a"), b: at(work, "b") };
-    Design {
-        id: "null".into(),
-        version: 1,
-        chapter: "The instrument".into(),
-        question: "How different do two identical treatments look?".into(),
-        method: "Two levels share their code, their data and their amount of work; they differ in \
-                 name alone and are measured like any other two. One kind of work stays in \
-                 the CPU, one enters the kernel, one faults pages in: the noise of a comparison \
-                 depends on what is compared."
-            .into(),
-        factors: vec![
-            factor("order", "which of two identical treatments", "a").named(&ORDERS).build(),
-            factor("work", "what a pass consists of", "cpu").named(&WORKS).build(),
-        ],
-        responses: passes::responses("after its last"),
-        findings: vec![
-            finding(
-                "cpu",
-                "Two identical treatments that compute differ by a factor of {} here.",
-                differ("cpu"),
-            ),
-            finding(
-                "kernel",
-                "Two identical treatments that call the kernel differ by a factor of {} here.",
-                differ("kernel"),
-            ),
-            finding(
-                "memory",
-                "Two identical treatments that fault pages in differ by a factor of {} here.",
-                differ("memory"),
-            ),
-        ],
-        controls: vec![control("cpu"), control("kernel"), control("memory")],
-        needs: Needs { cpus: 1, ..Needs::default() },
-        precision: 0.02,
-        time_limit_ms: 5_000,
-        ..Design::default()
-    }
+    crate::declared("null", include_str!("null.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     // The level of `order` is read by nobody: that is the point.
-    let work = trial.realise("work", &WORKS)?;
+    let work = trial.pick("work", &WORKS)?;
     trial.pin_to_one()?;
     let passes = work(trial)?;
     passes::record_cpu_time(trial, passes);
@@ -147,12 +97,13 @@ fn page_faults(trial: &mut Trial<'_>) -> Result<u64, Stop> {
 
 #[cfg(test)]
 mod tests {
-    use super::design;
+    use super::{WORKS, design};
     use kit::model::Profile;
 
     #[test]
     fn every_kind_of_work_has_its_control() {
         let design = design();
+        crate::check_levels(&design, "work", &WORKS);
         for treatment in design.treatments(Profile::Smoke) {
             let compared = design
                 .controls

@@ -10,14 +10,12 @@
 
 mod calibration;
 mod channel;
-pub mod declare;
 mod limits;
 mod measure;
 mod pmu;
 pub mod programs;
 mod serve;
 pub mod squeeze;
-pub mod subject;
 mod trial;
 pub mod workers;
 

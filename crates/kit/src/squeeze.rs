@@ -1,8 +1,7 @@
 //! What is recorded of a squeeze: how much of a resource was taken from the program, and what the
 //! co-runner did for it.
 
-use crate::declare::response;
-use model::{Center, Response, Unit};
+use model::{Card, Center, Response, Unit};
 
 /// The part that was taken, of what there is.
 pub const TAKEN: &str = "taken_ppm";
@@ -21,34 +20,35 @@ pub fn responses() -> Vec<Response> {
                      in turns before the program starts: it stands on the program's CPU and does \
                      nothing but use the resource. Of CPU time it is what the co-runners took from \
                      the program's CPUs while the program ran";
-    [
-        response(TAKEN, "part taken", Unit::Ppm).card(
-            "for CPU time at the program's start, else before it",
-            "for CPU time at its end, else before its start",
-            reference,
-            "clock_gettime(CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID)",
-        ),
-        response(DONE, "work of the co-runners", Unit::PerSecond).center(Center::Sum).card(
-            "right before the program's start",
-            to,
-            "bytes read, lines read, requests or wake-ups, of all co-runners",
-            "their own counts",
-        ),
-        response(CPU_LOST, "CPU time taken beside it", Unit::Ppm).card(
-            "before the program's start",
-            "before the program's start",
-            "as the part taken, the reference being arithmetic in registers; of the squeezes of \
-             wake-ups and storage",
-            "clock_gettime(CLOCK_MONOTONIC)",
-        ),
-        response(CO_RUNNER_CPU, "CPU time of the co-runners", Unit::Ppm).card(
-            "right before the program's start",
-            to,
-            "on the program's CPUs, by the elapsed time of all of them",
-            "clock_gettime(CLOCK_THREAD_CPUTIME_ID) of each",
-        ),
+    let taken = Card::new(
+        "for CPU time at the program's start, else before it",
+        "for CPU time at its end, else before its start",
+        reference,
+        "clock_gettime(CLOCK_MONOTONIC, CLOCK_THREAD_CPUTIME_ID)",
+    );
+    let done = Card::new(
+        "right before the program's start",
+        to,
+        "bytes read, lines read, requests or wake-ups, of all co-runners",
+        "their own counts",
+    );
+    let cpu_lost = Card::new(
+        "before the program's start",
+        "before the program's start",
+        "as the part taken, the reference being arithmetic in registers; of the squeezes of \
+         wake-ups and storage",
+        "clock_gettime(CLOCK_MONOTONIC)",
+    );
+    let co_runner_cpu = Card::new(
+        "right before the program's start",
+        to,
+        "on the program's CPUs, by the elapsed time of all of them",
+        "clock_gettime(CLOCK_THREAD_CPUTIME_ID) of each",
+    );
+    vec![
+        Response::new(TAKEN, "part taken", Unit::Ppm, taken),
+        Response::new(DONE, "work of the co-runners", Unit::PerSecond, done).centred(Center::Sum),
+        Response::new(CPU_LOST, "CPU time taken beside it", Unit::Ppm, cpu_lost),
+        Response::new(CO_RUNNER_CPU, "CPU time of the co-runners", Unit::Ppm, co_runner_cpu),
     ]
-    .into_iter()
-    .map(crate::declare::ResponseBuilder::build)
-    .collect()
 }

@@ -129,20 +129,6 @@ impl<'a> Trial<'a> {
             .ok_or_else(|| Stop::failed(format!("no code for level {level} of factor {factor}")))
     }
 
-    /// What realises the level of a factor, from the table that also declared the level.
-    pub fn realise<T: Copy>(
-        &self,
-        factor: &str,
-        table: &[crate::declare::Named<T>],
-    ) -> Result<T, Stop> {
-        let level = self.level(factor)?;
-        table
-            .iter()
-            .find(|named| named.name == level)
-            .map(|named| named.by)
-            .ok_or_else(|| Stop::failed(format!("no code for level {level} of factor {factor}")))
-    }
-
     /// The file that a level stands for, with its content, if that is what it was when the session
     /// was begun.
     pub fn program(&self, level: &str) -> Result<(&ProgramFile, Vec<u8>), Stop> {

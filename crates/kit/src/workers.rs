@@ -8,7 +8,6 @@
 mod rounds;
 
 use crate::Stop;
-use crate::declare::Named;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -30,12 +29,6 @@ pub enum Model {
 /// What the levels `thread` and `process` of a factor stand for.
 pub const MODEL_LEVELS: [(&str, Model); 2] =
     [("thread", Model::Thread), ("process", Model::Process)];
-
-/// The two levels of the factor `model`.
-pub const MODELS: [Named<Model>; 2] = [
-    Named::new("thread", "threads of one process (pthread)", Model::Thread),
-    Named::new("process", "processes made by fork", Model::Process),
-];
 
 /// Where the workers of a crew may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

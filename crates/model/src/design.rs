@@ -236,7 +236,53 @@ impl Design {
     }
 }
 
+impl Level {
+    /// A level of every profile that has no place on an axis.
+    pub fn new(name: &str, about: &str) -> Self {
+        Level { name: name.into(), value: None, about: about.into(), from: Profile::Smoke }
+    }
+
+    /// A level of every profile that is a number.
+    pub fn number(value: u64, about: &str) -> Self {
+        Level { value: Some(value as f64), ..Level::new(&value.to_string(), about) }
+    }
+}
+
+impl Card {
+    /// A card: from where, to where, how corrected, read from what.
+    pub fn new(from: &str, to: &str, corrected: &str, source: &str) -> Self {
+        Card {
+            from: from.into(),
+            to: to.into(),
+            corrected: corrected.into(),
+            source: source.into(),
+        }
+    }
+}
+
 impl Response {
+    /// A response that is measured, and centred by its median.
+    pub fn new(name: &str, label: &str, unit: Unit, card: Card) -> Self {
+        Response {
+            name: name.into(),
+            label: label.into(),
+            unit,
+            center: Center::Median,
+            cpu_twin: None,
+            subtract: None,
+            exact: false,
+            independent: false,
+            card,
+            limits: Vec::new(),
+        }
+    }
+
+    /// The same response with another center.
+    #[must_use]
+    pub fn centred(self, center: Center) -> Self {
+        Response { center, ..self }
+    }
+
     /// Whether its numbers have no noise of a clock, so that two that agree decide: exact counts, of
     /// things or of bytes, and what is computed.
     pub fn is_counted(&self) -> bool {

@@ -18,6 +18,7 @@ mod fleet;
 mod knee;
 mod load;
 mod manifest;
+pub mod measures;
 mod name;
 mod named;
 mod planted;

@@ -5,10 +5,11 @@
 //! be a binary whose first statement serves trials.
 #![expect(clippy::expect_used, reason = "a test may stop at the first surprise")]
 
-use kit::declare::{factor, level, response};
 use kit::{Experiment, Stop, Trial};
 use libtest_mimic::{Arguments, Failed, Trial as Test};
-use model::{Cell, Design, Outcome, Phase, Profile, Record, Treatment, Unit};
+use model::{
+    Card, Cell, Design, Factor, Level, Outcome, Phase, Profile, Record, Response, Treatment, Unit,
+};
 use runner::{Order, Runner, Settings};
 use std::io::Write;
 use std::os::fd::AsFd;
@@ -26,14 +27,18 @@ const HANGING_LIMIT_MS: u64 = 1500;
 const TIME_LIMIT_MS: u64 = 120_000;
 
 fn design() -> Design {
-    let mut how = factor("how", "what goes wrong", "nothing");
-    for name in MANNERS {
-        how = how.level(level(name, "see the test of that name"));
-    }
+    let level = |name| Level::new(name, "see the test of that name");
+    let how = Factor {
+        name: "how".into(),
+        about: "what goes wrong".into(),
+        levels: MANNERS.map(level).into(),
+        baseline: "nothing".into(),
+        unit: None,
+    };
     Design {
         id: "misbehaving".into(),
-        factors: vec![how.build()],
-        responses: vec![response("none_count", "nothing", Unit::Count).build()],
+        factors: vec![how],
+        responses: vec![Response::new("none_count", "nothing", Unit::Count, Card::default())],
         time_limit_ms: TIME_LIMIT_MS,
         ..Design::default()
     }

@@ -6,7 +6,6 @@ use crate::place::Error;
 use crate::responses::response;
 use crate::table::{Table, Value};
 use ask::{Terms, region};
-use kit::declare;
 use model::{Cell, Claim, Quantity, Response};
 
 /// The kinds of numbers that decide claims.
@@ -71,10 +70,16 @@ fn claim(value: &Value<'_>, about: About<'_, '_>) -> Result<Vec<Claim>, Error> {
         region(&holds.text("a text such as \"< 2\"")?, &terms).map_err(|what| holds.error(what))?;
     let many = quantities.len() > 1;
     let one = |(quantity, level): (Quantity, String)| {
-        let told = if many { format!("{said} ({level})") } else { said.clone() };
-        let source = source.as_deref().unwrap_or("the author of the study");
-        let made = declare::claim(&slug(&told), source, &told, because.as_deref().unwrap_or(""));
-        made.note(note.as_deref().unwrap_or("")).holds_if(quantity, holds_if)
+        let text = if many { format!("{said} ({level})") } else { said.clone() };
+        Claim {
+            id: slug(&text),
+            text,
+            source: source.clone().unwrap_or("the author of the study".into()),
+            mechanism: because.clone().unwrap_or_default(),
+            quantity,
+            holds_if,
+            note: note.clone().unwrap_or_default(),
+        }
     };
     Ok(quantities.into_iter().map(one).collect())
 }
@@ -111,19 +116,19 @@ fn quantities(
             if of == to {
                 return Err(kind.error("both are the same treatment; their ratio is 1"));
             }
+            let terms = Terms::In(response.unit.clone());
+            let response = response.name.clone();
             Ok(match kind.name.as_str() {
-                "ratio" => (one(declare::ratio(&response.name, of, to)), Terms::Times),
-                _ => {
-                    let terms = Terms::In(response.unit.clone());
-                    (one(declare::difference(&response.name, of, to)), terms)
-                }
+                "ratio" => (one(Quantity::Ratio { response, of, to }), Terms::Times),
+                _ => (one(Quantity::Difference { response, of, to }), terms),
             })
         }
         "value" => {
             table.known(&["at", "response"])?;
             let response = parts.response()?;
             let terms = Terms::In(response.unit.clone());
-            Ok((one(declare::value(&response.name, parts.at()?)), terms))
+            let (response, at) = (response.name.clone(), parts.at()?);
+            Ok((one(Quantity::Value { response, at }), terms))
         }
         "flat" => parts.flat(),
         _ => parts.over_an_axis(one),
@@ -175,7 +180,8 @@ impl<'a> Parts<'a, '_> {
         }
         let ratio = |level: &model::Level| {
             let (of, to) = (at.with(&over.name, &level.name), at.with(&over.name, &over.baseline));
-            (declare::ratio(&response.name, of, to), format!("{} {}", over.name, level.name))
+            let quantity = Quantity::Ratio { response: response.name.clone(), of, to };
+            (quantity, format!("{} {}", over.name, level.name))
         };
         Ok((others.into_iter().map(ratio).collect(), Terms::Times))
     }
@@ -190,21 +196,22 @@ impl<'a> Parts<'a, '_> {
         } else {
             self.table.known(&["over", "at", "response"])?;
         }
-        let (response, over, at) = (&self.response()?.name, self.over()?, self.at()?);
-        if !is_proportion && !over.is_axis() {
+        let (response, read, at) = (self.response()?.name.clone(), self.over()?, self.at()?);
+        if !is_proportion && !read.is_axis() {
             let what = format!(
                 "{} needs three levels at least, all of them numbers, for a trend",
-                over.factor.name
+                read.factor.name
             );
             return Err(self.kind.error(what));
         }
-        let name = &over.factor.name;
+        let over = read.factor.name.clone();
         Ok(match self.kind.name.as_str() {
-            "exponent" => (one(declare::exponent(response, name, at)), Terms::Plain),
-            "linearity" => (one(declare::linearity(response, name, at)), Terms::Plain),
+            "exponent" => (one(Quantity::Exponent { response, over, at }), Terms::Plain),
+            "linearity" => (one(Quantity::Linearity { response, over, at }), Terms::Plain),
             _ => {
-                let (lower, upper) = (self.end(over, "lower")?, self.end(over, "upper")?);
-                (one(declare::proportion(response, name, &lower, &upper, at)), Terms::Times)
+                let (lower, upper) = (self.end(read, "lower")?, self.end(read, "upper")?);
+                let quantity = Quantity::Proportion { response, over, lower, upper, at };
+                (one(quantity), Terms::Times)
             }
         })
     }

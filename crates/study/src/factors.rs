@@ -4,7 +4,7 @@ use crate::place::Error;
 use crate::table::{Number, Value};
 use ask::hint;
 use ask::units;
-use kit::subject::AGAIN;
+use model::measures::AGAIN;
 use model::{ENTRIES_MAX, Factor, Level, Profile, SCRATCH};
 use std::collections::BTreeMap;
 

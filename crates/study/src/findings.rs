@@ -2,7 +2,6 @@
 //! other level costs against it, and how cost grows over numbers.
 
 use crate::factors::is_axis;
-use kit::declare::{exponent, finding, ratio, remark, value};
 use model::{Cell, Factor, Finding, Level, Quantity, Response};
 
 /// The most levels that are held against the baseline for a response other than the first: the
@@ -28,9 +27,9 @@ pub(crate) fn derive(factors: &[&Factor], responses: &[Response]) -> Vec<Finding
             };
             let first = about.is_some() || factors.is_empty();
             about.map(|place| waiting.remove(place));
-            let make = if index == 0 && first { finding } else { remark };
+            let drives = index == 0 && first;
             let list = if place == 0 { &mut all } else { &mut further };
-            list.push(make(&id, &sentence, quantity));
+            list.push(Finding { id, sentence, quantity, drives });
         }
     }
     all.append(&mut further);
@@ -55,14 +54,16 @@ fn of_response(factors: &[&Factor], response: &Response, most: usize) -> Vec<Dra
              proportion)."
         );
         let id = format!("{name}_growth_{}", factor.name);
-        drafts.push((id, sentence, exponent(name, &factor.name, Cell::default())));
+        let (response, over) = (name.clone(), factor.name.clone());
+        drafts.push((id, sentence, Quantity::Exponent { response, over, at: Cell::default() }));
     }
     let at = match elsewhere(factors, &no_factor(), &Cell::default()) {
         at if at.is_empty() => String::new(),
         at => format!(" at the baseline{at}"),
     };
     let sentence = format!("{}{at}: {{}}.", capital(&label));
-    drafts.push((format!("{name}_baseline"), sentence, value(name, Cell::default())));
+    let quantity = Quantity::Value { response: name.clone(), at: Cell::default() };
+    drafts.push((format!("{name}_baseline"), sentence, quantity));
     drafts
 }
 
@@ -88,7 +89,8 @@ fn against_baseline(
             let (of, to) =
                 (at.with(&factor.name, &level.name), at.with(&factor.name, &factor.baseline));
             let id = format!("{name}_{}_{}{place}", factor.name, level.name);
-            drafts.push((bounded(&id), sentence, ratio(name, of, to)));
+            let quantity = Quantity::Ratio { response: name.clone(), of, to };
+            drafts.push((bounded(&id), sentence, quantity));
         }
     }
     drafts

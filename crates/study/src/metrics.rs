@@ -3,7 +3,7 @@
 use crate::place::Error;
 use crate::table::Value;
 use ask::units;
-use model::{Center, Metric, Pick, Response, Stream, Unit};
+use model::{Card, Metric, Pick, Response, Stream, Unit};
 use regex::Regex;
 
 /// The parts into which a unit that nobody knows is divided: a ratio of 2.873 keeps its places.
@@ -64,10 +64,9 @@ fn metric(value: &Value<'_>) -> Result<(Metric, Response), Error> {
         Pick::Pointer(pointer) => format!("{stream} as JSON, at {pointer}"),
     };
     let corrected = if scale == 1.0 { String::new() } else { format!("multiplied by {scale}") };
-    let response = kit::declare::response(&name, &label, unit)
-        .center(Center::Median)
-        .card("where the program itself begins to count", "where it ends", &corrected, &source)
-        .build();
+    let card =
+        Card::new("where the program itself begins to count", "where it ends", &corrected, &source);
+    let response = Response::new(&name, &label, unit, card);
     Ok((Metric { response: name, from, pick, scale: scale * factor, per }, response))
 }
 

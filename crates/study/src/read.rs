@@ -7,8 +7,7 @@ use crate::table::{Table, Value};
 use crate::{Around, Study, cells, claims, factors, findings, metrics, responses, subject};
 use ask::hint;
 use ask::units;
-use kit::declare;
-use kit::subject::{AGAIN, CPU, WALL};
+use model::measures::{self, AGAIN, CPU, WALL};
 use model::{
     Cell, Control, Design, Factor, Grid, Metric, Needs, Profile, Quantity, Response, SCRATCH,
     Subject,
@@ -144,7 +143,7 @@ fn check(top: &Table<'_>, study: &Study) -> Result<(), Error> {
                 None => top.error(what),
             })
         };
-        let size = |text: &str| kit::subject::bytes(text).is_some();
+        let size = |text: &str| measures::bytes(text).is_some();
         let like = "a size such as 512MiB";
         look("limits", &limits.address_space_bytes, size, like)?;
         look("limits", &limits.memory_bytes, size, like)?;
@@ -240,11 +239,7 @@ fn with_levels_told(read: &[Read<'_>], subject: &Subject) -> Vec<Factor> {
             };
         }
     }
-    let again =
-        declare::factor(AGAIN, "whether it is the second of two identical treatments", "no")
-            .level(declare::level("no", "as the other factors say"))
-            .level(declare::level("yes", "the very same once more: the A/A control"));
-    all.push(again.build());
+    all.push(measures::again());
     all
 }
 
@@ -259,7 +254,7 @@ fn all_responses(
     asked: Option<&Value<'_>>,
     top: &Table<'_>,
 ) -> Result<(Vec<Response>, usize), Error> {
-    let mut all = kit::subject::responses();
+    let mut all = measures::responses();
     // A program that keeps one CPU busy is known by its CPU time where others use the CPU as well.
     let elapsed = all.iter_mut().filter(|response| response.name == WALL);
     elapsed.for_each(|response| response.cpu_twin = Some(CPU.into()));

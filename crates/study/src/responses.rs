@@ -3,8 +3,8 @@
 use crate::place::Error;
 use crate::table::Value;
 use ask::hint;
-use kit::subject::{CPU, CPU_SHARE, PEAK_PSS, WALL};
 use model::Response;
+use model::measures::{CPU, CPU_SHARE, PEAK_PSS, WALL};
 
 /// What is in front where the study does not say.
 const DEFAULT: [&str; 4] = [WALL, CPU, CPU_SHARE, PEAK_PSS];

@@ -177,7 +177,7 @@ fn limits(value: Option<Value<'_>>) -> Result<SubjectLimits, Error> {
         None => Ok(String::new()),
         Some(value) => {
             let text = value.word("a size such as \"512MiB\"")?;
-            match kit::subject::bytes(&text) {
+            match model::measures::bytes(&text) {
                 // What only a treatment completes is looked at when there are treatments.
                 None if text.contains('{') => Ok(text),
                 None => Err(value.error(format!("{text:?} is no size; write it as \"512MiB\""))),

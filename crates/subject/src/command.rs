@@ -1,7 +1,8 @@
 //! What is to be started, with the words of the treatment in the place of the placeholders.
 
 use crate::text::shown;
-use kit::{Stop, subject as responses};
+use kit::Stop;
+use model::measures as responses;
 use model::{Spec, Subject};
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,7 +1,8 @@
 //! What is recorded of a program: what is known, and nothing in the place of what is not.
 
 use crate::Seen;
-use kit::{Trial, subject as responses};
+use kit::Trial;
+use model::measures as responses;
 
 /// With fewer looks than this, nothing that only looking tells is recorded: so short a program may
 /// have had anything between them.

@@ -15,7 +15,7 @@ const TABLE: [(&str, &[&str]); 18] = [
     ("experiments", &["kit", "sys", "isa", "web", "study"]),
     ("subject", &["model", "sys", "kit"]),
     ("ask", &["model"]),
-    ("study", &["model", "ask", "kit"]),
+    ("study", &["model", "ask"]),
     ("store", &["model", "sys"]),
     ("runner", &["model", "sys", "kit"]),
     ("report", &["model", "analysis", "laws"]),

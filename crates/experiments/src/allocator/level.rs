@@ -1,8 +1,6 @@
 //! The allocators: how each is put in place before the program begins, and how one sees that it is
 //! the one that works.
 
-use kit::declare::Named;
-use kit::model::Profile;
 use kit::{Stop, Trial};
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -98,53 +96,16 @@ const fn plain(source: Source) -> Level {
 }
 
 /// The levels of the factor `allocator`.
-pub(super) const ALLOCATORS: [Named<Level>; 9] = [
-    Named::new(
-        "none",
-        "neither malloc nor free: each block is used again (the control)",
-        Level { source: glibc(false, false), calls: Calls::None },
-    ),
-    Named::new("glibc", "glibc's malloc as it is", plain(glibc(false, false))),
-    Named::new(
-        "no_cache",
-        "glibc without the threads' own caches: each call locks the thread's arena",
-        plain(glibc(false, true)),
-    ),
-    Named::from(
-        "one_arena",
-        "glibc with one arena for all threads; each still has its own cache",
-        Profile::Quick,
-        plain(glibc(true, false)),
-    ),
-    Named::new(
-        "one_lock",
-        "glibc with one arena and without caches: each call takes the one internal lock",
-        plain(glibc(true, true)),
-    ),
-    Named::from(
-        "mutex_around",
-        "glibc as it is, each call behind one mutex of pthreads",
-        Profile::Quick,
-        Level { source: glibc(false, false), calls: Calls::BehindMutex },
-    ),
-    Named::from(
-        "jemalloc",
-        "jemalloc, where it is installed",
-        Profile::Quick,
-        plain(Source::Preloaded(&JEMALLOC)),
-    ),
-    Named::from(
-        "mimalloc",
-        "mimalloc, where it is installed",
-        Profile::Quick,
-        plain(Source::Preloaded(&MIMALLOC)),
-    ),
-    Named::from(
-        "tcmalloc",
-        "gperftools' tcmalloc, where it is installed",
-        Profile::Quick,
-        plain(Source::Preloaded(&TCMALLOC)),
-    ),
+pub(super) const ALLOCATORS: [(&str, Level); 9] = [
+    ("none", Level { source: glibc(false, false), calls: Calls::None }),
+    ("glibc", plain(glibc(false, false))),
+    ("no_cache", plain(glibc(false, true))),
+    ("one_arena", plain(glibc(true, false))),
+    ("one_lock", plain(glibc(true, true))),
+    ("mutex_around", Level { source: glibc(false, false), calls: Calls::BehindMutex }),
+    ("jemalloc", plain(Source::Preloaded(&JEMALLOC))),
+    ("mimalloc", plain(Source::Preloaded(&MIMALLOC))),
+    ("tcmalloc", plain(Source::Preloaded(&TCMALLOC))),
 ];
 
 impl Tuning {
@@ -226,8 +187,8 @@ impl Level {
         }
     }
 
-    /// How many arenas there must be when so many threads have allocated; `None` where only
-    /// glibc could tell.
+    /// Returns how many arenas there must be when that number of threads has allocated; `None`
+    /// where the allocator is not glibc.
     pub(super) fn arenas(self, threads: usize) -> Option<usize> {
         match self.source {
             Source::Preloaded(_) => None,
@@ -283,7 +244,7 @@ mod tests {
 
     #[test]
     fn levels_that_differ_by_a_lock_differ_by_it_alone() {
-        let level = |name| ALLOCATORS.iter().find(|named| named.name == name).map(|n| n.by);
+        let level = |name| ALLOCATORS.iter().find(|(other, _)| *other == name).map(|(_, by)| *by);
         let tuning = |name| match level(name).map(|level| level.source) {
             Some(Source::Glibc(tuning)) => Some((tuning.one_arena, tuning.no_cache)),
             _ => None,

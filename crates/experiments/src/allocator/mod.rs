@@ -1,16 +1,15 @@
 //! What does contention cost in malloc and free?
 //!
-//! The program executes itself anew with the allocator of the treatment in place, proves that it
-//! is the one that works, and has threads on CPUs of their own take and give back blocks. What is
-//! written in a block must be found in it.
+//! The program executes itself again with the allocator of the treatment in place, proves that it
+//! is the one in use, and has pinned threads allocate and free blocks. What is written in a block
+//! must be found in it.
 
-mod design;
 mod level;
 mod work;
 
 use crate::support::party::Party;
 use crate::support::random::Random;
-use design::{PATTERNS, Pattern};
+use kit::model::Design;
 use kit::workers::{Model, Refusal, Rounds, Span, Worker};
 use kit::{Experiment, Stop, Trial};
 use level::{ALLOCATORS, Level};
@@ -19,11 +18,21 @@ use std::sync::{Mutex, PoisonError};
 use work::{Consumer, Counts, LIVE, Part, Producer, Ring, SIZES, Side, Sizes, Work};
 
 /// The experiment.
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "allocator", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "allocator", design, trial };
 
-/// Memory beside the blocks: the trial itself, its threads' stacks, the allocators' own.
+/// Memory besides the blocks: the trial itself, its threads' stacks, the allocators' own.
 const SPARE_BYTES: u64 = 64 << 20;
+
+/// Who gives a block back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pattern {
+    /// The thread that took it.
+    Same,
+    /// Another thread.
+    Handed,
+}
+
+const PATTERNS: [(&str, Pattern); 2] = [("same", Pattern::Same), ("handed", Pattern::Handed)];
 
 /// What one trial is to do.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +42,10 @@ struct Plan {
     sizes: Sizes,
     pattern: Pattern,
     seed: u64,
+}
+
+fn design() -> Design {
+    crate::declared("allocator", include_str!("allocator.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
@@ -76,10 +89,10 @@ impl Found {
 impl Plan {
     fn read(trial: &Trial<'_>) -> Result<Self, Stop> {
         Ok(Plan {
-            level: trial.realise("allocator", &ALLOCATORS)?,
+            level: trial.pick("allocator", &ALLOCATORS)?,
             threads: trial.number("threads")? as usize,
-            sizes: trial.realise("size", &SIZES)?,
-            pattern: trial.realise("pattern", &PATTERNS)?,
+            sizes: trial.pick("size", &SIZES)?,
+            pattern: trial.pick("pattern", &PATTERNS)?,
             seed: trial.spec().seed,
         })
     }

@@ -1,7 +1,6 @@
-use super::design::{PATTERNS, Pattern, design};
 use super::level::{ALLOCATORS, Calls, Level};
 use super::work::{Consumer, LIVE, Part, Producer, Ring, SIZES, Side, Work};
-use super::{House, Plan, Tally, per_million, per_second};
+use super::{House, PATTERNS, Pattern, Plan, Tally, design, per_million, per_second};
 use crate::support::random::Random;
 use kit::model::Profile;
 use kit::workers::{Fate, Model, Pace, Placement, Refusal, Rounds, Worker, crew_placed};
@@ -20,7 +19,7 @@ fn all_do<Kept>(threads: usize, work: impl Fn(&Worker<'_>) -> Result<Kept, Refus
     assert!(crew.reports.iter().all(|report| report.fate == Fate::Done));
 }
 
-/// What so many threads did by a plan, and the pairs of their rounds.
+/// What the threads did by a plan, and the pairs of their rounds.
 fn done_by(plan: Plan) -> (Tally, u64) {
     let house = House::new(plan, rounds(plan.threads));
     all_do(plan.threads, |worker| house.work(worker));
@@ -29,15 +28,15 @@ fn done_by(plan: Plan) -> (Tally, u64) {
 }
 
 fn level(name: &str) -> Level {
-    ALLOCATORS.iter().find(|named| named.name == name).unwrap().by
+    ALLOCATORS.iter().find(|(other, _)| *other == name).unwrap().1
 }
 
 #[test]
 fn what_is_taken_is_given_back_or_still_there() {
     for name in ["glibc", "mutex_around", "none"] {
-        for sizes in &SIZES {
-            let (level, sizes) = (level(name), sizes.by);
-            let plan = Plan { level, threads: 2, sizes, pattern: Pattern::Same, seed: 1 };
+        for (_, sizes) in SIZES {
+            let plan =
+                Plan { level: level(name), threads: 2, sizes, pattern: Pattern::Same, seed: 1 };
             let (Tally { counts, held }, pairs) = done_by(plan);
             assert_eq!((counts.changed, counts.refused), (0, 0), "{name}");
             assert_eq!((held, counts.gained()), (2 * LIVE as u64, held as i64), "{name}");
@@ -50,7 +49,7 @@ fn what_is_taken_is_given_back_or_still_there() {
 fn every_block_that_is_handed_over_arrives_once_and_in_order() {
     // With as many threads as there may be, on one CPU too.
     for threads in [2, 4] {
-        let (level, sizes) = (level("glibc"), SIZES[0].by);
+        let (level, sizes) = (level("glibc"), SIZES[0].1);
         let plan = Plan { level, threads, sizes, pattern: Pattern::Handed, seed: 7 };
         let (Tally { counts, held }, _) = done_by(plan);
         assert_eq!((counts.changed, counts.refused, counts.gained(), held), (0, 0, 0, 0));
@@ -66,7 +65,7 @@ fn a_block_that_somebody_else_wrote_in_is_found() {
     let other = Side { seed: 2, ..one };
     all_do(2, |worker| {
         let mut work: Box<dyn Work> = match worker.index {
-            0 => Box::new(Producer::new(one, SIZES[0].by, Random::new(1, 0))),
+            0 => Box::new(Producer::new(one, SIZES[0].1, Random::new(1, 0))),
             _ => Box::new(Consumer::new(other)),
         };
         rounds.run(worker, &mut Part { work: &mut *work, pairs: &pairs, freed_before: 0 })?;
@@ -82,7 +81,7 @@ fn a_block_that_somebody_else_wrote_in_is_found() {
 #[test]
 fn sizes_and_places_are_what_they_say() {
     assert!(LIVE.is_power_of_two(), "the lowest bits of a random word choose the place");
-    assert_eq!(SIZES.map(|sizes| sizes.by.most_bytes()), [1016, 64, 65_536]);
+    assert_eq!(SIZES.map(|(_, sizes)| sizes.most_bytes()), [1016, 64, 65_536]);
 }
 
 #[test]
@@ -118,7 +117,7 @@ fn the_control_stands_beside_all_it_is_subtracted_from() {
             treatment.level("allocator") == Some("none")
                 && treatment.level("pattern") == Some("handed")
         }));
-        // Whoever hands over needs somebody to hand to.
+        // A thread that hands over needs another to hand to.
         assert!(!all.iter().any(|treatment| {
             treatment.level("threads") == Some("1") && treatment.level("pattern") == Some("handed")
         }));
@@ -127,6 +126,9 @@ fn the_control_stands_beside_all_it_is_subtracted_from() {
 
 #[test]
 fn every_level_has_its_code() {
-    assert_eq!(PATTERNS.map(|pattern| pattern.by), [Pattern::Same, Pattern::Handed]);
-    assert_eq!(ALLOCATORS.iter().filter(|level| level.by.calls == Calls::None).count(), 1);
+    let design = design();
+    crate::check_levels(&design, "allocator", &ALLOCATORS);
+    crate::check_levels(&design, "size", &SIZES);
+    crate::check_levels(&design, "pattern", &PATTERNS);
+    assert_eq!(ALLOCATORS.iter().filter(|(_, level)| level.calls == Calls::None).count(), 1);
 }

@@ -3,8 +3,6 @@
 
 use super::level::Calls;
 use crate::support::random::Random;
-use kit::declare::Named;
-use kit::model::Profile;
 use kit::workers::Repeated;
 use std::array::from_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,10 +30,10 @@ pub(super) struct Sizes {
 }
 
 /// The levels of the factor `size`.
-pub(super) const SIZES: [Named<Sizes>; 3] = [
-    Named::new("random", "16 to 1016 bytes, drawn at random", Sizes { low_bytes: 16, steps: 1001 }),
-    Named::from("small", "64 bytes", Profile::Standard, Sizes { low_bytes: 64, steps: 1 }),
-    Named::from("large", "64 KiB", Profile::Standard, Sizes { low_bytes: 65_536, steps: 1 }),
+pub(super) const SIZES: [(&str, Sizes); 3] = [
+    ("random", Sizes { low_bytes: 16, steps: 1001 }),
+    ("small", Sizes { low_bytes: 64, steps: 1 }),
+    ("large", Sizes { low_bytes: 65_536, steps: 1 }),
 ];
 
 impl Sizes {
@@ -184,7 +182,7 @@ struct Replacing<H: Heap> {
     counts: Counts,
 }
 
-/// A thread with blocks of its own that gives back what it took itself.
+/// Returns the work of a thread that gives back the blocks that it took itself.
 pub(super) fn alone(
     allocator: Allocator,
     calls: Calls,

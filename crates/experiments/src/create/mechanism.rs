@@ -4,8 +4,6 @@ use super::parent::Placement;
 use super::refusal::refused;
 use super::timing::{Tally, Times, timed};
 use super::{pool, thread, unit};
-use kit::declare::Named;
-use kit::model::Profile;
 use kit::{NOOP, Stop, Trial};
 use std::ffi::{CStr, CString};
 use sys::clock::now_ns;
@@ -102,83 +100,23 @@ const fn by(
     Mechanism { measure, expected }
 }
 
-/// The levels of the factor `mechanism`.
-pub(super) const MECHANISMS: [Named<Mechanism>; 15] = [
-    Named::new("call", "a function call: what the harness itself costs", by(call, CALL)),
-    Named::new(
-        "entry",
-        "a system call that does next to nothing: a unit cost for the accounts",
-        by(unit::entry, CALL),
-    ),
-    Named::new(
-        "fault",
-        "a write to a page that was given back just before: a unit cost for the accounts",
-        by(unit::fault, FAULT),
-    ),
-    Named::new(
-        "pthread",
-        "pthread_create and pthread_join; the stack of 8 MiB (by default) is one that glibc kept",
-        by(thread::by_default, THREAD),
-    ),
-    Named::from(
-        "pthread_small_stack",
-        "the same with the smallest stack, 16 KiB or what the CPU's registers need",
-        Profile::Quick,
-        by(thread::with_small_stack, THREAD),
-    ),
-    Named::from(
-        "pthread_fresh_stack",
-        "the same with a stack of 64 MiB, which glibc does not keep: mmap and munmap each time",
-        Profile::Quick,
-        by(thread::with_fresh_stack, FRESH),
-    ),
-    Named::new("fork", "fork; the child calls _exit(0); wait4", by(fork, COPY)),
-    Named::from(
-        "fork_exit",
-        "fork; the child calls exit(0), which flushes libc's stdio; wait4",
-        Profile::Quick,
-        by(fork_exit, COPY),
-    ),
-    Named::from(
-        "clone_copy",
-        "clone3(SIGCHLD): a copy of the address space, without libc on either side",
-        Profile::Quick,
-        by(clone_copy, BARE_COPY),
-    ),
-    Named::new(
-        "vfork",
-        "clone(CLONE_VM|CLONE_VFORK): the child borrows the memory and the parent stands still",
-        by(vfork, SHARED),
-    ),
-    Named::from(
-        "clone_vm",
-        "clone3(CLONE_VM): a process of its own that shares the memory",
-        Profile::Quick,
-        by(clone_vm, SHARED),
-    ),
-    Named::from(
-        "posix_spawn",
-        "posix_spawn of this program (dynamically linked), which ends in its first statement",
-        Profile::Quick,
-        by(posix_spawn, PROGRAM),
-    ),
-    Named::from(
-        "fork_exec",
-        "fork and execve of this program (dynamically linked), which ends in its first statement",
-        Profile::Quick,
-        by(fork_exec, PROGRAM.parent(1.0, 50.0)),
-    ),
-    Named::new(
-        "pool_futex",
-        "a hand-off to a thread that sleeps on a futex, and back: nothing is created",
-        by(pool::by_futex, HAND_OFF),
-    ),
-    Named::from(
-        "pool_condvar",
-        "the same by pthread_mutex and pthread_cond, signalled while the mutex is held",
-        Profile::Quick,
-        by(pool::by_condvar, HAND_OFF),
-    ),
+/// What each level of the factor `mechanism` does.
+pub(super) const MECHANISMS: [(&str, Mechanism); 15] = [
+    ("call", by(call, CALL)),
+    ("entry", by(unit::entry, CALL)),
+    ("fault", by(unit::fault, FAULT)),
+    ("pthread", by(thread::by_default, THREAD)),
+    ("pthread_small_stack", by(thread::with_small_stack, THREAD)),
+    ("pthread_fresh_stack", by(thread::with_fresh_stack, FRESH)),
+    ("fork", by(fork, COPY)),
+    ("fork_exit", by(fork_exit, COPY)),
+    ("clone_copy", by(clone_copy, BARE_COPY)),
+    ("vfork", by(vfork, SHARED)),
+    ("clone_vm", by(clone_vm, SHARED)),
+    ("posix_spawn", by(posix_spawn, PROGRAM)),
+    ("fork_exec", by(fork_exec, PROGRAM.parent(1.0, 50.0))),
+    ("pool_futex", by(pool::by_futex, HAND_OFF)),
+    ("pool_condvar", by(pool::by_condvar, HAND_OFF)),
 ];
 
 fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {

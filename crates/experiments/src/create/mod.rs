@@ -4,10 +4,6 @@
 //! mappings, CPU), proves it, and then creates and awaits one entity after the other. What an
 //! entity does is nothing: the costs are those of life and death alone.
 
-mod accounts;
-mod cells;
-mod claims;
-mod declaration;
 mod mechanism;
 mod parent;
 mod pool;
@@ -16,6 +12,7 @@ mod thread;
 mod timing;
 mod unit;
 
+use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
 use mechanism::{Expected, MECHANISMS};
 use parent::{PLACEMENTS, Parent};
@@ -23,15 +20,18 @@ use sys::stdio::Unflushed;
 use timing::Tally;
 
 /// What does it cost to create one entity and to wait for its end?
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "create", design: declaration::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "create", design, trial };
 
 /// What the parent has printed and not flushed when it forks: a header, as programs print one.
 const HEADER: &[u8] = b"task,create_us,wait_us\n";
 
+fn design() -> Design {
+    crate::declared("create", include_str!("create.toml"))
+}
+
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let mechanism = trial.realise("mechanism", &MECHANISMS)?;
-    let placement = trial.realise("placement", &PLACEMENTS)?;
+    let mechanism = trial.pick("mechanism", &MECHANISMS)?;
+    let placement = trial.pick("placement", &PLACEMENTS)?;
     placement.take(trial)?;
     let parent = Parent::prepare(trial)?;
     let printed = Unflushed::new(HEADER)?;

@@ -1,8 +1,6 @@
 //! The process that creates: where it runs, and what it has before it does so.
 
 use crate::support::memory::{huge_as_asked, mapped};
-use kit::declare::Named;
-use kit::model::Profile;
 use kit::{Stop, Trial};
 use std::fs::File;
 use sys::limits::Resource;
@@ -19,12 +17,9 @@ pub(super) enum Placement {
     Free,
 }
 
-/// The levels of the factor `placement`.
-pub(super) const PLACEMENTS: [Named<Placement>; 3] = [
-    Named::new("same", "both sides on one CPU", Placement::Same),
-    Named::from("other", "each side on a CPU of its own", Profile::Quick, Placement::Other),
-    Named::from("free", "wherever the scheduler puts them", Profile::Quick, Placement::Free),
-];
+/// What the levels of the factor `placement` stand for.
+pub(super) const PLACEMENTS: [(&str, Placement); 3] =
+    [("same", Placement::Same), ("other", Placement::Other), ("free", Placement::Free)];
 
 impl Placement {
     /// Takes the parent to its place.
@@ -53,11 +48,8 @@ impl Placement {
     }
 }
 
-/// The page sizes of the touched memory: the factor `pages`.
-pub(super) const PAGES: [Named<Huge>; 2] = [
-    Named::new("4k", "ordinary pages (MADV_NOHUGEPAGE)", Huge::Never),
-    Named::from("huge", "transparent huge pages (MADV_HUGEPAGE)", Profile::Quick, Huge::Always),
-];
+/// The page sizes of the touched memory: what the levels of the factor `pages` stand for.
+pub(super) const PAGES: [(&str, Huge); 2] = [("4k", Huge::Never), ("huge", Huge::Always)];
 
 /// Descriptors that the trial needs for itself.
 const SPARE_DESCRIPTORS: u64 = 32;
@@ -83,7 +75,7 @@ impl Parent {
 
 fn touched_memory(trial: &mut Trial<'_>) -> Result<Option<Mapping>, Stop> {
     let bytes = trial.number("touched")? << 20;
-    let huge = trial.realise("pages", &PAGES)?;
+    let huge = trial.pick("pages", &PAGES)?;
     if bytes == 0 {
         return Ok(None);
     }

@@ -1,11 +1,10 @@
 use super::mechanism::{Expected, MECHANISMS, awaited};
-use super::parent::Placement;
+use super::parent::{PAGES, PLACEMENTS, Placement};
 use super::pool::{Condvar, Futex, Handing, work};
 use super::thread::{joined, mapping_around, stack_of_a_thread};
 use super::timing::BREAK_EVEN;
 use kit::Stop;
 use kit::model::Profile;
-use std::collections::BTreeSet;
 
 const MAPS: &str = "\
 7f0000000000-7f0000001000 ---p 00000000 00:00 0
@@ -97,41 +96,35 @@ fn the_break_even_makes_the_cost_a_tenth() {
 
 #[test]
 fn expectations_are_ranges_and_can_be_written_as_json() {
-    for named in &MECHANISMS {
+    for (name, mechanism) in &MECHANISMS {
         for placement in [Placement::Same, Placement::Other, Placement::Free] {
             let Expected { switches, parent_faults, child_faults } =
-                named.by.expected.at(placement);
+                mechanism.expected.at(placement);
             for (low, high) in [switches, parent_faults, child_faults] {
-                assert!(low < high && high.is_finite(), "{}", named.name);
+                assert!(low < high && high.is_finite(), "{name}");
             }
         }
     }
 }
 
 #[test]
-fn quick_crosses_mechanisms_with_memory_and_standard_goes_on() {
-    let design = super::declaration::design();
-    let of = |profile, factor: &str, level: &str| {
-        design
-            .treatments(profile)
-            .iter()
-            .filter(|treatment| treatment.level(factor) == Some(level))
-            .map(|treatment| treatment.level("mechanism").unwrap().to_string())
-            .collect::<BTreeSet<_>>()
-    };
-    assert_eq!(of(Profile::Quick, "touched", "0").len(), MECHANISMS.len());
-    assert_eq!(of(Profile::Quick, "touched", "64").len(), 6);
-    assert_eq!(of(Profile::Standard, "touched", "64").len(), MECHANISMS.len() - 3);
-    assert!(of(Profile::Quick, "touched", "512").is_empty());
-    assert!(of(Profile::Quick, "mappings", "1000").is_empty());
-    assert_eq!(of(Profile::Standard, "mappings", "1000").len(), 3);
-    assert_eq!(of(Profile::Smoke, "placement", "same").len(), 7);
-    assert!(of(Profile::Smoke, "placement", "free").is_empty());
+fn every_level_has_its_code() {
+    let design = super::design();
+    crate::check_levels(&design, "mechanism", &MECHANISMS);
+    crate::check_levels(&design, "placement", &PLACEMENTS);
+    crate::check_levels(&design, "pages", &PAGES);
+}
+
+#[test]
+fn the_card_gives_the_length_of_the_header() {
+    let design = super::design();
+    let card = &design.response("echoed_bytes").unwrap().card;
+    assert!(card.from.contains(&format!("a header of {} bytes", super::HEADER.len())), "{card:?}");
 }
 
 #[test]
 fn quick_measures_all_parts_of_the_gap() {
-    let design = super::declaration::design();
+    let design = super::design();
     let planned = design.treatments(Profile::Quick);
     for finding in ["copy_of_rest", "copy_of_rest_64", "libc_of_gap", "libc_of_gap_64"] {
         let finding = design.findings.iter().find(|known| known.id == finding).unwrap();
@@ -144,7 +137,7 @@ fn quick_measures_all_parts_of_the_gap() {
 
 #[test]
 fn every_profile_measures_the_control_that_is_subtracted() {
-    let design = super::declaration::design();
+    let design = super::design();
     for profile in [Profile::Smoke, Profile::Quick, Profile::Standard, Profile::Thorough] {
         let all = design.treatments(profile);
         for response in &design.responses {
@@ -158,7 +151,7 @@ fn every_profile_measures_the_control_that_is_subtracted() {
 
 #[test]
 fn accounts_count_what_smoke_or_quick_measures() {
-    let design = super::declaration::design();
+    let design = super::design();
     let planned = design.treatments(Profile::Quick);
     for account in &design.accounts {
         for cell in account.terms().flat_map(kit::model::Term::cells) {

@@ -1,7 +1,6 @@
 //! What is touched and how: the levels of the factors, with what realises them.
 
 use crate::support::random::Random;
-use kit::declare::Named;
 use kit::model::Profile;
 use kit::{Stop, Trial};
 use sys::pages::{Advice, Huge};
@@ -73,54 +72,16 @@ impl Kind {
 }
 
 /// The levels of the factor `kind`.
-pub(super) const KINDS: [Named<Kind>; 9] = [
-    Named::new(
-        "resident",
-        "anonymous memory that is mapped already, read: the control, without a fault",
-        Kind::new(Before::Nothing, Touch::Read, Faults::None),
-    ),
-    Named::new(
-        "anon_read",
-        "anonymous memory never touched, read: the kernel maps its page of zeros",
-        Kind::new(Before::Discard, Touch::Read, Faults::One),
-    ),
-    Named::new(
-        "anon_write",
-        "anonymous memory never touched, written: the kernel finds, zeroes and maps a page",
-        Kind::new(Before::Discard, Touch::Write, Faults::One),
-    ),
-    Named::new(
-        "cow_fork",
-        "memory rewritten by a parent whose child holds the copy: the deferred cost of fork",
-        Kind::new(Before::Fork, Touch::Write, Faults::One),
-    ),
-    Named::from(
-        "cow_file",
-        "a cached file mapped privately, written: the kernel copies the page",
-        Profile::Quick,
-        Kind::new(Before::Map, Touch::Write, Faults::One),
-    ),
-    Named::new(
-        "file_warm",
-        "a mapped file, read by the same walk a second time: cached, as far as the limit lets it",
-        Kind::new(Before::Map, Touch::Read, Faults::AtMostOne),
-    ),
-    Named::new(
-        "file_cold",
-        "a mapped file, read, of which nothing is cached",
-        Kind::new(Before::Drop, Touch::Read, Faults::AtMostOne),
-    ),
-    Named::from(
-        "fill",
-        "mapped memory, each page filled: a unit cost, without a fault",
-        Profile::Quick,
-        Kind::new(Before::Nothing, Touch::Fill, Faults::None),
-    ),
-    Named::new(
-        "copy",
-        "mapped memory, each page copied to other mapped memory: a unit cost, without a fault",
-        Kind::new(Before::Nothing, Touch::Copy, Faults::None),
-    ),
+pub(super) const KINDS: [(&str, Kind); 9] = [
+    ("resident", Kind::new(Before::Nothing, Touch::Read, Faults::None)),
+    ("anon_read", Kind::new(Before::Discard, Touch::Read, Faults::One)),
+    ("anon_write", Kind::new(Before::Discard, Touch::Write, Faults::One)),
+    ("cow_fork", Kind::new(Before::Fork, Touch::Write, Faults::One)),
+    ("cow_file", Kind::new(Before::Map, Touch::Write, Faults::One)),
+    ("file_warm", Kind::new(Before::Map, Touch::Read, Faults::AtMostOne)),
+    ("file_cold", Kind::new(Before::Drop, Touch::Read, Faults::AtMostOne)),
+    ("fill", Kind::new(Before::Nothing, Touch::Fill, Faults::None)),
+    ("copy", Kind::new(Before::Nothing, Touch::Copy, Faults::None)),
 ];
 
 /// The order in which pages are touched.
@@ -133,73 +94,43 @@ pub(super) enum Access {
 }
 
 /// The levels of the factor `access`.
-pub(super) const ACCESSES: [Named<Access>; 2] = [
-    Named::new("sequential", "from the first page to the last", Access::Sequential),
-    Named::from(
-        "random",
-        "each page once, in an order drawn from the seed beforehand",
-        Profile::Quick,
-        Access::Random,
-    ),
-];
+pub(super) const ACCESSES: [(&str, Access); 2] =
+    [("sequential", Access::Sequential), ("random", Access::Random)];
 
-/// What the kernel is told before a walk.
+/// What the kernel is advised before a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum Hint {
     /// Nothing.
-    Nothing,
+    None,
     /// An advice.
-    This(Advice),
+    Advice(Advice),
     /// To map all pages at once, as the walk's own touch would do it.
     Populate,
 }
 
-impl Told {
-    /// The advice to give for a walk that touches so.
+impl Hint {
+    /// Returns the advice to give for a walk that touches so.
     pub(super) fn advice(self, touch: Touch) -> Option<Advice> {
         match (self, touch) {
-            (Told::Nothing, _) => None,
-            (Told::This(advice), _) => Some(advice),
-            (Told::Populate, Touch::Write) => Some(Advice::PopulateWrite),
-            (Told::Populate, _) => Some(Advice::PopulateRead),
+            (Hint::None, _) => None,
+            (Hint::Advice(advice), _) => Some(advice),
+            (Hint::Populate, Touch::Write) => Some(Advice::PopulateWrite),
+            (Hint::Populate, _) => Some(Advice::PopulateRead),
         }
     }
 }
 
 /// The levels of the factor `advice`.
-pub(super) const ADVICES: [Named<Told>; 5] = [
-    Named::new("none", "nothing", Told::Nothing),
-    Named::from(
-        "random",
-        "MADV_RANDOM: the kernel does not read ahead",
-        Profile::Quick,
-        Told::This(Advice::Random),
-    ),
-    Named::from(
-        "sequential",
-        "MADV_SEQUENTIAL: the kernel reads ahead more",
-        Profile::Quick,
-        Told::This(Advice::Sequential),
-    ),
-    Named::from(
-        "willneed",
-        "MADV_WILLNEED: the kernel begins to read at once",
-        Profile::Quick,
-        Told::This(Advice::WillNeed),
-    ),
-    Named::from(
-        "populate",
-        "MADV_POPULATE_READ or _WRITE: all pages are mapped at once, as by MAP_POPULATE",
-        Profile::Quick,
-        Told::Populate,
-    ),
+pub(super) const ADVICES: [(&str, Hint); 5] = [
+    ("none", Hint::None),
+    ("random", Hint::Advice(Advice::Random)),
+    ("sequential", Hint::Advice(Advice::Sequential)),
+    ("willneed", Hint::Advice(Advice::WillNeed)),
+    ("populate", Hint::Populate),
 ];
 
 /// The levels of the factor `pages`.
-pub(super) const PAGES: [Named<Huge>; 2] = [
-    Named::new("4k", "ordinary pages (MADV_NOHUGEPAGE)", Huge::Never),
-    Named::from("huge", "transparent huge pages (MADV_HUGEPAGE)", Profile::Quick, Huge::Always),
-];
+pub(super) const PAGES: [(&str, Huge); 2] = [("4k", Huge::Never), ("huge", Huge::Always)];
 
 /// A limit on the memory of the trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,7 +144,7 @@ pub(super) enum Limit {
 }
 
 impl Limit {
-    /// The limit on memory for a walk over so many bytes.
+    /// Returns the limit on memory for a walk over that number of bytes.
     pub(super) fn bytes(self, walked: u64) -> Option<u64> {
         match self {
             Limit::None => None,
@@ -224,19 +155,16 @@ impl Limit {
 }
 
 /// The levels of the factor `limit`.
-pub(super) const LIMITS: [Named<Limit>; 3] = [
-    Named::new("none", "no limit but the machine's", Limit::None),
-    Named::from("above", "a memory cgroup of four times the size", Profile::Quick, Limit::Above),
-    Named::from("below", "a memory cgroup of half the size", Profile::Quick, Limit::Below),
-];
+pub(super) const LIMITS: [(&str, Limit); 3] =
+    [("none", Limit::None), ("above", Limit::Above), ("below", Limit::Below)];
 
 /// All that a treatment asks for.
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     /// What is touched.
     pub(super) kind: Kind,
-    /// What the kernel is told before.
-    pub(super) told: Told,
+    /// What the kernel is advised before.
+    pub(super) hint: Hint,
     /// The size of the pages of anonymous memory.
     pub(super) huge: Huge,
     /// The limit on memory.
@@ -250,21 +178,21 @@ pub(super) struct Plan {
 impl Plan {
     /// Reads the treatment.
     pub(super) fn of(trial: &Trial<'_>) -> Result<Self, Stop> {
-        let kind = trial.realise("kind", &KINDS)?;
-        let access = trial.realise("access", &ACCESSES)?;
-        let told = trial.realise("advice", &ADVICES)?;
+        let kind = trial.pick("kind", &KINDS)?;
+        let access = trial.pick("access", &ACCESSES)?;
+        let hint = trial.pick("advice", &ADVICES)?;
         let bytes = trial.number("size")? << 20;
         let pages = bytes / sys::pages::page_bytes() as u64;
         let seed = trial.spec().seed;
-        let order = match each_may_wait(kind, access, told) {
+        let order = match each_may_wait(kind, access, hint) {
             true => some(access, pages as u32, waits_max(trial.spec().profile), seed),
             false => order(access, pages as u32, seed),
         };
         Ok(Plan {
             kind,
-            told,
-            huge: trial.realise("pages", &PAGES)?,
-            limit: trial.realise("limit", &LIMITS)?,
+            hint,
+            huge: trial.pick("pages", &PAGES)?,
+            limit: trial.pick("limit", &LIMITS)?,
             bytes,
             order,
         })
@@ -281,7 +209,7 @@ impl Plan {
         let mut places = self.order.clone();
         places.sort_unstable();
         let apart = places.windows(2).all(|two| (two[1] - two[0]) as usize >= SPREAD);
-        apart && self.told == Told::This(Advice::Random)
+        apart && self.hint == Hint::Advice(Advice::Random)
     }
 
     /// Whether a walk may have to wait for the disk.
@@ -292,13 +220,13 @@ impl Plan {
 
 /// Whether every touch of a walk over a file may be a wait for the disk of its own. Warm walks
 /// are bounded like cold ones, since the two are compared.
-fn each_may_wait(kind: Kind, access: Access, told: Told) -> bool {
+fn each_may_wait(kind: Kind, access: Access, hint: Hint) -> bool {
     let reads_file = kind.is_file() && kind.touch == Touch::Read;
-    reads_file && (access == Access::Random || told == Told::This(Advice::Random))
+    reads_file && (access == Access::Random || hint == Hint::Advice(Advice::Random))
 }
 
-/// Of so many pages one at most is touched where each touch is to stand alone: a fault on a cached
-/// page maps its neighbours, too, 16 pages by default (`fault_around_bytes`).
+/// At most one of this number of neighbouring pages is touched where each touch is to stand alone:
+/// a fault on a cached page also maps its neighbours, 16 pages by default (`fault_around_bytes`).
 pub(super) const SPREAD: usize = 16;
 
 /// Some of the pages only. In no order they lie so far apart, wherever the file is mapped, that a

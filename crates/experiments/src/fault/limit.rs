@@ -23,7 +23,7 @@ pub(super) fn enter(trial: &mut Trial<'_>, bytes: u64) -> Result<(), Stop> {
     };
     if parent.version() == Version::V2 {
         // In version 2 a group must hand its controllers down; where it does so already, or may
-        // not, setting the limit tells.
+        // not, setting the limit shows whether it works.
         let _ = std::fs::write(parent.path().join("cgroup.subtree_control"), "+memory");
     }
     let own = sys::process::pid();

@@ -5,22 +5,20 @@
 //! child, cached, cold. The same walk over pages that are mapped already meets no fault; it is
 //! subtracted, so that what the fault adds is left.
 
-mod cells;
-mod claims;
-mod design;
 mod kind;
 mod limit;
 mod sharer;
 mod subject;
 
 use crate::support::memory::{HUGE_PART, huge_as_asked};
-use kind::{Faults, Limit, Plan, Told};
+use kind::{Faults, Hint, Limit, Plan};
+use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
 use subject::{Subject, Walk};
 use sys::pages::{Advice, Huge, page_bytes};
 
 /// What does a page fault cost?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "fault", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "fault", design, trial };
 
 /// The most walks of one trial.
 const WALKS_MAX: usize = 64;
@@ -34,6 +32,10 @@ const CHARGED: [&str; 5] = ["ext4", "xfs", "btrfs", "f2fs", "overlayfs"];
 
 /// The kernel's block account counts in units of this many bytes.
 const BLOCK_BYTES: u64 = 512;
+
+fn design() -> Design {
+    crate::declared("fault", include_str!("fault.toml"))
+}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let plan = Plan::of(trial)?;
@@ -119,7 +121,7 @@ fn check(trial: &mut Trial<'_>, plan: &Plan, walks: &[Walk]) {
     let majors = per_page(|walk| walk.touching.major_faults);
     if !plan.needs_disk() {
         trial.check("major faults per page without a disk", majors, 0.0, 0.0);
-    } else if matches!(plan.told, Told::Nothing | Told::This(Advice::Random)) {
+    } else if matches!(plan.hint, Hint::None | Hint::Advice(Advice::Random)) {
         // Nothing read ahead for touches far apart: each waits for the disk.
         let least =
             if plan.touches_stand_alone() { 0.9 } else { 1.0 / plan.touched().max(1) as f64 };
@@ -136,7 +138,7 @@ fn check(trial: &mut Trial<'_>, plan: &Plan, walks: &[Walk]) {
 
 /// The faults per page that a walk must meet, at least and at most.
 fn faults_expected(plan: &Plan) -> (f64, f64) {
-    if plan.told == Told::Populate {
+    if plan.hint == Hint::Populate {
         return (0.0, if plan.needs_disk() { 1.0 + STRAY } else { STRAY });
     }
     match (plan.kind.faults, plan.huge) {
@@ -154,7 +156,7 @@ fn faults_expected(plan: &Plan) -> (f64, f64) {
 
 /// The pages that must come from the disk per page touched, at least and at most.
 fn reads_expected(plan: &Plan) -> (f64, f64) {
-    let in_order = plan.told == Told::This(Advice::Sequential);
+    let in_order = plan.hint == Hint::Advice(Advice::Sequential);
     match (plan.kind.is_cold(), plan.limit) {
         // Read-ahead may bring the whole file for a few touches.
         (true, _) => (1.0 - STRAY, f64::INFINITY),

@@ -47,7 +47,7 @@ impl Sharer {
         Ok(())
     }
 
-    /// Lets the child go and awaits its end.
+    /// Lets the child go and waits for its end.
     pub(super) fn end(&mut self) -> Result<(), Stop> {
         let Some(child) = self.child.take() else { return Ok(()) };
         self.gate.released().store(1, Ordering::Release);

@@ -102,9 +102,9 @@ impl<'p> Subject<'p> {
         let asked_cpu_ns = thread_cpu_ns();
         let asked_ns = now_ns();
         self.behind.expect(plan)?;
-        let told_ns = now_ns();
-        let told_cpu_ns = thread_cpu_ns();
-        let told = Usage::of_thread();
+        let advised_ns = now_ns();
+        let advised_cpu_ns = thread_cpu_ns();
+        let advised = Usage::of_thread();
         let begun_cpu_ns = thread_cpu_ns();
         let begun_ns = now_ns();
         let sum = self.behind.touch(plan, value);
@@ -112,11 +112,11 @@ impl<'p> Subject<'p> {
         let ended_cpu_ns = thread_cpu_ns();
         let after = Usage::of_thread();
         Ok(Walk {
-            set_up_ns: told_ns - asked_ns,
+            set_up_ns: advised_ns - asked_ns,
             walk_ns: ended_ns - begun_ns,
             cpu_ns: ended_cpu_ns - begun_cpu_ns,
-            set_up_cpu_ns: told_cpu_ns - asked_cpu_ns,
-            touching: after.since(told),
+            set_up_cpu_ns: advised_cpu_ns - asked_cpu_ns,
+            touching: after.since(advised),
             whole: after.since(before),
             cached_bytes,
             adds_up: self.behind.adds_up(plan, value, sum)?,
@@ -243,7 +243,7 @@ impl Behind {
     }
 
     fn expect(&mut self, plan: &Plan) -> Result<(), Stop> {
-        let Some(advice) = plan.told.advice(plan.kind.touch) else { return Ok(()) };
+        let Some(advice) = plan.hint.advice(plan.kind.touch) else { return Ok(()) };
         match self {
             Behind::Memory { memory, .. } => memory.expect(advice)?,
             Behind::File { mapping: Some(mapping), .. } => mapping.expect(advice)?,

@@ -1,28 +1,31 @@
-use super::design::design;
 use super::kind::{
-    ACCESSES, ADVICES, Access, KINDS, LIMITS, Limit, PAGES, Plan, SPREAD, Told, order, some,
+    ACCESSES, ADVICES, Access, Hint, KINDS, LIMITS, Limit, PAGES, Plan, SPREAD, order, some,
 };
 use super::sharer::Sharer;
 use super::subject::{Subject, mark};
-use super::{STRAY, faults_expected, reads_expected};
-use kit::declare::Named;
+use super::{STRAY, design, faults_expected, reads_expected};
 use kit::model::{Profile, Quantity, Treatment};
 use std::collections::BTreeSet;
 use sys::pages::{Advice, Huge};
 
-fn named<T: Copy>(table: &[Named<T>], name: &str) -> T {
-    table.iter().find(|named| named.name == name).unwrap().by
+fn named<T: Copy>(table: &[(&str, T)], name: &str) -> T {
+    table.iter().find(|(other, _)| *other == name).unwrap().1
 }
 
 fn plan(kind: &str) -> Plan {
     Plan {
         kind: named(&KINDS, kind),
-        told: Told::Nothing,
+        hint: Hint::None,
         huge: Huge::Never,
         limit: Limit::None,
         bytes: 8 << 20,
         order: order(Access::Sequential, 2048, 1),
     }
+}
+
+/// A walk over a cached file without read-ahead.
+fn random(order: Vec<u32>) -> Plan {
+    Plan { hint: Hint::Advice(Advice::Random), order, ..plan("file_warm") }
 }
 
 #[test]
@@ -41,20 +44,18 @@ fn an_order_has_each_page_once() {
 
 #[test]
 fn touches_in_no_order_stand_alone() {
-    let told =
-        |order: Vec<u32>| Plan { told: Told::This(Advice::Random), order, ..plan("file_warm") };
     for seed in 0..50 {
         let touched = some(Access::Random, 2048, 128, seed);
         assert_eq!((touched.len(), touched.is_sorted()), (128, false));
         assert!(touched.iter().all(|page| *page < 2048));
-        let alone = told(touched);
+        let alone = random(touched);
         assert!(alone.touches_stand_alone());
         assert_eq!(faults_expected(&alone), (1.0 - STRAY, 1.0 + STRAY));
     }
     assert_eq!(some(Access::Random, 2048, 1000, 1).len(), 2048 / SPREAD);
     assert_eq!(some(Access::Sequential, 2048, 3, 1), [0, 1, 2]);
-    assert!(!told(some(Access::Sequential, 2048, 128, 1)).touches_stand_alone());
-    assert!(!told(order(Access::Random, 2048, 1)).touches_stand_alone());
+    assert!(!random(some(Access::Sequential, 2048, 128, 1)).touches_stand_alone());
+    assert!(!random(order(Access::Random, 2048, 1)).touches_stand_alone());
     assert!(!plan("file_warm").touches_stand_alone());
     assert!(some(Access::Random, 1, 8, 1).is_empty());
 }
@@ -69,7 +70,7 @@ fn populating_does_what_the_touch_would_do() {
     let populate = named(&ADVICES, "populate");
     assert_eq!(populate.advice(named(&KINDS, "anon_write").touch), Some(Advice::PopulateWrite));
     assert_eq!(populate.advice(named(&KINDS, "file_cold").touch), Some(Advice::PopulateRead));
-    assert_eq!(Told::Nothing.advice(named(&KINDS, "anon_write").touch), None);
+    assert_eq!(Hint::None.advice(named(&KINDS, "anon_write").touch), None);
 }
 
 #[test]
@@ -77,7 +78,7 @@ fn faults_are_expected_by_kind_page_size_and_advice() {
     assert_eq!(faults_expected(&plan("resident")), (0.0, STRAY));
     assert_eq!(faults_expected(&plan("anon_write")), (1.0, 1.0 + STRAY));
     assert_eq!(faults_expected(&plan("file_warm")), (1.0 / 2048.0, 1.0 + STRAY));
-    let populated = Plan { told: Told::Populate, ..plan("anon_write") };
+    let populated = Plan { hint: Hint::Populate, ..plan("anon_write") };
     assert_eq!(faults_expected(&populated), (0.0, STRAY));
     let (low, high) = faults_expected(&Plan { huge: Huge::Always, ..plan("anon_write") });
     assert!(low > 0.0 && low < high && high < 0.1 + STRAY);
@@ -88,8 +89,8 @@ fn a_second_walk_reads_again_only_where_the_file_does_not_fit() {
     let under = |name: &str| Plan { limit: named(&LIMITS, name), ..plan("file_warm") };
     assert_eq!(reads_expected(&under("above")), (0.0, STRAY));
     assert!(reads_expected(&under("below")).0 > 0.0);
-    let told = Plan { told: Told::This(Advice::Sequential), ..under("below") };
-    assert!(reads_expected(&told).1 < reads_expected(&under("below")).1);
+    let sequential = Plan { hint: Hint::Advice(Advice::Sequential), ..under("below") };
+    assert!(reads_expected(&sequential).1 < reads_expected(&under("below")).1);
     assert!(under("below").needs_disk() && !under("above").needs_disk());
     assert_eq!(under("below").limit.bytes(8 << 20), Some(4 << 20));
     assert_eq!(under("above").limit.bytes(8 << 20), Some(32 << 20));
@@ -97,9 +98,18 @@ fn a_second_walk_reads_again_only_where_the_file_does_not_fit() {
 }
 
 #[test]
+fn every_level_has_its_code() {
+    let design = design();
+    crate::check_levels(&design, "kind", &KINDS);
+    crate::check_levels(&design, "access", &ACCESSES);
+    crate::check_levels(&design, "advice", &ADVICES);
+    crate::check_levels(&design, "pages", &PAGES);
+    crate::check_levels(&design, "limit", &LIMITS);
+}
+
+#[test]
 fn quick_measures_what_claims_and_accounts_need_and_standard_all() {
     let design = design();
-    design.check().unwrap();
     let all = design.treatments(Profile::Quick);
     let more = design.treatments(Profile::Standard);
     let among = |all: &[Treatment], quantity: &Quantity| {
@@ -173,7 +183,7 @@ fn a_walk_that_never_was_does_not_add_up() {
 
 #[test]
 fn populated_memory_is_walked_without_a_fault() {
-    let plan = Plan { told: Told::Populate, ..small("anon_write") };
+    let plan = Plan { hint: Hint::Populate, ..small("anon_write") };
     let mut subject = Subject::of_memory(&plan).unwrap();
     match subject.walk() {
         Err(kit::Stop::Unsupported(why)) => println!("skipped: {why}"),

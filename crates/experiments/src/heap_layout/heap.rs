@@ -38,7 +38,7 @@ pub(super) struct Listed {
 }
 
 impl Listed {
-    /// Where its payload begins: what whoever has it knows of it.
+    /// Returns where its payload begins, which is all that its owner knows of it.
     pub(super) fn payload(&self) -> usize {
         self.offset + TAG_BYTES
     }
@@ -62,7 +62,7 @@ pub(super) enum Misuse {
     NotInUse,
 }
 
-/// The arena begins at a multiple of this, so that offsets tell cache lines apart: 128 bytes are
+/// The arena begins at a multiple of this, so that offsets identify cache lines: 128 bytes are
 /// one line on some machines and two on most.
 pub(super) const ARENA_ALIGNMENT: usize = 128;
 
@@ -85,7 +85,8 @@ pub(super) struct Heap {
 }
 
 impl Heap {
-    /// An empty heap of about so many bytes: one free block, of [`LEAST_BLOCK_BYTES`] at least.
+    /// Creates an empty heap of about that number of bytes: one free block, of
+    /// [`LEAST_BLOCK_BYTES`] at least.
     pub(super) fn new(bytes: usize) -> Self {
         let block = bytes.saturating_sub(ALIGNMENT).max(LEAST_BLOCK_BYTES) / ALIGNMENT * ALIGNMENT;
         let end = START + block;
@@ -124,7 +125,8 @@ impl Heap {
 
     /// Gives a payload back, and merges its block with whichever neighbour is free.
     pub(super) fn release(&mut self, payload: usize) -> Result<(), Misuse> {
-        // A payload may hold anything, a header's likeness too: only the list tells what is one.
+        // A payload may hold anything, even what looks like a header: only the list shows where
+        // blocks begin.
         let block =
             self.blocks().find(|block| block.payload() == payload).ok_or(Misuse::NoPayload)?;
         if !block.in_use {

@@ -61,8 +61,8 @@ impl Taken {
         Ok(Taken::Own { heap, payloads, first_two })
     }
 
-    /// In a thread of their own, whose arena is new, and after as many others: what was given back
-    /// while the thread was made is used up by then.
+    /// Takes them in a separate thread, whose arena is new, and after the same number of others:
+    /// what was given back while the thread was made is used up by then.
     fn by_glibc(request_bytes: usize) -> Result<Self, Stop> {
         let malloc = allocator::library_of(c"malloc");
         if malloc.is_none() || malloc != allocator::library_of(c"gnu_get_libc_version") {
@@ -91,7 +91,7 @@ impl Taken {
         Ok(Taken::Glibc { earlier, blocks })
     }
 
-    /// Where the payloads begin: addresses, or offsets that tell cache lines apart as well.
+    /// Returns where the payloads begin: addresses, or offsets that also identify cache lines.
     pub(super) fn payloads(&self) -> Vec<u64> {
         match self {
             Taken::Own { payloads, .. } => payloads.iter().map(|at| *at as u64).collect(),

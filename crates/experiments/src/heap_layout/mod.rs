@@ -3,31 +3,35 @@
 //! A heap as lectures draw it is asked for blocks one after the other, and shown; and so is the
 //! malloc of the C library. Then one or two threads count in the first words of the first two.
 
-mod design;
 mod heap;
 mod layout;
 
 use crate::support::counting::{LINE_SHARED, Promise};
 use crate::support::party::{Party, line_bytes};
-use design::MAKERS;
+use kit::model::Design;
 use kit::workers::{Model, Repeated};
 use kit::{Experiment, Stop, Trial};
-use layout::{BLOCKS, Taken, sharing};
+use layout::{BLOCKS, Maker, Taken, sharing};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment;
 
 /// The experiment.
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "heap_layout", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "heap_layout", design, trial };
 
-/// The length of a cache line where the machine does not tell.
+const MAKERS: [(&str, Maker); 2] = [("own", Maker::Own), ("glibc", Maker::Glibc)];
+
+/// The length of a cache line where the machine does not report it, in bytes.
 const USUAL_LINE_BYTES: u64 = 64;
 
 /// Requests whose blocks are shown: those of the claims.
 const SHOWN: [u64; 2] = [8, 64];
 
+fn design() -> Design {
+    crate::declared("heap_layout", include_str!("heap_layout.toml"))
+}
+
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let maker = trial.realise("allocator", &MAKERS)?;
+    let maker = trial.pick("allocator", &MAKERS)?;
     let request_bytes = trial.number("request")?;
     let threads = trial.number("threads")? as usize;
     let party = Party::new(trial, Model::Thread, threads, threads)?;
@@ -106,8 +110,8 @@ mod tests {
 
     #[test]
     fn what_two_threads_count_is_in_their_blocks() {
-        for (named, request_bytes) in [(&MAKERS[0], 8), (&MAKERS[0], 64), (&MAKERS[1], 8)] {
-            let Ok(taken) = Taken::by(named.by, request_bytes) else {
+        for (maker, request_bytes) in [(Maker::Own, 8), (Maker::Own, 64), (Maker::Glibc, 8)] {
+            let Ok(taken) = Taken::by(maker, request_bytes) else {
                 continue; // Another C library.
             };
             let word = |index: usize| taken.counter(index).unwrap();
@@ -127,7 +131,8 @@ mod tests {
 
     #[test]
     fn every_claim_is_measured_in_quick_and_the_layout_in_smoke() {
-        let design = design::design();
+        let design = design();
+        crate::check_levels(&design, "allocator", &MAKERS);
         let quick = design.treatments(kit::model::Profile::Quick);
         for claim in &design.claims {
             for cell in claim.quantity.cells() {

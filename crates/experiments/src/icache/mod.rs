@@ -2,14 +2,11 @@
 //!
 //! The same program, compiled with and without them, runs on the small RISC-V machine of the room
 //! [`isa`], before a cache of the treatment's geometry. Nothing is timed: the numbers are computed,
-//! twice, and are the same on every machine. Programs of the user's can take its place ([`own`]).
+//! twice, and are the same on every machine. The user's own programs can take its place ([`own`]).
 
-mod claims;
-mod design;
 mod own;
 mod play;
 mod record;
-mod responses;
 mod start;
 
 pub(crate) use own::design as design_of_programs;
@@ -17,20 +14,33 @@ pub use own::{Looked, look};
 pub use play::{KERNEL, carried};
 pub use start::{load, start};
 
-use design::{BUILDS, COMPILERS, MAPPINGS};
 use isa::Stopped;
 use isa::cache::Fetch;
 use isa::pipeline::Parameters;
+use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
-use play::{Build, Code, as_good, geometry, play};
+use play::{Build, Code, Compiler, Mapping, as_good, geometry, play};
 
 /// The experiment.
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "icache", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "icache", design, trial };
+
+/// The levels of the factor `build`.
+const BUILDS: [(&str, Build); 2] = [("rv32im", Build::Im), ("rv32imc", Build::Imc)];
+
+/// The levels of the factor `compiler`.
+const COMPILERS: [(&str, Compiler); 2] = [("gcc14", Compiler::Gcc14), ("gcc12", Compiler::Gcc12)];
+
+/// The levels of the factor `mapping`.
+const MAPPINGS: [(&str, Mapping); 3] =
+    [("direct", Mapping::Direct), ("two_ways", Mapping::TwoWays), ("full", Mapping::Full)];
+
+fn design() -> Design {
+    crate::declared("icache", include_str!("icache.toml"))
+}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let asked = Asked::of(trial)?;
-    let mapping = trial.realise("mapping", &MAPPINGS)?;
+    let mapping = trial.pick("mapping", &MAPPINGS)?;
     let (cache_bytes, line_bytes) = (number(trial, "cache_bytes")?, number(trial, "line_bytes")?);
     let geometry = geometry(cache_bytes, mapping, line_bytes)?;
     let core = Parameters {
@@ -78,8 +88,8 @@ impl Asked {
             trial.observe("sha256", sha256);
             return Ok(Asked { code, beside, carried: false });
         }
-        let build = trial.realise("build", &BUILDS)?;
-        let compiler = trial.realise("compiler", &COMPILERS)?;
+        let build = trial.pick("build", &BUILDS)?;
+        let compiler = trial.pick("compiler", &COMPILERS)?;
         let code = Code::carried(build, compiler)?;
         Ok(Asked { code, beside: Code::carried(Build::Im, compiler)?, carried: true })
     }

@@ -1,10 +1,9 @@
-//! The experiment on programs of the user's: the same caches, and a level for each file.
+//! The experiment on the user's own programs: the same caches, and a level for each file.
 
-use super::design::{METHOD, TIME_LIMIT_MS, caches, frame};
 use super::play::Code;
-use super::responses::{accounts, responses};
-use kit::declare::{cell, factor, finding, grid, level, ratio, remark, value};
-use kit::model::{Cell, Design, Finding, Grid, Profile, ProgramFile};
+use kit::model::{
+    Account, Cell, Design, Factor, Finding, Grid, Level, Profile, ProgramFile, Quantity, Term,
+};
 use kit::{Stop, Trial};
 
 /// The factor whose levels are the files.
@@ -14,91 +13,164 @@ pub(super) const FACTOR: &str = "program";
 /// unoptimised build, before some hundred caches.
 const NS_PER_INSTRUCTION: u64 = 10_000;
 
-/// The design for some files, of which the first is the one that others are compared with.
+/// The carried program that others are compared with.
+const CARRIED: &str = "rv32im";
+
+/// Bytes of a cache, from a profile on: larger than for the programs that scruple carries, whose
+/// loop fits into 64 bytes.
+const SIZES: [(Profile, &[u32]); 3] = [
+    (Profile::Smoke, &[16, 64, 256]),
+    (Profile::Quick, &[32, 128, 512, 1024, 2048, 4096, 8192]),
+    (Profile::Standard, &[16384, 32768]),
+];
+
+/// A factor with levels of it; none for all.
+type Varied<'a> = (&'a str, &'a [&'a str]);
+
+/// The caches and cores with which every program runs, from a profile on.
+const GRIDS: [(Profile, &[Varied<'_>]); 7] = [
+    (Profile::Smoke, &[("cache_bytes", &[])]),
+    (Profile::Quick, &[("mapping", &["full"]), ("cache_bytes", &["64", "256", "1024", "4096"])]),
+    (Profile::Quick, &[("line_bytes", &[]), ("cache_bytes", &["64", "1024"])]),
+    (Profile::Quick, &[("cache_bytes", &["64", "1024"]), ("penalty_cycles", &[])]),
+    (Profile::Quick, &[("fetch_bytes", &[])]),
+    (Profile::Standard, &[("mapping", &["two_ways"]), ("cache_bytes", &[])]),
+    (Profile::Standard, &[("mapping", &["full"]), ("cache_bytes", &[])]),
+];
+
+/// Returns the design for some files, of which the first is the one that others are compared with:
+/// the declared one with other programs, larger caches and findings about each file.
 pub(crate) fn design(programs: &[ProgramFile]) -> Design {
+    let mut design = super::design();
     let first = programs.first().map(|program| program.level.as_str()).unwrap_or_default();
-    let mut program = factor(FACTOR, "which program runs", first);
-    for file in programs {
-        program = program.level(level(&file.level, &file.about));
+    design.question = "How do your programs use an instruction cache?".into();
+    // Its first sentence is about the programs that scruple carries.
+    let method = design.method.split_once(". ").map_or("", |(_, method)| method);
+    design.method = format!(
+        "{method} The programs are yours: each is one file, known by its SHA-256, and a trial that \
+         finds another content fails."
+    );
+    design.factors.retain(|factor| !["build", "compiler"].contains(&factor.name.as_str()));
+    for factor in design.factors.iter_mut().filter(|factor| factor.name == "cache_bytes") {
+        factor.levels = sizes();
     }
-    let cache_bytes = factor("cache_bytes", "how many bytes the cache holds", "64")
-        .numbers(Profile::Smoke, "bytes", &[16, 64, 256])
-        .numbers(Profile::Quick, "bytes", &[32, 128, 512, 1024, 2048, 4096, 8192])
-        .numbers(Profile::Standard, "bytes", &[16384, 32768]);
+    design.factors.insert(0, which(programs, first));
+    design.grids = GRIDS.iter().map(|(from, vary)| grid(*from, vary)).collect();
+    for response in &mut design.responses {
+        response.label = response.label.replace(CARRIED, first);
+    }
+    design.findings = findings(programs);
+    let like = design.accounts.swap_remove(0);
+    let accounts = programs.iter().enumerate();
+    design.accounts = accounts.map(|(number, program)| account(&like, number, program)).collect();
+    design.claims = Vec::new();
+    design.programs = programs.to_vec();
     let steps_max = programs.iter().map(|program| program.instructions_max).max().unwrap_or(0);
     let own_ms = steps_max.saturating_mul(NS_PER_INSTRUCTION) / 1_000_000;
-    Design {
-        question: "How do your programs use an instruction cache?".into(),
-        method: format!(
-            "{METHOD} The programs are yours: each is one file, known by its SHA-256, and a trial that \
-             finds another content fails."
-        ),
-        factors: std::iter::once(program.build()).chain(caches(cache_bytes)).collect(),
-        grids: grids(),
-        responses: responses(first),
-        findings: findings(programs),
-        accounts: accounts(
-            programs.iter().map(|program| (program.level.as_str(), at(program))),
-            "64 bytes of cache",
-        ),
-        programs: programs.to_vec(),
-        time_limit_ms: TIME_LIMIT_MS.saturating_add(own_ms),
-        ..frame()
+    design.time_limit_ms = design.time_limit_ms.saturating_add(own_ms);
+    design
+}
+
+fn sizes() -> Vec<Level> {
+    let mut levels: Vec<Level> = Vec::new();
+    for (from, sizes) in SIZES {
+        levels.extend(sizes.iter().map(|bytes| Level {
+            name: bytes.to_string(),
+            value: Some(f64::from(*bytes)),
+            about: "bytes".into(),
+            from,
+        }));
+    }
+    levels.sort_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)));
+    levels
+}
+
+fn which(programs: &[ProgramFile], first: &str) -> Factor {
+    let level = |program: &ProgramFile| Level {
+        name: program.level.clone(),
+        value: None,
+        about: program.about.clone(),
+        from: Profile::Smoke,
+    };
+    Factor {
+        name: FACTOR.into(),
+        about: "which program runs".into(),
+        levels: programs.iter().map(level).collect(),
+        baseline: first.into(),
+        unit: None,
     }
 }
 
-/// Larger caches than for the programs that scruple carries, whose loop fits into 64 bytes.
-fn grids() -> Vec<Grid> {
-    let all = (FACTOR, &[][..]);
-    let full = ("mapping", &["full"][..]);
-    let two_ways = ("mapping", &["two_ways"][..]);
-    let sizes = ("cache_bytes", &[][..]);
-    vec![
-        grid(Profile::Smoke, &[all, sizes]),
-        grid(Profile::Quick, &[all, full, ("cache_bytes", &["64", "256", "1024", "4096"])]),
-        grid(Profile::Quick, &[all, ("line_bytes", &[]), ("cache_bytes", &["64", "1024"])]),
-        grid(Profile::Quick, &[all, ("cache_bytes", &["64", "1024"]), ("penalty_cycles", &[])]),
-        grid(Profile::Quick, &[all, ("fetch_bytes", &[])]),
-        grid(Profile::Standard, &[all, two_ways, sizes]),
-        grid(Profile::Standard, &[all, full, sizes]),
-    ]
+fn grid(from: Profile, vary: &[Varied<'_>]) -> Grid {
+    let mut grid = Grid { from, vary: vec![(FACTOR.into(), Vec::new())] };
+    for (factor, levels) in vary {
+        grid.vary
+            .push((factor.to_string(), levels.iter().map(|level| level.to_string()).collect()));
+    }
+    grid
+}
+
+/// Returns the account of a program's cycles in the cache of the baselines, with the parts of
+/// another account.
+fn account(like: &Account, number: usize, program: &ProgramFile) -> Account {
+    let place = at(program);
+    let mut account = like.clone();
+    account.id = format!("cycles_{number}");
+    account.title =
+        format!("one instruction of {} before 64 bytes of cache, in cycles", program.level);
+    let counts = account.parts.iter_mut().map(|part| &mut part.count);
+    for term in counts.chain([&mut account.total]) {
+        if let Term::Measured { at, .. } = term {
+            *at = place.clone();
+        }
+    }
+    account
 }
 
 /// A program in the cache of the baselines: 8 lines of 8 bytes, direct-mapped.
 fn at(program: &ProgramFile) -> Cell {
-    cell([(FACTOR, program.level.as_str())])
+    Cell::new([(FACTOR, program.level.as_str())])
 }
 
-/// What makes sense of any program: its hits and cycles, and what it takes beside the first.
+/// Returns what makes sense of any program: its hits and cycles, and how it compares with the first.
 fn findings(programs: &[ProgramFile]) -> Vec<Finding> {
     let Some(first) = programs.first() else { return Vec::new() };
     let mut all = Vec::new();
     for (number, program) in programs.iter().enumerate() {
         let name = &program.level;
-        all.push(finding(
-            &format!("hits_{number}"),
-            &format!("{name} hits {{}} of its accesses to 8 lines of 8 bytes, direct-mapped."),
-            value("hit_ppm", at(program)),
-        ));
-        all.push(remark(
-            &format!("cycles_{number}"),
-            &format!("{name} takes {{}} per instruction there, at 20 a missed line."),
-            value("cycles", at(program)),
-        ));
+        let value = |response: &str| Quantity::Value { response: response.into(), at: at(program) };
+        all.push(Finding {
+            id: format!("hits_{number}"),
+            sentence: format!(
+                "{name} hits {{}} of its accesses to 8 lines of 8 bytes, direct-mapped."
+            ),
+            quantity: value("hit_ppm"),
+            drives: true,
+        });
+        all.push(Finding {
+            id: format!("cycles_{number}"),
+            sentence: format!("{name} takes {{}} per instruction there, at 20 a missed line."),
+            quantity: value("cycles"),
+            drives: false,
+        });
         if number == 0 {
             continue;
         }
         for (id, response, what) in [
-            ("text", "text_bytes", "has {} times the size"),
+            ("text", "text_bytes", "has {} times the size of"),
             ("misses", "miss_count", "misses {} times as often there as"),
-            ("all", "cycle_count", "takes {} times the cycles there"),
+            ("all", "cycle_count", "takes {} times the cycles there of"),
         ] {
-            let of = if id == "misses" { " " } else { " of " };
-            all.push(remark(
-                &format!("{id}_{number}"),
-                &format!("{name} {what}{of}{}.", first.level),
-                ratio(response, at(program), at(first)),
-            ));
+            all.push(Finding {
+                id: format!("{id}_{number}"),
+                sentence: format!("{name} {what} {}.", first.level),
+                quantity: Quantity::Ratio {
+                    response: response.into(),
+                    of: at(program),
+                    to: at(first),
+                },
+                drives: false,
+            });
         }
     }
     all

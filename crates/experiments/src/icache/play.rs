@@ -49,13 +49,17 @@ impl Build {
 /// The source of the carried programs, in C.
 pub const KERNEL: &str = include_str!("../../../isa/reference/icache_test.c");
 
-/// The carried programs that were compiled for `rv32im` or `rv32imc` (`march`), with their compilers.
+/// Returns the carried programs that were compiled for `rv32im` or `rv32imc` (`march`), each with
+/// its compiler.
 #[must_use]
-pub fn carried(march: &str) -> Vec<(&'static str, &'static [u8])> {
-    let build = super::design::BUILDS.into_iter().find(|build| build.name == march);
-    let compilers = super::design::COMPILERS;
-    let of = |build: Build| compilers.map(|compiler| (compiler.about, build.program(compiler.by)));
-    build.map(|build| of(build.by).into()).unwrap_or_default()
+pub fn carried(march: &str) -> Vec<(String, &'static [u8])> {
+    let Some((_, build)) = super::BUILDS.into_iter().find(|(name, _)| *name == march) else {
+        return Vec::new();
+    };
+    let design = super::design();
+    let about = |name: &str| Some(design.factor("compiler")?.level(name)?.about.clone());
+    let programs = super::COMPILERS.into_iter();
+    programs.filter_map(|(name, by)| Some((about(name)?, build.program(by)))).collect()
 }
 
 /// Where a line of memory may stand.

@@ -1,5 +1,5 @@
-use super::design::design;
 use super::play::{Build, Code, Compiler, Mapping, Seen, as_good, geometry, play};
+use super::{BUILDS, COMPILERS, MAPPINGS, design};
 use isa::cache::Fetch;
 use isa::pipeline::Parameters;
 use kit::model::Profile;
@@ -39,12 +39,21 @@ fn without_compression_it_takes_104_bytes_to_be_as_good_as_48() {
 fn every_treatment_of_every_profile_has_its_cache() {
     for treatment in design().treatments(Profile::Thorough) {
         let number = |factor| treatment.level(factor).unwrap().parse::<u32>().unwrap();
-        let mapping = super::MAPPINGS.iter().find(|it| treatment.level("mapping") == Some(it.name));
-        let found = geometry(number("cache_bytes"), mapping.unwrap().by, number("line_bytes"));
+        let level = treatment.level("mapping").unwrap();
+        let (_, mapping) = MAPPINGS.into_iter().find(|(name, _)| *name == level).unwrap();
+        let found = geometry(number("cache_bytes"), mapping, number("line_bytes"));
         assert!(found.is_ok(), "{treatment}: {found:?}");
     }
     assert!(geometry(48, Mapping::Direct, 8).is_err());
     assert!(geometry(20, Mapping::Full, 8).is_err());
+}
+
+#[test]
+fn every_level_has_its_code() {
+    let design = design();
+    crate::check_levels(&design, "build", &BUILDS);
+    crate::check_levels(&design, "compiler", &COMPILERS);
+    crate::check_levels(&design, "mapping", &MAPPINGS);
 }
 
 #[test]

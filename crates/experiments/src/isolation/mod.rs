@@ -5,19 +5,17 @@
 //! crashes, is recorded as it is seen.
 
 mod crash;
-mod design;
 mod local;
 mod worker;
 
-use design::{ACTS, Act, FIRST_WRITERS};
+use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
 use local::Room;
 use std::sync::atomic::{AtomicU64, Ordering};
 use worker::{WORKERS, Worker, with_worker};
 
 /// Is a thread's stack private?
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "isolation", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "isolation", design, trial };
 
 /// What main's variable holds before anybody else writes.
 const AT_FIRST: u64 = 0x5afe;
@@ -36,17 +34,36 @@ const WATCHED: u64 = 10;
 
 /// Who writes to the page first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Writer {
+enum Writer {
     Worker,
     Main,
+}
+
+/// What the levels of the factor `first_writer` stand for.
+const FIRST_WRITERS: [(&str, Writer); 2] = [("worker", Writer::Worker), ("main", Writer::Main)];
+
+/// What happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Act {
+    Write,
+    Pages,
+    Crash,
+}
+
+/// What the levels of the factor `act` stand for.
+const ACTS: [(&str, Act); 3] =
+    [("write", Act::Write), ("pages", Act::Pages), ("crash", Act::Crash)];
+
+fn design() -> Design {
+    crate::declared("isolation", include_str!("isolation.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     // Both sides take turns: a hand-over to another CPU would only take longer.
     trial.pin_to_one()?;
-    let worker = trial.realise("worker", &WORKERS)?;
-    let writer = trial.realise("first_writer", &FIRST_WRITERS)?;
-    match trial.realise("act", &ACTS)? {
+    let worker = trial.pick("worker", &WORKERS)?;
+    let writer = trial.pick("first_writer", &FIRST_WRITERS)?;
+    match trial.pick("act", &ACTS)? {
         Act::Write => write(trial, worker),
         Act::Pages => pages(trial, worker, writer),
         Act::Crash => crash::trial(trial, worker),

@@ -1,7 +1,15 @@
 use super::local::{self, Room, alone, is_on_stack};
-use super::worker::{Worker, with_worker};
-use super::{AT_FIRST, BY_WORKER, Moment, crash, page_rows};
+use super::worker::{WORKERS, Worker, with_worker};
+use super::{ACTS, AT_FIRST, BY_WORKER, FIRST_WRITERS, Moment, crash, design, page_rows};
 use std::sync::atomic::Ordering;
+
+#[test]
+fn every_level_has_its_code() {
+    let design = design();
+    crate::check_levels(&design, "worker", &WORKERS);
+    crate::check_levels(&design, "act", &ACTS);
+    crate::check_levels(&design, "first_writer", &FIRST_WRITERS);
+}
 
 /// What main reads after a worker's write, and whether both had the same address.
 fn written_by(worker: Worker) -> (u64, bool) {

@@ -2,7 +2,6 @@
 
 use super::local;
 use kit::Stop;
-use kit::declare::Named;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use sys::gate::SharedGate;
@@ -17,16 +16,11 @@ pub(super) enum Worker {
     SharingProcess,
 }
 
-/// The levels of the factor `worker`.
-pub(super) const WORKERS: [Named<Worker>; 3] = [
-    Named::new("thread", "a thread of the same process", Worker::Thread),
-    Named::new("process", "a process made by fork", Worker::Process),
-    Named::new(
-        "process_shared",
-        "a process made by fork, and the variable in memory that both map (MAP_SHARED): the \
-         control in which a process does share",
-        Worker::SharingProcess,
-    ),
+/// What the levels of the factor `worker` stand for.
+pub(super) const WORKERS: [(&str, Worker); 3] = [
+    ("thread", Worker::Thread),
+    ("process", Worker::Process),
+    ("process_shared", Worker::SharingProcess),
 ];
 
 /// How often main looks whether the worker died instead of answering.

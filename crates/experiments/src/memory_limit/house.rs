@@ -1,7 +1,7 @@
 //! The process that a limit is put on: it makes the crew, so that the trial itself stays outside,
 //! sees who is left, and lives to tell when the kernel kills.
 
-use super::design::Limit;
+use super::Limit;
 use kit::Stop;
 use kit::workers::{Crew, Fate, Model, Refusal, crew};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -1,20 +1,17 @@
 //! What happens to threads and processes at a limit on memory, and what only seems to happen.
 
-mod design;
 mod house;
 mod shown;
 
-use design::{LIMITS, Limit};
 use house::{House, Order, Outcome};
-use kit::model::Profile;
-use kit::workers::{MODELS, Model};
+use kit::model::{Design, Profile};
+use kit::workers::{MODEL_LEVELS, Model};
 use kit::{Experiment, Stop, Trial};
 use shown::{METHODS, Method};
 use sys::task::Pid;
 
 /// The experiment.
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "memory_limit", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "memory_limit", design, trial };
 
 /// The limit, in buffers.
 const LIMIT_BUFFERS: u64 = 5;
@@ -22,8 +19,38 @@ const LIMIT_BUFFERS: u64 = 5;
 /// Memory beside the buffers.
 const SPARE_BYTES: u64 = 64 << 20;
 
+/// What is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    /// Nothing.
+    None,
+    /// The address space of each process.
+    AddressSpace,
+    /// The memory of all together.
+    Cgroup,
+}
+
+impl Limit {
+    /// What the limit is on, in a sentence.
+    fn what(self) -> &'static str {
+        match self {
+            Limit::None => "nothing",
+            Limit::AddressSpace => "the address space of each process (RLIMIT_AS)",
+            Limit::Cgroup => "the memory of all together (cgroup)",
+        }
+    }
+}
+
+/// What the levels of the factor `limit` stand for.
+const LIMITS: [(&str, Limit); 3] =
+    [("none", Limit::None), ("address_space", Limit::AddressSpace), ("cgroup", Limit::Cgroup)];
+
+fn design() -> Design {
+    crate::declared("memory_limit", include_str!("memory_limit.toml"))
+}
+
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
-    let method = trial.realise("method", &METHODS)?;
+    let method = trial.pick("method", &METHODS)?;
     if method == Method::TopText {
         shown::need_top()?;
     }
@@ -83,7 +110,7 @@ fn came_in_the_way(order: &Order, finished: u64, inherited: &[String]) -> Result
 }
 
 fn read_order(trial: &Trial) -> Result<Order, Stop> {
-    let limit = trial.realise("limit", &LIMITS)?;
+    let limit = trial.pick("limit", &LIMITS)?;
     let buffer_bytes: usize = match (trial.spec().profile, limit) {
         (Profile::Smoke, _) => 8 << 20,
         // Beside buffers of any size that the limit is five of, all else is small.
@@ -91,7 +118,7 @@ fn read_order(trial: &Trial) -> Result<Order, Stop> {
         _ => 220 << 20,
     };
     Ok(Order {
-        model: trial.realise("model", &MODELS)?,
+        model: trial.pick("model", &MODEL_LEVELS)?,
         count: trial.number("count")? as usize,
         buffer_bytes,
         limit,
@@ -164,6 +191,14 @@ fn reap_orphans() {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_level_has_its_code() {
+        let design = design();
+        crate::check_levels(&design, "model", &MODEL_LEVELS);
+        crate::check_levels(&design, "limit", &LIMITS);
+        crate::check_levels(&design, "method", &METHODS);
+    }
 
     #[test]
     fn an_inherited_limit_is_no_finding_of_the_treatment_without_one() {

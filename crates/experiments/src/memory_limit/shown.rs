@@ -2,7 +2,6 @@
 
 use crate::support::program;
 use kit::Stop;
-use kit::declare::Named;
 use std::process::{Command, Stdio};
 use sys::task::Pid;
 
@@ -15,15 +14,9 @@ pub(super) enum Method {
     TopText,
 }
 
-/// The levels of the factor `method`.
-pub(super) const METHODS: [Named<Method>; 2] = [
-    Named::new("kernel", "PSS from /proc/PID/smaps_rollup, summed", Method::Kernel),
-    Named::new(
-        "top_text",
-        "the column RES of `top -b -n 1`, summed as awk reads it: 1.1g is 1.1",
-        Method::TopText,
-    ),
-];
+/// What the levels of the factor `method` stand for.
+pub(super) const METHODS: [(&str, Method); 2] =
+    [("kernel", Method::Kernel), ("top_text", Method::TopText)];
 
 /// The most processes that `top -p` takes.
 const TOP_PIDS_MAX: usize = 20;

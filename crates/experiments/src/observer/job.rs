@@ -2,7 +2,6 @@
 
 use crate::support::{arithmetic, storage};
 use kit::Stop;
-use kit::declare::Named;
 use kit::model::Profile;
 use std::hint::black_box;
 use std::os::unix::fs::FileExt;
@@ -22,15 +21,8 @@ pub(super) enum Job {
     Syscalls,
 }
 
-/// The levels of the factor `job`.
-pub(super) const JOBS: [Named<Job>; 2] = [
-    Named::new(
-        "cpu",
-        "square roots, sines and cosines, with sixteen buffered writes of 64 KiB in between",
-        Job::Cpu,
-    ),
-    Named::new("syscalls", "getppid, the cheapest system call, again and again", Job::Syscalls),
-];
+/// What the levels of the factor `job` stand for.
+pub(super) const JOBS: [(&str, Job); 2] = [("cpu", Job::Cpu), ("syscalls", Job::Syscalls)];
 
 /// Writes of the job `cpu`.
 const WRITES: u64 = 16;

@@ -1,18 +1,16 @@
 //! What does watching cost? A fixed job, watched in different ways.
 
-mod design;
 mod job;
 mod watch;
 
 use crate::support::storage::Storage;
-use design::{PLACES, Place};
 use job::{JOBS, Job, Report};
+use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
 use watch::{WATCHERS, Watched, Watcher};
 
 /// The experiment.
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "observer", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "observer", design, trial };
 
 /// Stops of a traced job besides those of its counted system calls: the end of the futex it waits
 /// in, the CPU clock, its own /proc/self/io, its writes and its exit.
@@ -22,10 +20,26 @@ const OTHER_STOPS_MAX: u64 = 400;
 /// and the job's from its last instant to its end. It matters for the short job of system calls.
 const COUNTED_BESIDES_NS_MAX: f64 = 2e6;
 
+/// Where the watcher works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// On the job's CPU.
+    Same,
+    /// On another.
+    Other,
+}
+
+/// What the levels of the factor `watcher_cpu` stand for.
+const PLACES: [(&str, Place); 2] = [("same", Place::Same), ("other", Place::Other)];
+
+fn design() -> Design {
+    crate::declared("observer", include_str!("observer.toml"))
+}
+
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
-    let watcher = trial.realise("watcher", &WATCHERS)?;
-    let kind = trial.realise("job", &JOBS)?;
-    let place = trial.realise("watcher_cpu", &PLACES)?;
+    let watcher = trial.pick("watcher", &WATCHERS)?;
+    let kind = trial.pick("job", &JOBS)?;
+    let place = trial.pick("watcher_cpu", &PLACES)?;
     let job_cpu = trial.pin_to_one()?;
     let watcher_cpu = match place {
         Place::Same => job_cpu,
@@ -108,5 +122,28 @@ fn check(
             trial.check("task_clock_ns", watched.task_clock_ns as f64, 0.8 * job_ns, most_ns);
         }
         Watcher::Proc(_) => trial.check("samples", samples, 1.0, f64::MAX),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::{JOBS, PLACES, WATCHERS, design, job};
+
+    #[test]
+    fn every_level_has_its_code() {
+        let design = design();
+        crate::check_levels(&design, "watcher", &WATCHERS);
+        crate::check_levels(&design, "job", &JOBS);
+        crate::check_levels(&design, "watcher_cpu", &PLACES);
+    }
+
+    #[test]
+    fn the_claim_on_io_asks_for_six_percent_of_all_that_is_written() {
+        let design = design();
+        let claim = design.claims.iter().find(|claim| claim.id == "io_is_the_observers").unwrap();
+        let least = claim.holds_if.low.unwrap();
+        let share = least / (least + job::JOB_BYTES as f64);
+        assert!((share - 0.06).abs() < 1e-12, "{share}");
     }
 }

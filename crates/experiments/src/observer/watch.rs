@@ -3,8 +3,6 @@
 use super::job::Waiting;
 use crate::support::program;
 use kit::Stop;
-use kit::declare::Named;
-use kit::model::Profile;
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
@@ -30,33 +28,14 @@ pub(super) enum Watcher {
     Tracer,
 }
 
-/// The levels of the factor `watcher`.
-pub(super) const WATCHERS: [Named<Watcher>; 6] = [
-    Named::new("nothing", "the parent sleeps until the job has ended", Watcher::Nothing),
-    Named::new(
-        "proc_100ms",
-        "stat, status, io and smaps_rollup of the job are read at once and every 100 ms",
-        Watcher::Proc(100),
-    ),
-    Named::new("proc_10ms", "the same every 10 ms", Watcher::Proc(10)),
-    Named::from(
-        "top_loop",
-        "`top -b -n 2 -d 0.1` on the job, again and again, into a file; the last is let finish",
-        Profile::Quick,
-        Watcher::TopLoop,
-    ),
-    Named::from(
-        "perf_software",
-        "the kernel counts switches, migrations, faults and CPU time of the job",
-        Profile::Quick,
-        Watcher::PerfSoftware,
-    ),
-    Named::from(
-        "tracer",
-        "ptrace stops the job at the entry and the exit of every system call, as strace does",
-        Profile::Quick,
-        Watcher::Tracer,
-    ),
+/// What the levels of the factor `watcher` stand for.
+pub(super) const WATCHERS: [(&str, Watcher); 6] = [
+    ("nothing", Watcher::Nothing),
+    ("proc_100ms", Watcher::Proc(100)),
+    ("proc_10ms", Watcher::Proc(10)),
+    ("top_loop", Watcher::TopLoop),
+    ("perf_software", Watcher::PerfSoftware),
+    ("tracer", Watcher::Tracer),
 ];
 
 /// The files of a process that monitors read.

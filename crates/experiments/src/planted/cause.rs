@@ -1,11 +1,9 @@
 //! Is the cause that was planted the one that is named?
 
-use super::CHAPTER;
 use super::busy::{Wait, under_lock, work_until};
-use crate::support::party::{Party, overlap_response};
+use crate::support::party::Party;
 use crate::support::passes::{generate, leap};
-use kit::declare::{Named, cell, diagnosis, factor, finding, grid, ratio, response, suspect};
-use kit::model::{Cell, Design, Diagnosis, Finding, Grid, Needs, Profile, Unit};
+use kit::model::{Design, Profile};
 use kit::workers::{Model, Pace, Repeated, Rounds};
 use kit::{Experiment, Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,21 +24,21 @@ enum Cause {
 }
 
 /// The levels of the factor `planted`: the first is none.
-const PLANTED: [Named<Cause>; 5] = [
-    Named::new("none", "nothing slows the threads down", Cause::Nothing),
-    Named::new("delay", "each thread waits by the clock", Cause::Delay),
-    Named::new("lock", "both threads work under the same lock", Cause::Lock),
-    Named::new("sharing", "both threads count on one cache line", Cause::Sharing),
-    Named::new("serial", "one thread does work that could be divided", Cause::Serial),
+const PLANTED: [(&str, Cause); 5] = [
+    ("none", Cause::Nothing),
+    ("delay", Cause::Delay),
+    ("lock", Cause::Lock),
+    ("sharing", Cause::Sharing),
+    ("serial", Cause::Serial),
 ];
 
 /// The levels of the factor `removed`.
-const REMOVED: [Named<Cause>; 5] = [
-    Named::new("nothing", "all stays as it is", Cause::Nothing),
-    Named::new("delay", "nobody waits by the clock", Cause::Delay),
-    Named::new("lock", "each thread has a lock of its own", Cause::Lock),
-    Named::new("sharing", "each thread counts on a cache line of its own", Cause::Sharing),
-    Named::new("serial", "all work is divided between the threads", Cause::Serial),
+const REMOVED: [(&str, Cause); 5] = [
+    ("nothing", Cause::Nothing),
+    ("delay", Cause::Delay),
+    ("lock", Cause::Lock),
+    ("sharing", Cause::Sharing),
+    ("serial", Cause::Serial),
 ];
 
 /// Steps of arithmetic in a chunk: some 10 microseconds.
@@ -69,86 +67,14 @@ const APART_WORDS: usize = 32;
 const THREADS: usize = 2;
 const TIME: &str = "round_ns";
 
-fn at(planted: &str, removed: &str) -> Cell {
-    cell([("planted", planted), ("removed", removed)])
-}
-
-/// The names of the causes that are planted.
-fn causes() -> impl Iterator<Item = &'static Named<Cause>> {
-    PLANTED.iter().filter(|planted| planted.by != Cause::Nothing)
-}
-
 fn design() -> Design {
-    Design {
-        id: "planted_cause".into(),
-        version: 1,
-        chapter: CHAPTER.into(),
-        question: "Is the cause that was planted the one that is named?".into(),
-        method: "In each round two threads wait, work under a lock, count, and divide work \
-                 between them. One of these is made slow: the cause. Then every suspect is \
-                 removed, one at a time, by the same switch that would have planted it; one that \
-                 was not planted is removed without effect. A thread that waits for the other \
-                 does arithmetic meanwhile, so that both CPUs are busy all the time."
-            .into(),
-        factors: vec![
-            factor("planted", "what slows the threads down", "none").named(&PLANTED).build(),
-            factor("removed", "which suspect is removed", "nothing").named(&REMOVED).build(),
-        ],
-        grids: grids(),
-        responses: vec![
-            response(TIME, "time of a round", Unit::Ns)
-                .card(
-                    "the first thread's first instant in a round, after both have met",
-                    "the last thread's last instant in it",
-                    "",
-                    "clock_gettime(CLOCK_MONOTONIC)",
-                )
-                .build(),
-            overlap_response(),
-        ],
-        findings: findings(),
-        diagnoses: causes().map(search).collect(),
-        needs: Needs { cpus: THREADS as u32, ..Needs::default() },
-        precision: 0.03,
-        time_limit_ms: 5_000,
-        ..Design::default()
-    }
-}
-
-/// The treatment with nothing planted, and each cause with each suspect removed.
-fn grids() -> Vec<Grid> {
-    let names: Vec<&str> = causes().map(|cause| cause.name).collect();
-    vec![grid(Profile::Smoke, &[]), grid(Profile::Smoke, &[("planted", &names), ("removed", &[])])]
-}
-
-fn findings() -> Vec<Finding> {
-    causes()
-        .map(|cause| {
-            let gap = ratio(TIME, at(cause.name, "nothing"), at("none", "nothing"));
-            let sentence = match cause.by {
-                Cause::Delay => "With a delay a round takes {} times as long.",
-                Cause::Lock => "With one lock a round takes {} times as long.",
-                Cause::Sharing => "With a shared cache line a round takes {} times as long.",
-                _ => "With serial work a round takes {} times as long.",
-            };
-            finding(cause.name, sentence, gap)
-        })
-        .collect()
-}
-
-fn search(cause: &Named<Cause>) -> Diagnosis {
-    let suspects = causes().map(|it| suspect(it.name, at(cause.name, it.name)));
-    let (whole, base) = (at(cause.name, "nothing"), at("none", "nothing"));
-    diagnosis(cause.name, cause.about, TIME, whole, base)
-        .suspects(suspects)
-        .planted(cause.name)
-        .build()
+    crate::declared("planted_cause", include_str!("cause.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     increment::exact_or_why().map_err(Stop::unsupported)?;
-    let planted = trial.realise("planted", &PLANTED)?;
-    let removed = trial.realise("removed", &REMOVED)?;
+    let planted = trial.pick("planted", &PLANTED)?;
+    let removed = trial.pick("removed", &REMOVED)?;
     let party = Party::new(trial, Model::Thread, THREADS, THREADS)?;
     let rounds = Rounds::new(THREADS, pace(trial))?;
     let stage = Stage::new(planted, removed)?;
@@ -277,22 +203,22 @@ impl Repeated for Part<'_> {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
-    use super::{Cause, PLANTED, Part, REMOVED, RIGHT, Stage, causes, design};
+    use super::{Cause, PLANTED, Part, REMOVED, RIGHT, Stage, design};
     use kit::model::Profile;
     use kit::workers::Repeated;
 
     #[test]
     fn every_treatment_is_carried_out_and_seen_to_be() {
-        for planted in PLANTED {
-            for removed in REMOVED {
-                let stage = Stage::new(planted.by, removed.by).unwrap();
+        for (planted_name, planted) in PLANTED {
+            for (removed_name, removed) in REMOVED {
+                let stage = Stage::new(planted, removed).unwrap();
                 let part = || Part { stage: &stage, wait: stage.wait };
                 std::thread::scope(|scope| {
                     for index in 0..2 {
                         scope.spawn(move || part().work(index, 0));
                     }
                 });
-                let name = format!("{} without {}", planted.name, removed.name);
+                let name = format!("{planted_name} without {removed_name}");
                 assert_eq!(part().settle(), RIGHT, "{name}");
                 assert_ne!(part().settle(), RIGHT, "{name}: nobody worked");
             }
@@ -301,18 +227,18 @@ mod tests {
 
     #[test]
     fn what_is_removed_is_not_planted_and_nothing_else_changes() {
-        let told = |planted, removed| {
+        let shown = |planted, removed| {
             let Stage { wait, serial_chunks, locks, counters, .. } =
                 Stage::new(planted, removed).unwrap();
             format!("{wait:?} {serial_chunks} {locks:?} {counters:?}")
         };
-        let base = told(Cause::Nothing, Cause::Nothing);
-        for planted in causes() {
-            let whole = told(planted.by, Cause::Nothing);
-            assert_ne!(whole, base, "{}", planted.name);
-            for removed in causes() {
-                let is_it = planted.by == removed.by;
-                let left = told(planted.by, removed.by);
+        let base = shown(Cause::Nothing, Cause::Nothing);
+        for (name, planted) in &PLANTED[1..] {
+            let whole = shown(*planted, Cause::Nothing);
+            assert_ne!(whole, base, "{name}");
+            for (_, removed) in &PLANTED[1..] {
+                let is_it = planted == removed;
+                let left = shown(*planted, *removed);
                 assert_eq!(left, if is_it { base.clone() } else { whole.clone() });
             }
         }
@@ -321,11 +247,14 @@ mod tests {
     #[test]
     fn each_cause_is_looked_for_among_all() {
         let design = design();
-        assert_eq!(design.diagnoses.len(), causes().count());
+        crate::check_levels(&design, "planted", &PLANTED);
+        crate::check_levels(&design, "removed", &REMOVED);
+        let causes = PLANTED.len() - 1;
+        assert_eq!(design.diagnoses.len(), causes);
         let measured = design.treatments(Profile::Smoke);
         assert_eq!(measured.len(), 1 + 4 * 5);
         for diagnosis in &design.diagnoses {
-            assert_eq!(diagnosis.suspects.len(), causes().count());
+            assert_eq!(diagnosis.suspects.len(), causes);
             let planted = diagnosis.planted.as_deref().unwrap();
             assert!(diagnosis.suspects.iter().any(|suspect| suspect.name == planted));
             for suspect in &diagnosis.suspects {

@@ -25,8 +25,5 @@ pub const PLANTED: &[Experiment] = &[
     preemption::EXPERIMENT,
 ];
 
-/// The chapter of all of them.
-const CHAPTER: &str = "Known answers";
-
 #[cfg(test)]
 mod tests;

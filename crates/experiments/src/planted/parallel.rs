@@ -1,11 +1,9 @@
 //! Are a known serial fraction and a known share of time under a lock found?
 
-use super::CHAPTER;
 use super::busy::{under_lock, work_until};
-use crate::support::party::{Party, overlap_response};
+use crate::support::party::Party;
 use crate::support::passes::{generate, leap};
-use kit::declare::{Named, cell, factor, finding, planted, ratio, remark, response, share};
-use kit::model::{Cell, Design, Finding, Needs, Planted, Region, Unit};
+use kit::model::Design;
 use kit::workers::{Model, Repeated};
 use kit::{Experiment, Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -32,11 +30,6 @@ const HOLDS: u64 = 3;
 const HELD_CHUNKS: u64 = 3;
 const FREE_CHUNKS: u64 = 1;
 
-/// How far from its calculated value a ratio may lie in truth, as a share: beside the hand-overs
-/// the threads begin a fraction of a microsecond apart, and an interrupt on either CPU holds up the
-/// one that the other waits for.
-const INEXACT: f64 = 0.015;
-
 const THREADS: usize = 2;
 const TIME: &str = "round_ns";
 
@@ -50,140 +43,20 @@ enum Plan {
 }
 
 /// The levels of the factor `plan`.
-const PLANS: [Named<Plan>; 5] = [
-    Named::new(
-        "serial_all",
-        "one thread does all the work, the other one waits",
-        Plan::Divided { serial_chunks: DIVIDED_CHUNKS },
-    ),
-    Named::new(
-        "serial_quarter",
-        "one thread does a quarter of the work while the other one waits; then each does half of \
-         the rest",
-        Plan::Divided { serial_chunks: SERIAL_CHUNKS },
-    ),
-    Named::new(
-        "serial_none",
-        "each thread does half of the work",
-        Plan::Divided { serial_chunks: 0 },
-    ),
-    Named::new(
-        "lock_each",
-        "each thread holds a lock of its own for three quarters of its work",
-        Plan::Locked { same: false },
-    ),
-    Named::new("lock_one", "the same with one lock for both threads", Plan::Locked { same: true }),
+const PLANS: [(&str, Plan); 5] = [
+    ("serial_all", Plan::Divided { serial_chunks: DIVIDED_CHUNKS }),
+    ("serial_quarter", Plan::Divided { serial_chunks: SERIAL_CHUNKS }),
+    ("serial_none", Plan::Divided { serial_chunks: 0 }),
+    ("lock_each", Plan::Locked { same: false }),
+    ("lock_one", Plan::Locked { same: true }),
 ];
 
-/// How many times as long as with locks of their own two threads take with one lock.
-///
-/// They take turns: while one works without the lock the other holds it, and since it is held for
-/// longer than it is not, the first then waits. So the lock is never free until both have held it
-/// as often as they will, and the last one works without it.
-fn one_lock_takes() -> f64 {
-    let one = THREADS as u64 * HOLDS * HELD_CHUNKS + FREE_CHUNKS;
-    one as f64 / (HOLDS * (HELD_CHUNKS + FREE_CHUNKS)) as f64
-}
-
-/// The serial fraction.
-fn serial_share() -> f64 {
-    SERIAL_CHUNKS as f64 / DIVIDED_CHUNKS as f64
-}
-
-/// The speed-up on so many threads by Amdahl's law ("Validity of the single processor approach",
-/// 1967).
-fn amdahl(serial_share: f64) -> f64 {
-    1.0 / (serial_share + (1.0 - serial_share) / THREADS as f64)
-}
-
-fn by(plan: &str) -> Cell {
-    cell([("plan", plan)])
-}
-
 fn design() -> Design {
-    Design {
-        id: "planted_parallel".into(),
-        version: 1,
-        chapter: CHAPTER.into(),
-        question: "Are a known serial fraction and a known share of time under a lock found?"
-            .into(),
-        method: "Two threads, each on a CPU of its own, meet and then do a known number of equal \
-                 chunks of arithmetic. A known part of it is one thread's alone, or is done under \
-                 a lock. A thread that waits does the same arithmetic meanwhile and looks at a \
-                 word now and then, so that both CPUs are busy in all levels and it makes no \
-                 difference what they share."
-            .into(),
-        factors: vec![
-            factor("plan", "how the work is divided", "serial_none").named(&PLANS).build(),
-        ],
-        responses: vec![
-            response(TIME, "time of a round", Unit::Ns)
-                .card(
-                    "the first thread's first instant in a round, after both have met",
-                    "the last thread's last instant in it",
-                    "",
-                    "clock_gettime(CLOCK_MONOTONIC)",
-                )
-                .build(),
-            overlap_response(),
-        ],
-        findings: findings(),
-        planted: answers(),
-        needs: Needs { cpus: THREADS as u32, ..Needs::default() },
-        precision: 0.01,
-        time_limit_ms: 5_000,
-        ..Design::default()
-    }
-}
-
-fn findings() -> Vec<Finding> {
-    let [parallel, speed_up, lock] = quantities();
-    vec![
-        finding("parallel_share", "{} of the work profits from a second thread.", parallel),
-        finding("lock_hold", "With one lock the two threads take {} times as long.", lock),
-        remark("speed_up", "With a serial quarter two threads are {} times as fast.", speed_up),
-    ]
-}
-
-/// The share of the work that is parallel, the speed-up, and what one lock makes of the time.
-fn quantities() -> [kit::model::Quantity; 3] {
-    [
-        share(TIME, by("serial_all"), by("serial_quarter"), by("serial_none")),
-        ratio(TIME, by("serial_all"), by("serial_quarter")),
-        ratio(TIME, by("lock_one"), by("lock_each")),
-    ]
-}
-
-fn answers() -> Vec<Planted> {
-    let [parallel, speed_up, lock] = quantities();
-    let about = |truth: f64| Region::about(truth, INEXACT);
-    vec![
-        planted(
-            "serial_fraction",
-            "a quarter of the work that only one thread may do",
-            parallel,
-            1.0,
-            about(1.0 - serial_share()),
-        ),
-        planted(
-            "amdahl",
-            "the speed-up of two threads with a serial quarter",
-            speed_up,
-            amdahl(0.0),
-            about(amdahl(serial_share())),
-        ),
-        planted(
-            "lock_hold",
-            "one lock, held for three quarters of the work of each thread",
-            lock,
-            1.0,
-            about(one_lock_takes()),
-        ),
-    ]
+    crate::declared("planted_parallel", include_str!("parallel.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let plan = trial.realise("plan", &PLANS)?;
+    let plan = trial.pick("plan", &PLANS)?;
     let party = Party::new(trial, Model::Thread, THREADS, THREADS)?;
     let rounds = party.rounds(trial)?;
     let stage = Stage { plan, ..Stage::default() };
@@ -284,8 +157,38 @@ impl Repeated for &Stage {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
-    use super::{DIVIDED_CHUNKS, PLANS, Plan, RIGHT, Stage, amdahl, design, one_lock_takes};
+    use super::{
+        DIVIDED_CHUNKS, FREE_CHUNKS, HELD_CHUNKS, HOLDS, PLANS, Plan, RIGHT, SERIAL_CHUNKS, Stage,
+        THREADS, design,
+    };
+    use kit::model::Region;
     use kit::workers::Repeated;
+
+    /// How far from its calculated value a ratio may lie in truth, as a share: in addition to the
+    /// hand-overs, the threads begin a fraction of a microsecond apart, and an interrupt on either
+    /// CPU holds up the one that the other waits for.
+    const INEXACT: f64 = 0.015;
+
+    /// How many times as long as with locks of their own two threads take with one lock.
+    ///
+    /// They take turns: while one works without the lock the other holds it, and since it is held for
+    /// longer than it is not, the first then waits. So the lock is never free until both have held it
+    /// as often as they will, and the last one works without it.
+    fn one_lock_takes() -> f64 {
+        let one = THREADS as u64 * HOLDS * HELD_CHUNKS + FREE_CHUNKS;
+        one as f64 / (HOLDS * (HELD_CHUNKS + FREE_CHUNKS)) as f64
+    }
+
+    /// The serial fraction.
+    fn serial_share() -> f64 {
+        SERIAL_CHUNKS as f64 / DIVIDED_CHUNKS as f64
+    }
+
+    /// The speed-up on so many threads by Amdahl's law ("Validity of the single processor approach",
+    /// 1967).
+    fn amdahl(serial_share: f64) -> f64 {
+        1.0 / (serial_share + (1.0 - serial_share) / THREADS as f64)
+    }
 
     fn together(stage: &Stage) {
         std::thread::scope(|scope| {
@@ -300,19 +203,19 @@ mod tests {
 
     #[test]
     fn every_plan_is_carried_out_and_seen_to_be() {
-        for plan in PLANS {
-            let stage = Stage { plan: plan.by, ..Stage::default() };
+        for (name, plan) in PLANS {
+            let stage = Stage { plan, ..Stage::default() };
             for _ in 0..2 {
                 together(&stage);
-                assert_eq!((&stage).settle(), RIGHT, "{}", plan.name);
+                assert_eq!((&stage).settle(), RIGHT, "{name}");
             }
-            assert_ne!((&stage).settle(), RIGHT, "{}: nobody worked", plan.name);
+            assert_ne!((&stage).settle(), RIGHT, "{name}: nobody worked");
         }
     }
 
     #[test]
     fn all_of_the_divided_work_is_done_however_it_is_divided() {
-        for serial_chunks in [0, super::SERIAL_CHUNKS, DIVIDED_CHUNKS] {
+        for serial_chunks in [0, SERIAL_CHUNKS, DIVIDED_CHUNKS] {
             let plan = Plan::Divided { serial_chunks };
             assert_eq!(plan.chunks(0) + plan.chunks(1), DIVIDED_CHUNKS);
         }
@@ -323,16 +226,23 @@ mod tests {
         assert!((amdahl(0.25) - 1.6).abs() < 1e-12 && (amdahl(0.0) - 2.0).abs() < 1e-12);
         assert!((one_lock_takes() - 19.0 / 12.0).abs() < 1e-12);
         let design = design();
-        for planted in &design.planted {
-            assert!(!planted.truth.contains(planted.without), "{}", planted.id);
+        crate::check_levels(&design, "plan", &PLANS);
+        for (id, calculated) in [
+            ("serial_fraction", 1.0 - serial_share()),
+            ("amdahl", amdahl(serial_share())),
+            ("lock_hold", one_lock_takes()),
+        ] {
+            let planted = design.planted.iter().find(|it| it.id == id).unwrap();
+            assert_eq!(planted.truth, Region::about(calculated, INEXACT), "{id}");
+            assert!(!planted.truth.contains(planted.without), "{id}");
         }
-        assert!(design.planted[0].truth.contains(0.75));
+        assert_eq!(design.planted.len(), 3);
     }
 
     /// The schedule of the two threads behind one lock, chunk by chunk, as a simulation.
     #[test]
     fn one_lock_takes_as_long_as_taking_turns_does() {
-        let (held, free, holds) = (super::HELD_CHUNKS, super::FREE_CHUNKS, super::HOLDS);
+        let (held, free, holds) = (HELD_CHUNKS, FREE_CHUNKS, HOLDS);
         let (mut lock_free_at, mut ready_at) = (0, [0, 0]);
         for turn in 0..2 * holds as usize {
             let who = turn % 2;

@@ -1,9 +1,7 @@
 //! Is it seen that another process took the CPU, and is the CPU time right all the same?
 
-use super::CHAPTER;
 use crate::support::passes::{self, TIME, generate, leap};
-use kit::declare::{Named, cell, factor, finding, frequency, planted, ratio, response, value};
-use kit::model::{Cell, Design, Needs, Planted, Profile, Quantity, Region, Response, Unit};
+use kit::model::{Design, Profile};
 use kit::{Experiment, Stop, Trial};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
@@ -26,15 +24,8 @@ enum Rival {
 }
 
 /// The levels of the factor `rival`.
-const RIVALS: [Named<Rival>; 3] = [
-    Named::new("sleeps", "the rival sleeps", Rival::Sleeps),
-    Named::new("computes", "the rival wants the CPU all the time", Rival::Computes),
-    Named::new(
-        "away",
-        "the rival sleeps during a single pass, in which nobody else preempts the trial either",
-        Rival::Away,
-    ),
-];
+const RIVALS: [(&str, Rival); 3] =
+    [("sleeps", Rival::Sleeps), ("computes", Rival::Computes), ("away", Rival::Away)];
 
 /// Steps of a pass: some 4 milliseconds, longer than a time slice of most kernels, so that a rival
 /// falls into half of the passes or more and their median shows it.
@@ -44,17 +35,8 @@ const STEPS: u64 = 4_000_000;
 /// two equals have about a half each.
 const RIVAL_SHARE_MIN: f64 = 0.25;
 
-/// How far from 1 the ratio of CPU times may lie in truth: who gets its CPU back finds caches and
-/// branch predictors used by others.
-const INEXACT: f64 = 0.03;
-
 /// The most that a rival which sleeps may use of the CPU.
 const ASLEEP_SHARE_MAX: f64 = 0.01;
-
-/// How often at least a trial with a rival must be tagged, and at most one that nobody preempted:
-/// so that the some forty trials that such an answer asks for can show it, all of which end well.
-const TAGGED_MIN: f64 = 0.8;
-const TAGGED_MAX: f64 = 0.2;
 
 /// The most of a pass that a trial may have lacked of its CPU which nobody preempted: half of what
 /// makes the tag. Not that the kernel counts no switch, which is what the tag looks at, too: then
@@ -67,111 +49,8 @@ const LIFE_NS: u64 = 10_000_000_000;
 /// How long a rival that was told to end may take.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// The tag that analysis gives a trial which others took the CPU from, as a response.
-const TAG: &str = "tag_preempted_count";
-
-fn by(rival: &str) -> Cell {
-    cell([("rival", rival)])
-}
-
 fn design() -> Design {
-    Design {
-        id: "planted_preemption".into(),
-        version: 1,
-        chapter: CHAPTER.into(),
-        question: "Is it seen that another process took the CPU, and is the CPU time right all \
-                   the same?"
-            .into(),
-        method: "The trial computes on one CPU. A rival, a process that is no child of the trial, \
-                 is confined to the same CPU and either computes, too, from before the first pass \
-                 until after the last, or sleeps. In a third treatment, of one pass, nobody else \
-                 may preempt the trial either: if the pass took longer by the wall clock than by \
-                 the thread's CPU clock, which no tag is made from, the trial is none of that \
-                 treatment and fails."
-            .into(),
-        factors: vec![
-            factor("rival", "what the rival does meanwhile", "sleeps").named(&RIVALS).build(),
-        ],
-        responses: responses(),
-        findings: vec![
-            finding(
-                "time",
-                "Beside a rival on the same CPU a pass takes {} times the CPU time.",
-                unharmed(),
-            ),
-            finding(
-                "tagged",
-                "Of the trials beside a rival {} are tagged as preempted.",
-                frequency(TAG, by("computes")),
-            ),
-            finding(
-                "rival",
-                "The rival that computes has the CPU for {} of the time.",
-                value("rival_ppm", by("computes")),
-            ),
-        ],
-        planted: answers(),
-        needs: Needs { cpus: 1, ..Needs::default() },
-        precision: 0.02,
-        time_limit_ms: 10_000,
-        ..Design::default()
-    }
-}
-
-fn unharmed() -> Quantity {
-    ratio(TIME, by("computes"), by("sleeps"))
-}
-
-fn responses() -> Vec<Response> {
-    let mut all = passes::responses("after its last");
-    all.push(
-        response("rival_ppm", "the rival's share of the CPU", Unit::Ppm)
-            .card(
-                "before the first pass",
-                "after the last",
-                "the rival's CPU time divided by the elapsed time",
-                "clock_gettime(the rival's CPU-time clock)",
-            )
-            .build(),
-    );
-    all.push(
-        response(TAG, "trials tagged as preempted", Unit::Count)
-            .card(
-                "before the first pass of the timed region",
-                "after the last",
-                "1 if the trial was switched out against its will and others took 1 % or more of \
-                 its wall clock, else 0",
-                "getrusage, /proc/thread-self/schedstat and the machine's CPU time",
-            )
-            .build(),
-    );
-    all
-}
-
-fn answers() -> Vec<Planted> {
-    vec![
-        planted(
-            "preempted",
-            "a rival on the trial's CPU",
-            frequency(TAG, by("computes")),
-            0.0,
-            Region::above(TAGGED_MIN),
-        ),
-        planted(
-            "not_preempted",
-            "nothing: a trial that nobody preempted",
-            frequency(TAG, by("away")),
-            0.0,
-            Region::below(TAGGED_MAX),
-        ),
-        planted(
-            "cpu_time_beside_a_rival",
-            "nothing: the same work, whoever else wants the CPU",
-            unharmed(),
-            1.0,
-            Region::about(1.0, INEXACT),
-        ),
-    ]
+    crate::declared("planted_preemption", include_str!("preemption.toml"))
 }
 
 /// The shorter a trial, the likelier nobody preempts it.
@@ -185,7 +64,7 @@ fn passes_of(does: Rival, profile: Profile) -> u64 {
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let does = trial.realise("rival", &RIVALS)?;
+    let does = trial.pick("rival", &RIVALS)?;
     trial.pin_to_one()?;
     let passes = passes_of(does, trial.spec().profile);
     let mut walls: Vec<i64> = Vec::with_capacity(passes as usize);
@@ -297,7 +176,7 @@ impl Beside {
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
-    use super::{Beside, Rival, design};
+    use super::{Beside, RIVALS, Rival, design};
 
     #[test]
     fn rivals_do_what_they_should_and_end_when_told_to() {
@@ -317,6 +196,7 @@ mod tests {
     #[test]
     fn where_nothing_is_planted_nothing_must_be_found() {
         let design = design();
+        crate::check_levels(&design, "rival", &RIVALS);
         for planted in &design.planted {
             let nothing = planted.what.starts_with("nothing");
             assert_eq!(planted.truth.contains(planted.without), nothing, "{}", planted.id);

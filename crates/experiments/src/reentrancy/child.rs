@@ -102,7 +102,7 @@ impl UserBoard {
     }
 
     /// How long it was ready to run in between and had no CPU; `u64::MAX` where the kernel does not
-    /// tell.
+    /// report it.
     pub(super) fn queue_wait_ns(&self) -> &'static AtomicU64 {
         &self.0[4]
     }

@@ -1,14 +1,11 @@
 //! What happens when a function is entered again before it has returned: by another thread, or by a
 //! signal handler that interrupted it.
 
-mod cells;
 mod child;
-mod claims;
-mod design;
 mod subject;
 
 use child::{Board, Fate, Fates, USERS_MAX};
-use design::{REENTRIES, Reentry};
+use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -18,8 +15,19 @@ use sys::signal::SIGALRM;
 use sys::wait_signal::SignalSet;
 
 /// What happens when a function is entered again?
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "reentrancy", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "reentrancy", design, trial };
+
+/// Who enters a function while somebody is in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reentry {
+    /// Another thread.
+    Thread,
+    /// A handler that interrupted the caller.
+    Handler,
+}
+
+const REENTRIES: [(&str, Reentry); 2] =
+    [("thread", Reentry::Thread), ("handler", Reentry::Handler)];
 
 /// Children of a trial, one after the other, that a handler interrupts: each lives or dies by
 /// chance.
@@ -43,9 +51,13 @@ const OVERLAP_MIN: f64 = 0.5;
 /// Space for the records of two users and a handler.
 const RECORDS_BYTES: u64 = 16 << 20;
 
+fn design() -> Design {
+    crate::declared("reentrancy", include_str!("reentrancy.toml"))
+}
+
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let subject = trial.realise("function", &FUNCTIONS)?;
-    let reentry = trial.realise("reentry", &REENTRIES)?;
+    let subject = trial.pick("function", &FUNCTIONS)?;
+    let reentry = trial.pick("reentry", &REENTRIES)?;
     if subject.leaves_records() {
         trial.need_disk(RECORDS_BYTES)?;
     }
@@ -132,7 +144,7 @@ fn use_again_and_again(board: Board, tools: Tools, index: usize, limit_ns: u64) 
 }
 
 /// Some children, one after the other, each with one thread that calls the subject and a timer
-/// whose handler calls it, too.
+/// whose handler also calls it.
 fn by_handler(trial: &mut Trial<'_>, subject: Subject) -> Result<(), Stop> {
     let boards = (0..CHILDREN).map(|_| Board::new()).collect::<Result<Vec<_>, _>>()?;
     let limit_ns = CHILD_PART * trial.spec().timed_ns;
@@ -237,7 +249,8 @@ fn record_tally(trial: &mut Trial<'_>, tally: Tally) {
     }
 }
 
-/// What a call cost beside another thread's, and whether the two were really at work at once.
+/// Records what a call cost while the other thread called, and whether the two were really at work
+/// at once.
 fn record_cost(trial: &mut Trial<'_>, board: Board, cpus: usize) {
     let lives: [Life; USERS_MAX] = std::array::from_fn(|index| Life::of(board, index));
     let uses = board.uses();
@@ -262,7 +275,7 @@ struct Life {
     from_ns: u64,
     to_ns: u64,
     cpu_ns: u64,
-    /// Ready to run, but without a CPU; absent where the kernel does not tell.
+    /// Ready to run, but without a CPU; absent where the kernel does not report it.
     queue_wait_ns: Option<u64>,
 }
 

@@ -1,7 +1,5 @@
 //! The functions that are entered again, each as it is called in a loop.
 
-use kit::declare::Named;
-use kit::model::Profile;
 use std::ffi::CString;
 use std::path::Path;
 use sys::blocks::Churn;
@@ -35,71 +33,19 @@ pub(super) enum Subject {
 }
 
 /// The levels of the factor `function`.
-pub(super) const FUNCTIONS: [Named<Subject>; 12] = [
-    Named::new(
-        "strtok",
-        "strtok splits a line of eight tokens; libc remembers the place, once for all callers",
-        Subject::Split(Splitting::Shared),
-    ),
-    Named::new(
-        "strtok_r",
-        "the same; the caller remembers the place",
-        Subject::Split(Splitting::Own),
-    ),
-    Named::new("fprintf", "one fprintf prints a whole line", Subject::Print(Printing::OneCall)),
-    Named::from(
-        "fprintf_three",
-        "three fprintf, one after the other, print a line",
-        Profile::Quick,
-        Subject::Print(Printing::ThreeCalls),
-    ),
-    Named::from(
-        "fprintf_three_held",
-        "the same three between flockfile and funlockfile",
-        Profile::Quick,
-        Subject::Print(Printing::ThreeCallsHeld),
-    ),
-    Named::from(
-        "fputs",
-        "one fputs of a whole line",
-        Profile::Quick,
-        Subject::Print(Printing::Text),
-    ),
-    Named::from(
-        "fputs_unlocked",
-        "one fputs_unlocked of a whole line",
-        Profile::Quick,
-        Subject::Print(Printing::TextUnlocked),
-    ),
-    Named::from(
-        "write",
-        "one write(2) of a whole line, to a file opened to append",
-        Profile::Quick,
-        Subject::Write,
-    ),
-    Named::new(
-        "plain_lock",
-        "pthread_mutex_lock and _unlock of the default kind",
-        Subject::Lock { recursive: false },
-    ),
-    Named::from(
-        "recursive_lock",
-        "the same of the kind PTHREAD_MUTEX_RECURSIVE",
-        Profile::Quick,
-        Subject::Lock { recursive: true },
-    ),
-    Named::from(
-        "malloc",
-        "malloc and free of 16 to 3016 bytes, in a process with one thread",
-        Profile::Quick,
-        Subject::Allocate { threaded: false },
-    ),
-    Named::from(
-        "malloc_threaded",
-        "the same in a process with a second thread, which sleeps",
-        Profile::Quick,
-        Subject::Allocate { threaded: true },
-    ),
+pub(super) const FUNCTIONS: [(&str, Subject); 12] = [
+    ("strtok", Subject::Split(Splitting::Shared)),
+    ("strtok_r", Subject::Split(Splitting::Own)),
+    ("fprintf", Subject::Print(Printing::OneCall)),
+    ("fprintf_three", Subject::Print(Printing::ThreeCalls)),
+    ("fprintf_three_held", Subject::Print(Printing::ThreeCallsHeld)),
+    ("fputs", Subject::Print(Printing::Text)),
+    ("fputs_unlocked", Subject::Print(Printing::TextUnlocked)),
+    ("write", Subject::Write),
+    ("plain_lock", Subject::Lock { recursive: false }),
+    ("recursive_lock", Subject::Lock { recursive: true }),
+    ("malloc", Subject::Allocate { threaded: false }),
+    ("malloc_threaded", Subject::Allocate { threaded: true }),
 ];
 
 /// What a process needs to call a subject, shared by all who call it.
@@ -156,8 +102,8 @@ impl Tools {
         }
     }
 
-    /// One caller's loop body: it is told the number of the call, and returns how many things went
-    /// wrong as far as the caller can tell.
+    /// Returns one caller's loop body: it gets the number of the call, and returns how many things
+    /// went wrong as far as the caller can see.
     pub(super) fn caller(self, index: usize) -> Box<dyn FnMut(u64) -> u64> {
         let letter = b'A' + index as u8;
         match self {

@@ -3,7 +3,7 @@ use kit::model::Profile;
 use sys::stdio::Printing;
 use sys::tokens::Splitting;
 
-/// A life without a wait, unless told otherwise.
+/// A life that waited for a CPU for that time.
 fn life(from_ns: u64, to_ns: u64, waited: u64) -> Life {
     Life { from_ns, to_ns, cpu_ns: 0, queue_wait_ns: Some(waited) }
 }
@@ -54,8 +54,15 @@ fn a_sleeping_companion_lets_the_child_end() {
 }
 
 #[test]
+fn every_level_has_its_code() {
+    let design = design();
+    crate::check_levels(&design, "function", &FUNCTIONS);
+    crate::check_levels(&design, "reentry", &REENTRIES);
+}
+
+#[test]
 fn what_a_claim_compares_is_measured_in_quick() {
-    let design = design::design();
+    let design = design();
     let all = design.treatments(Profile::Quick);
     for claim in &design.claims {
         for cell in claim.quantity.cells() {
@@ -66,7 +73,7 @@ fn what_a_claim_compares_is_measured_in_quick() {
 
 #[test]
 fn only_functions_that_print_leave_records() {
-    let leaving = FUNCTIONS.iter().filter(|named| named.by.leaves_records()).count();
+    let leaving = FUNCTIONS.iter().filter(|(_, subject)| subject.leaves_records()).count();
     assert_eq!(leaving, 6);
     assert!(Subject::Print(Printing::TextUnlocked).leaves_records());
 }

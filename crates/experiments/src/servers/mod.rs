@@ -1,12 +1,9 @@
 //! One handler, seven models of concurrency, under load.
 
-mod claims;
 mod cost;
-mod design;
 
 use cost::{Account, Memory};
-use design::{ARRIVALS, Coming, KEEP_ALIVE, MODELS, POISSON_PER_S, POOL, SERVICES};
-use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
+use kit::model::{Arrivals, Design, LoadPlan, LoadResult, LoadTimes, Profile};
 use kit::{Experiment, Stop, Trial};
 use std::time::Duration;
 use sys::limits::Resource;
@@ -14,8 +11,47 @@ use web::load::Outcome;
 use web::serve::{Model, Plan, Running, Service, StartError, listen};
 
 /// The experiment.
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "servers", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "servers", design, trial };
+
+/// Workers of a pool of threads or processes.
+const POOL: u32 = 8;
+
+/// The levels of the factor `model`.
+const MODELS: [(&str, Model); 7] = [
+    ("single", Model::Single),
+    ("pool", Model::Pool(POOL)),
+    ("thread_each", Model::ThreadPerConnection),
+    ("fork_each", Model::ForkPerRequest),
+    ("pre_fork", Model::PreFork(POOL)),
+    ("event_loop", Model::EventLoop),
+    ("tokio", Model::Tokio(2)),
+];
+
+/// The levels of the factor `service`. A request computes for a short time only: the ratio of two
+/// servers needs many requests, not long ones.
+const SERVICES: [(&str, Service); 3] = [
+    ("wait", Service::Wait(Duration::from_millis(20))),
+    ("compute", Service::Compute(Duration::from_millis(5))),
+    ("none", Service::Nothing),
+];
+
+/// The levels of the factor `keep_alive`.
+const KEEP_ALIVE: [(&str, bool); 2] = [("no", false), ("yes", true)];
+
+/// How requests come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Coming {
+    /// As soon as an answer is there.
+    Closed,
+    /// At random, whatever is answered.
+    Poisson,
+}
+
+/// The levels of the factor `arrivals`.
+const ARRIVALS: [(&str, Coming); 2] = [("closed", Coming::Closed), ("poisson_40", Coming::Poisson)];
+
+/// Requests per second at random: 80 % of the capacity of one thread that waits 20 ms for each.
+const POISSON_PER_S: f64 = 40.0;
 
 /// How long a server may take to begin, or to end by itself.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -55,6 +91,10 @@ struct Treatment {
     coming: Coming,
     profile: Profile,
     seed: u64,
+}
+
+fn design() -> Design {
+    crate::declared("servers", include_str!("servers.toml"))
 }
 
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
@@ -127,13 +167,13 @@ impl Treatment {
         };
         Ok(Treatment {
             server: Plan {
-                model: trial.realise("model", &MODELS)?,
-                service: trial.realise("service", &SERVICES)?,
-                keep_alive: trial.realise("keep_alive", &KEEP_ALIVE)?,
+                model: trial.pick("model", &MODELS)?,
+                service: trial.pick("service", &SERVICES)?,
+                keep_alive: trial.pick("keep_alive", &KEEP_ALIVE)?,
             },
             connections: number("connections")?,
             backlog: number("backlog")?,
-            coming: trial.realise("arrivals", &ARRIVALS)?,
+            coming: trial.pick("arrivals", &ARRIVALS)?,
             profile: trial.spec().profile,
             seed: trial.spec().seed,
         })

@@ -13,6 +13,15 @@ fn treatment(model: Model, service: Service, connections: u32) -> Treatment {
 }
 
 #[test]
+fn every_level_has_its_code() {
+    let design = design();
+    crate::check_levels(&design, "model", &MODELS);
+    crate::check_levels(&design, "service", &SERVICES);
+    crate::check_levels(&design, "keep_alive", &KEEP_ALIVE);
+    crate::check_levels(&design, "arrivals", &ARRIVALS);
+}
+
+#[test]
 fn in_a_load_each_connection_can_have_two_answers() {
     let lasts = |model, service, connections| treatment(model, service, connections).duration_ms();
     let wait = Service::Wait(Duration::from_millis(20));

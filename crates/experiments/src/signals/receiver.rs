@@ -1,8 +1,6 @@
 //! The ways to wait for a signal.
 
 use kit::Stop;
-use kit::declare::Named;
-use kit::model::Profile;
 use sys::clock::now_ns;
 use sys::wait_signal::{self, SignalFd, SignalSet};
 use sys::{handler, signal};
@@ -28,35 +26,13 @@ pub(super) enum Way {
 }
 
 /// The levels of the factor `waiter`.
-pub(super) const WAYS: [Named<Way>; 6] = [
-    Named::new(
-        "pause",
-        "a handler sets a flag; the loop looks at it and calls pause()",
-        Way::Pause,
-    ),
-    Named::from(
-        "unblock_pause",
-        "the signal is blocked during the look, then unblocked, then pause() is called",
-        Profile::Quick,
-        Way::UnblockPause,
-    ),
-    Named::new(
-        "sigsuspend",
-        "the signal is blocked during the look; sigsuspend unblocks it and sleeps in one step",
-        Way::Suspend,
-    ),
-    Named::from(
-        "ppoll",
-        "the same by ppoll, which takes a mask, too",
-        Profile::Standard,
-        Way::Poll,
-    ),
-    Named::new("sigwait", "the signal stays blocked; sigwait takes it", Way::Wait),
-    Named::new(
-        "signalfd",
-        "the signal stays blocked; read from a signalfd takes it",
-        Way::Descriptor,
-    ),
+pub(super) const WAYS: [(&str, Way); 6] = [
+    ("pause", Way::Pause),
+    ("unblock_pause", Way::UnblockPause),
+    ("sigsuspend", Way::Suspend),
+    ("ppoll", Way::Poll),
+    ("sigwait", Way::Wait),
+    ("signalfd", Way::Descriptor),
 ];
 
 /// Who waits, seen from its own thread.

@@ -4,31 +4,24 @@
 use super::receiver::RESCUE;
 use super::stage::{Stage, waited_since};
 use crate::support::random::Random;
-use kit::declare::Named;
 use kit::workers::Model;
 use kit::{Stop, Trial};
 use sys::clock::now_ns;
 use sys::task::Pid;
 use sys::wait_signal::{SignalSet, SleepReader, block, thread_id};
 
-/// The levels of the factor `sender`.
-pub(super) const SENDERS: [Named<Model>; 2] = [
-    Named::new("process", "another process, made by fork", Model::Process),
-    Named::new("thread", "another thread of the process, which blocks the signal", Model::Thread),
-];
-
 /// One signal is sent at a random moment of this time, which begins when the receiver turns to its
 /// work: longer than that, and shorter than a window of 500 µs.
 const SPREAD_NS: u64 = 100_000;
 
-/// A receiver without a window that turned to its work so long ago is asleep.
+/// A receiver without a window that turned to its work this long ago, in nanoseconds, is asleep.
 const ASLEEP_NS: u64 = 40_000;
 
 /// How long the sender waits for the receiver to notice a signal before it looks whether the
 /// receiver sleeps, and again.
 const LOOK_NS: u64 = 20_000;
 
-/// A receiver that sleeps again after so many rescues will never notice.
+/// A receiver that sleeps again after this number of rescues will never notice.
 const RESCUES_MAX: u32 = 1000;
 
 /// Signals of one burst: few beside the limit on queued ones (`RLIMIT_SIGPENDING`, mostly

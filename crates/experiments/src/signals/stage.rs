@@ -134,7 +134,8 @@ impl Stage {
         self.set(QUEUE_WAIT_NS, waited_ns.unwrap_or(u64::MAX));
     }
 
-    /// How long the sender was ready to run and had no CPU; absent where the kernel does not tell.
+    /// How long the sender was ready to run and had no CPU; absent where the kernel does not report
+    /// it.
     pub(super) fn sender_queue_wait_ns(self) -> Option<u64> {
         Some(self.get(QUEUE_WAIT_NS)).filter(|waited| *waited != u64::MAX)
     }

@@ -1,6 +1,6 @@
 use super::burst::{self, Bursts};
-use super::deliver::{self, Blocking};
-use super::receiver::{Receiver, WAYS, Way};
+use super::deliver;
+use super::receiver::{Receiver, Way};
 use super::sender::{BURST, Plan};
 use super::wake::{self, Rounds};
 use super::*;
@@ -72,13 +72,13 @@ fn bursts(way: Way, busy: Busy, signal: i32) -> Bursts {
 
 #[test]
 fn blocked_bursts_become_one_or_stay_all() {
-    for named in &WAYS {
+    for (_, way) in WAYS {
         in_child(|| {
-            let bursts = bursts(named.by, Busy::Blocking, sys::signal::SIGUSR1);
+            let bursts = bursts(way, Busy::Blocking, sys::signal::SIGUSR1);
             (bursts.sent, bursts.handled) == (3 * BURST, 3)
         });
         in_child(|| {
-            let bursts = bursts(named.by, Busy::Blocking, sys::signal::real_time());
+            let bursts = bursts(way, Busy::Blocking, sys::signal::real_time());
             (bursts.sent, bursts.handled) == (3 * BURST, 3 * BURST)
         });
     }
@@ -86,13 +86,13 @@ fn blocked_bursts_become_one_or_stay_all() {
 
 #[test]
 fn a_receiver_that_waits_again_handles_all_real_time_signals() {
-    for named in &WAYS {
+    for (_, way) in WAYS {
         in_child(|| {
-            let bursts = bursts(named.by, Busy::Waiting, sys::signal::real_time());
+            let bursts = bursts(way, Busy::Waiting, sys::signal::real_time());
             bursts.handled == bursts.sent && bursts.notices <= bursts.sent
         });
         in_child(|| {
-            let bursts = bursts(named.by, Busy::Waiting, sys::signal::SIGUSR1);
+            let bursts = bursts(way, Busy::Waiting, sys::signal::SIGUSR1);
             (3..=bursts.sent).contains(&bursts.handled)
         });
     }
@@ -119,8 +119,18 @@ fn who_blocks_a_signal_does_not_get_it() {
 }
 
 #[test]
+fn every_level_has_its_code() {
+    let design = design();
+    crate::check_levels(&design, "waiter", &WAYS);
+    crate::check_levels(&design, "signal", &SIGNALS);
+    crate::check_levels(&design, "arrival", &ARRIVALS);
+    crate::check_levels(&design, "delivery", &DELIVERIES);
+    crate::check_levels(&design, "sender", &MODEL_LEVELS);
+}
+
+#[test]
 fn smoke_and_quick_measure_what_the_claims_need() {
-    let design = design::design();
+    let design = design();
     for profile in [Profile::Smoke, Profile::Quick] {
         let all = design.treatments(profile);
         for claim in &design.claims {
@@ -134,7 +144,7 @@ fn smoke_and_quick_measure_what_the_claims_need() {
 #[test]
 fn a_treatment_varies_one_thing_at_a_time() {
     // Several threads, bursts and windows are different questions: never two at once.
-    let design = design::design();
+    let design = design();
     for treatment in design.treatments(Profile::Thorough) {
         let moved = [("arrival", "single"), ("delivery", "one_thread"), ("window", "0")];
         let count =

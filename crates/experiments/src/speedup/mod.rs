@@ -1,8 +1,6 @@
 //! What holds N threads back from being N times as fast?
 
 mod arithmetic;
-mod claims;
-mod design;
 mod frequency;
 mod lz;
 mod memory;
@@ -10,15 +8,45 @@ mod output;
 mod stage;
 
 use crate::support::party::Party;
-use design::{CPUS, Cpus, FREQUENCIES, WORKLOADS};
-use kit::model::Profile;
+use arithmetic::Way;
+use frequency::Frequency;
+use kit::model::{Design, Profile};
 use kit::workers::{Model, Pace, Rounds, Span};
 use kit::{Experiment, Stop, Trial};
 use stage::{Found, Stage, Wait, Workload};
 
 /// What holds N threads back from being N times as fast?
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "speedup", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "speedup", design, trial };
+
+/// The levels of the factor `workload`.
+const WORKLOADS: [(&str, Workload); 10] = [
+    ("independent", Workload::Arithmetic(Way::Independent)),
+    ("serial", Workload::Arithmetic(Way::Serial)),
+    ("mutex", Workload::Arithmetic(Way::Mutex)),
+    ("spin", Workload::Arithmetic(Way::Spin)),
+    ("shared_line", Workload::Arithmetic(Way::SharedLine)),
+    ("imbalanced", Workload::Arithmetic(Way::Imbalanced)),
+    ("triad", Workload::Triad),
+    ("stencil", Workload::Stencil),
+    ("ordered", Workload::Compress { ordered: true }),
+    ("unordered", Workload::Compress { ordered: false }),
+];
+
+/// Whether each worker has a CPU.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cpus {
+    /// As many CPUs as workers.
+    Own,
+    /// Two for all of them.
+    Two,
+}
+
+/// The levels of the factor `cpus`.
+const CPUS: [(&str, Cpus); 2] = [("own", Cpus::Own), ("two", Cpus::Two)];
+
+/// The levels of the factor `frequency`.
+const FREQUENCIES: [(&str, Frequency); 2] =
+    [("free", Frequency::Free), ("nominal", Frequency::Nominal)];
 
 /// How many times the usual work a round holds where workers share CPUs: then it lasts several time
 /// slices of a scheduler.
@@ -42,10 +70,14 @@ const SPARE_BYTES: u64 = 64 << 20;
 /// reading of clocks, and the lock itself, are in it or beside it.
 const EXCLUSIVE_MARGIN: f64 = 0.02;
 
+fn design() -> Design {
+    crate::declared("speedup", include_str!("speedup.toml"))
+}
+
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let workload = trial.realise("workload", &WORKLOADS)?;
+    let workload = trial.pick("workload", &WORKLOADS)?;
     let workers = trial.number("count")? as usize;
-    let cpus_most = match trial.realise("cpus", &CPUS)? {
+    let cpus_most = match trial.pick("cpus", &CPUS)? {
         Cpus::Own => {
             trial.need_cpus(workers)?;
             workers
@@ -54,7 +86,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     };
     let party = Party::new(trial, Model::Thread, workers, cpus_most)?;
     let first_cpu = party.cpus.first().copied().unwrap_or(0);
-    frequency::realise(trial.realise("frequency", &FREQUENCIES)?, first_cpu)?;
+    frequency::realise(trial.pick("frequency", &FREQUENCIES)?, first_cpu)?;
     let run = Run::new(trial, workload, &party)?;
     party.work(
         trial,
@@ -196,4 +228,17 @@ fn footprint(trial: &Trial<'_>, cpus: &[u32]) -> u64 {
 
 fn whole(values: &[u64]) -> Vec<i64> {
     values.iter().map(|value| *value as i64).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CPUS, FREQUENCIES, WORKLOADS, design};
+
+    #[test]
+    fn every_level_has_its_code() {
+        let design = design();
+        crate::check_levels(&design, "workload", &WORKLOADS);
+        crate::check_levels(&design, "cpus", &CPUS);
+        crate::check_levels(&design, "frequency", &FREQUENCIES);
+    }
 }

@@ -1,8 +1,7 @@
 //! Counting together: how far the workers count in a round, and what is recorded of it.
 
-use super::party::{Party, SHARED_NS, overlap_response};
-use kit::declare::response;
-use kit::model::{Center, Profile, Response, Unit};
+use super::party::{Party, SHARED_NS};
+use kit::model::Profile;
 use kit::workers::{Repeated, Rounds};
 use kit::{Stop, Trial};
 use sys::clock::now_ns;
@@ -94,48 +93,6 @@ fn record(trial: &mut Trial<'_>, rounds: &Rounds, increments: u64, promise: Prom
     trial.record("increment_cpu_ns", increments, cpus);
     trial.record("wrong_count", 1, lost.iter().map(|lost| i64::from(*lost != 0)).collect());
     trial.record("lost_count", increments, lost);
-}
-
-/// The responses that [`Party::count_together`] records.
-pub(crate) fn responses() -> Vec<Response> {
-    let each = "divided by the increments of all workers together";
-    vec![
-        response("increment_ns", "time per increment", Unit::Ns)
-            .card(
-                "the first worker's first instant in a round, after all have met",
-                "the last worker's last instant in it",
-                each,
-                "clock_gettime(CLOCK_MONOTONIC)",
-            )
-            .build(),
-        response("increment_cpu_ns", "CPU time per increment", Unit::Ns)
-            .card(
-                "before a worker's first instant in a round",
-                "after its last; the sum over the workers",
-                each,
-                "clock_gettime(CLOCK_THREAD_CPUTIME_ID)",
-            )
-            .build(),
-        overlap_response(),
-        response("lost_count", "lost increments", Unit::Count)
-            .center(Center::Mean)
-            .card(
-                "zero, before a round",
-                "what the counters hold after it",
-                "what was added less what is found, divided by what was added",
-                "the counters",
-            )
-            .build(),
-        response("wrong_count", "rounds that end with a wrong sum", Unit::Count)
-            .center(Center::Mean)
-            .card(
-                "before a round",
-                "after it",
-                "1 if the sum found is not what all workers added, else 0",
-                "the counters",
-            )
-            .build(),
-    ]
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! Workers that do the same at the same time, in rounds: on which CPUs, how long, and whether they
 //! really did.
 
-use kit::declare::response;
-use kit::model::{Profile, Response, Unit};
+use kit::model::Profile;
 use kit::workers::{Fate, Model, Pace, Placement, Refusal, Rounds, Worker, crew_placed};
 use kit::{Stop, Trial};
 
@@ -164,21 +163,6 @@ impl Party {
             trial.observe("nearest_shared_cache", shared_cache(one, other));
         }
     }
-}
-
-/// The response that [`Party::record_overlap`] records.
-pub(crate) fn overlap_response() -> Response {
-    response("overlap_ppm", "time in which all workers had a CPU at once", Unit::Ppm)
-        .card(
-            "the last worker's first instant in a round",
-            "the first worker's last instant in it",
-            "less all that any worker lacked of a CPU (its wall time less its CPU time; if it \
-             slept for a lock, its time on a run queue), divided by the time from the first \
-             instant of any to the last of all",
-            "clock_gettime(CLOCK_MONOTONIC and CLOCK_THREAD_CPUTIME_ID), getrusage, \
-             /proc/thread-self/schedstat",
-        )
-        .build()
 }
 
 /// The length of a line of `cpu`'s first data cache, in bytes.

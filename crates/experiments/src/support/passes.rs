@@ -1,8 +1,6 @@
 //! Passes of the same arithmetic, by the wall clock and by CPU time.
 
 use kit::Trial;
-use kit::declare::response;
-use kit::model::{Response, Unit};
 use sys::black_box;
 
 /// The response that passes are timed in.
@@ -10,25 +8,7 @@ pub(crate) const TIME: &str = "pass_ns";
 
 const CPU_TIME: &str = "pass_cpu_ns";
 
-/// The time of a pass, which ends with what `until` names, and its CPU time.
-pub(crate) fn responses(until: &str) -> Vec<Response> {
-    vec![
-        response(TIME, "time of a pass", Unit::Ns)
-            .cpu_twin(CPU_TIME)
-            .card("before the first step of the pass", until, "", "clock_gettime(CLOCK_MONOTONIC)")
-            .build(),
-        response(CPU_TIME, "CPU time of a pass", Unit::Ns)
-            .card(
-                "before the first pass of the timed region",
-                "after the last",
-                "divided by the number of passes",
-                "getrusage(RUSAGE_SELF)",
-            )
-            .build(),
-    ]
-}
-
-/// Keeps the CPU time of so many passes, which were all of the timed region.
+/// Records the CPU time of a number of passes, which were all of the timed region.
 pub(crate) fn record_cpu_time(trial: &mut Trial<'_>, passes: u64) {
     let counters = trial.counters_mut();
     let cpu_ns = counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0);

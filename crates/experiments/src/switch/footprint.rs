@@ -2,8 +2,6 @@
 
 use crate::support::memory::{huge_as_asked, mapped};
 use kit::Stop;
-use kit::declare::Named;
-use kit::model::Profile;
 use sys::pages::{Huge, Mapping};
 use sys::topology::Cache;
 
@@ -11,69 +9,47 @@ use sys::topology::Cache;
 /// cache of a core, not that of a whole cluster. More would make trials long.
 const TASK_BYTES_MAX: u64 = 8 << 20;
 
-/// A line of cache where the machine does not tell.
+/// The length of a cache line where the machine does not report it, in bytes.
 const LINE_BYTES: u64 = 64;
 
 /// A size named after a cache: (level, multiplied by, divided by); `None` is no memory at all.
 pub(super) type Size = Option<(u32, u64, u64)>;
 
 /// The levels of the factor `working_set`. Their names are the same on every machine; the bytes
-/// are read from this one.
-pub(super) const SIZES: [Named<Size>; 10] = [
-    Named::new("none", "nothing", None),
-    Named::from("half_l1", "half of the first data cache", Profile::Standard, Some((1, 1, 2))),
-    Named::from("l1", "as much as the first data cache", Profile::Quick, Some((1, 1, 1))),
-    Named::from("twice_l1", "twice the first data cache", Profile::Standard, Some((1, 2, 1))),
-    Named::from(
-        "quarter_l2",
-        "a quarter of the second cache: two tasks fill half of it",
-        Profile::Quick,
-        Some((2, 1, 4)),
-    ),
-    Named::new("half_l2", "half of the second cache: two tasks fill it", Some((2, 1, 2))),
-    Named::from(
-        "l2",
-        "as much as the second cache: one task fills it",
-        Profile::Quick,
-        Some((2, 1, 1)),
-    ),
-    Named::from("twice_l2", "twice the second cache", Profile::Quick, Some((2, 2, 1))),
-    Named::from(
-        "half_l3",
-        "half of the third cache: two tasks fill it",
-        Profile::Thorough,
-        Some((3, 1, 2)),
-    ),
-    Named::from("l3", "as much as the third cache", Profile::Thorough, Some((3, 1, 1))),
+/// follow its caches. A level that means the same bytes as an earlier one of this table is refused,
+/// so those of smaller profiles come first, and within a profile those nearer to the CPU.
+pub(super) const SIZES: [(&str, Size); 10] = [
+    ("none", None),
+    ("half_l2", Some((2, 1, 2))),
+    ("l1", Some((1, 1, 1))),
+    ("quarter_l2", Some((2, 1, 4))),
+    ("l2", Some((2, 1, 1))),
+    ("twice_l2", Some((2, 2, 1))),
+    ("half_l1", Some((1, 1, 2))),
+    ("twice_l1", Some((1, 2, 1))),
+    ("half_l3", Some((3, 1, 2))),
+    ("l3", Some((3, 1, 1))),
 ];
 
 /// The levels of the factor `pages`.
-pub(super) const PAGES: [Named<Huge>; 2] = [
-    Named::new("4k", "ordinary pages (MADV_NOHUGEPAGE)", Huge::Never),
-    Named::from(
-        "huge",
-        "each task's memory in a transparent huge page of its own: one entry of the TLB",
-        Profile::Quick,
-        Huge::Always,
-    ),
-];
+pub(super) const PAGES: [(&str, Huge); 2] = [("4k", Huge::Never), ("huge", Huge::Always)];
 
-/// The bytes that a level means on a machine with these caches.
+/// Returns the bytes that a level means on a machine with these caches.
 ///
-/// Levels are refused where the cache is unknown, where the size is beyond bounds, and where an
-/// earlier level (of a smaller profile, or nearer to the CPU) means the same size.
+/// # Errors
+/// The cache is unknown, the size is out of bounds, or an earlier level means the same size.
 pub(super) fn bytes_of(name: &str, caches: &[Cache]) -> Result<u64, String> {
-    let Some(place) = SIZES.iter().position(|named| named.name == name) else {
+    let Some(place) = SIZES.iter().position(|(other, _)| *other == name) else {
         return Err(format!("no code for level {name} of factor working_set"));
     };
-    let named = &SIZES[place];
-    let Some((level, times, part)) = named.by else { return Ok(0) };
-    let Some(bytes) = of_cache(caches, named.by) else {
+    let (_, size) = SIZES[place];
+    let Some((level, times, part)) = size else { return Ok(0) };
+    let Some(bytes) = of_cache(caches, size) else {
         return Err(match caches.is_empty() {
-            true => "the kernel tells nothing of this machine's caches in \
+            true => "the kernel reports nothing of this machine's caches in \
                      /sys/devices/system/cpu; another kernel or hypervisor may"
                 .into(),
-            false => format!("this machine tells of no data cache of level {level}"),
+            false => format!("this machine reports no data cache of level {level}"),
         });
     };
     if level < 3 && bytes > TASK_BYTES_MAX {
@@ -82,14 +58,9 @@ pub(super) fn bytes_of(name: &str, caches: &[Cache]) -> Result<u64, String> {
              {TASK_BYTES_MAX} at most: take a smaller level"
         ));
     }
-    let before = |index: usize, other: &Named<Size>| (other.from, index) < (named.from, place);
-    let same = SIZES
-        .iter()
-        .enumerate()
-        .find(|(index, other)| before(*index, other) && of_cache(caches, other.by) == Some(bytes));
-    match same {
-        Some((_, other)) => {
-            Err(format!("means {bytes} bytes here, which the level {} measures", other.name))
+    match SIZES[..place].iter().find(|(_, size)| of_cache(caches, *size) == Some(bytes)) {
+        Some((other, _)) => {
+            Err(format!("means {bytes} bytes here, which the level {other} measures"))
         }
         None => Ok(bytes),
     }

@@ -5,10 +5,6 @@
 //! task that does all hops' system calls and walks all tasks' memory, and one that walks only its
 //! own, as lmbench's control does.
 
-mod cells;
-mod claims;
-mod declaration;
-mod findings;
 mod footprint;
 mod passing;
 mod ring;
@@ -16,9 +12,8 @@ mod timing;
 
 use crate::support::party::apart;
 use footprint::{Footprint, PAGES, bytes_of, line_bytes};
-use kit::declare::Named;
-use kit::model::Profile;
-use kit::workers::{MODELS, Model};
+use kit::model::Design;
+use kit::workers::{MODEL_LEVELS, Model};
 use kit::{Experiment, Stop, Trial};
 use passing::{Events, Futexes, Passing, Pipes, Turn};
 use ring::{Alone, Order, with_ring};
@@ -27,8 +22,7 @@ use sys::pages::Huge;
 use timing::{FRESH_LAPS, Tally, timed};
 
 /// What does it cost to switch from one task to another?
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "switch", design: declaration::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "switch", design, trial };
 
 /// Faults per hop beyond which a trial's memory was not all there beforehand.
 const FAULTS_MAX: f64 = 0.02;
@@ -41,7 +35,7 @@ const STRAY_FAULTS: f64 = 2.0;
 /// interrupt now and then…
 const STRAY_SWITCHES: f64 = 0.1;
 
-/// …and the longer a hop, the oftener: once in so many nanoseconds (kernel threads of a busy
+/// …and more often the longer a hop is: once in this time, in nanoseconds (kernel threads of a busy
 /// machine wake several times in a millisecond)…
 const STRAY_EACH_NS: f64 = 1e5;
 
@@ -60,20 +54,8 @@ enum Kind {
 }
 
 /// The levels of the factor `kind`.
-const KINDS: [Named<Kind>; 3] = [
-    Named::new("ring", "the tasks hand the token round, and the CPU switches", Kind::Ring),
-    Named::new(
-        "single",
-        "one task makes all hops and walks the memory of all, in turn; the others sleep: no \
-         switch, the same footprint",
-        Kind::Single,
-    ),
-    Named::new(
-        "self",
-        "one task makes all hops and walks its own memory: lmbench's control",
-        Kind::Own,
-    ),
-];
+const KINDS: [(&str, Kind); 3] =
+    [("ring", Kind::Ring), ("single", Kind::Single), ("self", Kind::Own)];
 
 /// Where the tasks run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,15 +65,7 @@ enum Placement {
 }
 
 /// The levels of the factor `placement`.
-const PLACEMENTS: [Named<Placement>; 2] = [
-    Named::new("same", "all tasks on one CPU", Placement::Same),
-    Named::from(
-        "other",
-        "neighbours in the ring on different CPUs",
-        Profile::Quick,
-        Placement::Other,
-    ),
-];
+const PLACEMENTS: [(&str, Placement); 2] = [("same", Placement::Same), ("other", Placement::Other)];
 
 impl Placement {
     /// The CPU of each task.
@@ -122,27 +96,12 @@ struct Asked {
 type Measure = fn(&mut Trial<'_>, &Asked) -> Result<Tally, Stop>;
 
 /// The levels of the factor `mechanism`.
-const MECHANISMS: [Named<Measure>; 4] = [
-    Named::new("pipe", "four bytes through a pipe; read, write", by_pipe as Measure),
-    Named::from(
-        "eventfd",
-        "the number of an event descriptor; read, write",
-        Profile::Quick,
-        by_eventfd as Measure,
-    ),
-    Named::from(
-        "futex",
-        "a word in shared memory; futex wait, futex wake",
-        Profile::Quick,
-        by_futex as Measure,
-    ),
-    Named::from(
-        "yield",
-        "a word in shared memory that tells whose turn it is; sched_yield",
-        Profile::Quick,
-        by_yield as Measure,
-    ),
-];
+const MECHANISMS: [(&str, Measure); 4] =
+    [("pipe", by_pipe), ("eventfd", by_eventfd), ("futex", by_futex), ("yield", by_yield)];
+
+fn design() -> Design {
+    crate::declared("switch", include_str!("switch.toml"))
+}
 
 fn by_pipe(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
     measure(trial, asked, &Pipes::new(asked.cpus.len())?)
@@ -181,7 +140,7 @@ fn measure(trial: &mut Trial<'_>, asked: &Asked, passing: &impl Passing) -> Resu
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let measure = trial.realise("mechanism", &MECHANISMS)?;
+    let measure = trial.pick("mechanism", &MECHANISMS)?;
     let asked = asked(trial)?;
     let tally = measure(trial, &asked)?;
     record(trial, &asked, &tally);
@@ -191,9 +150,9 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 
 /// Reads the treatment and refuses what this machine cannot realise.
 fn asked(trial: &mut Trial<'_>) -> Result<Asked, Stop> {
-    let kind = trial.realise("kind", &KINDS)?;
-    let placement = trial.realise("placement", &PLACEMENTS)?;
-    let huge: Huge = trial.realise("pages", &PAGES)?;
+    let kind = trial.pick("kind", &KINDS)?;
+    let placement = trial.pick("placement", &PLACEMENTS)?;
+    let huge: Huge = trial.pick("pages", &PAGES)?;
     let tasks = trial.number("tasks")? as usize;
     let cpus = placement.cpus(trial, tasks)?;
     let caches = sys::topology::caches(cpus[0]);
@@ -206,7 +165,7 @@ fn asked(trial: &mut Trial<'_>) -> Result<Asked, Stop> {
         && tasks == 2
         && bytes == 0
         && trial.level("mechanism")? == "pipe";
-    let model = trial.realise("model", &MODELS)?;
+    let model = trial.pick("model", &MODEL_LEVELS)?;
     trial.pin(&cpus[..1])?;
     trial.observe("cpus", sys::affinity::format_list(&cpus));
     trial.observe("working_set_bytes", bytes);
@@ -258,8 +217,8 @@ fn record(trial: &mut Trial<'_>, asked: &Asked, tally: &Tally) {
     }
 }
 
-/// The members' part of the region's counters: the kernel adds that of processes only when they
-/// are awaited, and they live on.
+/// Adds the members' part of the region's counters: the kernel adds that of a process only when it
+/// has ended and was waited for, and the members live on.
 fn complete_counters(trial: &mut Trial<'_>, tally: &Tally) {
     let counters = trial.counters_mut();
     let add = |to: &mut Option<u64>, what: u64| *to = to.map(|own| own + what);
@@ -290,7 +249,7 @@ fn check(trial: &mut Trial<'_>, asked: &Asked, tally: &Tally) {
     let switches = per_hop(tally.sum(ring::Count::switches));
     let cpu_ns = per_hop(tally.sum(|count| count.cpu_ns));
     let stray = (STRAY_SWITCHES + cpu_ns / STRAY_EACH_NS).min(STRAY_MAX);
-    // Whoever else runs on these CPUs preempts the tasks: more switches than planned need not be ours.
+    // Other programs on these CPUs preempt the tasks: more switches than planned need not be ours.
     match (asked.kind, asked.placement) {
         // A task may find the token before it slept, and hop again without a switch.
         (Kind::Ring, Placement::Other) => {

@@ -108,8 +108,8 @@ fn whole(moved: usize, asked: usize) -> Result<(), Stop> {
     Err(Stop::failed(format!("{moved} of {asked} bytes of a token went through")))
 }
 
-/// One futex word per task. Threads use the calls that processes need, too: the twins are to
-/// differ in the address space alone.
+/// One futex word per task. Threads also use the calls that processes need, so that the
+/// twins differ in the address space alone.
 #[derive(Debug)]
 pub(super) struct Futexes(SharedFutexes);
 
@@ -134,7 +134,7 @@ impl Passing for Futexes {
     }
 
     /// Calls the kernel at least once, also where the token is there already, as reading a pipe
-    /// does: one wake and one wait per hop, whoever comes first.
+    /// does: one wake and one wait per hop, whichever comes first.
     #[inline]
     fn take(&self, me: usize, last: u32, calls: &mut Calls) -> Result<u32, Stop> {
         let word = self.0.word(me);
@@ -150,7 +150,7 @@ impl Passing for Futexes {
     }
 }
 
-/// One word for all: it says whose turn it is. Whoever runs out of turn yields again.
+/// One word for all: it says whose turn it is. A task that runs out of turn yields again.
 #[derive(Debug)]
 pub(super) struct Turn {
     word: SharedFutexes,

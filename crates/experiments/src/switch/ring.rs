@@ -325,11 +325,11 @@ pub(super) fn with_ring<P: Passing, R>(
     })
 }
 
-/// What is timed: laps of so many hops.
+/// What is timed: laps of hops.
 pub(super) trait Course {
     /// Hops in a lap.
     fn hops(&self) -> usize;
-    /// Wakes whoever takes part.
+    /// Wakes all who take part.
     fn enter(&mut self) -> Result<(), Stop>;
     /// All count from here on.
     fn start(&mut self) -> Result<(), Stop>;
@@ -475,7 +475,7 @@ pub(super) struct Alone<'a, P: Passing> {
 }
 
 impl<'a, P: Passing> Alone<'a, P> {
-    /// Over the places of a ring's tasks, with so many buffers in turn.
+    /// Creates one over the places of a ring's tasks, which walks that number of buffers in turn.
     pub(super) fn new(
         order: &Order,
         passing: &'a P,

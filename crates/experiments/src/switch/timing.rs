@@ -10,7 +10,7 @@ pub(super) const FRESH_LAPS: u64 = 1000;
 /// The shortest batch: long against the cost of reading the clock twice.
 const BATCH_NS_MIN: u64 = 10_000;
 
-/// Warm-up takes at least so many laps…
+/// Warm-up takes at least this number of laps…
 const WARM_UP_LAPS_MIN: u64 = 3;
 
 /// …and then this part of the time that the timed region may take.
@@ -58,7 +58,7 @@ impl Tally {
 
 /// Warms the course up and times it until the trial's time is over.
 ///
-/// The first laps belong to the set-up: they are those of a fresh ring, and tell how long a batch
+/// The first laps belong to the set-up: they are those of a fresh ring, and show how long a batch
 /// must be. `fresh` asks for [`FRESH_LAPS`] of them.
 pub(super) fn timed(
     trial: &mut Trial<'_>,

@@ -1,8 +1,6 @@
 //! What the traced child makes, again and again.
 
 use kit::NOOP;
-use kit::declare::Named;
-use kit::model::Profile;
 use std::ffi::{CStr, CString, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use sys::task::{CloneStack, Pid};
@@ -35,55 +33,18 @@ const fn one(live: Life) -> Entity {
     Entity { live, makes: 1, made_before: 0 }
 }
 
-/// The levels of the factor `entity`.
-pub(super) const ENTITIES: [Named<Entity>; 10] = [
-    Named::new(
-        "nothing",
-        "nothing is made: what the instrument itself would count",
-        Entity { live: nothing, makes: 0, made_before: 0 },
-    ),
-    Named::new("pthread", "pthread_create and pthread_join, default stack", one(pthread)),
-    Named::from(
-        "pthread_small_stack",
-        "the same with the smallest stack, 16 KiB or what the CPU's registers need",
-        Profile::Quick,
-        one(small_stack),
-    ),
-    Named::from(
-        "pthread_fresh_stack",
-        "the same with a stack of 64 MiB, which glibc does not keep for the next thread",
-        Profile::Quick,
-        one(fresh_stack),
-    ),
-    Named::from(
-        "std_thread",
-        "spawn and join of Rust's standard library, on top of pthread_create",
-        Profile::Quick,
-        one(std_thread),
-    ),
-    Named::new("fork", "libc's fork; the child calls _exit(0); wait4", one(fork)),
-    Named::new(
-        "vfork",
-        "what vfork is in the kernel, clone(CLONE_VM|CLONE_VFORK), without libc; wait4",
-        one(vfork),
-    ),
-    Named::from(
-        "clone_vm",
-        "clone3(CLONE_VM) without libc: a process of its own that shares the memory; wait4",
-        Profile::Quick,
-        one(clone_vm),
-    ),
-    Named::from(
-        "posix_spawn",
-        "posix_spawn of this program (dynamically linked), which ends in its first statement; wait4",
-        Profile::Quick,
-        one(posix_spawn),
-    ),
-    Named::new(
-        "pool_futex",
-        "a hand-off to a thread that sleeps on a futex, and back: nothing is made",
-        Entity { live: pool, makes: 0, made_before: 1 },
-    ),
+/// What each level of the factor `entity` makes.
+pub(super) const ENTITIES: [(&str, Entity); 10] = [
+    ("nothing", Entity { live: nothing, makes: 0, made_before: 0 }),
+    ("pthread", one(pthread)),
+    ("pthread_small_stack", one(small_stack)),
+    ("pthread_fresh_stack", one(fresh_stack)),
+    ("std_thread", one(std_thread)),
+    ("fork", one(fork)),
+    ("vfork", one(vfork)),
+    ("clone_vm", one(clone_vm)),
+    ("posix_spawn", one(posix_spawn)),
+    ("pool_futex", Entity { live: pool, makes: 0, made_before: 1 }),
 ];
 
 /// Marks, and does the operation, so many times.

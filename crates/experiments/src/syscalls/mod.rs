@@ -3,19 +3,17 @@
 //! A traced child makes one entity after the other, with a mark before each; the trial writes down
 //! every call between two marks, whoever made it.
 
-mod design;
 mod entity;
 mod shown;
 mod watch;
 
 use entity::{ENTITIES, Entity};
-use kit::model::Profile;
+use kit::model::{Design, Profile};
 use kit::{Experiment, Stop, Trial};
 use watch::{Operation, Watched};
 
 /// Which system calls make a thread, which make a process?
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "syscalls", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "syscalls", design, trial };
 
 /// Operations that are not yet steady: the first, which is looked at by itself, and one more.
 const UNSTEADY: usize = 2;
@@ -26,6 +24,17 @@ const THREAD_FLAGS: [&str; 5] =
 
 /// The four calls that it gives for a thread.
 const THREAD_CALLS: [&str; 4] = ["mmap", "mprotect", "rt_sigprocmask", "clone3"];
+
+/// Calls that are counted by themselves, by maker and made, with their responses.
+const COUNTED: [(&str, &str); 7] = [
+    ("mmap", "mmap_count"),
+    ("munmap", "munmap_count"),
+    ("mprotect", "mprotect_count"),
+    ("madvise", "madvise_count"),
+    ("futex", "futex_count"),
+    ("rt_sigprocmask", "rt_sigprocmask_count"),
+    ("rt_sigaction", "rt_sigaction_count"),
+];
 
 /// How many operations are traced in all.
 fn operations(profile: Profile) -> usize {
@@ -38,8 +47,12 @@ fn operations(profile: Profile) -> usize {
         }
 }
 
+fn design() -> Design {
+    crate::declared("syscalls", include_str!("syscalls.toml"))
+}
+
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let entity = trial.realise("entity", &ENTITIES)?;
+    let entity = trial.pick("entity", &ENTITIES)?;
     trial.pin_to_one()?;
     let count = operations(trial.spec().profile);
     trial.observe("operations", count);
@@ -74,12 +87,11 @@ fn record(trial: &mut Trial<'_>, first: &Operation, steady: &[Operation]) {
     each("calls_count", &Operation::len);
     each("maker_calls_count", &|operation| operation.by_maker().count());
     each("made_calls_count", &|operation| operation.len() - operation.by_maker().count());
-    for name in design::COUNTED {
-        each(&format!("{name}_count"), &|operation| operation.count(name));
+    for (name, response) in COUNTED {
+        each(response, &|operation| operation.count(name));
     }
-    for (response, of) in design::FIRST {
-        trial.record_one(response, of(first) as i64);
-    }
+    trial.record_one("first_calls_count", first.len() as i64);
+    trial.record_one("first_recipe_count", recipe(first) as i64);
     // Of a hand-off nothing is made, and there is nothing to tell of it.
     if steady.iter().all(|operation| operation.made.is_empty()) {
         return;
@@ -88,9 +100,8 @@ fn record(trial: &mut Trial<'_>, first: &Operation, steady: &[Operation]) {
         let made = steady.iter().flat_map(|operation| &operation.made);
         trial.record(response, 1, made.map(|cloned| of(cloned) as i64).collect());
     };
-    for (response, name) in design::FLAG_RESPONSES {
-        flags(response, &|cloned| usize::from(cloned.has(name)));
-    }
+    flags("shares_memory_count", &|cloned| usize::from(cloned.has("CLONE_VM")));
+    flags("same_process_count", &|cloned| usize::from(cloned.has("CLONE_THREAD")));
     flags("signals_end_count", &|cloned| usize::from(cloned.exit_signal != 0));
     flags("thread_flags_count", &|cloned| {
         THREAD_FLAGS.iter().filter(|name| cloned.has(name)).count()

@@ -1,12 +1,12 @@
 use super::entity::{ENTITIES, Entity};
 use super::watch::{Line, Operation, Waiting, Watched};
-use super::{recipe, shown};
+use super::{COUNTED, design, recipe, shown};
 use kit::Stop;
 use sys::calls::Cloned;
 
 /// What a level does, in a process of the test; `None` where tracing is forbidden.
 fn traced(level: &str, count: usize) -> Option<Watched> {
-    let entity: Entity = ENTITIES.iter().find(|named| named.name == level).unwrap().by;
+    let entity: Entity = ENTITIES.iter().find(|(name, _)| *name == level).unwrap().1;
     match Waiting::fork(entity, count).unwrap().watch(count) {
         Ok(watched) => Some(watched),
         Err(Stop::Unsupported(_)) => None,
@@ -15,14 +15,23 @@ fn traced(level: &str, count: usize) -> Option<Watched> {
 }
 
 #[test]
+fn levels_and_counted_calls_are_those_declared() {
+    let design = design();
+    crate::check_levels(&design, "entity", &ENTITIES);
+    for (_, response) in COUNTED {
+        assert!(design.response(response).is_some(), "{response}");
+    }
+}
+
+#[test]
 fn every_level_makes_what_it_says_and_ends_well() {
     // posix_spawn starts this program, which is another one under test; a session measures it.
-    for named in ENTITIES.iter().filter(|named| named.name != "posix_spawn") {
-        let Some(watched) = traced(named.name, 3) else { return };
-        assert_eq!(watched.exit_code, 0, "{}", named.name);
-        assert_eq!(watched.made_before, named.by.made_before, "{}", named.name);
+    for (level, entity) in ENTITIES.iter().filter(|(level, _)| *level != "posix_spawn") {
+        let Some(watched) = traced(level, 3) else { return };
+        assert_eq!(watched.exit_code, 0, "{level}");
+        assert_eq!(watched.made_before, entity.made_before, "{level}");
         let made: Vec<usize> = watched.operations.iter().map(|one| one.made.len()).collect();
-        assert_eq!(made, [named.by.makes; 3], "{}", named.name);
+        assert_eq!(made, [entity.makes; 3], "{level}");
     }
 }
 

@@ -1,11 +1,13 @@
 //! What a trap leaves behind, and one event cycle by cycle.
 
-use super::design::INTERVAL;
 use super::programs::{Event, Plan, Written};
 use super::run::{Caching, State, Way, run, state};
 use isa::pipeline::{Cell, Code, Drawing, Fate, Row, Stage, Times, What};
 use isa::{Cause, Kind, Step, csr};
 use kit::{Stop, Trial};
+
+/// The interval of the treatments whose events are drawn.
+const INTERVAL: u64 = 64;
 
 /// Steps that are drawn before the event.
 const BEFORE: usize = 2;

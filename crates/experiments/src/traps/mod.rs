@@ -3,8 +3,6 @@
 //! Programs that do one thing N times run on the machine of [`isa`] and through its pipeline; the
 //! same program without that thing runs beside them. Nothing is timed: all numbers are computed.
 
-mod claims;
-mod design;
 mod exhibits;
 mod programs;
 mod run;
@@ -12,18 +10,23 @@ mod run;
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests;
 
+use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
 use programs::{EVENTS, Event, INTERVALS, Plan};
 use run::{CACHES, Caching, Compared, STAGES, Way};
 
 /// Why are traps control hazards?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "traps", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "traps", design, trial };
 
 /// How often the event happens in a trial.
 const EVENTS_EACH: u64 = 256;
 
+fn design() -> Design {
+    crate::declared("traps", include_str!("traps.toml"))
+}
+
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let event = trial.realise("event", &EVENTS)?;
+    let event = trial.pick("event", &EVENTS)?;
     let (plan, way) = treatment(trial, event)?;
     // Nothing is timed. What the machine counts meanwhile says what computing it took.
     trial.begin()?;
@@ -43,8 +46,8 @@ fn treatment(trial: &Trial<'_>, event: Event) -> Result<(Plan, Way), Stop> {
     }
     let latency = u16::try_from(trial.number("latency")?)
         .map_err(|_| Stop::failed("no such redirect latency"))?;
-    let caching = trial.realise("cache", &CACHES)?;
-    let stage = trial.realise("stage", &STAGES)?;
+    let caching = trial.pick("cache", &CACHES)?;
+    let stage = trial.pick("stage", &STAGES)?;
     let handler_apart = caching == Caching::Apart;
     let plan = Plan { event, interval, rounds: EVENTS_EACH, handler_apart, shows_state: false };
     Ok((plan, Way { stage, latency, caching }))

@@ -9,7 +9,6 @@ use isa::encode::{
     ecall, jal, jalr, li, lw, mret, nop, sw, xori,
 };
 use isa::{Cause, Exception, Interrupt, MTIMECMP_ADDRESS, Program, csr};
-use kit::declare::Named;
 
 /// What happens N times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,28 +36,16 @@ pub(super) enum Event {
 }
 
 /// The levels of the factor `event`.
-pub(super) const EVENTS: [Named<Event>; 9] = [
-    Named::new("not_taken", "a conditional branch that is not taken", Event::NotTaken),
-    Named::new("branch", "a conditional branch that is taken", Event::Branch),
-    Named::new("jump", "jal", Event::Jump),
-    Named::new("jump_register", "jalr", Event::JumpRegister),
-    Named::new("mret", "mret without a trap before it, as a jump to mepc", Event::Return),
-    Named::new("ecall", "ecall; the handler adds 4 to mepc and returns", Event::Call),
-    Named::new(
-        "ecall_again",
-        "ecall; the handler returns without touching mepc, and adds 4 the second time",
-        Event::CallAgain,
-    ),
-    Named::new(
-        "illegal",
-        "a word that is no instruction; the handler adds 4 to mepc and returns",
-        Event::Illegal,
-    ),
-    Named::new(
-        "timer",
-        "an interrupt of the timer; the handler sets its next time and returns",
-        Event::Timer,
-    ),
+pub(super) const EVENTS: [(&str, Event); 9] = [
+    ("not_taken", Event::NotTaken),
+    ("branch", Event::Branch),
+    ("jump", Event::Jump),
+    ("jump_register", Event::JumpRegister),
+    ("mret", Event::Return),
+    ("ecall", Event::Call),
+    ("ecall_again", Event::CallAgain),
+    ("illegal", Event::Illegal),
+    ("timer", Event::Timer),
 ];
 
 impl Event {

@@ -5,7 +5,6 @@ use isa::cache::{Cache, Geometry, Outcome, Policy};
 use isa::pipeline::{Cycles, Parameters, Pipeline, Stage, Times};
 use isa::{Kind, Machine, Setup, Step, Stopped};
 use kit::Stop;
-use kit::declare::Named;
 
 /// The instruction cache: direct-mapped, so that two pieces of code of the same address modulo its
 /// size throw each other out.
@@ -19,11 +18,11 @@ const MISS_CYCLES: u16 = 10;
 const STEPS_BEYOND: u64 = 32;
 
 /// The levels of the factor `stage`.
-pub(super) const STAGES: [Named<Stage>; 4] = [
-    Named::new("ID", "decode: one instruction was fetched behind it", Stage::Decode),
-    Named::new("EX", "execute: two were", Stage::Execute),
-    Named::new("MEM", "memory: three were", Stage::Memory),
-    Named::new("WB", "write-back: four were", Stage::WriteBack),
+pub(super) const STAGES: [(&str, Stage); 4] = [
+    ("ID", Stage::Decode),
+    ("EX", Stage::Execute),
+    ("MEM", Stage::Memory),
+    ("WB", Stage::WriteBack),
 ];
 
 /// Whether there is an instruction cache, and where in it the handler lies.
@@ -35,16 +34,8 @@ pub(super) enum Caching {
 }
 
 /// The levels of the factor `cache`.
-pub(super) const CACHES: [Named<Caching>; 3] = [
-    Named::new("none", "every fetch takes a cycle", Caching::None),
-    Named::new(
-        "conflicting",
-        "1 KiB, direct-mapped, lines of 8 bytes, 10 cycles per miss; the handler lies on the lines \
-         of the loop",
-        Caching::Conflicting,
-    ),
-    Named::new("apart", "the same; the handler lies on lines of its own", Caching::Apart),
-];
+pub(super) const CACHES: [(&str, Caching); 3] =
+    [("none", Caching::None), ("conflicting", Caching::Conflicting), ("apart", Caching::Apart)];
 
 /// How the program is run.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +55,7 @@ impl Way {
         };
         let stage = self.stage;
         match event {
-            // The loop's own branch is resolved there, too, in both programs.
+            // The loop's own branch is also resolved there, in both programs.
             Event::Nothing | Event::NotTaken | Event::Branch => {
                 Parameters { branch: stage, ..textbook }
             }

@@ -1,6 +1,6 @@
 use super::exhibits::{drawing, left_behind};
 use super::programs::{EVENTS, Event, NO_INSTRUCTION, Plan, START_INSTRUCTIONS};
-use super::run::{Caching, Compared, STAGES, Way, state};
+use super::run::{CACHES, Caching, Compared, STAGES, Way, state};
 use isa::pipeline::{Depth, Stage};
 use kit::model::Profile;
 
@@ -16,28 +16,28 @@ fn way(stage: Stage, latency: u16) -> Way {
 
 #[test]
 fn what_comes_before_the_loop_is_as_long_as_it_says() {
-    for named in EVENTS {
-        let written = plan(named.by, 8).write();
+    for (name, event) in EVENTS {
+        let written = plan(event, 8).write();
         let start = (written.program.text.end - written.program.entry) / 4;
-        assert_eq!(start, START_INSTRUCTIONS, "{}", named.name);
+        assert_eq!(start, START_INSTRUCTIONS, "{name}");
     }
 }
 
 #[test]
 fn every_event_loses_what_the_rule_says_in_every_stage() {
-    for named in EVENTS {
-        for stage in STAGES {
+    for (name, event) in EVENTS {
+        for (stage_name, stage) in STAGES {
             for latency in [0, 1, 2, 4] {
-                let plan = plan(named.by, 16);
-                let compared = Compared::by(&plan, &way(stage.by, latency)).unwrap();
-                let index = u64::from(Depth::Five.index(stage.by).unwrap());
-                let rule = match named.by {
+                let plan = plan(event, 16);
+                let compared = Compared::by(&plan, &way(stage, latency)).unwrap();
+                let index = u64::from(Depth::Five.index(stage).unwrap());
+                let rule = match event {
                     Event::NotTaken => 0,
                     event => (index + u64::from(latency)) * event.traps().max(1) * ROUNDS,
                 };
-                let place = format!("{} in {} with {latency}", named.name, stage.name);
-                assert_eq!(compared.lost(named.by), rule, "{place}");
-                assert_eq!(compared.with.traps, named.by.traps() * ROUNDS, "{place}");
+                let place = format!("{name} in {stage_name} with {latency}");
+                assert_eq!(compared.lost(event), rule, "{place}");
+                assert_eq!(compared.with.traps, event.traps() * ROUNDS, "{place}");
                 assert_eq!(compared.with.cycles.retired, plan.write().retires, "{place}");
                 assert_eq!(compared.without.traps, 0, "{place}");
             }
@@ -122,27 +122,30 @@ fn a_trap_leaves_its_address_its_cause_and_the_word() {
 
 #[test]
 fn every_event_is_drawn_with_what_it_flushes() {
-    for named in EVENTS {
-        let drawing = drawing(&plan(named.by, 16), &way(Stage::WriteBack, 0)).unwrap().unwrap();
+    for (name, event) in EVENTS {
+        let drawing = drawing(&plan(event, 16), &way(Stage::WriteBack, 0)).unwrap().unwrap();
         let flushed = drawing
             .rows
             .iter()
             .filter(|row| row.cells.last() == Some(&isa::pipeline::Cell::Flushed));
-        let redirects = match named.by {
+        let redirects = match event {
             Event::NotTaken => 0,
             // The ecall, `mret`, and the ecall again.
             Event::CallAgain => 3,
             event => 1 + usize::from(event.traps() > 0),
         };
-        assert_eq!(flushed.count(), 4 * redirects, "{}", named.name);
-        assert_eq!(drawing.notes.len(), redirects, "{}", named.name);
-        assert!(drawing.cycles().count() <= 40, "{}", named.name);
+        assert_eq!(flushed.count(), 4 * redirects, "{name}");
+        assert_eq!(drawing.notes.len(), redirects, "{name}");
+        assert!(drawing.cycles().count() <= 40, "{name}");
     }
 }
 
 #[test]
 fn every_claim_is_measured_in_quick_and_the_rule_in_smoke() {
-    let design = super::design::design();
+    let design = super::design();
+    crate::check_levels(&design, "event", &EVENTS);
+    crate::check_levels(&design, "stage", &STAGES);
+    crate::check_levels(&design, "cache", &CACHES);
     let quick = design.treatments(Profile::Quick);
     for quantity in design
         .claims

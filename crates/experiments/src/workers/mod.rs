@@ -1,27 +1,47 @@
 //! The process-and-thread study: the same work done by N threads and by N processes.
 
-mod claims;
-mod design;
 mod work;
 
 use crate::support::storage::{self, Storage};
-use design::{AFFINITIES, Affinity, FILES, Files};
-use kit::model::Profile;
-use kit::workers::{Crew, Fate, MODELS, Model, crew};
+use kit::model::{Design, Profile};
+use kit::workers::{Crew, Fate, MODEL_LEVELS, Model, crew};
 use kit::{Experiment, Stop, Trial};
 use sys::pages::{Huge, Mapping};
 use sys::task::Pid;
 use work::{Amount, FILE_BYTES, Place, WORKERS, Way, Work, expected_sum, labour};
 
 /// The experiment.
-pub(crate) const EXPERIMENT: Experiment =
-    Experiment { id: "workers", design: design::design, trial };
+pub(crate) const EXPERIMENT: Experiment = Experiment { id: "workers", design, trial };
 
 /// Memory beside the buffers: the trial itself and its workers' stacks and page tables.
 const SPARE_BYTES: u64 = 64 << 20;
 
 /// Workers that live together for less than this share of the time hardly meet.
 const OVERLAP_MIN: f64 = 0.5;
+
+/// On which CPUs the workers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Affinity {
+    /// All on one.
+    One,
+    /// Wherever the scheduler puts them.
+    Free,
+}
+
+/// What the levels of the factor `affinity` stand for.
+const AFFINITIES: [(&str, Affinity); 2] = [("one", Affinity::One), ("free", Affinity::Free)];
+
+/// Whose file a worker writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Files {
+    /// Each its own.
+    Own,
+    /// All the same.
+    Shared,
+}
+
+/// What the levels of the factor `files` stand for.
+const FILES: [(&str, Files); 2] = [("own", Files::Own), ("shared", Files::Shared)];
 
 /// What one trial is to do.
 #[derive(Debug)]
@@ -33,6 +53,10 @@ struct Plan {
     files: Files,
     amount: Amount,
     seed: u64,
+}
+
+fn design() -> Design {
+    crate::declared("workers", include_str!("workers.toml"))
 }
 
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
@@ -66,13 +90,13 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
 
 impl Plan {
     fn read(trial: &Trial) -> Result<Self, Stop> {
-        let work = trial.realise("worker", WORKERS)?;
+        let work = trial.pick("worker", &WORKERS)?;
         Ok(Plan {
-            model: trial.realise("model", &MODELS)?,
+            model: trial.pick("model", &MODEL_LEVELS)?,
             work,
             count: trial.number("count")? as usize,
-            affinity: trial.realise("affinity", &AFFINITIES)?,
-            files: trial.realise("files", &FILES)?,
+            affinity: trial.pick("affinity", &AFFINITIES)?,
+            files: trial.pick("files", &FILES)?,
             amount: Amount::of(work, trial.spec().profile),
             seed: trial.spec().seed,
         })
@@ -334,4 +358,19 @@ fn touch_once(bytes: usize) -> Result<Mapping, Stop> {
         .map_err(|error| Stop::unsupported(format!("{error}: warming the memory was refused")))?;
     mapping.touch(work::STRIDE_BYTES);
     Ok(mapping)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AFFINITIES, FILES, WORKERS, design};
+    use kit::workers::MODEL_LEVELS;
+
+    #[test]
+    fn every_level_has_its_code() {
+        let design = design();
+        crate::check_levels(&design, "model", &MODEL_LEVELS);
+        crate::check_levels(&design, "worker", &WORKERS);
+        crate::check_levels(&design, "affinity", &AFFINITIES);
+        crate::check_levels(&design, "files", &FILES);
+    }
 }

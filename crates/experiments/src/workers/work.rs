@@ -1,7 +1,6 @@
 //! What the workers do, and how much of it.
 
 use crate::support::{arithmetic, random::Random};
-use kit::declare::Named;
 use kit::model::Profile;
 use kit::workers::{Refusal, Worker};
 use std::ffi::CString;
@@ -45,45 +44,15 @@ pub(super) enum Way {
     Committed,
 }
 
-/// The levels of the factor `worker`.
-pub(super) const WORKERS: &[Named<Work>] = &[
-    Named::new("cpu", "square roots, sines and cosines", Work::Cpu),
-    Named::new(
-        "mem",
-        "a buffer of 220 MiB (32 in quick, 8 in smoke), one byte per 4 KiB page written, five passes",
-        Work::Memory(Pattern::Bytes),
-    ),
-    Named::from(
-        "mem_1024",
-        "a buffer of 500 MiB (8 MiB in smoke), every 1024th integer incremented, five passes",
-        Profile::Standard,
-        Work::Memory(Pattern::Integers),
-    ),
-    Named::from(
-        "io_sync",
-        "64 KiB writes with O_SYNC at random places of a file that exists",
-        Profile::Quick,
-        Work::Files(Way::Synchronous),
-    ),
-    Named::from(
-        "io_buffered",
-        "the same writes without O_SYNC: they end in the page cache",
-        Profile::Quick,
-        Work::Files(Way::Buffered),
-    ),
-    Named::from(
-        "io_fflush",
-        "fopen to append, fwrite of 64 KiB, fflush, fclose, again and again; the file is removed \
-         every 64 times",
-        Profile::Quick,
-        Work::Files(Way::Flushed),
-    ),
-    Named::from(
-        "io_fsync",
-        "64 KiB writes at random places, each followed by fsync",
-        Profile::Quick,
-        Work::Files(Way::Committed),
-    ),
+/// What the levels of the factor `worker` stand for.
+pub(super) const WORKERS: [(&str, Work); 7] = [
+    ("cpu", Work::Cpu),
+    ("mem", Work::Memory(Pattern::Bytes)),
+    ("mem_1024", Work::Memory(Pattern::Integers)),
+    ("io_sync", Work::Files(Way::Synchronous)),
+    ("io_buffered", Work::Files(Way::Buffered)),
+    ("io_fflush", Work::Files(Way::Flushed)),
+    ("io_fsync", Work::Files(Way::Committed)),
 ];
 
 /// The size of one write.
@@ -298,9 +267,9 @@ mod tests {
 
     #[test]
     fn every_kind_of_work_counts_something() {
-        for named in WORKERS {
+        for (level, work) in WORKERS {
             for profile in [Profile::Smoke, Profile::Quick, Profile::Thorough] {
-                assert!(Amount::of(named.by, profile).expected(named.by) > 0, "{}", named.name);
+                assert!(Amount::of(work, profile).expected(work) > 0, "{level}");
             }
         }
     }

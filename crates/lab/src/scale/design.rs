@@ -3,11 +3,10 @@
 use crate::cli::scale::{ScaleArgs, WorkFrom};
 use analysis::scaling::{COPIES, WORK, WORKERS};
 use anyhow::bail;
-use kit::declare::{factor, level, ratio, remark, response};
-use kit::subject::{AGAIN, CPU, WALL};
+use model::measures::{self, AGAIN, CPU, WALL};
 use model::{
-    Cell, Control, Design, Factor, Grid, Metric, Needs, Pick, Profile, Response, Stream, Subject,
-    SubjectLimits, Unit,
+    Card, Cell, Control, Design, Factor, Finding, Grid, Level, Metric, Needs, Pick, Profile,
+    Quantity, Response, Stream, Subject, SubjectLimits, Unit,
 };
 use std::collections::BTreeMap;
 
@@ -42,7 +41,7 @@ pub(super) fn design(args: &ScaleArgs, cpus: usize) -> anyhow::Result<Design> {
         levels.insert(0, 1);
     }
     let copies = args.copies.then(|| at_once(&levels, cpus)).transpose()?;
-    let mut responses = kit::subject::responses();
+    let mut responses = measures::responses();
     responses.extend(work(args)?);
     let subject = subject(args, copies)?;
     let design = Design {
@@ -129,35 +128,31 @@ fn work(args: &ScaleArgs) -> anyhow::Result<Option<Response>> {
     }
     let unit = args.unit.clone().unwrap_or_else(|| "operations".into());
     let source = format!("what it prints, the last match of {regex}");
-    Ok(Some(
-        response(WORK, "work done", Unit::Other(unit))
-            .card("where the program itself begins to count", "where it ends", "", &source)
-            .build(),
-    ))
+    let card = Card::new("where the program itself begins to count", "where it ends", "", &source);
+    Ok(Some(Response::new(WORK, "work done", Unit::Other(unit), card)))
 }
 
 fn factors(levels: &[u64], copies: Option<u64>) -> Vec<Factor> {
+    let factor = |name: &str, about: &str, levels: Vec<Level>| Factor {
+        name: name.into(),
+        about: about.into(),
+        levels,
+        baseline: "1".into(),
+        unit: None,
+    };
+    let mut ascending = levels.to_vec();
+    ascending.sort_unstable();
+    let workers = ascending.iter().map(|n| Level::number(*n, &format!("{{{WORKERS}}} is {n}")));
     let mut all = vec![
-        factor(WORKERS, "how many workers the command is told to use", "1")
-            .numbers(Profile::Smoke, "", levels)
-            .build(),
-        factor(AGAIN, "whether it is the second of two identical treatments", "no")
-            .level(level("no", "as the other factors say"))
-            .level(level("yes", "the very same once more: the A/A control"))
-            .build(),
+        factor(WORKERS, "how many workers the command is told to use", workers.collect()),
+        measures::again(),
     ];
-    for level in &mut all[0].levels {
-        level.about = format!("{{{WORKERS}}} is {}", level.name);
-    }
     if let Some(copies) = copies {
         let about = "how many separate copies of the command run at once, each with its n workers";
-        let many = copies.to_string();
-        all.push(
-            factor(COPIES, about, "1")
-                .level(level("1", "the command alone"))
-                .level(level(&many, "copies that share the machine and nothing of the program"))
-                .build(),
-        );
+        let many = "copies that share the machine and nothing of the program";
+        let levels =
+            vec![Level::new("1", "the command alone"), Level::new(&copies.to_string(), many)];
+        all.push(factor(COPIES, about, levels));
     }
     all
 }
@@ -177,7 +172,7 @@ fn grids(levels: &[u64], copies: Option<u64>) -> Vec<Grid> {
 }
 
 /// The speedups, that of as many workers as there are CPUs first.
-fn findings(levels: &[u64], cpus: u64, counted: bool) -> Vec<model::Finding> {
+fn findings(levels: &[u64], cpus: u64, counted: bool) -> Vec<Finding> {
     let mut order: Vec<u64> = levels.iter().copied().filter(|n| *n > 1).collect();
     order.sort_by_key(|n| (*n > cpus, n.abs_diff(cpus)));
     order.into_iter().map(|n| finding(n, counted)).collect()
@@ -185,14 +180,16 @@ fn findings(levels: &[u64], cpus: u64, counted: bool) -> Vec<model::Finding> {
 
 /// How much faster n workers are; where the work is counted they may do another amount of it, and
 /// the elapsed time alone is no speedup.
-fn finding(n: u64, counted: bool) -> model::Finding {
+fn finding(n: u64, counted: bool) -> Finding {
     let at = |n: u64| Cell::new([(WORKERS, n.to_string().as_str())]);
+    let ratio =
+        |of: u64, to: u64| Quantity::Ratio { response: WALL.into(), of: at(of), to: at(to) };
     let (sentence, quantity) = if counted {
-        (format!("With n {n}: {{}} times the elapsed time of n 1."), ratio(WALL, at(n), at(1)))
+        (format!("With n {n}: {{}} times the elapsed time of n 1."), ratio(n, 1))
     } else {
-        (format!("With n {n}: {{}} times as fast as with n 1."), ratio(WALL, at(1), at(n)))
+        (format!("With n {n}: {{}} times as fast as with n 1."), ratio(1, n))
     };
-    remark(&format!("wall_{n}"), &sentence, quantity)
+    Finding { id: format!("wall_{n}"), sentence, quantity, drives: false }
 }
 
 fn control(response: &str) -> Control {

@@ -2,11 +2,10 @@
 
 use crate::cli::WhyArgs;
 use anyhow::bail;
-use kit::declare::{cell, factor, level, ratio, remark};
-use kit::{squeeze, subject};
+use kit::squeeze;
 use model::{
-    BESIDE, Cell, Control, Design, Finding, NOTHING, NOTHING_AGAIN, Needs, Resource, Squeeze,
-    Subject,
+    BESIDE, Cell, Control, Design, Factor, Finding, Level, NOTHING, NOTHING_AGAIN, Needs, Quantity,
+    Resource, Squeeze, Subject, measures,
 };
 
 /// The factor.
@@ -33,10 +32,10 @@ pub(super) fn design(args: &WhyArgs) -> anyhow::Result<Design> {
         question: "Which resource does this command live on?".into(),
         method: method(&program, cpus.len() - program.len()),
         factors: vec![levels(&resources)],
-        responses: subject::responses().into_iter().chain(squeeze::responses()).collect(),
+        responses: measures::responses().into_iter().chain(squeeze::responses()).collect(),
         findings: resources.iter().map(|it| finding(*it, &squeezed(it)[1])).collect(),
         controls: vec![Control {
-            response: subject::WALL.into(),
+            response: measures::WALL.into(),
             a: at(NOTHING),
             b: at(NOTHING_AGAIN),
         }],
@@ -63,7 +62,7 @@ pub(super) fn design(args: &WhyArgs) -> anyhow::Result<Design> {
 }
 
 fn at(level: &str) -> Cell {
-    cell([(FACTOR, level)])
+    Cell::new([(FACTOR, level)])
 }
 
 /// The resources asked for, in their order; none named means all.
@@ -92,20 +91,27 @@ fn program_cpus(cpus: &[u32]) -> Vec<u32> {
     cpus[kept..].to_vec()
 }
 
-fn levels(resources: &[Resource]) -> model::Factor {
-    let mut built = factor(FACTOR, "what is taken from the command", NOTHING)
-        .level(level(NOTHING, "nothing; the co-runners are there and idle"))
-        .level(level(NOTHING_AGAIN, "the same again: a control"));
+fn levels(resources: &[Resource]) -> Factor {
+    let mut levels = vec![
+        Level::new(NOTHING, "nothing; the co-runners are there and idle"),
+        Level::new(NOTHING_AGAIN, "the same again: a control"),
+    ];
     if resources.iter().any(|it| it.compared_with() == BESIDE) {
-        built = built.level(level(BESIDE, "nothing but quiet: a CPU beside it does arithmetic"));
+        levels.push(Level::new(BESIDE, "nothing but quiet: a CPU beside it does arithmetic"));
     }
     for resource in resources {
-        for percent in resource.strengths() {
-            let about = about(*resource, percent);
-            built = built.level(level(&Squeeze::Take(*resource, percent).level(), &about));
-        }
+        let squeezed = resource.strengths().map(|percent| {
+            Level::new(&Squeeze::Take(*resource, percent).level(), &about(*resource, percent))
+        });
+        levels.extend(squeezed);
     }
-    built.build()
+    Factor {
+        name: FACTOR.into(),
+        about: "what is taken from the command".into(),
+        levels,
+        baseline: NOTHING.into(),
+        unit: None,
+    }
 }
 
 fn about(resource: Resource, percent: u32) -> String {
@@ -134,8 +140,9 @@ fn about(resource: Resource, percent: u32) -> String {
 fn finding(resource: Resource, strong: &str) -> Finding {
     let words = resource.words();
     let sentence = format!("It takes {{}} times as long at {strong}, where {words} is taken.");
-    let quantity = ratio(subject::WALL, at(strong), at(resource.compared_with()));
-    Finding { drives: true, ..remark(resource.name(), &sentence, quantity) }
+    let (of, to) = (at(strong), at(resource.compared_with()));
+    let quantity = Quantity::Ratio { response: measures::WALL.into(), of, to };
+    Finding { id: resource.name().into(), sentence, quantity, drives: true }
 }
 
 fn method(program: &[u32], kept: usize) -> String {

@@ -26,20 +26,30 @@ fn version(manifest: &Value, id: &str) -> Option<u64> {
 /// The sessions in which an experiment may be recorded: the whole catalog, and what came to it since.
 const WHOLE: [&str; 4] = ["base", "speedup", "servers", "core"];
 
+/// An experiment that is new may wait for its recording; one that changed may not.
 #[test]
-fn every_experiment_is_recorded_as_it_is_today() {
+fn every_recorded_experiment_is_recorded_as_it_is_today() {
     let sessions = WHOLE.map(|name| (manifest(name), measured(name)));
+    let mut unrecorded = Vec::new();
     for experiment in experiments::CATALOG {
         let design = (experiment.design)();
-        let (wanted, id) = (Some(design.version.into()), format!("{:?}", design.id));
-        let mut versions = sessions.iter().map(|(manifest, _)| version(manifest, &design.id));
+        let id = format!("{:?}", design.id);
+        let versions: Vec<u64> =
+            sessions.iter().filter_map(|(manifest, _)| version(manifest, &design.id)).collect();
+        if versions.is_empty() {
+            unrecorded.push(design.id);
+            continue;
+        }
         assert!(
-            versions.any(|version| version == wanted),
+            versions.contains(&design.version.into()),
             "no session in recorded/ has {} as it is in the catalog: cargo xtask record",
             design.id
         );
         let is_there = sessions.iter().any(|(_, measured)| measured.contains(&id));
         assert!(is_there, "{id} has no trial there: cargo xtask record");
+    }
+    if !unrecorded.is_empty() {
+        println!("not recorded yet: {}; cargo xtask record", unrecorded.join(", "));
     }
 }
 

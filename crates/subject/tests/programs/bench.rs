@@ -1,7 +1,7 @@
 //! One program, conducted once by a runner of its own.
 
 use libtest_mimic::{Failed, Trial as Test};
-use model::{Cell, Design, Outcome, Profile, Record, Subject, Unit};
+use model::{Card, Cell, Design, Factor, Level, Outcome, Profile, Record, Response, Subject, Unit};
 use runner::{Order, Runner, Settings};
 use std::path::{Path, PathBuf};
 
@@ -24,14 +24,20 @@ pub(crate) fn script(text: &str) -> Subject {
 
 /// A design with a subject and one factor `n`, which is 3.
 pub(crate) fn design(subject: Subject) -> Design {
-    let level = |name: &str| kit::declare::level(name, "so many");
-    let mut responses = kit::subject::responses();
+    let mut responses = model::measures::responses();
     for metric in &subject.metrics {
-        responses.push(kit::declare::response(&metric.response, "picked", Unit::Count).build());
+        let card = Card::default();
+        responses.push(Response::new(&metric.response, "picked", Unit::Count, card));
     }
     Design {
         id: "programs".into(),
-        factors: vec![kit::declare::factor("n", "how many", "3").level(level("3")).build()],
+        factors: vec![Factor {
+            name: "n".into(),
+            about: "how many".into(),
+            levels: vec![Level::new("3", "n is 3")],
+            baseline: "3".into(),
+            unit: None,
+        }],
         responses,
         time_limit_ms: TIME_LIMIT_MS,
         subject: Some(subject),

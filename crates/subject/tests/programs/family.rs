@@ -2,8 +2,8 @@
 
 use crate::bench::{conduct, design, measured, observed, outcome, program, script, test, value};
 use crate::student::{Programs, tell, within};
-use kit::subject as responses;
 use libtest_mimic::Trial as Test;
+use model::measures as responses;
 use model::{Design, Outcome, Phase, Subject};
 
 pub(crate) fn tests() -> Vec<Test> {

@@ -2,8 +2,8 @@
 
 use crate::bench::{measured, observed, outcome, program, script, seen, test, value};
 use crate::student::Programs;
-use kit::subject as responses;
 use libtest_mimic::Trial as Test;
+use model::measures as responses;
 use model::{Outcome, Subject, SubjectLimits};
 
 pub(crate) fn tests() -> Vec<Test> {

@@ -1,8 +1,8 @@
 //! Programs of a student's kind, in C and unchanged: workers that compute, fill memory, or write.
 
 use crate::bench::{measured, observed, program, script, test, value};
-use kit::subject as responses;
 use libtest_mimic::Trial as Test;
+use model::measures as responses;
 use model::{Record, Subject};
 use std::path::Path;
 use std::process::Command;

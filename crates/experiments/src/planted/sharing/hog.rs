@@ -42,11 +42,8 @@ const OWN_BYTES_UNKNOWN: u64 = 1 << 20;
 /// What a cache line is supposed to hold.
 const LINE_BYTES: u64 = 64;
 
-/// The most that the hog copies through.
-const BYTES_MAX: u64 = 256 << 20;
-
-/// What both threads together need.
-pub(super) const MEMORY_BYTES_MAX: u64 = 2 * BYTES_MAX;
+/// The most that the hog copies through, and the walker walks through.
+pub(super) const BYTES_MAX: u64 = 256 << 20;
 
 /// The hog is felt where it makes a walk at least so many times as long, in the trial's own look
 /// beforehand.

@@ -1,10 +1,9 @@
 //! What is measured of a program of the user's, whatever it is: the responses that every trial of a
-//! [`model::Subject`] records, with their definition cards.
+//! [`crate::Subject`] records, with their definition cards.
 //!
-//! Whoever makes such a design chooses among them; the trial records them all.
+//! A design uses some of them; the trial records them all.
 
-use crate::declare::response;
-use model::{Center, Response, Unit};
+use crate::{Card, Center, Factor, Level, Response, Unit};
 
 /// From the last moment before the program's exec until its own process has ended.
 pub const WALL: &str = "wall_ns";
@@ -54,6 +53,20 @@ pub const LOOKING: &str = "looking_cpu_ns";
 /// The factor that tells the second of two identical treatments, the A/A control, from the first.
 pub const AGAIN: &str = "again";
 
+/// Returns that factor.
+pub fn again() -> Factor {
+    Factor {
+        name: AGAIN.into(),
+        about: "whether it is the second of two identical treatments".into(),
+        levels: vec![
+            Level::new("no", "as the other factors say"),
+            Level::new("yes", "the very same once more: the A/A control"),
+        ],
+        baseline: "no".into(),
+        unit: None,
+    }
+}
+
 /// A number of bytes: `4096`, `512MiB`, `1.5 GB`. Powers of 1000 (kB, MB, GB, TB) and of 1024 (KiB,
 /// MiB, GiB, TiB); none if it is no such text, or more than 2⁶³.
 pub fn bytes(text: &str) -> Option<u64> {
@@ -87,12 +100,10 @@ const LOOKS: &str = "at looks some milliseconds apart: what rises and falls betw
 /// All of them, in the order in which people read them.
 pub fn responses() -> Vec<Response> {
     let of = |name: &str, label: &str, unit: Unit, corrected: &str, source: &str| {
-        response(name, label, unit).card(
-            "right before the program's exec",
-            "when its own process has ended; what is summed goes on to the end of what outlives it",
-            corrected,
-            source,
-        )
+        let to =
+            "when its own process has ended; what is summed goes on to the end of what outlives it";
+        let card = Card::new("right before the program's exec", to, corrected, source);
+        Response::new(name, label, unit, card)
     };
     let usage = "getrusage(RUSAGE_CHILDREN), when all were waited for";
     let io = "/proc/self/io of the trial, to which the kernel adds its children's, less its own";
@@ -100,26 +111,26 @@ pub fn responses() -> Vec<Response> {
     let resident = "VmRSS of /proc/PID/status of each process, and ru_maxrss of the largest";
     let tasks = "/proc/PID/task/TID/schedstat of each thread, where 90 % of the CPU time was seen";
     let busiest = "over as many slots as workers, filled by the threads that want most";
-    [
+    vec![
         of(WALL, "elapsed time", Unit::Ns, "", "clock_gettime(CLOCK_MONOTONIC)"),
         of(CPU, "CPU time", Unit::Ns, TREE, usage),
         of(CPU_SHARE, "CPU use", Unit::Ppm, "CPU time by elapsed time: 100 % is one CPU", usage),
-        of(PEAK_PSS, "peak memory (PSS)", Unit::Bytes, LOOKS, shares).center(Center::Max),
-        of(PEAK_RSS, "peak memory (RSS)", Unit::Bytes, LOOKS, resident).center(Center::Max),
+        of(PEAK_PSS, "peak memory (PSS)", Unit::Bytes, LOOKS, shares).centred(Center::Max),
+        of(PEAK_RSS, "peak memory (RSS)", Unit::Bytes, LOOKS, resident).centred(Center::Max),
         of(PEAK_CGROUP, "peak memory (cgroup)", Unit::Bytes, TREE, "the memory cgroup's peak")
-            .center(Center::Max),
-        of(READ, "bytes read", Unit::Bytes, TREE, io).center(Center::Sum),
-        of(WRITTEN, "bytes written", Unit::Bytes, TREE, io).center(Center::Sum),
-        of(STORAGE_READ, "bytes read from storage", Unit::Bytes, TREE, io).center(Center::Sum),
-        of(STORAGE_WRITTEN, "bytes written to storage", Unit::Bytes, TREE, io).center(Center::Sum),
-        of(MINOR_FAULTS, "minor faults", Unit::Count, TREE, usage).center(Center::Sum),
-        of(MAJOR_FAULTS, "major faults", Unit::Count, TREE, usage).center(Center::Sum),
-        of(VOLUNTARY, "voluntary switches", Unit::Count, TREE, usage).center(Center::Sum),
-        of(INVOLUNTARY, "involuntary switches", Unit::Count, TREE, usage).center(Center::Sum),
+            .centred(Center::Max),
+        of(READ, "bytes read", Unit::Bytes, TREE, io).centred(Center::Sum),
+        of(WRITTEN, "bytes written", Unit::Bytes, TREE, io).centred(Center::Sum),
+        of(STORAGE_READ, "bytes read from storage", Unit::Bytes, TREE, io).centred(Center::Sum),
+        of(STORAGE_WRITTEN, "bytes written to storage", Unit::Bytes, TREE, io).centred(Center::Sum),
+        of(MINOR_FAULTS, "minor faults", Unit::Count, TREE, usage).centred(Center::Sum),
+        of(MAJOR_FAULTS, "major faults", Unit::Count, TREE, usage).centred(Center::Sum),
+        of(VOLUNTARY, "voluntary switches", Unit::Count, TREE, usage).centred(Center::Sum),
+        of(INVOLUNTARY, "involuntary switches", Unit::Count, TREE, usage).centred(Center::Sum),
         of(QUEUE_WAIT, "wait for a CPU", Unit::Ns, "over all its threads", tasks)
-            .center(Center::Sum),
-        of(BLOCKED, "blocked", Unit::Ns, busiest, tasks).center(Center::Sum),
-        of(ABSENT, "without a worker", Unit::Ns, busiest, tasks).center(Center::Sum),
+            .centred(Center::Sum),
+        of(BLOCKED, "blocked", Unit::Ns, busiest, tasks).centred(Center::Sum),
+        of(ABSENT, "without a worker", Unit::Ns, busiest, tasks).centred(Center::Sum),
         of(
             THROTTLED,
             "held back by a quota",
@@ -127,16 +138,13 @@ pub fn responses() -> Vec<Response> {
             "over all CPUs; of a quota of its own",
             "cpu.stat of its cgroup",
         )
-        .center(Center::Sum),
+        .centred(Center::Sum),
         of(PROCESSES, "processes at once", Unit::Count, LOOKS, "/proc/PID/task/TID/children")
-            .center(Center::Max),
-        of(THREADS, "threads at once", Unit::Count, LOOKS, "/proc/PID/task").center(Center::Max),
+            .centred(Center::Max),
+        of(THREADS, "threads at once", Unit::Count, LOOKS, "/proc/PID/task").centred(Center::Max),
         of(LOOKING, "CPU time of looking", Unit::Ns, "", "CLOCK_THREAD_CPUTIME_ID of the looker")
-            .center(Center::Sum),
+            .centred(Center::Sum),
     ]
-    .into_iter()
-    .map(crate::declare::ResponseBuilder::build)
-    .collect()
 }
 
 #[cfg(test)]

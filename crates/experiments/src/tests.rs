@@ -1,0 +1,143 @@
+use super::{CATALOG, PLANTED};
+use kit::model::{Profile, Unit};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// The responses of this prefix are tags, which analysis gives to trials.
+const TAG: &str = "tag_";
+
+const SUFFIXED: [Unit; 5] = [Unit::Ns, Unit::Bytes, Unit::Count, Unit::Ppm, Unit::PerSecond];
+
+#[test]
+fn every_design_is_consistent_and_named_like_its_experiment() {
+    for experiment in CATALOG {
+        let design = (experiment.design)();
+        assert_eq!(design.id, experiment.id);
+        if let Err(error) = design.check() {
+            panic!("{error}");
+        }
+        assert!(!design.treatments(Profile::Smoke).is_empty(), "{} in smoke", design.id);
+        assert!(design.question.ends_with('?'), "{} asks nothing", design.id);
+        assert!(!design.findings.is_empty(), "{} answers nothing", design.id);
+        for response in &design.responses {
+            assert!(!response.card.from.is_empty(), "{} has no card", response.name);
+            assert!(!response.card.source.is_empty(), "{} has no source", response.name);
+        }
+    }
+}
+
+#[test]
+fn larger_profiles_measure_at_least_as_much() {
+    let profiles = [Profile::Smoke, Profile::Quick, Profile::Standard, Profile::Thorough];
+    for experiment in CATALOG {
+        let design = (experiment.design)();
+        for pair in profiles.windows(2) {
+            let (less, more) = (design.treatments(pair[0]), design.treatments(pair[1]));
+            assert!(less.iter().all(|t| more.contains(t)), "{}: {pair:?}", design.id);
+        }
+    }
+}
+
+#[test]
+fn what_a_quantity_compares_is_measured_in_some_profile() {
+    for experiment in CATALOG {
+        let design = (experiment.design)();
+        let all = design.treatments(Profile::Thorough);
+        let quantities = design
+            .findings
+            .iter()
+            .map(|finding| (&finding.id, &finding.quantity))
+            .chain(design.claims.iter().map(|claim| (&claim.id, &claim.quantity)));
+        for (id, quantity) in quantities {
+            for cell in quantity.cells() {
+                let met = all.iter().any(|treatment| treatment.matches(cell));
+                assert!(met, "{} {id}: nothing matches {cell:?}", design.id);
+            }
+        }
+    }
+}
+
+/// Compares the names of the responses that an experiment declares with the string literals of its
+/// files and of the modules of `support` that they import, in both directions.
+///
+/// The test cannot see whether a literal reaches [`kit::Trial::record`], nor in which treatments, nor,
+/// among names that only code has, one without the suffix of a unit. The names that trials really
+/// record are compared with the declared ones where all experiments run (`lab/tests/face.rs`).
+#[test]
+fn responses_are_declared_and_recorded_under_the_same_names() {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let (mut declared_anywhere, mut wrong) = (BTreeSet::new(), Vec::new());
+    for experiment in CATALOG.iter().chain(PLANTED) {
+        let design = (experiment.design)();
+        let code = code(&source.join(experiment.id.replacen("planted_", "planted/", 1)));
+        let shared: String = imported(&code).map(|module| read(&source.join(module))).collect();
+        let declared: BTreeSet<&str> = design.responses.iter().map(|it| it.name.as_str()).collect();
+        let (own, shared) = (literals(&code), literals(&shared));
+        for name in declared.iter().filter(|name| !name.starts_with(TAG)) {
+            if !own.contains(*name) && !shared.contains(*name) {
+                wrong.push(format!("{}: no code names the response {name}", design.id));
+            }
+        }
+        for name in own.into_iter().filter(|name| looks_like_a_response(name)) {
+            if !declared.contains(name) && design.factor(name).is_none() {
+                wrong.push(format!("{}: its code names {name}, which is not declared", design.id));
+            }
+        }
+        declared_anywhere.extend(declared.into_iter().map(str::to_string));
+    }
+    let support = code(&source.join("support"));
+    for name in literals(&support).into_iter().filter(|name| looks_like_a_response(name)) {
+        if !declared_anywhere.contains(name) {
+            wrong.push(format!("support: no experiment declares {name}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns the code of `PLACE.rs`, or of all files in the folder `PLACE`, without tests.
+fn code(place: &Path) -> String {
+    let file = place.with_extension("rs");
+    if file.is_file() {
+        return read(&file);
+    }
+    let entries = std::fs::read_dir(place).unwrap();
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.is_dir() || path.extension().is_some_and(|it| it == "rs"));
+    paths.iter().map(|path| if path.is_dir() { code(path) } else { read(path) }).collect()
+}
+
+fn read(file: &Path) -> String {
+    if file.ends_with("tests.rs") {
+        return String::new();
+    }
+    let text = std::fs::read_to_string(file).unwrap();
+    text.split("\nmod tests {").next().unwrap_or_default().to_string()
+}
+
+/// Returns the files of `support` that code imports.
+fn imported(code: &str) -> impl Iterator<Item = String> {
+    let lines = code.lines().filter(|line| line.contains("support::"));
+    let words = lines.flat_map(|line| line.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    let modules = ["counting", "party", "passes", "storage"];
+    let used: BTreeSet<&str> = words.filter(|word| modules.contains(word)).collect();
+    used.into_iter().map(|module| format!("support/{module}.rs")).collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the string literals that can be names, except those of observed facts and of checks.
+fn literals(code: &str) -> BTreeSet<&str> {
+    let pieces: Vec<&str> = code.split('"').collect();
+    let is_name = |piece: &str| {
+        !piece.is_empty() && piece.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let is_no_record =
+        |before: &str| ["observe(", "check("].iter().any(|call| before.trim_end().ends_with(call));
+    pieces
+        .windows(2)
+        .filter(|pair| is_name(pair[1]) && !is_no_record(pair[0]))
+        .map(|pair| pair[1])
+        .collect()
+}
+
+fn looks_like_a_response(name: &str) -> bool {
+    SUFFIXED.iter().filter_map(Unit::suffix).any(|suffix| name.ends_with(suffix))
+}
