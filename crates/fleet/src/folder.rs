@@ -235,7 +235,7 @@ impl Published {
         let (restart, job, node) = (parts.next()?, parts.next()?, parts.next()?);
         let fits = names::host("", node).is_ok() && names::node("", job).is_ok();
         let read = Self::new(node, job, restart.parse().ok().filter(|_| fits)?);
-        // "+1" and "01" are numbers, too.
+        // "+1" and "01" are also numbers.
         (read.name == name).then_some(read)
     }
 }

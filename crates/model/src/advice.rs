@@ -5,13 +5,13 @@ use serde::{Deserialize, Serialize};
 /// How a stated load can be borne, from what a session measured. It can always be computed again
 /// from the session's folder and the load.
 ///
-/// All numbers of a model are reckoned from the **worst end** of the intervals behind them, but for
+/// All numbers of a model are computed from the **worst end** of the intervals behind them, except
 /// those that say `point`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Advice {
     /// [`crate::ADVICE_FORMAT`] of the writer.
     pub format: u32,
-    /// Version of the scruple that reckoned.
+    /// Version of the scruple that computed this.
     pub scruple: String,
     /// The session's name.
     pub session: String,
@@ -32,7 +32,7 @@ pub struct Advice {
     pub measured: Vec<MeasuredProgram>,
     /// What the session cannot answer, and what would.
     pub gaps: Vec<Gap>,
-    /// What was played request by request; null where formulas alone were reckoned with.
+    /// What was simulated request by request; null where formulas alone were used.
     pub simulated: Option<Simulated>,
 }
 

@@ -136,11 +136,11 @@ pub struct ComparedRow {
 /// in common.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionEffect {
-    /// Side over base; null where it cannot be formed (a base that is not told from 0, fewer than 2
+    /// Side over base; null where it cannot be formed (a base indistinguishable from 0, fewer than 2
     /// numbers on a side), and where `difference` says it better.
     pub ratio: Option<Estimate>,
     /// Side less base, in the number's own terms: for findings that are no multiples of anything
-    /// (shares, exponents, R², frequencies), and where a base that is not told from 0 leaves no
+    /// (shares, exponents, R², frequencies), and where a base indistinguishable from 0 leaves no
     /// ratio.
     pub difference: Option<Estimate>,
     /// What the interval is made of.

@@ -47,7 +47,7 @@ pub struct KneeTrial {
     pub open: u64,
     /// The median of the response time, in ns; null where too many requests were given up to know.
     pub p50_ns: Option<u64>,
-    /// Its 95th percentile, likewise.
+    /// Its 95th percentile, from the same requests.
     pub p95_ns: Option<u64>,
     /// The 95th percentile of the service time, in ns: what a closed loop would have shown.
     pub service_p95_ns: Option<u64>,

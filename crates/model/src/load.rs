@@ -58,7 +58,7 @@ pub struct LoadPlan {
     pub body_bytes: u64,
     /// How requests come.
     pub arrivals: Arrivals,
-    /// Connections: so many in a closed loop, so many at most in an open one. 1 to 65,536.
+    /// Connections: that number in a closed loop, at most that number in an open one. 1 to 65,536.
     pub connections: u32,
     /// Whether a connection serves request after request; otherwise each has its own.
     pub keep_alive: bool,
@@ -112,7 +112,7 @@ pub struct LoadCounts {
     pub unsent: u64,
 }
 
-/// A time that so many percent of requests did not exceed.
+/// A time that a stated percentage of requests did not exceed.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadPercentile {
     /// In percent, 0 to 100.
@@ -193,7 +193,7 @@ pub struct LawCheck {
 /// A mode of connecting that is the kernel's back-off after a lost SYN and not the server's time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SynBackoff {
-    /// So many seconds after the first SYN, one of the moments at which this kernel sends it again:
+    /// Seconds after the first SYN, one of the moments at which this kernel sends it again:
     /// 1, 3, 7, 15…; from Linux 6.5 on 1, 2, 3, 4, 5, 7, 11…
     pub seconds: u32,
     /// Requests whose connecting took so long (to 0.1 s above).

@@ -173,7 +173,7 @@ impl<'de> Deserialize<'de> for Name {
         impl Visitor<'_> for Text {
             type Value = Name;
 
-            // What serde says of a `String`, so that a broken line is told in the same words.
+            // What serde says of a `String`, so that the error of a broken line has the same words.
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("a string")
             }

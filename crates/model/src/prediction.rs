@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 pub enum ServerKind {
     /// One thread that serves one request after the other.
     Single,
-    /// So many threads or processes, each with one request at a time, waits included.
+    /// That number of threads or processes, each with one request at a time, waits included.
     Pool(u32),
     /// A thread, or a process, for each connection or request.
     Each,
-    /// An event loop on so many threads: what waits holds none.
+    /// An event loop on that number of threads: a waiting request holds none.
     EventLoop(u32),
 }
 
@@ -30,8 +30,8 @@ pub enum ServerLimit {
     Nothing,
 }
 
-/// What a request asks of a server, as two loads told it: one request at a time, and as many as it
-/// answers.
+/// What a request asks of a server, computed from two loads: one request at a time, and as many as
+/// it answers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerDemand {
     /// The mean response time of a request alone, in ns.
@@ -116,7 +116,7 @@ pub struct LoadPrediction {
     pub format: u32,
     /// The version of scruple.
     pub scruple: String,
-    /// The load, but for arrivals, connections and time, which differ from step to step.
+    /// The load, except arrivals, connections and time, which differ from step to step.
     pub plan: LoadPlan,
     /// What the server is taken for.
     pub server: ServerKind,

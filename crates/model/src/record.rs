@@ -185,7 +185,7 @@ pub struct Counters {
     pub wall_ns: u64,
     /// CPU time in user mode, of this process and the children it awaited.
     pub user_ns: Option<u64>,
-    /// CPU time in the kernel, likewise.
+    /// CPU time in the kernel, of the same processes.
     pub system_ns: Option<u64>,
     /// Faults served without I/O.
     pub minor_faults: Option<u64>,
@@ -271,7 +271,7 @@ mod tests {
     use super::{Check, Counters, Record, Series};
 
     /// A reader holds all trials of a session, a hundred thousand of them: what a record has beside
-    /// its observations. Whoever adds a field pays for it in every trial; raise the bound knowingly.
+    /// its observations. A new field costs memory in every trial; raise the bound knowingly.
     #[test]
     fn a_record_is_small() {
         assert!(size_of::<Record>() <= 712, "{} bytes", size_of::<Record>());

@@ -101,7 +101,7 @@ pub enum ScaleLoss {
     Blocked,
     /// There were fewer workers than n.
     Absent,
-    /// On no CPU: waiting, blocked and absent could not be told apart.
+    /// On no CPU: waiting, blocked and absent could not be distinguished.
     OffCpu,
     /// What the parts leave over; below 0 where a time was counted twice.
     Rest,

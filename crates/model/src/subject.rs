@@ -43,8 +43,8 @@ pub struct Subject {
     /// The levels that stand for several arguments, or for none, by factor and level. Where their
     /// placeholder is a whole argument of a command, these take its place.
     pub lists: BTreeMap<String, BTreeMap<String, Vec<String>>>,
-    /// How many workers it is told to use, mostly `{n}`; empty where that is not known. With
-    /// placeholders. So many of its threads, the busiest, are asked what kept them waiting.
+    /// How many workers it is asked to use, mostly `{n}`; empty where that is not known. With
+    /// placeholders. That number of its threads, the busiest, are asked what kept them waiting.
     pub workers: String,
     /// How often its processes are looked at for their memory and their waiting, in milliseconds;
     /// none means as often as costs little, 0 never.
@@ -83,7 +83,7 @@ pub struct Metric {
     /// response in nanoseconds.
     pub scale: f64,
     /// Into how many parts the unit is divided in the integer that is stored, which is the number
-    /// found times `scale` times this, rounded, as an observation over so many operations
+    /// found times `scale` times this, rounded, as an observation over that number of operations
     /// ([`crate::Series::per`]): 1 where parts mean nothing, as of nanoseconds, and 1,000,000 keeps
     /// six places of a ratio. At least 1.
     #[serde(default = "whole")]
@@ -337,13 +337,13 @@ mod tests {
         let lists = [("threads".to_string(), levels.into())].into();
         let subject = Subject { lists, ..Subject::default() };
         let command = list(&["xz", "{threads}", "a{threads}b", "{scratch}", "{}"]);
-        let told = |level: &str| {
+        let arguments = |level: &str| {
             let treatment = Treatment::from_iter([("threads".to_string(), level.to_string())]);
             subject.arguments(&command, &treatment, "/tmp/x")
         };
-        assert_eq!(told("none"), Ok(list(&["xz", "ab", "/tmp/x", "{}"])));
-        assert_eq!(told("two"), Ok(list(&["xz", "-T", "2", "a-T 2b", "/tmp/x", "{}"])));
-        assert_eq!(told("one"), Ok(list(&["xz", "one", "aoneb", "/tmp/x", "{}"])));
+        assert_eq!(arguments("none"), Ok(list(&["xz", "ab", "/tmp/x", "{}"])));
+        assert_eq!(arguments("two"), Ok(list(&["xz", "-T", "2", "a-T 2b", "/tmp/x", "{}"])));
+        assert_eq!(arguments("one"), Ok(list(&["xz", "one", "aoneb", "/tmp/x", "{}"])));
         let unknown = subject.arguments(&list(&["{jobs}"]), &Treatment::default(), "");
         assert_eq!(unknown, Err(UnknownPlaceholder("jobs".into())));
     }

@@ -13,7 +13,7 @@ pub struct Summary {
     pub session: String,
     /// Whether every planned trial has a record.
     pub complete: bool,
-    /// Whether this machine told identical things apart.
+    /// Whether this machine found a difference between identical treatments.
     pub trust: Trust,
     /// What the instrument itself cost.
     pub harness: Harness,
@@ -408,8 +408,8 @@ pub struct DiagnosisResult {
     pub what: String,
     /// The suspects with the share of the gap that vanishes without them, the largest first.
     pub suspects: Vec<Blame>,
-    /// The suspect that is named: its share is the largest, and told from that of every other;
-    /// null where none is.
+    /// The suspect that is named: its share is the largest, and significantly larger than every
+    /// other; null where none is.
     pub named: Option<String>,
     /// The suspect that was planted, where one was.
     pub planted: Option<String>,

@@ -43,7 +43,7 @@ pub const NOTHING_AGAIN: &str = "none-again";
 pub const BESIDE: &str = "beside";
 
 impl Resource {
-    /// All, in the order in which they are told of.
+    /// All, in the order of the report.
     pub const ALL: [Resource; 6] = [
         Resource::Cpu,
         Resource::Memory,
@@ -203,7 +203,7 @@ pub struct SqueezeResult {
     pub elasticity: Option<Estimate>,
     /// The same without what the co-runner took of the CPU, where it took any.
     pub cpu_subtracted: bool,
-    /// Whether it is told from 0, after Holm's correction over all squeezes.
+    /// Whether it differs significantly from 0, after Holm's correction over all squeezes.
     pub stands: bool,
     /// What taking a little of it costs, predicted from the elasticity.
     pub price: Option<Price>,

@@ -35,7 +35,7 @@ pub enum Event<'a> {
 pub enum Halt<E> {
     /// The runner cannot go on.
     Runner(Error),
-    /// Whoever hears the events cannot go on: a full disk, say.
+    /// The receiver of the events cannot go on: a full disk, say.
     Listener(E),
 }
 

@@ -45,7 +45,7 @@ pub const SUMMARY_FILE: &str = "summary.json";
 /// The page; it can always be rendered again.
 pub const REPORT_FILE: &str = "report.html";
 
-/// The page of claims, which the report links to; likewise.
+/// The page of claims, which the report links to.
 pub const CLAIMS_FILE: &str = "claims.html";
 
 /// Held, and locked, by the one process that writes the session.

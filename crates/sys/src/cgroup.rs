@@ -139,7 +139,7 @@ impl Cgroup {
     }
 
     /// Makes the group `name` below this one, with `controller` in it: in version 2 a group hands
-    /// its controllers down only when it is told to.
+    /// its controllers down only on request.
     ///
     /// # Errors
     /// As [`Cgroup::child`] and [`Cgroup::create`].
@@ -209,7 +209,7 @@ impl Cgroup {
     }
 
     /// Limits the CPU time of the group to a share of one CPU, from 0.1 up, in periods of 10 ms: so
-    /// short that whoever goes over it is held back many times in a second.
+    /// short that a process above the limit is throttled many times per second.
     ///
     /// # Errors
     /// `EINVAL` for less than the kernel's least quota, 1 ms; `ENOENT` where the group has no `cpu`

@@ -156,7 +156,7 @@ fn filesystem_name(magic: u32) -> String {
     name.to_string()
 }
 
-/// Gives a pipe room for so many bytes, so that its writer has to wait less often.
+/// Gives a pipe room for that number of bytes, so that its writer has to wait less often.
 ///
 /// # Errors
 /// `EPERM` above /proc/sys/fs/pipe-max-size, or where the user's pipes have too much room already;

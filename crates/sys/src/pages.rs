@@ -24,7 +24,7 @@ pub enum Huge {
     Default,
 }
 
-/// What the kernel is told of the accesses to come (madvise(2)).
+/// Advice to the kernel about the accesses to come (madvise(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Advice {
     /// `MADV_RANDOM`: in no order, so that reading ahead is of no use.

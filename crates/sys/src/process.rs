@@ -112,8 +112,8 @@ pub fn timer_slack_ns() -> Option<u64> {
 }
 
 /// Puts the calling thread before all ordinary ones, whatever their niceness (`SCHED_FIFO` at the
-/// lowest priority). What it starts is ordinary again. Whoever does so must sleep often: the kernel
-/// stops such threads after 95 % of a second.
+/// lowest priority). What it starts is ordinary again. Such a thread must sleep often: the kernel
+/// stops it after 95 % of a second.
 ///
 /// # Errors
 /// `EPERM` without the right to it, or in a control group that has no real-time share.

@@ -11,7 +11,7 @@
 //! Computers 38(12), 1989, a miss is
 //!
 //! * **cold** (compulsory) if nothing accessed its line before;
-//! * a **capacity** miss if a fully associative LRU cache of the same size would miss, too;
+//! * a **capacity** miss if a fully associative LRU cache of the same size would also miss;
 //! * a **conflict** miss otherwise.
 //!
 //! Hill and Smith subtract miss counts of two caches. Here every single miss has its class, which is

@@ -11,7 +11,7 @@ pub struct Tally {
     pub cold: u64,
     /// Misses that a fully associative LRU cache of the same size would have spared.
     pub conflict: u64,
-    /// Misses that it would have had, too.
+    /// Misses that it would also have had.
     pub capacity: u64,
     /// Hits where it would have missed.
     pub spared: u64,

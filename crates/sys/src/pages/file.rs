@@ -68,7 +68,7 @@ impl FileMapping {
     pub fn pages(&mut self) -> Pages<'_> {
         let count = self.region.bytes / page_bytes();
         let writable = self.share == Share::Private;
-        // SAFETY: the range is mapped and readable, and writable as told, for
+        // SAFETY: the range is mapped and readable, and writable as passed on, for
         // as long as `self` is borrowed, and begins at a page. Others may write
         // to the file: the view promises nothing of the content.
         unsafe { Pages::new(self.region.start.as_ptr(), count, writable) }

@@ -22,7 +22,7 @@ impl Pages<'_> {
     ///
     /// # Safety
     /// The pages must be mapped and readable, and writable where `writable` is
-    /// told, for the view's whole life; no reference to them may live
+    /// set, for the view's whole life; no reference to them may live
     /// meanwhile.
     pub(super) unsafe fn new(start: *mut u8, count: usize, writable: bool) -> Self {
         let page_bytes = page_bytes();
