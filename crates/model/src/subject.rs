@@ -1,5 +1,4 @@
 use crate::{Design, Treatment};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -9,7 +8,8 @@ use std::collections::BTreeMap;
 /// `{scratch}` for a folder of the trial's own that is removed after it. Braces around anything
 /// that is no word of a-z, 0-9 and `_` are left as they are, so that `awk '{ print $1 }'` needs no
 /// care; `{{word}}` is the text `{word}`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Subject {
     /// The program and its arguments, with placeholders; one element only where `shell` is set.
@@ -59,7 +59,8 @@ pub struct Subject {
 
 /// Limits on a subject. Texts with placeholders that must become a size, in bytes or with a unit as
 /// `512MiB`; empty means none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SubjectLimits {
     /// Address space of each process (`RLIMIT_AS`), in bytes.
@@ -71,7 +72,8 @@ pub struct SubjectLimits {
 }
 
 /// A number picked from what a subject prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Metric {
     /// The response it is an observation of.
     pub response: String,
@@ -95,7 +97,8 @@ fn whole() -> u64 {
 }
 
 /// Where a subject prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {
     /// Its standard output.
@@ -106,7 +109,8 @@ pub enum Stream {
 }
 
 /// How a number is found in a text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pick {
     /// By the first group of a regular expression, at its last match.

@@ -1,5 +1,4 @@
 use crate::{Cell, Design, Factor, Level, Profile, ProgramFile};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +8,8 @@ use std::sync::Arc;
 // A clone shares the levels: a session has a thousand treatments and a hundred thousand trials. (The
 // line below is also the description in the schema.)
 /// One combination of levels: every factor of the design has one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Treatment(pub Arc<BTreeMap<String, String>>);
 
