@@ -27,10 +27,6 @@ pub enum Model {
     Process,
 }
 
-/// What the levels `thread` and `process` of a factor stand for.
-pub const MODEL_LEVELS: [(&str, Model); 2] =
-    [("thread", Model::Thread), ("process", Model::Process)];
-
 /// The two levels of the factor `model`.
 pub const MODELS: [Named<Model>; 2] = [
     Named::new("thread", "threads of one process (pthread)", Model::Thread),

@@ -16,22 +16,17 @@ use std::path::Path;
 pub enum Sync {
     /// Nothing: it ends in the page cache.
     None,
-    /// `O_DSYNC`: the data, and what is needed to find it.
-    Data,
+
     /// `O_SYNC`: data and all of the file's attributes.
     Full,
-    /// `O_DIRECT`: the device's acceptance, past the page cache. Buffers,
-    /// offsets and lengths must be aligned (a page always is).
-    Direct,
 }
 
 impl Sync {
     fn flags(self) -> libc::c_int {
         match self {
             Sync::None => 0,
-            Sync::Data => libc::O_DSYNC,
+
             Sync::Full => libc::O_SYNC,
-            Sync::Direct => libc::O_DIRECT,
         }
     }
 }
@@ -40,7 +35,7 @@ impl Sync {
 /// `O_TRUNC`: ext4 writes a truncated file back when it is closed.
 ///
 /// # Errors
-/// What `open` says; `EINVAL` for [`Sync::Direct`] where the file system cannot.
+/// What `open` says.
 pub fn open(path: &Path, sync: Sync) -> Result<File> {
     OpenOptions::new()
         .read(true)
@@ -198,16 +193,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut page = Mapping::new(page_bytes(), Huge::Never).unwrap();
         page.as_mut_slice().fill(7);
-        for sync in [Sync::None, Sync::Data, Sync::Full, Sync::Direct] {
+        for sync in [Sync::None, Sync::Full] {
             let path = folder.path().join(format!("{sync:?}"));
-            let file = match open(&path, sync) {
-                Ok(file) => file,
-                Err(error) if sync == Sync::Direct && error.errno() == Some(libc::EINVAL) => {
-                    println!("skipped: no O_DIRECT here");
-                    continue;
-                }
-                Err(error) => panic!("{error}"),
-            };
+            let file = open(&path, sync).unwrap();
             // SAFETY: asks for flags only.
             let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
             assert_eq!(flags & sync.flags(), sync.flags());

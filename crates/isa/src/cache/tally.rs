@@ -41,26 +41,4 @@ impl Tally {
     pub fn fetched_bytes(&self, geometry: Geometry) -> u64 {
         self.misses() * u64::from(geometry.line_bytes())
     }
-
-    /// The classes as Hill and Smith (1989) count them, by subtracting one cache's misses from
-    /// another's.
-    #[must_use]
-    pub fn net(&self) -> Net {
-        Net {
-            cold: self.cold,
-            capacity: self.capacity + self.spared,
-            conflict: i128::from(self.conflict) - i128::from(self.spared),
-        }
-    }
-}
-
-/// Classes of misses as differences between caches. Their sum is [`Tally::misses`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Net {
-    /// Misses of an infinite cache.
-    pub cold: u64,
-    /// What a fully associative LRU cache of the same size misses beyond that.
-    pub capacity: u64,
-    /// What this cache misses beyond that; below 0 where it misses less.
-    pub conflict: i128,
 }

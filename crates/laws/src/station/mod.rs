@@ -217,14 +217,6 @@ impl Visit {
             _ => None,
         }
     }
-
-    /// From coming to the worker that took it, in ns; `None` if it was not answered.
-    pub fn queued_ns(&self) -> Option<u64> {
-        match self.end {
-            End::Answered { begun_ns, .. } => Some(begun_ns - self.came_ns),
-            _ => None,
-        }
-    }
 }
 
 /// What a simulation adds up to.

@@ -10,7 +10,6 @@ mod inherited;
 mod nest;
 mod quota;
 
-use crate::error::last_errno;
 use crate::{Error, Pid, Result, process, text};
 pub use freezer::Freezers;
 pub use inherited::{Room, memory_room, tasks_room};
@@ -284,18 +283,6 @@ impl Cgroup {
         text::field(&text::read(self.path.join(file)).ok()?, "oom_kill")
     }
 
-    /// CPU time of the group, in ns (version 2 counts µs); `None` where it is
-    /// not accounted here (version 1: the `cpuacct` controller does).
-    pub fn cpu_usage_ns(&self) -> Option<u64> {
-        match self.version {
-            Version::V1 => text::number(self.path.join("cpuacct.usage")),
-            Version::V2 => {
-                let stat = text::read(self.path.join("cpu.stat")).ok()?;
-                text::field(&stat, "usage_usec")?.checked_mul(1_000)
-            }
-        }
-    }
-
     /// For how long a quota has held this group back, summed over the CPUs on which it did, in ns;
     /// `None` where the kernel does not count it.
     pub fn throttled_ns(&self) -> Option<u64> {
@@ -434,17 +421,6 @@ pub(crate) fn root_cpu_usage_ns() -> Option<u64> {
         .find(|mount| mount.version == Version::V1 && mount.has("cpuacct"))?;
     mount.folder.join("cgroup.sane_behavior").exists().then_some(())?;
     text::number(mount.folder.join("cpuacct.usage"))
-}
-
-/// Whether this user may make groups below our own for `controller`, without
-/// making one.
-pub fn may_create(controller: &str) -> bool {
-    let Ok(own) = Cgroup::own(controller) else { return false };
-    use std::os::unix::ffi::OsStrExt;
-    let Ok(path) = std::ffi::CString::new(own.path.as_os_str().as_bytes()) else { return false };
-    // SAFETY: a C string that outlives the call.
-    let result = unsafe { libc::access(path.as_ptr(), libc::W_OK) };
-    result == 0 && last_errno() != libc::EROFS
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub(crate) const LOG_FOLDER: &str = "log";
 const PARTIAL_FOLDER: &str = ".partial";
 
 /// The same for every fleet.
-const SCRIPT: &str = include_str!("job.sh");
+const SCRIPT: &str = include_str!("../job.sh");
 
 /// The most bytes of `fleet.json` and of `node.json`.
 const FILE_BYTES_MAX: u64 = 1 << 20;
