@@ -4,10 +4,8 @@
 use crate::error::{check, check_number};
 use crate::pages::{FileMapping, Share};
 use crate::{Error, Result};
-use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -97,12 +95,9 @@ pub fn read_ahead_bytes(path: &Path) -> Result<Option<u64>> {
 /// # Errors
 /// What `statvfs` says.
 pub fn free_bytes(path: &Path) -> Result<u64> {
-    let call = || format!("statvfs({})", path.display());
-    let space =
-        nix::sys::statvfs::statvfs(path).map_err(|errno| Error::new(call(), errno as i32))?;
-    let (blocks, block_bytes) = (space.blocks_available(), space.fragment_size());
-    #[expect(clippy::useless_conversion, reason = "these types are narrower on 32-bit machines")]
-    Ok(u64::from(blocks).saturating_mul(u64::from(block_bytes)))
+    let call = format!("statvfs({})", path.display());
+    let space = rustix::fs::statvfs(path).map_err(Error::of(call))?;
+    Ok(space.f_bavail.saturating_mul(space.f_frsize))
 }
 
 /// The name of the file system that holds `path`: `ext4`, `tmpfs`… An unknown
@@ -111,14 +106,8 @@ pub fn free_bytes(path: &Path) -> Result<u64> {
 /// # Errors
 /// What `statfs` says.
 pub fn filesystem(path: &Path) -> Result<String> {
-    let call = || format!("statfs({})", path.display());
-    let name =
-        CString::new(path.as_os_str().as_bytes()).map_err(|_| Error::new(call(), libc::EINVAL))?;
-    // SAFETY: all-zero bytes are a valid statfs: it holds integers only.
-    let mut raw: libc::statfs = unsafe { std::mem::zeroed() };
-    // SAFETY: a C string and a structure of ours, both outliving the call.
-    let result = unsafe { libc::statfs(name.as_ptr(), &raw mut raw) };
-    check(result.into(), call)?;
+    let call = format!("statfs({})", path.display());
+    let raw = rustix::fs::statfs(path).map_err(Error::of(call))?;
     // The magic number has 32 bits; its C type has not everywhere.
     Ok(filesystem_name(raw.f_type as u32))
 }
