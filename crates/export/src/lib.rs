@@ -27,7 +27,7 @@ mod fixture;
 pub use bencher::bencher;
 pub use cases::LeftOut;
 pub use choice::Choice;
-pub use comma::{guarded, unguarded, write_csv, write_plain_csv};
+pub use comma::{write_csv, write_plain_csv};
 pub use google::google_benchmark;
 pub use hyperfine::hyperfine;
 #[cfg(feature = "parquet")]

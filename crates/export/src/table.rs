@@ -207,7 +207,7 @@ impl<'a> Table<'a> {
         vec![Cell::text(outcome), some(reason), some(tags), Cell::count(record.started_unix_ms)]
     }
 
-    /// What stands between unit and outcome, row by row; a trial without a number is a row, too.
+    /// What stands between unit and outcome, row by row; a trial without a number is also a row.
     fn middle(
         &self,
         numbers: &Numbers<'_>,

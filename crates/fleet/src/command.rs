@@ -14,12 +14,12 @@ const ANSWER_BYTES_MAX: usize = 4 << 20;
 /// The most bytes of what it complains about.
 const COMPLAINT_BYTES_MAX: usize = 16 << 10;
 
-/// The most characters of a complaint that are told.
-const TOLD_CHARACTERS_MAX: usize = 400;
+/// The most characters of a complaint that are repeated.
+const COMPLAINT_CHARACTERS_MAX: usize = 400;
 
 /// What users set for their own eyes and scripts, and what a surrounding job sets, changes what the
-/// programs print and what is submitted. All of it goes, but for what finds the cluster and names
-/// who pays.
+/// programs print and what is submitted. All of it is removed, except what finds the cluster and
+/// names who pays.
 const FAMILIES: [&str; 9] = [
     "SLURM_",
     "SBATCH_",
@@ -72,18 +72,18 @@ fn answer_within(command: &mut Command, patience: Duration) -> Result<String, Er
     let (out, ended) = sys::program::answer(command, &bounds, ANSWER_BYTES_MAX)
         .map_err(|failure| failed(failure.to_string()))?;
     if !ended.status.success() {
-        let complaint = told(&String::from_utf8_lossy(&ended.complaint));
+        let complaint = one_line(&String::from_utf8_lossy(&ended.complaint));
         let ending = ending(ended.status);
         return Err(failed(if complaint.is_empty() { ending } else { complaint }));
     }
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
-/// A complaint in one line.
-fn told(text: &str) -> String {
+/// Joins a complaint into one line.
+fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join("; ");
-    line.chars().take(TOLD_CHARACTERS_MAX).collect()
+    line.chars().take(COMPLAINT_CHARACTERS_MAX).collect()
 }
 
 fn ending(status: ExitStatus) -> String {
@@ -98,14 +98,14 @@ mod tests {
     fn one_that_does_not_answer_is_not_waited_for() {
         let mut command = program("sleep");
         command.arg("1000");
-        let told = answer_within(&mut command, Duration::from_millis(50)).unwrap_err().to_string();
-        assert_eq!(told, "sleep: no answer within 0 s");
+        let error = answer_within(&mut command, Duration::from_millis(50)).unwrap_err().to_string();
+        assert_eq!(error, "sleep: no answer within 0 s");
         let daemon = answer(program("sh").args(["-c", "sleep 60 & echo answered"])).unwrap();
         assert_eq!(daemon, "answered\n");
     }
 
     #[test]
-    fn what_it_complains_about_is_told_in_one_line() {
+    fn a_complaint_becomes_one_line() {
         let mut command = program("sh");
         command.args(["-c", "printf 'first\\n\\n  second\\n' >&2; exit 3"]);
         assert_eq!(answer(&mut command).unwrap_err().to_string(), "sh: first; second");

@@ -34,8 +34,8 @@ pub struct Usable {
 
 /// Something that starts processes on other machines.
 pub trait Engine {
-    /// Starts each order on its node. `accepted` is told the place of an order and its job as soon as
-    /// the engine has it, so that no job is forgotten if a later one is refused.
+    /// Starts each order on its node. Calls `accepted` with the place of an order and its job as soon
+    /// as the engine has it, so that no job is forgotten if a later one is refused.
     ///
     /// # Errors
     /// What the engine said.

@@ -1,7 +1,7 @@
 //! Names from outside, held against a set of characters before anything is made of them.
 //!
 //! Nothing here is read by a shell, but site prologs, `squeue` formats and the file names that a
-//! scheduler expands (`%j`) read names, too. What is refused here never reaches them.
+//! scheduler expands (`%j`) also read names. What is refused here never reaches them.
 
 use crate::Error;
 
@@ -54,7 +54,7 @@ pub fn node(what: &str, text: &str) -> Result<(), Error> {
     checked(what, text, NAME_BYTES_MAX, "_.-")
 }
 
-/// A host as ssh is told it: a name, an address or an alias, perhaps `user@` before it.
+/// Checks a host as ssh takes it: a name, an address or an alias, perhaps `user@` before it.
 ///
 /// # Errors
 /// As [`word`], for the user and the host.
@@ -155,9 +155,9 @@ mod tests {
             let harmless = text.chars().all(|c| c.is_ascii_alphanumeric() || ".-=".contains(c));
             assert_eq!(path("", &format!("/shared/{text}")).is_ok(), harmless, "{text:?}");
         }
-        let told = word("--partition", "x; rm -rf ~").unwrap_err().to_string();
+        let error = word("--partition", "x; rm -rf ~").unwrap_err().to_string();
         assert_eq!(
-            told,
+            error,
             "--partition \"x; rm -rf ~\": ';' cannot stand in it; letters, digits and _.+- can"
         );
     }

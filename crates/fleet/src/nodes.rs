@@ -129,8 +129,8 @@ mod tests {
             ("-w", "begin with"),
             ("m1;id", "';'"),
         ] {
-            let told = expand("--nodelist", text).unwrap_err().to_string();
-            assert!(told.contains(why), "{text}: {told}");
+            let error = expand("--nodelist", text).unwrap_err().to_string();
+            assert!(error.contains(why), "{text}: {error}");
         }
     }
 

@@ -17,8 +17,8 @@ pub const NODE_VARIABLE: &str = "SLURMD_NODENAME";
 /// Jobs of Slurm, one per node.
 ///
 /// A job owns its node (`--exclusive`, all memory) and holds the whole session in its batch step: a
-/// process that `srun` starts gets one CPU unless told otherwise, and a job per trial would cost more
-/// than the trial.
+/// process that `srun` starts gets one CPU by default, and a job per trial would cost more than the
+/// trial.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Slurm;
 

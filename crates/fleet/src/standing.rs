@@ -31,7 +31,7 @@ pub enum Standing {
     },
     /// The job ended well, and no session is to be seen (yet: a network file system may show it late).
     Ended,
-    /// The engine knows the job no more, and no session is to be seen (likewise).
+    /// The engine no longer knows the job, and no session is to be seen.
     Unknown,
 }
 

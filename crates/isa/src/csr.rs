@@ -33,7 +33,7 @@ numbers! {
     INSTRETH 0xc82 "The high half of `instret`.";
     MVENDORID 0xf11 "Whose machine this is: 0, nobody's.";
     MARCHID 0xf12 "Its architecture: 0, not registered.";
-    MIMPID 0xf13 "Its version: 0, not told.";
+    MIMPID 0xf13 "Its version: 0, not stated.";
     MHARTID 0xf14 "The number of this hart: 0.";
     MCONFIGPTR 0xf15 "Where its configuration is described: 0, nowhere.";
 }

@@ -1,7 +1,7 @@
-//! What an instruction word says, told once and kept.
+//! The meaning of an instruction word, decoded once and kept.
 //!
 //! Encodings are those of the RISC-V Instruction Set Manual, volume I, "RV32/64G Instruction Set
-//! Listings". What is reserved there is illegal here, but for fields of `fence` and `fence.i`, which
+//! Listings". What is reserved there is illegal here, except fields of `fence` and `fence.i`, which
 //! the manual asks to ignore.
 
 use crate::expand;
@@ -156,7 +156,7 @@ const fn bits(word: u32, high: u32, low: u32) -> u32 {
     (word >> low) & ((1 << (high - low + 1)) - 1)
 }
 
-/// A number of so many bits, its sign extended.
+/// Extends the sign of a number of `bits` bits.
 const fn signed(value: u32, bits: u32) -> u32 {
     ((value << (32 - bits)) as i32 >> (32 - bits)) as u32
 }

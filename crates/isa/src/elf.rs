@@ -12,7 +12,7 @@ use std::ops::Range;
 /// The most symbols that are read.
 const SYMBOLS_MAX: usize = 1 << 16;
 
-/// After so many bytes a symbol's name is cut.
+/// The most bytes of a symbol's name; the rest is cut.
 const NAME_MAX_BYTES: usize = 256;
 
 const EXECUTABLE: u16 = 2;

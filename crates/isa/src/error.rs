@@ -35,7 +35,7 @@ pub enum Error {
     Overlap {
         /// What lies there.
         first: String,
-        /// What lies there, too.
+        /// What also lies there.
         second: String,
         /// The first address that both have.
         at: u32,

@@ -28,7 +28,7 @@ const fn part(bits: u32, high: u32, low: u32, at: u32) -> i32 {
     ((bits >> low & ((1 << (high - low + 1)) - 1)) << at) as i32
 }
 
-/// A number of so many bits, its sign extended.
+/// Extends the sign of a number of `bits` bits.
 const fn signed(value: i32, bits: u32) -> i32 {
     value << (32 - bits) >> (32 - bits)
 }

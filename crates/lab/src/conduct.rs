@@ -406,7 +406,7 @@ impl Session {
         let course = &mut courses[next.course];
         let mut listener = |event: Event<'_>| -> Result<(), store::Error> {
             match event {
-                Event::Begins { treatment, .. } => progress.trial(treatment),
+                Event::Begins(treatment) => progress.trial(treatment),
                 Event::Ended(record) => {
                     writer.append(&record)?;
                     course.note(&record);

@@ -51,7 +51,7 @@ pub fn bound(serial: f64) -> Result<Option<f64>, Error> {
 /// experimentally determined serial fraction e = (1/S − 1/N) / (1 − 1/N) of A. H. Karp and
 /// H. P. Flatt (*Measuring parallel processor performance*, Communications of the ACM 33, 1990).
 ///
-/// It is the inverse of [`speedup`]. A speedup above n gives a negative number: it is told, not
+/// It is the inverse of [`speedup`]. A speedup above n gives a negative number, which is not
 /// cut, since it says that one worker alone had a handicap (a cache too small, above all). One
 /// that grows with n says that more than a serial part is lost.
 ///

@@ -29,8 +29,8 @@ pub fn throughput(gamma: f64, serial: f64, n: f64) -> Result<f64, Error> {
     representable("throughput", positive("gamma", gamma)? * scaled_speedup(serial, n)?)
 }
 
-/// The serial part of the time that a measured scaled speedup at n tells: (N − S) / (N − 1).
-/// Negative above the ideal, above 1 where more workers did less: told, not cut.
+/// Returns the serial part of the time that follows from a scaled speedup at n: (N − S) / (N − 1).
+/// Negative above the ideal, above 1 where more workers did less; neither is cut.
 ///
 /// # Errors
 /// If n is not above 1, or the speedup is not above 0.

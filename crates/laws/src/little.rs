@@ -33,24 +33,6 @@ pub fn response(present: f64, throughput: f64) -> Result<f64, Error> {
     representable("response time", l / x)
 }
 
-/// The interactive response time law R = N/X − Z: what `customers`, each of whom thinks for
-/// `think` between a reply and the next request, wait for (Denning and Buzen, *The operational
-/// analysis of queueing network models*, ACM Computing Surveys 10, 1978).
-///
-/// # Errors
-/// If a number is not finite or negative, the throughput is not above 0, or no time is left for
-/// the response: then the three cannot belong to one system.
-pub fn interactive_response(customers: f64, throughput: f64, think: f64) -> Result<f64, Error> {
-    let cycle = response(customers, throughput)?;
-    let think = not_negative("think time", think)?;
-    let left = cycle - think;
-    if left < -1e-12 * cycle {
-        let right = "at most the time from a request to the next, customers / throughput";
-        return Err(Error::Wrong { what: "think time", value: think, right });
-    }
-    Ok(left.max(0.0))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,15 +42,11 @@ mod tests {
         assert_eq!(present(200.0, 0.05), Ok(10.0));
         assert_eq!(throughput(10.0, 0.05), Ok(200.0));
         assert_eq!(response(10.0, 200.0), Ok(0.05));
-        // 64 terminals, 2 requests per second, 30 seconds of thinking.
-        assert_eq!(interactive_response(64.0, 2.0, 30.0), Ok(2.0));
     }
 
     #[test]
     fn what_cannot_be_is_said() {
         assert!(response(1.0, 0.0).is_err() && throughput(1.0, 0.0).is_err());
         assert!(present(f64::NAN, 1.0).is_err() && present(1e300, 1e300).is_err());
-        let error = interactive_response(10.0, 2.0, 6.0).unwrap_err();
-        assert!(error.to_string().starts_with("think time is 6; it must be at most"), "{error}");
     }
 }

@@ -1,8 +1,8 @@
 //! Tails of Student's t and of F, behind the intervals of fits and of measurements, by the
 //! incomplete beta function (Abramowitz and Stegun 1964, 26.5.24 and 26.6.2).
 //!
-//! A probability without a meaning (an argument that is not a number) is 1: nothing is told from
-//! chance by it.
+//! A probability without a meaning (an argument that is not a number) is 1, so that it rules chance
+//! out nowhere.
 
 use crate::roots::bisect;
 use statrs::function::gamma::ln_gamma;
@@ -47,7 +47,7 @@ pub(crate) fn fisher_above(above: f64, below: f64, ratio: f64) -> f64 {
     incomplete_beta(below / 2.0, above / 2.0, x).clamp(0.0, 1.0)
 }
 
-/// So many steps of the continued fraction are enough for parameters up to 10⁹: it converges in
+/// Steps of the continued fraction, enough for parameters up to 10⁹: it converges in
 /// the order of the root of the larger one.
 const STEPS_MAX: u32 = 200_000;
 

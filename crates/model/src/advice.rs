@@ -1,17 +1,17 @@
 use crate::{Estimate, Quantity, Unit};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How a stated load can be borne, from what a session measured. It can always be computed again
 /// from the session's folder and the load.
 ///
-/// All numbers of a model are reckoned from the **worst end** of the intervals behind them, but for
+/// All numbers of a model are computed from the **worst end** of the intervals behind them, except
 /// those that say `point`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Advice {
     /// [`crate::ADVICE_FORMAT`] of the writer.
     pub format: u32,
-    /// Version of the scruple that reckoned.
+    /// Version of the scruple that computed this.
     pub scruple: String,
     /// The session's name.
     pub session: String,
@@ -32,7 +32,7 @@ pub struct Advice {
     pub measured: Vec<MeasuredProgram>,
     /// What the session cannot answer, and what would.
     pub gaps: Vec<Gap>,
-    /// What was played request by request; null where formulas alone were reckoned with.
+    /// What was simulated request by request; null where formulas alone were used.
     pub simulated: Option<Simulated>,
 }
 
@@ -40,7 +40,8 @@ pub struct Advice {
 ///
 /// It holds if connections are spread evenly, and the machines share nothing that one could wait for
 /// another at. Times are drawn as exponential ones; percentiles are counted.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Simulated {
     /// Connections of the machine that has the most.
     pub connections: u32,
@@ -51,7 +52,8 @@ pub struct Simulated {
 }
 
 /// A load, as it was stated.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Load {
     /// Requests that come per second, whatever becomes of them; null where connections are stated.
     pub rate_per_s: Option<f64>,
@@ -82,7 +84,8 @@ pub struct Load {
 }
 
 /// A measured number behind the answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Cost {
     /// Its name.
     pub id: String,
@@ -101,7 +104,8 @@ pub struct Cost {
 }
 
 /// A model of concurrency under the load.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Staffing {
     /// Its name: `pool`, `thread`, `process`, `event_loop`.
     pub model: String,
@@ -140,7 +144,8 @@ pub struct Staffing {
 }
 
 /// Why a model does not bear a load.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Refusal {
     /// More CPU time is asked for than there is: the queue would grow for ever.
@@ -179,7 +184,8 @@ pub enum Refusal {
 }
 
 /// A program of the user's, as the session measured it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MeasuredProgram {
     /// The experiment.
     pub experiment: String,
@@ -196,7 +202,8 @@ pub struct MeasuredProgram {
 }
 
 /// A question that the session cannot answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Gap {
     /// What is not known, in words.
     pub what: String,

@@ -18,7 +18,7 @@ pub struct Moment {
 }
 
 impl Moment {
-    /// The moment that is so many milliseconds after the beginning of 1970 in UTC.
+    /// Returns the moment that number of milliseconds after the beginning of 1970 in UTC.
     ///
     /// Howard Hinnant, "chrono-compatible low-level date algorithms" (`civil_from_days`): years
     /// begin in March, so that the leap day is the last, and eras of 400 years all have 146,097

@@ -1,4 +1,3 @@
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -6,9 +5,8 @@ use std::collections::BTreeMap;
 ///
 /// Where one treatment is meant, the factors that are not named stand at their baselines; where
 /// a set of treatments is meant, they are free.
-#[derive(
-    Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Cell(pub BTreeMap<String, String>);
 
@@ -31,7 +29,8 @@ impl Cell {
 ///
 /// All of them are formed **block by block** from one number per trial, so that what disturbs a
 /// whole block cancels.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Quantity {
     /// The response at one treatment.
@@ -137,7 +136,8 @@ impl Quantity {
 }
 
 /// An interval of the real line; an end that is absent is infinite.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Region {
     /// The lower end, which belongs to the region.
     pub low: Option<f64>,
@@ -173,7 +173,8 @@ impl Region {
 }
 
 /// A quantity that answers the experiment's question.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Finding {
     /// Its name within the experiment.
     pub id: String,
@@ -186,7 +187,8 @@ pub struct Finding {
 }
 
 /// A statement the data can refute.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Claim {
     /// Its name within the experiment.
     pub id: String,
@@ -205,7 +207,8 @@ pub struct Claim {
 }
 
 /// Two treatments that are the same in all but name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Control {
     /// The response compared.
     pub response: String,

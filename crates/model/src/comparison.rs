@@ -1,5 +1,4 @@
 use crate::{Estimate, Quantity, Treatment, Unit, Verdict};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What two or more sessions say of each other. It can always be computed again from their folders.
@@ -7,7 +6,8 @@ use serde::{Deserialize, Serialize};
 /// The first side is the **base**: every effect is another side against it. Lists that hold one
 /// entry per side are in the order of `sides`; lists of effects hold one entry per side but the
 /// base, in the same order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Comparison {
     /// [`crate::COMPARISON_FORMAT`] of the writer.
     pub format: u32,
@@ -31,7 +31,8 @@ pub struct Comparison {
 }
 
 /// One side of a comparison: a session, or several of the same setting.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Side {
     /// What it is called: the path that was given.
     pub name: String,
@@ -50,7 +51,8 @@ pub struct Side {
 }
 
 /// A recorded fact that differs between sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FactRow {
     /// What it is, in words: "kernel", "processor", "governor".
     pub name: String,
@@ -61,9 +63,8 @@ pub struct FactRow {
 }
 
 /// What a difference of facts does to a comparison.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Weight {
     /// It may be the very thing that is compared: another machine, kernel, setting.
@@ -75,7 +76,8 @@ pub enum Weight {
 }
 
 /// An experiment on all sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedExperiment {
     /// The experiment.
     pub id: String,
@@ -99,7 +101,8 @@ pub struct ComparedExperiment {
 }
 
 /// A finding on all sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedQuantity {
     /// The finding's name.
     pub id: String,
@@ -116,7 +119,8 @@ pub struct ComparedQuantity {
 }
 
 /// One response at one treatment on all sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedRow {
     /// Where.
     pub treatment: Treatment,
@@ -134,13 +138,14 @@ pub struct ComparedRow {
 
 /// One side against the base: a ratio, unpaired, since trials of different sessions have no block
 /// in common.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionEffect {
-    /// Side over base; null where it cannot be formed (a base that is not told from 0, fewer than 2
+    /// Side over base; null where it cannot be formed (a base indistinguishable from 0, fewer than 2
     /// numbers on a side), and where `difference` says it better.
     pub ratio: Option<Estimate>,
     /// Side less base, in the number's own terms: for findings that are no multiples of anything
-    /// (shares, exponents, R², frequencies), and where a base that is not told from 0 leaves no
+    /// (shares, exponents, R², frequencies), and where a base indistinguishable from 0 leaves no
     /// ratio.
     pub difference: Option<Estimate>,
     /// What the interval is made of.
@@ -162,7 +167,8 @@ pub struct SessionEffect {
 }
 
 /// What the interval of a [`SessionEffect`] rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Replication {
     /// Trials of one session a side: it does not hold what changes from session to session.
@@ -172,7 +178,8 @@ pub enum Replication {
 }
 
 /// A claim whose verdict differs between sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedVerdict {
     /// The claim's name.
     pub id: String,
@@ -184,7 +191,8 @@ pub struct ComparedVerdict {
 }
 
 /// What became of a condition such as `create > +5%`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateResult {
     /// The condition as it was given.
     pub condition: String,
@@ -197,7 +205,8 @@ pub struct GateResult {
 }
 
 /// One comparison that a gate looked at.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateLook {
     /// The experiment.
     pub experiment: String,
@@ -217,9 +226,8 @@ pub struct GateLook {
 }
 
 /// What a gate found. The order is that of severity.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GateOutcome {
     /// The interval excludes the condition: fine.

@@ -1,11 +1,11 @@
 //! The rate at which a server's answers break, found by raising it.
 
 use crate::{Estimate, LoadPlan};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is asked of a search for the rate at which a server breaks.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KneeRules {
     /// The rate that is tried first, in requests per second, above 0.
     pub from_per_s: f64,
@@ -31,7 +31,8 @@ impl KneeRules {
 }
 
 /// One rate, tried once.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KneeTrial {
     /// 0 while the knee is searched for; then the block, from 1.
     pub block: u32,
@@ -47,14 +48,15 @@ pub struct KneeTrial {
     pub open: u64,
     /// The median of the response time, in ns; null where too many requests were given up to know.
     pub p50_ns: Option<u64>,
-    /// Its 95th percentile, likewise.
+    /// Its 95th percentile, from the same requests.
     pub p95_ns: Option<u64>,
     /// The 95th percentile of the service time, in ns: what a closed loop would have shown.
     pub service_p95_ns: Option<u64>,
 }
 
 /// What a rate broke by.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum KneeBreak {
     /// The 95th percentile of the response time is beyond the limit.
@@ -64,7 +66,8 @@ pub enum KneeBreak {
 }
 
 /// What one rate did over all its trials.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KneeRate {
     /// The rate, per second.
     pub per_s: f64,
@@ -82,7 +85,8 @@ pub struct KneeRate {
 }
 
 /// Why a search for the knee ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum KneeEnd {
     /// The interval is narrow enough.
@@ -102,7 +106,8 @@ pub enum KneeEnd {
 }
 
 /// The capacity of a server: the rate up to which its response time keeps a limit.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Knee {
     /// [`crate::KNEE_FORMAT`] of the writer.
     pub format: u32,

@@ -1,10 +1,10 @@
 use crate::{Design, Profile};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// `manifest.json`: all that is needed to understand a session's trials, or to go on with it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Manifest {
     /// [`crate::SESSION_FORMAT`] of the writer.
     pub format: u32,
@@ -29,7 +29,8 @@ pub struct Manifest {
 }
 
 /// What the user asked for.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Options {
     /// How much is measured.
     pub profile: Profile,
@@ -56,7 +57,8 @@ pub struct Options {
 }
 
 /// What is asked of a program of the user's.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Inquiry {
     /// Whatever the study's file asks.
@@ -79,7 +81,8 @@ impl Inquiry {
 }
 
 /// Recorded facts of the machine.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Environment {
     /// The host's name.
@@ -126,7 +129,8 @@ pub struct Environment {
 }
 
 /// A cache of a CPU.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CpuCache {
     /// 1, 2, 3…
     pub level: u32,
@@ -139,7 +143,8 @@ pub struct CpuCache {
 }
 
 /// Another process that uses the machine.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Neighbour {
     /// Its command name.
     pub name: String,
@@ -148,7 +153,8 @@ pub struct Neighbour {
 }
 
 /// How trials were shielded, and what that did to a rival planted for the purpose.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct ShieldReport {
     /// The means in force: `cgroup v1 cpu.shares=262144`, `nice -20`.

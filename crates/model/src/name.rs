@@ -1,9 +1,8 @@
 //! Names that many records repeat, held once.
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::{Borrow, Cow};
+use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
@@ -173,7 +172,7 @@ impl<'de> Deserialize<'de> for Name {
         impl Visitor<'_> for Text {
             type Value = Name;
 
-            // What serde says of a `String`, so that a broken line is told in the same words.
+            // What serde says of a `String`, so that the error of a broken line has the same words.
             fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
                 out.write_str("a string")
             }
@@ -186,16 +185,17 @@ impl<'de> Deserialize<'de> for Name {
     }
 }
 
-impl JsonSchema for Name {
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Name {
     fn inline_schema() -> bool {
         true
     }
 
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         String::schema_name()
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         String::json_schema(generator)
     }
 }

@@ -1,10 +1,8 @@
 //! A few values, each with a name.
 
 use crate::Name;
-use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -115,16 +113,17 @@ impl<'de, V: Deserialize<'de>> Deserialize<'de> for Named<V> {
     }
 }
 
-impl<V: JsonSchema> JsonSchema for Named<V> {
+#[cfg(feature = "schema")]
+impl<V: schemars::JsonSchema> schemars::JsonSchema for Named<V> {
     fn inline_schema() -> bool {
         true
     }
 
-    fn schema_name() -> Cow<'static, str> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
         BTreeMap::<String, V>::schema_name()
     }
 
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
         BTreeMap::<String, V>::json_schema(generator)
     }
 }

@@ -1,25 +1,26 @@
 //! A server's answers beside those of a simulated queue under the same arrivals.
 
 use crate::LoadPlan;
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What a server is taken for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ServerKind {
     /// One thread that serves one request after the other.
     Single,
-    /// So many threads or processes, each with one request at a time, waits included.
+    /// That number of threads or processes, each with one request at a time, waits included.
     Pool(u32),
     /// A thread, or a process, for each connection or request.
     Each,
-    /// An event loop on so many threads: what waits holds none.
+    /// An event loop on that number of threads: a waiting request holds none.
     EventLoop(u32),
 }
 
 /// What holds a server's throughput where more connections bring no more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ServerLimit {
     /// All its workers are busy, or wait.
@@ -30,9 +31,10 @@ pub enum ServerLimit {
     Nothing,
 }
 
-/// What a request asks of a server, as two loads told it: one request at a time, and as many as it
-/// answers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// What a request asks of a server, computed from two loads: one request at a time, and as many as
+/// it answers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ServerDemand {
     /// The mean response time of a request alone, in ns.
     pub alone_ns: f64,
@@ -55,7 +57,8 @@ pub struct ServerDemand {
 }
 
 /// A number as it was measured and as the simulation has it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedTime {
     /// As measured, in ns.
     pub measured_ns: f64,
@@ -72,7 +75,8 @@ impl PredictedTime {
 }
 
 /// What a formula says of the mean response time, where one is known.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedByFormula {
     /// Its name.
     pub name: String,
@@ -81,7 +85,8 @@ pub struct PredictedByFormula {
 }
 
 /// One load: measured, and simulated with the very arrivals.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedLoad {
     /// Requests per second that were to come.
     pub per_s: f64,
@@ -110,13 +115,14 @@ pub struct PredictedLoad {
 }
 
 /// A server's answers beside those of a simulated one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoadPrediction {
     /// The version of this layout.
     pub format: u32,
     /// The version of scruple.
     pub scruple: String,
-    /// The load, but for arrivals, connections and time, which differ from step to step.
+    /// The load, except arrivals, connections and time, which differ from step to step.
     pub plan: LoadPlan,
     /// What the server is taken for.
     pub server: ServerKind,

@@ -1,9 +1,9 @@
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A file of the user's that trials look at, known by its content: a trial that finds another
 /// content fails.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProgramFile {
     /// The level that stands for it.
     pub level: String,
@@ -13,7 +13,7 @@ pub struct ProgramFile {
     pub sha256: String,
     /// What was found in it when the session was begun, in one line.
     pub about: String,
-    /// After so many instructions it is stopped.
+    /// It is stopped after that number of instructions.
     pub instructions_max: u64,
 }
 
@@ -22,7 +22,7 @@ const DIGITS: usize = 64;
 
 impl ProgramFile {
     /// The most instructions that a program may carry out: minutes for each trial. A session may come
-    /// from a stranger, and is gone on with by name.
+    /// from a stranger, and is resumed by name.
     pub const INSTRUCTIONS_MAX: u64 = 1_000_000_000;
 
     /// Whether it can be what it says.

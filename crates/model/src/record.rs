@@ -1,9 +1,9 @@
 use crate::{Name, Named, Treatment};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// All that is kept of one trial: one line of `trials.ndjson`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Record {
     /// Its number in the session, from 0.
     pub trial: u64,
@@ -46,7 +46,8 @@ pub struct Record {
 }
 
 /// How a trial ended. Every one is stored; none is silently retried.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
     /// It measured. `leaked` counts processes it left behind, which were killed.
@@ -89,7 +90,8 @@ pub enum Outcome {
 }
 
 /// Where in its life a trial was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Phase {
     /// Before it said `Ready`.
@@ -101,7 +103,8 @@ pub enum Phase {
 }
 
 /// What a trial measured.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Measured {
     /// The observations.
     pub series: Vec<Series>,
@@ -119,7 +122,8 @@ pub struct Measured {
 
 /// Something that a trial saw and that a reader should see too: a list of system calls, the blocks
 /// of a heap. It is shown as it is; no number is taken from it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Exhibit {
     /// What it shows, in one line.
     pub title: String,
@@ -133,7 +137,8 @@ pub struct Exhibit {
 }
 
 /// The raw observations of one response.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Series {
     /// The response's name.
     pub response: Name,
@@ -145,7 +150,8 @@ pub struct Series {
 
 /// How long a fixed loop took in the trial's own thread just before the timed region opened and
 /// just after it closed: the speed of the CPU's clock, as a program sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Calibration {
     /// The shortest of some passes before, in nanoseconds.
     pub before_ns: u64,
@@ -154,7 +160,8 @@ pub struct Calibration {
 }
 
 /// A manipulation check: something that must be so if the treatment was realised.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// What was looked at.
     pub name: Name,
@@ -178,14 +185,15 @@ impl Check {
 }
 
 /// What the kernel counted for the trial over its timed region; absent where it does not tell.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Counters {
     /// Elapsed time.
     pub wall_ns: u64,
     /// CPU time in user mode, of this process and the children it awaited.
     pub user_ns: Option<u64>,
-    /// CPU time in the kernel, likewise.
+    /// CPU time in the kernel, of the same processes.
     pub system_ns: Option<u64>,
     /// Faults served without I/O.
     pub minor_faults: Option<u64>,
@@ -215,7 +223,8 @@ pub struct Counters {
 }
 
 /// What `wait4` says of the whole life of the trial's process and the children it awaited.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProcessUsage {
     /// CPU time in user mode, in nanoseconds (counted in microseconds).
     pub user_ns: u64,
@@ -233,7 +242,8 @@ pub struct ProcessUsage {
 
 /// What the machine did beside the trial, from before its process was started until it was gone
 /// (`Record::total_ns`): only over its whole life is the trial's own share known exactly.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Surroundings {
     /// CPU time of all that is neither this trial nor the runner.
@@ -271,7 +281,7 @@ mod tests {
     use super::{Check, Counters, Record, Series};
 
     /// A reader holds all trials of a session, a hundred thousand of them: what a record has beside
-    /// its observations. Whoever adds a field pays for it in every trial; raise the bound knowingly.
+    /// its observations. A new field costs memory in every trial; raise the bound knowingly.
     #[test]
     fn a_record_is_small() {
         assert!(size_of::<Record>() <= 712, "{} bytes", size_of::<Record>());

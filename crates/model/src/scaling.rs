@@ -1,10 +1,10 @@
 use crate::{Estimate, Grade};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What `scruple scale` says: how throughput follows the number of workers, where the rest of the
 /// speedup went, why, and what to do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Scaling {
     /// [`crate::SCALING_FORMAT`] of the writer.
     pub format: u32,
@@ -35,7 +35,8 @@ pub struct Scaling {
 }
 
 /// What throughput counts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleWork {
     /// What a unit of throughput is: `1/s` where the whole command is the work.
     pub unit: String,
@@ -47,7 +48,8 @@ pub struct ScaleWork {
 }
 
 /// One number of workers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleLevel {
     /// How many workers.
     pub n: f64,
@@ -64,7 +66,8 @@ pub struct ScaleLevel {
 }
 
 /// Where the time of n workers went: n times the elapsed time is the whole.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleAccount {
     /// The whole: n times the elapsed time per unit of work, in ns; the mean of the trials.
     pub budget_ns: f64,
@@ -75,7 +78,8 @@ pub struct ScaleAccount {
 }
 
 /// A part of the workers' time.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScalePart {
     /// What it went into.
     pub into: ScaleLoss,
@@ -84,9 +88,8 @@ pub struct ScalePart {
 }
 
 /// What the time of workers goes into.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ScaleLoss {
     /// The CPU time that one worker needed for the same work.
@@ -101,14 +104,15 @@ pub enum ScaleLoss {
     Blocked,
     /// There were fewer workers than n.
     Absent,
-    /// On no CPU: waiting, blocked and absent could not be told apart.
+    /// On no CPU: waiting, blocked and absent could not be distinguished.
     OffCpu,
     /// What the parts leave over; below 0 where a time was counted twice.
     Rest,
 }
 
 /// A throughput over n, with the laws that were fitted to it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleCurve {
     /// The laws, the simplest first.
     pub fits: Vec<ScaleFit>,
@@ -125,7 +129,8 @@ pub struct ScaleCurve {
 }
 
 /// A law fitted to the trials.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleFit {
     /// Its name: `linear`, `Gustafson`, `Amdahl`, `kink`, `universal`, `kink with contention`.
     pub law: String,
@@ -146,7 +151,8 @@ pub struct ScaleFit {
 }
 
 /// A number of a law.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleCoefficient {
     /// Its letter.
     pub symbol: String,
@@ -161,7 +167,8 @@ pub struct ScaleCoefficient {
 }
 
 /// What a curve leaves of what was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleResidual {
     /// The number of workers.
     pub n: f64,
@@ -170,7 +177,8 @@ pub struct ScaleResidual {
 }
 
 /// Where a throughput is greatest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScalePeak {
     /// The n; null where there is none within 1.3 times the largest n measured.
     pub n: Option<f64>,
@@ -183,7 +191,8 @@ pub struct ScalePeak {
 }
 
 /// A point of a curve.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleDrawn {
     /// The number of workers.
     pub n: f64,
@@ -196,7 +205,8 @@ pub struct ScaleDrawn {
 }
 
 /// Why a program does not scale further.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleCause {
     /// What it is.
     pub cause: Bottleneck,
@@ -215,9 +225,8 @@ pub struct ScaleCause {
 }
 
 /// What stops a program from scaling.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bottleneck {
     /// Nothing in the range measured.
@@ -247,7 +256,8 @@ pub enum Bottleneck {
 }
 
 /// What to do.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleAdvice {
     /// The fewest workers measured with which throughput is within 5 % of the best; null without
     /// data.

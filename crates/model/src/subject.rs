@@ -1,5 +1,4 @@
 use crate::{Design, Treatment};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -9,7 +8,8 @@ use std::collections::BTreeMap;
 /// `{scratch}` for a folder of the trial's own that is removed after it. Braces around anything
 /// that is no word of a-z, 0-9 and `_` are left as they are, so that `awk '{ print $1 }'` needs no
 /// care; `{{word}}` is the text `{word}`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Subject {
     /// The program and its arguments, with placeholders; one element only where `shell` is set.
@@ -43,8 +43,8 @@ pub struct Subject {
     /// The levels that stand for several arguments, or for none, by factor and level. Where their
     /// placeholder is a whole argument of a command, these take its place.
     pub lists: BTreeMap<String, BTreeMap<String, Vec<String>>>,
-    /// How many workers it is told to use, mostly `{n}`; empty where that is not known. With
-    /// placeholders. So many of its threads, the busiest, are asked what kept them waiting.
+    /// How many workers it is asked to use, mostly `{n}`; empty where that is not known. With
+    /// placeholders. That number of its threads, the busiest, are asked what kept them waiting.
     pub workers: String,
     /// How often its processes are looked at for their memory and their waiting, in milliseconds;
     /// none means as often as costs little, 0 never.
@@ -59,7 +59,8 @@ pub struct Subject {
 
 /// Limits on a subject. Texts with placeholders that must become a size, in bytes or with a unit as
 /// `512MiB`; empty means none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct SubjectLimits {
     /// Address space of each process (`RLIMIT_AS`), in bytes.
@@ -71,7 +72,8 @@ pub struct SubjectLimits {
 }
 
 /// A number picked from what a subject prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Metric {
     /// The response it is an observation of.
     pub response: String,
@@ -83,7 +85,7 @@ pub struct Metric {
     /// response in nanoseconds.
     pub scale: f64,
     /// Into how many parts the unit is divided in the integer that is stored, which is the number
-    /// found times `scale` times this, rounded, as an observation over so many operations
+    /// found times `scale` times this, rounded, as an observation over that number of operations
     /// ([`crate::Series::per`]): 1 where parts mean nothing, as of nanoseconds, and 1,000,000 keeps
     /// six places of a ratio. At least 1.
     #[serde(default = "whole")]
@@ -95,7 +97,8 @@ fn whole() -> u64 {
 }
 
 /// Where a subject prints.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stream {
     /// Its standard output.
@@ -106,7 +109,8 @@ pub enum Stream {
 }
 
 /// How a number is found in a text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Pick {
     /// By the first group of a regular expression, at its last match.
@@ -337,13 +341,13 @@ mod tests {
         let lists = [("threads".to_string(), levels.into())].into();
         let subject = Subject { lists, ..Subject::default() };
         let command = list(&["xz", "{threads}", "a{threads}b", "{scratch}", "{}"]);
-        let told = |level: &str| {
+        let arguments = |level: &str| {
             let treatment = Treatment::from_iter([("threads".to_string(), level.to_string())]);
             subject.arguments(&command, &treatment, "/tmp/x")
         };
-        assert_eq!(told("none"), Ok(list(&["xz", "ab", "/tmp/x", "{}"])));
-        assert_eq!(told("two"), Ok(list(&["xz", "-T", "2", "a-T 2b", "/tmp/x", "{}"])));
-        assert_eq!(told("one"), Ok(list(&["xz", "one", "aoneb", "/tmp/x", "{}"])));
+        assert_eq!(arguments("none"), Ok(list(&["xz", "ab", "/tmp/x", "{}"])));
+        assert_eq!(arguments("two"), Ok(list(&["xz", "-T", "2", "a-T 2b", "/tmp/x", "{}"])));
+        assert_eq!(arguments("one"), Ok(list(&["xz", "one", "aoneb", "/tmp/x", "{}"])));
         let unknown = subject.arguments(&list(&["{jobs}"]), &Treatment::default(), "");
         assert_eq!(unknown, Err(UnknownPlaceholder("jobs".into())));
     }

@@ -1,9 +1,9 @@
 use crate::{Cell, Quantity, Region, Treatment, Unit};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// `summary.json`: what the stored trials say. It can always be computed again from them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Summary {
     /// [`crate::SUMMARY_FORMAT`] of the writer.
     pub format: u32,
@@ -13,7 +13,7 @@ pub struct Summary {
     pub session: String,
     /// Whether every planned trial has a record.
     pub complete: bool,
-    /// Whether this machine told identical things apart.
+    /// Whether this machine found a difference between identical treatments.
     pub trust: Trust,
     /// What the instrument itself cost.
     pub harness: Harness,
@@ -25,7 +25,8 @@ pub struct Summary {
 }
 
 /// What the A/A controls say of the machine during this session.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Trust {
     /// All controls, over all experiments.
     pub controls: Vec<ControlResult>,
@@ -40,7 +41,8 @@ pub struct Trust {
 }
 
 /// What the machine did beside the trials, over the whole session.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct Meter {
     /// Trials with at least one tag.
@@ -63,7 +65,8 @@ pub struct Meter {
 }
 
 /// Two identical treatments compared.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ControlResult {
     /// The experiment.
     pub experiment: String,
@@ -79,7 +82,8 @@ pub struct ControlResult {
 }
 
 /// What the instrument itself cost.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Harness {
     /// Trials with a record.
     pub trials: u64,
@@ -98,7 +102,8 @@ pub struct Harness {
 }
 
 /// What an experiment's trials say.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExperimentSummary {
     /// The experiment.
     pub id: String,
@@ -141,7 +146,8 @@ pub struct ExperimentSummary {
 }
 
 /// How many trials ended in one way.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutcomeCount {
     /// `completed`, `unsupported`, `failed`, `died`, `timed_out`, `out_of_memory`,
     /// `protocol_violated`.
@@ -155,7 +161,8 @@ pub struct OutcomeCount {
 }
 
 /// A number with its uncertainty.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Estimate {
     /// The number.
     pub point: f64,
@@ -185,7 +192,8 @@ impl Estimate {
 }
 
 /// The estimate of one response at one treatment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EstimateRow {
     /// Where.
     pub treatment: Treatment,
@@ -204,7 +212,8 @@ pub struct EstimateRow {
 }
 
 /// A quantity with its value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct QuantityResult {
     /// What was asked.
     pub quantity: Quantity,
@@ -244,7 +253,8 @@ pub struct QuantityResult {
 }
 
 /// A finding with its value.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingResult {
     /// The finding's name.
     pub id: String,
@@ -255,7 +265,8 @@ pub struct FindingResult {
 }
 
 /// A claim with its verdict.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ClaimResult {
     /// The claim's name.
     pub id: String,
@@ -294,7 +305,8 @@ pub struct ClaimResult {
 }
 
 /// What the data say of a claim.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The interval lies in the claim's region.
@@ -306,9 +318,8 @@ pub enum Verdict {
 }
 
 /// The kind of evidence behind a verdict, the weakest first.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Grade {
     /// A clock alone: what was timed is believed to be what its name says.
@@ -323,7 +334,8 @@ pub enum Grade {
 }
 
 /// The smallest difference between two treatments that a response can show.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ResponseFloor {
     /// The response.
     pub response: String,
@@ -341,7 +353,8 @@ pub struct ResponseFloor {
 
 /// Where the scatter of one trial's number comes from, by response (variance components of the
 /// logarithms: Kalibera and Jones, *Rigorous benchmarking in reasonable time*, ISMM 2013).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Variance {
     /// The response.
     pub response: String,
@@ -362,7 +375,8 @@ pub struct Variance {
 }
 
 /// A source of scatter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
     /// Between observations of one trial.
@@ -374,7 +388,8 @@ pub enum Source {
 }
 
 /// What became of a known answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PlantedResult {
     /// Its name.
     pub id: String,
@@ -400,7 +415,8 @@ pub struct PlantedResult {
 }
 
 /// What a gap comes from.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagnosisResult {
     /// Its name.
     pub id: String,
@@ -408,15 +424,16 @@ pub struct DiagnosisResult {
     pub what: String,
     /// The suspects with the share of the gap that vanishes without them, the largest first.
     pub suspects: Vec<Blame>,
-    /// The suspect that is named: its share is the largest, and told from that of every other;
-    /// null where none is.
+    /// The suspect that is named: its share is the largest, and significantly larger than every
+    /// other; null where none is.
     pub named: Option<String>,
     /// The suspect that was planted, where one was.
     pub planted: Option<String>,
 }
 
 /// A suspect with its share of the gap.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Blame {
     /// What it is called.
     pub suspect: String,
@@ -425,7 +442,8 @@ pub struct Blame {
 }
 
 /// A cost account with its numbers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccountResult {
     /// The account's name.
     pub id: String,
@@ -446,7 +464,8 @@ pub struct AccountResult {
 }
 
 /// One line of an account.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PartResult {
     /// What is counted.
     pub label: String,

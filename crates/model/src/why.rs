@@ -1,11 +1,9 @@
 use crate::{Estimate, QuantityResult};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What is taken from a program to see whether it lives on it.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Resource {
     /// Time on the CPUs that it may use.
@@ -43,7 +41,7 @@ pub const NOTHING_AGAIN: &str = "none-again";
 pub const BESIDE: &str = "beside";
 
 impl Resource {
-    /// All, in the order in which they are told of.
+    /// All, in the order of the report.
     pub const ALL: [Resource; 6] = [
         Resource::Cpu,
         Resource::Memory,
@@ -136,7 +134,8 @@ impl Squeeze {
 }
 
 /// Which resource a program lives on: what `scruple why --json` prints.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Why {
     /// [`crate::WHY_FORMAT`] of the writer.
     pub format: u32,
@@ -178,7 +177,8 @@ pub struct Why {
 }
 
 /// A number that the kernel counted of the program with nothing taken.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhyCount {
     /// The response.
     pub response: String,
@@ -191,7 +191,8 @@ pub struct WhyCount {
 }
 
 /// What taking a resource did.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SqueezeResult {
     /// The resource.
     pub resource: Resource,
@@ -203,7 +204,7 @@ pub struct SqueezeResult {
     pub elasticity: Option<Estimate>,
     /// The same without what the co-runner took of the CPU, where it took any.
     pub cpu_subtracted: bool,
-    /// Whether it is told from 0, after Holm's correction over all squeezes.
+    /// Whether it differs significantly from 0, after Holm's correction over all squeezes.
     pub stands: bool,
     /// What taking a little of it costs, predicted from the elasticity.
     pub price: Option<Price>,
@@ -214,7 +215,8 @@ pub struct SqueezeResult {
 }
 
 /// One strength of a squeeze.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Dose {
     /// The level's name.
     pub level: String,
@@ -227,7 +229,8 @@ pub struct Dose {
 }
 
 /// What taking a part of a resource costs: (1 − part)^−elasticity − 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Price {
     /// The part taken: 0.1, or less where 1.5 times the strength measured does not reach so far.
     pub part: f64,
@@ -236,7 +239,8 @@ pub struct Price {
 }
 
 /// A resource that could not be squeezed.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NotSqueezed {
     /// The resource.
     pub resource: Resource,

@@ -17,15 +17,8 @@ pub struct Work<'a> {
 /// What happens while a block is conducted.
 #[derive(Debug)]
 pub enum Event<'a> {
-    /// A trial is about to start.
-    Begins {
-        /// The experiment.
-        design: &'a Design,
-        /// The block.
-        block: u32,
-        /// What is to be realised.
-        treatment: &'a Treatment,
-    },
+    /// A trial of this treatment is about to start.
+    Begins(&'a Treatment),
     /// A trial has ended, one way or another.
     Ended(Box<Record>),
 }
@@ -35,12 +28,12 @@ pub enum Event<'a> {
 pub enum Halt<E> {
     /// The runner cannot go on.
     Runner(Error),
-    /// Whoever hears the events cannot go on: a full disk, say.
+    /// The receiver of the events cannot go on: a full disk, say.
     Listener(E),
 }
 
 impl Runner {
-    /// Conducts a block's trials in order and tells `listener` of each. Between trials it asks
+    /// Conducts a block's trials in order and reports each to `listener`. Between trials it asks
     /// `stop` whether to end early. Returns whether all were conducted.
     pub fn conduct_block<E>(
         &mut self,
@@ -53,7 +46,7 @@ impl Runner {
             if stop() {
                 return Ok(false);
             }
-            listener(Event::Begins { design, block, treatment }).map_err(Halt::Listener)?;
+            listener(Event::Begins(treatment)).map_err(Halt::Listener)?;
             let order = Order { design, treatment, trial, block, position: *position };
             let Some(record) = self.conduct(&order).map_err(Halt::Runner)? else {
                 return Ok(false);

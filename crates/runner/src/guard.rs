@@ -35,18 +35,18 @@ pub fn serve_if_asked() {
     }
 }
 
-/// A path as it was told: as bytes, since not every path is text.
-fn path_of(told: &Value) -> Option<PathBuf> {
+/// Reads a path as it was sent: as bytes, since not every path is text.
+fn path_of(sent: &Value) -> Option<PathBuf> {
     let bytes: Option<Vec<u8>> =
-        told.as_array()?.iter().map(|byte| u8::try_from(byte.as_u64()?).ok()).collect();
+        sent.as_array()?.iter().map(|byte| u8::try_from(byte.as_u64()?).ok()).collect();
     Some(PathBuf::from(OsString::from_vec(bytes?)))
 }
 
-fn nest_of(told: &Value) -> Option<Plan> {
-    let names = told.get("controllers")?.as_array()?;
+fn nest_of(sent: &Value) -> Option<Plan> {
+    let names = sent.get("controllers")?.as_array()?;
     Some(Plan {
-        base: path_of(told.get("base")?)?,
-        home: path_of(told.get("home")?)?,
+        base: path_of(sent.get("base")?)?,
+        home: path_of(sent.get("home")?)?,
         controllers: names.iter().filter_map(|name| Some(name.as_str()?.to_string())).collect(),
     })
 }
@@ -62,26 +62,26 @@ struct Charge {
 }
 
 fn serve() {
-    // Whoever ends all processes of the session must not end the one that cleans up after them;
-    // the end of the runner ends it.
+    // A signal to all processes of the session must not end the one that cleans up after them; the
+    // end of the runner ends it.
     let _ = sys::signal::ignore_requests_to_end();
     let mut charge = Charge::default();
     for line in BufReader::new(std::io::stdin()).lines().map_while(Result::ok) {
-        let Ok(told) = serde_json::from_str::<Value>(&line) else { continue };
-        if told.get("done").is_some() {
+        let Ok(sent) = serde_json::from_str::<Value>(&line) else { continue };
+        if sent.get("done").is_some() {
             // The runner has cleared up after itself; a group it could not remove is tried again.
             charge.remove_cgroups();
             charge.leave_nest();
             return;
         }
-        if let Some(group) = told.get("group") {
+        if let Some(group) = sent.get("group") {
             charge.group = group.as_i64().and_then(|pid| Pid::try_from(pid).ok());
         }
-        charge.cgroups.extend(told.get("cgroup").and_then(path_of));
-        if let Some(nest) = told.get("nest").and_then(nest_of) {
+        charge.cgroups.extend(sent.get("cgroup").and_then(path_of));
+        if let Some(nest) = sent.get("nest").and_then(nest_of) {
             charge.nest = Some(nest);
         }
-        if let Some(path) = told.get("scratch").and_then(path_of) {
+        if let Some(path) = sent.get("scratch").and_then(path_of) {
             charge.scratch = Some(path);
         }
     }
@@ -137,7 +137,7 @@ impl Charge {
 #[derive(Debug)]
 pub(crate) struct Guard {
     child: Child,
-    told: Option<PipeWriter>,
+    pipe: Option<PipeWriter>,
 }
 
 impl Guard {
@@ -154,7 +154,7 @@ impl Guard {
             .process_group(0)
             .spawn()
             .map_err(start)?;
-        Ok(Guard { child, told: Some(writer) })
+        Ok(Guard { child, pipe: Some(writer) })
     }
 
     pub(crate) fn pid(&self) -> Pid {
@@ -182,8 +182,8 @@ impl Guard {
     }
 
     fn tell(&mut self, what: &Value) {
-        if let Some(pipe) = &mut self.told {
-            // A guard that is gone cannot be told; the session is still worth finishing.
+        if let Some(pipe) = &mut self.pipe {
+            // The guard may be gone; the session is still worth finishing.
             let _ = pipe.write_all(format!("{what}\n").as_bytes());
         }
     }
@@ -192,7 +192,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         self.tell(&json!({ "done": true }));
-        self.told = None;
+        self.pipe = None;
         let _ = self.child.wait();
     }
 }

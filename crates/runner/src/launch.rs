@@ -25,8 +25,8 @@ const ENDING: Duration = Duration::from_secs(5);
 /// How long processes that a trial left behind get to die of SIGKILL.
 const DYING: Duration = Duration::from_secs(5);
 
-/// How long the trial of a program of the user's gets to end that program, to clean up after it and
-/// to end itself, when it is told to.
+/// How long the trial of a user's program gets to end that program, to clean up after it and to end
+/// itself, when it is asked to end.
 pub(crate) const UNWINDING: Duration = Duration::from_secs(10);
 
 /// The most generations of left-behind processes that are hunted down.
@@ -95,8 +95,8 @@ impl Runner {
         Self::start_with(settings, || Ok(()))
     }
 
-    /// The same, where the folder that [`Settings::scratch`] names is made by somebody else. It is made
-    /// when the guard knows of it: whoever is killed before has not made it.
+    /// Starts a launcher where the caller makes the folder that [`Settings::scratch`] names. It is
+    /// made when the guard knows of it: a caller that is killed earlier has not made it.
     pub fn start_with(
         settings: Settings,
         make_scratch: impl FnOnce() -> std::io::Result<()>,
@@ -248,7 +248,7 @@ impl Runner {
             subject: order.design.subject.clone().map(Box::new),
             programs: order.design.programs.clone(),
         };
-        // A trial that is gone already cannot be told; what became of it is seen below.
+        // The trial may be gone already; what became of it is seen below.
         let _ = talk.say(&ToTrial::Run { version: PROTOCOL_VERSION, spec });
         match talk.hear(deadline) {
             Heard::Message(message) => match *message {
@@ -362,7 +362,7 @@ impl Runner {
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        // The guard is told "done" after this; what cannot be removed now stays for people to see.
+        // The guard hears "done" after this; what cannot be removed now stays for people to see.
         let _ = std::fs::remove_dir_all(&self.settings.scratch);
         if let Some(shared) = self.settings.scratch.parent() {
             // Not if another runner's folder is still in it.
@@ -404,7 +404,7 @@ fn answered(message: FromTrial, phase: Phase, known: &mut Known) -> Talk {
         FromTrial::Unsupported { reason } => Talk::Answered(Some(Outcome::Unsupported { reason })),
         FromTrial::Failed { reason } => Talk::Answered(Some(Outcome::Failed { reason })),
         FromTrial::Measured { .. } => {
-            Talk::Kill(violation("sent its measurement before it was told to go"))
+            Talk::Kill(violation("sent its measurement before the runner said go"))
         }
         FromTrial::Ready { .. } => Talk::Kill(violation("said that it is ready a second time")),
     }

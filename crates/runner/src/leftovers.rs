@@ -97,7 +97,7 @@ mod tests {
         for group in [dead.as_str(), &used, &group_name("mine"), "somebody-elses"] {
             top.child(group).unwrap();
         }
-        // What a trial had made in it goes, too.
+        // What a trial had made in it is also removed.
         Cgroup::at(&top.path().join(&dead)).child("crew").unwrap();
         let child = sys::task::fork_run(|| {
             sys::clock::sleep_ns(60_000_000_000);

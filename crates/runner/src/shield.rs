@@ -131,7 +131,7 @@ impl Shield {
         let name = group_name(purpose);
         let own = Cgroup::own(controller)?;
         let own = self.nest.as_ref().map_or(own, Nest::base);
-        // Told before it is made: who is killed in between leaves nothing that nobody knows of. The
+        // Reported before it is made: a process killed in between leaves nothing unknown behind. The
         // name is of this process alone.
         guard.cgroup(&own.path().join(&name));
         own.child_for(controller, &name)
@@ -161,8 +161,8 @@ impl Drop for Shield {
     }
 }
 
-/// Makes room for groups with controllers where we are in the way of that ourselves. Where others are,
-/// too, whoever asks for such a group is told.
+/// Makes room for groups with controllers where this process is in the way. Where others are also in
+/// the way, the request for such a group fails and says so.
 fn nest(guard: &mut Guard) -> Option<Nest> {
     let plan = Plan::below_own(&["memory", "cpu"], &group_name("home"))?;
     guard.nest(&plan);

@@ -495,7 +495,7 @@ fn tests() -> Vec<Test> {
         ),
         expect("exit_silently", |o| violated(o, "exit code 3 and no answer")),
         expect("answer_twice", |o| violated(o, "said more after its answer")),
-        expect("answer_before_go", |o| violated(o, "before it was told to go")),
+        expect("answer_before_go", |o| violated(o, "before the runner said go")),
         expect("close_socket_and_live", |o| violated(o, "closed its socket and lived on")),
         expect(
             "never_close_region",

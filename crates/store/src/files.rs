@@ -91,8 +91,8 @@ pub(crate) fn create_private_folder(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Gives `name` in `dir` the new content, at once or not at all: whoever reads it, or looks
-/// after a crash, finds the old file or the new one and never a part.
+/// Gives `name` in `dir` the new content, at once or not at all: a reader, also after a crash, finds
+/// the old file or the new one and never a part.
 ///
 /// The caller holds the session's lock, so a temporary file that is already there was left by a
 /// process that was killed.

@@ -18,7 +18,8 @@ mod lock;
 mod name;
 mod plan;
 mod read;
-mod schema;
+#[cfg(test)]
+mod tests;
 mod trials;
 mod words;
 mod write;
@@ -27,10 +28,6 @@ pub use beside::Beside;
 pub use error::Error;
 pub use name::session_name;
 pub use read::{Duplicate, Stored, Torn, open, read_manifest};
-pub use schema::{
-    comparison_schema, fleet_schema, knee_schema, load_schema, plan_schema, prediction_schema,
-    scale_schema, selftest_schema, summary_schema, why_schema,
-};
 pub use write::{Pages, Writer};
 
 /// What is needed to understand the trials, or to go on with them.
@@ -45,7 +42,7 @@ pub const SUMMARY_FILE: &str = "summary.json";
 /// The page; it can always be rendered again.
 pub const REPORT_FILE: &str = "report.html";
 
-/// The page of claims, which the report links to; likewise.
+/// The page of claims, which the report links to.
 pub const CLAIMS_FILE: &str = "claims.html";
 
 /// Held, and locked, by the one process that writes the session.

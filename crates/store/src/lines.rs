@@ -42,7 +42,7 @@ impl<S: Sink> Lines<S> {
     /// A sink whose first `whole_bytes` are whole lines; `torn` says that there is more.
     pub(crate) fn new(sink: S, whole_bytes: u64, torn: bool) -> io::Result<Self> {
         let mut lines = Lines { sink, whole_bytes, torn };
-        lines.mend()?;
+        lines.cut_torn_end()?;
         Ok(lines)
     }
 
@@ -56,7 +56,7 @@ impl<S: Sink> Lines<S> {
     /// After an error the line is not there, and those before it are as they were. If even
     /// cutting its beginning off failed, the next append tries that again before it writes.
     pub(crate) fn append(&mut self, line: &[u8]) -> io::Result<()> {
-        self.mend()?;
+        self.cut_torn_end()?;
         self.torn = true;
         match self.sink.write_all(line).and_then(|()| self.sink.sync()) {
             Ok(()) => {
@@ -66,13 +66,13 @@ impl<S: Sink> Lines<S> {
             }
             Err(error) => {
                 // The first error is the one worth telling; a second one leaves `torn` set.
-                let _ = self.mend();
+                let _ = self.cut_torn_end();
                 Err(error)
             }
         }
     }
 
-    fn mend(&mut self) -> io::Result<()> {
+    fn cut_torn_end(&mut self) -> io::Result<()> {
         if self.torn {
             self.sink.cut(self.whole_bytes)?;
             self.torn = false;
@@ -118,7 +118,7 @@ mod tests {
     use super::{Line, Lines, Sink, read_line};
     use std::io;
 
-    /// A disk with so many bytes left.
+    /// A disk with a number of bytes left.
     #[derive(Default)]
     struct Disk {
         content: Vec<u8>,

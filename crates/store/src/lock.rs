@@ -22,7 +22,7 @@ impl Lock {
         for _ in 0..ATTEMPTS {
             let file = files::open_or_create(&path).map_err(Error::io("open", &path))?;
             let lock = Lock::take(file, path.clone(), dir)?;
-            // Whoever held it before may have removed the file between our opening it and our
+            // The last holder may have removed the file between our opening it and our
             // locking it: then the lock is on a file that no third process will ever look at.
             if lock.is_in_place() {
                 return Ok(lock);

@@ -122,7 +122,7 @@ pub fn read_manifest(dir: &Path) -> Result<Manifest, Error> {
     Ok(manifest)
 }
 
-/// Whether a manifest can be read back by whoever finds it.
+/// Checks that a manifest can be read back by others.
 pub(crate) fn check_manifest(manifest: &Manifest, path: &Path) -> Result<(), Error> {
     let what = |what: String| Error::Inconsistent { path: path.into(), what: in_words(&what) };
     manifest.check().map_err(what)

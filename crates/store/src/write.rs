@@ -185,11 +185,6 @@ impl Writer {
         &self.pages.dir
     }
 
-    /// Where [`Pages::write_report`] puts the page.
-    pub fn report_path(&self) -> PathBuf {
-        self.pages.dir.join(REPORT_FILE)
-    }
-
     /// Where the trials' files are to be, whether or not the folder is there yet.
     pub fn scratch_path(&self) -> PathBuf {
         self.pages.dir.join(SCRATCH_FOLDER)

@@ -14,7 +14,7 @@ use sys::task::{Ended, Pid};
 /// How much of the end of a command's standard error is looked at.
 const END_BYTES: u64 = 2048;
 
-/// How much of a line it printed last is told.
+/// The most bytes that are repeated of the last line it printed.
 const LINE_BYTES: usize = 300;
 
 /// Runs a command before or after the program, and waits for it, but not for what it leaves

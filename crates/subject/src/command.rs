@@ -24,7 +24,7 @@ pub(crate) struct Filled {
     pub(crate) address_space_bytes: Option<u64>,
     pub(crate) memory_bytes: Option<u64>,
     pub(crate) cpus_quota: Option<f64>,
-    /// How many workers it was told to use.
+    /// How many workers it was asked to use.
     pub(crate) workers: Option<u32>,
 }
 

@@ -68,7 +68,7 @@ pub(crate) struct Began {
     pub(crate) at_ns: u64,
     /// Children of this process that are no part of it.
     pub(crate) spared: Vec<Pid>,
-    /// How many workers it was told to use.
+    /// How many workers it was asked to use.
     pub(crate) workers: Option<u32>,
     /// The user's interval; none follows the cost, zero never looks but at the end.
     pub(crate) every: Option<Duration>,
@@ -91,7 +91,7 @@ pub(crate) struct Parked {
 }
 
 impl Looker {
-    /// A thread that waits to be told to look.
+    /// Starts a thread that waits for a request to look.
     pub(crate) fn start() -> Result<Self, kit::Stop> {
         let (orders, heard) = channel();
         let (tell, seen) = channel();

@@ -7,7 +7,7 @@
 //! another by `fork` is in the counters of both from the fork on, and grows neither. Of a process
 //! that is younger than the last walk nobody knows how much it inherited, but its parent never had
 //! more than the peak of its resident set: what it has beyond that is its own. So the figure is
-//! never more than there was, but for the some hundred KB by which the kernel's counters may be
+//! never more than there was, except for the some hundred KB by which the kernel's counters may be
 //! off.
 
 use std::collections::HashMap;

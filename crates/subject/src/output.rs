@@ -60,7 +60,7 @@ impl Printed {
         self.bytes == (self.head.len() + self.tail.len()) as u64
     }
 
-    /// The last bytes, no more than so many.
+    /// Returns the last bytes, at most `bytes_max`.
     pub(crate) fn end(&self, bytes_max: usize) -> Vec<u8> {
         let mut end: Vec<u8> = self.tail.iter().copied().collect();
         if end.len() < bytes_max && self.is_whole() {
@@ -112,8 +112,8 @@ impl Reading {
         Ok((writer, Reading { printed, stop, parked: Parked { _stay: stay } }))
     }
 
-    /// What was printed. Whoever still holds the stream open is not waited for: what they have
-    /// printed by now is read, and no more.
+    /// Returns what was printed. Does not wait for a process that still holds the stream open: what
+    /// it has printed by now is read, and no more.
     pub(crate) fn finish(self) -> Result<(Printed, Parked), kit::Stop> {
         use std::io::Write;
         (&*self.stop).write_all(&1_u64.to_ne_bytes())?;
@@ -127,8 +127,7 @@ impl Reading {
 fn read(mut stream: PipeReader, stop: BorrowedFd<'_>) -> std::io::Result<Printed> {
     let mut printed = Printed::default();
     let mut chunk = vec![0; CHUNK_BYTES];
-    // What was in the pipe when the end was called is had by one read; whoever prints on is no
-    // concern of ours.
+    // One read takes what was in the pipe when the end was called; what is printed later is ignored.
     let mut reads_left = usize::MAX;
     while reads_left > 0 {
         let waited = sys::poll::readable_any(&[stream.as_fd(), stop], Duration::from_secs(3600));

@@ -15,7 +15,7 @@ const READINGS_MIN: u32 = 10;
 /// The part of the largest process's peak that must have been seen for the peak of all to be said.
 const SEEN_PEAK_MIN: f64 = 0.9;
 
-/// What a forked process may touch after it has told how much it has, in bytes.
+/// What a forked process may touch after it has reported how much it has, in bytes.
 const FORKED_BYTES: u64 = 1 << 20;
 
 /// The most that looking may cost, as a part of the elapsed time: a program as short as

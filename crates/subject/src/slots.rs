@@ -1,6 +1,6 @@
 //! What became of the time of the workers: on a CPU, waiting for one, blocked, or not there.
 //!
-//! A program that was told to use n workers has n *slots*. Between two looks the n threads that
+//! A program that was asked to use n workers has n *slots*. Between two looks the n threads that
 //! did or wanted most, the *busiest*, fill the slots: main fills one while it works alone, and a
 //! pool's threads fill them all while main only waits. So programs whose workers come and go, as
 //! `make -j`, have slots as others have. Over an interval dt, n · dt is divided into
@@ -17,7 +17,7 @@
 //! exactly: a process's clock goes on counting threads that have ended. Such threads fill slots like
 //! others, and are taken to have waited, by what they ran, as much as before. Of processes that have
 //! ended the sum at the end of all tells what was not seen: it is taken from absent, and what absent
-//! does not hold from blocked, since whoever ran had the slot of one who slept.
+//! does not hold from blocked, since a thread that ran had the slot of one that slept.
 //!
 //! Where threads were seen to have less than [`THREADS_SHARE_MIN`] of the CPU time, or threads and
 //! processes less than [`SEEN_SHARE_MIN`], there is no answer.
@@ -131,7 +131,7 @@ impl Slots {
         self.now_ns = now_ns.max(self.before_ns);
     }
 
-    /// A process is there, whose own clock says `cpu_ns`. Its threads are told next: read after the
+    /// Notes a process whose own clock says `cpu_ns`. Its threads follow: read after the
     /// clock, they have run more than it says, and never less.
     pub(crate) fn see_process(&mut self, pid: Pid, cpu_ns: Option<u64>) {
         self.root.get_or_insert(pid);
@@ -198,7 +198,7 @@ impl Slots {
                 self.known.insert(*name, Known { account, waited_ns, ran_ns, open_ns });
             }
         }
-        // Whoever slept meanwhile had no slot.
+        // A thread that slept meanwhile had no slot.
         let slept_ns = others_ns.min(self.blocked_ns - blocked_before_ns).max(0);
         self.blocked_ns -= slept_ns;
         self.lived_ns += others_ns - slept_ns;
@@ -397,7 +397,7 @@ mod tests {
         assert_eq!(division.blocked_ns, Some(50 * MS));
         assert_eq!(division.queue_wait_ns, Some(100 * MS));
         assert_eq!(division.absent_ns, Some(0));
-        // And it is a wait, too, if the thread is never seen again.
+        // It is also a wait if the thread is never seen again.
         let mut gone = slots(1);
         look(&mut gone, 100, &[(1, account(20, 0), 'R')]);
         look(&mut gone, 200, &[]);

@@ -12,7 +12,7 @@ pub(crate) fn shown(bytes: &[u8], bytes_max: usize) -> String {
     text
 }
 
-/// The last line that holds anything, no longer than so many bytes.
+/// Returns the last line that is not empty, cut to `bytes_max`.
 pub(crate) fn last_line(bytes: &[u8], bytes_max: usize) -> Option<String> {
     let line = bytes
         .split(|byte| *byte == b'\n')

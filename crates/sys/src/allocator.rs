@@ -1,4 +1,4 @@
-//! The process's `malloc` and `free`, whoever provides them, and what glibc tells of its own.
+//! The process's `malloc` and `free`, from any provider, and what glibc reports about its own.
 //!
 //! Another allocator takes the place of libc's by `LD_PRELOAD`: every call of `malloc` then
 //! reaches it, this room's included. Who it is can be asked of the dynamic linker.
@@ -51,8 +51,7 @@ impl Allocator {
     /// Frees a block.
     #[inline]
     pub fn give(&self, block: Block) {
-        // SAFETY: a block's start came from `malloc`, and whoever has the block is the only one:
-        // it is given back once.
+        // SAFETY: a block's start came from `malloc`, and a block has one owner: it is freed once.
         unsafe { (self.free)(block.start.as_ptr().cast()) };
     }
 }
@@ -250,7 +249,7 @@ pub fn glibc_arenas() -> Result<usize> {
         return Err(Error::new("open_memstream", crate::error::last_errno()));
     }
     // SAFETY: the stream is open.
-    let told = unsafe { libc::malloc_info(0, stream) };
+    let written = unsafe { libc::malloc_info(0, stream) };
     // SAFETY: the stream is open and not used afterwards.
     let closed = unsafe { libc::fclose(stream) };
     if text.is_null() {
@@ -261,7 +260,7 @@ pub fn glibc_arenas() -> Result<usize> {
     let arenas = count_heaps(&String::from_utf8_lossy(xml));
     // SAFETY: open_memstream allocated it with malloc, and nobody refers to it any more.
     unsafe { libc::free(text.cast()) };
-    match (told, closed, arenas) {
+    match (written, closed, arenas) {
         (0, 0, 1..) => Ok(arenas),
         _ => Err(Error::unreadable("malloc_info", "it lists no arena")),
     }
@@ -288,7 +287,7 @@ fn count_heaps(xml: &str) -> usize {
 pub fn glibc_caches_per_thread() -> Option<bool> {
     #[cfg(target_env = "gnu")]
     {
-        // Too large for the lists of smallest blocks ("fastbins"), which count as in use, too.
+        // Too large for the lists of smallest blocks ("fastbins"), which also count as in use.
         const BYTES: usize = 700;
         let allocator = Allocator::of_process();
         let block = allocator.take(BYTES, 0)?;

@@ -53,6 +53,11 @@ impl Error {
         Self { call: call.into(), reason: Reason::Unreadable(why.into()) }
     }
 
+    /// Returns how an error of `rustix` in the named call becomes one of ours.
+    pub(crate) fn of(call: impl Into<String>) -> impl FnOnce(rustix::io::Errno) -> Self {
+        |errno| Self::new(call, errno.raw_os_error())
+    }
+
     /// An error of the standard library's I/O, with the call it came from.
     pub(crate) fn io(call: impl Into<String>, error: &io::Error) -> Self {
         match error.raw_os_error() {

@@ -1,9 +1,8 @@
 //! A number in the kernel that tasks write and wait for.
 
-use crate::Result;
-use crate::error::check;
+use crate::{Error, Result};
+use rustix::event::EventfdFlags;
 use std::fs::File;
-use std::os::fd::{FromRawFd, OwnedFd};
 
 /// A new event descriptor at 0, closed on exec. A write of eight bytes adds them to its number; a
 /// read takes the number and leaves 0, and waits while it is 0. Children that are forked later
@@ -12,11 +11,8 @@ use std::os::fd::{FromRawFd, OwnedFd};
 /// # Errors
 /// `EMFILE` or `ENFILE` beyond the limits on open files, `ENOMEM`.
 pub fn new() -> Result<File> {
-    // SAFETY: integers only.
-    let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) };
-    check(descriptor.into(), || "eventfd(0)".to_string())?;
-    // SAFETY: the kernel has just made the descriptor, and nobody else knows it.
-    Ok(File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }))
+    let event = rustix::event::eventfd(0, EventfdFlags::CLOEXEC);
+    event.map(File::from).map_err(Error::of("eventfd(0)"))
 }
 
 #[cfg(test)]

@@ -4,10 +4,8 @@
 use crate::error::{check, check_number};
 use crate::pages::{FileMapping, Share};
 use crate::{Error, Result};
-use std::ffi::CString;
 use std::fs::{File, OpenOptions};
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -16,22 +14,17 @@ use std::path::Path;
 pub enum Sync {
     /// Nothing: it ends in the page cache.
     None,
-    /// `O_DSYNC`: the data, and what is needed to find it.
-    Data,
+
     /// `O_SYNC`: data and all of the file's attributes.
     Full,
-    /// `O_DIRECT`: the device's acceptance, past the page cache. Buffers,
-    /// offsets and lengths must be aligned (a page always is).
-    Direct,
 }
 
 impl Sync {
     fn flags(self) -> libc::c_int {
         match self {
             Sync::None => 0,
-            Sync::Data => libc::O_DSYNC,
+
             Sync::Full => libc::O_SYNC,
-            Sync::Direct => libc::O_DIRECT,
         }
     }
 }
@@ -40,7 +33,7 @@ impl Sync {
 /// `O_TRUNC`: ext4 writes a truncated file back when it is closed.
 ///
 /// # Errors
-/// What `open` says; `EINVAL` for [`Sync::Direct`] where the file system cannot.
+/// What `open` says.
 pub fn open(path: &Path, sync: Sync) -> Result<File> {
     OpenOptions::new()
         .read(true)
@@ -102,12 +95,9 @@ pub fn read_ahead_bytes(path: &Path) -> Result<Option<u64>> {
 /// # Errors
 /// What `statvfs` says.
 pub fn free_bytes(path: &Path) -> Result<u64> {
-    let call = || format!("statvfs({})", path.display());
-    let space =
-        nix::sys::statvfs::statvfs(path).map_err(|errno| Error::new(call(), errno as i32))?;
-    let (blocks, block_bytes) = (space.blocks_available(), space.fragment_size());
-    #[expect(clippy::useless_conversion, reason = "these types are narrower on 32-bit machines")]
-    Ok(u64::from(blocks).saturating_mul(u64::from(block_bytes)))
+    let call = format!("statvfs({})", path.display());
+    let space = rustix::fs::statvfs(path).map_err(Error::of(call))?;
+    Ok(space.f_bavail.saturating_mul(space.f_frsize))
 }
 
 /// The name of the file system that holds `path`: `ext4`, `tmpfs`… An unknown
@@ -116,14 +106,8 @@ pub fn free_bytes(path: &Path) -> Result<u64> {
 /// # Errors
 /// What `statfs` says.
 pub fn filesystem(path: &Path) -> Result<String> {
-    let call = || format!("statfs({})", path.display());
-    let name =
-        CString::new(path.as_os_str().as_bytes()).map_err(|_| Error::new(call(), libc::EINVAL))?;
-    // SAFETY: all-zero bytes are a valid statfs: it holds integers only.
-    let mut raw: libc::statfs = unsafe { std::mem::zeroed() };
-    // SAFETY: a C string and a structure of ours, both outliving the call.
-    let result = unsafe { libc::statfs(name.as_ptr(), &raw mut raw) };
-    check(result.into(), call)?;
+    let call = format!("statfs({})", path.display());
+    let raw = rustix::fs::statfs(path).map_err(Error::of(call))?;
     // The magic number has 32 bits; its C type has not everywhere.
     Ok(filesystem_name(raw.f_type as u32))
 }
@@ -156,7 +140,7 @@ fn filesystem_name(magic: u32) -> String {
     name.to_string()
 }
 
-/// Gives a pipe room for so many bytes, so that its writer has to wait less often.
+/// Gives a pipe room for that number of bytes, so that its writer has to wait less often.
 ///
 /// # Errors
 /// `EPERM` above /proc/sys/fs/pipe-max-size, or where the user's pipes have too much room already;
@@ -198,16 +182,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut page = Mapping::new(page_bytes(), Huge::Never).unwrap();
         page.as_mut_slice().fill(7);
-        for sync in [Sync::None, Sync::Data, Sync::Full, Sync::Direct] {
+        for sync in [Sync::None, Sync::Full] {
             let path = folder.path().join(format!("{sync:?}"));
-            let file = match open(&path, sync) {
-                Ok(file) => file,
-                Err(error) if sync == Sync::Direct && error.errno() == Some(libc::EINVAL) => {
-                    println!("skipped: no O_DIRECT here");
-                    continue;
-                }
-                Err(error) => panic!("{error}"),
-            };
+            let file = open(&path, sync).unwrap();
             // SAFETY: asks for flags only.
             let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
             assert_eq!(flags & sync.flags(), sync.flags());

@@ -19,7 +19,7 @@ const THREADS_MAX: usize = 16;
 
 /// Signals that [`count`]'s handler has handled.
 static COUNTED: AtomicU64 = AtomicU64::new(0);
-/// A word of somebody else's in which they are counted, too; null at first.
+/// A caller's word in which they are also counted; null at first.
 static COUNTED_INTO: AtomicPtr<AtomicU64> = AtomicPtr::new(std::ptr::null_mut());
 /// Threads whose signals are counted apart; 0 where there is none.
 static THREADS: [AtomicI32; THREADS_MAX] = [const { AtomicI32::new(0) }; THREADS_MAX];

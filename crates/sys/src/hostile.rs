@@ -181,14 +181,14 @@ proptest! {
     #[test]
     fn any_flags_are_told_apart_and_lose_no_bit(bytes in any::<[u8; CLONE_ARGS_BYTES]>()) {
         let cloned = Cloned::by_clone3(&bytes);
-        let told = cloned.names().iter().fold(0, |told, name| {
+        let named = cloned.names().iter().fold(0, |flags, name| {
             let flag = crate::calls::FLAGS.iter().find(|flag| flag.name == name);
-            told | flag.map_or_else(
+            flags | flag.map_or_else(
                 || u64::from_str_radix(name.trim_start_matches("0x"), 16).unwrap(),
                 |flag| flag.bit,
             )
         });
-        prop_assert_eq!(told, cloned.flags);
+        prop_assert_eq!(named, cloned.flags);
         prop_assert_eq!(cloned.is_thread(), cloned.flags & libc::CLONE_THREAD as u64 != 0);
     }
 }

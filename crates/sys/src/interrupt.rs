@@ -7,8 +7,6 @@ use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// The first signal that came; 0 while none has.
 static FIRST: AtomicU32 = AtomicU32::new(0);
-/// How many came.
-static COUNT: AtomicU32 = AtomicU32::new(0);
 /// An eventfd that becomes readable with the first signal; -1 before `install`.
 static DESCRIPTOR: AtomicI32 = AtomicI32::new(-1);
 
@@ -63,7 +61,6 @@ fn set_handler(signal: libc::c_int) -> Result<()> {
 /// The handler.
 extern "C" fn note(signal: libc::c_int) {
     let _ = FIRST.compare_exchange(0, signal.unsigned_abs(), Ordering::AcqRel, Ordering::Acquire);
-    COUNT.fetch_add(1, Ordering::AcqRel);
     let descriptor = DESCRIPTOR.load(Ordering::Acquire);
     let one = 1_u64;
     // SAFETY: errno's address is valid on this thread; write(2) is allowed in a
@@ -82,12 +79,6 @@ pub fn requested() -> Option<i32> {
         0 => None,
         signal => i32::try_from(signal).ok(),
     }
-}
-
-/// How many such signals have come. What a second one means is the caller's to
-/// decide.
-pub fn count() -> u32 {
-    COUNT.load(Ordering::Acquire)
 }
 
 /// A descriptor that is readable once a signal has come (and stays so), to be
@@ -122,7 +113,6 @@ pub fn restore_default() -> Result<()> {
 pub fn forget() -> Result<()> {
     restore_default()?;
     DESCRIPTOR.store(-1, Ordering::Release);
-    COUNT.store(0, Ordering::Release);
     FIRST.store(0, Ordering::Release);
     Ok(())
 }
@@ -141,14 +131,14 @@ mod tests {
             restore_default().unwrap();
             install().unwrap();
             install().unwrap();
-            assert_eq!((requested(), count()), (None, 0));
+            assert_eq!(requested(), None);
             let waker = descriptor().unwrap();
             assert!(!poll::readable(waker, Duration::ZERO).unwrap());
             // A forked process has one thread, so it handles its own signal
             // before `kill` returns.
             process::kill(process::pid(), libc::SIGTERM).unwrap();
             process::kill(process::pid(), libc::SIGINT).unwrap();
-            assert_eq!((requested(), count()), (Some(libc::SIGTERM), 2));
+            assert_eq!(requested(), Some(libc::SIGTERM));
             assert!(poll::readable(waker, Duration::from_secs(20)).unwrap());
         });
     }
@@ -160,7 +150,7 @@ mod tests {
             unsafe { libc::signal(libc::SIGHUP, libc::SIG_IGN) };
             install().unwrap();
             process::kill(process::pid(), libc::SIGHUP).unwrap();
-            assert_eq!((requested(), count()), (None, 0));
+            assert_eq!(requested(), None);
         });
     }
 
@@ -179,7 +169,7 @@ mod tests {
             })
             .unwrap();
             assert_eq!(task::wait(child).unwrap().code, Some(0));
-            assert_eq!((requested(), count()), (Some(libc::SIGINT), 1));
+            assert_eq!(requested(), Some(libc::SIGINT));
         });
     }
 

@@ -50,7 +50,7 @@ pub struct Start {
     groups: usize,
 }
 
-/// One word for the time, one for each number of [`Usage`] that is told.
+/// One word for the time, one for each number of [`Usage`] that is passed on.
 const WORDS: usize = 8;
 
 impl Start {
@@ -148,7 +148,7 @@ impl Prepared {
     /// The last act before the program: what is counted from here on is the program's.
     fn tell(&self) {
         let usage = Usage::of_self();
-        let told = [
+        let numbers = [
             usage.user_ns,
             usage.system_ns,
             usage.rss_peak_bytes,
@@ -158,7 +158,7 @@ impl Prepared {
             usage.involuntary_switches,
         ];
         let words = self.words.words();
-        for (word, value) in words[1..].iter().zip(told) {
+        for (word, value) in words[1..].iter().zip(numbers) {
             word.store(value, Ordering::Relaxed);
         }
         words[0].store(clock::now_ns(), Ordering::Release);

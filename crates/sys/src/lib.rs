@@ -1,4 +1,4 @@
-//! The kernel and the CPU: one file per interface.
+//! The kernel and the CPU: one file per interface, and the workloads that must be fixed machine code.
 //!
 //! This is the only room that may hold `unsafe`; every block argues why it is
 //! sound. It knows nothing of experiments, of JSON, of trials or of sessions:
@@ -16,9 +16,7 @@
 
 pub mod affinity;
 pub mod allocator;
-pub mod arithmetic;
 pub mod block;
-pub mod blocks;
 pub mod calls;
 pub mod cgroup;
 pub mod clock;
@@ -27,11 +25,9 @@ mod error;
 pub mod eventfd;
 pub mod files;
 pub mod futex;
-pub mod gate;
 pub mod handler;
 #[cfg(test)]
 mod hostile;
-pub mod increment;
 pub mod interrupt;
 pub mod kworker;
 pub mod launch;
@@ -39,7 +35,6 @@ pub mod limits;
 pub mod machine;
 pub mod mailbox;
 pub mod netstat;
-pub mod null;
 pub mod pagemap;
 pub mod pages;
 pub mod pauses;
@@ -49,7 +44,6 @@ pub mod poll;
 pub mod proc;
 pub mod process;
 pub mod program;
-pub mod relock;
 pub mod replace;
 pub mod shared_futexes;
 pub mod signal;
@@ -60,13 +54,14 @@ pub mod task;
 mod testing;
 mod text;
 pub mod timerfd;
-pub mod tokens;
 pub mod topology;
 pub mod tracer;
 pub mod uclamp;
 pub mod usage;
 pub mod wait_signal;
+mod workloads;
 
 pub use error::{Error, Result};
 pub use std::hint::black_box;
 pub use task::Pid;
+pub use workloads::{arithmetic, blocks, gate, increment, null, relock, tokens};

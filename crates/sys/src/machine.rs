@@ -7,12 +7,13 @@ use std::ffi::CStr;
 
 /// The kernel's release, for example `6.1.0-18-amd64`.
 pub fn kernel_release() -> Option<String> {
-    nix::sys::utsname::uname().ok()?.release().to_str().map(str::to_string)
+    rustix::system::uname().release().to_str().ok().map(str::to_string)
 }
 
 /// The machine's name in the network.
 pub fn hostname() -> Option<String> {
-    nix::unistd::gethostname().ok()?.into_string().ok().filter(|name| !name.is_empty())
+    let name = rustix::system::uname().nodename().to_str().ok()?.to_string();
+    (!name.is_empty()).then_some(name)
 }
 
 /// A fingerprint of /etc/machine-id, as 16 hexadecimal digits: enough to tell

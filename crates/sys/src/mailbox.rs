@@ -27,7 +27,7 @@ impl Mailbox {
     /// From now on these signals wait. Programs executed later inherit that, so
     /// it is opened after the fork. It holds for the calling thread, which
     /// should be the only one. A signal that was ignored stays ignored, except
-    /// SIGCHLD: without it nobody would be told of children.
+    /// SIGCHLD: without it the end of a child would go unnoticed.
     ///
     /// # Errors
     /// `EINVAL` for a signal that does not exist.

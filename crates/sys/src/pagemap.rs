@@ -21,7 +21,7 @@ pub struct Backing {
     /// hides it: it tells it to `CAP_SYS_ADMIN` only, and reads 0 to others.
     pub frame: Option<u64>,
     /// Whether no other address, of this or of another process, leads to the
-    /// page. Every user is told that.
+    /// page. Every user may read that.
     pub is_exclusive: bool,
 }
 
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(backing(address + 2 * page).unwrap(), None);
         let first = backing(address).unwrap().unwrap();
         assert_eq!(backing(address + 7).unwrap(), Some(first));
-        // An ordinary user is told nothing of the frame, here as in the experiment.
+        // An ordinary user cannot read the frame, here as in the experiment.
         if first.frame.is_some() {
             assert_ne!(backing(address + page).unwrap().unwrap().frame, first.frame);
         }

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::error::check;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How often this process was told to go on.
+/// The number of SIGCONT that this process received.
 static CONTINUED: AtomicU32 = AtomicU32::new(0);
 
 /// So often the clocks are read for one comparison: that all are torn apart is unlikely.
@@ -30,8 +30,8 @@ extern "C" fn note(_signal: libc::c_int) {
     CONTINUED.fetch_add(1, Ordering::AcqRel);
 }
 
-/// How often SIGCONT has come since [`watch`]: what ends a SIGSTOP or a Ctrl-Z. (It may come to a
-/// process that was not stopped, too.) How long the process had stood still nobody tells.
+/// Returns how often SIGCONT has come since [`watch`]: what ends a SIGSTOP or a Ctrl-Z. (It may
+/// also come to a process that was not stopped.) The kernel does not say how long a stop lasted.
 pub fn continued() -> u32 {
     CONTINUED.load(Ordering::Acquire)
 }

@@ -1,9 +1,9 @@
 //! A process as a descriptor: it can be polled together with others, and cannot
 //! come to mean another process.
 
-use crate::error::{check, last_errno};
 use crate::{Error, Pid, Result};
-use std::os::fd::{FromRawFd, OwnedFd};
+use rustix::process::PidfdFlags;
+use std::os::fd::OwnedFd;
 
 /// A descriptor that becomes readable when the process `pid` has ended
 /// (`pidfd_open(2)`, Linux 5.3).
@@ -11,13 +11,12 @@ use std::os::fd::{FromRawFd, OwnedFd};
 /// # Errors
 /// `ESRCH` where there is no such process, `EMFILE`; `ENOSYS` on older kernels.
 pub fn open(pid: Pid) -> Result<OwnedFd> {
-    // SAFETY: makes a descriptor; touches no memory of ours.
-    let descriptor = unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) };
-    check(descriptor, || format!("pidfd_open({pid})"))?;
-    let descriptor =
-        i32::try_from(descriptor).map_err(|_| Error::new("pidfd_open", last_errno()))?;
-    // SAFETY: the kernel just made it for us and nobody else knows it.
-    Ok(unsafe { OwnedFd::from_raw_fd(descriptor) })
+    let call = format!("pidfd_open({pid})");
+    // A number that names no process, which the kernel would refuse in the same way.
+    let Some(pid) = rustix::process::Pid::from_raw(pid).filter(|_| pid > 0) else {
+        return Err(Error::new(call, libc::EINVAL));
+    };
+    rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(Error::of(call))
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(10);
 const PIECE_BYTES: usize = 64 << 10;
 
 /// The most bytes that are read when the program has ended: what a pipe can hold, so that nothing of
-/// what it said is lost, and whoever else still writes into the pipe holds nobody up.
+/// what it said is lost, and another writer of the pipe cannot hold the reader up.
 const REST_BYTES_MAX: usize = 1 << 20;
 
 /// What bounds a program.
@@ -193,7 +193,7 @@ impl Pipe {
     }
 
     /// Hands over what was said before the end. Nothing is said after it, so that an empty pipe is
-    /// the end of it, whoever holds it open.
+    /// the end of it, even while another process holds it open.
     fn rest(&mut self, take: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<(), Failure> {
         let mut read = 0;
         while read < REST_BYTES_MAX {

@@ -8,8 +8,8 @@ use std::path::Path;
 /// Everybody may read them; the umask takes away what the user wants to keep.
 const MODE: u32 = 0o644;
 
-/// Gives `name` in `dir` the new content, at once or not at all: whoever reads it, or looks after a
-/// crash, finds the old file or the new one and never a part.
+/// Gives `name` in `dir` the new content, at once or not at all: a reader, also after a crash, finds
+/// the old file or the new one and never a part.
 ///
 /// The content grows beside it under the name `temporary`. What lies there was left by a process that
 /// was killed, or is a link that somebody planted; it is taken away and never written through. Two

@@ -16,7 +16,7 @@ pub struct SharedFutexes {
 }
 
 impl SharedFutexes {
-    /// So many words, 0 at first.
+    /// Makes that number of words, 0 at first.
     ///
     /// # Errors
     /// `ENOMEM`; `EINVAL` for none.

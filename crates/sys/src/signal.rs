@@ -17,9 +17,23 @@ pub fn highest() -> i32 {
     libc::SIGRTMAX()
 }
 
-/// The name of a signal; `None` for a real-time signal and for what is none.
+/// Lists signals with their names.
+macro_rules! named {
+    ($($name:ident)*) => {
+        [$((libc::$name, stringify!($name))),*]
+    };
+}
+
+/// The names of signal(7), without those of real-time signals.
+const NAMES: [(i32, &str); 31] = named! {
+    SIGHUP SIGINT SIGQUIT SIGILL SIGTRAP SIGABRT SIGBUS SIGFPE SIGKILL SIGUSR1 SIGSEGV SIGUSR2
+    SIGPIPE SIGALRM SIGTERM SIGSTKFLT SIGCHLD SIGCONT SIGSTOP SIGTSTP SIGTTIN SIGTTOU SIGURG SIGXCPU
+    SIGXFSZ SIGVTALRM SIGPROF SIGWINCH SIGIO SIGPWR SIGSYS
+};
+
+/// Returns the name of a signal; `None` for a real-time signal and for what is none.
 pub fn name(signal: i32) -> Option<&'static str> {
-    nix::sys::signal::Signal::try_from(signal).ok().map(nix::sys::signal::Signal::as_str)
+    NAMES.iter().find(|(number, _)| *number == signal).map(|(_, name)| *name)
 }
 
 /// From now on SIGHUP, SIGINT and SIGTERM do nothing to this process.

@@ -52,18 +52,6 @@ pub fn getppid() -> Pid {
     bare(libc::SYS_getppid) as Pid
 }
 
-/// This process's number by a real system call.
-#[inline]
-pub fn getpid() -> Pid {
-    bare(libc::SYS_getpid) as Pid
-}
-
-/// The calling thread's number by a real system call.
-#[inline]
-pub fn gettid() -> Pid {
-    bare(libc::SYS_gettid) as Pid
-}
-
 /// Lets another thread that is ready go first (`sched_yield`).
 #[inline]
 pub fn yield_cpu() {
@@ -103,9 +91,7 @@ mod tests {
 
     #[test]
     fn the_bare_calls_agree_with_libc() {
-        assert_eq!(getpid(), crate::process::pid());
         assert_eq!(getppid(), crate::process::parent_pid());
-        std::thread::spawn(|| assert_ne!(gettid(), getpid())).join().unwrap();
         yield_cpu();
         assert_eq!(plain_call(7), 7);
     }

@@ -135,7 +135,8 @@ mod tests {
     fn what_is_no_file_is_refused_and_not_waited_for() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("pipe");
-        nix::unistd::mkfifo(&pipe, nix::sys::stat::Mode::S_IRUSR).unwrap();
+        let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR);
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, kind, mode, 0).unwrap();
         let endless = folder.path().join("endless");
         std::os::unix::fs::symlink("/dev/zero", &endless).unwrap();
         for path in [pipe.as_path(), &endless, folder.path()] {

@@ -1,7 +1,6 @@
 //! CPUs, cores and caches, as /sys and /proc/cpuinfo describe them.
 
 use crate::{affinity, text};
-use std::collections::BTreeSet;
 
 /// Where the kernel describes CPUs.
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -107,29 +106,6 @@ pub fn core_siblings(cpu: u32) -> Vec<u32> {
 pub fn threads_per_core() -> u32 {
     let most = online().into_iter().map(|cpu| core_siblings(cpu).len()).max();
     u32::try_from(most.unwrap_or(1)).unwrap_or(1)
-}
-
-/// The number of cores that have an online CPU.
-pub fn cores() -> u32 {
-    let cores: BTreeSet<Vec<u32>> = online().into_iter().map(core_siblings).collect();
-    u32::try_from(cores.len()).unwrap_or(1).max(1)
-}
-
-/// The number of packages (sockets) that have an online CPU.
-pub fn packages() -> u32 {
-    let packages: BTreeSet<u64> = online()
-        .into_iter()
-        .filter_map(|cpu| text::number(format!("{CPUS}/cpu{cpu}/topology/physical_package_id")))
-        .collect();
-    u32::try_from(packages.len()).unwrap_or(1).max(1)
-}
-
-/// The number of NUMA nodes that are online; 1 on machines without.
-pub fn numa_nodes() -> u32 {
-    text::value("/sys/devices/system/node/online")
-        .and_then(|list| affinity::parse_list(&list).ok())
-        .and_then(|nodes| u32::try_from(nodes.len()).ok())
-        .unwrap_or(1)
 }
 
 /// The CPU's name as the kernel gives it: the model on x86, the implementer and
@@ -283,9 +259,7 @@ mod tests {
             assert!(online.contains(&cpu));
             assert!(core_siblings(cpu).contains(&cpu));
         }
-        assert!(cores() as usize <= online.len());
-        assert!(cores() * threads_per_core() >= online.len() as u32);
-        assert!(packages() >= 1 && numa_nodes() >= 1);
+        assert!(threads_per_core() >= 1);
         for cache in caches(online[0]) {
             assert!(cache.level >= 1 && cache.size_bytes >= 1024, "{cache:?}");
             assert!(cache.shared_by.is_empty() || cache.shared_by.contains(&online[0]));

@@ -245,7 +245,7 @@ pub(crate) fn parse_masks(text: &str) -> Option<Masks> {
 /// still find that it need not. `wchan` is the function in which it sleeps, and since Linux 5.16 the
 /// kernel names one only for a task that has left its CPU and is on no run queue (`get_wchan`). So
 /// a task found asleep after something was to wake it has not been woken. Older kernels name one for
-/// whoever says `S`: there only a second look, some time after the first, is as good.
+/// each task in state `S`: there only a second look, some time after the first, is as good.
 #[derive(Debug)]
 pub struct SleepReader {
     file: File,

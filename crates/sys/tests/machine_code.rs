@@ -107,7 +107,7 @@ fn own_program() -> PathBuf {
 
 /// The release binary, if it is younger than the loops.
 fn release_binary() -> Option<PathBuf> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/increment.rs");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/workloads/increment.rs");
     let own = std::env::current_exe().unwrap();
     // …/target/debug/deps/machine_code-…
     let binary = own.parent()?.parent()?.parent()?.join("release/scruple");
@@ -147,7 +147,9 @@ fn the_loops_of_this_program_are_what_they_claim() {
 fn the_loops_of_the_release_binary_are_what_they_claim() {
     match release_binary() {
         Some(binary) => all_are_what_they_claim(&binary, &all()),
-        None => println!("not looked at: no release binary younger than src/increment.rs"),
+        None => {
+            println!("not looked at: no release binary younger than src/workloads/increment.rs")
+        }
     }
 }
 

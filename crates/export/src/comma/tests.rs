@@ -9,6 +9,11 @@ fn text(made: &Made, choice: &Choice, rows: Rows) -> (u64, String) {
     (count, String::from_utf8(out).unwrap())
 }
 
+/// Returns the text that [`guarded`] was given.
+fn unguarded(text: &str) -> &str {
+    text.strip_prefix('\'').unwrap_or(text)
+}
+
 /// The header, and the rows by the names of the columns.
 fn read(text: &str) -> Vec<std::collections::HashMap<String, String>> {
     let mut reader = csv::Reader::from_reader(text.as_bytes());

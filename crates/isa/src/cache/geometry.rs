@@ -21,7 +21,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// So many sets of so many ways of lines of so many bytes.
+    /// Makes a geometry of `sets` sets of `ways` ways of lines of `line_bytes`.
     ///
     /// # Errors
     /// [`GeometryError`] if the sets or the bytes of a line are no power of two, a line is shorter
@@ -42,7 +42,7 @@ impl Geometry {
         Ok(Geometry { sets, ways, line_bytes })
     }
 
-    /// So many lines, of which each has one place: one way.
+    /// Makes a geometry of lines that each have one place: one way.
     ///
     /// # Errors
     /// As [`Geometry::new`]; the lines are the sets.
@@ -50,7 +50,7 @@ impl Geometry {
         Geometry::new(lines, 1, line_bytes)
     }
 
-    /// So many lines, of which each can be anywhere: one set.
+    /// Makes a geometry of lines that can each be anywhere: one set.
     ///
     /// # Errors
     /// As [`Geometry::new`]; the lines are the ways.

@@ -11,13 +11,12 @@
 //! Computers 38(12), 1989, a miss is
 //!
 //! * **cold** (compulsory) if nothing accessed its line before;
-//! * a **capacity** miss if a fully associative LRU cache of the same size would miss, too;
+//! * a **capacity** miss if a fully associative LRU cache of the same size would also miss;
 //! * a **conflict** miss otherwise.
 //!
 //! Hill and Smith subtract miss counts of two caches. Here every single miss has its class, which is
 //! the same except that a set-associative cache also *hits* where the fully associative one would
-//! miss: a loop that is larger than the cache. Those hits are counted as [`Tally::spared`], and
-//! [`Tally::net`] gives Hill and Smith's numbers, of which that of the conflicts can be below 0.
+//! miss: a loop that is larger than the cache. Those hits are counted as [`Tally::spared`].
 //!
 //! The yardstick is LRU whatever the policy of the cache is. Under FIFO or random replacement a
 //! conflict miss is therefore one that its mapping *or its policy* has caused, and a fully
@@ -36,7 +35,7 @@ pub use fetch::{Accesses, Fetch, Fetcher};
 pub use geometry::{Geometry, GeometryError, LINE_BYTES_MAX, LINE_BYTES_MIN, LINES_MAX};
 pub use measures::{Cliff, cliff, cycles_per_instruction, no_reuse_hit_rate, smallest_reaching};
 pub use sweep::Sweep;
-pub use tally::{Net, Tally};
+pub use tally::Tally;
 
 #[cfg(test)]
 mod tests;

@@ -39,7 +39,7 @@ pub(super) struct Recency {
 }
 
 impl Recency {
-    /// Caches of so many lines each.
+    /// Makes caches with these numbers of lines.
     pub(super) fn new(mut sizes: Vec<u32>) -> Self {
         sizes.sort_unstable();
         sizes.dedup();

@@ -45,7 +45,7 @@ impl Sweep {
         }
     }
 
-    /// Fetches an instruction of so many bytes: 2 or 4, or 0 where nothing could be fetched.
+    /// Fetches an instruction of `size` bytes: 2 or 4, or 0 where nothing could be fetched.
     pub fn access(&mut self, pc: u32, size: u8) {
         for group in &mut self.groups {
             for address in group.fetcher.accesses(pc, size) {

@@ -11,7 +11,7 @@ pub struct Tally {
     pub cold: u64,
     /// Misses that a fully associative LRU cache of the same size would have spared.
     pub conflict: u64,
-    /// Misses that it would have had, too.
+    /// Misses that it would also have had.
     pub capacity: u64,
     /// Hits where it would have missed.
     pub spared: u64,
@@ -41,26 +41,4 @@ impl Tally {
     pub fn fetched_bytes(&self, geometry: Geometry) -> u64 {
         self.misses() * u64::from(geometry.line_bytes())
     }
-
-    /// The classes as Hill and Smith (1989) count them, by subtracting one cache's misses from
-    /// another's.
-    #[must_use]
-    pub fn net(&self) -> Net {
-        Net {
-            cold: self.cold,
-            capacity: self.capacity + self.spared,
-            conflict: i128::from(self.conflict) - i128::from(self.spared),
-        }
-    }
-}
-
-/// Classes of misses as differences between caches. Their sum is [`Tally::misses`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Net {
-    /// Misses of an infinite cache.
-    pub cold: u64,
-    /// What a fully associative LRU cache of the same size misses beyond that.
-    pub capacity: u64,
-    /// What this cache misses beyond that; below 0 where it misses less.
-    pub conflict: i128,
 }

@@ -26,13 +26,13 @@ const fn part(value: i32, high: u32, low: u32, at: u32) -> u32 {
     field(value as u32 >> low, high - low + 1, at)
 }
 
-/// Panics unless `value` is a signed number of so many bits.
+/// Panics unless `value` is a signed number of `bits` bits.
 const fn fits(value: i32, bits: u32) {
     let bound = 1 << (bits - 1);
     assert!(-bound <= value && value < bound, "the operand does not fit its field");
 }
 
-/// Panics unless an offset is a multiple of so many bytes.
+/// Panics unless an offset is a multiple of `bytes`.
 const fn aligned(offset: i32, bytes: i32) {
     assert!(offset % bytes == 0, "the offset is not aligned");
 }

@@ -25,7 +25,8 @@ pub(super) struct Memory {
 }
 
 impl Memory {
-    /// The memory of a program with a stack of so many bytes, and the address just above the stack.
+    /// Makes the memory of a program with a stack of `stack_bytes`; returns also the address just
+    /// above the stack.
     pub(super) fn new(program: &Program, stack_bytes: u32) -> Result<(Self, u32), Error> {
         check(program, stack_bytes)?;
         let top = free_top(program, stack_bytes)?;
@@ -68,7 +69,7 @@ impl Memory {
         })
     }
 
-    /// The region that holds so many bytes from an address on, and where in it they are.
+    /// Returns the region that holds all bytes of an access, and where in it they are.
     #[inline]
     fn find(&mut self, address: u32, count: usize) -> Option<(usize, usize)> {
         if let Some(offset) =
@@ -90,7 +91,7 @@ impl Memory {
 }
 
 impl Region {
-    /// Where in the region so many bytes from an address on are.
+    /// Returns where in the region the bytes of an access are.
     #[inline]
     fn offset(&self, address: u32, count: usize) -> Option<usize> {
         let offset = address.wrapping_sub(self.base) as usize;
@@ -99,7 +100,7 @@ impl Region {
     }
 }
 
-/// The addresses of something, in 64 bits, so that the end of memory is a number, too.
+/// The addresses of something, in 64 bits, so that the end of memory is also a number.
 #[derive(Clone, Copy)]
 struct Place {
     start: u64,

@@ -78,7 +78,7 @@ impl Text {
     /// Notes that bytes were stored.
     #[inline(always)]
     pub(super) fn stored(&mut self, address: u32, bytes: u32) {
-        // What begins up to `bytes - 1` before the range reaches into it, too.
+        // What begins up to `bytes - 1` before the range also reaches into it.
         let offset = address.wrapping_sub(self.range.start).wrapping_add(bytes - 1);
         if offset < self.range.end - self.range.start + bytes - 1 {
             self.note(address, bytes);

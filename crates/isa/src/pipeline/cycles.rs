@@ -62,10 +62,4 @@ impl Cycles {
     pub fn total(&self) -> u64 {
         self.by_cause().iter().map(|part| part.cycles).sum()
     }
-
-    /// Cycles per retired instruction; none if none retired.
-    #[must_use]
-    pub fn cycles_per_instruction(&self) -> Option<f64> {
-        (self.retired > 0).then(|| self.total() as f64 / self.retired as f64)
-    }
 }

@@ -99,7 +99,7 @@ pub enum What {
 impl Drawing {
     /// Draws steps that followed each other, with the times that
     /// [`Pipeline::step`](super::Pipeline::step) returned for them under the same parameters.
-    /// `code` says what lies at an address, on the wrong path, too.
+    /// `code` says what lies at an address, also on the wrong path.
     #[must_use]
     pub fn new(
         parameters: &Parameters,

@@ -204,7 +204,7 @@ impl Pipeline {
     }
 
     /// The step that comes next in the program, and how many lines of the instruction cache its
-    /// fetch missed; 0 without a cache. Registers are told by the low five bits of their numbers.
+    /// fetch missed; 0 without a cache. The low five bits of a register's number identify it.
     #[inline]
     pub fn step(&mut self, step: &Step, missed_lines: u8) -> Times {
         let parameters = &self.parameters;

@@ -15,12 +15,12 @@
 //!   spends in its resolving stage; what was fetched behind it is flushed, and the fetch from the
 //!   target begins 1 + latency cycles later. So it loses as many cycles as the index of that stage
 //!   (IF = 0) plus the latency, wherever it stands: a branch in EX 2, a trap at WB 4.
-//! * A result can be used by whoever enters EX after the producer left EX, or, if it was loaded,
-//!   after the producer left the stage at whose end the value is there. An instruction that resolves
+//! * An instruction that enters EX can use a result after its producer left EX, or, if it was
+//!   loaded, after the producer left the stage at whose end the value is there. An instruction that resolves
 //!   in ID needs its operands one cycle earlier. Without forwarding, operands are read in ID in the
 //!   cycle in which the producer is in WB, or later.
 //! * A trapped instruction goes down to the stage where traps commit, and retires nothing: its own
-//!   slot is lost, too. One that an interrupt displaced waits for no operand.
+//!   slot is also lost. One that an interrupt displaced waits for no operand.
 //!
 //! # What is not modelled
 //!

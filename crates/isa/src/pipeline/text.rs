@@ -17,7 +17,7 @@ const NAME_COLUMNS: usize = 18;
 /// Cycles that stand side by side: a mark, the address, a space, the name and a space come first.
 const CYCLES: usize = (COLUMNS - ADDRESS_COLUMNS - NAME_COLUMNS - 3) / CYCLE_COLUMNS;
 
-/// What the marks mean, for whoever reads the text.
+/// What the marks mean, for the reader of the text.
 const LEGEND: &str = "\
 capital: enters a stage   small: stays there   .: redirect waits   x: flushed
 !: traps; mepc is written   >: goes elsewhere   x before an address: wrong path

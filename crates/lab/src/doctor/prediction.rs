@@ -168,7 +168,7 @@ fn blocks(
         let mut stop = || sys::interrupt::requested().is_some();
         let mut listener = |event: Event<'_>| -> Result<(), Infallible> {
             match event {
-                Event::Begins { treatment, .. } => progress.trial(treatment),
+                Event::Begins(treatment) => progress.trial(treatment),
                 Event::Ended(record) => records.push(*record),
             }
             Ok(())

@@ -6,7 +6,7 @@ use super::{Coefficient, Fit, LEVEL, Law, Level, Point, Region, Values, fit, kin
 use crate::Error;
 use crate::tail::student_quantile;
 
-/// The fewest resamplings: a standard error from so many is uncertain by 5 %.
+/// The fewest resamplings: a standard error from that number is uncertain by 5 %.
 pub const ROUNDS_LEAST: usize = 200;
 
 /// The share of resamplings that may give no fit; with more, the intervals would be those of the

@@ -70,7 +70,7 @@ fn aicc(problem: &Problem, squares: f64) -> Option<f64> {
     let points = problem.points.len() as f64;
     let k = (problem.law.coefficients().len() + 1) as f64;
     let left = points - k - 1.0;
-    // Points that lie on the curve to the last digit say no more than so many digits can.
+    // Points that lie on the curve to the last digit say no more than their digits can.
     let floor = points * 1e-24;
     (left > 0.0)
         .then(|| points * (squares.max(floor) / points).ln() + 2.0 * k + 2.0 * k * (k + 1.0) / left)

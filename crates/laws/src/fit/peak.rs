@@ -3,7 +3,7 @@
 use super::{Fit, Law};
 use crate::usl::{self, Usl};
 
-/// So many times the largest n measured, a peak may still be named.
+/// The multiple of the largest n measured up to which a peak may be named.
 ///
 /// With n up to 8 and 3 % of noise, 42 of 100 fits of a curve whose peak is at 35.6 show no peak
 /// at all, and the rest show it anywhere.

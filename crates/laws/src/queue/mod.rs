@@ -68,7 +68,7 @@ fn level(probability: f64) -> Result<f64, Error> {
     Err(Error::Wrong { what: "probability", value: probability, right: "at least 0 and below 1" })
 }
 
-/// The most servers or customers that are reckoned with, one by one.
+/// The most servers or customers that are computed one by one.
 pub const COUNT_MAX: u32 = 1_000_000;
 
 /// A number of servers or customers.

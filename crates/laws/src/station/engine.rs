@@ -125,7 +125,7 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
             }
             self.pass(next_ns);
             self.totals.events += 1;
-            // Whoever leaves makes room before anybody comes.
+            // A request that leaves makes room before another comes.
             if computed_ns == next_ns {
                 if let Some(slot) = self.cpus.as_mut().and_then(|cpus| cpus.leave(next_ns)) {
                     self.done(slot)?;
@@ -247,7 +247,7 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
         self.begins(slot);
     }
 
-    /// A worker is there for whoever has waited longest.
+    /// Gives a free worker to the request that has waited longest.
     fn worker_free(&mut self) {
         match self.queue.pop_front() {
             Some(slot) => self.takes_worker(slot),

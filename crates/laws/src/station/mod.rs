@@ -78,7 +78,7 @@ pub enum Waiting {
 /// An accept queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accept {
-    /// Requests that can wait for a worker. Linux holds one connection more than `listen` was told.
+    /// Requests that can wait for a worker. Linux holds one connection more than `listen` asks for.
     pub length: u32,
     /// How often connecting is tried again beyond the linear tries, at most 127
     /// (`net.ipv4.tcp_syn_retries`; 6 unless set).
@@ -104,8 +104,8 @@ pub struct Station {
 }
 
 impl Station {
-    /// So many workers, each with one request at a time, waits included, and a CPU for each: G/G/c,
-    /// first come first served. One worker is the single-threaded server.
+    /// Makes a station of workers with one request at a time, waits included, and a CPU for each:
+    /// G/G/c, first come first served. One worker is the single-threaded server.
     pub fn servers(workers: u32) -> Self {
         Station {
             workers: Some(workers),
@@ -116,18 +116,18 @@ impl Station {
         }
     }
 
-    /// So many workers, threads or processes, on so many CPUs.
+    /// Makes a station of workers, threads or processes, on a number of CPUs.
     pub fn pool(workers: u32, cpus: u32) -> Self {
         Station { cpus: Some(cpus), ..Station::servers(workers) }
     }
 
-    /// A thread, or a process, for each request, on so many CPUs.
+    /// Makes a station with a thread, or a process, for each request, on a number of CPUs.
     pub fn worker_each(cpus: u32) -> Self {
         Station { workers: None, cpus: Some(cpus), ..Station::servers(1) }
     }
 
-    /// An event loop on so many threads and CPUs: what waits holds no thread; what computes is not
-    /// interrupted by another request of its thread.
+    /// Makes an event loop on that number of threads and CPUs: what waits holds no thread; what
+    /// computes is not interrupted by another request of its thread.
     pub fn event_loop(threads: u32, cpus: u32) -> Self {
         Station { waiting: Waiting::Apart, ..Station::pool(threads, cpus) }
     }
@@ -217,14 +217,6 @@ impl Visit {
             _ => None,
         }
     }
-
-    /// From coming to the worker that took it, in ns; `None` if it was not answered.
-    pub fn queued_ns(&self) -> Option<u64> {
-        match self.end {
-            End::Answered { begun_ns, .. } => Some(begun_ns - self.came_ns),
-            _ => None,
-        }
-    }
 }
 
 /// What a simulation adds up to.
@@ -279,7 +271,7 @@ impl Totals {
 }
 
 /// Plays requests that come at their times, whatever becomes of those before them, until all have
-/// ended. `sink` is told of each when it ends, in the order in which they end.
+/// ended. Passes each to `sink` when it ends, in the order in which they end.
 ///
 /// # Errors
 /// [`Error::Wrong`] if the station or a request has a number out of its range, a request comes
@@ -311,7 +303,7 @@ pub fn open_all(station: &Station, requests: &[Request]) -> Result<(Vec<Visit>, 
 pub struct Clients {
     /// Connections, 1 to 1,000,000.
     pub connections: u32,
-    /// Requests of all connections together; whoever is answered then asks no more. `None` if time
+    /// Requests of all connections together; a connection answered then asks no more. `None` if time
     /// alone ends it.
     pub requests: Option<u64>,
     /// When the simulation ends, in ns; what is there then is unfinished. `None` if the requests
@@ -321,8 +313,8 @@ pub struct Clients {
 
 /// Plays connections of which each thinks, asks, and when it is answered thinks again. `think` says
 /// for how many ns, in the order in which they begin to, from the time 0 on; `demand` what the request
-/// of each number asks for, from 0 in the order of coming. `sink` is told of each request when it ends, in the order in which they end; at last of
-/// those that are unfinished, in the order in which they came.
+/// of each number asks for, from 0 in the order of coming. Passes each request to `sink` when it
+/// ends; at last those that are unfinished, in the order in which they came.
 ///
 /// # Errors
 /// [`Error::Wrong`] if the station, the clients, a demand or a time to think is out of its range, or

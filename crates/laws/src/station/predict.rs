@@ -10,7 +10,7 @@ use super::{Demand, Request, Station, Totals, Visit, open_all};
 use crate::Error;
 use crate::error::{not_negative, positive, representable};
 
-/// What a request asks of each of `servers` that were always busy at a throughput of so many answers
+/// Returns what a request asks of each of `servers` that were always busy at a throughput in answers
 /// per second, in ns: S = c/X, the utilisation law U = X·S/c at U = 1 (Denning and Buzen, *The
 /// operational analysis of queueing network models*, ACM Computing Surveys 10, 1978).
 ///

@@ -8,7 +8,7 @@ const ROUNDING_NS: f64 = 1.0 / 1024.0;
 /// k CPUs and the n requests that compute: each advances by min(1, k/n) ns of CPU time in a ns.
 ///
 /// All advance alike, so that one number, the CPU time that any of them got since the CPUs were last
-/// idle, says how far each is: a request that comes at V and asks for d is done at V + d, whoever
+/// idle, says how far each is: a request that comes at V and asks for d is done at V + d, whatever
 /// comes and goes meanwhile. That is the virtual time of fair queueing (A. Demers, S. Keshav and
 /// S. Shenker, *Analysis and simulation of a fair queueing algorithm*, SIGCOMM 1989), and it costs a
 /// change of order log n, where stepping each request would cost n.
@@ -58,7 +58,7 @@ impl Shared {
         if self.count == 0 {
             (self.idle_ns, self.clock_ns, self.got_ns) = (now_ns, 0.0, 0.0);
         }
-        // Whoever left last may have been done a little after `now_ns` (see `look`).
+        // The last to leave may have been done a little after `now_ns` (see `look`).
         let clock_ns = (now_ns - self.idle_ns) as f64;
         if clock_ns > self.clock_ns {
             self.got_ns += (clock_ns - self.clock_ns) / self.stretch();

@@ -119,7 +119,7 @@ fn derived_files_are_replaced_whole() {
     shielded.shield.means.push("nice -20".into());
     writer.write_manifest(&shielded).unwrap();
     assert_eq!(open(&dir).unwrap().manifest, shielded);
-    assert_eq!(fs::read_to_string(writer.report_path()).unwrap(), "two");
+    assert_eq!(fs::read_to_string(dir.join("report.html")).unwrap(), "two");
     assert_eq!(fs::read_to_string(dir.join("claims.html")).unwrap(), "three");
     let text = fs::read_to_string(dir.join("summary.json")).unwrap();
     assert_eq!(serde_json::from_str::<model::Summary>(&text).unwrap(), summary());
@@ -284,7 +284,7 @@ fn a_full_disk_is_an_error_and_harms_nothing() {
 
     let error = writer.pages().write_report(&"y".repeat(100_000)).unwrap_err().to_string();
     assert!(error.contains("report.html: No space left on device"), "{error}");
-    assert_eq!(fs::read_to_string(writer.report_path()).unwrap(), "page");
+    assert_eq!(fs::read_to_string(dir.join("report.html")).unwrap(), "page");
 
     // Once there is room the same writer goes on.
     mount.remount("size=1m");

@@ -1,4 +1,4 @@
-//! A thread that does the same again and again when it is told to, and is idle otherwise.
+//! A thread that repeats one load on request, and is idle otherwise.
 
 use kit::Stop;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -49,7 +49,7 @@ struct Shared {
     failed: Mutex<Option<String>>,
 }
 
-/// A thread that takes something when it is told to. It ends when this is dropped.
+/// A thread that takes a resource on request. It ends when this is dropped.
 pub(super) struct CoRunner {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -67,16 +67,16 @@ impl CoRunner {
         load: impl FnOnce() -> Result<(L, String), Stop> + Send + 'static,
     ) -> Result<Self, Stop> {
         let shared = Arc::new(Shared::default());
-        let (told, ready) = mpsc::channel();
+        let (report, ready) = mpsc::channel();
         let (its, cpus) = (Arc::clone(&shared), cpus.to_vec());
         let thread = std::thread::Builder::new().name("co-runner".into()).spawn(move || {
             let made = pinned(&cpus).and_then(|()| load());
             match made {
                 Ok((load, how)) => {
-                    let _ = told.send(Ok(how));
+                    let _ = report.send(Ok(how));
                     serve(&its, load);
                 }
-                Err(stop) => drop(told.send(Err(stop))),
+                Err(stop) => drop(report.send(Err(stop))),
             }
         })?;
         let mut co_runner = CoRunner { shared, thread: Some(thread), how: String::new() };

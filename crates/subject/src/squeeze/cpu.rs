@@ -26,7 +26,7 @@ struct Bursts {
     cpu_began_ns: u64,
 }
 
-/// One for each CPU of the program's, of which it takes so many percent.
+/// Starts one co-runner for each CPU of the program, which takes `percent` of it.
 pub(super) fn co_runners(place: &Place, percent: u32) -> Result<Vec<CoRunner>, Stop> {
     let share_ns = PERIOD_NS * u64::from(percent) / 100;
     let one = |cpu: &u32| {
@@ -54,7 +54,7 @@ impl Load for Bursts {
     fn step(&mut self) -> Result<u64, String> {
         let now = now_ns();
         let had_ns = thread_cpu_ns() - self.cpu_began_ns;
-        // Where the scheduler keeps it waiting, it does not wait by itself, too.
+        // Where the scheduler keeps it waiting, it does not add a wait of its own.
         if due_ns(now - self.began_ns, had_ns, self.share_ns) < self.share_ns * CREDIT_PERIODS {
             // The same instants for all.
             sleep_ns(PERIOD_NS - now % PERIOD_NS);
@@ -82,7 +82,7 @@ fn due_ns(elapsed_ns: u64, had_ns: u64, share_ns: u64) -> u64 {
     owed_ns.min(share_ns * CREDIT_PERIODS)
 }
 
-/// So many steps of arithmetic that touch no memory.
+/// Computes `steps` steps of arithmetic that touch no memory.
 pub(super) fn arithmetic(mut state: u64, steps: u64) -> u64 {
     for _ in 0..steps {
         state =

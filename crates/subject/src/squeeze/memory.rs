@@ -129,7 +129,7 @@ fn beside(
     place.beside.iter().map(one).collect()
 }
 
-/// Co-runners that stream for so many percent of their time.
+/// Starts co-runners that stream for `percent` of their time.
 pub(super) fn streamers(
     trial: &Trial<'_>,
     place: &Place,
@@ -182,7 +182,7 @@ impl Walk {
     }
 }
 
-/// Co-runners that walk through as many bytes as a cache has, so many percent of their time.
+/// Starts co-runners that walk through as many bytes as a cache has, for `percent` of their time.
 pub(super) fn walkers(
     trial: &Trial<'_>,
     place: &Place,
@@ -201,7 +201,7 @@ pub(super) fn walkers(
     place.beside.iter().map(one).collect()
 }
 
-/// The reference that lives on cache: a walk through so many bytes.
+/// Makes the reference that is limited by the cache: a walk through `bytes`.
 pub(super) fn walk(bytes: u64) -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
     let mut walk = Walk::of(bytes);
     Ok(move || Ok(walk.steps()))

@@ -26,7 +26,7 @@ pub(crate) struct Squeezed {
     co_runners: Vec<CoRunner>,
     /// What the reference program lost.
     taken: Option<f64>,
-    /// What a reference lost that lives on CPU time, where the co-runners take some of that, too.
+    /// What a reference lost that is limited by CPU time, where the co-runners also take some of it.
     cpu_lost: Option<f64>,
     timer_slack_ns: Option<u64>,
     /// How many CPUs the program may use.

@@ -26,7 +26,7 @@ impl Load for Waker {
     }
 }
 
-/// So many percent of [`THREADS`] on each of the program's CPUs.
+/// Starts `percent` of [`THREADS`] on each of the program's CPUs.
 pub(super) fn wakers(place: &Place, percent: u32) -> Result<Vec<CoRunner>, Stop> {
     let each = (THREADS * percent / 100).max(1);
     let start = |cpu: &u32| {

@@ -63,7 +63,7 @@ impl Load for Writer {
     }
 }
 
-/// One co-runner that writes for so many percent of its time, on a CPU beside the program's where
+/// Starts one co-runner that writes for `percent` of its time, on a CPU next to the program's where
 /// there is one.
 ///
 /// # Errors

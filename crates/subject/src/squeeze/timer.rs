@@ -6,7 +6,7 @@ use kit::Stop;
 /// How long the reference sleeps at a time, in nanoseconds.
 const SLEEP_NS: u64 = 1_000_000;
 
-/// The slack that takes so many percent from the reference at the most: a sleep becomes as long as
+/// Returns the slack that takes at most `percent` from the reference: a sleep becomes as long as
 /// 100 / (100 − percent) of it. In nanoseconds.
 pub(super) fn slack_ns(percent: u32) -> u64 {
     let percent = u64::from(percent.min(99));

@@ -53,7 +53,7 @@ const MASKINGS: Names = &[
     (libc::SIG_SETMASK, "SIG_SETMASK"),
 ];
 
-/// What the call's arguments say; empty where nothing is told.
+/// Describes the call's arguments; empty where nothing is known of them.
 pub(super) fn describe(name: &str, arguments: [u64; 6], reader: &dyn Reader) -> String {
     let [first, second, third, fourth, ..] = arguments;
     // The kernel takes these arguments as 32-bit numbers, and looks at nothing above.

@@ -73,17 +73,17 @@ pub fn error_name(errno: i32) -> Cow<'static, str> {
     if !own.is_empty() {
         return Cow::Borrowed(own);
     }
-    match nix::errno::Errno::from_raw(errno) {
-        nix::errno::Errno::UnknownErrno => Cow::Owned(format!("errno_{errno}")),
-        known => Cow::Owned(format!("{known:?}")),
+    match syscalls::Errno::new(errno).name().filter(|_| errno < 512) {
+        Some(name) => Cow::Borrowed(name),
+        None => Cow::Owned(format!("errno_{errno}")),
     }
 }
 
 /// The name of a signal: `SIGCHLD`. Real-time signals are `signal_NN`.
 pub fn signal_name(signal: i32) -> Cow<'static, str> {
-    match nix::sys::signal::Signal::try_from(signal) {
-        Ok(known) => Cow::Borrowed(known.as_str()),
-        Err(_) => Cow::Owned(format!("signal_{signal}")),
+    match crate::signal::name(signal) {
+        Some(name) => Cow::Borrowed(name),
+        None => Cow::Owned(format!("signal_{signal}")),
     }
 }
 

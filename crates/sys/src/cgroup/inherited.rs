@@ -26,7 +26,7 @@ impl Room {
 
 /// The memory that the groups around this process allow, in bytes: of the one that leaves the least,
 /// on the way up to the root; `None` where there is no limit. Beyond `memory.high` the kernel kills
-/// nobody but holds back whoever asks for more, so it counts as a limit too. From inside a container
+/// nobody but throttles allocations, so it also counts as a limit. From inside a container
 /// the groups around it cannot be seen.
 pub fn memory_room() -> Option<Room> {
     tightest(&folders("memory"), memory_room_in)

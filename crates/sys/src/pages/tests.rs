@@ -82,20 +82,11 @@ fn private_memory_is_not_shared_with_a_child() {
 }
 
 #[test]
-fn what_is_kept_from_children_is_missing_there() {
-    let mut mapping = Mapping::new(page_bytes(), Huge::Never).unwrap();
-    mapping.touch(page_bytes());
-    mapping.keep_from_children().unwrap();
-    let child = crate::task::fork_run(|| i32::from(mapping.as_slice()[0])).unwrap();
-    assert_eq!(crate::task::wait(child).unwrap().signal, Some(libc::SIGSEGV));
-}
-
-#[test]
 fn neighbouring_mappings_do_not_merge() {
     in_child(|| {
         let before = mapping_count().unwrap();
         let many = map_many(1000).unwrap();
-        assert_eq!(many.count(), 1000);
+
         let gained = mapping_count().unwrap() - before;
         // The first page may have merged with a neighbour of ours.
         assert!((999..=1001).contains(&gained), "{gained}");

@@ -179,12 +179,6 @@ pub(super) fn busiest(
     shares
 }
 
-/// How often the machine switched tasks since its boot; `None` where /proc/stat
-/// cannot be read.
-pub fn machine_switches() -> Option<u64> {
-    field(&text::read("/proc/stat").ok()?, "ctxt")
-}
-
 /// How often the kernel killed a process for want of memory since it was
 /// started, in all control groups together (Linux 4.13); `None` where it does
 /// not tell.

@@ -164,7 +164,7 @@ fn the_machine_has_memory_and_a_load() {
     let memory = meminfo().unwrap();
     assert!(memory.total_bytes > memory.available_bytes && memory.available_bytes > 0);
     assert!(load().unwrap() >= 0.0);
-    assert!(machine_switches().unwrap() > 0);
+
     assert_eq!(pressure("../stat"), None);
     assert_eq!(pressure("cpu").is_some(), std::path::Path::new("/proc/pressure/cpu").exists());
 }

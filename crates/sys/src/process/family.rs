@@ -98,8 +98,8 @@ fn scanned(root: Pid, spared: &[Pid]) -> Vec<(Pid, Stat)> {
 /// Kills all descendants of process `root`, which must adopt orphans, and returns how many were
 /// alive when it began. They become zombies, which their parents or `root` must reap.
 ///
-/// All are stopped first, again and again until no new one is found: who is stopped cannot start
-/// another, so that this comes to an end with programs that start processes without end, too.
+/// All are stopped first, again and again until no new one is found. A stopped process cannot start
+/// another, so that this ends even with programs that start processes without end.
 ///
 /// # Errors
 /// `EPERM` for a process that runs as another user; `EBUSY` where some live after `within`.
@@ -142,7 +142,7 @@ pub fn kill_descendants(root: Pid, spared: &[Pid], within: Duration) -> Result<u
 fn tell(pid: Pid, signal: i32) -> Result<()> {
     match kill(pid, signal) {
         Err(error) if error.errno() == Some(libc::ESRCH) => Ok(()),
-        told => told,
+        sent => sent,
     }
 }
 

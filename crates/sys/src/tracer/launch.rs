@@ -39,8 +39,8 @@ impl Tracer {
                 Ok(Some(_)) => {}
                 Ok(None) => {
                     let mut errno = [0; 4];
-                    let told = answer.read_exact(&mut errno).is_ok();
-                    let errno = if told { i32::from_ne_bytes(errno) } else { libc::ECANCELED };
+                    let known = answer.read_exact(&mut errno).is_ok();
+                    let errno = if known { i32::from_ne_bytes(errno) } else { libc::ECANCELED };
                     return Err(Error::new(call(), errno));
                 }
                 Err(error) => {
@@ -67,7 +67,7 @@ fn execute(vector: &[*const c_char], mut gate: File, opener: RawFd, mut failure:
     // SAFETY: the vector holds C strings that live in the parent's frame, of which this process
     // has a copy, and ends in null.
     unsafe { libc::execvp(vector[0], vector.as_ptr()) };
-    // The parent says why; if it cannot be told, the exit code says that much.
+    // The parent reports why; if the pipe is gone, the exit code says that it failed.
     let _ = failure.write_all(&last_errno().to_ne_bytes());
     task::EXEC_FAILED_CODE
 }

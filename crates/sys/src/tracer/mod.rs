@@ -4,7 +4,7 @@
 //! they are: which call with which arguments and result, who made whom, who
 //! executed what, which signals came and how each task ended. Both use
 //! `PTRACE_SEIZE`: signals are handed on as they came, and a stopped job stays
-//! stopped (`PTRACE_LISTEN`). Whoever is traced is killed if the tracer ends
+//! stopped (`PTRACE_LISTEN`). A traced process is killed if the tracer ends
 //! (`PTRACE_O_EXITKILL`).
 //!
 //! A *task* is what the kernel schedules: a thread, or a process's first
@@ -229,7 +229,7 @@ impl Tracer {
         let signal = libc::WSTOPSIG(status);
         let event = status >> 16;
         self.held = Some((task, GoOn::Run(0)));
-        let told = match (event, signal) {
+        let notice = match (event, signal) {
             (EVENT_STOP, libc::SIGTRAP) => Ok(None),
             (EVENT_STOP, _) => {
                 self.held = Some((task, GoOn::Listen));
@@ -244,7 +244,7 @@ impl Tracer {
             }
             _ => Ok(None),
         };
-        match told {
+        match notice {
             // Killed in the middle of its stop: the next wait tells how it ended.
             Err(error) if error.errno() == Some(libc::ESRCH) => {
                 self.held = None;
@@ -316,7 +316,7 @@ impl Tracer {
         if let Some((task, how)) = self.held.take() {
             self.detach(task, how);
         }
-        // New tasks that are free already, and whose makers have not told of them yet.
+        // New tasks that are free already, and whose makers have not reported them yet.
         let mut free = std::mem::take(&mut self.early);
         for task in &free {
             self.detach(*task, GoOn::Run(0));

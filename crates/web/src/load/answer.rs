@@ -35,7 +35,7 @@ pub(super) enum Progress {
 enum State {
     /// In a head, of which the first bytes may be kept in [`Answer::head`].
     Head,
-    /// So many bytes of the body are to come.
+    /// The number of bytes of the body that are to come.
     Length(u64),
     /// The body ends with the connection.
     UntilClose,
@@ -51,7 +51,7 @@ enum State {
         /// What the digits said.
         bytes: u64,
     },
-    /// So many bytes of a chunk are to come.
+    /// The number of bytes of a chunk that are to come.
     ChunkData(u64),
     /// In the line end after a chunk's data.
     ChunkEnd,

@@ -170,8 +170,8 @@ pub struct Live {
 /// Puts a load on a server, and returns when it is over. `live` hears of it ten times a second, and
 /// ends it early by returning false: what was measured until then is the outcome.
 ///
-/// The load ends with the plan's time, when what is under way counts as in flight, or when so many
-/// requests are answered or given up.
+/// The load ends with the plan's time, when what is under way counts as in flight, or when the plan's
+/// number of requests are answered or given up.
 ///
 /// # Errors
 /// A plan that cannot be carried out, before the first request is sent; a server that refuses every
@@ -280,7 +280,7 @@ fn unreachable(address: SocketAddr, error: Unreachable) -> Error {
 /// What each thread came to.
 type Tallies = Vec<Result<Tally, Unreachable>>;
 
-/// Lets the threads do their work, and tells `live` of it. Returns when they started, too.
+/// Lets the threads do their work, and reports it to `live`. Returns also when they started.
 fn conduct(
     workers: Vec<(Worker<'_>, mio::Waker)>,
     shared: &Shared,
@@ -331,17 +331,17 @@ fn watch(
             let _ = waker.wake();
         }
     };
-    let (mut heard, mut told) = (start_ns, false);
+    let (mut heard, mut stopped) = (start_ns, false);
     while running.load(Ordering::Acquire) > 0 {
         thread::park_timeout(LIVE);
         let now_ns = now_ns();
         let ended = running.load(Ordering::Acquire) < wakers.len() as u32;
         // One that could reach nobody ends at once; the others need not go on.
-        if ended && !told && shared.failed.load(Ordering::Relaxed) {
-            told = true;
+        if ended && !stopped && shared.failed.load(Ordering::Relaxed) {
+            stopped = true;
             stop();
         }
-        if told || now_ns.saturating_sub(heard) < LIVE.as_nanos() as u64 {
+        if stopped || now_ns.saturating_sub(heard) < LIVE.as_nanos() as u64 {
             continue;
         }
         heard = now_ns;
@@ -353,7 +353,7 @@ fn watch(
             in_flight: sum(|it| it.in_flight.load(Ordering::Relaxed)),
         });
         if !goes_on {
-            told = true;
+            stopped = true;
             stop();
         }
     }
@@ -452,7 +452,7 @@ fn check(plan: &LoadPlan, body: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether so many connections can be open.
+/// Checks that `connections` can be open at once.
 fn check_files(limit: Option<u64>, connections: u32, threads: u32) -> Result<(), Error> {
     let needed = u64::from(connections) + u64::from(threads) * THREAD_FILES + PROCESS_FILES;
     match limit {

@@ -74,7 +74,7 @@ fn exponential(bits: &mut ChaCha8Rng) -> f64 {
     -uniform.ln()
 }
 
-/// A [`Schedule`] that may end after so many requests.
+/// A [`Schedule`] that may end after a number of requests.
 #[derive(Clone, Debug)]
 pub(super) struct Due {
     schedule: Schedule,

@@ -7,8 +7,8 @@ use model::{LoadPercentile, LoadTimes};
 /// What a result shows, in percent.
 pub(super) const PERCENTS: [f64; 7] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99];
 
-/// The times that so many percent of requests did not exceed, by the estimator of Kaplan and Meier
-/// (*Journal of the American Statistical Association* 53, 1958) in the form in which what is
+/// Returns the times that given percentages of requests did not exceed, by the estimator of Kaplan
+/// and Meier (*Journal of the American Statistical Association* 53, 1958) in the form in which what is
 /// censored hands its weight on to all that took longer (Efron, *The two sample problem with
 /// censored data*, 1967): the same number, and exact where nothing is censored.
 ///

@@ -209,7 +209,7 @@ fn shares(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String
 
 /// Response times that are the generator's doing to a good part. That it sent some request late says
 /// nothing yet: what its users read is a percentile, and that a percentile of a server that answers in
-/// some 0.1 ms is longer by the time it takes to be woken is told beside it and is no doubt.
+/// some 0.1 ms is longer by the time it takes to be woken is shown next to it and is no doubt.
 fn late(result: &LoadResult) -> Option<String> {
     let own = result.own_lateness(LoadResult::OWN_LATENESS_NS)?;
     Some(format!(

@@ -24,7 +24,8 @@ macro_rules! answer {
 const BODY_BYTES: usize = 23;
 
 const USUAL: &str = answer!("200 OK", "", "23", "weighed and not wanting");
-const TOLD: &str = answer!("200 OK", "Connection: keep-alive\r\n", "23", "weighed and not wanting");
+const NAMED: &str =
+    answer!("200 OK", "Connection: keep-alive\r\n", "23", "weighed and not wanting");
 const LAST: &str = answer!("200 OK", "Connection: close\r\n", "23", "weighed and not wanting");
 const REFUSED: &str = answer!("400 Bad Request", "Connection: close\r\n", "14", "not a request\n");
 
@@ -42,7 +43,7 @@ impl Answer {
     pub(super) fn to(request: Request, keep_alive: bool) -> Self {
         let (text, is_last) = match request.persistence {
             Persistence::Usual if keep_alive => (USUAL, false),
-            Persistence::Told if keep_alive => (TOLD, false),
+            Persistence::Named if keep_alive => (NAMED, false),
             _ => (LAST, true),
         };
         let bytes = text.as_bytes();
@@ -79,7 +80,7 @@ fn wait(server: &Server, time: Duration) {
 /// itself (a system call) is little.
 const STEPS: u64 = 2_000;
 
-/// Computes until the calling thread has had so much CPU time: the work is the same whoever else
+/// Computes until the calling thread has had that much CPU time: the work is the same whatever else
 /// uses the CPU meanwhile.
 pub(super) fn compute(server: &Server, time: Duration) {
     let until_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
@@ -98,7 +99,7 @@ mod tests {
 
     #[test]
     fn lengths_are_those_of_the_bodies() {
-        for text in [USUAL, TOLD, LAST, REFUSED] {
+        for text in [USUAL, NAMED, LAST, REFUSED] {
             let (head, body) = text.split_once("\r\n\r\n").unwrap();
             assert!(
                 head.contains(&format!("Content-Length: {}\r\n", body.len())) || {
@@ -117,8 +118,8 @@ mod tests {
         assert!(answer(Persistence::Ends, true).is_last);
         assert!(answer(Persistence::Usual, false).is_last);
         assert!(!answer(Persistence::Usual, true).is_last);
-        let told = answer(Persistence::Told, true);
-        assert!(!told.is_last && told.bytes.ends_with(b"Connection: keep-alive\r\n\r\n"));
+        let named = answer(Persistence::Named, true);
+        assert!(!named.is_last && named.bytes.ends_with(b"Connection: keep-alive\r\n\r\n"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
-/// Serves until the process is told to end.
+/// Serves until the process is asked to end.
 pub(super) fn run(listener: std::net::TcpListener, threads: u32, server: &Server) -> Result<()> {
     listener.set_nonblocking(true)?;
     let runtime = tokio::runtime::Builder::new_multi_thread()

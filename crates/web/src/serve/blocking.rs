@@ -14,7 +14,7 @@ use std::time::Instant;
 const STACK_BYTES: usize = 8 << 20;
 
 /// Has calls on this socket, and on those accepted from it (on Linux they inherit it), return now
-/// and then, so that whoever waits hears that the server is to end, without a system call more per
+/// and then, so that a waiting thread hears that the server is to end, without a system call more per
 /// request.
 pub(super) fn arrange(listener: &TcpListener, server: &Server) -> std::io::Result<()> {
     let socket = SockRef::from(listener);
@@ -66,7 +66,7 @@ pub(super) fn single(listener: &TcpListener, server: &Server) {
     }
 }
 
-/// So many threads that each do as [`single`].
+/// Starts that number of threads that each do as [`single`].
 pub(super) fn pool(listener: &TcpListener, threads: u32, server: &Server) -> std::io::Result<()> {
     std::thread::scope(|scope| {
         let thread = || std::thread::Builder::new().stack_size(STACK_BYTES);

@@ -1,4 +1,4 @@
-//! One thread with epoll: whoever waits for a timer or a peer costs no thread.
+//! One thread with epoll: a request that waits for a timer or a peer costs no thread.
 
 use super::answer::{Answer, compute};
 use super::request::{Inbox, Next};
@@ -28,7 +28,7 @@ enum State {
     Serving(Answer),
     /// Room to write the rest of an answer.
     Writing(Answer),
-    /// Its peer's end, after the last answer; so many bytes were thrown away since this time.
+    /// Its peer's end, after the last answer: since when, and how many bytes were thrown away.
     Lingering(Instant, usize),
 }
 
@@ -43,7 +43,7 @@ struct Connection {
     readable: bool,
     /// Whether the peer has ended its side: a read that is short has not seen that yet.
     peer_ended: bool,
-    /// Whether it is registered for writing, too.
+    /// Whether it is also registered for writing.
     wants_to_write: bool,
     /// When something last came of its peer, or was written to it.
     active: Instant,
@@ -79,7 +79,7 @@ struct Loop<'a> {
     now: Instant,
 }
 
-/// Serves until the process is told to end.
+/// Serves until the process is asked to end.
 pub(super) fn run(listener: std::net::TcpListener, server: &Server) -> Result<()> {
     listener.set_nonblocking(true)?;
     let mut listener = TcpListener::from_std(listener);

@@ -33,17 +33,18 @@ use std::time::Duration;
 pub enum Model {
     /// One thread, one connection after the other.
     Single,
-    /// So many threads that each take a connection from the listening socket.
+    /// That number of threads, which each take a connection from the listening socket.
     Pool(u32),
     /// A thread for each connection.
     ThreadPerConnection,
     /// A process for each connection, which without keep-alive is one for each request.
     ForkPerRequest,
-    /// So many processes, made beforehand, that each take a connection from the listening socket.
+    /// That number of processes, made beforehand, which each take a connection from the listening
+    /// socket.
     PreFork(u32),
     /// One thread with epoll. Waiting is a timer of its loop, in steps of 1 ms as epoll's.
     EventLoop,
-    /// tokio on so many threads. Its timers have steps of 1 ms, too.
+    /// tokio on that number of threads. Its timers also have steps of 1 ms.
     Tokio(u32),
 }
 
@@ -72,17 +73,17 @@ pub struct Plan {
 /// How long a peer may be silent while it is waited for.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// After this time at the latest, whoever waits looks whether the server is to end.
+/// After this time at the latest, a waiting thread looks whether the server is to end.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// How long whoever waits for nothing but a signal sleeps, which wakes it.
+/// How long a thread sleeps that waits for nothing but a signal, which wakes it.
 const A_WHILE: Duration = Duration::from_secs(3600);
 
 /// For so long nobody asks again for what the system has just refused.
 const RETRY: Duration = Duration::from_millis(10);
 
-/// A connection that ends while its peer still sends is kept for so long at most, and for so many
-/// bytes, that the peer may read the last answer.
+/// How long, and for how many bytes at most, a connection is kept that ends while its peer still
+/// sends, so that the peer may read the last answer.
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: usize = 1 << 20;
 
@@ -141,7 +142,7 @@ pub fn listen(backlog: u32) -> Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// Serves until the process is told to end (SIGTERM, SIGINT, SIGHUP), which takes half a second at
+/// Serves until the process is asked to end (SIGTERM, SIGINT, SIGHUP), which takes half a second at
 /// most where a peer is waited for, and the time of a request that computes. Processes that it makes end with it, threads before it returns.
 ///
 /// It sets the process's handlers of these signals. [`Model::ForkPerRequest`] and [`Model::PreFork`]

@@ -61,7 +61,7 @@ impl Children {
 }
 
 impl Drop for Children {
-    /// Ends all of them: whoever does not listen is killed.
+    /// Ends all of them: a process that does not listen is killed.
     fn drop(&mut self) {
         self.tell(sys::signal::SIGTERM);
         let begun = Instant::now();
@@ -96,7 +96,8 @@ pub(super) fn fork_per_request(listener: &TcpListener, server: &Server) {
     }
 }
 
-/// So many processes that each take one connection after the other. One that dies is replaced.
+/// Makes that number of processes, which each take one connection after the other, and replaces one
+/// that dies.
 pub(super) fn pre_fork(
     listener: &TcpListener,
     processes: u32,

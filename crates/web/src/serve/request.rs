@@ -21,8 +21,8 @@ pub(super) enum Persistence {
     Ends,
     /// It goes on, which in HTTP/1.1 need not be said.
     Usual,
-    /// It goes on, which an HTTP/1.0 peer must be told.
-    Told,
+    /// It goes on, which the answer to an HTTP/1.0 peer must name.
+    Named,
 }
 
 /// A request, as far as anybody here needs to know it.
@@ -37,7 +37,7 @@ pub(super) struct Request {
 /// What the beginning of some bytes is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Parsed {
-    /// A request whose head has so many bytes, and its body so many.
+    /// A request, the number of bytes of its head, and that of its body.
     Head(Request, usize, u64),
     /// The beginning of one.
     Partial,
@@ -78,7 +78,7 @@ fn judge(head: &httparse::Request<'_, '_>, head_bytes: usize) -> Option<Parsed> 
     let persistence = match (is_newer, says("close"), says("keep-alive")) {
         (_, true, _) | (false, _, false) => Persistence::Ends,
         (true, false, _) => Persistence::Usual,
-        (false, false, true) => Persistence::Told,
+        (false, false, true) => Persistence::Named,
     };
     let request = Request { head_only: head.method? == "HEAD", persistence };
     Some(Parsed::Head(request, head_bytes, body_bytes))
@@ -139,7 +139,7 @@ impl Inbox {
         &mut self.room[self.filled..]
     }
 
-    /// Takes note that so many bytes of the room were read.
+    /// Notes that `bytes` of the room were read.
     pub(super) fn read(&mut self, bytes: usize) {
         let begin = self.filled;
         self.filled = (begin + bytes).min(self.room.len());
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(persistence("1.1", "connection: x, CLOSE\r\n"), Persistence::Ends);
         assert_eq!(persistence("1.1", "Connection: keep-alive\r\n"), Persistence::Usual);
         assert_eq!(persistence("1.0", ""), Persistence::Ends);
-        assert_eq!(persistence("1.0", "Connection: Keep-Alive\r\n"), Persistence::Told);
+        assert_eq!(persistence("1.0", "Connection: Keep-Alive\r\n"), Persistence::Named);
         assert_eq!(persistence("1.0", "Connection: keep-alive, close\r\n"), Persistence::Ends);
     }
 

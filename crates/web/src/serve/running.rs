@@ -60,7 +60,7 @@ impl Running {
     /// thread may run). The child has no other descriptor of this process than the first three.
     ///
     /// # Errors
-    /// Where no child can be made. Whether it serves is told by [`Running::wait_until_ready`].
+    /// Where no child can be made. [`Running::wait_until_ready`] reports whether it serves.
     pub fn start(listener: TcpListener, plan: &Plan, cpus: &[u32]) -> Result<Running, StartError> {
         Self::start_with(listener, plan, cpus, SILENCE)
     }

@@ -63,7 +63,7 @@ pub(super) struct Job<'a> {
     pub(super) plan: &'a LoadPlan,
     pub(super) address: SocketAddr,
     pub(super) request: &'a [u8],
-    /// Its number, of so many.
+    /// Its number, among all threads.
     pub(super) thread: u32,
     pub(super) threads: u32,
     /// The number of its first connection among those of all threads.

@@ -189,7 +189,7 @@ impl Worker<'_> {
         Ok(None)
     }
 
-    /// Whether all requests of a plan of so many have been sent and answered or given up.
+    /// Reports whether all requests of a plan that limits them were sent and answered or given up.
     pub(super) fn is_done(&self) -> bool {
         let all_sent = match &self.due {
             Some(due) => due.peek_ns().is_none(),

@@ -1,10 +1,9 @@
 //! Memory by the page: mappings, huge pages, residency, advice.
 
 mod file;
-mod touch;
 
+pub use crate::workloads::touch::Pages;
 pub use file::{FileMapping, Share};
-pub use touch::Pages;
 
 use crate::error::check;
 use crate::{Error, Result, text};
@@ -24,7 +23,7 @@ pub enum Huge {
     Default,
 }
 
-/// What the kernel is told of the accesses to come (madvise(2)).
+/// Advice to the kernel about the accesses to come (madvise(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Advice {
     /// `MADV_RANDOM`: in no order, so that reading ahead is of no use.
@@ -237,15 +236,6 @@ impl Mapping {
         self.advise(libc::MADV_DONTNEED, "MADV_DONTNEED")
     }
 
-    /// Keeps the mapping out of children that are forked later
-    /// (`MADV_DONTFORK`).
-    ///
-    /// # Errors
-    /// None is known for private anonymous memory.
-    pub fn keep_from_children(&self) -> Result<()> {
-        self.advise(libc::MADV_DONTFORK, "MADV_DONTFORK")
-    }
-
     /// Tells the kernel what accesses will come.
     ///
     /// # Errors
@@ -327,14 +317,6 @@ pub fn shared(bytes: usize) -> Result<SharedWords> {
 pub struct ManyMappings {
     // Held for its Drop.
     _region: Region,
-    count: usize,
-}
-
-impl ManyMappings {
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.count
-    }
 }
 
 /// Makes `count` mappings of one page each: one range, of which every page is
@@ -355,7 +337,7 @@ pub fn map_many(count: usize) -> Result<ManyMappings> {
             region.protect(index * page, page, libc::PROT_READ)?;
         }
     }
-    Ok(ManyMappings { _region: region, count })
+    Ok(ManyMappings { _region: region })
 }
 
 /// How many mappings this process has (lines of /proc/self/maps).

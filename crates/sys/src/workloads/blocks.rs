@@ -1,4 +1,4 @@
-//! Blocks of libc's heap, marked at both ends so that whoever writes into one is seen.
+//! Blocks of libc's heap, marked at both ends so that a write into one is seen.
 
 use std::ptr::NonNull;
 

@@ -114,7 +114,7 @@ macro_rules! counted_loop {
         }
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above. A CPU that did not know an instruction would end the process by a
-        // signal, which is safe, too.
+        // signal, which is also safe.
         unsafe {
             std::arch::asm!(
                 "cbz {left}, 3f",
@@ -136,8 +136,8 @@ macro_rules! counted_loop {
     };
 }
 
-/// Adds 1 `count` times as a compiler does it that was told not to optimise (`-O0`): load, add,
-/// store, with the loop's own index in memory, too.
+/// Adds 1 `count` times as a compiler does without optimisation (`-O0`): load, add, store, with
+/// the loop's index also in memory.
 #[unsafe(export_name = "scruple_increment_unoptimised")]
 #[inline(never)]
 pub extern "C" fn unoptimised(counter: &AtomicU64, count: u64) {

@@ -61,7 +61,7 @@ pub fn bencher(
 }
 
 /// What a response is called as a measure. A study may call one response `a-b` and another `a_b`:
-/// both then keep their names, which Bencher takes, too.
+/// both then keep their names, which Bencher also takes.
 fn measure(design: &Design, response: &str) -> String {
     let slug = |name: &str| name.replace('_', "-");
     let same = design.responses.iter().filter(|it| slug(&it.name) == slug(response)).count();
@@ -69,7 +69,7 @@ fn measure(design: &Design, response: &str) -> String {
 }
 
 /// A name that Bencher takes. Only a study can have a longer one; two of them that differ beyond
-/// the limit alone are told apart by a number made from the whole.
+/// the limit alone are distinguished by a number made from the whole.
 fn shortened(name: &str) -> String {
     if name.len() <= NAME_BYTES_MAX {
         return name.to_string();

@@ -10,7 +10,6 @@ mod inherited;
 mod nest;
 mod quota;
 
-use crate::error::last_errno;
 use crate::{Error, Pid, Result, process, text};
 pub use freezer::Freezers;
 pub use inherited::{Room, memory_room, tasks_room};
@@ -139,7 +138,7 @@ impl Cgroup {
     }
 
     /// Makes the group `name` below this one, with `controller` in it: in version 2 a group hands
-    /// its controllers down only when it is told to.
+    /// its controllers down only on request.
     ///
     /// # Errors
     /// As [`Cgroup::child`] and [`Cgroup::create`].
@@ -209,7 +208,7 @@ impl Cgroup {
     }
 
     /// Limits the CPU time of the group to a share of one CPU, from 0.1 up, in periods of 10 ms: so
-    /// short that whoever goes over it is held back many times in a second.
+    /// short that a process above the limit is throttled many times per second.
     ///
     /// # Errors
     /// `EINVAL` for less than the kernel's least quota, 1 ms; `ENOENT` where the group has no `cpu`
@@ -282,18 +281,6 @@ impl Cgroup {
             Version::V2 => "memory.events",
         };
         text::field(&text::read(self.path.join(file)).ok()?, "oom_kill")
-    }
-
-    /// CPU time of the group, in ns (version 2 counts µs); `None` where it is
-    /// not accounted here (version 1: the `cpuacct` controller does).
-    pub fn cpu_usage_ns(&self) -> Option<u64> {
-        match self.version {
-            Version::V1 => text::number(self.path.join("cpuacct.usage")),
-            Version::V2 => {
-                let stat = text::read(self.path.join("cpu.stat")).ok()?;
-                text::field(&stat, "usage_usec")?.checked_mul(1_000)
-            }
-        }
     }
 
     /// For how long a quota has held this group back, summed over the CPUs on which it did, in ns;
@@ -434,17 +421,6 @@ pub(crate) fn root_cpu_usage_ns() -> Option<u64> {
         .find(|mount| mount.version == Version::V1 && mount.has("cpuacct"))?;
     mount.folder.join("cgroup.sane_behavior").exists().then_some(())?;
     text::number(mount.folder.join("cpuacct.usage"))
-}
-
-/// Whether this user may make groups below our own for `controller`, without
-/// making one.
-pub fn may_create(controller: &str) -> bool {
-    let Ok(own) = Cgroup::own(controller) else { return false };
-    use std::os::unix::ffi::OsStrExt;
-    let Ok(path) = std::ffi::CString::new(own.path.as_os_str().as_bytes()) else { return false };
-    // SAFETY: a C string that outlives the call.
-    let result = unsafe { libc::access(path.as_ptr(), libc::W_OK) };
-    result == 0 && last_errno() != libc::EROFS
 }
 
 #[cfg(test)]

@@ -38,8 +38,8 @@ struct Cache {
     size: u64,
 }
 
-/// One trial, or one number over the trials. Times are in `time_unit`, but for the coefficient of
-/// variation, which has none.
+/// One trial, or one number over the trials. Times are in `time_unit`, except the coefficient of
+/// variation, which has no unit.
 #[derive(Serialize)]
 struct Entry {
     name: String,

@@ -64,8 +64,9 @@ impl Relock {
         unsafe { libc::pthread_mutex_unlock(self.mutex.get()) };
     }
 
-    /// How often it was taken.
-    pub fn taken(&self) -> u64 {
+    /// Returns how often it was taken.
+    #[cfg(test)]
+    fn taken(&self) -> u64 {
         self.taken.load(Ordering::Relaxed)
     }
 

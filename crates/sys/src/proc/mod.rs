@@ -9,8 +9,8 @@ mod task;
 mod threads;
 
 pub use load::{
-    MachineCpu, MemInfo, load, machine_cpu, machine_switches, meminfo, neighbours, oom_kills,
-    parse_meminfo, parse_pressure, pressure, tick_ns,
+    MachineCpu, MemInfo, load, machine_cpu, meminfo, neighbours, oom_kills, parse_meminfo,
+    parse_pressure, pressure, tick_ns,
 };
 pub use memory::{Memory, Resident, memory, parse_memory, resident};
 pub use task::{

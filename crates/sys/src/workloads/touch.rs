@@ -3,7 +3,7 @@
 //! All walks take the same way through the order and differ in what they do to
 //! a page alone, so that one can be subtracted from another.
 
-use super::page_bytes;
+use crate::pages::page_bytes;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
@@ -22,9 +22,9 @@ impl Pages<'_> {
     ///
     /// # Safety
     /// The pages must be mapped and readable, and writable where `writable` is
-    /// told, for the view's whole life; no reference to them may live
+    /// set, for the view's whole life; no reference to them may live
     /// meanwhile.
-    pub(super) unsafe fn new(start: *mut u8, count: usize, writable: bool) -> Self {
+    pub(crate) unsafe fn new(start: *mut u8, count: usize, writable: bool) -> Self {
         let page_bytes = page_bytes();
         // A mapping is never at address 0; a view of nothing would be one of no page.
         let (start, count) = match NonNull::new(start) {
@@ -32,11 +32,6 @@ impl Pages<'_> {
             None => (NonNull::dangling(), 0),
         };
         Self { start, count, page_bytes, writable, _memory: PhantomData }
-    }
-
-    /// How many there are.
-    pub fn count(&self) -> usize {
-        self.count
     }
 
     /// The first byte of a page. Panics for a page that is not there.
@@ -127,7 +122,6 @@ mod tests {
         memory.pages().write_each(&[6, 1, 3], 5);
         assert_eq!(memory.resident_bytes(), Ok(3 * page_bytes() as u64));
         assert_eq!(memory.pages().read_each(&[0, 1, 2, 3, 4, 5, 6, 7]), 15);
-        assert_eq!(memory.pages().count(), 8);
     }
 
     #[test]

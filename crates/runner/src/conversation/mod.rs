@@ -25,7 +25,7 @@ pub(crate) struct Conversation {
     log: Option<PipeReader>,
     process: OwnedFd,
     inbox: Vec<u8>,
-    /// So many bytes of it hold no end of a message.
+    /// The number of its bytes that are known to hold no end of a message.
     searched: usize,
     log_tail: Vec<u8>,
     log_bytes: usize,
@@ -276,7 +276,7 @@ fn with_short_reason(message: FromTrial) -> FromTrial {
     }
 }
 
-/// At most so many bytes of a text, and a sign that there was more.
+/// Cuts a text to at most `most` bytes, with a sign that there was more.
 fn shortened(mut text: String, most: usize) -> String {
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most));

@@ -1,15 +1,15 @@
 use crate::{Cell, Design, Factor, Level, Profile, ProgramFile};
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
-// A clone shares the levels: a session has a thousand treatments and a hundred thousand trials. (What
-// stands in the line below is a description in the schema, too.)
+// A clone shares the levels: a session has a thousand treatments and a hundred thousand trials. (The
+// line below is also the description in the schema.)
 /// One combination of levels: every factor of the design has one.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub struct Treatment(pub Arc<BTreeMap<String, String>>);
 
@@ -32,7 +32,7 @@ impl Treatment {
         self.0.get(factor).map(String::as_str)
     }
 
-    /// The levels, to be changed: those of this treatment alone, whoever shared them.
+    /// Returns the levels, to be changed: those of this treatment alone, even if others shared them.
     pub fn levels_mut(&mut self) -> &mut BTreeMap<String, String> {
         Arc::make_mut(&mut self.0)
     }
@@ -194,7 +194,7 @@ impl Design {
         self.check_quantities().or_else(fail)
     }
 
-    /// Two of one name would be one and the same to whoever asks by name.
+    /// Reports two of one name, which a reader by name could not distinguish.
     fn check_names(&self) -> Result<(), String> {
         let factors: Vec<&String> = self.factors.iter().map(|factor| &factor.name).collect();
         let responses: Vec<&String> = self.responses.iter().map(|it| &it.name).collect();

@@ -186,16 +186,16 @@ pub fn fork_run(f: impl FnOnce() -> i32) -> Result<Pid> {
 /// # Errors
 /// `EAGAIN` where the limit on processes is reached, `ENOMEM`.
 pub fn fork_orphan(f: impl FnOnce() -> i32) -> Result<Pid> {
-    let told = crate::pages::shared(size_of::<u64>())?;
+    let orphan = crate::pages::shared(size_of::<u64>())?;
     let between = fork_with(|| {
         match fork_with(|| catch_unwind(AssertUnwindSafe(f)).unwrap_or(PANIC_CODE)) {
-            Ok(pid) => told.words()[0].store(pid.unsigned_abs().into(), Ordering::Release),
+            Ok(pid) => orphan.words()[0].store(pid.unsigned_abs().into(), Ordering::Release),
             Err(_) => return 1,
         }
         0
     })?;
     let ended = wait(between)?;
-    match told.words()[0].load(Ordering::Acquire) {
+    match orphan.words()[0].load(Ordering::Acquire) {
         0 if ended.code == Some(1) => Err(Error::new("fork (of an orphan)", libc::EAGAIN)),
         0 => Err(Error::new("fork (of an orphan's parent)", libc::ECHILD)),
         pid => Ok(pid as Pid),

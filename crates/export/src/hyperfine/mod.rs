@@ -36,7 +36,7 @@ struct Outcome {
 /// response and treatment, one of `times` per trial, in seconds.
 ///
 /// `times` are the numbers that scruple's estimates are made from: per operation, less the control
-/// where the response subtracts one. `user` and `system` are null but for the response `wall_ns`,
+/// where the response subtracts one. `user` and `system` are null except for the response `wall_ns`,
 /// since the kernel's accounts are of the whole timed region and not of one operation.
 ///
 /// # Errors

@@ -105,15 +105,9 @@ pub fn set_timer_slack(slack_ns: u64) -> Result<()> {
     check(result.into(), || format!("prctl(PR_SET_TIMERSLACK, {slack_ns})")).map(|_| ())
 }
 
-/// How late the kernel may let the sleeps of the calling thread end, in nanoseconds.
-pub fn timer_slack_ns() -> Option<u64> {
-    // SAFETY: no pointers; touches no memory.
-    u64::try_from(unsafe { libc::prctl(libc::PR_GET_TIMERSLACK, 0, 0, 0, 0) }).ok()
-}
-
 /// Puts the calling thread before all ordinary ones, whatever their niceness (`SCHED_FIFO` at the
-/// lowest priority). What it starts is ordinary again. Whoever does so must sleep often: the kernel
-/// stops such threads after 95 % of a second.
+/// lowest priority). What it starts is ordinary again. Such a thread must sleep often: the kernel
+/// stops it after 95 % of a second.
 ///
 /// # Errors
 /// `EPERM` without the right to it, or in a control group that has no real-time share.
@@ -151,23 +145,12 @@ pub fn parent_pid() -> Pid {
     unsafe { libc::getppid() }
 }
 
-/// Makes this process the leader of a new session and group, without a
-/// terminal, and returns the session's number.
-///
-/// # Errors
-/// `EPERM` where it already leads a group.
-pub fn new_session() -> Result<Pid> {
-    // SAFETY: no arguments; touches no memory of ours.
-    let session = unsafe { libc::setsid() };
-    check(session.into(), || "setsid".to_string())?;
-    Ok(session)
-}
-
 /// Makes this process the leader of a new group and returns its number.
 ///
 /// # Errors
 /// `EPERM` where it leads a session.
-pub fn new_group() -> Result<Pid> {
+#[cfg(test)]
+pub(crate) fn new_group() -> Result<Pid> {
     // SAFETY: integers only; touches no memory of ours.
     check(unsafe { libc::setpgid(0, 0) }.into(), || "setpgid(0, 0)".to_string())?;
     Ok(pid())

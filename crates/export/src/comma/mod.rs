@@ -84,25 +84,20 @@ fn io(error: csv::Error) -> Error {
     }
 }
 
-/// A text that no spreadsheet takes for a formula: what begins like one (`=`, `+`, `-`, `@`, their
-/// wide forms, a tab, the end of a line; after blanks, too) gets an apostrophe before it, as OWASP
-/// advises ("CSV Injection"), and so does what begins with an apostrophe, so that [`unguarded`]
-/// gives every text back.
+/// Makes a text that no spreadsheet takes for a formula: what begins like one (`=`, `+`, `-`, `@`, their
+/// wide forms, a tab, the end of a line; also after blanks) gets an apostrophe before it, as OWASP
+/// advises ("CSV Injection"), and so does what begins with an apostrophe, so that every text can be
+/// restored.
 ///
 /// Numbers stay as they are: neither the numbers of the table, which never come here, nor a level
 /// that is called `-1`. To guard those, as many exporters do, spoils negative numbers for every
 /// reader and protects nobody.
-pub fn guarded(text: &str) -> Cow<'_, str> {
+fn guarded(text: &str) -> Cow<'_, str> {
     let dangerous = |c: char| {
         matches!(c, '=' | '+' | '-' | '@' | '\'' | '\t' | '\r' | '\n' | '＝' | '＋' | '－' | '＠')
     };
     let begins = text.trim_start_matches(' ').starts_with(dangerous);
     if begins && !is_number(text) { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
-}
-
-/// The text that [`guarded`] was given.
-pub fn unguarded(text: &str) -> &str {
-    text.strip_prefix('\'').unwrap_or(text)
 }
 
 fn is_number(text: &str) -> bool {

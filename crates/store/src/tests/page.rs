@@ -1,18 +1,19 @@
 //! The schemas as a page for people: a table for each type, with links between them.
 
+use super::Document;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
 /// Documents by name, what they are the schema of, and their text.
-pub(super) fn page(documents: &[(&str, &str, String)]) -> String {
+pub(super) fn page(documents: &[Document]) -> String {
     let mut page = String::from(
         "# JSON schemas\n\nGenerated from the schemas; change the types in crates/model, not this \
          file. A field without *may be\nmissing* is always there. Units stand last in a name \
          ([glossary](glossary.md#units)).\nEach document has a `format`, a number that rises when \
          its form changes.\n",
     );
-    for (name, of, text) in documents {
-        let schema: Value = serde_json::from_str(text).unwrap();
+    for Document { name, of, schema, .. } in documents {
+        let schema: Value = serde_json::from_str(schema).unwrap();
         write!(
             page,
             "\n## {name}\n\n{of}; the schema itself: [{name}.schema.json]({name}.schema.json).\n"

@@ -29,7 +29,7 @@ pub(crate) const LOG_FOLDER: &str = "log";
 const PARTIAL_FOLDER: &str = ".partial";
 
 /// The same for every fleet.
-const SCRIPT: &str = include_str!("job.sh");
+const SCRIPT: &str = include_str!("../job.sh");
 
 /// The most bytes of `fleet.json` and of `node.json`.
 const FILE_BYTES_MAX: u64 = 1 << 20;
@@ -235,7 +235,7 @@ impl Published {
         let (restart, job, node) = (parts.next()?, parts.next()?, parts.next()?);
         let fits = names::host("", node).is_ok() && names::node("", job).is_ok();
         let read = Self::new(node, job, restart.parse().ok().filter(|_| fits)?);
-        // "+1" and "01" are numbers, too.
+        // "+1" and "01" are also numbers.
         (read.name == name).then_some(read)
     }
 }

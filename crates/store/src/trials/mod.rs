@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-/// So many bytes of whole lines are read before they are parsed: some thousand trials, which share
+/// Bytes of whole lines that are read before they are parsed: some thousand trials, which share
 /// their names, against a few tens of microseconds for the start of a thread.
 const CHUNK_BYTES: usize = 4 << 20;
 
@@ -91,7 +91,7 @@ fn read_all(
 enum End {
     /// There is nothing more.
     Clean,
-    /// So many bytes without a newline.
+    /// The number of bytes without a newline.
     Torn(u64),
     /// A line beyond all bounds.
     TooLong,
@@ -114,7 +114,7 @@ impl Chunk {
         self.ends.clear();
     }
 
-    /// Reads lines until there are so many bytes of them, or no more.
+    /// Reads lines until there are `bytes` of them, or no more.
     fn fill(&mut self, input: &mut impl BufRead, bytes: usize) -> std::io::Result<Option<End>> {
         while self.bytes.len() < bytes {
             let start = self.bytes.len();
