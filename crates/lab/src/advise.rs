@@ -2,8 +2,6 @@
 //!
 //! Not to be mixed up with the plan of a session, which says what to measure (`plan`).
 
-pub(crate) mod quantity;
-
 use crate::cli::advise::AdviseArgs;
 use crate::exit::Exit;
 use crate::{session, ui};

@@ -1,10 +1,8 @@
 //! Sessions against each other. Nothing is written into any of them.
 
-pub(crate) mod sides;
-
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
-use crate::{destination, session, ui};
+use crate::{destination, session, sides, ui};
 use analysis::{Condition, Questions};
 use anyhow::{Context, bail};
 use model::{Comparison, Design, GateOutcome};

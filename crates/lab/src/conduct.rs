@@ -3,12 +3,10 @@
 //! `run`, `study`, `scale` and `selftest` differ in what they measure and in what they say of it; everything between
 //! is here, once.
 
-mod failed;
-
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
-use crate::{environment, programs, session, show, ui};
+use crate::{catalog, environment, session, ui};
 use anyhow::{Context, bail};
 use model::{Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
 use runner::{Event, Halt, Runner, Settings, Work};
@@ -196,13 +194,9 @@ fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
 
 /// Its experiments must be those of this scruple.
 fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
-    let known = show::all_designs();
     // What was made for the session stands in its manifest alone.
     for design in manifest.designs.iter().filter(|design| design.subject.is_none()) {
-        let now = match programs::design_again(design) {
-            Some(now) => now,
-            None => show::find(&known, &design.id)?,
-        };
+        let now = catalog::again(design)?;
         if now != *design {
             bail!(
                 "experiment {} has changed since {} was begun by scruple {}; \

@@ -3,6 +3,7 @@
 
 mod advise;
 mod ask;
+mod catalog;
 mod cli;
 mod compare;
 mod conduct;
@@ -13,10 +14,12 @@ mod exit;
 mod export;
 mod fleet;
 mod in_order;
+mod inquiry;
 mod load;
 mod plan;
 mod programs;
 mod progress;
+mod quantity;
 mod query;
 mod run;
 mod scale;
@@ -25,6 +28,7 @@ mod scratch;
 mod selftest;
 mod session;
 mod show;
+mod sides;
 mod study;
 mod syscalls;
 mod ui;

@@ -1,7 +1,7 @@
 //! What a session is to measure, from the command line.
 
+use crate::catalog;
 use crate::cli::PlanArgs;
-use crate::show;
 use anyhow::bail;
 use model::{Design, Inquiry, Options, Profile};
 use std::path::PathBuf;
@@ -54,11 +54,11 @@ impl Purpose {
     /// made for the session and stand in no catalog.
     fn catalog(self) -> Vec<Design> {
         match self {
-            Purpose::Run => show::designs(),
+            Purpose::Run => catalog::designs(),
             Purpose::Ask(_) => Vec::new(),
             Purpose::Selftest => {
-                let control = show::designs().into_iter().filter(|it| it.id == CONTROL);
-                show::planted().into_iter().chain(control).collect()
+                let control = catalog::designs().into_iter().filter(|it| it.id == CONTROL);
+                catalog::planted().into_iter().chain(control).collect()
             }
         }
     }
@@ -125,12 +125,12 @@ impl Plan {
 fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<Design>> {
     let catalog = purpose.catalog();
     for name in names {
-        if let Err(error) = show::find(&catalog, name) {
+        if let Err(error) = catalog::find(&catalog, name) {
             let other = match purpose {
                 Purpose::Selftest => Purpose::Run,
                 Purpose::Run | Purpose::Ask(_) => Purpose::Selftest,
             };
-            if show::find(&other.catalog(), name).is_ok() {
+            if catalog::find(&other.catalog(), name).is_ok() {
                 bail!("{name} belongs to another command: scruple {} {name}", other.command());
             }
             return Err(error);

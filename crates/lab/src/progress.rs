@@ -1,7 +1,7 @@
 //! How far a session is: a live line on a terminal, plain lines elsewhere.
 
 use crate::ui;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use model::{FindingResult, Treatment};
 use std::time::{Duration, Instant};
 
@@ -23,17 +23,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(budget: Option<Duration>) -> Self {
-        let bar = ui::is_watched().then(|| {
-            // Without a limit the bar shows no length of time, only that it goes on.
-            let bar = match budget {
-                Some(budget) => ProgressBar::new(budget.as_millis() as u64),
-                None => ProgressBar::no_length(),
-            };
-            let style = ProgressStyle::with_template("{wide_bar:.cyan/dim} {prefix}\n{msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
-        });
+        let length = budget.map(|budget| budget.as_millis() as u64);
+        let bar = ui::bar(length, "{wide_bar:.cyan/dim} {prefix}\n{msg}");
         Progress {
             bar,
             begun: Instant::now(),
@@ -119,14 +110,9 @@ pub(crate) struct Count {
 impl Count {
     /// None of so many, which are called `what`.
     pub(crate) fn new(what: &'static str, of: usize) -> Self {
-        let bar = (of >= COUNTED_MIN && ui::is_watched()).then(|| {
-            let style =
-                ProgressStyle::with_template("{wide_bar:.cyan/dim} {pos} of {len} {msg}, {prefix}")
-                    .unwrap_or_else(|_| ProgressStyle::default_bar());
-            let bar = ProgressBar::new(of as u64).with_message(what).with_prefix("just begun");
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
-        });
+        let template = "{wide_bar:.cyan/dim} {pos} of {len} {msg}, {prefix}";
+        let bar = if of >= COUNTED_MIN { ui::bar(Some(of as u64), template) } else { None };
+        let bar = bar.map(|bar| bar.with_message(what).with_prefix("just begun"));
         Count { bar, what, of, done: 0, begun: Instant::now(), last_plain: Instant::now() }
     }
 
@@ -150,17 +136,12 @@ impl Count {
             ));
         }
     }
-
-    /// Clears the live line.
-    pub(crate) fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }
 
 impl Drop for Count {
     fn drop(&mut self) {
-        self.end();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }

@@ -276,7 +276,7 @@ mod tests {
     use super::*;
 
     fn course() -> Course {
-        let design = crate::show::designs().into_iter().find(|design| design.id == "null");
+        let design = crate::catalog::designs().into_iter().find(|design| design.id == "null");
         {
             let options = Options { profile: model::Profile::Smoke, ..Options::default() };
             Course::new(design.unwrap_or_default(), &options)

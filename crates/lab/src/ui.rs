@@ -3,6 +3,7 @@
 use crate::cli::Color;
 use crate::destination::Destination;
 use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
 
 /// Sets the colours for both streams. `auto` leaves it to the terminal, NO_COLOR and TERM.
@@ -108,8 +109,20 @@ pub(crate) fn height() -> usize {
 }
 
 /// Whether somebody watches standard error.
-pub(crate) fn is_watched() -> bool {
+fn is_watched() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+}
+
+/// Returns a live line of this length (none: it only moves), or `None` where nobody watches.
+pub(crate) fn bar(length: Option<u64>, template: &str) -> Option<ProgressBar> {
+    if !is_watched() {
+        return None;
+    }
+    let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style.progress_chars("━╸─"));
+    Some(bar)
 }
 
 /// A length of time for people: `42 s`, `3 min 5 s`.

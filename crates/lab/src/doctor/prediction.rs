@@ -5,7 +5,7 @@
 
 use crate::conduct;
 use crate::progress::Progress;
-use crate::{session, show};
+use crate::{catalog, session};
 use model::{
     Design, Environment, FindingResult, Manifest, Options, Profile, Record, SESSION_FORMAT, Summary,
 };
@@ -75,7 +75,7 @@ pub(super) fn predict(environment: &Environment) -> Result<Prediction, String> {
 }
 
 fn control() -> Result<Design, String> {
-    show::find(&show::designs(), crate::plan::CONTROL).map_err(|error| error.to_string())
+    catalog::find(&catalog::designs(), crate::plan::CONTROL).map_err(|error| error.to_string())
 }
 
 /// A folder of this process's own that is gone afterwards.
@@ -248,7 +248,7 @@ fn spans(block_s: f64) -> Vec<Span> {
         })
         .collect();
     let profile = Profile::Quick;
-    let share_s = profile.budget_s() as f64 / show::designs().len() as f64;
+    let share_s = profile.budget_s() as f64 / catalog::designs().len() as f64;
     let blocks = of(share_s).min(u64::from(profile.blocks_max()));
     spans.push(Span { name: "in quick".into(), seconds: blocks as f64 * block_s, blocks });
     spans

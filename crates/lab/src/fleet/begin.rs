@@ -44,7 +44,7 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
     let _lock = folder.lock()?;
     folder.write(&fleet)?;
     let all: Vec<usize> = (0..fleet.nodes.len()).collect();
-    super::submit(&folder, &mut fleet, &all).with_context(|| {
+    ::fleet::submit(&folder, &mut fleet, &all).with_context(|| {
         let submitted = fleet.nodes.iter().filter(|node| !node.attempts.is_empty()).count();
         match submitted {
             0 => "nothing was submitted".to_string(),

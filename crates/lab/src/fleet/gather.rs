@@ -1,9 +1,8 @@
 //! What a fleet's nodes have left, checked and made into one report.
 
-use super::watch;
-use crate::compare::sides;
+use super::live;
 use crate::exit::Exit;
-use crate::{session, ui};
+use crate::{session, sides, ui};
 use ::fleet::{Folder, Published, REPORT_FILE, RESULT_FILE, Standing};
 use analysis::{Answers, FleetMember, Head, Heads, Questions, SideHeads};
 use anyhow::Context;
@@ -69,7 +68,7 @@ fn gather(folder: &Folder, fleet: &Fleet) -> anyhow::Result<FleetResult> {
 
 /// What became of each node, and what the sessions answer that can stand beside each other.
 fn nodes(folder: &Folder, fleet: &Fleet) -> anyhow::Result<(Vec<NodeResult>, Answers)> {
-    let (standings, _) = watch::look(folder, fleet)?;
+    let (standings, _) = ::fleet::look(folder, fleet)?;
     let mut unread = Unread::new();
     loop {
         let (mut nodes, sides, places) = members(folder, fleet, &standings, &unread)?;
@@ -277,7 +276,7 @@ fn without(
             format!("its node was lost, and its job is in line again ({reason})")
         }
         Standing::Waiting { reason, .. } => reason.clone(),
-        ended => super::live::words(ended),
+        ended => live::words(ended),
     };
     if let Some(left) = left {
         result.restart = left.restart;

@@ -2,7 +2,7 @@
 
 use crate::ui;
 use ::fleet::Standing;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use model::Fleet;
 use std::time::Instant;
 
@@ -16,13 +16,7 @@ pub(super) struct Live {
 
 impl Live {
     pub(super) fn new(nodes: usize) -> Self {
-        let bar = ui::is_watched().then(|| {
-            let bar = ProgressBar::new(nodes as u64);
-            let style = ProgressStyle::with_template("{wide_bar:.cyan/dim} {pos}/{len}\n{msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
-        });
+        let bar = ui::bar(Some(nodes as u64), "{wide_bar:.cyan/dim} {pos}/{len}\n{msg}");
         Live { bar, begun: Instant::now(), told: vec![String::new(); nodes] }
     }
 

@@ -9,7 +9,7 @@ use serde_json::json;
 
 pub(crate) fn status(args: &FleetStatusArgs) -> anyhow::Result<Exit> {
     let (folder, fleet) = Folder::open(&args.folder)?;
-    let (standings, states) = watch::look(&folder, &fleet)?;
+    let (standings, states) = ::fleet::look(&folder, &fleet)?;
     let partial = folder.partial(&fleet)?;
     let mut rows = Vec::new();
     let mut told = Vec::new();

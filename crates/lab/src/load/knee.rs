@@ -1,8 +1,7 @@
 //! `scruple load URL --find-knee`: the rate up to which a server bears a load.
 
-use super::live::{Watch, interrupted};
+use super::live::{Watch, interrupted, rest};
 use super::plan::{Asked, TRIAL_MS, at_rate};
-use super::rest;
 use crate::cli::load::LoadArgs;
 use crate::exit::Exit;
 use crate::{session, ui};

@@ -1,7 +1,8 @@
 //! How far a load is: a live line on a terminal, plain lines elsewhere.
 
 use crate::ui;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
+use model::{LoadError, LoadResult};
 use std::time::{Duration, Instant};
 use web::load::Live;
 
@@ -11,6 +12,14 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 /// A load of which so much failed, and nothing was answered in such a time, goes nowhere.
 const FAILED_LEAST: u64 = 100;
 const HOPELESS_AFTER: Duration = Duration::from_secs(3);
+
+/// The pause after one load of several, in which a server ends what it still has to do: as long as its
+/// responses took, within these.
+const REST_LEAST: Duration = Duration::from_millis(100);
+const REST_MOST: Duration = Duration::from_secs(2);
+
+/// How often a pause looks for an interrupt.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Shows what becomes of a load, and heeds who wants it to end.
 #[derive(Debug)]
@@ -26,16 +35,8 @@ pub(super) struct Watch {
 impl Watch {
     /// `whole` is how long all of it takes; unknown where it ends after some requests.
     pub(super) fn new(whole: Option<Duration>) -> Self {
-        let bar = ui::is_watched().then(|| {
-            let bar = match whole {
-                Some(whole) => ProgressBar::new(whole.as_millis() as u64),
-                None => ProgressBar::no_length(),
-            };
-            let style = ProgressStyle::with_template("{wide_bar:.cyan/dim} {prefix}\n{msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
-        });
+        let length = whole.map(|whole| whole.as_millis() as u64);
+        let bar = ui::bar(length, "{wide_bar:.cyan/dim} {prefix}\n{msg}");
         let (about, last_plain) = (String::new(), Instant::now());
         Watch { bar, about, last_plain, last: Live::default(), gives_up: true }
     }
@@ -101,6 +102,33 @@ pub(super) fn interrupted() -> bool {
         let _ = sys::interrupt::restore_default();
     }
     asked
+}
+
+/// Lets the server end what it still has to do, unless somebody wants to stop.
+pub(super) fn rest(result: &LoadResult) {
+    let longest = result.response.max_ns.map_or(REST_MOST, Duration::from_nanos);
+    let until = Instant::now() + longest.clamp(REST_LEAST, REST_MOST);
+    while Instant::now() < until && !interrupted() {
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Why nothing was answered; `None` if anything was.
+pub(super) fn silence(result: &LoadResult) -> Option<String> {
+    let counts = &result.counts;
+    if counts.answered > 0 {
+        return None;
+    }
+    let url = &result.plan.url;
+    let errors: u64 = counts.errors.values().sum();
+    let refused = counts.errors.get(&LoadError::Refused).copied().unwrap_or(0);
+    Some(match errors {
+        _ if refused > 0 && refused == errors => {
+            format!("nobody listens at {url}: connection refused, {refused} times")
+        }
+        0 => format!("{url} answered nothing in {:.1} s", result.elapsed_ns as f64 / 1e9),
+        _ => format!("{url} answered nothing: {errors} requests failed"),
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! `scruple load URL --predict SERVER`: whether a server does as the queue that it should be.
 
-use super::live::{Watch, interrupted};
+use super::files;
+use super::live::{Watch, interrupted, rest, silence};
 use super::plan::Asked;
-use super::{rest, silence};
 use crate::cli::load::LoadArgs;
 use crate::exit::Exit;
 use crate::{session, ui};
@@ -44,7 +44,7 @@ const FILES_LEFT: u64 = 64;
 pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     let Some(server) = args.predict else { bail!("--predict wants to know what the server is") };
     // Before the loads: what cannot be measured again should have a place.
-    let html = super::place(args.html.as_deref(), "--html")?;
+    let html = files::place(args.html.as_deref(), "--html")?;
     let mut study = Study {
         asked,
         begun: Instant::now(),
@@ -67,7 +67,7 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     let end = study.conduct(args, &mut prediction);
     study.watch.end();
     end?;
-    let page_on_stdout = args.html.as_deref().is_some_and(super::is_stdout);
+    let page_on_stdout = args.html.as_deref().is_some_and(files::is_stdout);
     if let Some(file) = html {
         let page = report::prediction_page(&prediction, &study.curves);
         file.put(page.as_bytes()).context("--html")?;

@@ -1,7 +1,7 @@
 //! The carried program, built anew by whatever RISC-V compiler is installed: one program for each
 //! level of optimisation, with and without compressed instructions.
 
-use super::{PROGRAMS_MAX, Program, interrupted, look};
+use super::program::{PROGRAMS_MAX, Program, interrupted, look};
 use crate::scratch::Scratch;
 use crate::ui;
 use anyhow::{Context, anyhow, bail};

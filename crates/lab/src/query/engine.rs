@@ -2,6 +2,7 @@
 
 use super::sql;
 use crate::cli::query::AnswerFormat;
+use crate::destination::Stopped;
 use crate::scratch::Scratch;
 use crate::ui;
 use anyhow::{Context, bail};
@@ -113,6 +114,14 @@ impl Engine {
             }
             false => Answer::Refused(complaint),
         })
+    }
+}
+
+/// Returns the error for a DuckDB that did not come to its end.
+pub(super) fn failed(failure: Failure) -> anyhow::Error {
+    match failure {
+        Failure::Stopped => io::Error::other(Stopped).into(),
+        other => anyhow::Error::from(other).context("cannot ask DuckDB"),
     }
 }
 

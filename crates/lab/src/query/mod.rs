@@ -9,11 +9,10 @@ mod sql;
 mod tables;
 
 use crate::cli::query::{AnswerFormat, QueryArgs};
-use crate::compare::sides;
-use crate::destination::{Destination, Stopped};
+use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::scratch::Scratch;
-use crate::ui;
+use crate::{sides, ui};
 use anyhow::{Context, bail};
 use engine::{Answer, Engine};
 use std::collections::{BTreeMap, HashSet};
@@ -78,15 +77,7 @@ fn answer(
         // A reader that has had enough (`| head`) is no error.
         Err(Failure::Taker(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         Err(Failure::Taker(error)) => Err(error).context("cannot write to standard output"),
-        Err(failure) => Err(failed(failure)),
-    }
-}
-
-/// What became of a DuckDB that did not come to its end.
-fn failed(failure: Failure) -> anyhow::Error {
-    match failure {
-        Failure::Stopped => io::Error::other(Stopped).into(),
-        other => anyhow::Error::from(other).context("cannot ask DuckDB"),
+        Err(failure) => Err(engine::failed(failure)),
     }
 }
 

@@ -4,12 +4,11 @@ mod dry;
 pub(crate) mod programs;
 
 use crate::cli::StudyArgs;
-use crate::conduct::{self, Ending, Session};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{destination, run, session, ui};
+use crate::{conduct, destination, inquiry, ui};
 use anyhow::{Context, bail};
-use model::{Design, Inquiry, Profile};
+use model::{Design, Inquiry, Manifest, Profile};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -31,43 +30,14 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
         dry::show(&plan(args, designs, None)?, args.json)?;
         return Ok(Exit::Done);
     }
-    conduct::prepare()?;
-    let session = match &args.resume {
-        Some(dir) => {
-            let session = conduct::resume(dir, PURPOSE)?;
-            say_what_has_changed(&session);
-            session
-        }
-        None => {
-            let (designs, file) = designs(args)?;
-            conduct::begin(plan(args, designs, file)?)?
-        }
-    };
-    conclude(args, session)
-}
-
-/// Measures, and tells what came of it.
-fn conclude(args: &StudyArgs, mut session: Session) -> anyhow::Result<Exit> {
-    let ending = session.measure()?;
-    let summary = session.conclude()?;
-    let json = serde_json::to_string_pretty(&summary)?;
-    run::export(&args.verdicts, &json)?;
-    if args.json {
-        ui::data(&json)?;
-    } else {
-        let stored = session.stored(&summary);
-        ui::people(&report::terminal(&stored, ui::width(), Some(ui::height())))?;
-        session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;
+    let session = inquiry::open(args.resume.as_deref(), PURPOSE, || {
+        let (designs, file) = designs(args)?;
+        conduct::begin(plan(args, designs, file)?)
+    })?;
+    if args.resume.is_some() {
+        say_what_has_changed(session.manifest());
     }
-    session.say_how_it_ended(ending);
-    let succeeded = session.say_what_failed(&summary);
-    match ending {
-        Ending::Interrupted => Ok(Exit::Incomplete),
-        _ if !succeeded => {
-            bail!("no trial succeeded, so nothing is known of the command; mend what failed first")
-        }
-        Ending::Complete | Ending::OutOfTime => Ok(run::verdict_exit(&args.verdicts, &summary)),
-    }
+    inquiry::conclude(session, args.json, Some(&args.verdicts))
 }
 
 fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow::Result<Plan> {
@@ -134,11 +104,10 @@ fn read(file: &Path) -> anyhow::Result<study::Study> {
 }
 
 /// Says if the file is not what it was when the session was begun. The session goes on as it was.
-fn say_what_has_changed(session: &Session) {
-    let Some(file) = session.manifest().options.study.as_ref().map(PathBuf::from) else {
+fn say_what_has_changed(manifest: &Manifest) {
+    let Some(file) = manifest.options.study.as_ref().map(PathBuf::from) else {
         return;
     };
-    let manifest = session.manifest();
     let (mut now, then) = (read(&file).ok().map(|study| study.design), manifest.designs.first());
     // What was asked on the command line is no change of the file.
     if let (Some(now), Some(then), true) = (&mut now, then, asks_for_a_width(&manifest.command)) {
