@@ -14,6 +14,7 @@ mod exit;
 mod export;
 mod fleet;
 mod in_order;
+mod input;
 mod inquiry;
 mod load;
 mod plan;

@@ -5,6 +5,7 @@ use crate::cli::PlanArgs;
 use anyhow::bail;
 use model::{Design, Inquiry, Options, Profile};
 use std::path::PathBuf;
+use subject::Missing;
 
 /// The A/A control that every session measures.
 pub(crate) const CONTROL: &str = "null";
@@ -89,6 +90,21 @@ impl Plan {
         Self::of_designs(purpose, choose(purpose, names)?, profile, args, budget_s)
     }
 
+    /// The plan for a design that was made of a command.
+    ///
+    /// # Errors
+    /// As [`Plan::of_designs`], or if what the command names is not there.
+    pub(crate) fn of_program(
+        purpose: Purpose,
+        design: Design,
+        profile: Profile,
+        args: &PlanArgs,
+        budget_s: u64,
+    ) -> anyhow::Result<Plan> {
+        must_be_there(&design)?;
+        Self::of_designs(purpose, vec![design], profile, args, budget_s)
+    }
+
     /// The plan for designs that were made for this session.
     pub(crate) fn of_designs(
         purpose: Purpose,
@@ -139,6 +155,14 @@ fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<Design>> {
     let wanted =
         |design: &Design| names.is_empty() || design.id == CONTROL || names.contains(&design.id);
     Ok(catalog.into_iter().filter(wanted).collect())
+}
+
+/// Checks that the programs and files that a design names are there.
+pub(crate) fn must_be_there(design: &Design) -> anyhow::Result<()> {
+    match subject::missing(design) {
+        Some(Missing { key, what }) => bail!("{key}: {what}"),
+        None => Ok(()),
+    }
 }
 
 /// The CPUs asked for, or all that this process may use.

@@ -161,7 +161,7 @@ fn what_cannot_be_measured_is_refused_before_the_first_trial() {
     refused(&["none.toml"], &["cannot read none.toml"]);
     refused(&[&dir.path().display().to_string()], &["is a folder"]);
     std::fs::write(dir.path().join("a.toml"), b"question = \"\xff\"").unwrap();
-    refused(&[&dir.path().join("a.toml").display().to_string()], &["a.toml:1: no text in UTF-8"]);
+    refused(&[&dir.path().join("a.toml").display().to_string()], &["a.toml:1: not in UTF-8"]);
 }
 
 #[test]

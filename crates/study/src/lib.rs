@@ -17,13 +17,17 @@ mod metrics;
 mod place;
 mod read;
 mod responses;
+mod scale;
 mod subject;
 mod table;
+mod why;
 
 pub use example::example;
 pub use experiment::experiment;
 pub use place::{Error, Place};
 pub use read::{detect, read};
+pub use scale::{PrintedWork, ScaleRequest, scale};
+pub use why::{WhyRequest, why};
 
 use model::Design;
 use std::collections::BTreeMap;

@@ -9,6 +9,7 @@ mod beyond;
 mod cause;
 mod curve;
 mod evidence;
+mod figures;
 mod next;
 mod paired;
 mod trials;
@@ -17,6 +18,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use figures::figures;
 pub use next::{coarse, next};
 pub use trials::{ScaleTrial, trials};
 pub use words::{cause as cause_words, loss as loss_words};
@@ -27,19 +29,11 @@ use laws::tail::student_quantile;
 use model::{
     Design, Estimate, Record, SCALING_FORMAT, ScaleCurve, ScaleLevel, ScaleWork, Scaling, Unit,
 };
+pub use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
 use paired::paired;
 
-/// The factor that says how many workers there are.
-pub const WORKERS: &str = "n";
-
-/// The factor that says how many copies of the program, with one worker each, run at once.
-pub const COPIES: &str = "copies";
-
-/// The factor that tells the second of two identical treatments from the first.
+/// The factor whose level "yes" marks the second of two identical treatments.
 const AGAIN: &str = "again";
-
-/// The response in which a program tells how much work it did.
-pub const WORK: &str = "work";
 
 /// The work grows with n if at the largest n it is so many times that of the smallest: halfway, on a
 /// logarithmic scale, between none and twice.

@@ -5,6 +5,7 @@
 
 use crate::conduct;
 use crate::progress::Progress;
+use crate::scratch::Scratch;
 use crate::{catalog, session};
 use model::{
     Design, Environment, FindingResult, Manifest, Options, Profile, Record, SESSION_FORMAT, Summary,
@@ -12,8 +13,7 @@ use model::{
 use runner::{Event, Halt, Runner, Settings, Work};
 use serde_json::{Value, json};
 use std::convert::Infallible;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// How long is measured, and how long at the most where blocks take long.
@@ -62,7 +62,7 @@ pub(super) struct Kind {
 pub(super) fn predict(environment: &Environment) -> Result<Prediction, String> {
     let design = control()?;
     conduct::prepare().map_err(|error| error.to_string())?;
-    let folder = Folder::create()?;
+    let folder = Scratch::create("doctor").map_err(|error| format!("{error:#}"))?;
     let looked = look(&design, environment, folder.path());
     drop(folder);
     let looked = looked?;
@@ -76,35 +76,6 @@ pub(super) fn predict(environment: &Environment) -> Result<Prediction, String> {
 
 fn control() -> Result<Design, String> {
     catalog::find(&catalog::designs(), crate::plan::CONTROL).map_err(|error| error.to_string())
-}
-
-/// A folder of this process's own that is gone afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn create() -> Result<Self, String> {
-        let name = format!("scruple-doctor-{}-{}", sys::process::pid(), sys::clock::now_ns());
-        let path = std::path::absolute(std::env::temp_dir().join(name))
-            .map_err(|error| format!("the temporary folder has no path: {error}"))?;
-        std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(|error| {
-            format!(
-                "{} cannot be made: {error}; name a folder that can be written in TMPDIR",
-                path.display()
-            )
-        })?;
-        Ok(Folder(path))
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Whatever is left in it the runner's guard has tried to remove, too.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
 }
 
 /// What was measured.

@@ -2,10 +2,9 @@
 
 use super::target::Target;
 use crate::cli::load::{LoadArgs, Open};
-use crate::ui;
+use crate::{input, ui};
 use anyhow::{Context, bail};
 use model::{Arrivals, LoadPlan};
-use std::io::Read;
 
 /// Connections where none are stated: as hey and oha have it, and in an open loop enough for a
 /// server that stalls, below the 1024 descriptors that most programs may open.
@@ -133,13 +132,5 @@ fn body(args: &LoadArgs) -> anyhow::Result<Vec<u8>> {
     let Some(path) = &args.body_file else {
         return Ok(args.body.clone().unwrap_or_default().into_bytes());
     };
-    let name = path.display();
-    let mut body = Vec::new();
-    let file = std::fs::File::open(path);
-    let read = file.and_then(|file| file.take(BODY_BYTES_MAX + 1).read_to_end(&mut body));
-    read.with_context(|| format!("--body-file: cannot read {name}"))?;
-    if body.len() as u64 > BODY_BYTES_MAX {
-        bail!("--body-file: {name} has more than {BODY_BYTES_MAX} bytes");
-    }
-    Ok(body)
+    input::bytes(path, BODY_BYTES_MAX).context("--body-file")
 }

@@ -6,7 +6,6 @@ use crate::destination::Stopped;
 use crate::scratch::Scratch;
 use crate::ui;
 use anyhow::{Context, bail};
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -217,11 +216,6 @@ pub(super) fn settings(scratch: &Scratch) -> anyhow::Result<String> {
         "SET memory_limit = '2GiB';\nSET temp_directory = {spill};\n\
          SET autoinstall_known_extensions = false;\n"
     ))
-}
-
-/// Whether a name is that of standard input.
-pub(super) fn is_stdin(name: &OsStr) -> bool {
-    name == "-"
 }
 
 #[cfg(test)]

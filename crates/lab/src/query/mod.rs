@@ -12,13 +12,12 @@ use crate::cli::query::{AnswerFormat, QueryArgs};
 use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::scratch::Scratch;
-use crate::{sides, ui};
+use crate::{input, sides, ui};
 use anyhow::{Context, bail};
 use engine::{Answer, Engine};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use sys::program::Failure;
 
@@ -84,18 +83,14 @@ fn answer(
 /// Where a question stands.
 enum Question<'a> {
     Text(&'a str),
-    Stdin,
+    /// A file; `-` is standard input.
     File(&'a Path),
 }
 
 /// The folders, and the question.
 fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], Question<'_>)> {
     if let Some(file) = &args.file {
-        let question = match engine::is_stdin(file.as_os_str()) {
-            true => Question::Stdin,
-            false => Question::File(file),
-        };
-        return Ok((&args.words, question));
+        return Ok((&args.words, Question::File(file)));
     }
     let Some((last, folders)) = args.words.split_last() else {
         bail!("name a session or a folder of sessions, and ask a question in SQL");
@@ -109,8 +104,8 @@ fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], Question<'_>)> {
     if folders.is_empty() {
         bail!("no session to ask: name a session or a folder of sessions before the question");
     }
-    if engine::is_stdin(last) {
-        return Ok((folders, Question::Stdin));
+    if input::is_stdin(Path::new(last)) {
+        return Ok((folders, Question::File(Path::new(last))));
     }
     let text = last.to_str().context("the question is not in UTF-8")?;
     Ok((folders, Question::Text(text)))
@@ -120,15 +115,7 @@ impl Question<'_> {
     fn read(&self) -> anyhow::Result<String> {
         let (from, text) = match self {
             Question::Text(text) => ("the question".to_string(), (*text).to_string()),
-            Question::Stdin => {
-                ("standard input".into(), bounded(io::stdin().lock(), "standard input")?)
-            }
-            Question::File(path) => {
-                let name = path.display().to_string();
-                let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
-                let text = bounded(file, &name)?;
-                (name, text)
-            }
+            Question::File(path) => (input::name(path), input::text(path, QUESTION_BYTES_MAX)?),
         };
         if text.trim().is_empty() {
             bail!("{from} is empty: ask something in SQL, such as \"FROM sessions\"");
@@ -138,17 +125,6 @@ impl Question<'_> {
         }
         Ok(text)
     }
-}
-
-fn bounded(from: impl Read, name: &str) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    from.take(QUESTION_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 > QUESTION_BYTES_MAX {
-        bail!("{name} has more than {QUESTION_BYTES_MAX} bytes, which is the most of a question");
-    }
-    String::from_utf8(bytes).ok().with_context(|| format!("{name} is not in UTF-8"))
 }
 
 /// The sessions of all folders, each once.

@@ -1,15 +1,13 @@
 //! Programs of the user's, as a study's file describes them.
 
 mod dry;
-pub(crate) mod programs;
 
 use crate::cli::StudyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{conduct, destination, inquiry, ui};
+use crate::{conduct, destination, input, inquiry, plan, ui};
 use anyhow::{Context, bail};
 use model::{Design, Inquiry, Manifest, Profile};
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Study);
@@ -63,7 +61,7 @@ fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
             bail!("{} holds no study: it was begun by scruple {command}", dir.display());
         }
         for design in &manifest.designs {
-            programs::look_for(design).with_context(|| format!("--from {}", dir.display()))?;
+            plan::must_be_there(design).with_context(|| format!("--from {}", dir.display()))?;
         }
         return Ok((manifest.designs, manifest.options.study));
     }
@@ -71,32 +69,17 @@ fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
         bail!("which study? scruple study FILE (scruple study --init writes one to begin from)");
     };
     let study = read(file)?;
-    programs::look_for_all(&study)?;
+    if let Some(missing) = subject::missing(&study.design) {
+        return Err(study.error(missing.key, missing.what).into());
+    }
     let path = std::path::absolute(file)?.display().to_string();
     Ok((vec![study.design], Some(path)))
 }
 
 /// Reads a study's file.
 fn read(file: &Path) -> anyhow::Result<study::Study> {
-    let name = file.display().to_string();
-    if file.is_dir() {
-        bail!("{name} is a folder; a study is a file such as study.toml");
-    }
-    // A device or a pipe tells no length beforehand, and may have no end.
-    let mut bytes = Vec::new();
-    std::fs::File::open(file)
-        .and_then(|file| file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes))
-        .with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        bail!("{name} has more than {FILE_BYTES_MAX} bytes, which is no study's file");
-    }
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
-            .iter()
-            .filter(|byte| **byte == b'\n')
-            .count();
-        anyhow::anyhow!("{name}:{line}: no text in UTF-8, as a study must be")
-    })?;
+    let name = input::name(file);
+    let text = input::text(file, FILE_BYTES_MAX)?;
     let whole = std::path::absolute(file)?;
     let folder = whole.parent().unwrap_or(Path::new("/")).to_string_lossy().into_owned();
     let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();

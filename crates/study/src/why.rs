@@ -1,7 +1,5 @@
 //! The experiment that squeezes a command, made from its command line.
 
-use crate::cli::WhyArgs;
-use anyhow::bail;
 use kit::declare::{cell, factor, level, ratio, remark};
 use kit::{squeeze, subject};
 use model::{
@@ -9,19 +7,32 @@ use model::{
     Subject,
 };
 
+/// What is asked of a command.
+#[derive(Clone, Debug)]
+pub struct WhyRequest<'a> {
+    /// The command with its arguments, as it is.
+    pub command: &'a [String],
+    /// The folder in which it runs.
+    pub folder: String,
+    /// The resources by name; none means all.
+    pub resources: &'a [String],
+    /// The program's CPUs, as a list such as `1-3`.
+    pub cpus: String,
+    /// How many CPUs next to them are kept for co-runners.
+    pub kept: usize,
+    /// The time after which a trial is killed, in ms.
+    pub time_limit_ms: u64,
+}
+
 /// The factor.
 const FACTOR: &str = "squeeze";
 
-/// Of so many CPUs one is kept for co-runners, at the least one of two.
-const KEPT_OF: usize = 4;
-
-/// The time after which a trial is killed unless --time-limit says otherwise, in seconds.
-const TIME_LIMIT_S: u64 = 120;
-
-pub(super) fn design(args: &WhyArgs) -> anyhow::Result<Design> {
-    let resources = resources(&args.squeeze)?;
-    let cpus = session_cpus(args)?;
-    let program = program_cpus(&cpus);
+/// Returns the design that takes one resource at a time from a command.
+///
+/// # Errors
+/// If a resource has an unknown name.
+pub fn why(asked: &WhyRequest<'_>) -> Result<Design, String> {
+    let resources = resources(asked.resources)?;
     let squeezed = |resource: &Resource| {
         let [weak, strong] = resource.strengths().map(|percent| Squeeze::Take(*resource, percent));
         [weak.level(), strong.level()]
@@ -31,7 +42,7 @@ pub(super) fn design(args: &WhyArgs) -> anyhow::Result<Design> {
         version: 1,
         chapter: "Your programs".into(),
         question: "Which resource does this command live on?".into(),
-        method: method(&program, cpus.len() - program.len()),
+        method: method(&asked.cpus, asked.kept),
         factors: vec![levels(&resources)],
         responses: subject::responses().into_iter().chain(squeeze::responses()).collect(),
         findings: resources.iter().map(|it| finding(*it, &squeezed(it)[1])).collect(),
@@ -41,24 +52,18 @@ pub(super) fn design(args: &WhyArgs) -> anyhow::Result<Design> {
             b: at(NOTHING_AGAIN),
         }],
         subject: Some(Subject {
-            command: args
-                .command
-                .iter()
-                .map(|word| Subject::literal(&word.to_string_lossy()))
-                .collect(),
-            folder: Subject::literal(&std::env::current_dir()?.to_string_lossy()),
-            cpus: sys::affinity::format_list(&program),
+            command: asked.command.iter().map(|word| Subject::literal(word)).collect(),
+            folder: Subject::literal(&asked.folder),
+            cpus: asked.cpus.clone(),
             squeeze: Some(FACTOR.into()),
             ..Subject::default()
         }),
         needs: Needs { cpus: 1, ..Needs::default() },
         precision: 0.03,
-        time_limit_ms: args.time_limit.unwrap_or(TIME_LIMIT_S).saturating_mul(1000),
+        time_limit_ms: asked.time_limit_ms,
         ..Design::default()
     };
-    if let Err(error) = design.check() {
-        bail!("{error}");
-    }
+    design.check().map_err(|error| error.to_string())?;
     Ok(design)
 }
 
@@ -66,30 +71,14 @@ fn at(level: &str) -> Cell {
     cell([(FACTOR, level)])
 }
 
-/// The resources asked for, in their order; none named means all.
-fn resources(names: &[String]) -> anyhow::Result<Vec<Resource>> {
+/// Returns the resources asked for, in their order; none named means all.
+fn resources(names: &[String]) -> Result<Vec<Resource>, String> {
     if let Some(unknown) = names.iter().find(|name| Resource::of_name(name).is_none()) {
         let known = Resource::ALL.map(Resource::name).join(", ");
-        bail!("--squeeze {}: no such resource; it is one of {known}", report::harmless(unknown));
+        return Err(format!("--squeeze {unknown}: no such resource; it is one of {known}"));
     }
     let wanted = |it: &Resource| names.is_empty() || names.iter().any(|name| name == it.name());
     Ok(Resource::ALL.into_iter().filter(wanted).collect())
-}
-
-fn session_cpus(args: &WhyArgs) -> anyhow::Result<Vec<u32>> {
-    let allowed = sys::affinity::allowed()?;
-    match args.plan.measure.affinity.as_deref() {
-        None => Ok(allowed),
-        Some(text) => sys::affinity::parse_list(text)
-            .map_err(|error| anyhow::anyhow!("--affinity {text}: {error}")),
-    }
-}
-
-/// The program's CPUs: the session's but for those kept for co-runners, the first, where interrupts
-/// gather. The same at every level, so that nothing but the squeeze differs.
-fn program_cpus(cpus: &[u32]) -> Vec<u32> {
-    let kept = if cpus.len() > 1 { (cpus.len() / KEPT_OF).max(1) } else { 0 };
-    cpus[kept..].to_vec()
 }
 
 fn levels(resources: &[Resource]) -> model::Factor {
@@ -138,7 +127,7 @@ fn finding(resource: Resource, strong: &str) -> Finding {
     Finding { drives: true, ..remark(resource.name(), &sentence, quantity) }
 }
 
-fn method(program: &[u32], kept: usize) -> String {
+fn method(cpus: &str, kept: usize) -> String {
     let kept = match kept {
         0 => {
             "There is no CPU beside them, so that memory and cache cannot be squeezed.".to_string()
@@ -147,19 +136,18 @@ fn method(program: &[u32], kept: usize) -> String {
         kept => format!("{kept} CPUs beside them are kept for co-runners."),
     };
     format!(
-        "The command runs on the CPUs {} at every level. {kept} One resource at a time is taken by \
+        "The command runs on the CPUs {cpus} at every level. {kept} One resource at a time is taken by \
          co-runners, at two strengths, in random order within blocks. How much is taken is measured \
          in each trial by what a small program loses that lives on nothing else; of CPU time it is \
          what the co-runners had. Memory and cache are compared with a neighbour that is as busy \
-         and touches no memory, all else with co-runners that are idle.",
-        sys::affinity::format_list(program)
+         and touches no memory, all else with co-runners that are idle."
     )
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
-    use super::{program_cpus, resources};
+    use super::resources;
     use model::Resource;
 
     #[test]
@@ -168,14 +156,7 @@ mod tests {
         assert_eq!(resources(&[]).unwrap(), Resource::ALL);
         let two = resources(&names(&["memory", "cpu"])).unwrap();
         assert_eq!(two, [Resource::Cpu, Resource::Memory]);
-        let why = resources(&names(&["cpu", "dsk"])).unwrap_err().to_string();
+        let why = resources(&names(&["cpu", "dsk"])).unwrap_err();
         assert!(why.contains("--squeeze dsk") && why.contains("storage"), "{why}");
-    }
-
-    #[test]
-    fn a_cpu_is_kept_where_there_are_two() {
-        assert_eq!(program_cpus(&[3]), [3]);
-        assert_eq!(program_cpus(&[0, 1]), [1]);
-        assert_eq!(program_cpus(&[0, 1, 2, 3, 4, 5, 6, 7]), [2, 3, 4, 5, 6, 7]);
     }
 }

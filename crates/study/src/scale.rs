@@ -1,15 +1,45 @@
 //! The experiment that asks how a command scales.
 
-use crate::cli::scale::{ScaleArgs, WorkFrom};
-use analysis::scaling::{COPIES, WORK, WORKERS};
-use anyhow::bail;
 use kit::declare::{factor, level, ratio, remark, response};
 use kit::subject::{AGAIN, CPU, WALL};
 use model::{
-    Cell, Control, Design, Factor, Grid, Metric, Needs, Pick, Profile, Response, Stream, Subject,
+    Cell, Control, Design, Factor, Grid, Metric, Needs, Pick, Profile, Response,
+    SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS, Stream, Subject,
     SubjectLimits, Unit,
 };
 use std::collections::BTreeMap;
+
+/// What is asked of a command.
+#[derive(Clone, Debug)]
+pub struct ScaleRequest<'a> {
+    /// The command with its arguments, of which one holds the placeholder `{n}`.
+    pub command: &'a [String],
+    /// The folder in which it runs.
+    pub folder: String,
+    /// The CPUs that its trials may use.
+    pub cpus: u64,
+    /// The numbers of workers; `None` means steps up to twice the CPUs.
+    pub levels: Option<&'a [u64]>,
+    /// What the command prints of its work.
+    pub work: Option<PrintedWork<'a>>,
+    /// Whether separate copies are measured next to one command.
+    pub copies: bool,
+    /// The CPUs' worth of time that a cgroup allows.
+    pub cpu_quota: Option<f64>,
+    /// The time after which a trial is killed, in ms.
+    pub time_limit_ms: u64,
+}
+
+/// The work that a command says it did.
+#[derive(Clone, Copy, Debug)]
+pub struct PrintedWork<'a> {
+    /// The expression whose last match is the amount.
+    pub regex: &'a str,
+    /// Where the command prints it.
+    pub from: Stream,
+    /// What is counted; `None` means operations.
+    pub unit: Option<&'a str>,
+}
 
 /// How narrow the curve is to be: the relative half-width of its interval.
 const PRECISION: f64 = 0.03;
@@ -24,51 +54,47 @@ const PARTS: u64 = 1_000;
 const AT_ONCE: &str = "k=$1; shift; i=0; p=; while [ $i -lt $k ]; do \"$@\" & p=\"$p $!\"; \
                        i=$((i+1)); done; r=0; for j in $p; do wait $j || r=$?; done; exit $r";
 
-/// The design for a command and the CPUs that its trials may use.
-pub(super) fn design(args: &ScaleArgs, cpus: usize) -> anyhow::Result<Design> {
+/// Returns the design that measures a command with each number of workers.
+///
+/// # Errors
+/// If the command has no placeholder for the number of workers, or no number of workers fits the CPUs.
+pub fn scale(asked: &ScaleRequest<'_>) -> Result<Design, String> {
     let placeholder = format!("{{{WORKERS}}}");
-    if !args.command.iter().any(|word| word.contains(&placeholder)) {
-        bail!(
+    if !asked.command.iter().any(|word| word.contains(&placeholder)) {
+        return Err(format!(
             "the command has no {placeholder} for the number of workers; such as: scruple scale -- \
              xz -T{placeholder} -k FILE"
-        );
+        ));
     }
-    let cpus = cpus as u64;
-    let mut levels = match &args.levels {
-        Some(levels) => levels.0.clone(),
-        None => usual(cpus),
-    };
+    let mut levels = asked.levels.map_or_else(|| usual(asked.cpus), <[u64]>::to_vec);
     if !levels.contains(&1) {
         levels.insert(0, 1);
     }
-    let copies = args.copies.then(|| at_once(&levels, cpus)).transpose()?;
+    let copies = asked.copies.then(|| at_once(&levels, asked.cpus)).transpose()?;
     let mut responses = kit::subject::responses();
-    responses.extend(work(args)?);
-    let subject = subject(args, copies)?;
+    responses.extend(asked.work.map(work));
     let design = Design {
         id: "scale".into(),
         version: 1,
         chapter: "your own programs".into(),
-        question: format!("How does {} scale?", program(&args.command)),
-        method: method(args),
+        question: format!("How does {} scale?", program(asked.command)),
+        method: method(asked),
         factors: factors(&levels, copies),
         grids: grids(&levels, copies),
-        findings: findings(&levels, cpus, args.work.is_some()),
+        findings: findings(&levels, asked.cpus, asked.work.is_some()),
         controls: [WALL, CPU].map(control).into(),
         responses,
         needs: Needs { cpus: 1, ..Needs::default() },
         precision: PRECISION,
-        time_limit_ms: args.time_limit.saturating_mul(1000),
-        subject: Some(subject),
+        time_limit_ms: asked.time_limit_ms,
+        subject: Some(subject(asked, copies)),
         ..Design::default()
     };
-    if let Err(error) = design.check() {
-        bail!("{}", error.what);
-    }
+    design.check().map_err(|error| error.what)?;
     Ok(design)
 }
 
-/// Numbers of workers for so many CPUs: steps of a half and a third, up to twice the CPUs.
+/// Returns numbers of workers for this number of CPUs: steps of a half and a third, up to twice the CPUs.
 fn usual(cpus: u64) -> Vec<u64> {
     let most = (2 * cpus).max(4);
     let steps = (0..16).flat_map(|power| [2_u64.pow(power), 3 * 2_u64.pow(power)]);
@@ -78,16 +104,16 @@ fn usual(cpus: u64) -> Vec<u64> {
     levels
 }
 
-/// How many copies run at once: as many as the most workers that all have a CPU.
-fn at_once(levels: &[u64], cpus: u64) -> anyhow::Result<u64> {
+/// Returns how many copies run at once: the largest number of workers that all have a CPU.
+fn at_once(levels: &[u64], cpus: u64) -> Result<u64, String> {
     let most = levels.iter().copied().filter(|n| *n > 1 && *n <= cpus).max();
     most.ok_or_else(|| {
-        anyhow::anyhow!("--copies needs a number of workers from 2 to the {cpus} CPUs there are")
+        format!("--copies needs a number of workers from 2 to the {cpus} CPUs there are")
     })
 }
 
-fn subject(args: &ScaleArgs, copies: Option<u64>) -> anyhow::Result<Subject> {
-    let mut command = args.command.clone();
+fn subject(asked: &ScaleRequest<'_>, copies: Option<u64>) -> Subject {
+    let mut command = asked.command.to_vec();
     let mut lists = BTreeMap::new();
     if let Some(copies) = copies {
         command.insert(0, format!("{{{COPIES}}}"));
@@ -96,44 +122,35 @@ fn subject(args: &ScaleArgs, copies: Option<u64>) -> anyhow::Result<Subject> {
             [("1".to_string(), Vec::new()), (copies.to_string(), shell.map(String::from).to_vec())];
         lists.insert(COPIES.to_string(), levels.into());
     }
-    let metrics = args.work.iter().map(|regex| Metric {
+    let metrics = asked.work.iter().map(|work| Metric {
         response: WORK.into(),
-        from: match args.work_from {
-            WorkFrom::Stdout => Stream::Stdout,
-            WorkFrom::Stderr => Stream::Stderr,
-        },
-        pick: Pick::Regex(regex.clone()),
+        from: work.from,
+        pick: Pick::Regex(work.regex.into()),
         scale: 1.0,
         per: PARTS,
     });
-    Ok(Subject {
+    Subject {
         metrics: metrics.collect(),
         command,
         lists,
-        folder: std::env::current_dir()?.to_string_lossy().into_owned(),
+        folder: asked.folder.clone(),
         workers: format!("{{{WORKERS}}}"),
         linger_ms: LINGER_MS,
         limits: SubjectLimits {
-            cpus_quota: args.cpu_quota.map(|cpus| cpus.to_string()).unwrap_or_default(),
+            cpus_quota: asked.cpu_quota.map(|cpus| cpus.to_string()).unwrap_or_default(),
             ..SubjectLimits::default()
         },
         ..Subject::default()
-    })
+    }
 }
 
-/// The response that a program's own count of its work becomes.
-fn work(args: &ScaleArgs) -> anyhow::Result<Option<Response>> {
-    let Some(regex) = &args.work else { return Ok(None) };
-    if let Err(what) = subject::check_pick(&Pick::Regex(regex.clone())) {
-        bail!("--work {regex:?}: {what}");
-    }
-    let unit = args.unit.clone().unwrap_or_else(|| "operations".into());
-    let source = format!("what it prints, the last match of {regex}");
-    Ok(Some(
-        response(WORK, "work done", Unit::Other(unit))
-            .card("where the program itself begins to count", "where it ends", "", &source)
-            .build(),
-    ))
+/// Returns the response that a program's own count of its work becomes.
+fn work(printed: PrintedWork<'_>) -> Response {
+    let unit = Unit::Other(printed.unit.unwrap_or("operations").into());
+    let source = format!("what it prints, the last match of {}", printed.regex);
+    response(WORK, "work done", unit)
+        .card("where the program itself begins to count", "where it ends", "", &source)
+        .build()
 }
 
 fn factors(levels: &[u64], copies: Option<u64>) -> Vec<Factor> {
@@ -162,7 +179,7 @@ fn factors(levels: &[u64], copies: Option<u64>) -> Vec<Factor> {
     all
 }
 
-/// Every n; one worker again; copies of one worker.
+/// Returns the grids: every n; one worker again; copies of one worker.
 fn grids(levels: &[u64], copies: Option<u64>) -> Vec<Grid> {
     let grid = |factor: &str, levels: Vec<String>| Grid {
         from: Profile::Smoke,
@@ -176,14 +193,14 @@ fn grids(levels: &[u64], copies: Option<u64>) -> Vec<Grid> {
     grids
 }
 
-/// The speedups, that of as many workers as there are CPUs first.
+/// Returns the speedups, that of one worker per CPU first.
 fn findings(levels: &[u64], cpus: u64, counted: bool) -> Vec<model::Finding> {
     let mut order: Vec<u64> = levels.iter().copied().filter(|n| *n > 1).collect();
     order.sort_by_key(|n| (*n > cpus, n.abs_diff(cpus)));
     order.into_iter().map(|n| finding(n, counted)).collect()
 }
 
-/// How much faster n workers are; where the work is counted they may do another amount of it, and
+/// Returns how much faster n workers are; where the work is counted they may do another amount of it, and
 /// the elapsed time alone is no speedup.
 fn finding(n: u64, counted: bool) -> model::Finding {
     let at = |n: u64| Cell::new([(WORKERS, n.to_string().as_str())]);
@@ -205,12 +222,12 @@ fn program(command: &[String]) -> &str {
     first.rsplit('/').next().unwrap_or_default()
 }
 
-fn method(args: &ScaleArgs) -> String {
-    let work = match &args.work {
+fn method(asked: &ScaleRequest<'_>) -> String {
+    let work = match asked.work {
         Some(_) => "the work is what the program itself prints that it did",
         None => "each trial is taken to do the same work, whatever n is",
     };
-    let copies = if args.copies {
+    let copies = if asked.copies {
         " Beside them, as many separate copies as there are CPUs run at once, with one worker each: \
          they share the hardware and nothing of the program."
     } else {

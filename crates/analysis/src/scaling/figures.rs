@@ -1,54 +1,9 @@
-//! Figures that were measured elsewhere: a file with the columns n, throughput and perhaps trial and
-//! cpu_s.
+//! Figures that were measured elsewhere: text with the columns n, throughput and perhaps trial and cpu_s.
 
-use crate::session;
-use analysis::scaling::{ScaleInput, ScaleTrial};
-use anyhow::{Context, bail};
-use model::Scaling;
-use std::io::Read;
-use std::path::Path;
-
-/// The largest file that is read, in bytes.
-const FILE_BYTES_MAX: u64 = 16 << 20;
+use super::ScaleTrial;
 
 /// The most lines that are fitted: each is a trial, and nobody measures more of a curve.
 const TRIALS_MAX: usize = 10_000;
-
-/// Reads a file and fits it; `-` is standard input.
-pub(super) fn fit(file: &Path) -> anyhow::Result<Scaling> {
-    let name =
-        if file.as_os_str() == "-" { "standard input".into() } else { file.display().to_string() };
-    let text = read(file).with_context(|| format!("--fit: cannot read {name}"))?;
-    let trials = match trials(&text) {
-        Ok(trials) => trials,
-        Err(what) => bail!("{name}:{what}"),
-    };
-    Ok(analysis::scaling::scaling(&ScaleInput {
-        scruple: session::VERSION,
-        session: None,
-        source: name,
-        cpus: None,
-        unit: Some("work".into()),
-        trials,
-    }))
-}
-
-fn read(file: &Path) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    let source: Box<dyn Read> = if file.as_os_str() == "-" {
-        Box::new(std::io::stdin())
-    } else {
-        if file.is_dir() {
-            bail!("it is a folder");
-        }
-        Box::new(std::fs::File::open(file)?)
-    };
-    source.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        bail!("it has more than {FILE_BYTES_MAX} bytes");
-    }
-    String::from_utf8(bytes).map_err(|_| anyhow::anyhow!("it is no text in UTF-8"))
-}
 
 /// Where the columns stand.
 struct Columns {
@@ -59,8 +14,11 @@ struct Columns {
     count: usize,
 }
 
-/// The trials of a text; an error begins with line and column: `3:2: …`.
-fn trials(text: &str) -> Result<Vec<ScaleTrial>, String> {
+/// Reads the trials of a text with the columns n and throughput, and perhaps trial and cpu_s.
+///
+/// # Errors
+/// What is wrong, after its line and column: `3:2: …`.
+pub fn figures(text: &str) -> Result<Vec<ScaleTrial>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut columns: Option<Columns> = None;
     let mut trials = Vec::new();
@@ -173,12 +131,11 @@ fn trial(
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<Vec<(f64, f64)>, String> {
-        let all = trials(text)?;
+        let all = figures(text)?;
         Ok(all.iter().map(|it| (it.n, it.throughput().unwrap())).collect())
     }
 
@@ -188,7 +145,7 @@ mod tests {
         assert_eq!(read("1 20\n2 39.5"), Ok(vec![(1.0, 20.0), (2.0, 39.5)]));
         assert_eq!(read("# a ray tracer\n\"n\";\"throughput\"\n1;20\n\n"), Ok(vec![(1.0, 20.0)]));
         assert_eq!(read("trial,throughput,n\n7,20,1"), Ok(vec![(1.0, 20.0)]));
-        let cpu = trials("n,throughput,cpu_s\n2,20,0.1\n").unwrap();
+        let cpu = figures("n,throughput,cpu_s\n2,20,0.1\n").unwrap();
         assert!((cpu[0].cpu_throughput().unwrap() - 10.0).abs() < 1e-9);
     }
 

@@ -1,40 +1,26 @@
-//! Whether what a study names is there, before the first trial: a program that is missing is one
-//! clear error, and not as many failed trials.
+//! Whether the programs and files that a design names are there, looked at before the first trial: a
+//! missing program is one clear error, and not one failed trial after another.
 
-use anyhow::bail;
 use model::{Design, Profile, SCRATCH, Subject, Treatment};
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
-use study::Study;
 
-/// Where programs are looked for if nothing says where.
+/// Where programs are looked for without a PATH.
 const PATH: &str = "/bin:/usr/bin";
 
-/// Something that is not there: the key that names it, and what is wrong.
+/// Something that a design names and that is not there.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Missing {
-    key: &'static str,
-    what: String,
+pub struct Missing {
+    /// The key of a study that names it.
+    pub key: &'static str,
+    /// What is wrong with it.
+    pub what: String,
 }
 
-/// Looks for all that a study names, and says where in the file the wrong word stands.
-pub(super) fn look_for_all(study: &Study) -> anyhow::Result<()> {
-    match missing(&study.design) {
-        Some(missing) => Err(study.error(missing.key, missing.what).into()),
-        None => Ok(()),
-    }
-}
-
-/// The same for a study whose file is not at hand.
-pub(crate) fn look_for(design: &Design) -> anyhow::Result<()> {
-    match missing(design) {
-        Some(Missing { key, what }) => bail!("{key}: {what}"),
-        None => Ok(()),
-    }
-}
-
-fn missing(design: &Design) -> Option<Missing> {
+/// Returns the first thing that a design's program names and that is not there: a folder, a file, or a
+/// program that cannot be executed. `None` if nothing is missing.
+pub fn missing(design: &Design) -> Option<Missing> {
     let subject = design.subject.as_ref()?;
     let mut seen = BTreeSet::new();
     design.treatments(Profile::Thorough).iter().find_map(|treatment| {
@@ -43,7 +29,7 @@ fn missing(design: &Design) -> Option<Missing> {
     })
 }
 
-/// What a treatment lacks; `new` is whether a text has not been looked at yet.
+/// Returns what a treatment lacks; `new` reports whether a text has not been looked at yet.
 fn of_treatment(
     subject: &Subject,
     treatment: &Treatment,
@@ -87,7 +73,7 @@ fn of_treatment(
     None
 }
 
-/// The first word of a command; none if it lies in the trial's own folder.
+/// Returns the first word of a command; `None` if it lies in the trial's own folder.
 fn program(subject: &Subject, words: &[String], treatment: &Treatment) -> Option<String> {
     const HERE: &str = "\u{1}";
     let words = subject.arguments(words, treatment, HERE).ok()?;
@@ -95,7 +81,7 @@ fn program(subject: &Subject, words: &[String], treatment: &Treatment) -> Option
     (!program.contains(HERE)).then_some(program)
 }
 
-/// Where the program is looked for.
+/// Returns the folders in which a program is looked for.
 fn path_of(subject: &Subject, fill: &dyn Fn(&str) -> Option<String>) -> String {
     let own = subject.environment.get("PATH").and_then(|path| fill(path));
     let inherited = || {
@@ -105,7 +91,7 @@ fn path_of(subject: &Subject, fill: &dyn Fn(&str) -> Option<String>) -> String {
     own.or_else(inherited).unwrap_or_else(|| PATH.to_string())
 }
 
-/// Why a program cannot be started; none if it can.
+/// Returns why a program cannot be started; `None` if it can.
 fn absent(program: &str, folder: &str, path: &str) -> Option<String> {
     if program.is_empty() {
         return Some("it names no program".into());
@@ -141,7 +127,6 @@ fn is_executable(file: &Path) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
 

@@ -1,4 +1,4 @@
-//! What a traced command did, counted. Nothing here grows with the number of calls, nor with that of
+//! What a traced command did, counted call by call. Nothing here grows with the number of calls, nor with that of
 //! the threads and processes that have ended: a build makes hundreds of thousands.
 
 use serde_json::{Value, json};
@@ -21,45 +21,47 @@ const SET_ID_BITS: u32 = 0o6000;
 
 /// Whose calls are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Kind {
+pub struct Kind {
     /// The program, by the kernel's name for it (15 characters).
-    pub(super) program: String,
+    pub program: String,
     /// Whether they are threads that were made, and not processes' first threads.
-    pub(super) threads: bool,
+    pub threads: bool,
 }
 
 /// One system call's figures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Figures {
-    pub(super) calls: u64,
+pub struct Figures {
+    /// How often it was called.
+    pub calls: u64,
     /// How often each error was the answer.
-    pub(super) errors: BTreeMap<i32, u64>,
+    pub errors: BTreeMap<i32, u64>,
 }
 
 impl Figures {
-    pub(super) fn failed(&self) -> u64 {
+    /// Returns how many of the calls failed.
+    pub fn failed(&self) -> u64 {
         self.errors.values().sum()
     }
 }
 
 /// The calls of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Group {
+pub struct Group {
     /// How many threads or processes are counted here.
-    pub(super) members: u64,
+    pub members: u64,
     /// By the call's name.
-    pub(super) calls: BTreeMap<Cow<'static, str>, Figures>,
+    pub calls: BTreeMap<Cow<'static, str>, Figures>,
 }
 
 /// Threads or processes that did the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Numbers {
+pub struct Numbers {
     /// How often it was done.
-    pub(super) count: u64,
+    pub count: u64,
     /// The numbers of the first who did, each once.
-    pub(super) first: Vec<Pid>,
+    pub first: Vec<Pid>,
     /// Who did it last.
-    pub(super) last: Pid,
+    pub last: Pid,
 }
 
 impl Numbers {
@@ -74,22 +76,26 @@ impl Numbers {
 
 /// Threads or processes that were made alike.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Made {
-    pub(super) how: How,
-    pub(super) tasks: Numbers,
-    pub(super) makers: Numbers,
+pub struct Made {
+    /// In which way.
+    pub how: How,
+    /// Those that were made.
+    pub tasks: Numbers,
+    /// Those that made them.
+    pub makers: Numbers,
 }
 
 /// How a thread or a process was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct How {
-    pub(super) is_thread: bool,
+pub struct How {
+    /// Whether it is a thread of an existing process.
+    pub is_thread: bool,
     /// The program that made it.
-    pub(super) by_program: String,
+    pub by_program: String,
     /// The call; empty where its beginning was not seen.
-    pub(super) call: String,
-    /// What was asked for, but for the size of the stack; absent where it could not be read.
-    pub(super) cloned: Option<Cloned>,
+    pub call: String,
+    /// What was asked for, without the size of the stack; absent where it could not be read.
+    pub cloned: Option<Cloned>,
 }
 
 /// What is known of a living task.
@@ -107,25 +113,26 @@ impl Task {
     }
 }
 
-/// The whole.
+/// What a command and all that it made did.
 #[derive(Clone, Debug)]
-pub(super) struct Tally {
+pub struct Tally {
     root: Pid,
     command: Vec<String>,
     tasks: HashMap<Pid, Task>,
     /// The program that each process runs.
     programs: HashMap<Pid, String>,
     /// In the order in which they first called.
-    pub(super) groups: Vec<(Kind, Group)>,
+    pub groups: Vec<(Kind, Group)>,
     /// In the order in which the first of each was made.
-    pub(super) made: Vec<Made>,
+    pub made: Vec<Made>,
     /// Programs executed, after the command itself, by path.
-    pub(super) executed: Vec<(String, Numbers)>,
+    pub executed: Vec<(String, Numbers)>,
     /// Processes that a signal ended, by program and signal.
-    pub(super) killed: Vec<((String, i32), Numbers)>,
+    pub killed: Vec<((String, i32), Numbers)>,
     /// Signals delivered.
-    pub(super) signals: BTreeMap<i32, u64>,
-    pub(super) root_end: Option<End>,
+    pub signals: BTreeMap<i32, u64>,
+    /// How the command itself ended; `None` while it runs.
+    pub root_end: Option<End>,
     /// Programs that ran without the rights that they would have had.
     without_rights: BTreeSet<String>,
     /// Tasks that were left to themselves.
@@ -133,7 +140,8 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new(root: Pid, command: &[OsString]) -> Self {
+    /// Begins a tally of a command whose first process is `root`.
+    pub fn new(root: Pid, command: &[OsString]) -> Self {
         let mut tally = Tally {
             root,
             command: command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
@@ -153,8 +161,8 @@ impl Tally {
         tally
     }
 
-    /// Takes an event in. The task that it is about stands still.
-    pub(super) fn note(&mut self, event: &Event) {
+    /// Counts an event. The task that it is about stands still.
+    pub fn note(&mut self, event: &Event) {
         match event {
             Event::Entered { task, call, .. } => {
                 self.figures(*task, call).calls += 1;
@@ -219,16 +227,18 @@ impl Tally {
         self.programs.remove(&task);
     }
 
-    /// Whoever could not be waited for is left to itself.
-    pub(super) fn leave(&mut self, tasks: usize) {
+    /// Notes that this number of tasks was left to itself.
+    pub fn leave(&mut self, tasks: usize) {
         self.left = tasks;
     }
 
-    pub(super) fn root_has_ended(&self) -> bool {
+    /// Reports whether the command itself has ended.
+    pub fn root_has_ended(&self) -> bool {
         self.root_end.is_some()
     }
 
-    pub(super) fn is_complete(&self) -> bool {
+    /// Reports whether all that the command made was followed to its end.
+    pub fn is_complete(&self) -> bool {
         self.left == 0
     }
 
@@ -276,8 +286,8 @@ impl Tally {
         path
     }
 
-    /// What should be known before the counts are used.
-    pub(super) fn warnings(&self) -> Vec<String> {
+    /// Returns what should be known before the counts are used.
+    pub fn warnings(&self) -> Vec<String> {
         let mut all: Vec<String> = self
             .without_rights
             .iter()
@@ -297,11 +307,13 @@ impl Tally {
         all
     }
 
-    pub(super) fn processes_made(&self) -> u64 {
+    /// Returns how many processes were made.
+    pub fn processes_made(&self) -> u64 {
         self.count_made(false)
     }
 
-    pub(super) fn threads_made(&self) -> u64 {
+    /// Returns how many threads were made.
+    pub fn threads_made(&self) -> u64 {
         self.count_made(true)
     }
 
@@ -310,8 +322,8 @@ impl Tally {
         made.map(|made| made.tasks.count).sum()
     }
 
-    /// Programs executed after the command itself.
-    pub(super) fn executions(&self) -> u64 {
+    /// Returns how many programs were executed after the command itself.
+    pub fn executions(&self) -> u64 {
         self.executed.iter().map(|(_, by)| by.count).sum()
     }
 
@@ -319,20 +331,23 @@ impl Tally {
         self.groups.iter().flat_map(|(_, group)| group.calls.values())
     }
 
-    pub(super) fn calls(&self) -> u64 {
+    /// Returns how many system calls were made.
+    pub fn calls(&self) -> u64 {
         self.all_figures().map(|figures| figures.calls).sum()
     }
 
-    pub(super) fn failed(&self) -> u64 {
+    /// Returns how many system calls failed.
+    pub fn failed(&self) -> u64 {
         self.all_figures().map(Figures::failed).sum()
     }
 
-    /// The command as it was typed.
-    pub(super) fn command(&self) -> String {
+    /// Returns the command as it was typed.
+    pub fn command(&self) -> String {
         printable(&self.command.join(" "))
     }
 
-    pub(super) fn json(&self) -> Value {
+    /// Returns all of it as `scruple syscalls --json` prints it.
+    pub fn json(&self) -> Value {
         let end = match self.root_end {
             Some(End::Exited(code)) => json!({"code": code}),
             Some(End::Killed(signal)) => {
@@ -402,7 +417,7 @@ fn made_json(made: &Made) -> Value {
     })
 }
 
-/// The numbers kept under a name; none at first.
+/// Returns the numbers kept under a name; none at first.
 fn numbers_of<K: PartialEq>(list: &mut Vec<(K, Numbers)>, name: K) -> &mut Numbers {
     let known = list.iter().position(|(known, _)| *known == name);
     let index = known.unwrap_or_else(|| {
@@ -412,24 +427,24 @@ fn numbers_of<K: PartialEq>(list: &mut Vec<(K, Numbers)>, name: K) -> &mut Numbe
     &mut list[index].1
 }
 
-/// The process that a task belongs to.
+/// Returns the process that a task belongs to.
 fn thread_group(task: Pid) -> Option<Pid> {
     parse_thread_group(&std::fs::read(format!("/proc/{task}/status")).ok()?)
 }
 
-/// The name that stands before it may be any bytes.
+/// Returns the process that a task's status names; the task's name, which stands before it, may be any
+/// bytes.
 fn parse_thread_group(status: &[u8]) -> Option<Pid> {
     let status = String::from_utf8_lossy(status);
     status.lines().find_map(|line| line.strip_prefix("Tgid:")?.trim().parse().ok())
 }
 
-/// Text that a traced program chose, without what a terminal would take for a command.
+/// Returns text that a traced program chose, without what a terminal would take for a command.
 fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '?' } else { c }).collect()
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
 

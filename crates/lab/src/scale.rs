@@ -1,0 +1,65 @@
+//! How a program of the user's scales: a session of trials over n, or figures from elsewhere.
+
+use crate::cli::scale::{ScaleArgs, WorkFrom};
+use crate::exit::Exit;
+use crate::plan::{Plan, Purpose};
+use crate::{conduct, input, inquiry, plan, session, ui};
+use analysis::scaling::{ScaleInput, figures, scaling};
+use anyhow::{Context, anyhow};
+use model::{Inquiry, Pick, Profile, Scaling, Stream};
+use std::path::Path;
+use study::{PrintedWork, ScaleRequest};
+
+const PURPOSE: Purpose = Purpose::Ask(Inquiry::Scale);
+
+/// The largest file of figures that is read, in bytes.
+const FIGURES_BYTES_MAX: u64 = 16 << 20;
+
+pub(crate) fn scale(args: &ScaleArgs) -> anyhow::Result<Exit> {
+    if let Some(file) = &args.fit {
+        let scaling = fit(file)?;
+        if args.json {
+            ui::data(&serde_json::to_string_pretty(&scaling)?)?;
+        } else {
+            ui::people(&report::scaling_text(&scaling, ui::width()))?;
+        }
+        return Ok(Exit::Done);
+    }
+    let session =
+        inquiry::open(args.resume.as_deref(), PURPOSE, || conduct::begin(session_plan(args)?))?;
+    inquiry::conclude(session, args.json, None)
+}
+
+fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
+    let profile = Profile::from(args.profile);
+    if let Some(regex) = &args.work {
+        subject::check_pick(&Pick::Regex(regex.clone()))
+            .map_err(|what| anyhow!("--work {regex:?}: {what}"))?;
+    }
+    let from = match args.work_from {
+        WorkFrom::Stdout => Stream::Stdout,
+        WorkFrom::Stderr => Stream::Stderr,
+    };
+    let unit = args.unit.as_deref();
+    let asked = ScaleRequest {
+        command: &args.command,
+        folder: std::env::current_dir()?.to_string_lossy().into_owned(),
+        cpus: plan::cpus(args.plan.measure.affinity.as_deref())?.len() as u64,
+        levels: args.levels.as_ref().map(|levels| &levels.0[..]),
+        work: args.work.as_deref().map(|regex| PrintedWork { regex, from, unit }),
+        copies: args.copies,
+        cpu_quota: args.cpu_quota,
+        time_limit_ms: args.time_limit.saturating_mul(1000),
+    };
+    let design = study::scale(&asked).map_err(anyhow::Error::msg)?;
+    Plan::of_program(PURPOSE, design, profile, &args.plan, profile.budget_s())
+}
+
+/// Fits figures that were measured elsewhere; `-` is standard input.
+fn fit(file: &Path) -> anyhow::Result<Scaling> {
+    let text = input::text(file, FIGURES_BYTES_MAX).context("--fit")?;
+    let source = input::name(file);
+    let trials = figures(&text).map_err(|what| anyhow!("{source}:{what}"))?;
+    let (scruple, unit) = (session::VERSION, Some("work".into()));
+    Ok(scaling(&ScaleInput { scruple, session: None, source, cpus: None, unit, trials }))
+}
