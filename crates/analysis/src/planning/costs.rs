@@ -1,6 +1,6 @@
 //! What a session measured of each model: CPU time that it adds to a request, memory of a worker.
 
-use super::{Kind, Model};
+use super::case::{Kind, Model};
 use crate::effect::effect;
 use crate::sample::Table;
 use model::{Cell, Cost, Design, Estimate, Gap, Load, Quantity, Record};

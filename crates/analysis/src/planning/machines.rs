@@ -5,8 +5,9 @@
 //! the costs that this session measured, and percentiles are counted where formulas take them from
 //! the mean.
 
-use super::closed::{rates, station};
-use super::{Case, Done, Kind, THROUGHPUT_PART, WORKERS_MAX, least};
+use super::THROUGHPUT_PART;
+use super::case::{Case, Done, Kind, WORKERS_MAX, least};
+use super::pools::{Arrivals, Pools};
 use laws::station::{Clients, Demand, Station, Summary, closed};
 use laws::{Error, little};
 use model::Refusal;
@@ -73,11 +74,12 @@ fn pool(case: &Case<'_>, connections: u32) -> Result<u32, Error> {
         return Ok(given);
     }
     let most = connections.min(WORKERS_MAX);
-    let rates = rates(case.cpus, case.cpu_ns, case.idle_ns, most);
-    let all = station(case, connections, most, &rates)?.throughput;
-    let enough = |workers: u32| {
-        Ok(station(case, connections, workers, &rates)?.throughput >= THROUGHPUT_PART * all)
+    let pools = Pools::new(case, most);
+    let throughput = |workers| -> Result<f64, Error> {
+        Ok(pools.steady(Arrivals::Closed(connections), workers)?.throughput)
     };
+    let all = throughput(most)?;
+    let enough = |workers| Ok(throughput(workers)? >= THROUGHPUT_PART * all);
     Ok(least(1, most, enough)?.unwrap_or(most))
 }
 

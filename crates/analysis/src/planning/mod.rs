@@ -21,13 +21,17 @@
 //! Everything is reckoned from the worst end of the measured intervals. What no session can know is
 //! said by whoever prints this: that the service time is the user's own word.
 
+mod case;
 mod closed;
 mod costs;
 mod machines;
 mod open;
+mod pools;
 
-use costs::{Costs, Ends};
-use laws::queue::COUNT_MAX;
+pub use case::{CPUS_MAX, WORKERS_MAX};
+
+use case::{Case, Done, Model};
+use costs::Costs;
 use model::{
     Advice, Design, Load, MeasuredProgram, Quantity, Record, Refusal, Simulated, Staffing, Unit,
 };
@@ -56,12 +60,6 @@ pub const CONNECTIONS_SPREAD_MAX: u32 = 1_000_000_000;
 /// The most machines.
 pub const MACHINES_MAX: u32 = 1_000_000;
 
-/// The most workers that are reckoned with.
-pub const WORKERS_MAX: u32 = COUNT_MAX / 10;
-
-/// The most CPUs that are reckoned with.
-pub const CPUS_MAX: u32 = 4096;
-
 /// Without a target there are workers enough when a request waits for one for at most this part of
 /// the time it then keeps it.
 pub const WAIT_PART: f64 = 0.1;
@@ -72,9 +70,6 @@ pub const THROUGHPUT_PART: f64 = 0.95;
 
 /// Models that cost so much more CPU time per request are as good as the best.
 const ALIKE: f64 = 1.05;
-
-/// Of so many requests one may come later: 95 % are in time.
-const LATE_ONE_OF: f64 = 20.0;
 
 /// Why a load cannot be reckoned with.
 #[derive(Clone, Debug, PartialEq)]
@@ -187,110 +182,16 @@ fn connections(load: &Load, count: u32) -> Result<(), BadLoad> {
     Ok(())
 }
 
-/// How a model makes its workers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    /// A fixed number, made before.
-    Pool,
-    /// One for each request, or each connection.
-    Each,
-    /// One thread that serves all, on one CPU.
-    Loop,
-}
-
-/// A model with what it adds to a request, and what a worker of it takes.
-#[derive(Clone, Debug)]
-struct Model {
-    name: &'static str,
-    kind: Kind,
-    added_ns: Ends,
-    memory_bytes: Option<Ends>,
-}
-
-/// What a number of workers does under the load; times in ns, rates per ns.
-#[derive(Clone, Copy, Debug)]
-struct Done {
-    workers: u32,
-    /// Workers, or connections of an event loop, that take memory.
-    holders: u32,
-    least: u32,
-    throughput: f64,
-    /// CPUs that are busy on average.
-    cpus: f64,
-    /// Workers that are busy on average.
-    busy: f64,
-    wait: f64,
-    response: f64,
-    p95: f64,
-    rate_most: Option<f64>,
-}
-
-/// One model with one CPU time per request.
-#[derive(Clone, Copy, Debug)]
-struct Case<'a> {
-    load: &'a Load,
-    kind: Kind,
-    /// CPUs that it can use.
-    cpus: u32,
-    /// CPU time of a request.
-    cpu_ns: f64,
-    /// Time in which it holds a worker without needing a CPU.
-    idle_ns: f64,
-}
-
-impl<'a> Case<'a> {
-    fn new(load: &'a Load, model: &Model, added_ns: f64) -> Self {
-        // Never 0, which no queue can be reckoned with.
-        let cpu_ns = (load.cpu_share * load.service_ns + added_ns).max(1e-3);
-        let cpus = if model.kind == Kind::Loop { 1 } else { load.cpus };
-        let idle_ns = (1.0 - load.cpu_share) * load.service_ns;
-        Case { load, kind: model.kind, cpus, cpu_ns, idle_ns }
-    }
-
-    fn done(&self) -> Result<Result<Done, Refusal>, laws::Error> {
-        match (self.load.rate_per_s, self.load.connections) {
-            (Some(rate), _) => open::done(self, rate / 1e9),
-            (None, Some(connections)) => match self.load.machines {
-                Some(machines) => machines::done(self, connections.div_ceil(machines)),
-                None => closed::done(self, connections),
-            },
-            (None, None) => closed::done(self, 1),
+/// Returns what a case needs, or why nothing suffices.
+fn done(case: &Case<'_>) -> Result<Result<Done, Refusal>, laws::Error> {
+    let load = case.load;
+    match (load.rate_per_s, load.connections, load.machines) {
+        (Some(rate), _, _) => open::done(case, rate / 1e9),
+        (None, Some(connections), Some(machines)) => {
+            machines::done(case, connections.div_ceil(machines))
         }
+        (None, connections, _) => closed::done(case, connections.unwrap_or(1)),
     }
-}
-
-/// A time that 95 % of exponential times with this mean stay within: three times the mean.
-///
-/// Response times have no simple distribution where one queue stands in another. That of M/M/1 is
-/// exponential, with more servers fewer are late; M/M/k with the time for which a worker is held
-/// missed by 16 % where the CPUs were the queue. By simulation (`simulated`) 95 % came within 76 to
-/// 95 % of this.
-fn p95_of(mean: f64) -> f64 {
-    mean * LATE_ONE_OF.ln()
-}
-
-/// The least whole number from `low` up to `high` for which something holds that goes on holding
-/// above it; absent if it does not at `high`.
-fn least(
-    low: u32,
-    high: u32,
-    mut holds: impl FnMut(u32) -> Result<bool, laws::Error>,
-) -> Result<Option<u32>, laws::Error> {
-    let (mut low, mut step, mut top) = (low, 1_u32, low);
-    // The answer is often near: looked for in growing steps first.
-    while !holds(top)? {
-        if top >= high {
-            return Ok(None);
-        }
-        low = top + 1;
-        top = top.saturating_add(step).min(high);
-        step = step.saturating_mul(2);
-    }
-    while low < top {
-        let middle = low + (top - low) / 2;
-        if holds(middle)? { top = middle } else { low = middle + 1 }
-    }
-    Ok(Some(top))
 }
 
 fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
@@ -302,15 +203,15 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         cpu_ns: worst.cpu_ns,
         ..Staffing::default()
     };
-    let done = match worst.done()? {
-        Ok(done) => done,
+    let needed = match done(&worst)? {
+        Ok(needed) => needed,
         Err(refusal) => {
             staffing.refusal = Some(refusal);
             return Ok(staffing);
         }
     };
     let each_bytes = model.memory_bytes.map(|ends| ends.high.max(0.0) + load.worker_memory_bytes);
-    let needed_bytes = each_bytes.map(|each| each * f64::from(done.holders));
+    let needed_bytes = each_bytes.map(|each| each * f64::from(needed.holders));
     if let (Some(needed_bytes), Some(each), Some(limit)) =
         (needed_bytes, each_bytes, load.memory_bytes)
         && needed_bytes > limit
@@ -320,18 +221,18 @@ fn staffed(load: &Load, model: &Model) -> Result<Staffing, laws::Error> {
         return Ok(staffing);
     }
     Ok(Staffing {
-        workers: Some(done.workers),
-        workers_point: point.done()?.ok().map(|done| done.workers),
-        workers_least: Some(done.least),
-        throughput_per_s: Some(done.throughput * 1e9),
-        cpu_busy: Some(done.cpus / f64::from(worst.cpus)),
-        worker_busy: Some((done.busy / f64::from(done.workers)).min(1.0)),
-        present: Some(laws::little::present(done.throughput, done.response)?),
-        wait_ns: Some(done.wait),
-        response_ns: Some(done.response),
-        p95_ns: Some(done.p95),
+        workers: Some(needed.workers),
+        workers_point: done(&point)?.ok().map(|done| done.workers),
+        workers_least: Some(needed.least),
+        throughput_per_s: Some(needed.throughput * 1e9),
+        cpu_busy: Some(needed.cpus / f64::from(worst.cpus)),
+        worker_busy: Some((needed.busy / f64::from(needed.workers)).min(1.0)),
+        present: Some(laws::little::present(needed.throughput, needed.response)?),
+        wait_ns: Some(needed.wait),
+        response_ns: Some(needed.response),
+        p95_ns: Some(needed.p95),
         memory_bytes: needed_bytes,
-        rate_most_per_s: done.rate_most.map(|rate| rate * 1e9),
+        rate_most_per_s: needed.rate_most.map(|rate| rate * 1e9),
         ..staffing
     })
 }

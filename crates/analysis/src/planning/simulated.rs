@@ -1,73 +1,39 @@
 //! The formulas against what they stand for: requests, one by one, through a pool of workers and the
-//! CPUs below it.
+//! CPUs below it ([`laws::station`]).
 
 use super::tests::{Session, load, of};
+use laws::station::{Demand, Request, Station, open};
 use model::Load;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
 
 const REQUESTS: usize = 200_000;
 
-/// What can happen next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
-    Comes,
-    Waited(usize),
-    Computed(usize),
-}
-
+/// A pool, and the requests that come to it at random.
 struct Pool {
     rate: f64,
     idle_ns: f64,
     cpu_ns: f64,
-    workers: usize,
-    cpus: usize,
+    workers: u32,
+    cpus: u32,
 }
 
-/// Response times of requests that come at random, wait for a worker, wait for an exponential time
-/// with it, then for a CPU, and use that for an exponential time.
+/// Returns the response times, in the order in which the requests end. All times scatter as exponential
+/// ones do.
 fn simulate(pool: &Pool, seed: u64) -> Vec<f64> {
     let mut random = ChaCha8Rng::seed_from_u64(seed);
-    let mut scattered = move |mean: f64| -(1.0 - random.random::<f64>()).ln() * mean;
-    let (mut came, mut done) = (Vec::new(), Vec::new());
-    let (mut for_worker, mut for_cpu) = (VecDeque::new(), VecDeque::new());
-    let (mut workers, mut cpus) = (pool.workers, pool.cpus);
-    // Whole numbers of ns, which have an order.
-    let mut events = BinaryHeap::from([Reverse((0_u64, Event::Comes))]);
-    while let Some(Reverse((now, event))) = events.pop() {
-        match event {
-            Event::Comes if came.len() < REQUESTS => {
-                for_worker.push_back(came.len());
-                came.push(now);
-                let next = now + scattered(1.0 / pool.rate) as u64;
-                events.push(Reverse((next, Event::Comes)));
-            }
-            Event::Comes => {}
-            Event::Waited(request) => for_cpu.push_back(request),
-            Event::Computed(request) => {
-                done.push((now - came[request]) as f64);
-                workers += 1;
-                cpus += 1;
-            }
-        }
-        while workers > 0
-            && let Some(request) = for_worker.pop_front()
-        {
-            workers -= 1;
-            let end = now + scattered(pool.idle_ns) as u64;
-            events.push(Reverse((end, Event::Waited(request))));
-        }
-        while cpus > 0
-            && let Some(request) = for_cpu.pop_front()
-        {
-            cpus -= 1;
-            let end = now + scattered(pool.cpu_ns) as u64;
-            events.push(Reverse((end, Event::Computed(request))));
-        }
-    }
-    done
+    let mut scattered = move |mean: f64| (-(1.0 - random.random::<f64>()).ln() * mean) as u64;
+    let mut at_ns = 0;
+    let requests = (0..REQUESTS).map(|_| {
+        at_ns += scattered(1.0 / pool.rate);
+        let demand = Demand { wait_ns: scattered(pool.idle_ns), cpu_ns: scattered(pool.cpu_ns) };
+        Request { at_ns, connection: 0, demand }
+    });
+    let mut times = Vec::with_capacity(REQUESTS);
+    let station = Station::pool(pool.workers, pool.cpus);
+    let note = |visit: &laws::station::Visit| times.extend(visit.response_ns().map(|ns| ns as f64));
+    open(&station, requests, note).unwrap();
+    times
 }
 
 /// The plan must not promise what requests do not get; and must not be so cautious as to say
@@ -96,8 +62,8 @@ fn plans_hold_in_simulation() {
             rate: rate_per_s / 1e9,
             idle_ns: (1.0 - cpu_share) * 20e6,
             cpu_ns: planned.cpu_ns,
-            workers: planned.workers.unwrap() as usize,
-            cpus: cpus as usize,
+            workers: planned.workers.unwrap(),
+            cpus,
         };
         let mut times = simulate(&pool, 1);
         assert_eq!(times.len(), REQUESTS);
@@ -108,7 +74,7 @@ fn plans_hold_in_simulation() {
         assert!((0.93..1.02).contains(&mean), "{rate_per_s}: mean {mean} of what was planned");
         assert!((0.7..1.01).contains(&p95), "{rate_per_s}: p95 {p95} of what was planned");
         // One worker fewer than keep the queue from growing, and it grows.
-        let least = planned.workers_least.unwrap() as usize;
+        let least = planned.workers_least.unwrap();
         let grows = |workers| {
             let times = simulate(&Pool { workers, ..pool }, 2);
             let tenth = times.len() / 10;

@@ -1,5 +1,6 @@
-use super::closed::rates;
+use super::case::p95_of;
 use super::open::at_once;
+use super::pools::rates;
 use super::*;
 use laws::queue::closed::repairman;
 use laws::queue::many::mmc;
