@@ -53,7 +53,7 @@ fn load(args: &AdviseArgs, manifest: &Manifest) -> anyhow::Result<Load> {
     })
 }
 
-/// An answer is one that says what to take, or, of a given number of workers, that it will do.
+/// Returns an answer is one that says what to take, or, of a given number of workers, that it will do.
 fn exit(advice: &Advice) -> Exit {
     if advice.recommended.is_some() { Exit::Done } else { Exit::Incomplete }
 }

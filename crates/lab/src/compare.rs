@@ -47,13 +47,13 @@ fn page(args: &CompareArgs, comparison: &Comparison) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-/// Each design once, however many sessions share it.
+/// Returns each design once, however many sessions share it.
 fn different<'a>(designs: impl Iterator<Item = &'a Arc<Design>>) -> Vec<&'a Design> {
     let mut seen = HashSet::new();
     designs.filter(|design| seen.insert(Arc::as_ptr(design))).map(Arc::as_ref).collect()
 }
 
-/// Whether what was named is there to be compared.
+/// Reports whether what was named is there to be compared.
 fn known(
     experiments: &[String],
     conditions: &[Condition],
@@ -82,7 +82,7 @@ fn known(
     Ok(())
 }
 
-/// Of several conditions the worst decides.
+/// Returns of several conditions the worst decides.
 fn exit(comparison: &Comparison) -> Exit {
     match comparison.gates.iter().map(|gate| gate.outcome).max() {
         None | Some(GateOutcome::Fine) => Exit::Done,

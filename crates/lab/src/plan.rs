@@ -22,7 +22,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// What a stored session was begun for.
+    /// Returns what a stored session was begun for.
     pub(crate) fn of(options: &Options) -> Self {
         match options.inquiry {
             Some(inquiry) => Purpose::Ask(inquiry),
@@ -31,7 +31,7 @@ impl Purpose {
         }
     }
 
-    /// The command that begins such a session, and goes on with it.
+    /// Returns the command that begins such a session, and goes on with it.
     pub(crate) fn command(self) -> &'static str {
         match self {
             Purpose::Run => "run",
@@ -40,7 +40,7 @@ impl Purpose {
         }
     }
 
-    /// What the name of such a session ends in.
+    /// Returns what the name of such a session ends in.
     pub(crate) fn suffix(self) -> &'static str {
         match self {
             Purpose::Run => "",
@@ -51,7 +51,7 @@ impl Purpose {
         }
     }
 
-    /// The experiments of such a session, the control among them. Those of a user's program are
+    /// Returns the experiments of such a session, the control among them. Those of a user's program are
     /// made for the session and stand in no catalog.
     fn catalog(self) -> Vec<Design> {
         match self {
@@ -78,8 +78,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan for some experiments (none means all) with the options asked for. `budget_s` is the
-    /// time to measure in where the command line names neither a time nor a number of blocks.
+    /// Returns the plan for some experiments (none means all) with the options asked for. `budget_s` is
+    /// the time to measure in where the command line names neither a time nor a number of blocks.
     pub(crate) fn new(
         purpose: Purpose,
         names: &[String],
@@ -90,7 +90,7 @@ impl Plan {
         Self::of_designs(purpose, choose(purpose, names)?, profile, args, budget_s)
     }
 
-    /// The plan for a design that was made of a command.
+    /// Returns the plan for a design that was made of a command.
     ///
     /// # Errors
     /// As [`Plan::of_designs`], or if what the command names is not there.
@@ -105,7 +105,7 @@ impl Plan {
         Self::of_designs(purpose, vec![design], profile, args, budget_s)
     }
 
-    /// The plan for designs that were made for this session.
+    /// Returns the plan for designs that were made for this session.
     pub(crate) fn of_designs(
         purpose: Purpose,
         designs: Vec<Design>,
@@ -137,7 +137,7 @@ impl Plan {
     }
 }
 
-/// The designs asked for, in the catalog's order, with the control.
+/// Returns the designs asked for, in the catalog's order, with the control.
 fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<Design>> {
     let catalog = purpose.catalog();
     for name in names {
@@ -165,7 +165,7 @@ pub(crate) fn must_be_there(design: &Design) -> anyhow::Result<()> {
     }
 }
 
-/// The CPUs asked for, or all that this process may use.
+/// Returns the CPUs asked for, or all that this process may use.
 pub(crate) fn cpus(affinity: Option<&str>) -> anyhow::Result<Vec<u32>> {
     let allowed = sys::affinity::allowed()?;
     let Some(text) = affinity else {

@@ -1,7 +1,7 @@
 //! Numbers with a unit, as people type them. A number without one is refused: half of the mistakes
 //! with calculators of this kind are about what a number counts.
 
-/// A rate, such as `500/s`, `90/min` or `2000/h`, per second.
+/// Returns a rate, such as `500/s`, `90/min` or `2000/h`, per second.
 pub(crate) fn rate(text: &str) -> Result<f64, String> {
     const RIGHT: &str = "a rate is a number and /s, /min or /h, such as 500/s";
     let (number, unit) = text.split_once('/').ok_or(RIGHT)?;
@@ -14,14 +14,14 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
     above_zero(number, RIGHT).map(|count| count / per_s)
 }
 
-/// A length of time, such as `20ms`, `1.5s` or `300us`, in nanoseconds.
+/// Returns a length of time, such as `20ms`, `1.5s` or `300us`, in nanoseconds.
 pub(crate) fn time(text: &str) -> Result<f64, String> {
     const RIGHT: &str = "a time is a number and ns, us, ms, s or min, such as 20ms";
     let units = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("min", 60e9), ("s", 1e9)];
     with_unit(text, &units, RIGHT)
 }
 
-/// An amount of memory, such as `512MiB` or `2GB`, in bytes.
+/// Returns an amount of memory, such as `512MiB` or `2GB`, in bytes.
 pub(crate) fn memory(text: &str) -> Result<f64, String> {
     const RIGHT: &str = "an amount of memory is a number and kB, MB, GB, TB (powers of 1000) or KiB, MiB, GiB, TiB \
          (of 1024), such as 2GiB";
@@ -39,7 +39,7 @@ pub(crate) fn memory(text: &str) -> Result<f64, String> {
     with_unit(text, &units, RIGHT)
 }
 
-/// A part of a whole, such as `0.3` or `30%`.
+/// Returns a part of a whole, such as `0.3` or `30%`.
 pub(crate) fn share(text: &str) -> Result<f64, String> {
     const RIGHT: &str = "a share is a number from 0 to 1, or 0% to 100%, such as 0.3 or 30%";
     let (number, whole) = match text.strip_suffix('%') {

@@ -103,7 +103,7 @@ fn names(catalog: &[kit::Experiment]) -> Vec<&'static str> {
     catalog.iter().map(|known| known.id).collect()
 }
 
-/// The command line with the catalogs' names as the values an experiment may have, so that a
+/// Returns the command line with the catalogs' names as the values an experiment may have, so that a
 /// shell completes them.
 pub(crate) fn with_experiments() -> clap::Command {
     let known = clap::builder::PossibleValuesParser::new;
@@ -135,7 +135,7 @@ pub(crate) fn man() -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The sections of the commands below one, and of those below them.
+/// Writes the sections of the commands below one, and of those below them.
 fn sections(above: &clap::Command, name: &str, page: &mut Vec<u8>) -> std::io::Result<()> {
     let shown = |command: &&clap::Command| command.get_name() != "help" && !command.is_hide_set();
     for command in above.get_subcommands().filter(shown) {

@@ -16,10 +16,10 @@ const SESSIONS_MAX: usize = 4096;
 /// The most sessions that are named where something about them is odd.
 const NAMED_MAX: usize = 5;
 
-/// What one thread after the other is given may have so many bytes of trials at once.
+/// The most bytes of trials that all threads have at once.
 const BYTES_AT_ONCE_MAX: u64 = store::TRIALS_BYTES_MAX;
 
-/// The sessions of each path, in the order of their names.
+/// Returns the sessions of each path, in the order of their names.
 ///
 /// # Errors
 /// Names the folder that is no session and holds none, or holds too many.
@@ -27,7 +27,7 @@ pub(crate) fn find(paths: &[&Path]) -> anyhow::Result<Vec<Vec<PathBuf>>> {
     paths.iter().map(|path| folders(path, SESSIONS_MAX, "a side has")).collect()
 }
 
-/// The session that a path is, or those that it holds, by name: at most so many, which `who` has.
+/// Returns the session that a path is, or those that it holds, by name: at most `most`, the number that `who` has.
 pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec<PathBuf>> {
     let is_session = |dir: &Path| dir.join(store::MANIFEST_FILE).exists();
     if is_session(path) {
@@ -43,7 +43,7 @@ pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec
             found.push(dir);
         }
         if found.len() > most {
-            bail!("{} holds more than {most} sessions: {who} at most so many", path.display());
+            bail!("{} holds more than {most} sessions, the most that {who}", path.display());
         }
     }
     if found.is_empty() {
@@ -57,7 +57,7 @@ pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec
     Ok(found)
 }
 
-/// What the manifests of the sessions say, by path.
+/// Returns what the manifests of the sessions say, by path.
 ///
 /// # Errors
 /// Names the manifest that is damaged.
@@ -131,7 +131,7 @@ fn trial_bytes(dir: &Path) -> u64 {
     std::fs::metadata(dir.join(store::TRIALS_FILE)).map_or(0, |file| file.len())
 }
 
-/// What is kept of the session in a folder, and what is odd about it.
+/// Returns what is kept of the session in a folder, and what is odd about it.
 fn digest(questions: &Questions, at: (usize, usize), dir: &Path) -> anyhow::Result<(Digest, Odd)> {
     let stored = store::open(dir)?;
     let complete = session::is_complete(&stored.manifest, &stored.records);
@@ -152,47 +152,47 @@ impl Odd {
         Odd { torn: stored.torn.map(|torn| torn.line), doubles: stored.duplicates().len() }
     }
 
-    /// In words, with the folder; `None` if nothing is odd.
-    fn told(self, dir: &Path) -> Option<String> {
+    /// Says what is odd, with the folder; `None` if nothing is.
+    fn words(self, dir: &Path) -> Option<String> {
         let torn = self.torn.map(|line| {
             format!("line {line} of trials.ndjson is torn; the trial it belonged to is not counted")
         });
         let doubles = self.doubles;
         let doubles = (doubles > 0).then(|| format!("{doubles} trials are stored twice"));
-        let told: Vec<String> = torn.into_iter().chain(doubles).collect();
-        (!told.is_empty()).then(|| format!("{}: {}", dir.display(), told.join("; ")))
+        let all: Vec<String> = torn.into_iter().chain(doubles).collect();
+        (!all.is_empty()).then(|| format!("{}: {}", dir.display(), all.join("; ")))
     }
 }
 
-/// Tells of what is wrong with one session of several; whether anything is.
+/// Warns of what is odd about one session of several; reports whether anything is.
 pub(crate) fn say_what_is_odd(stored: &Stored) -> bool {
-    let told = Odd::of(stored).told(&stored.dir);
-    if let Some(told) = &told {
-        ui::warn(told);
+    let odd = Odd::of(stored).words(&stored.dir);
+    if let Some(odd) = &odd {
+        ui::warn(odd);
     }
-    told.is_some()
+    odd.is_some()
 }
 
 /// What is odd about some of many sessions.
 #[derive(Debug, Default)]
 struct Oddities {
-    told: Vec<String>,
+    lines: Vec<String>,
     /// Sessions that are not named.
     more: usize,
 }
 
 impl Oddities {
     fn add(&mut self, dir: &Path, odd: Odd) {
-        let Some(told) = odd.told(dir) else { return };
-        if self.told.len() >= NAMED_MAX {
+        let Some(line) = odd.words(dir) else { return };
+        if self.lines.len() >= NAMED_MAX {
             self.more += 1;
             return;
         }
-        self.told.push(told);
+        self.lines.push(line);
     }
 
     fn say(&self) {
-        self.told.iter().for_each(|told| ui::warn(told));
+        self.lines.iter().for_each(|line| ui::warn(line));
         if self.more > 0 {
             ui::warn(&format!("{} more sessions have torn lines or trials twice", self.more));
         }

@@ -154,7 +154,7 @@ fn blocks(
     Ok(records)
 }
 
-/// What the blocks promise. The A/A control names its findings after its kinds of work.
+/// Returns what the blocks promise. The A/A control names its findings after its kinds of work.
 fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> Result<Prediction, String> {
     let [experiment] = &summary.experiments[..] else {
         return Err("the A/A control was not measured".into());
@@ -189,8 +189,8 @@ fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> Result<Pre
     })
 }
 
-/// The kinds of work in which identical treatments differ; the experiment's name where it cannot be
-/// told in which.
+/// Returns the kinds of work in which identical treatments differ; the experiment's name where it is
+/// unknown in which.
 fn differing(summary: &Summary, design: &Design) -> Vec<String> {
     let found = &summary.trust.controls;
     // A control without a number is not among those found.
@@ -208,7 +208,7 @@ fn differing(summary: &Summary, design: &Design) -> Vec<String> {
     names
 }
 
-/// The times for which is predicted, the last of them what an experiment gets in `run`.
+/// Returns the times for which is predicted, the last of them what an experiment gets in `run`.
 fn spans(block_s: f64) -> Vec<Span> {
     let of = |seconds: f64| (seconds / block_s) as u64;
     let mut spans: Vec<Span> = TIMES_S
@@ -225,7 +225,7 @@ fn spans(block_s: f64) -> Vec<Span> {
     spans
 }
 
-/// Time stolen during the trials, as a share of one CPU over their time.
+/// Returns the time stolen during the trials, as a share of one CPU over their time.
 fn steal_share(records: &[Record]) -> Option<f64> {
     let stolen: Option<u64> = records.iter().map(|record| record.machine.steal_ns).sum();
     let all: u64 = records.iter().map(|record| record.total_ns).sum();
@@ -233,7 +233,7 @@ fn steal_share(records: &[Record]) -> Option<f64> {
 }
 
 impl Prediction {
-    /// What it rests on, in lines.
+    /// Returns what it rests on, in lines.
     pub(super) fn basis(&self) -> Vec<String> {
         let quick = self.spans.last().map_or(0, |span| span.blocks);
         vec![

@@ -93,7 +93,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What became of the nodes; none where the engine does not answer just now.
+    /// Returns what became of the nodes; none where the engine does not answer just now.
     fn look(&mut self) -> anyhow::Result<Option<Vec<Standing>>> {
         match look(self.folder, self.fleet) {
             Ok((standings, states)) => {
@@ -155,7 +155,7 @@ impl<'a> Watch<'a> {
         Ok(!places.is_empty())
     }
 
-    /// Why nothing more is waited for, if so.
+    /// Returns why nothing more is waited for, if so.
     fn end(&mut self, standings: &[Standing]) -> Option<End> {
         let now = Instant::now();
         let (mut open, mut stuck) = (0, 0);
@@ -187,7 +187,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Whether somebody asks to stop within that time.
+/// Reports whether somebody asks to stop within that time.
 fn is_interrupted(within: Duration) -> anyhow::Result<bool> {
     match sys::interrupt::descriptor() {
         Some(waker) => Ok(sys::poll::readable(waker, within)?),
@@ -198,7 +198,7 @@ fn is_interrupted(within: Duration) -> anyhow::Result<bool> {
     }
 }
 
-/// What can be typed to see to a fleet later.
+/// Returns what can be typed to see to a fleet later.
 pub(super) fn how_to_go_on(fleet: &Fleet) -> String {
     let folder = &fleet.folder;
     format!(
@@ -207,7 +207,7 @@ pub(super) fn how_to_go_on(fleet: &Fleet) -> String {
     )
 }
 
-/// After the waiting: the report, and what is left.
+/// Ends the waiting: writes the report, and says what is left.
 pub(super) fn finish(folder: &Folder, fleet: &Fleet, end: End, json: bool) -> anyhow::Result<Exit> {
     match end {
         End::Settled | End::Stuck => {}

@@ -14,12 +14,12 @@ use web::load::{Outcome, Times};
 /// What HdrHistogram's tools show of a maximum is in ms where values are in ns.
 const NS_PER_MS: f64 = 1e6;
 
-/// Whether a file that was asked for is standard output.
+/// Reports whether a file that was asked for is standard output.
 pub(super) fn is_stdout(file: &Path) -> bool {
     file == Path::new("-")
 }
 
-/// Where a file that was asked for goes; it is written although the load was interrupted.
+/// Returns where a file that was asked for goes; it is written although the load was interrupted.
 pub(super) fn place(
     path: Option<&Path>,
     flag: &'static str,
@@ -28,7 +28,7 @@ pub(super) fn place(
     path.map(open).transpose().context(flag)
 }
 
-/// The times as curves of what was answered within each.
+/// Returns the times as curves of what was answered within each.
 pub(super) fn curves(outcome: &Outcome) -> LoadCurves {
     LoadCurves {
         response: curve(&outcome.response),

@@ -82,7 +82,7 @@ pub(crate) mod tests {
     use super::*;
     use model::{Arrivals, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes, Network};
 
-    /// A result in which nothing happened.
+    /// Returns a result in which nothing happened.
     pub(crate) fn result() -> LoadResult {
         let plan = LoadPlan {
             url: "http://127.0.0.1:1/".into(),

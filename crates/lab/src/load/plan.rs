@@ -26,7 +26,7 @@ pub(super) struct Asked {
     pub(super) seed: u64,
 }
 
-/// The plan for a command line, checked as far as the command knows.
+/// Returns the plan for a command line, checked as far as the command knows.
 pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
     let target = Target::of(&args.url)?;
     if target.is_remote()? {
@@ -80,7 +80,7 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
     Ok(Asked { plan, body, seed })
 }
 
-/// Whether connections last is a flag's matter: the header follows from it.
+/// Reports whether connections last is a flag's matter: the header follows from it.
 fn check_connection(args: &LoadArgs) -> anyhow::Result<()> {
     let right = if args.no_keep_alive { "close" } else { "keep-alive" };
     let mut given = args.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("connection"));
@@ -92,7 +92,7 @@ fn check_connection(args: &LoadArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Who asks another machine must say so, how fast, and for how long.
+/// Checks that a load on another machine is allowed, and has a rate and a duration.
 fn check_remote(args: &LoadArgs, host: &str) -> anyhow::Result<()> {
     let limit = if args.find_knee { args.time_budget } else { args.duration };
     let flag = if args.find_knee { "--time-budget" } else { "--duration" };

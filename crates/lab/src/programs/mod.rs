@@ -18,7 +18,7 @@ use store::Beside;
 /// The experiment that takes them.
 const TAKES: &str = experiments::OF_PROGRAMS;
 
-/// After so many instructions a program is stopped, unless the command line says otherwise.
+/// The instructions after which a program is stopped, unless the command line says otherwise.
 const INSTRUCTIONS: u64 = 10_000_000;
 
 /// Begins the session of `scruple run`: of the catalog, or of programs of the user's.
@@ -54,7 +54,7 @@ pub(crate) fn begin(args: &RunArgs) -> anyhow::Result<Session> {
     Ok(session)
 }
 
-/// What was built, and what was asked to be seen.
+/// Writes the programs that were built, and the traces that were asked for.
 fn write_beside(session: &Session, programs: &[Program], args: &RunArgs) -> anyhow::Result<()> {
     use std::io::Write;
     for Program { file, content, .. } in programs.iter().filter(|it| it.origin.is_some()) {
@@ -71,7 +71,7 @@ fn write_beside(session: &Session, programs: &[Program], args: &RunArgs) -> anyh
     Ok(())
 }
 
-/// The programs that the command line names; none if it names none.
+/// Returns the programs that the command line names; none if it names none.
 fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
     let flag = match (args.elf.is_empty(), args.rebuild) {
         (false, true) => bail!("--elf and --rebuild name different programs; give one of them"),
@@ -125,7 +125,7 @@ fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
     std::path::absolute(path).with_context(|| format!("--elf {:?} is no path", path.display()))
 }
 
-/// A path as text, as it stands in the manifest.
+/// Returns a path as text, as it stands in the manifest.
 fn text(path: &Path) -> anyhow::Result<String> {
     let Some(text) = path.to_str() else {
         bail!("--elf {}: its name is no text in UTF-8; rename it", path.display());

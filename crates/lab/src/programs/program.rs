@@ -49,7 +49,7 @@ pub(super) fn look(
     })
 }
 
-/// Somebody asked to stop before there is a session.
+/// Returns the error of a command that was asked to stop before its session began.
 pub(super) fn interrupted() -> anyhow::Error {
     std::io::Error::other(crate::destination::Stopped).into()
 }

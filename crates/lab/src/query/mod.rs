@@ -87,7 +87,7 @@ enum Question<'a> {
     File(&'a Path),
 }
 
-/// The folders, and the question.
+/// Returns the folders, and the question.
 fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], Question<'_>)> {
     if let Some(file) = &args.file {
         return Ok((&args.words, Question::File(file)));
@@ -127,7 +127,7 @@ impl Question<'_> {
     }
 }
 
-/// The sessions of all folders, each once.
+/// Returns the sessions of all folders, each once.
 fn sessions(folders: &[OsString]) -> anyhow::Result<Vec<PathBuf>> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     for folder in folders {
@@ -145,8 +145,8 @@ fn sessions(folders: &[OsString]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A folder that is gone afterwards: where the tables are kept, if they are, so that a table gets its
-/// place there at once.
+/// Returns a folder that is gone afterwards: where the tables are kept, if they are, so that a table gets
+/// its place there at once.
 fn scratch(keep: Option<&Path>) -> anyhow::Result<Scratch> {
     let Some(keep) = keep else {
         return Scratch::create("query");
@@ -162,7 +162,7 @@ fn scratch(keep: Option<&Path>) -> anyhow::Result<Scratch> {
 /// Lists the tables.
 fn schema(words: &[OsString]) -> anyhow::Result<Exit> {
     if words.is_empty() {
-        ui::people(&columns::told(None))?;
+        ui::people(&columns::listed(None))?;
         return Ok(Exit::Done);
     }
     let mut factors: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -176,6 +176,6 @@ fn schema(words: &[OsString]) -> anyhow::Result<Exit> {
             }
         }
     }
-    ui::people(&columns::told(Some(&factors)))?;
+    ui::people(&columns::listed(Some(&factors)))?;
     Ok(Exit::Done)
 }

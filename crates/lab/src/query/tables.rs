@@ -130,7 +130,7 @@ impl Making<'_> {
         self.export(dir, &called, kept)
     }
 
-    /// A name of its own for each session: two machines may both have one called "base".
+    /// Returns a name of its own for each session: two machines may both have one called "base".
     fn called(&mut self, manifest: &Manifest) -> String {
         let name = &manifest.session;
         let mut called = name.clone();
@@ -217,8 +217,8 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Where DuckDB puts a table: in the scratch, from where a kept one is given its place when it is
-    /// whole.
+    /// Returns where DuckDB puts a table: in the scratch, from where a kept one is given its place when it
+    /// is whole.
     fn made(&self, waiting: &Waiting) -> PathBuf {
         match waiting.to.file_name() {
             Some(name) => self.scratch.path().join(name),
@@ -236,7 +236,7 @@ impl Making<'_> {
             let other = entry.file_name();
             let other = other.to_str().filter(|it| is_kept(it) && *it != name);
             if other.is_some_and(|it| it[..DIGITS] == name[..DIGITS]) {
-                // It is unused; whoever cannot remove it loses room on the disk and nothing else.
+                // It is unused; if it cannot be removed, it only takes space on the disk.
                 let _ = std::fs::remove_file(entry.path());
             }
         }
@@ -247,14 +247,14 @@ fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| file.len())
 }
 
-/// What gives the columns that are no texts their types.
+/// Returns what gives the columns that are no texts their types.
 fn types() -> String {
     let typed = TRIALS.iter().filter(|it| it.kind != "VARCHAR" && it.name != FACTORS);
     let casts = typed.map(|it| format!("CAST({} AS {}) AS {0}", it.name, it.kind));
     casts.collect::<Vec<_>>().join(", ")
 }
 
-/// What changes when a session does: the length and the last change of its two files.
+/// Returns what changes when a session does: the length and the last change of its two files.
 fn state(dir: &Path) -> anyhow::Result<String> {
     let files = [store::MANIFEST_FILE, store::TRIALS_FILE];
     let of = |name: &str| {
@@ -266,7 +266,8 @@ fn state(dir: &Path) -> anyhow::Result<String> {
     Ok(files.iter().map(|name| of(name)).collect::<anyhow::Result<Vec<_>>>()?.join(" "))
 }
 
-/// Where the table of a session in this state is kept: the name says which session, and which state.
+/// Returns where the table of a session in this state is kept: the name says which session, and which
+/// state.
 fn kept(keep: &Path, dir: &Path, state: &str, called: &str) -> anyhow::Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let dir = std::fs::canonicalize(dir)?;
@@ -279,7 +280,7 @@ fn kept(keep: &Path, dir: &Path, state: &str, called: &str) -> anyhow::Result<Pa
     Ok(keep.join(format!("{which}-{state}{ENDING}")))
 }
 
-/// Whether a file has a name that only a kept table has.
+/// Reports whether a file has a name that only a kept table has.
 fn is_kept(name: &str) -> bool {
     let hashes = name.strip_suffix(ENDING).and_then(|it| it.split_once('-'));
     let is_hash = |it: &str| it.len() == DIGITS && it.bytes().all(|b| b.is_ascii_hexdigit());

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Study);
 
-/// How long a quick study measures at most, unless told otherwise, in seconds: it compares a few
+/// How long a quick study measures at most, without --time-budget, in seconds: it compares a few
 /// programs, not a catalog.
 const QUICK_BUDGET_S: u64 = 30;
 
@@ -43,8 +43,8 @@ fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow:
     let mut designs = designs;
     if let Some(share) = &args.detect {
         let detect = |design| study::detect(design, share);
-        let told = designs.iter_mut().try_for_each(detect);
-        told.map_err(|what| anyhow::anyhow!("--detect: {what}"))?;
+        let set = designs.iter_mut().try_for_each(detect);
+        set.map_err(|what| anyhow::anyhow!("--detect: {what}"))?;
     }
     let budget_s = if profile == Profile::Quick { QUICK_BUDGET_S } else { profile.budget_s() };
     let mut plan = Plan::of_designs(PURPOSE, designs, profile, &args.plan, budget_s)?;
@@ -52,7 +52,7 @@ fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow:
     Ok(plan)
 }
 
-/// What is to be measured, and the file that says so, as an absolute path.
+/// Returns what is to be measured, and the file that says so, as an absolute path.
 fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
     if let Some(dir) = &args.from {
         let manifest = store::open(dir)?.manifest;
@@ -104,7 +104,7 @@ fn say_what_has_changed(manifest: &Manifest) {
     }
 }
 
-/// Whether a command line sets how narrow the intervals are to be, or takes it from a session.
+/// Reports whether a command line sets how narrow the intervals are to be, or takes it from a session.
 fn asks_for_a_width(command: &[String]) -> bool {
     let option = |word: &String| word.split('=').next().unwrap_or_default().to_string();
     command.iter().map(option).any(|option| ["--detect", "--from"].contains(&option.as_str()))

@@ -53,7 +53,7 @@ pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
     Ok(if tally.is_complete() { Exit::Done } else { Exit::Incomplete })
 }
 
-/// A file gets no colours.
+/// Returns a file gets no colours.
 fn plain(text: &str) -> String {
     anstream::adapter::strip_str(text.trim_end()).to_string()
 }

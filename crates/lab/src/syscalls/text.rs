@@ -55,7 +55,7 @@ fn ending(tally: &Tally) -> String {
     }
 }
 
-/// How each thread and process was made; those that one program made alike are one entry.
+/// Writes how each thread and process was made; those that one program made alike are one entry.
 fn makings(out: &mut String, made: &[Made], width: usize) {
     if made.is_empty() {
         return;
@@ -81,7 +81,7 @@ fn makings(out: &mut String, made: &[Made], width: usize) {
     }
 }
 
-/// `12, 13, 14`, or `12 … 99` for many.
+/// Writes `12, 13, 14`, or `12 … 99` for many.
 fn numbers(of: &Numbers) -> String {
     match of.first.as_slice() {
         [first, ..] if of.first.len() > NUMBERS_MAX => format!("{first} … {}", of.last),
@@ -126,7 +126,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
-/// A row of the table: what does not fit goes to lines of its own.
+/// Returns a row of the table: what does not fit goes to lines of its own.
 fn wrapped_columns(line: &str, width: usize) -> Vec<String> {
     if line.chars().count() <= width {
         return vec![line.to_string()];
