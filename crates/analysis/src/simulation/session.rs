@@ -3,8 +3,8 @@
 
 use super::machine::{MACHINES, Machine, Plan, Session, summary};
 use super::*;
-use crate::holm::FAMILY_ERROR;
-use crate::tail::binomial_at_most;
+use crate::stats::holm::FAMILY_ERROR;
+use crate::stats::tail::binomial_at_most;
 use model::{Record, Verdict};
 
 /// Two names of the same treatment, for each of so many kinds of work.
