@@ -2,10 +2,10 @@
 
 use crate::stats::floor::minimum_detectable;
 
-/// The smallest relative difference between two treatments that `blocks` blocks will find with
+/// Returns the smallest relative difference between two treatments that `blocks` blocks will find with
 /// 80 % power, if they are like those of the ratio whose estimate this is: the scatter of one
 /// block is the standard error of the ratio's logarithm times the root of its blocks, and the
-/// error of so many more blocks falls with their root ([`minimum_detectable`]; where blocks drift
+/// error of more blocks falls with their root ([`minimum_detectable`]; where blocks drift
 /// it falls more slowly, so that a floor far away is a hope and a near one a forecast).
 ///
 /// `None` without a standard error, where all blocks agreed to the last digit, or for fewer than

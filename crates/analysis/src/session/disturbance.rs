@@ -50,8 +50,8 @@ pub(crate) fn cpu_ns(counters: &Counters) -> Option<u64> {
     Some(counters.user_ns?.saturating_add(counters.system_ns?))
 }
 
-/// The share of a trial's wall clock, 0 to 1, in which it wanted a CPU and others had it, or a quota
-/// kept it from it.
+/// Returns the share of a trial's wall clock, 0 to 1, in which it wanted a CPU and others had it, or a
+/// quota kept it from it.
 ///
 /// The measure is what is missing: work that needs nothing but one CPU and has it for itself uses
 /// as much CPU time as time passes. Three things bound it, so that no other lack is mistaken for
@@ -66,7 +66,7 @@ pub(crate) fn cpu_ns(counters: &Counters) -> Option<u64> {
 ///   queued behind *each other*: their own queue is their treatment, not a disturbance. Nor does
 ///   a neighbour on another CPU take anything from a pinned trial.
 ///
-/// `None` where the kernel told too little: where the trial worked on several CPUs at once, whose
+/// `None` where the kernel reported too little: where the trial worked on several CPUs at once, whose
 /// number the record does not tell; and where it waited for storage, since the kernel's own
 /// threads then work for it and count as others.
 pub(crate) fn lost_share(record: &Record) -> Option<f64> {
@@ -91,8 +91,8 @@ pub(crate) fn lost_share(record: &Record) -> Option<f64> {
     Some((lost / wall).clamp(0.0, 1.0))
 }
 
-/// How long those who used the CPU time stood in a run queue: the trial's own threads, or those of a
-/// user's program where enough of it was seen (`queue_wait_ns` among its numbers). `None` where the
+/// Returns how long those who used the CPU time stood in a run queue: the trial's own threads, or those of
+/// a user's program where enough of it was seen (`queue_wait_ns` among its numbers). `None` where the
 /// kernel does not tell.
 fn queue_wait_ns(record: &Record, used: f64) -> Option<f64> {
     let measured = record.measured.as_ref()?;
@@ -104,7 +104,7 @@ fn queue_wait_ns(record: &Record, used: f64) -> Option<f64> {
     Some(seen.values.iter().sum::<i64>().max(0) as f64)
 }
 
-/// The CPU time of a trial as a share of the time in which others left it a CPU: about 1 for work
+/// Returns the CPU time of a trial as a share of the time in which others left it a CPU: about 1 for work
 /// that needs nothing but a CPU, less where it waits for something else. `wall` and `twin` are the
 /// trial's elapsed time and its CPU time as a response has them; the smaller of their share and that
 /// of the whole timed region counts. `None` where others disturbed the trial and the kernel does not
@@ -121,13 +121,13 @@ pub(crate) fn share_on_cpu(record: &Record, wall: f64, twin: f64) -> Option<f64>
     share.is_finite().then_some(share)
 }
 
-/// Whether a trial moved blocks and gave its CPU up meanwhile.
+/// Reports whether a trial moved blocks and gave its CPU up meanwhile.
 fn waits_for_storage(counters: &Counters) -> bool {
     let some = |count: Option<u64>| count.is_some_and(|count| count > 0);
     some(counters.voluntary_switches) && (some(counters.blocks_in) || some(counters.blocks_out))
 }
 
-/// Whether CPU time can stand in for elapsed time: the trial worked on one CPU at a time.
+/// Reports whether CPU time can stand in for elapsed time: the trial worked on one CPU at a time.
 pub(crate) fn one_cpu(record: &Record) -> bool {
     let Some(measured) = &record.measured else {
         return false;
@@ -140,12 +140,12 @@ pub(crate) fn one_cpu(record: &Record) -> bool {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Disturbed {
     pub(crate) bad: usize,
-    /// Of so many that can be judged ([`lost_share`]).
+    /// Of this number that can be judged ([`lost_share`]).
     pub(crate) of: usize,
 }
 
 impl Disturbed {
-    /// Those of two samples together.
+    /// Returns those of two samples together.
     pub(crate) fn and(self, other: Disturbed) -> Self {
         Disturbed { bad: self.bad + other.bad, of: self.of + other.of }
     }
@@ -162,19 +162,19 @@ impl Disturbed {
         self.bad > 0 && self.bad as f64 >= least * self.of as f64
     }
 
-    /// Whether they are so many that the centre cannot be trusted.
+    /// Reports whether they are too many for the centre to be trusted.
     pub(crate) fn breaks(self) -> bool {
         self.from(DISTURBED_TRIALS)
     }
 
-    /// Whether they are so many that the centre moves by more than its interval bears, if the
+    /// Reports whether they are enough for the centre to move by more than its interval bears, if the
     /// other side of a comparison was left alone.
     pub(crate) fn shifts(self) -> bool {
         self.from(DISTURBED_TRIALS.min(SHIFTED_TRIALS / (self.of as f64).sqrt()))
     }
 }
 
-/// Whether so many of these trials were disturbed that their centre cannot be trusted.
+/// Reports whether too many of these trials were disturbed for their centre to be trusted.
 pub(crate) fn disturbed(records: &[&Record]) -> bool {
     Disturbed::among(records).breaks()
 }

@@ -128,7 +128,7 @@ impl Evidence {
         Some((located.beyond(self.scaled(boundary)), located.samples))
     }
 
-    /// A number on the scale on which the interval was formed.
+    /// Returns a number on the scale on which the interval was formed.
     fn scaled(&self, number: f64) -> f64 {
         match self {
             // Of a boundary at or below 0 the logarithm is infinitely far: no ratio is there.
@@ -144,10 +144,10 @@ impl Evidence {
         self.floor_by(minimum_detectable)
     }
 
-    /// The same for one of `verdicts` that share their error, even if no other of them is decided: the
-    /// distance at which its sign test reaches the first step of [`crate::holm()`], and 0.84 standard
-    /// errors more, so that 80 % of sessions reach it. `None` where so few blocks cannot, however
-    /// large the difference.
+    /// Returns the same for one of `verdicts` that share their error, even if no other of them is decided:
+    /// the distance at which its sign test reaches the first step of [`crate::holm()`], and 0.84 standard
+    /// errors more, so that 80 % of sessions reach it. `None` where so few blocks cannot, however large
+    /// the difference.
     pub(crate) fn floor_among(&self, verdicts: usize) -> Option<f64> {
         let limit = limit(verdicts.max(1));
         match self {
@@ -163,7 +163,7 @@ impl Evidence {
         }
     }
 
-    /// The same as [`Evidence::floor`] with ten times the blocks (of a frequency: ten times the
+    /// Returns the same as [`Evidence::floor`] with ten times the blocks (of a frequency: ten times the
     /// trials), if these are independent of each other and like those measured.
     pub(crate) fn floor_in_ten_times(&self) -> Option<f64> {
         let least = |error, blocks| minimum_detectable_in(TEN_TIMES, error, blocks);

@@ -19,10 +19,10 @@ use crate::stats::order::median;
 use crate::stats::tail::TEN_TIMES;
 use model::ResponseFloor;
 
-/// About so many pairs make up a floor: all there are among 10 treatments.
+/// About this number of pairs makes up a floor: all there are among 10 treatments.
 const PAIRS: usize = 45;
 
-/// One for each response that was measured, in the design's order.
+/// Returns one for each response that was measured, in the design's order.
 pub(crate) fn floors(table: &Table<'_>) -> Vec<ResponseFloor> {
     let measured = |name: &str| {
         table.treatments().into_iter().any(|treatment| !table.trials(name, treatment).is_empty())
@@ -55,7 +55,7 @@ fn floor_of(table: &Table<'_>, response: &str) -> ResponseFloor {
     }
 }
 
-/// Pairs of so many things: all of them where these are few, else about [`PAIRS`], in which each
+/// Returns pairs of this number of things: all of them where these are few, else about [`PAIRS`], in which each
 /// thing stands equally often.
 fn pairs(count: usize) -> Vec<(usize, usize)> {
     if count * count.saturating_sub(1) / 2 <= PAIRS {
@@ -70,7 +70,7 @@ fn pairs(count: usize) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// The log-ratios of two treatments in the blocks that have both.
+/// Returns the log-ratios of two treatments in the blocks that have both.
 fn log_ratios(one: &ByBlock, other: &ByBlock) -> Vec<f64> {
     one.iter().filter_map(|(block, value)| Some(value - other.get(block)?)).collect()
 }
@@ -89,7 +89,7 @@ mod tests {
         found.into_iter().find(|floor| floor.response == "task_ns").unwrap()
     }
 
-    /// A drift of a factor of 2 a block, and noise that differs from treatment to treatment.
+    /// Returns a drift of a factor of 2 a block, and noise that differs from treatment to treatment.
     fn noisy(blocks: u32, levels: &[&str]) -> Vec<Record> {
         let value = |block: u32, place: usize| {
             let noise = (block as usize * 7 + place * 5 + place * block as usize) % 11;

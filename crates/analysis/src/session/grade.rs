@@ -3,13 +3,13 @@
 use crate::session::sample::Table;
 use model::{Grade, Quantity, Record, Response, Treatment};
 
-/// The grade of a number, and what would raise it; empty at the highest.
+/// Returns the grade of a number, and what would raise it; empty at the highest.
 ///
 /// * [`Grade::Pmu`]: all completed trials behind it carry counters of the processor, of which one
 ///   at least counted.
 /// * [`Grade::Software`]: the number itself is kept by software (its unit is a count or bytes, or it
 ///   is a frequency of events); or each completed trial behind it checked that its treatment was
-///   realised, and all those checks held. What is computed is of this grade, too, and nothing
+///   realised, and all those checks held. What is computed is also of this grade, and nothing
 ///   raises it: no counter of this machine's counts what another would do. A check that only asks whether the trial had the CPUs it
 ///   wanted does not count: it says that the machine was free, not what the mechanism did.
 /// * [`Grade::Timing`]: neither. What was timed is believed to be what its name says.
@@ -86,7 +86,7 @@ mod tests {
         Check { name: "switches per hop".into(), seen, low: 0.9, high: 1.1, wants_cpus }
     }
 
-    /// Trials of two treatments with these checks each.
+    /// Returns trials of two treatments with these checks each.
     fn records(checks: &[Check]) -> Vec<Record> {
         let with = |mut record: Record| {
             record.measured.as_mut().unwrap().checks = checks.to_vec();

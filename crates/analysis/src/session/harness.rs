@@ -4,7 +4,7 @@ use crate::session::outcomes::leaking_trials;
 use crate::stats::order::median;
 use model::{Harness, Record};
 
-/// The instrument's cost over all trials with a record: medians of times, shares of sums.
+/// Returns the instrument's cost over all trials with a record: medians of times, shares of sums.
 pub(crate) fn harness(records: &[Record]) -> Harness {
     let all: Vec<&Record> = records.iter().collect();
     Harness {
@@ -24,7 +24,7 @@ fn median_ns(values: impl Iterator<Item = u64>) -> Option<u64> {
     median(&values).map(|value| value.round() as u64)
 }
 
-/// The first of two times as a share of the second, over the trials that tell both.
+/// Returns the first of two times as a share of the second, over the trials that tell both.
 fn share(records: &[Record], times: impl Fn(&Record) -> Option<(u64, u64)>) -> Option<f64> {
     let (mut part_ns, mut whole_ns) = (0.0, 0.0);
     for (part, whole) in records.iter().filter_map(times) {

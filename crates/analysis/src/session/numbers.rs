@@ -44,22 +44,22 @@ pub struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    /// The trials of `design` among the records.
+    /// Returns the trials of `design` among the records.
     pub fn new(design: &'a Design, records: &'a [Record]) -> Self {
         Numbers { table: Table::new(design, records.iter()), controls: RefCell::default() }
     }
 
-    /// The treatments that have a record, in order.
+    /// Returns the treatments that have a record, in order.
     pub fn treatments(&self) -> Vec<&'a Treatment> {
         self.table.treatments()
     }
 
-    /// All records of a treatment, whatever their outcome, in the order of the session.
+    /// Returns all records of a treatment, whatever their outcome, in the order of the session.
     pub fn records(&self, treatment: &Treatment) -> &[&'a Record] {
         self.table.records(treatment)
     }
 
-    /// What a trial of this experiment says of a response.
+    /// Returns what a trial of this experiment says of a response.
     pub fn of(&self, record: &Record, response: &str) -> Number {
         let found = observations(record, response);
         let count = found.len() as u64;
@@ -73,7 +73,7 @@ impl<'a> Numbers<'a> {
         Number { measured, value, observations: count, operations }
     }
 
-    /// The observations of a completed trial, in the order in which they were made. Where no
+    /// Returns the observations of a completed trial, in the order in which they were made. Where no
     /// series holds the response, a count that the kernel kept is one observation.
     pub fn observations(&self, record: &Record, response: &str) -> Vec<Observation> {
         let found: Vec<Observation> = raw_observations(record, response)

@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 /// The most treatments that are named with one way of ending.
 const TREATMENTS_NAMED: usize = 8;
 
-/// The most ways of ending, and failed checks, that are told apart. Each becomes a warning, and a
+/// The most ways of ending, and failed checks, that are listed one by one. Each becomes a warning, and a
 /// trial that puts a number into its reason would have as many reasons as trials.
 const KINDS_TOLD: usize = 32;
 
-/// The word for an outcome, and its reason where there is one.
+/// Returns the word for an outcome, and its reason where there is one.
 pub fn words(outcome: &Outcome) -> (&'static str, String) {
     let when = |phase: Phase| match phase {
         Phase::SettingUp => "while setting up",
@@ -31,8 +31,8 @@ pub fn words(outcome: &Outcome) -> (&'static str, String) {
     }
 }
 
-/// A reason with "…" for each number that has a fraction. Such a number was measured, and is another
-/// in each trial that gives the same reason; whole ones (a signal, a number of CPUs) tell reasons
+/// Returns a reason with "…" for each number that has a fraction. Such a number was measured, and is
+/// another in each trial that gives the same reason; whole ones (a signal, a number of CPUs) tell reasons
 /// apart.
 pub(crate) fn without_fractions(reason: &str) -> String {
     let mut out = String::new();
@@ -54,7 +54,7 @@ pub(crate) fn without_fractions(reason: &str) -> String {
     out + rest
 }
 
-/// How trials ended, the commonest first.
+/// Returns how trials ended, the commonest first.
 pub(crate) fn outcomes(records: &[&Record]) -> Vec<OutcomeCount> {
     type Group<'a> = (Option<String>, BTreeMap<&'a Treatment, u64>);
     let mut groups: BTreeMap<(&str, String), Group<'_>> = BTreeMap::new();
@@ -83,7 +83,7 @@ pub(crate) fn outcomes(records: &[&Record]) -> Vec<OutcomeCount> {
     counts
 }
 
-/// Ways of ending that are too many to be told apart: one for each outcome.
+/// Ways of ending that are too many to be listed: one for each outcome.
 fn together(counts: Vec<OutcomeCount>) -> impl Iterator<Item = OutcomeCount> {
     let mut sums: BTreeMap<String, OutcomeCount> = BTreeMap::new();
     for count in counts {
@@ -102,7 +102,7 @@ fn together(counts: Vec<OutcomeCount>) -> impl Iterator<Item = OutcomeCount> {
     sums.into_values()
 }
 
-/// Manipulation checks that failed, by name, with the number of trials in which they did.
+/// Returns the manipulation checks that failed, by name, with the number of trials in which they did.
 pub(crate) fn failed_checks(records: &[&Record]) -> Vec<(String, u64)> {
     let mut failed: BTreeMap<&str, u64> = BTreeMap::new();
     for record in records {
@@ -122,14 +122,14 @@ pub(crate) fn failed_checks(records: &[&Record]) -> Vec<(String, u64)> {
     let mut often: Vec<u64> = failed.values().copied().collect();
     often.sort_unstable_by(|a, b| b.cmp(a));
     let least = often.get(KINDS_TOLD).map_or(0, |first_left_out| first_left_out + 1);
-    let (told, rarer): (Vec<_>, Vec<_>) =
+    let (described, rarer): (Vec<_>, Vec<_>) =
         failed.into_iter().partition(|(_, trials)| *trials >= least);
     let rarer: u64 = rarer.into_iter().map(|(_, trials)| trials).sum();
     let rest = (rarer > 0).then(|| ("checks that failed more rarely".to_string(), rarer));
-    told.into_iter().map(|(name, trials)| (name.to_string(), trials)).chain(rest).collect()
+    described.into_iter().map(|(name, trials)| (name.to_string(), trials)).chain(rest).collect()
 }
 
-/// The tags that occur, each with the number of trials.
+/// Returns the tags that occur, each with the number of trials.
 pub(crate) fn tag_counts<'a>(
     tagger: &Tagger,
     records: impl IntoIterator<Item = &'a Record>,
@@ -143,7 +143,7 @@ pub(crate) fn tag_counts<'a>(
     counts.into_iter().map(|(tag, trials)| (tag.to_string(), trials)).collect()
 }
 
-/// What a reader must know before the numbers of one experiment, the worst first: trials that did
+/// Returns what a reader must know before the numbers of one experiment, the worst first: trials that did
 /// not complete, checks that failed, a disturbed wall clock where one is read, left-over processes,
 /// too few blocks.
 pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> Vec<String> {
@@ -195,13 +195,13 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
     warnings
 }
 
-/// Whether anything that is measured is read from a clock. An experiment that only counts does not
+/// Reports whether anything that is measured is read from a clock. An experiment that only counts does not
 /// mind what others took of it. Of a unit that a study's author named nothing is known.
 fn is_timed(design: &Design) -> bool {
     design.responses.iter().any(|response| !response.is_counted())
 }
 
-/// Whether the failed checks of that name are of the kind that others can make fail.
+/// Reports whether the failed checks of that name are of the kind that others can make fail.
 fn wants_cpus(records: &[&Record], name: &str) -> bool {
     let checks = records.iter().filter_map(|record| record.measured.as_ref());
     let mut failed = checks.flat_map(|measured| &measured.checks).filter(|c| !c.holds());
@@ -212,7 +212,7 @@ fn blocks_words(blocks: usize) -> String {
     format!("{blocks} block{}", if blocks == 1 { "" } else { "s" })
 }
 
-/// Completed trials that left processes behind.
+/// Returns the completed trials that left processes behind.
 pub(crate) fn leaking_trials(records: &[&Record]) -> u64 {
     let leaks = |record: &&&Record| matches!(record.outcome, Outcome::Completed { leaked: 1.. });
     records.iter().filter(leaks).count() as u64
@@ -224,7 +224,7 @@ mod tests {
     use crate::fixture::{Trial, task};
     use model::{Check, Unit};
 
-    /// A design with a clock and a count.
+    /// Returns a design with a clock and a count.
     fn timed() -> Design {
         let response = |name: &str, unit| model::Response {
             name: name.into(),
@@ -353,11 +353,14 @@ mod tests {
             vec![check("overlap", 0.5), check("overlap", 0.6), check("switches", 1.0)];
         let good = task(1, "thread", "1", 5).record();
         assert_eq!(failed_checks(&[&bad, &bad, &good]), vec![("overlap".to_string(), 2)]);
-        let told = warnings(&timed(), &[&bad, &good], 9);
-        assert_eq!(told, vec!["check \"overlap\" failed in 1 of 2 trials: others had the CPUs"]);
+        let described = warnings(&timed(), &[&bad, &good], 9);
+        assert_eq!(
+            described,
+            vec!["check \"overlap\" failed in 1 of 2 trials: others had the CPUs"]
+        );
         bad.measured.as_mut().unwrap().checks = vec![check("switches", 0.0)];
-        let told = warnings(&timed(), &[&bad, &good], 9);
-        assert_eq!(told, vec!["check \"switches\" failed in 1 of 2 trials"]);
+        let described = warnings(&timed(), &[&bad, &good], 9);
+        assert_eq!(described, vec!["check \"switches\" failed in 1 of 2 trials"]);
     }
 
     #[test]
@@ -365,9 +368,9 @@ mod tests {
         let loud = Trial::new(0).wall(100).cpu(50).foreign(50).switches(1).record();
         let mut leaky = Trial::new(1).wall(100).cpu(100).record();
         leaky.outcome = Outcome::Completed { leaked: 2 };
-        let told = warnings(&timed(), &[&loud, &leaky], 6);
+        let described = warnings(&timed(), &[&loud, &leaky], 6);
         assert_eq!(
-            told,
+            described,
             vec![
                 "others took more than 5 % of the wall clock of 1 of 2 trials",
                 "1 trial left processes behind, which were killed",
@@ -375,7 +378,7 @@ mod tests {
         );
         let mut counted = timed();
         counted.responses.retain(|response| response.unit == Unit::Count);
-        assert_eq!(warnings(&counted, &[&loud, &leaky], 6), told[1..]);
+        assert_eq!(warnings(&counted, &[&loud, &leaky], 6), described[1..]);
         let tagger = Tagger::default();
         assert_eq!(tag_counts(&tagger, [&loud, &leaky]), vec![("preempted".into(), 1)]);
         assert_eq!(warnings(&timed(), &[&leaky], 1)[1], "1 block: an interval needs 2 at least");

@@ -19,7 +19,7 @@ pub(crate) const FOREIGN_SHARE: f64 = 0.10;
 /// cent.
 pub(crate) const SLOW_CLOCK: f64 = 1.05;
 
-/// So many trials with a calibration make a median that one of them cannot move.
+/// This number of trials with a calibration makes a median that one of them cannot move.
 const REFERENCE_TRIALS: usize = 5;
 
 /// Something that happened to a trial.
@@ -48,7 +48,7 @@ pub enum Tag {
 }
 
 impl Tag {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order in which they are shown.
     pub const ALL: [Tag; 8] = [
         Tag::Preempted,
         Tag::StolenFrom,
@@ -60,7 +60,7 @@ impl Tag {
         Tag::Paused,
     ];
 
-    /// What it is called.
+    /// Returns what it is called.
     pub fn name(self) -> &'static str {
         match self {
             Tag::Preempted => "preempted",
@@ -74,7 +74,7 @@ impl Tag {
         }
     }
 
-    /// Whether a completed trial has it; `None` where the kernel did not tell, and for
+    /// Reports whether a completed trial has it; `None` where the kernel did not tell, and for
     /// [`Tag::SlowClock`], which only the other trials of the session can tell ([`Tagger`]).
     pub fn of(self, record: &Record) -> Option<bool> {
         let counters = &record.measured.as_ref()?.counters;
@@ -96,7 +96,7 @@ impl Tag {
         }
     }
 
-    /// The tag that a response such as `tag_preempted_count` counts.
+    /// Returns the tag that a response such as `tag_preempted_count` counts.
     pub(crate) fn counted_by(response: &str) -> Option<Tag> {
         let name = response.strip_prefix("tag_")?.strip_suffix("_count")?;
         Tag::ALL.into_iter().find(|tag| tag.name().replace(' ', "_") == name)
@@ -149,7 +149,7 @@ impl Tagger {
         Tagger { references, shortest, exact: exact.map(|design| design.id.clone()).collect() }
     }
 
-    /// How long the loop took before and after a trial, as multiples of its ordinary time there;
+    /// Returns how long the loop took before and after a trial, as multiples of its ordinary time there;
     /// `None` without a calibration or a reference.
     pub fn clock(&self, record: &Record) -> Option<[f64; 2]> {
         let Calibration { before_ns, after_ns } = calibration(record)?;
@@ -157,17 +157,17 @@ impl Tagger {
         Some([before_ns, after_ns].map(|ns| ns as f64 / reference))
     }
 
-    /// The tags of a trial, in the order of [`Tag::ALL`]; none for one that did not complete.
+    /// Returns the tags of a trial, in the order of [`Tag::ALL`]; none for one that did not complete.
     pub fn tags(&self, record: &Record) -> Vec<Tag> {
         Tag::ALL.into_iter().filter(|tag| self.has(*tag, record)).collect()
     }
 
-    /// Whether a trial has any tag.
+    /// Reports whether a trial has any tag.
     pub fn is_tagged(&self, record: &Record) -> bool {
         Tag::ALL.into_iter().any(|tag| self.has(tag, record))
     }
 
-    /// Whether a trial's clock is slow if its reference is the shortest there is.
+    /// Reports whether a trial's clock is slow if its reference is the shortest there is.
     fn may_be_slow(&self, record: &Record, slow: impl Fn(f64) -> bool) -> bool {
         let longer = calibration(record).map(|own| own.before_ns.max(own.after_ns) as f64);
         longer.zip(self.shortest).is_some_and(|(longer, shortest)| slow(longer / shortest))
@@ -188,12 +188,12 @@ impl Tagger {
     }
 }
 
-/// The calibration of a trial that completed.
+/// Returns the calibration of a trial that completed.
 pub(crate) fn calibration(record: &Record) -> Option<Calibration> {
     record.measured.as_ref()?.calibration
 }
 
-/// The CPUs a trial verified that it was confined to; empty for one that was not.
+/// Returns the CPUs a trial verified that it was confined to; empty for one that was not.
 fn place(record: &Record) -> &str {
     record.observed.get("affinity").map_or("", model::Name::as_str)
 }
@@ -288,7 +288,7 @@ mod tests {
         };
         let mut records: Vec<Record> = (0..6).map(|block| pinned(block, "0", 20_000)).collect();
         records.extend((0..6).map(|block| pinned(block, "8", 35_000)));
-        // Free to run anywhere: four on the fast kind, one on the slow, told from its like.
+        // Free to run anywhere: four on the fast kind, one on the slow, compared with its like.
         records.extend((0..4).map(|b| Trial::new(b).calibration(20_000, 20_000).record()));
         records.push(Trial::new(9).calibration(35_000, 35_000).record());
         let tagger = Tagger::over(&[], &records);

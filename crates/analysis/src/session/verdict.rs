@@ -78,7 +78,7 @@ pub(crate) fn lean(quantity: &Quantity, evidence: &Evidence, region: Region) -> 
     }
 }
 
-/// A region without the ends that the quantity cannot cross anyway: no ratio of positive numbers
+/// Returns a region without the ends that the quantity cannot cross anyway: no ratio of positive numbers
 /// lies below 0, no frequency above 1.
 fn crossable(quantity: &Quantity, region: Region) -> Region {
     let (least, most) = match quantity {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     const TWO: [f64; 8] = [2.0, 2.02, 1.97, 2.05, 1.99, 2.01, 1.98, 2.03];
-    /// Whether it is the p-value of eight blocks of eight.
+    /// Reports whether it is the p-value of eight blocks of eight.
     fn all_of_eight(leaning: &Leaning) -> bool {
         (leaning.p_value.unwrap() - 2.0 / 256.0).abs() < 1e-12
     }

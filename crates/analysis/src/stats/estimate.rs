@@ -3,7 +3,7 @@
 use crate::stats::interval::{median_located, student};
 use model::Estimate;
 
-/// The median over trials with its 95 % interval; `None` below 2 trials.
+/// Returns the median over trials with its 95 % interval; `None` below 2 trials.
 ///
 /// The interval is distribution-free from 6 trials up; with 2 to 5 it is that of Student's t
 /// over the logarithms ([`crate::stats::interval::median_located`]). It covers the median of the
@@ -13,7 +13,7 @@ pub fn median_estimate(values: &[f64]) -> Option<Estimate> {
     Some(median_located(values)?.estimate(|value| value))
 }
 
-/// The mean with the 95 % interval of Student's t over blocks; `None` below 2 numbers.
+/// Returns the mean with the 95 % interval of Student's t over blocks; `None` below 2 numbers.
 ///
 /// For comparison with other tools. scruple's own verdicts do not use it: one slow trial in ten
 /// on one side brought its coverage down to 60 % ([`crate::interval`]).

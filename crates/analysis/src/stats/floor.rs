@@ -2,7 +2,7 @@
 
 use crate::stats::tail::{student_800, student_975};
 
-/// The difference from the boundary that a two-sided 5 % verdict finds with 80 % power, given
+/// Returns the difference from the boundary that a two-sided 5 % verdict finds with 80 % power, given
 /// the standard error of `samples` blocks: (t₀.₉₇₅ + t₀.₈₀) standard errors with
 /// `samples − 1` degrees of freedom (Bloom, *Minimum detectable effects*, Evaluation Review 19,
 /// 1995). On the scale of the standard error; `None` below 2 samples.
@@ -13,7 +13,7 @@ pub(crate) fn minimum_detectable(standard_error: f64, samples: usize) -> Option<
     Some((student_975(samples) + student_800(samples)) * standard_error)
 }
 
-/// The same with `times` as many blocks that are like those measured: the standard error falls by
+/// Returns the same with `times` as many blocks that are like those measured: the standard error falls by
 /// the root of it, and the degrees of freedom rise.
 ///
 /// It assumes that blocks are independent. Noise that comes and goes over minutes makes

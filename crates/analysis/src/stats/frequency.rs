@@ -122,7 +122,7 @@ impl Frequency {
         }
     }
 
-    /// The same of so many or fewer, if the frequency is at least `chance`.
+    /// Returns the same of this number or fewer, if the frequency is at least `chance`.
     pub(crate) fn at_most(&self, chance: f64) -> f64 {
         match &self.units {
             None => binomial_at_most(self.point() * self.effective, self.effective, chance),
@@ -147,7 +147,7 @@ fn sum(trials: &[Tally]) -> Tally {
     })
 }
 
-/// One number between 0 and 1 per unit, whose mean is `chance` if the frequency is: the share of
+/// Returns one number between 0 and 1 per unit, whose mean is `chance` if the frequency is: the share of
 /// events, and where a unit has fewer chances than the largest, moved towards `chance` by as much.
 fn shares(units: &[Tally], chance: f64, from: fn(f64) -> f64) -> Vec<f64> {
     let most = units.iter().map(|unit| unit.chances).max().unwrap_or(1) as f64;
@@ -186,7 +186,7 @@ fn gaffke(mean: f64, numbers: &[f64]) -> f64 {
     above[0]
 }
 
-/// The share of chances that were events, with the exact interval of Clopper and Pearson: for
+/// Returns the share of chances that were events, with the exact interval of Clopper and Pearson: for
 /// chances that are known to be independent, as whole sessions are. `None` without a chance or with
 /// more events than chances.
 pub fn proportion(events: u64, chances: u64) -> Option<Estimate> {
@@ -203,7 +203,7 @@ pub fn proportion(events: u64, chances: u64) -> Option<Estimate> {
     Some(frequency.estimate())
 }
 
-/// The variance between trials of the ratio of two sums (Cochran, *Sampling Techniques*, 1977,
+/// Returns the variance between trials of the ratio of two sums (Cochran, *Sampling Techniques*, 1977,
 /// 6.13), as a multiple of p(1 − p)/n. That is taken without bias, so that trials of one chance
 /// each, which cannot differ by more than chance, give 1. Where all or none are events there is
 /// nothing that could differ, and 0 says so.
@@ -219,7 +219,7 @@ fn scatter(trials: &[Tally], all: Tally) -> f64 {
     between / (point * (1.0 - point) * chances / (chances - 1.0))
 }
 
-/// Korn and Graubard's effective number of chances: those there were, divided by the scatter, times
+/// Returns Korn and Graubard's effective number of chances: those there were, divided by the scatter, times
 /// the square of the ratio of the t quantiles for the chances and for the trials, since the scatter
 /// is known from the few trials alone. At most the number of chances: trials that happen to agree
 /// add nothing. Where none or all are events, the limit holds if chances are independent.

@@ -1,13 +1,13 @@
 //! Order statistics: quantiles and the empirical distribution.
 
-/// A copy in ascending order, without the numbers that are not finite.
+/// Returns a copy in ascending order, without the numbers that are not finite.
 pub fn sorted(values: &[f64]) -> Vec<f64> {
     let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
     sorted.sort_unstable_by(f64::total_cmp);
     sorted
 }
 
-/// The quantile at `p` (0 to 1) of numbers in ascending order: definition 7 of Hyndman and Fan
+/// Returns the quantile at `p` (0 to 1) of numbers in ascending order: definition 7 of Hyndman and Fan
 /// (*Sample quantiles in statistical packages*, The American Statistician 50, 1996), linear
 /// between the order statistics at (n − 1)p. `None` for an empty slice or a `p` outside 0..=1.
 pub fn quantile(ascending: &[f64], p: f64) -> Option<f64> {
@@ -21,14 +21,14 @@ pub fn quantile(ascending: &[f64], p: f64) -> Option<f64> {
     Some(ascending[below] + weight * (ascending[above] - ascending[below]))
 }
 
-/// The median: the middle number, or the mean of the two in the middle. `None` for an empty
+/// Returns the median: the middle number, or the mean of the two in the middle. `None` for an empty
 /// slice.
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut scratch = values.to_vec();
     median_in_place(&mut scratch)
 }
 
-/// The same, reordering the slice instead of copying it: linear in its length, since a trial may
+/// Returns the same, reordering the slice instead of copying it: linear in its length, since a trial may
 /// hold thousands of observations.
 pub(crate) fn median_in_place(values: &mut [f64]) -> Option<f64> {
     let count = values.len();
@@ -43,12 +43,12 @@ pub(crate) fn median_in_place(values: &mut [f64]) -> Option<f64> {
     Some((lower + upper) / 2.0)
 }
 
-/// The arithmetic mean; `None` for an empty slice.
+/// Returns the arithmetic mean; `None` for an empty slice.
 pub fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// The variance of a sample, with n − 1 below the line; `None` for fewer than 2 numbers.
+/// Returns the variance of a sample, with n − 1 below the line; `None` for fewer than 2 numbers.
 pub fn variance(values: &[f64]) -> Option<f64> {
     if values.len() < 2 {
         return None;
@@ -58,7 +58,7 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     Some(squares / (values.len() - 1) as f64)
 }
 
-/// The empirical distribution: each different number, ascending, with the share of numbers that
+/// Returns the empirical distribution: each different number, ascending, with the share of numbers that
 /// are not above it.
 pub fn distribution(values: &[f64]) -> Vec<(f64, f64)> {
     let ascending = sorted(values);

@@ -13,14 +13,14 @@ pub(crate) const NORMAL_975: f64 = 1.959_963_984_540_054;
 /// The 80 % quantile of the standard normal distribution.
 pub(crate) const NORMAL_800: f64 = 0.841_621_233_572_914_3;
 
-/// The 97.5 % quantile of Student's t with `count − 1` degrees of freedom, looked up because it
+/// Returns the 97.5 % quantile of Student's t with `count − 1` degrees of freedom, looked up because it
 /// is asked for after every round. `count` is at least 2.
 pub(crate) fn student_975(count: usize) -> f64 {
     static KNOWN: Known = [const { AtomicU64::new(0) }; KNOWN_COUNTS];
     look_up(&KNOWN, count, || student_quantile((count - 1) as f64, 0.05))
 }
 
-/// The 80 % quantile of Student's t with `count − 1` degrees of freedom; `count` is at least 2.
+/// Returns the 80 % quantile of Student's t with `count − 1` degrees of freedom; `count` is at least 2.
 pub(crate) fn student_800(count: usize) -> f64 {
     static KNOWN: Known = [const { AtomicU64::new(0) }; KNOWN_COUNTS];
     look_up(&KNOWN, count, || student_quantile((count - 1) as f64, 0.4))
@@ -49,7 +49,7 @@ fn look_up(known: &Known, count: usize, compute: impl Fn() -> f64) -> f64 {
     }
 }
 
-/// The probability of `events` or more in `trials` draws with chance `chance` each. Neither number
+/// Returns the probability of `events` or more in `trials` draws with chance `chance` each. Neither number
 /// need be whole: the incomplete beta function joins the binomial distributions, which is what an
 /// effective number of draws needs.
 pub(crate) fn binomial_at_least(events: f64, trials: f64, chance: f64) -> f64 {
@@ -62,7 +62,7 @@ pub(crate) fn binomial_at_least(events: f64, trials: f64, chance: f64) -> f64 {
     incomplete_beta(events, trials - events + 1.0, chance)
 }
 
-/// The probability of `events` or fewer in `trials` draws with chance `chance` each.
+/// Returns the probability of `events` or fewer in `trials` draws with chance `chance` each.
 pub(crate) fn binomial_at_most(events: f64, trials: f64, chance: f64) -> f64 {
     // Counting the draws that are no event avoids the loss of digits in 1 − P(more).
     binomial_at_least((trials - events).max(0.0), trials, 1.0 - chance)
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(binomial_at_most(3.0, 10.0, 1.0), 0.0);
     }
 
-    /// P(K ≤ k) for K of n draws, term by term.
+    /// Returns P(K ≤ k) for K of n draws, term by term.
     fn summed(events: u32, trials: f64, chance: f64) -> f64 {
         let mut term = (trials * (-chance).ln_1p()).exp();
         let mut sum = term;
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn half_of_millions_is_half() {
         // By symmetry P(K >= n/2 + 1/2) of fair draws is a half, for any n; and a tail two
-        // standard deviations out is the normal one, but for a term in 1/√n.
+        // standard deviations out is the normal one, except for a term in 1/√n.
         for trials in [101.0, 1e4 + 1.0, 1e6 + 1.0, 1e8 + 1.0] {
             let half = binomial_at_least((trials + 1.0) / 2.0, trials, 0.5);
             assert!((half - 0.5).abs() < 1e-6, "{trials}: {half}");

@@ -116,7 +116,7 @@ impl AskedExperiment {
     }
 }
 
-/// An experiment as each session defines it that has it.
+/// Returns an experiment as each session defines it that has it.
 fn all<'a>(sides: &'a [SideHeads], id: &'a str) -> impl Iterator<Item = &'a Arc<Design>> {
     sides.iter().flat_map(|side| &side.heads).filter_map(move |head| head.design(id))
 }

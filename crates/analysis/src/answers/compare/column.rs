@@ -21,7 +21,7 @@ pub(crate) struct Number {
 struct NotAbove0;
 
 impl Number {
-    /// None of no trials.
+    /// Begins with no trial.
     pub(crate) fn of(trials: &[f64]) -> Option<Self> {
         if trials.is_empty() {
             return None;
@@ -72,17 +72,18 @@ impl Column {
         self.sessions == 0
     }
 
-    /// Whether all trials of all sessions are above 0.
+    /// Reports whether all trials of all sessions are above 0.
     pub(crate) fn is_positive(&self) -> bool {
         !self.no_logarithm
     }
 
-    /// The session's own median, where there is one session.
+    /// Returns the session's own median, where there is one session.
     pub(crate) fn alone(&self) -> Option<Option<Estimate>> {
         (self.sessions == 1).then_some(self.alone)
     }
 
-    /// One arm per session that has an interval or a single number; `computed`: see [`Arm::computed`].
+    /// Returns one arm per session that has an interval or a single number; `computed`: see
+    /// [`Arm::computed`].
     pub(crate) fn arms(&self, logarithms: bool, computed: bool) -> Arms {
         let scaled = if logarithms { &self.log } else { &self.linear };
         scaled.arms(computed)

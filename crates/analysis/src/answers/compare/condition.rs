@@ -4,7 +4,7 @@ use model::{Cell, Design, Treatment};
 use std::fmt;
 use std::str::FromStr;
 
-/// The shape of a condition, for whoever got it wrong.
+/// The shape of a condition, shown after a wrong one.
 const SHAPE: &str = "EXPERIMENT[.RESPONSE][{FACTOR=LEVEL,…}] > +N% or < -N%, such as \
                      'create > +5%' or 'create.cpu_ns{mechanism=fork} > +5%'";
 
@@ -52,7 +52,7 @@ impl std::error::Error for BadCondition {}
 impl FromStr for Condition {
     type Err = BadCondition;
 
-    /// A change without a sign has that of its direction: `> 5%` is `> +5%`, `< 5%` is `< -5%`.
+    /// Returns a change without a sign has that of its direction: `> 5%` is `> +5%`, `< 5%` is `< -5%`.
     fn from_str(text: &str) -> Result<Self, BadCondition> {
         let bad = |what: String| BadCondition(format!("{what}; expected {SHAPE}"));
         // A level's name may hold the sign, so what is in braces comes off first.
@@ -97,7 +97,7 @@ impl FromStr for Condition {
     }
 }
 
-/// As much of a wrong text is repeated in the error.
+/// Cuts a wrong text to what is repeated in the error.
 fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
@@ -123,7 +123,7 @@ fn cell(text: &str) -> Result<Cell, String> {
     Ok(cell)
 }
 
-/// The ratio that a change in per cent means.
+/// Returns the ratio that a change in per cent means.
 fn edge(text: &str, direction: Direction) -> Result<f64, String> {
     let Some(number) = text.strip_suffix('%') else {
         return Err(format!("the change {:?} does not end in %", short(text)));
@@ -146,7 +146,7 @@ fn edge(text: &str, direction: Direction) -> Result<f64, String> {
 }
 
 impl Condition {
-    /// Whether some session knows what it names.
+    /// Reports whether some session knows what it names.
     ///
     /// # Errors
     /// A sentence that says which name is unknown and which are known.
@@ -183,7 +183,7 @@ impl Condition {
         Ok(())
     }
 
-    /// The response that it looks at: the one named, or that of the first finding.
+    /// Returns the response that it looks at: the one named, or that of the first finding.
     pub(crate) fn response_of<'a>(&'a self, design: &'a Design) -> Option<&'a str> {
         let main = || design.findings.first().map(|finding| finding.quantity.response());
         let first = || design.responses.first().map(|response| response.name.as_str());
@@ -194,7 +194,7 @@ impl Condition {
         treatment.matches(&self.at)
     }
 
-    /// Whether a number meets it.
+    /// Reports whether a number meets it.
     pub(crate) fn is_met(&self, ratio: f64) -> bool {
         match self.direction {
             Direction::Above => ratio > self.edge,

@@ -4,7 +4,7 @@ use super::heads::SideHeads;
 use model::{Center, Design, Factor, Response};
 use std::sync::Arc;
 
-/// Why an experiment cannot be compared, as far as its definitions say; `None` where it can.
+/// Returns why an experiment cannot be compared, as far as its definitions say; `None` where it can.
 ///
 /// Its version says that its numbers may have moved. A definition that differs although the version
 /// does not is no less another measure: then nobody remembered to raise it.
@@ -42,7 +42,7 @@ pub(crate) fn refusal(sides: &[&SideHeads], id: &str) -> Option<String> {
     None
 }
 
-/// Why an experiment cannot be compared, as far as its trials say; for each side, the base first,
+/// Returns why an experiment cannot be compared, as far as its trials say; for each side, the base first,
 /// whether it has any.
 pub(crate) fn unmeasured(measured: &[bool]) -> Option<String> {
     let (base, others) = measured.split_first()?;
@@ -55,7 +55,7 @@ pub(crate) fn unmeasured(measured: &[bool]) -> Option<String> {
     None
 }
 
-/// The first thing by which two designs of one version differ, of what both of them name.
+/// Returns the first thing by which two designs of one version differ, of what both of them name.
 fn difference(one: &Design, other: &Design) -> Option<String> {
     let factors = one.factors.iter().filter_map(|a| Some((a, other.factor(&a.name)?)));
     for (a, b) in factors {
@@ -72,7 +72,7 @@ fn difference(one: &Design, other: &Design) -> Option<String> {
     None
 }
 
-/// What makes a response what it is: from where to where, in which unit, how the observations of a
+/// Returns what makes a response what it is: from where to where, in which unit, how the observations of a
 /// trial become its number, and what is subtracted. Its label is only a word for it.
 fn identity(response: &Response) -> (&model::Card, &model::Unit, Center, Option<&model::Cell>) {
     (&response.card, &response.unit, response.center, response.subtract.as_ref())

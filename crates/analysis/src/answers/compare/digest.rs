@@ -28,17 +28,18 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Trials with a record.
+    /// Returns trials with a record.
     pub fn trials(&self) -> u64 {
         self.trials
     }
 
-    /// Whether every planned trial has a record.
+    /// Reports whether every planned trial has a record.
     pub fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Whether its own A/A controls found no difference where there is none; none where it has none.
+    /// Reports whether its own A/A controls found no difference where there is none; none where it has
+    /// none.
     pub fn holds(&self) -> Option<bool> {
         self.holds
     }
@@ -76,7 +77,7 @@ pub(crate) struct FindingDigest {
     pub(crate) by: Vec<Evidence>,
 }
 
-/// The digest of a session: of its trials, in any order, what is asked for.
+/// Returns the digest of a session: of its trials, in any order, what is asked for.
 pub(crate) fn digest(asked: &Asked, head: &Head, records: &[Record], complete: bool) -> Digest {
     let own = by_experiment(records);
     let measured = own.keys().map(ToString::to_string).collect();
@@ -137,8 +138,8 @@ fn findings(asked: &AskedExperiment, table: &Table<'_>) -> Vec<FindingDigest> {
     asked.findings.iter().map(of).collect()
 }
 
-/// The trials of the same computation. Its two names mean one treatment, so that the trials of both
-/// count.
+/// Returns the trials of the same computation. Its two names mean one treatment, so that the trials of
+/// both count.
 fn control(asked: &AskedControl, own: &[&Record]) -> Option<Number> {
     let table = Table::new(&asked.design, own.iter().copied());
     let cells = [&asked.control.a, &asked.control.b].map(|cell| asked.design.complete(cell));

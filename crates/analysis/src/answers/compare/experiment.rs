@@ -21,7 +21,7 @@ pub(crate) struct Compared {
     experiment: ComparedExperiment,
     /// The readings behind `experiment.findings`, one per side but the base.
     findings: Vec<Vec<Option<Reading>>>,
-    /// The readings behind `experiment.rows`, likewise.
+    /// The readings behind `experiment.rows`, in their order.
     rows: Vec<Vec<Option<Reading>>>,
     /// Responses at treatments of which the base has a number and some other side no trial.
     lost: Vec<(String, Treatment)>,
@@ -40,7 +40,7 @@ impl Compared {
         self.experiment.rows.iter().zip(self.rows.iter().map(Vec::as_slice))
     }
 
-    /// What the base measured, and another side did not, with this response.
+    /// Returns what the base measured, and another side did not, with this response.
     pub(crate) fn lost(&self, response: &str) -> impl Iterator<Item = &Treatment> {
         let of = move |(name, _): &&(String, Treatment)| name == response;
         self.lost.iter().filter(of).map(|(_, treatment)| treatment)
@@ -54,7 +54,7 @@ impl Compared {
         self.rows.iter_mut().flatten().flatten()
     }
 
-    pub(crate) fn told(self) -> ComparedExperiment {
+    pub(crate) fn described(self) -> ComparedExperiment {
         let effects = |readings: Vec<Option<Reading>>| -> Vec<Option<SessionEffect>> {
             readings.into_iter().map(|reading| reading.map(|it| it.effect)).collect()
         };
@@ -69,7 +69,7 @@ impl Compared {
     }
 }
 
-/// See [`ComparedExperiment`].
+/// Begins the comparison of an experiment; see [`ComparedExperiment`].
 pub(crate) fn compared(
     sides: &[SideHeads],
     asked: &AskedExperiment,
@@ -101,8 +101,8 @@ pub(crate) fn compared(
         return compared;
     };
     for (at, finding) in asked.findings.iter().enumerate() {
-        let (told, readings) = compared_finding(&design.findings[finding.at], asked, own, at);
-        compared.experiment.findings.push(told);
+        let (described, readings) = compared_finding(&design.findings[finding.at], asked, own, at);
+        compared.experiment.findings.push(described);
         compared.findings.push(readings);
     }
     add_rows(&mut compared, design, own);
@@ -122,8 +122,8 @@ fn add_rows(compared: &mut Compared, design: &Design, own: &Experiment) {
     };
     for treatment in base.iter().filter(|it| others.iter().any(|side| !side.contains(*it))) {
         let has = |at: usize| own.column(0, at, treatment).is_some_and(|it| !it.is_empty());
-        let told = design.responses.iter().enumerate().filter(|(at, _)| has(*at));
-        compared.lost.extend(told.map(|(_, it)| (it.name.clone(), (*treatment).clone())));
+        let described = design.responses.iter().enumerate().filter(|(at, _)| has(*at));
+        compared.lost.extend(described.map(|(_, it)| (it.name.clone(), (*treatment).clone())));
     }
     let elsewhere: BTreeSet<&Treatment> = others.iter().flatten().copied().collect();
     compared.experiment.treatments_left_out = base.symmetric_difference(&elsewhere).count() as u64;
@@ -137,7 +137,7 @@ fn add_rows(compared: &mut Compared, design: &Design, own: &Experiment) {
     }
 }
 
-/// A row, if the base or another side has a number of it: a treatment that has one no longer is
+/// Returns a row, if the base or another side has a number of it: a treatment that has one no longer is
 /// worth as much as a treatment that has another.
 fn compared_row(
     own: &Experiment,
@@ -184,7 +184,7 @@ fn compared_row(
     Some((row, readings))
 }
 
-/// What is shown of one side's trials.
+/// Returns what is shown of one side's trials.
 fn level(column: &Column, computed: bool) -> Option<Estimate> {
     if let Some(alone) = column.alone() {
         return alone;
@@ -193,7 +193,7 @@ fn level(column: &Column, computed: bool) -> Option<Estimate> {
     shown(&column.arms(positive, computed), if positive { f64::exp } else { |x| x })
 }
 
-/// That others had the CPU, of so many trials that it moves the number.
+/// Says that others had the CPU in enough trials to move the number.
 fn disturbed(sides: &[&At]) -> Option<String> {
     let found: Vec<Disturbed> =
         sides.iter().map(|side| side.disturbed).filter(|it| it.shifts()).collect();
@@ -206,8 +206,8 @@ fn is_timed(response: &Response) -> bool {
     !response.exact
 }
 
-/// A finding on all sides, by one clock. Where CPU time carries it on one of them, it carries it on
-/// all if it may stand in on all; else elapsed time is compared everywhere.
+/// Returns a finding on all sides, by one clock. Where CPU time carries it on one of them, it carries it
+/// on all if it may stand in on all; else elapsed time is compared everywhere.
 fn compared_finding(
     finding: &Finding,
     asked: &AskedExperiment,
@@ -244,10 +244,10 @@ fn compared_finding(
         }
     };
     by_one_clock(&mut readings, wanted, may_be_carried);
-    (told(finding, unit, &evidence), readings)
+    (described(finding, unit, &evidence), readings)
 }
 
-fn told(finding: &Finding, unit: Option<Unit>, evidence: &[&[Evidence]]) -> ComparedQuantity {
+fn described(finding: &Finding, unit: Option<Unit>, evidence: &[&[Evidence]]) -> ComparedQuantity {
     ComparedQuantity {
         id: finding.id.clone(),
         sentence: finding.sentence.clone(),
@@ -270,7 +270,7 @@ fn by_one_clock(readings: &mut [Option<Reading>], wanted: Option<&str>, may_be_c
     readings.iter_mut().flatten().for_each(|reading| reading.add_remark(&remark));
 }
 
-/// A finding that is a level: its trials against those of the base.
+/// Returns a finding that is a level: its trials against those of the base.
 fn level_readings(
     columns: &[Option<&Column>],
     response: Option<&Response>,
@@ -303,7 +303,7 @@ fn finding_reading(own: &[Evidence], base: &[Evidence], quantity: &Quantity) -> 
     Some(Reading::of(&own, &base, scale))
 }
 
-/// A ratio of ratios and of levels; of numbers that are no multiples the difference.
+/// Returns a ratio of ratios and of levels; of numbers that are no multiples the difference.
 fn scale<'a>(mut all: impl Iterator<Item = &'a Evidence>, quantity: &Quantity) -> Scale {
     use Quantity as Q;
     let log = |it: &Evidence| matches!(it, Evidence::Blocks { scale: evidence::Scale::Log, .. });
@@ -327,7 +327,7 @@ fn evidence_arm(evidence: &Evidence, scale: Scale) -> Option<Arm> {
     }
 }
 
-/// What is shown of a finding on one side.
+/// Returns what is shown of a finding on one side.
 fn finding_value(side: &[Evidence]) -> Option<Estimate> {
     if let [one] = side {
         return one.estimate();
@@ -354,20 +354,21 @@ fn verdicts(sides: &[SideHeads], design: &Arc<Design>, own: &Experiment) -> Vec<
         .filter(|other| !Arc::ptr_eq(other, design))
         .collect();
     let alike = |claim: &&Claim| others.iter().all(|design| asks(design, claim));
-    let told = design.claims.iter().filter(alike).map(|claim| ComparedVerdict {
+    let described = design.claims.iter().filter(alike).map(|claim| ComparedVerdict {
         id: claim.id.clone(),
         text: claim.text.clone(),
         verdicts: own.sides.iter().map(|side| side.verdicts.get(&claim.id).copied()).collect(),
     });
-    told.filter(|it| {
-        let mut known = it.verdicts.iter().flatten();
-        let first = known.next();
-        known.any(|verdict| Some(verdict) != first)
-    })
-    .collect()
+    described
+        .filter(|it| {
+            let mut known = it.verdicts.iter().flatten();
+            let first = known.next();
+            known.any(|verdict| Some(verdict) != first)
+        })
+        .collect()
 }
 
-/// What a reader must know before the numbers: of which side checks failed or trials did not
+/// Returns what a reader must know before the numbers: of which side checks failed or trials did not
 /// complete, where the other sides' did not.
 fn warnings(sides: &[SideHeads], own: &Experiment, compared: &ComparedExperiment) -> Vec<String> {
     let mut warnings = Vec::new();

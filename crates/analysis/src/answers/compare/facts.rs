@@ -57,7 +57,7 @@ fn gigabytes(bytes: u64) -> String {
     if bytes == 0 { String::new() } else { format!("{:.1} GB", bytes as f64 / 1e9) }
 }
 
-/// The host's name, and the beginning of what tells machines of one name apart.
+/// Returns the host's name, and the beginning of what tells machines of one name apart.
 fn machine(it: &Manifest) -> String {
     let hash: String = it.environment.machine.chars().take(8).collect();
     format!("{} {hash}", it.environment.host).trim().to_string()
@@ -81,15 +81,15 @@ fn cpus(cpus: &[u32]) -> String {
             _ => runs.push((cpu, cpu)),
         }
     }
-    let told = runs.iter().map(|(first, last)| match first == last {
+    let described = runs.iter().map(|(first, last)| match first == last {
         true => first.to_string(),
         false => format!("{first}-{last}"),
     });
-    told.collect::<Vec<_>>().join(",")
+    described.collect::<Vec<_>>().join(",")
 }
 
 fn caches(caches: &[CpuCache]) -> String {
-    let told = caches.iter().map(|cache| {
+    let described = caches.iter().map(|cache| {
         let kind = match cache.kind.as_str() {
             "Data" => "d",
             "Instruction" => "i",
@@ -97,7 +97,7 @@ fn caches(caches: &[CpuCache]) -> String {
         };
         format!("L{}{kind} {} KiB", cache.level, cache.size_bytes >> 10)
     });
-    told.collect::<Vec<_>>().join(", ")
+    described.collect::<Vec<_>>().join(", ")
 }
 
 /// Their names alone: how busy they were changes from minute to minute.
@@ -107,7 +107,7 @@ fn neighbours(it: &Manifest) -> String {
     names.into_iter().collect::<Vec<_>>().join(", ")
 }
 
-/// The most values of one fact on one side that are told.
+/// The most values of one fact on one side that are shown.
 const VALUES_MAX: usize = 8;
 
 /// What differs.
@@ -118,7 +118,7 @@ pub(crate) struct Facts {
     pub(crate) invalid: Vec<bool>,
 }
 
-/// The facts that are not the same on all sides, each of which is some sessions.
+/// Returns the facts that are not the same on all sides, each of which is some sessions.
 pub(crate) fn facts(sides: &[&[Head]]) -> Facts {
     let mut facts = Facts { rows: Vec::new(), invalid: vec![false; sides.len()] };
     for (name, weight, of) in FACTS {
@@ -165,13 +165,13 @@ impl Facts {
         for (invalid, value) in self.invalid.iter_mut().zip(&values) {
             *invalid |= weight == Weight::Invalid && *value != values[0];
         }
-        let values = values.into_iter().map(|values| told(name, values)).collect();
+        let values = values.into_iter().map(|values| described(name, values)).collect();
         self.rows.push(FactRow { name: name.to_string(), values, weight });
     }
 }
 
-/// What the sessions of one side say, each value once.
-fn told(name: &str, mut values: Vec<String>) -> String {
+/// Returns what the sessions of one side say, each value once.
+fn described(name: &str, mut values: Vec<String>) -> String {
     if name == LOAD {
         values.sort_by(|a, b| a.len().cmp(&b.len()).then(a.cmp(b)));
         if let [first, .., last] = values.as_slice() {
@@ -194,7 +194,7 @@ fn loads_are_near(sides: &[&[Head]]) -> bool {
     high - low <= LOAD_APART
 }
 
-/// What is good to know that does not differ.
+/// Returns what is good to know that does not differ.
 pub(crate) fn alike(sides: &[&[Head]]) -> Vec<String> {
     let one = |of: fn(&Head) -> String| {
         let values: BTreeSet<String> = all(sides).map(of).collect();
@@ -204,16 +204,16 @@ pub(crate) fn alike(sides: &[&[Head]]) -> Vec<String> {
     let boot = one(|it| it.manifest.environment.boot.clone());
     match (machine, boot) {
         (true, true) => {
-            let told = "All sides were measured on the same machine, and without a restart between \
+            let described = "All sides were measured on the same machine, and without a restart between \
                         them.";
-            vec![told.to_string()]
+            vec![described.to_string()]
         }
         (true, false) => vec!["All sides were measured on the same machine.".to_string()],
         _ => Vec::new(),
     }
 }
 
-/// What makes the whole comparison doubtful, the worst first.
+/// Returns what makes the whole comparison doubtful, the worst first.
 pub(crate) fn warnings(
     sides: &[SideHeads],
     gathered: &Gathered,
@@ -255,8 +255,8 @@ pub(crate) fn warnings(
     warnings
 }
 
-/// A ratio that is not 1 with its interval, in as many digits as it takes to see that an end is not 1:
-/// "1.000 [0.981, 1.000] times as long" would read as no difference.
+/// Returns a ratio that is not 1 with its interval, in as many digits as it takes to see that an end is
+/// not 1: "1.000 [0.981, 1.000] times as long" would read as no difference.
 fn multiple(ratio: &Estimate) -> String {
     let shown = |x: f64, digits: usize| format!("{x:.digits$}");
     let hides = |digits: &usize| {
@@ -268,7 +268,7 @@ fn multiple(ratio: &Estimate) -> String {
     format!("{point} [{low}, {high}]")
 }
 
-/// A session that stands on two sides is compared with itself.
+/// Returns a session that stands on two sides is compared with itself.
 fn same_sessions(sides: &[SideHeads]) -> Vec<String> {
     let identity = |it: &Head| {
         let manifest = &it.manifest;
@@ -285,11 +285,11 @@ fn same_sessions(sides: &[SideHeads]) -> Vec<String> {
     let why = "what is compared with itself cannot differ, and what is counted twice looks more \
                certain than it is";
     let one = |name: &&String| format!("The session {name} stands here more than once: {why}");
-    let mut told: Vec<String> = twice.iter().take(NAMES_MAX).map(one).collect();
+    let mut described: Vec<String> = twice.iter().take(NAMES_MAX).map(one).collect();
     if let more @ 1.. = twice.len().saturating_sub(NAMES_MAX) {
-        told.push(format!("So do {more} more sessions"));
+        described.push(format!("So do {more} more sessions"));
     }
-    told
+    described
 }
 
 fn of_side(side: &SideHeads, own: &gathered::Side) -> Vec<String> {
@@ -335,7 +335,7 @@ fn of_side(side: &SideHeads, own: &gathered::Side) -> Vec<String> {
 /// The most sides that are named in a sentence.
 const NAMES_MAX: usize = 4;
 
-/// What intervals by trial do not hold.
+/// Returns what intervals by trial do not hold.
 fn by_trials(sides: &[SideHeads], comparison: &Comparison) -> Option<String> {
     let effects = comparison.experiments.iter().flat_map(|it| {
         let findings = it.findings.iter().flat_map(|it| &it.effects);
@@ -372,16 +372,16 @@ mod tests {
 
     #[test]
     fn an_end_that_is_not_1_does_not_read_as_1() {
-        let told = |low: f64, point: f64, high: f64| {
+        let described = |low: f64, point: f64, high: f64| {
             let estimate = Estimate { low, point, high, ..Estimate::exactly(point, 3) };
             multiple(&estimate)
         };
-        assert_eq!(told(0.9812, 0.9871, 0.9931), "0.987 [0.981, 0.993]");
-        assert_eq!(told(0.9812, 0.999_61, 0.999_93), "0.9996 [0.9812, 0.9999]");
-        assert_eq!(told(1.000_2, 1.1, 1.2), "1.1000 [1.0002, 1.2000]");
+        assert_eq!(described(0.9812, 0.9871, 0.9931), "0.987 [0.981, 0.993]");
+        assert_eq!(described(0.9812, 0.999_61, 0.999_93), "0.9996 [0.9812, 0.9999]");
+        assert_eq!(described(1.000_2, 1.1, 1.2), "1.1000 [1.0002, 1.2000]");
         // Where there is nothing to see, it ends.
-        assert_eq!(told(1.0, 1.0, 1.0), "1.000 [1.000, 1.000]");
-        assert_eq!(told(1.0 - 1e-15, 1.0, 1.0), "1.000000000 [1.000000000, 1.000000000]");
+        assert_eq!(described(1.0, 1.0, 1.0), "1.000 [1.000, 1.000]");
+        assert_eq!(described(1.0 - 1e-15, 1.0, 1.0), "1.000000000 [1.000000000, 1.000000000]");
     }
 
     #[test]
@@ -390,10 +390,10 @@ mod tests {
             let own = (0..count).map(|n| format!("{n:04}"));
             own.chain([last.to_string()]).collect::<Vec<String>>()
         };
-        assert_eq!(told("kernel", values(2, "x")), "0000 / 0001 / x");
-        let many = told("kernel", values(1000, "x"));
+        assert_eq!(described("kernel", values(2, "x")), "0000 / 0001 / x");
+        let many = described("kernel", values(1000, "x"));
         assert!(many.ends_with("0007 and 993 more") && many.len() < 100, "{many}");
         let loads = ["9.20", "10.50", "0.10"].map(String::from).to_vec();
-        assert_eq!(told(LOAD, loads), "0.10 to 10.50");
+        assert_eq!(described(LOAD, loads), "0.10 to 10.50");
     }
 }

@@ -69,7 +69,7 @@ pub(crate) fn gate(
     result(outcome, reason(condition, outcome, &looks, response), looks)
 }
 
-/// How far on the bad side a ratio lies.
+/// Returns how far on the bad side a ratio lies.
 fn badness(condition: &Condition, ratio: f64) -> f64 {
     match condition.direction {
         Direction::Above => ratio,
@@ -100,8 +100,8 @@ fn looks(condition: &Condition, experiment: &Compared, response: &str) -> Vec<Ga
     looks
 }
 
-/// What one comparison says by itself, and its p-value against the edge. Beyond the edge it is only
-/// suspected: the p-values of all looks decide.
+/// Returns what one comparison says by itself, and its p-value against the edge. Beyond the edge it is
+/// only suspected: the p-values of all looks decide.
 fn look(condition: &Condition, reading: &Reading) -> (GateOutcome, Option<f64>) {
     let Some(contrast) = &reading.contrast else {
         return (GateOutcome::CannotTell, None);
@@ -130,7 +130,7 @@ fn look(condition: &Condition, reading: &Reading) -> (GateOutcome, Option<f64>) 
     (outcome, Some(p_value))
 }
 
-/// A count that was 0 in all trials has grown beyond any edge if it is no longer.
+/// Returns a count that was 0 in all trials has grown beyond any edge if it is no longer.
 fn from_nothing(condition: &Condition, reading: &Reading) -> GateOutcome {
     let Some(contrast) = reading.contrast.as_ref().filter(|it| it.agrees() && it.base() == 0.0)
     else {

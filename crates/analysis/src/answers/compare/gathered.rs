@@ -189,24 +189,24 @@ impl Experiment {
         }
     }
 
-    /// The treatments that have a trial on a side.
+    /// Returns the treatments that have a trial on a side.
     pub(crate) fn treatments(&self, side: usize) -> BTreeSet<&Treatment> {
         let tried = |it: &(&Treatment, &Vec<At>)| it.1[side].tried;
         self.treatments.iter().filter(tried).map(|(treatment, _)| treatment).collect()
     }
 
-    /// A number at a treatment on a side: the response by its place among those asked for.
+    /// Returns a number at a treatment on a side: the response by its place among those asked for.
     pub(crate) fn column(&self, side: usize, response: usize, at: &Treatment) -> Option<&Column> {
         self.treatments.get(at)?[side].columns.get(response)
     }
 
-    /// The same at the treatment that a cell means on that side.
+    /// Returns the same at the treatment that a cell means on that side.
     pub(crate) fn level(&self, side: usize, response: usize, at: &Cell) -> Option<&Column> {
         let (design, _) = self.sides[side].first.as_ref()?;
         self.column(side, response, &design.complete(at))
     }
 
-    /// Why a side has no number at a treatment that has a trial there, as the end of a sentence.
+    /// Returns why a side has no number at a treatment that has a trial there, as the end of a sentence.
     pub(crate) fn why_not(&self, side: usize, at: &Treatment) -> String {
         let Some((_, why)) = &self.sides[side].first else {
             return String::new();
@@ -216,7 +216,7 @@ impl Experiment {
 }
 
 impl Finding {
-    /// What the sessions say of it, formed from one of the responses that can carry it.
+    /// Returns what the sessions say of it, formed from one of the responses that can carry it.
     pub(crate) fn evidence(&self, carrier: usize) -> &[Evidence] {
         self.by.get(carrier).map_or(&[], Vec::as_slice)
     }

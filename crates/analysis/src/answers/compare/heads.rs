@@ -27,7 +27,7 @@ pub struct Heads {
 }
 
 impl Heads {
-    /// The head of a session.
+    /// Returns the head of a session.
     pub fn head(&mut self, mut manifest: Manifest) -> Head {
         let designs = std::mem::take(&mut manifest.designs);
         let designs = designs.into_iter().map(|design| self.shared(design)).collect();
@@ -55,7 +55,7 @@ pub struct SideHeads {
 }
 
 impl SideHeads {
-    /// The experiment as the first session that has it defines it.
+    /// Returns the experiment as the first session that has it defines it.
     pub(crate) fn design(&self, id: &str) -> Option<&Arc<Design>> {
         self.heads.iter().find_map(|head| head.design(id))
     }

@@ -77,7 +77,7 @@ pub struct CompareSession<'a> {
     pub complete: bool,
 }
 
-/// All that some sessions say of each other, whose trials are all at hand: [`Questions`] and
+/// Returns all that some sessions say of each other, whose trials are all at hand: [`Questions`] and
 /// [`Answers`] for those that are not.
 pub fn compare(input: &CompareInput<'_>) -> Comparison {
     let mut heads = Heads::default();
@@ -102,19 +102,20 @@ pub struct Questions {
 }
 
 impl Questions {
-    /// Of at least 2 sides, the base first; `only` are the experiments to look at, all if it is empty.
+    /// Returns of at least 2 sides, the base first; `only` are the experiments to look at, all if it is
+    /// empty.
     pub fn new(sides: Vec<SideHeads>, only: &[String]) -> Self {
         let asked = Asked::of(&sides, only);
         Questions { sides, asked }
     }
 
-    /// The sides, as they were given.
+    /// Returns the sides, as they were given.
     pub fn sides(&self) -> &[SideHeads] {
         &self.sides
     }
 
-    /// All sessions in the order in which they are best read, each as the place of its side and its
-    /// place there: first two of every side, which settle for most numbers that the session is the
+    /// Returns all sessions in the order in which they are best read, each as the place of its side and
+    /// its place there: first two of every side, which settle for most numbers that the session is the
     /// unit, so that one number of each session is enough from then on.
     pub fn order(&self) -> Vec<(usize, usize)> {
         let all = || self.sides.iter().enumerate();
@@ -124,8 +125,8 @@ impl Questions {
         of(|sessions| 0..sessions.min(2)).chain(of(|sessions| sessions.min(2)..sessions)).collect()
     }
 
-    /// What a comparison keeps of a session: `at` is one of [`Questions::order`], `records` are its
-    /// trials in any order, and `complete` is whether every planned one has a record.
+    /// Returns what a comparison keeps of a session: `at` is one of [`Questions::order`], `records` are
+    /// its trials in any order, and `complete` is whether every planned one has a record.
     pub fn digest(&self, at: (usize, usize), records: &[Record], complete: bool) -> Digest {
         digest::digest(&self.asked, &self.sides[at.0].heads[at.1], records, complete)
     }
@@ -139,13 +140,13 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// None so far.
+    /// Begins with none.
     pub fn new(questions: &Arc<Questions>) -> Self {
         let gathered = Gathered::new(&questions.asked, questions.sides.len());
         Answers { questions: Arc::clone(questions), gathered }
     }
 
-    /// What was asked.
+    /// Returns what was asked.
     pub fn questions(&self) -> &Questions {
         &self.questions
     }
@@ -156,7 +157,7 @@ impl Answers {
         self.gathered.add(asked, sides, side, digest);
     }
 
-    /// All that the sessions say of each other, in the words of the scruple that compares.
+    /// Returns all that the sessions say of each other, in the words of the scruple that compares.
     ///
     /// `differs` shares its error (Holm) within a family: the findings are one, what the experiments
     /// ask and were declared to before anybody measured; the rows of responses are another, all that
@@ -183,12 +184,16 @@ impl Answers {
         let mut comparison = Comparison {
             format: COMPARISON_FORMAT,
             scruple: scruple.to_string(),
-            sides: sides.iter().zip(&gathered.sides).map(|(side, own)| told(side, own)).collect(),
+            sides: sides
+                .iter()
+                .zip(&gathered.sides)
+                .map(|(side, own)| described(side, own))
+                .collect(),
             facts: facts.rows,
             alike: facts::alike(&heads),
             warnings: Vec::new(),
             controls,
-            experiments: experiments.into_iter().map(|one| one.told()).collect(),
+            experiments: experiments.into_iter().map(|one| one.described()).collect(),
             gates,
         };
         comparison.warnings = facts::warnings(sides, gathered, &comparison);
@@ -217,7 +222,7 @@ fn decide<'a>(readings: impl Iterator<Item = &'a mut Reading>) {
     }
 }
 
-fn told(side: &SideHeads, own: &gathered::Side) -> Side {
+fn described(side: &SideHeads, own: &gathered::Side) -> Side {
     let first = side.heads.iter().min_by_key(|head| head.manifest.started_unix_ms);
     Side {
         name: side.name.clone(),
@@ -229,9 +234,9 @@ fn told(side: &SideHeads, own: &gathered::Side) -> Side {
     }
 }
 
-/// Whether a side of so many sessions is to be trusted; `None` where none of them tells identical
+/// Reports whether a side of this number of sessions is to be trusted; `None` where none of them tells identical
 /// treatments apart and some were not looked at. Each session does so by chance once in twenty, so that of
-/// many some will: a side is distrusted where so many are beyond chance (exact binomial test, one-sided).
+/// many some will: a side is distrusted where more do than chance explains (exact binomial test, one-sided).
 fn trusted(sessions: usize, own: &gathered::Side) -> Option<bool> {
     let looked_at = sessions.saturating_sub(own.unknown);
     let by_chance = binomial_at_least(own.distrusted as f64, looked_at as f64, 1.0 - LEVEL);
@@ -243,7 +248,7 @@ fn trusted(sessions: usize, own: &gathered::Side) -> Option<bool> {
     }
 }
 
-/// The same computation on each side but the base against the base.
+/// Returns the same computation on each side but the base against the base.
 fn controls(asked: &Asked, gathered: &Gathered) -> Vec<Option<Reading>> {
     let others = 1..gathered.sides.len();
     let Some(control) = &asked.control else {

@@ -8,11 +8,11 @@ use model::{Estimate, Replication, Response, SessionEffect};
 /// How the two are held against each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
-    /// As logarithms, and told as a ratio.
+    /// As logarithms, and shown as a ratio.
     Log,
-    /// As they are, and told as a ratio, or where there is none as a difference.
+    /// As they are, and shown as a ratio, or where there is none as a difference.
     Ratio,
-    /// As they are, and told as a difference.
+    /// As they are, and shown as a difference.
     Difference,
 }
 
@@ -67,7 +67,7 @@ impl Reading {
             Scale::Log => effect.ratio = Some(contrast.estimate(f64::exp)),
             Scale::Ratio => {
                 effect.ratio = contrast.ratio();
-                // A difference needs no base that is told from 0. Of counts without noise, and of 0
+                // A difference needs no base that differs from 0. Of counts without noise, and of 0
                 // against 0, the values themselves say it.
                 let says_more = !contrast.is_exact() && contrast.low() < contrast.high();
                 if effect.ratio.is_none() && says_more {
@@ -97,7 +97,7 @@ impl Reading {
         self.effect.floor = self.floor(1);
     }
 
-    /// The floor of one of so many comparisons, in the effect's own terms.
+    /// Returns the floor of one of this number of comparisons, in the effect's own terms.
     pub(crate) fn floor(&self, among: usize) -> Option<f64> {
         let contrast = self.contrast.as_ref()?;
         let floor = contrast.floor(among)?;
@@ -109,7 +109,7 @@ impl Reading {
         floor.is_finite().then_some(floor)
     }
 
-    /// Whether chance could have made it: counts without noise share no error with others.
+    /// Reports whether chance could have made it: counts without noise share no error with others.
     pub(crate) fn has_noise(&self) -> bool {
         self.contrast.as_ref().is_some_and(|contrast| !contrast.is_exact())
     }
@@ -125,13 +125,13 @@ fn over(arms: &Arms) -> Option<Arm> {
     Some(Arm::over_sessions(student(&arms.points)?, arms.exact))
 }
 
-/// What is shown of a side: its one session's own interval, or that over its sessions.
+/// Returns what is shown of a side: its one session's own interval, or that over its sessions.
 pub(crate) fn shown(arms: &Arms, from: fn(f64) -> f64) -> Option<Estimate> {
     let arm = if arms.points.len() >= 2 { over(arms) } else { arms.whole.first().cloned() };
     arm.filter(|arm| arm.freedom > 0.0).map(|arm| arm.estimate(from))
 }
 
-/// The trials of a side against those of the base: as logarithms where all numbers are above 0.
+/// Returns the trials of a side against those of the base: as logarithms where all numbers are above 0.
 pub(crate) fn of_columns(side: &Column, base: &Column, response: &Response) -> Reading {
     let computed = response.exact;
     let positive = side.is_positive() && base.is_positive();

@@ -41,7 +41,7 @@ pub struct FleetSays {
     pub outliers: Outliers,
 }
 
-/// What the members, which are the sides of the comparison in its order, say of their machines.
+/// Returns what the members, which are the sides of the comparison in its order, say of their machines.
 ///
 /// Several nodes of one machine are one machine: the first of them stands for it.
 pub fn fleet(members: &[FleetMember<'_>], comparison: Option<&Comparison>) -> FleetSays {
@@ -83,8 +83,8 @@ pub fn fleet(members: &[FleetMember<'_>], comparison: Option<&Comparison>) -> Fl
     }
 }
 
-/// The places of the members by machine. A kernel draws its boot's number anew each time, so that two
-/// sessions with the same one ran under one kernel, whatever their nodes are called.
+/// Returns the places of the members by machine. A kernel draws its boot's number anew each time, so that
+/// two sessions with the same one ran under one kernel, whatever their nodes are called.
 fn machines(members: &[FleetMember<'_>]) -> Vec<Vec<usize>> {
     let mut machines: Vec<Vec<usize>> = Vec::new();
     for (place, member) in members.iter().enumerate() {
@@ -101,7 +101,7 @@ fn machines(members: &[FleetMember<'_>]) -> Vec<Vec<usize>> {
     machines
 }
 
-/// Processor, CPUs and memory in words: what makes machines of one kind.
+/// Returns processor, CPUs and memory in words: what makes machines of one kind.
 pub fn kind(manifest: &Manifest) -> String {
     let environment = &manifest.environment;
     let model = match environment.cpu_model.as_str() {
@@ -161,8 +161,8 @@ impl Points {
         Some(Points { spread, each })
     }
 
-    /// The member that is farthest from the mean, its number, its distance in standard deviations, and
-    /// the p-value of the test (an upper bound that is exact where it is small).
+    /// Returns the member that is farthest from the mean, its number, its distance in standard deviations,
+    /// and the p-value of the test (an upper bound that is exact where it is small).
     fn grubbs(&self) -> Option<(usize, Estimate, f64, f64)> {
         let scale: Vec<f64> = self.each.iter().map(|(_, _, x)| *x).collect();
         let centre = mean(&scale)?;
@@ -181,7 +181,7 @@ impl Points {
     }
 }
 
-/// Whether a quantity is read as a multiple, where it is positive.
+/// Reports whether a quantity is read as a multiple, where it is positive.
 fn has_logarithm(quantity: &Quantity) -> bool {
     matches!(
         quantity,
@@ -189,7 +189,7 @@ fn has_logarithm(quantity: &Quantity) -> bool {
     )
 }
 
-/// The root of the mean square of the numbers' own standard errors, on the scale of the spread.
+/// Returns the root of the mean square of the numbers' own standard errors, on the scale of the spread.
 fn expected(values: &[(usize, Estimate)], relative: bool, quantity: &Quantity) -> Option<f64> {
     // The standard error of a ratio is on the scale of logarithms already.
     let of_ratio = matches!(quantity, Quantity::Ratio { .. } | Quantity::Proportion { .. });

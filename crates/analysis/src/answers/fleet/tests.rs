@@ -181,8 +181,8 @@ fn a_machine_unlike_its_six_fellows_is_found_and_six_are_too_few() {
     assert!(noisy[0].own_noise);
     let six = says(&alike(6), &[some(&odd[1..])], 0.01).outliers;
     assert_eq!((six.looked_at, six.found.len()), (0, 0));
-    let told = six.too_few.unwrap();
-    assert_eq!(told, "at most 6 machines of one kind, and the rule asks for 7");
+    let described = six.too_few.unwrap();
+    assert_eq!(described, "at most 6 machines of one kind, and the rule asks for 7");
     // Machines that are all the same have no farthest one.
     assert_eq!(says(&alike(8), &[some(&[2.0; 8])], 0.0).outliers.looked_at, 0);
 }

@@ -7,7 +7,7 @@ mod predict;
 pub use knee::{KneeInput, KneeStep, knee, knee_next};
 pub use predict::{MeasuredLoad, PlayedLoad, Saturated, cpus_seen, predicted_load, server_demand};
 
-/// The share of requests that were answered within a time, from counts by time of those whose time
+/// Returns the share of requests that were answered within a time, from counts by time of those whose time
 /// is known and of those that were given up after it: the product-limit estimate (Kaplan and Meier,
 /// *Nonparametric estimation from incomplete observations*, Journal of the American Statistical
 /// Association 53, 1958). One pair of time and share, 0 to 1, for each time that is known, ascending.

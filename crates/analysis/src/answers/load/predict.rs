@@ -23,14 +23,14 @@ pub struct Saturated {
     pub cpu_seen_ns: Option<f64>,
 }
 
-/// How many CPUs a saturated server used, to the next whole number, at least 1 and at most `most`;
+/// Returns how many CPUs a saturated server used, to the next whole number, at least 1 and at most `most`;
 /// `most` where it is unknown.
 pub fn cpus_seen(saturated: &Saturated, most: u32) -> u32 {
     let busy = |cpu_ns: f64| cpu_ns * saturated.throughput_per_s / 1e9;
     saturated.cpu_seen_ns.map_or(most, |cpu_ns| busy(cpu_ns).round().clamp(1.0, most.into()) as u32)
 }
 
-/// What a request asks of a server, from the mean response time of one at a time and from a closed
+/// Returns what a request asks of a server, from the mean response time of one at a time and from a closed
 /// loop that saturated it: S = c / X, the utilisation law at U = 1 (Denning and Buzen 1978).
 ///
 /// If as many requests as are served at once take about as long each as one alone, c is the number of
@@ -85,7 +85,7 @@ pub fn server_demand(
     })
 }
 
-/// How many requests can compute at once.
+/// Returns how many requests can compute at once.
 fn computing(server: ServerKind, cpus: u32) -> u32 {
     match server {
         ServerKind::Single => 1,
@@ -94,7 +94,7 @@ fn computing(server: ServerKind, cpus: u32) -> u32 {
     }
 }
 
-/// The queue that a server is taken for.
+/// Returns the queue that a server is taken for.
 fn station(server: ServerKind, cpus: u32, keep_alive: bool) -> Station {
     match server {
         ServerKind::Single if keep_alive => Station::servers(1).bound(),
@@ -151,7 +151,7 @@ pub fn predicted_load(
         predicted_ns: pair.predicted,
     };
     let answered = |of: fn(&Observed) -> bool| load.requests.iter().filter(|one| of(one)).count();
-    let told = PredictedLoad {
+    let described = PredictedLoad {
         per_s: load.per_s,
         utilisation: load.per_s / demand.throughput_per_s,
         requests: load.requests.len() as u64,
@@ -169,10 +169,10 @@ pub fn predicted_load(
         formula: load.random.then(|| formula(server, cpus, demand, load)).flatten(),
         doubts: load.doubts.to_vec(),
     };
-    Ok(PlayedLoad { load: told, done_ns: prediction.done_ns })
+    Ok(PlayedLoad { load: described, done_ns: prediction.done_ns })
 }
 
-/// What a formula says of the mean, where the server is one of those that have one: every request
+/// Returns what a formula says of the mean, where the server is one of those that have one: every request
 /// asks for the same, and comes at random.
 fn formula(
     server: ServerKind,

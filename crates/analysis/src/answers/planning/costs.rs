@@ -57,7 +57,7 @@ const SERVERS: &str = "servers";
 const SERVER_CPU: &str = "request_cpu_ns";
 const SERVER_MEMORY: &str = "connection_bytes";
 
-/// A quantity of an experiment, with its interval.
+/// Returns a quantity of an experiment, with its interval.
 pub(super) fn estimate(
     design: &Design,
     records: &[Record],
@@ -172,7 +172,7 @@ impl Asked<'_> {
         self.cost(format!("{model}_switch"), &what, "switch", quantity, 1.0)
     }
 
-    /// What each further worker takes, from the largest crew that was measured.
+    /// Returns what each further worker takes, from the largest crew that was measured.
     fn memory(&mut self, model: &str) -> Option<Ends> {
         let design = self.designs.iter().find(|design| design.id == "workers")?;
         let mut counts: Vec<f64> =
@@ -191,7 +191,7 @@ impl Asked<'_> {
         })
     }
 
-    /// One thread that serves all connections, where a session measured such a server.
+    /// Adds one thread that serves all connections, where a session measured such a server.
     fn event_loop(&mut self) {
         let at = Cell::new([("model", "event_loop")]);
         let value = |response: &str| Quantity::Value { response: response.into(), at: at.clone() };

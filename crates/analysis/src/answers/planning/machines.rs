@@ -30,12 +30,12 @@ const WARM_ROUNDS: u64 = 2;
 const COUNTED: u64 = 100_000;
 const COUNTED_ROUNDS: u64 = 2;
 
-/// Of how many requests of a machine with so many connections the answer is made.
+/// Returns how many requests are counted on a machine with this number of connections.
 pub(super) fn counted(connections: u32) -> u64 {
     (COUNTED_ROUNDS * u64::from(connections)).max(COUNTED)
 }
 
-/// What a machine does with so many connections.
+/// Returns what a machine does with this number of connections.
 pub(super) fn done(case: &Case<'_>, connections: u32) -> Result<Result<Done, Refusal>, Error> {
     let workers = match case.kind {
         Kind::Pool => pool(case, connections)?,
@@ -66,7 +66,7 @@ pub(super) fn done(case: &Case<'_>, connections: u32) -> Result<Result<Done, Ref
     }))
 }
 
-/// The workers given, or the fewest that do nearly what one for each connection would, by formula:
+/// Returns the workers given, or the fewest that do nearly what one for each connection would, by formula:
 /// the simulation then says what they really do.
 fn pool(case: &Case<'_>, connections: u32) -> Result<u32, Error> {
     if let Some(given) = case.load.workers {

@@ -18,8 +18,8 @@
 //!   same station, and the connections a population that thinks and asks.
 //! * With connections over several machines one of them is played request by request (`machines`).
 //!
-//! Everything is reckoned from the worst end of the measured intervals. What no session can know is
-//! said by whoever prints this: that the service time is the user's own word.
+//! Everything is computed from the worst end of the measured intervals. No session can check the service
+//! time, which is the user's own word.
 
 mod case;
 mod closed;
@@ -47,11 +47,11 @@ pub struct PlanInput<'a> {
     pub designs: &'a [Design],
     /// Its trials.
     pub records: &'a [Record],
-    /// What is to be borne.
+    /// The load.
     pub load: Load,
 }
 
-/// The most connections that formulas reckon with.
+/// The most connections that formulas are used for.
 pub const CONNECTIONS_MAX: u32 = 10_000;
 
 /// The most connections over all machines.
@@ -60,14 +60,14 @@ pub const CONNECTIONS_SPREAD_MAX: u32 = 1_000_000_000;
 /// The most machines.
 pub const MACHINES_MAX: u32 = 1_000_000;
 
-/// Models that cost so much more CPU time per request are as good as the best.
+/// Models that cost at most this multiple of the CPU time per request are as good as the best.
 const ALIKE: f64 = 1.05;
 
-/// Why a load cannot be reckoned with.
+/// Why a load cannot be planned for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BadLoad(pub String);
 
-/// What a load needs, from what the trials of a session say.
+/// Returns what a load needs, from what the trials of a session say.
 ///
 /// # Errors
 /// If the load states neither a rate nor connections, or both, or a number that cannot be.
@@ -106,7 +106,7 @@ pub fn plan(input: &PlanInput<'_>) -> Result<Advice, BadLoad> {
     })
 }
 
-/// What was simulated, if anything was.
+/// Returns what was simulated, if anything was.
 fn simulated(load: &Load) -> Option<Simulated> {
     let (machines, connections) = load.machines.zip(load.connections)?;
     let connections = connections.div_ceil(machines);

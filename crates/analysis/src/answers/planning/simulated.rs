@@ -36,7 +36,7 @@ fn simulate(pool: &Pool, seed: u64) -> Vec<f64> {
     times
 }
 
-/// The plan must not promise what requests do not get; and must not be so cautious as to say
+/// Plans must not promise what requests do not get, and must not be so cautious as to say
 /// nothing.
 #[test]
 fn plans_hold_in_simulation() {

@@ -5,10 +5,10 @@ use super::trials::ScaleTrial;
 use crate::stats::order;
 use model::{Estimate, ScaleAccount, ScaleLoss, ScalePart};
 
-/// The parts of one trial's budget, in the order in which they are told.
+/// The parts of one trial's budget, in the order in which they are shown.
 type Shares = Vec<(ScaleLoss, f64)>;
 
-/// The account of a level; `one` is the level with one worker. `None` without CPU time.
+/// Returns the account of a level; `one` is the level with one worker. `None` without CPU time.
 ///
 /// Each share is the mean over the trials of the part by n times the elapsed time, so that they sum
 /// to 1 whatever the trials are. What one worker needed is itself known with an error: it is added,
@@ -43,13 +43,13 @@ pub(super) fn account(
     Some(ScaleAccount { budget_ns, parts, explained })
 }
 
-/// The share of a part; 0 where the account has no such part.
+/// Returns the share of a part; 0 where the account has no such part.
 pub(super) fn share(account: &ScaleAccount, into: ScaleLoss) -> f64 {
     let part = account.parts.iter().find(|part| part.into == into);
     part.map_or(0.0, |part| part.share.point)
 }
 
-/// All that one worker is waited for: n times the elapsed time, per unit of work.
+/// Returns all that one worker is waited for: n times the elapsed time, per unit of work.
 fn budget_ns(trial: &ScaleTrial) -> f64 {
     trial.n * trial.wall_ns / trial.work
 }
@@ -83,7 +83,7 @@ fn shares(trial: &ScaleTrial, alone_ns: f64, whole: bool, cpus: Option<u32>) -> 
     Some(parts)
 }
 
-/// How long workers waited because a quota held the program back. The kernel counts the CPUs on
+/// Returns how long workers waited because a quota held the program back. The kernel counts the CPUs on
 /// which it did; where there are more workers than CPUs, several wait at each.
 fn held_back(trial: &ScaleTrial, cpus: Option<u32>) -> Option<f64> {
     let crowd = cpus.map_or(1.0, |cpus| (trial.n / f64::from(cpus)).max(1.0));

@@ -14,21 +14,22 @@ const NEAR_BEST: f64 = 0.95;
 /// Work per CPU second within a tenth of the best is no waste.
 const NEAR_CHEAPEST: f64 = 0.9;
 
-/// From here on, others beside the trials are told of: a tenth of the machine.
+/// From here on, others beside the trials are reported: a tenth of the machine.
 const DISTURBED: f64 = 0.1;
 
-/// Only n that were measured are advised: a fitted optimum may lie where nobody has looked.
-pub(super) fn advice(told: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAdvice {
+/// Returns only n that were measured are advised: a fitted optimum may lie where nobody has looked.
+pub(super) fn advice(described: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAdvice {
     let height = |level: &ScaleLevel| level.throughput.map(|it| it.point);
     let cost = |level: &ScaleLevel| level.cpu_throughput.map(|it| it.point);
-    let most =
-        |of: &dyn Fn(&ScaleLevel) -> Option<f64>| told.iter().filter_map(of).fold(0.0, f64::max);
+    let most = |of: &dyn Fn(&ScaleLevel) -> Option<f64>| {
+        described.iter().filter_map(of).fold(0.0, f64::max)
+    };
     let (best, cheapest) = (most(&height), most(&cost));
     let near = |level: &&ScaleLevel| height(level).is_some_and(|x| x >= NEAR_BEST * best);
-    let for_throughput = told.iter().find(near);
+    let for_throughput = described.iter().find(near);
     let cheap = |level: &&ScaleLevel| cost(level).is_some_and(|x| x >= NEAR_CHEAPEST * cheapest);
-    let for_cost = told.iter().filter(cheap).max_by(|a, b| {
-        // Of those as fast but for a twentieth, the one with the fewest workers.
+    let for_cost = described.iter().filter(cheap).max_by(|a, b| {
+        // Of those within a twentieth of the fastest, the one with the fewest workers.
         let stands = |level: &ScaleLevel| height(level).unwrap_or(0.0);
         let same = stands(a).min(stands(b)) >= NEAR_BEST * stands(a).max(stands(b));
         if same { b.n.total_cmp(&a.n) } else { stands(a).total_cmp(&stands(b)) }
@@ -61,15 +62,15 @@ pub(super) fn advice(told: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAdvice 
     }
 }
 
-/// The answer in plain sentences.
+/// Returns the answer in plain sentences.
 pub(super) fn answer(
-    told: &[ScaleLevel],
+    described: &[ScaleLevel],
     curve: &ScaleCurve,
     causes: &[ScaleCause],
     work: &ScaleWork,
 ) -> Vec<String> {
     let mut answer = Vec::new();
-    let best = told.iter().max_by(|a, b| {
+    let best = described.iter().max_by(|a, b| {
         let height = |level: &ScaleLevel| level.throughput.map_or(0.0, |it| it.point);
         height(a).total_cmp(&height(b))
     });
@@ -106,11 +107,11 @@ pub(super) fn answer(
     answer
 }
 
-/// What a reader should know before believing it.
+/// Returns what a reader should know before believing it.
 pub(super) fn remarks(
     input: &ScaleInput<'_>,
     levels: &[Level<'_>],
-    told: &[ScaleLevel],
+    described: &[ScaleLevel],
     work: &ScaleWork,
     curve: &ScaleCurve,
 ) -> Vec<String> {
@@ -144,7 +145,7 @@ pub(super) fn remarks(
             percent(share)
         ));
     }
-    if told.iter().any(|level| level.account.as_ref().is_some_and(is_unsplit)) {
+    if described.iter().any(|level| level.account.as_ref().is_some_and(is_unsplit)) {
         remarks.push(
             "At some n the processes were too short-lived to be looked at: their time on no CPU is \
              one part."

@@ -6,7 +6,7 @@ use super::trials::ScaleTrial;
 use super::words::{figure, percent_of, with_interval};
 use model::{Bottleneck, Estimate, Grade, ScaleCause};
 
-/// The cause beyond the CPUs, if there were more workers than them and it cost something.
+/// Returns the cause beyond the CPUs, if there were more workers than them and it cost something.
 ///
 /// A program that rises on beyond the CPUs waits for something else than them, and one that a
 /// quota, neighbours or a crowd on too few CPUs stopped before it ran out of CPUs has no cause here.
@@ -30,9 +30,9 @@ pub(super) fn beyond(
     let falls = change.high < 1.0 && change.point < 1.0 - NOTABLE;
     let evidence = vec![format!(
         "throughput of {} workers is {} times that of {} (there {} {cpus} CPU{})",
-        figure(most.told.n),
+        figure(most.described.n),
         with_interval(&change),
-        figure(before.told.n),
+        figure(before.described.n),
         if cpus == 1 { "is" } else { "are" },
         if cpus == 1 { "" } else { "s" },
     )];
@@ -67,8 +67,8 @@ fn oversubscribed(
     };
     ScaleCause {
         cause: Bottleneck::Oversubscribed,
-        at: most.told.n,
-        lost: lost(most.told),
+        at: most.described.n,
+        lost: lost(most.described),
         grade: Grade::Software,
         sentence,
         evidence,
@@ -79,8 +79,8 @@ fn oversubscribed(
 fn used_up(most: At<'_>, cpus: u32, evidence: Vec<String>) -> ScaleCause {
     ScaleCause {
         cause: Bottleneck::Cpus,
-        at: most.told.n,
-        lost: lost(most.told),
+        at: most.described.n,
+        lost: lost(most.described),
         grade: Grade::Software,
         sentence: format!(
             "Beyond n = {cpus} there are no more CPUs: further workers only wait for one"

@@ -11,39 +11,39 @@ pub(super) const NOTABLE: f64 = 0.05;
 /// All that is known.
 pub(super) struct Case<'a> {
     pub(super) levels: &'a [Level<'a>],
-    pub(super) told: &'a [ScaleLevel],
+    pub(super) described: &'a [ScaleLevel],
     pub(super) cpus: Option<u32>,
     /// Trials of several copies at once.
     pub(super) copies: Vec<&'a ScaleTrial>,
     pub(super) curve: &'a ScaleCurve,
 }
 
-/// A level as measured and as told.
+/// A level as measured and as shown.
 #[derive(Clone, Copy)]
 pub(super) struct At<'a> {
     pub(super) level: &'a Level<'a>,
-    pub(super) told: &'a ScaleLevel,
+    pub(super) described: &'a ScaleLevel,
 }
 
 impl<'a> Case<'a> {
     fn at(&self, place: usize) -> At<'a> {
-        At { level: &self.levels[place], told: &self.told[place] }
+        At { level: &self.levels[place], described: &self.described[place] }
     }
 
-    /// One worker.
+    /// Returns one worker.
     pub(super) fn one(&self) -> Option<At<'a>> {
         let place = self.levels.iter().position(|level| level.n == 1.0)?;
         Some(self.at(place))
     }
 
-    /// The most workers that all have a CPU.
+    /// Returns the most workers that all have a CPU.
     pub(super) fn within(&self) -> Option<At<'a>> {
         let cpus = f64::from(self.cpus?);
         let place = self.levels.iter().rposition(|level| level.n > 1.0 && level.n <= cpus)?;
         Some(self.at(place))
     }
 
-    /// The most workers of all, if they are more than the CPUs.
+    /// Returns the most workers of all, if they are more than the CPUs.
     pub(super) fn most(&self) -> Option<At<'a>> {
         let cpus = f64::from(self.cpus?);
         let place = self.levels.iter().rposition(|level| level.n > cpus.max(1.0))?;
@@ -51,10 +51,10 @@ impl<'a> Case<'a> {
     }
 }
 
-/// What n workers lack of n times one worker, as a share of it.
-pub(super) fn lost(told: &ScaleLevel) -> Option<Estimate> {
-    let speedup = told.speedup?;
-    let of = |speedup: f64| 1.0 - speedup / told.n;
+/// Returns what n workers lack of n times one worker, as a share of it.
+pub(super) fn lost(described: &ScaleLevel) -> Option<Estimate> {
+    let speedup = described.speedup?;
+    let of = |speedup: f64| 1.0 - speedup / described.n;
     let (low, high) = (of(speedup.high), of(speedup.low));
     Some(Estimate { point: of(speedup.point), low, high, ..speedup })
 }

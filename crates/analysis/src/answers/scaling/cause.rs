@@ -13,15 +13,15 @@ use super::words::{figure, percent, percent_of, time, with_interval};
 use model::{Bottleneck, Estimate, Grade, ScaleCause, ScaleLoss};
 
 /// A wait that takes this long at a time is no lock's: it is a hundred times what it costs to put a
-/// thread to sleep and to wake it, so that whoever made it so long meant a phase of work.
+/// thread to sleep and to wake it, so that a wait this long is a phase of work.
 const LOCK_NS_MAX: f64 = 1e6;
 
 /// What explains more than half of something is named for it.
 const MOST: f64 = 0.5;
 
-/// The causes, the first being that of the loss within the CPUs.
+/// Returns the causes, the first being that of the loss within the CPUs.
 pub(super) fn causes(case: &Case<'_>) -> Vec<ScaleCause> {
-    let measured = case.told.iter().any(|level| level.account.is_some());
+    let measured = case.described.iter().any(|level| level.account.is_some());
     let (Some(one), true) = (case.one(), measured) else { return vec![by_law(case)] };
     let within = case.within().map(|at| within(case, one, at));
     let found = within.filter(|cause| cause.cause != Bottleneck::Nothing);
@@ -34,11 +34,11 @@ pub(super) fn causes(case: &Case<'_>) -> Vec<ScaleCause> {
 }
 
 fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
-    let Some(lost) = lost(at.told) else { return nothing(case) };
+    let Some(lost) = lost(at.described) else { return nothing(case) };
     if lost.point < NOTABLE || lost.low <= 0.0 {
         return nothing(case);
     }
-    let (Some(account), Some(alone)) = (&at.told.account, &one.told.account) else {
+    let (Some(account), Some(alone)) = (&at.described.account, &one.described.account) else {
         return unknown(at, lost, Vec::new());
     };
     let beyond_one = |into: ScaleLoss| share(account, into) - share(alone, into);
@@ -57,8 +57,8 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
     let mut evidence = vec![format!(
         "{} of the time of {} workers is lost: the speedup is {}",
         percent_of(&lost),
-        figure(at.told.n),
-        at.told.speedup.as_ref().map(with_interval).unwrap_or_default(),
+        figure(at.described.n),
+        at.described.speedup.as_ref().map(with_interval).unwrap_or_default(),
     )];
     let Some((into, found)) = decide(case, one, at, &signs, parts, &mut evidence) else {
         return unknown(at, lost, evidence);
@@ -67,7 +67,7 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
     let unsplit = into == ScaleLoss::OffCpu;
     ScaleCause {
         cause: found.cause,
-        at: at.told.n,
+        at: at.described.n,
         lost: Some(lost),
         grade: if unsplit { Grade::Timing } else { Grade::Software },
         sentence: found.sentence,
@@ -76,7 +76,7 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
     }
 }
 
-/// The rule of the largest part. What neighbours took says nothing of the program: where it lost
+/// Returns the rule of the largest part. What neighbours took says nothing of the program: where it lost
 /// something else as well, that is its cause.
 fn decide(
     case: &Case<'_>,
@@ -93,12 +93,12 @@ fn decide(
             break;
         }
         evidence.push(format!("{} of it: {}", percent(share), super::words::loss(into)));
-        let account = at.told.account.as_ref()?;
+        let account = at.described.account.as_ref()?;
         let found = match into {
             ScaleLoss::Throttled => quota(signs),
             _ if signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX) => sleeping(signs),
-            ScaleLoss::Waiting => waiting(signs, at.told.n),
-            ScaleLoss::OffCpu if signs.is_crowded() => crowded(signs, at.told.n, share),
+            ScaleLoss::Waiting => waiting(signs, at.described.n),
+            ScaleLoss::OffCpu if signs.is_crowded() => crowded(signs, at.described.n, share),
             ScaleLoss::MoreCpu => more_cpu(case, one, at, signs),
             ScaleLoss::Blocked | ScaleLoss::OffCpu => idle_workers(account, signs, into),
             _ => return of_others,
@@ -114,7 +114,7 @@ fn decide(
     of_others
 }
 
-/// Every so little that is lost, a worker went to sleep: whether the time is that of sleeping, of
+/// Returns every so little that is lost, a worker went to sleep: whether the time is that of sleeping, of
 /// waiting for a CPU after it was woken, or of the kernel's work for both.
 fn sleeping(signs: &Signs) -> Finding {
     let evidence = vec![format!(
@@ -159,28 +159,28 @@ fn quota(signs: &Signs) -> Finding {
 
 fn waiting(signs: &Signs, n: f64) -> Finding {
     let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
-    let told = format!(
+    let described = format!(
         "others used {} of the CPUs meanwhile, and {} of the elapsed time a worker waited",
         percent(others),
         percent(signs.waiting.unwrap_or_default())
     );
-    others_or_crowd(signs, n, others >= MOST * signs.waiting.unwrap_or(f64::INFINITY), told)
+    others_or_crowd(signs, n, others >= MOST * signs.waiting.unwrap_or(f64::INFINITY), described)
 }
 
 /// As [`waiting`], of a program that was too short-lived to be looked at: it lost `share` of its
 /// workers' time, and its threads lost their CPUs to others that were ready.
 fn crowded(signs: &Signs, n: f64, share: f64) -> Finding {
     let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
-    let told = format!(
+    let described = format!(
         "a thread loses its CPU to another that is ready {} times per second more than with one \
          worker; others used {} of the CPUs meanwhile",
         figure(signs.preempted_per_s.unwrap_or_default()),
         percent(others)
     );
-    others_or_crowd(signs, n, others >= MOST * share, told)
+    others_or_crowd(signs, n, others >= MOST * share, described)
 }
 
-fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, told: String) -> Finding {
+fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, described: String) -> Finding {
     let kept = signs.kept_to(n);
     if kept.is_none() && of_others {
         return Finding {
@@ -188,7 +188,7 @@ fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, told: String) -> Find
             sentence: "Others have the CPUs that the workers wait for: this says more about the \
                        machine than about the program"
                 .into(),
-            evidence: vec![told],
+            evidence: vec![described],
             remedy: "Measure again when the machine is left alone.".into(),
         };
     }
@@ -201,7 +201,7 @@ fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, told: String) -> Find
         sentence: "More threads are ready to run than the program has CPUs, though there is a CPU \
                    for each worker"
             .into(),
-        evidence: [told].into_iter().chain(whole).collect(),
+        evidence: [described].into_iter().chain(whole).collect(),
         remedy: "See whether the program pins its threads to the same CPU, or starts more threads \
                  than it is told to (a library with a pool of its own, once in each worker)."
             .into(),
@@ -247,10 +247,10 @@ fn more_cpu(case: &Case<'_>, one: At<'_>, at: At<'_>, signs: &Signs) -> Finding 
     let mut evidence = vec![format!(
         "CPU time per operation is {} more with {} workers than with one, {} of that in the kernel",
         percent(growth),
-        figure(at.told.n),
+        figure(at.described.n),
         percent(signs.system_share.unwrap_or_default())
     )];
-    if signs.steal.unwrap_or_default() * at.told.n >= MOST * growth {
+    if signs.steal.unwrap_or_default() * at.described.n >= MOST * growth {
         evidence.push("the hypervisor gave as much CPU time to others".into());
         return Finding {
             cause: Bottleneck::Neighbour,
@@ -272,19 +272,19 @@ fn more_cpu(case: &Case<'_>, one: At<'_>, at: At<'_>, signs: &Signs) -> Finding 
                 .into(),
         };
     }
-    let (cause, told) = by_copies(case, one, at, growth)
+    let (cause, described) = by_copies(case, one, at, growth)
         .or_else(|| evidence::by_crowd(case, one, growth))
         .unwrap_or_else(|| {
-            let told = "without --copies it is not known which: they measure separate copies of one \
+            let described = "without --copies it is not known which: they measure separate copies of one \
                         worker each at the same time";
-            (Bottleneck::SpinningOrHardware, told.to_string())
+            (Bottleneck::SpinningOrHardware, described.to_string())
         });
-    evidence.push(told);
+    evidence.push(described);
     let (sentence, remedy) = words_of_cpu(cause);
     Finding { cause, sentence: sentence.into(), evidence, remedy: remedy.into() }
 }
 
-/// Separate copies share the hardware and nothing of the program: what they lose, too, is the
+/// Separate copies share the hardware and nothing of the program: what they also lose is the
 /// hardware's.
 fn by_copies(
     case: &Case<'_>,
@@ -297,15 +297,15 @@ fn by_copies(
     };
     let apart = ratio(&of(&case.copies), &of(&one.level.trials))?.point - 1.0;
     let count = case.copies.first()?.copies;
-    let told = format!(
+    let described = format!(
         "{count} separate copies of one worker each need {} more CPU time each than one alone; {} \
          workers of one program need {} more",
         percent(apart),
-        figure(at.told.n),
+        figure(at.described.n),
         percent(growth)
     );
     let cause = if apart >= MOST * growth { Bottleneck::Hardware } else { Bottleneck::Spinning };
-    Some((cause, told))
+    Some((cause, described))
 }
 
 fn words_of_cpu(cause: Bottleneck) -> (&'static str, &'static str) {
@@ -333,7 +333,7 @@ fn words_of_cpu(cause: Bottleneck) -> (&'static str, &'static str) {
 fn unknown(at: At<'_>, lost: Estimate, evidence: Vec<String>) -> ScaleCause {
     ScaleCause {
         cause: Bottleneck::Unknown,
-        at: at.told.n,
+        at: at.described.n,
         lost: Some(lost),
         grade: Grade::Timing,
         sentence: "What was measured does not tell where the time goes".into(),
@@ -347,7 +347,7 @@ fn nothing(case: &Case<'_>) -> ScaleCause {
     ScaleCause {
         cause: Bottleneck::Nothing,
         at: last,
-        lost: case.told.last().and_then(lost),
+        lost: case.described.last().and_then(lost),
         grade: Grade::Software,
         sentence: format!("Nothing stops it up to n = {}, as far as it was measured", figure(last)),
         evidence: Vec::new(),
@@ -355,7 +355,7 @@ fn nothing(case: &Case<'_>) -> ScaleCause {
     }
 }
 
-/// What the chosen law says where nothing but throughput is known: a shape, which several causes
+/// Returns what the chosen law says where nothing but throughput is known: a shape, which several causes
 /// have.
 fn by_law(case: &Case<'_>) -> ScaleCause {
     let last = case.levels.last().map_or(1.0, |level| level.n);
@@ -399,7 +399,7 @@ fn by_law(case: &Case<'_>) -> ScaleCause {
     ScaleCause {
         cause,
         at,
-        lost: case.told.last().and_then(lost),
+        lost: case.described.last().and_then(lost),
         grade,
         sentence,
         evidence,

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 /// Resamplings behind a bootstrap interval: its standard error is then known to 4 %.
 const ROUNDS: usize = 400;
 
-/// The bootstrap needs so many trials at each n ([`laws::fit::bootstrap`]).
+/// The bootstrap needs this number of trials at each n ([`laws::fit::bootstrap`]).
 const TRIALS_FOR_BOOTSTRAP: usize = 4;
 
 /// Steps of the drawn curve.
@@ -43,7 +43,7 @@ pub(super) fn curve(trials: &Paired, laws: &[Law]) -> ScaleCurve {
     };
     let least = by_level(points).into_iter().map(|(_, values)| values.len()).min().unwrap_or(0);
     let resampled = least >= TRIALS_FOR_BOOTSTRAP;
-    let fits = choice.candidates.iter().map(|one| told(one, &weighted, points, resampled));
+    let fits = choice.candidates.iter().map(|one| described(one, &weighted, points, resampled));
     let mut fits: Vec<ScaleFit> = fits.collect();
     fits.iter_mut().for_each(|one| one.widen_height(trials));
     allow_for_the_choice(&mut fits);
@@ -60,7 +60,7 @@ pub(super) fn curve(trials: &Paired, laws: &[Law]) -> ScaleCurve {
     }
 }
 
-/// The points weighted for noise that is the same part of the throughput at each n. Where no n has
+/// Returns the points weighted for noise that is the same part of the throughput at each n. Where no n has
 /// two, nothing is known of the noise, and all weigh alike: so published fits were made.
 pub(super) fn weighted(points: &[(f64, f64)]) -> Result<Vec<Point>, Error> {
     let alike: Vec<Point> = points.iter().map(|&(n, x)| Point::new(n, x)).collect();
@@ -81,7 +81,7 @@ fn too_few(points: &[Point]) -> String {
     )
 }
 
-/// What a law is called.
+/// Returns what a law is called.
 pub(super) fn name(law: Law) -> &'static str {
     match law {
         Law::Linear => "linear",
@@ -114,14 +114,14 @@ fn letter(coefficient: Coefficient) -> (&'static str, &'static str) {
     }
 }
 
-fn told(
+fn described(
     candidate: &Candidate,
     weighted: &[Point],
     points: &[(f64, f64)],
     resampled: bool,
 ) -> ScaleFit {
     let law = candidate.law;
-    let mut told = ScaleFit {
+    let mut described = ScaleFit {
         law: name(law).into(),
         formula: formula(law).into(),
         coefficients: Vec::new(),
@@ -134,14 +134,14 @@ fn told(
     let fitted = match &candidate.fit {
         Ok(fitted) => fitted,
         Err(error) => {
-            told.missing = why_not(law, error);
-            return told;
+            described.missing = why_not(law, error);
+            return described;
         }
     };
     let again = if resampled { bootstrap(law, weighted) } else { None };
     let intervals = again.map(|again| again.intervals());
-    told.aicc = fitted.aicc;
-    told.coefficients = fitted
+    described.aicc = fitted.aicc;
+    described.coefficients = fitted
         .parameters
         .iter()
         .enumerate()
@@ -153,14 +153,14 @@ fn told(
             ScaleCoefficient { symbol, meaning, value: one.value, low, high }
         })
         .collect();
-    told.residuals = by_level(points)
+    described.residuals = by_level(points)
         .into_iter()
         .filter_map(|(n, values)| {
             let height = fitted.throughput(n).ok()?;
             Some(ScaleResidual { n, share: order::mean(&values)? / height - 1.0 })
         })
         .collect();
-    told
+    described
 }
 
 fn why_not(law: Law, error: &Error) -> String {
@@ -176,7 +176,7 @@ fn why_not(law: Law, error: &Error) -> String {
     }
 }
 
-/// The same draws for the same trials: an answer is the same wherever it is computed again.
+/// Returns the same draws for the same trials: an answer is the same wherever it is computed again.
 fn bootstrap(law: Law, points: &[Point]) -> Option<Bootstrap> {
     let mut draws = ChaCha8Rng::seed_from_u64(0);
     let uniform = move || draws.random::<f64>();
@@ -259,8 +259,8 @@ impl Height for ScaleFit {
     }
 }
 
-/// The ends of an interval of a height, with what blocks scatter added in squares, on the logarithmic
-/// scale.
+/// Returns the ends of an interval of a height, with what blocks scatter added in squares, on the
+/// logarithmic scale.
 fn widened(point: f64, (low, high): (f64, f64), trials: &Paired) -> (f64, f64) {
     if trials.blocks < 2 || low <= 0.0 || point <= 0.0 {
         return (low, high);

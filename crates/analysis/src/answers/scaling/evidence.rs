@@ -37,9 +37,9 @@ pub(super) struct Signs {
     pub(super) preempted_per_s: Option<f64>,
     /// CPU time of others, as a share of the elapsed time of all CPUs.
     pub(super) foreign: Option<f64>,
-    /// CPU time that the hypervisor gave away, likewise.
+    /// CPU time that the hypervisor gave away, as a share of the same.
     pub(super) steal: Option<f64>,
-    /// Time waited for a CPU, over all workers, likewise.
+    /// Time waited for a CPU, over all workers, as a share of the same.
     pub(super) waiting: Option<f64>,
     /// CPUs used on average: CPU time by elapsed time.
     pub(super) used: Option<f64>,
@@ -48,15 +48,15 @@ pub(super) struct Signs {
 }
 
 impl Signs {
-    /// The whole number of CPUs that the program is kept to, fewer than its workers: neighbours take
-    /// some of each and never all but a whole one, to the percent.
+    /// Returns the whole number of CPUs that the program is kept to, fewer than its workers: neighbours
+    /// take some of each and never all but a whole one, to the percent.
     pub(super) fn kept_to(&self, n: f64) -> Option<f64> {
         let whole = self.used?.round();
         let near = (self.used? / whole - 1.0).abs() <= WHOLE_CPU;
         (whole >= 1.0 && whole < n && near).then_some(whole)
     }
 
-    /// Whether threads take a CPU from one another: more of them are ready to run than have one.
+    /// Reports whether threads take a CPU from one another: more of them are ready to run than have one.
     pub(super) fn is_crowded(&self) -> bool {
         self.preempted_per_s.is_some_and(|rate| rate >= PREEMPTED_PER_S)
     }
@@ -104,20 +104,20 @@ impl Signs {
     }
 }
 
-/// Whether CPU time that grew by `growth` within the CPUs grows much further beyond them.
+/// Reports whether CPU time that grew by `growth` within the CPUs grows much further beyond them.
 pub(super) fn by_crowd(case: &Case<'_>, one: At<'_>, growth: f64) -> Option<(Bottleneck, String)> {
-    let most = case
-        .most()
-        .filter(|most| case.within().is_some_and(|within| most.told.n >= 2.0 * within.told.n))?;
+    let most = case.most().filter(|most| {
+        case.within().is_some_and(|within| most.described.n >= 2.0 * within.described.n)
+    })?;
     let of = |level: &Level<'_>| level.values(ScaleTrial::cpu_each_ns);
     let beyond = ratio(&of(most.level), &of(one.level))?.point - 1.0;
     (beyond >= CROWDED * growth).then(|| {
-        let told = format!(
+        let described = format!(
             "with {} workers, more than there are CPUs, it is {} more: workers that spin burn it \
              while the one they wait for has no CPU",
-            super::words::figure(most.told.n),
+            super::words::figure(most.described.n),
             percent(beyond)
         );
-        (Bottleneck::Spinning, told)
+        (Bottleneck::Spinning, described)
     })
 }

@@ -60,7 +60,7 @@ fn fields(line: &str) -> Vec<&str> {
     }
 }
 
-/// The columns by the names in the first line, or the first two where it is figures already.
+/// Returns the columns by the names in the first line, or the first two where it is figures already.
 fn head(fields: &[&str], line: usize) -> Result<(Columns, bool), String> {
     if fields.first().is_some_and(|field| field.parse::<f64>().is_ok()) {
         return Ok((

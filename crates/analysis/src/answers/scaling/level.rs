@@ -15,12 +15,12 @@ pub(crate) struct Level<'a> {
 }
 
 impl Level<'_> {
-    /// A number of each trial that knows it.
+    /// Returns a number of each trial that knows it.
     pub(super) fn values(&self, of: impl Fn(&ScaleTrial) -> Option<f64>) -> Vec<f64> {
         self.trials.iter().filter_map(|trial| of(trial)).collect()
     }
 
-    /// The mean over the trials that know it.
+    /// Returns the mean over the trials that know it.
     pub(super) fn mean(&self, of: impl Fn(&ScaleTrial) -> Option<f64>) -> Option<f64> {
         order::mean(&self.values(of))
     }
@@ -33,7 +33,7 @@ pub(super) fn laws_for(grows: bool) -> Vec<Law> {
     all.filter(|law| grows || *law != Law::Gustafson).collect()
 }
 
-/// The levels of n, rising; copies stand beside them.
+/// Returns the levels of n, rising; copies stand beside them.
 pub(super) fn levels(trials: &[ScaleTrial]) -> Vec<Level<'_>> {
     let mut order: Vec<&ScaleTrial> = trials.iter().filter(|trial| trial.copies == 1).collect();
     order.sort_by(|a, b| a.n.total_cmp(&b.n));
@@ -47,7 +47,7 @@ pub(super) fn levels(trials: &[ScaleTrial]) -> Vec<Level<'_>> {
     levels
 }
 
-/// The mean with its interval; of a single trial, the number alone, which has none.
+/// Returns the mean with its interval; of a single trial, the number alone, which has none.
 pub(crate) fn centre(values: &[f64]) -> Option<Estimate> {
     let single = || {
         let &[point] = values else { return None };
@@ -57,9 +57,9 @@ pub(crate) fn centre(values: &[f64]) -> Option<Estimate> {
     mean_estimate(values).or_else(single)
 }
 
-/// The ratio of two means of separate trials, with the interval of Student's t on the logarithm and
-/// Welch's degrees of freedom (B. L. Welch, Biometrika 34, 1947). The relative errors of the two
-/// means add in squares.
+/// Returns the ratio of two means of separate trials, with the interval of Student's t on the logarithm
+/// and Welch's degrees of freedom (B. L. Welch, Biometrika 34, 1947). The relative errors of the two means
+/// add in squares.
 pub(crate) fn ratio(above: &[f64], below: &[f64]) -> Option<Estimate> {
     let (a, b) = (order::mean(above)?, order::mean(below)?);
     let point = a / b;
@@ -83,7 +83,7 @@ pub(crate) fn ratio(above: &[f64], below: &[f64]) -> Option<Estimate> {
     Some(Estimate { point, low, high, standard_error: Some(error), level: 0.95, samples })
 }
 
-/// The chosen fit's name, where there is one.
+/// Returns the chosen fit's name, where there is one.
 pub(crate) fn chosen(curve: &ScaleCurve) -> Option<&model::ScaleFit> {
     let name = curve.chosen.as_ref()?;
     curve.fits.iter().find(|fit| fit.law == *name)

@@ -32,11 +32,11 @@ pub use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WOR
 use model::{SCALING_FORMAT, ScaleLevel, ScaleWork, Scaling};
 use paired::paired;
 
-/// The work grows with n if at the largest n it is so many times that of the smallest: halfway, on a
+/// The work grows with n if at the largest n it is this multiple of that of the smallest: halfway, on a
 /// logarithmic scale, between none and twice.
 const GROWS: f64 = std::f64::consts::SQRT_2;
 
-/// The whole answer.
+/// Returns the whole answer.
 pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
     let levels = levels(&input.trials);
     let grows = grows(&levels);
@@ -58,26 +58,26 @@ pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
     let throughput = curve::curve(&points(ScaleTrial::throughput), &laws);
     let cpu_points = points(ScaleTrial::cpu_throughput);
     let cpu_throughput = (!cpu_points.points.is_empty()).then(|| curve::curve(&cpu_points, &laws));
-    let told = told(&levels, input.cpus);
+    let described = described(&levels, input.cpus);
     let causes = cause::causes(&case::Case {
         levels: &levels,
-        told: &told,
+        described: &described,
         cpus: input.cpus,
         copies: input.trials.iter().filter(|trial| trial.copies > 1).collect(),
         curve: &throughput,
     });
-    let advice = advice::advice(&told, &causes);
+    let advice = advice::advice(&described, &causes);
     Scaling {
         format: SCALING_FORMAT,
         scruple: input.scruple.into(),
         session: input.session.map(Into::into),
         source: input.source.clone(),
         cpus: input.cpus,
-        answer: advice::answer(&told, &throughput, &causes, &work),
-        remarks: advice::remarks(input, &levels, &told, &work, &throughput),
+        answer: advice::answer(&described, &throughput, &causes, &work),
+        remarks: advice::remarks(input, &levels, &described, &work, &throughput),
         advice,
         causes,
-        levels: told,
+        levels: described,
         throughput,
         cpu_throughput,
         work,
@@ -92,8 +92,8 @@ fn grows(levels: &[Level<'_>]) -> bool {
     }
 }
 
-/// What is told of each level.
-fn told(levels: &[Level<'_>], cpus: Option<u32>) -> Vec<ScaleLevel> {
+/// Returns what is shown of each level.
+fn described(levels: &[Level<'_>], cpus: Option<u32>) -> Vec<ScaleLevel> {
     let one = levels.iter().find(|level| level.n == 1.0);
     let all = levels.iter().flat_map(|level| &level.trials);
     let all = all.filter_map(|trial| Some((trial.n, trial.block, trial.throughput()?)));

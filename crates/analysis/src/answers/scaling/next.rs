@@ -14,14 +14,14 @@ use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS
 /// The factor whose level "yes" marks the second of two identical treatments.
 const AGAIN: &str = "again";
 
-/// So many levels or fewer are all measured in the base.
+/// This number of levels or fewer are all measured in the base.
 const FEW: usize = 6;
 
 /// What failed so often is not tried again.
 const ATTEMPTS: usize = 3;
 
-/// The n of the base: all where there are few, else 1, the powers of two, the number of CPUs and the
-/// largest, so that the curve is known everywhere before it is refined where it is least known.
+/// Returns the n of the base: all where there are few, else 1, the powers of two, the number of CPUs and
+/// the largest, so that the curve is known everywhere before it is refined where it is least known.
 pub fn coarse(levels: &[u64], cpus: u64) -> Vec<u64> {
     let last = levels.iter().max().copied();
     let kept =
@@ -29,7 +29,7 @@ pub fn coarse(levels: &[u64], cpus: u64) -> Vec<u64> {
     levels.iter().filter(kept).copied().collect()
 }
 
-/// What the next block should measure of a program whose scaling is asked for.
+/// Returns what the next block should measure of a program whose scaling is asked for.
 ///
 /// The curve is as wide as its widest 95 % interval, relative to its height, at any n that may be
 /// measured; it is asked to be as narrow as the design's precision. Of these n the next is the one
@@ -62,13 +62,13 @@ pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
     Need { ratio, treatments, headline: None }
 }
 
-/// Whether a treatment never completed, as often as it was tried.
+/// Reports whether a treatment never completed, as often as it was tried.
 fn given_up(records: &[&Record], treatment: &Treatment) -> bool {
     let own = || records.iter().filter(|record| record.treatment == *treatment);
     own().count() >= ATTEMPTS && !own().any(|record| record.measured.is_some())
 }
 
-/// How wide the curve is, in precisions, and the n to measure next.
+/// Returns how wide the curve is, in precisions, and the n to measure next.
 pub(super) fn widest(
     points: &[(f64, f64)],
     allowed: &[f64],
@@ -98,7 +98,7 @@ pub(super) fn widest(
     (width / precision, best)
 }
 
-/// The n whose own mean has the widest interval; one that was not measured is wider than any.
+/// Returns the n whose own mean has the widest interval; one that was not measured is wider than any.
 fn by_own_width(points: &[(f64, f64)], allowed: &[f64], precision: f64) -> (f64, Option<f64>) {
     let levels = by_level(points);
     let width = |n: f64| {

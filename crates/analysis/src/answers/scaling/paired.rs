@@ -69,7 +69,7 @@ pub(super) fn paired(trials: &[Blocked]) -> Paired {
     Paired { points, error, blocks: parts.len() }
 }
 
-/// The throughputs of each n.
+/// Returns the throughputs of each n.
 pub(super) fn by_level(points: &[(f64, f64)]) -> Vec<(f64, Vec<f64>)> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -83,7 +83,7 @@ pub(super) fn by_level(points: &[(f64, f64)]) -> Vec<(f64, Vec<f64>)> {
     levels
 }
 
-/// The part of each level and of each block, the latter with the mean 0.
+/// Returns the part of each level and of each block, the latter with the mean 0.
 fn two_way(of_block: &BTreeMap<u32, Vec<(usize, f64)>>, levels: usize) -> (Vec<f64>, Vec<f64>) {
     let mut heights = vec![0.0; levels];
     let mut parts = vec![0.0; of_block.len()];
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn what_a_block_shares_is_taken_away_and_its_share_of_the_scatter_given_back() {
-        // Two blocks, the second twice as fast; n = 4 is three times as fast as n = 1, but for ± 10 %.
+        // Two blocks, the second twice as fast; n = 4 is three times as fast as n = 1, ± 10 %.
         let trials =
             [(1.0, 0, 10.0), (4.0, 0, 33.0), (1.0, 1, 20.0), (4.0, 1, 54.545_454_545_454_55)];
         let found = paired(&trials);

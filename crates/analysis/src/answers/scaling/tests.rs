@@ -165,11 +165,11 @@ fn ask(trials: Vec<ScaleTrial>) -> Scaling {
 /// The causes without the laws, whose intervals take their time.
 fn cause(trials: &[ScaleTrial]) -> Bottleneck {
     let levels = levels(trials);
-    let told = told(&levels, Some(CPUS as u32));
+    let described = described(&levels, Some(CPUS as u32));
     let curve = curve::curve(&paired(&[]), &[]);
     let copies = trials.iter().filter(|trial| trial.copies > 1).collect();
     let cpus = Some(CPUS as u32);
-    let case = case::Case { levels: &levels, told: &told, cpus, copies, curve: &curve };
+    let case = case::Case { levels: &levels, described: &described, cpus, copies, curve: &curve };
     cause::causes(&case)[0].cause
 }
 
@@ -204,11 +204,15 @@ fn the_planted_cause_is_named() {
 fn what_scales_is_told_so() {
     let mut trials = session(Plant::CpusAlone, 7, false);
     trials.retain(|trial| trial.n <= CPUS);
-    let told = ask(trials);
-    assert_eq!(told.causes[0].cause, Bottleneck::Nothing);
-    assert_eq!(told.throughput.chosen.as_deref(), Some("linear"));
-    assert_eq!(told.throughput.peak.n, None);
-    assert!(told.throughput.peak.sentence.starts_with("no peak"), "{:?}", told.throughput.peak);
+    let described = ask(trials);
+    assert_eq!(described.causes[0].cause, Bottleneck::Nothing);
+    assert_eq!(described.throughput.chosen.as_deref(), Some("linear"));
+    assert_eq!(described.throughput.peak.n, None);
+    assert!(
+        described.throughput.peak.sentence.starts_with("no peak"),
+        "{:?}",
+        described.throughput.peak
+    );
 }
 
 #[test]
@@ -237,8 +241,8 @@ fn a_wait_that_nobody_saw_is_shown_as_the_rest() {
     for trial in &mut trials {
         trial.waiting_ns = trial.waiting_ns.map(|ns| ns / 2.0);
     }
-    let told = ask(trials);
-    let account = told.levels[1].account.as_ref().unwrap();
+    let described = ask(trials);
+    let account = described.levels[1].account.as_ref().unwrap();
     assert!((account.explained - 0.75).abs() < 0.02, "{account:?}");
     let rest = account.parts.last().unwrap();
     assert_eq!(rest.into, ScaleLoss::Rest);
@@ -273,14 +277,18 @@ fn processes_too_short_to_be_seen_have_one_part_off_the_cpu() {
     for trial in &mut trials {
         (trial.waiting_ns, trial.blocked_ns, trial.absent_ns) = (None, None, None);
     }
-    let told = ask(trials);
-    let account = told.levels[1].account.as_ref().unwrap();
+    let described = ask(trials);
+    let account = described.levels[1].account.as_ref().unwrap();
     let kinds: Vec<ScaleLoss> = account.parts.iter().map(|part| part.into).collect();
     use ScaleLoss::{MoreCpu, OffCpu, Rest, Throttled, Useful};
     assert_eq!(kinds, [Useful, MoreCpu, Throttled, OffCpu, Rest]);
     assert!((account.explained - 1.0).abs() < 1e-9);
-    assert_eq!(told.causes[0].grade, model::Grade::Timing);
-    assert!(told.remarks.iter().any(|it| it.contains("too short-lived")), "{:?}", told.remarks);
+    assert_eq!(described.causes[0].grade, model::Grade::Timing);
+    assert!(
+        described.remarks.iter().any(|it| it.contains("too short-lived")),
+        "{:?}",
+        described.remarks
+    );
 }
 
 /// The intervals of speedups and of the parts of accounts hold the truth as often as they say.
@@ -290,8 +298,8 @@ fn intervals_hold_the_truth() {
     let (mut speedups, mut useful, sessions) = (0, 0, 400);
     for seed in 0..sessions {
         let trials = session(Plant::Serial(0.1), seed, false);
-        let told = told(&levels(&trials), Some(CPUS as u32));
-        let four = told.iter().find(|level| level.n == 4.0).unwrap();
+        let described = described(&levels(&trials), Some(CPUS as u32));
+        let four = described.iter().find(|level| level.n == 4.0).unwrap();
         let within = |it: &Estimate, x: f64| u32::from(it.low <= x && x <= it.high);
         speedups += within(four.speedup.as_ref().unwrap(), 1.0 / truth);
         let account = four.account.as_ref().unwrap();
@@ -304,13 +312,13 @@ fn intervals_hold_the_truth() {
 
 #[test]
 fn advice_names_only_what_was_measured() {
-    let told = ask(session(Plant::Spin, 3, true));
+    let described = ask(session(Plant::Spin, 3, true));
     // 1/(1 + 0.3 (n − 1)) of the CPUs: 4 workers do 4/1.9 = 2.1, 3 do 3/1.6 = 1.9; 2 do 2/1.3 = 1.5.
-    assert_eq!(told.advice.n_for_throughput, Some(4.0));
-    assert_eq!(told.advice.n_for_cost, Some(1.0));
-    let told = ask(session(Plant::CpusAlone, 3, true));
-    assert_eq!(told.advice.n_for_throughput, Some(4.0));
-    assert_eq!(told.advice.n_for_cost, Some(4.0));
+    assert_eq!(described.advice.n_for_throughput, Some(4.0));
+    assert_eq!(described.advice.n_for_cost, Some(1.0));
+    let described = ask(session(Plant::CpusAlone, 3, true));
+    assert_eq!(described.advice.n_for_throughput, Some(4.0));
+    assert_eq!(described.advice.n_for_cost, Some(4.0));
 }
 
 fn points(text: &str) -> Vec<ScaleTrial> {
@@ -346,12 +354,12 @@ fn published_figures_are_reproduced() {
         (raytracer, 0.057_770_8, 0.0, 21.8488),
         (synthetic, 0.020_005_76, 0.019_999_67, 1.000_005_1),
     ] {
-        let told = fitted_elsewhere(trials);
-        assert_eq!(told.throughput.intervals, "t");
-        assert_eq!(told.causes[0].grade, model::Grade::Timing);
-        assert!(told.cpu_throughput.is_none());
-        assert!(told.levels.iter().all(|level| level.account.is_none()));
-        let usl = told.throughput.fits.iter().find(|fit| fit.law == "universal").unwrap();
+        let described = fitted_elsewhere(trials);
+        assert_eq!(described.throughput.intervals, "t");
+        assert_eq!(described.causes[0].grade, model::Grade::Timing);
+        assert!(described.cpu_throughput.is_none());
+        assert!(described.levels.iter().all(|level| level.account.is_none()));
+        let usl = described.throughput.fits.iter().find(|fit| fit.law == "universal").unwrap();
         for (symbol, wanted) in [("α", alpha), ("β", beta), ("γ", gamma)] {
             let found = usl.coefficients.iter().find(|one| one.symbol == symbol).unwrap().value;
             assert!((found - wanted).abs() <= 1e-5 * wanted, "{symbol} is {found}, not {wanted}");
@@ -362,18 +370,18 @@ fn published_figures_are_reproduced() {
 #[test]
 fn a_peak_beyond_what_was_measured_is_not_named() {
     let raytracer = points(include_str!("../../../../laws/tests/data/raytracer.csv"));
-    let told = fitted_elsewhere(raytracer[..5].to_vec());
-    let peak = &told.throughput.peak;
+    let described = fitted_elsewhere(raytracer[..5].to_vec());
+    let peak = &described.throughput.peak;
     assert!(peak.n.is_none_or(|n| n <= 1.3 * 16.0), "{peak:?}");
 }
 
 #[test]
 fn no_trial_and_one_trial_are_told_without_a_fit() {
     for trials in [Vec::new(), vec![ScaleTrial::of_throughput(1.0, 5.0, 0)]] {
-        let told = ask(trials);
-        assert_eq!(told.throughput.chosen, None);
-        assert!(!told.throughput.reason.is_empty());
-        assert!(!told.answer.is_empty());
+        let described = ask(trials);
+        assert_eq!(described.throughput.chosen, None);
+        assert!(!described.throughput.reason.is_empty());
+        assert!(!described.answer.is_empty());
     }
 }
 
@@ -384,8 +392,8 @@ fn work_that_grows_brings_gustafson_in() {
         if grows {
             trials.iter_mut().for_each(|trial| trial.work = trial.n);
         }
-        let told = ask(trials);
-        (told.work.grows, told.throughput.fits.iter().any(|fit| fit.law == "Gustafson"))
+        let described = ask(trials);
+        (described.work.grows, described.throughput.fits.iter().any(|fit| fit.law == "Gustafson"))
     };
     assert_eq!(law(false), (false, false));
     assert_eq!(law(true), (true, true));

@@ -4,12 +4,12 @@ use crate::session::sample::observations;
 use model::{Outcome, Record};
 use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
 
-/// What is known of one trial of a program that was told to use n workers. Times in ns.
+/// What is known of one trial of a program that was asked to use n workers. Times in ns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScaleTrial {
-    /// How many workers it was told to use.
+    /// How many workers it was asked to use.
     pub n: f64,
-    /// How many copies of it ran at once, with so many workers each.
+    /// How many copies of it ran at once, with this number of workers each.
     pub copies: u32,
     /// The block that it belongs to.
     pub block: u32,
@@ -40,7 +40,7 @@ pub struct ScaleTrial {
 }
 
 impl ScaleTrial {
-    /// A trial of which its throughput alone is known, in work per second.
+    /// Returns a trial of which its throughput alone is known, in work per second.
     pub fn of_throughput(n: f64, throughput: f64, block: u32) -> Self {
         ScaleTrial {
             n,
@@ -61,22 +61,22 @@ impl ScaleTrial {
         }
     }
 
-    /// Work per second; `None` where either is not above 0.
+    /// Returns the work per second; `None` where either is not above 0.
     pub fn throughput(&self) -> Option<f64> {
         rate(self.work, self.wall_ns)
     }
 
-    /// Work per second of CPU time.
+    /// Returns the work per second of CPU time.
     pub fn cpu_throughput(&self) -> Option<f64> {
         rate(self.work, self.cpu_ns?)
     }
 
-    /// CPU time per unit of work, in ns.
+    /// Returns the CPU time per unit of work, in ns.
     pub(crate) fn cpu_each_ns(&self) -> Option<f64> {
         Some(self.cpu_ns? / self.work)
     }
 
-    /// A time of it per unit of work.
+    /// Returns a time of it per unit of work.
     pub(crate) fn each(&self, time: Option<f64>) -> Option<f64> {
         Some(time? / self.work)
     }
@@ -87,8 +87,8 @@ fn rate(work: f64, time_ns: f64) -> Option<f64> {
     (work > 0.0 && time_ns > 0.0 && rate.is_finite()).then_some(rate)
 }
 
-/// The completed trials of a session. `counted` is whether the program tells its work; a trial that
-/// then told none, or not above 0, is left out.
+/// Returns the completed trials of a session. `counted` is whether the program tells its work; a trial
+/// that then printed none, or not above 0, is left out.
 pub fn trials<'a>(records: impl IntoIterator<Item = &'a Record>, counted: bool) -> Vec<ScaleTrial> {
     records.into_iter().filter_map(|record| trial(record, counted)).collect()
 }
@@ -101,17 +101,17 @@ fn trial(record: &Record, counted: bool) -> Option<ScaleTrial> {
     let of = |response: &str| observations(record, response).first().copied();
     let n = number(WORKERS).filter(|n| *n >= 1.0)?;
     let copies = number(COPIES).unwrap_or(1.0).clamp(1.0, 1e6) as u32;
-    let told = if counted { of(WORK).filter(|work| *work > 0.0)? } else { 1.0 };
+    let described = if counted { of(WORK).filter(|work| *work > 0.0)? } else { 1.0 };
     let machine = &record.machine;
     let float = |value: Option<u64>| value.map(|value| value as f64);
-    // A quota on the session holds its programs back, too.
+    // A quota on the session also holds its programs back.
     let throttled = [of("throttled_ns"), float(machine.throttled_ns)];
     Some(ScaleTrial {
         n,
         copies,
         block: record.block,
         // Each copy does what one alone does.
-        work: told * f64::from(copies),
+        work: described * f64::from(copies),
         wall_ns: of("wall_ns").filter(|ns| *ns > 0.0)?,
         cpu_ns: of("cpu_ns").filter(|ns| *ns > 0.0),
         system_ns: float(measured.counters.system_ns),

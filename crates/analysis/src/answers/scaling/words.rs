@@ -2,7 +2,7 @@
 
 use model::{Bottleneck, Estimate, ScaleLoss};
 
-/// A number with three digits that count.
+/// Returns a number with three digits that count.
 pub(super) fn figure(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return if x.is_finite() { "0".into() } else { "–".into() };
@@ -16,7 +16,7 @@ pub(super) fn figure(x: f64) -> String {
     text.replace('-', "−")
 }
 
-/// A number with its interval.
+/// Returns a number with its interval.
 pub(super) fn with_interval(estimate: &Estimate) -> String {
     let Estimate { point, low, high, .. } = estimate;
     if low == high {
@@ -25,13 +25,13 @@ pub(super) fn with_interval(estimate: &Estimate) -> String {
     format!("{} [{}, {}]", figure(*point), figure(*low), figure(*high))
 }
 
-/// A share as a percentage.
+/// Returns a share as a percentage.
 pub(super) fn percent(share: f64) -> String {
     let text = format!("{:.0} %", 100.0 * share);
     if text == "-0 %" { "0 %".into() } else { text.replace('-', "−") }
 }
 
-/// A share with its interval.
+/// Returns a share with its interval.
 pub(super) fn percent_of(estimate: &Estimate) -> String {
     let whole = |x: f64| {
         let text = format!("{:.0}", 100.0 * x);
@@ -44,7 +44,7 @@ pub(super) fn percent_of(estimate: &Estimate) -> String {
     format!("{} [{}, {}]", percent(*point), whole(*low), whole(*high))
 }
 
-/// A length of time in its own unit.
+/// Returns a length of time in its own unit.
 pub(super) fn time(ns: f64) -> String {
     let (value, unit) = match ns.abs() {
         ns if ns < 1e3 => (1.0, "ns"),
@@ -55,7 +55,7 @@ pub(super) fn time(ns: f64) -> String {
     format!("{} {unit}", figure(ns / value))
 }
 
-/// What a part is called.
+/// Returns what a part is called.
 pub fn loss(into: ScaleLoss) -> &'static str {
     match into {
         ScaleLoss::Useful => "useful",
@@ -69,7 +69,7 @@ pub fn loss(into: ScaleLoss) -> &'static str {
     }
 }
 
-/// A cause as a heading.
+/// Returns a cause as a heading.
 pub fn cause(cause: Bottleneck) -> &'static str {
     match cause {
         Bottleneck::Nothing => "nothing found",

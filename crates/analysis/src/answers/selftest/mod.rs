@@ -3,7 +3,7 @@
 //! Everything known falls into one of four standings. **Wrong** is what the data contradict: a
 //! truth that is excluded (after Holm over the planted answers), something found where nothing was
 //! planted, identical treatments that differ, a cause named that is not the planted one. **Missed**
-//! is what the noise hid: not told from nothing, a cause not named, no interval for want of trials.
+//! is what the noise hid: not distinguishable from nothing, a cause not named, no interval for want of trials.
 //! **Untested** is what the machine cannot realise (two threads at a time, on one CPU). All else is
 //! **right**.
 //!
@@ -13,7 +13,7 @@
 //! below a miss proves nothing. What was missed beside the sizes (a count that scatters, a cause
 //! that was not named, an A/A control that was not measured) keeps a machine from grade A, since
 //! it was not shown that it can be trusted there, and takes nothing from the sizes. What is
-//! untested lowers nothing and is told.
+//! untested lowers nothing and is shown.
 
 use crate::session::outcomes::without_fractions;
 use model::{
@@ -29,8 +29,8 @@ const COARSE: f64 = 0.20;
 /// Sizes that differ by less than this are the same size.
 const SAME_SIZE: f64 = 1e-9;
 
-/// The grade of the machine on which a session with planted answers was measured. The folder is
-/// left to whoever knows it.
+/// Returns the grade of the machine on which a session with planted answers was measured. The folder is
+/// left to those who know it.
 pub fn selftest(summary: &Summary) -> Selftest {
     let answers: Vec<AnswerStanding> = each(summary, |experiment| {
         experiment.planted.iter().map(|result| answer_standing(experiment, result)).collect()
@@ -43,9 +43,9 @@ pub fn selftest(summary: &Summary) -> Selftest {
     let controls = summary.trust.controls.clone();
     let controls_silent =
         (!controls.is_empty()).then(|| controls.iter().all(|control| !control.differs));
-    let told = Told::of(summary, &answers, &causes);
+    let described = Marks::of(summary, &answers, &causes);
     let sizes = Sizes::of(&answers);
-    let grade = grade(&told, &sizes);
+    let grade = grade(&described, &sizes);
     Selftest {
         format: SELFTEST_FORMAT,
         scruple: summary.scruple.clone(),
@@ -55,10 +55,10 @@ pub fn selftest(summary: &Summary) -> Selftest {
         grade,
         trusted: grade == Some(TrustGrade::A),
         finest: sizes.finest.filter(|_| grade != Some(TrustGrade::F)),
-        sentence: sentence(grade, told.unsized_missed, &sizes),
+        sentence: sentence(grade, described.unsized_missed, &sizes),
         advice: advice(grade, &answers, &causes),
-        reasons: [told.wrong, told.missed].concat(),
-        untested: told.untested,
+        reasons: [described.wrong, described.missed].concat(),
+        untested: described.untested,
         answers,
         causes,
         controls,
@@ -70,7 +70,7 @@ fn each<T>(summary: &Summary, of: impl Fn(&ExperimentSummary) -> Vec<T>) -> Vec<
     summary.experiments.iter().flat_map(of).collect()
 }
 
-/// What became of one planted answer of an experiment.
+/// Returns what became of one planted answer of an experiment.
 pub fn answer_standing(experiment: &ExperimentSummary, result: &PlantedResult) -> AnswerStanding {
     let (standing, why) = standing(experiment, result);
     AnswerStanding { experiment: experiment.id.clone(), result: result.clone(), standing, why }
@@ -99,7 +99,7 @@ fn standing(experiment: &ExperimentSummary, planted: &PlantedResult) -> (Standin
     (standing, why.into())
 }
 
-/// What became of one planted cause of an experiment.
+/// Returns what became of one planted cause of an experiment.
 pub fn cause_standing(experiment: &ExperimentSummary, result: &DiagnosisResult) -> CauseStanding {
     let shares = result.suspects.iter().map(|blame| &blame.share);
     let (standing, why) = match &result.named {
@@ -121,7 +121,7 @@ pub fn cause_standing(experiment: &ExperimentSummary, result: &DiagnosisResult) 
     CauseStanding { experiment: experiment.id.clone(), result: result.clone(), standing, why }
 }
 
-/// Of numbers without an interval: whether the machine refused a treatment that they need.
+/// Returns of numbers without an interval: whether the machine refused a treatment that they need.
 fn unmeasured<'a>(
     experiment: &ExperimentSummary,
     results: impl IntoIterator<Item = &'a QuantityResult>,
@@ -142,19 +142,19 @@ fn unmeasured<'a>(
     (Standing::Missed, format!("not measured{colon}{remark}"))
 }
 
-/// Whether nothing was planted, so that nothing may be found.
+/// Reports whether nothing was planted, so that nothing may be found.
 fn is_nothing(planted: &PlantedResult) -> bool {
     planted.truth.contains(planted.without)
 }
 
-/// Whether it is a number of things, which has no noise of a clock.
+/// Reports whether it is a number of things, which has no noise of a clock.
 fn is_count(result: &QuantityResult) -> bool {
     matches!(result.quantity, Quantity::Frequency { .. })
         || matches!(result.unit, Some(Unit::Count | Unit::Bytes))
 }
 
 /// What is wrong, missed and untested, in sentences.
-struct Told {
+struct Marks {
     wrong: Vec<String>,
     /// What was missed, effects of a known size first.
     missed: Vec<String>,
@@ -163,8 +163,8 @@ struct Told {
     untested: Vec<String>,
 }
 
-impl Told {
-    fn of(summary: &Summary, answers: &[AnswerStanding], causes: &[CauseStanding]) -> Told {
+impl Marks {
+    fn of(summary: &Summary, answers: &[AnswerStanding], causes: &[CauseStanding]) -> Marks {
         // What is large and missed weighs more than what is small and missed.
         let mut by_size: Vec<&AnswerStanding> = answers.iter().collect();
         by_size
@@ -191,11 +191,11 @@ impl Told {
         }
         let unsized_missed = more.len();
         missed.extend(more);
-        Told { wrong, missed, unsized_missed, untested: untested(answers, causes) }
+        Marks { wrong, missed, unsized_missed, untested: untested(answers, causes) }
     }
 }
 
-/// What the machine cannot realise: one line for all that an experiment lacks for one reason.
+/// Returns what the machine cannot realise: one line for all that an experiment lacks for one reason.
 fn untested(answers: &[AnswerStanding], causes: &[CauseStanding]) -> Vec<String> {
     let answers = answers.iter().map(|it| (it.standing, &it.experiment, &it.why, &it.result.what));
     let causes = causes.iter().map(|it| (it.standing, &it.experiment, &it.why, &it.result.what));
@@ -255,13 +255,13 @@ impl Sizes {
     }
 }
 
-fn grade(told: &Told, sizes: &Sizes) -> Option<TrustGrade> {
-    if !told.wrong.is_empty() {
+fn grade(described: &Marks, sizes: &Sizes) -> Option<TrustGrade> {
+    if !described.wrong.is_empty() {
         return Some(TrustGrade::F);
     }
     sizes.smallest?;
     let down_to = |size: f64| sizes.finest.is_some_and(|finest| finest <= size + SAME_SIZE);
-    Some(if sizes.all_right() && told.unsized_missed == 0 {
+    Some(if sizes.all_right() && described.unsized_missed == 0 {
         TrustGrade::A
     } else if down_to(FINE) {
         TrustGrade::B
@@ -272,7 +272,7 @@ fn grade(told: &Told, sizes: &Sizes) -> Option<TrustGrade> {
     })
 }
 
-/// For which sizes the machine can be trusted. What stands in the way is in the reasons.
+/// Returns for which sizes the machine can be trusted. What stands in the way is in the reasons.
 fn sentence(grade: Option<TrustGrade>, unsized_missed: usize, sizes: &Sizes) -> String {
     if grade == Some(TrustGrade::F) {
         return "This machine cannot be trusted for effects of any size.".into();
@@ -325,7 +325,7 @@ fn advice(
     .into()
 }
 
-/// A share for people: "2 %", "0.5 %".
+/// Returns a share for people: "2 %", "0.5 %".
 fn percent(share: f64) -> String {
     let digits = format!("{:.2}", 100.0 * share);
     format!("{} %", digits.trim_end_matches('0').trim_end_matches('.'))

@@ -137,47 +137,61 @@ fn all_right() -> Vec<PlantedResult> {
 
 #[test]
 fn all_found_is_an_a() {
-    let told = graded(all_right(), vec![diagnosis(Some("the lock"))]);
-    assert_eq!((told.grade, told.finest, told.trusted), (Some(TrustGrade::A), Some(0.02), true));
+    let described = graded(all_right(), vec![diagnosis(Some("the lock"))]);
     assert_eq!(
-        told.sentence,
+        (described.grade, described.finest, described.trusted),
+        (Some(TrustGrade::A), Some(0.02), true)
+    );
+    assert_eq!(
+        described.sentence,
         "This machine can be trusted for effects of 2 % and more, the finest that was planted."
     );
-    assert!(told.reasons.is_empty() && told.advice.is_empty() && told.untested.is_empty());
-    assert!(told.answers.iter().all(|it| it.standing == Standing::Right && it.why.is_empty()));
-    assert_eq!(told.controls_silent, Some(true));
+    assert!(
+        described.reasons.is_empty()
+            && described.advice.is_empty()
+            && described.untested.is_empty()
+    );
+    assert!(described.answers.iter().all(|it| it.standing == Standing::Right && it.why.is_empty()));
+    assert_eq!(described.controls_silent, Some(true));
 }
 
 #[test]
 fn sizes_down_to_five_and_twenty_per_cent_are_b_and_c_and_less_is_d() {
-    let told = graded(vec![effect(0.2), effect(0.05), lost(0.02)], Vec::new());
-    assert_eq!((told.grade, told.finest, told.trusted), (Some(TrustGrade::B), Some(0.05), false));
+    let described = graded(vec![effect(0.2), effect(0.05), lost(0.02)], Vec::new());
     assert_eq!(
-        told.sentence,
+        (described.grade, described.finest, described.trusted),
+        (Some(TrustGrade::B), Some(0.05), false)
+    );
+    assert_eq!(
+        described.sentence,
         "This machine can be trusted for effects of 5 % and more, but not for smaller ones."
     );
     assert_eq!(
-        told.reasons,
+        described.reasons,
         ["made_up: a wait of 2000 ns (2 %): not found: it cannot be told from nothing"]
     );
-    let told = graded(vec![lost(0.02), lost(0.05), effect(0.2)], Vec::new());
-    assert_eq!((told.grade, told.finest), (Some(TrustGrade::C), Some(0.2)));
-    assert!(told.reasons[0].contains("(5 %)"), "the largest comes first: {:?}", told.reasons);
-    let told = graded(vec![lost(0.02), lost(0.2), effect(0.5)], Vec::new());
-    assert_eq!((told.grade, told.finest), (Some(TrustGrade::D), Some(0.5)));
-    let told = graded(vec![lost(0.02), lost(0.05), lost(0.2)], Vec::new());
-    assert_eq!((told.grade, told.finest), (Some(TrustGrade::D), None));
-    assert!(told.sentence.contains("cannot be trusted for effects of 20 % and less"));
-    assert!(told.advice.contains("--time-budget"));
+    let described = graded(vec![lost(0.02), lost(0.05), effect(0.2)], Vec::new());
+    assert_eq!((described.grade, described.finest), (Some(TrustGrade::C), Some(0.2)));
+    assert!(
+        described.reasons[0].contains("(5 %)"),
+        "the largest comes first: {:?}",
+        described.reasons
+    );
+    let described = graded(vec![lost(0.02), lost(0.2), effect(0.5)], Vec::new());
+    assert_eq!((described.grade, described.finest), (Some(TrustGrade::D), Some(0.5)));
+    let described = graded(vec![lost(0.02), lost(0.05), lost(0.2)], Vec::new());
+    assert_eq!((described.grade, described.finest), (Some(TrustGrade::D), None));
+    assert!(described.sentence.contains("cannot be trusted for effects of 20 % and less"));
+    assert!(described.advice.contains("--time-budget"));
 }
 
 #[test]
 fn a_lucky_find_below_a_miss_proves_nothing() {
-    let told = graded(vec![effect(0.02), lost(0.05), effect(0.2)], Vec::new());
-    assert_eq!((told.grade, told.finest), (Some(TrustGrade::C), Some(0.2)));
+    let described = graded(vec![effect(0.02), lost(0.05), effect(0.2)], Vec::new());
+    assert_eq!((described.grade, described.finest), (Some(TrustGrade::C), Some(0.2)));
     // Two of one size: both must be found.
-    let told = graded(vec![effect(0.2), effect(0.05), lost(0.05)], Vec::new());
-    assert_eq!((told.grade, told.finest), (Some(TrustGrade::C), Some(0.2)));
+    let described = graded(vec![effect(0.2), effect(0.05), lost(0.05)], Vec::new());
+    assert_eq!((described.grade, described.finest), (Some(TrustGrade::C), Some(0.2)));
 }
 
 #[test]
@@ -190,63 +204,74 @@ fn every_contradiction_is_an_f() {
         (Vec::new(), vec![diagnosis(Some("the cache line"))], "the cache line was named instead"),
     ];
     for (wrong, diagnoses, why) in cases {
-        let told = graded([all_right(), wrong].concat(), diagnoses);
-        assert_eq!((told.grade, told.finest), (Some(TrustGrade::F), None), "{why}");
-        assert!(told.sentence.contains("effects of any size"), "{}", told.sentence);
-        assert!(told.reasons[0].contains(why) && !told.advice.is_empty());
+        let described = graded([all_right(), wrong].concat(), diagnoses);
+        assert_eq!((described.grade, described.finest), (Some(TrustGrade::F), None), "{why}");
+        assert!(described.sentence.contains("effects of any size"), "{}", described.sentence);
+        assert!(described.reasons[0].contains(why) && !described.advice.is_empty());
     }
     let mut differing = summary(all_right(), Vec::new());
     differing.trust.controls[0].differs = true;
-    let told = selftest(&differing);
-    assert_eq!((told.grade, told.controls_silent), (Some(TrustGrade::F), Some(false)));
-    assert!(told.reasons[0].contains("identical treatments differ"), "{:?}", told.reasons);
-    assert!(told.advice.contains("one of ten"), "{}", told.advice);
+    let described = selftest(&differing);
+    assert_eq!((described.grade, described.controls_silent), (Some(TrustGrade::F), Some(false)));
+    assert!(
+        described.reasons[0].contains("identical treatments differ"),
+        "{:?}",
+        described.reasons
+    );
+    assert!(described.advice.contains("one of ten"), "{}", described.advice);
 }
 
 #[test]
 fn what_is_wrong_without_any_size_is_still_an_f() {
-    let told = graded(vec![count(8.0)], Vec::new());
-    assert_eq!(told.grade, Some(TrustGrade::F));
+    let described = graded(vec![count(8.0)], Vec::new());
+    assert_eq!(described.grade, Some(TrustGrade::F));
 }
 
 #[test]
 fn a_cause_that_is_not_named_is_missed_and_not_wrong() {
-    let told = graded(all_right(), vec![diagnosis(Some("the lock")), diagnosis(None)]);
-    assert_eq!((told.grade, told.finest, told.trusted), (Some(TrustGrade::B), Some(0.02), false));
-    assert!(told.sentence.contains("of 2 % and more, but not for all"), "{}", told.sentence);
-    assert_eq!(told.causes[1].standing, Standing::Missed);
-    assert!(told.causes[1].why.contains("told from the other suspects"));
+    let described = graded(all_right(), vec![diagnosis(Some("the lock")), diagnosis(None)]);
+    assert_eq!(
+        (described.grade, described.finest, described.trusted),
+        (Some(TrustGrade::B), Some(0.02), false)
+    );
+    assert!(
+        described.sentence.contains("of 2 % and more, but not for all"),
+        "{}",
+        described.sentence
+    );
+    assert_eq!(described.causes[1].standing, Standing::Missed);
+    assert!(described.causes[1].why.contains("told from the other suspects"));
     let mut unmeasured = diagnosis(None);
     unmeasured.suspects[0].share.estimate = None;
     unmeasured.suspects[0].share.remark = "only 1 block".into();
-    let told = graded(all_right(), vec![unmeasured]);
-    assert_eq!(told.causes[0].why, "not named: not measured: only 1 block");
-    assert_eq!(told.grade, Some(TrustGrade::B));
+    let described = graded(all_right(), vec![unmeasured]);
+    assert_eq!(described.causes[0].why, "not named: not measured: only 1 block");
+    assert_eq!(described.grade, Some(TrustGrade::B));
     let unknown = DiagnosisResult { planted: None, ..diagnosis(Some("the cache line")) };
-    let told = graded(all_right(), vec![unknown]);
-    assert_eq!(told.grade, Some(TrustGrade::A), "nobody knows the answer to that one");
-    assert!(told.causes.is_empty());
+    let described = graded(all_right(), vec![unknown]);
+    assert_eq!(described.grade, Some(TrustGrade::A), "nobody knows the answer to that one");
+    assert!(described.causes.is_empty());
 }
 
 #[test]
 fn a_miss_beside_the_sizes_does_not_raise_them() {
-    let told = graded(vec![effect(0.2)], vec![diagnosis(None)]);
-    assert_eq!(told.grade, Some(TrustGrade::C));
+    let described = graded(vec![effect(0.2)], vec![diagnosis(None)]);
+    assert_eq!(described.grade, Some(TrustGrade::C));
     let scattered = PlantedResult { excluded: Some(false), ..count(8.0) };
-    let told = graded([all_right(), vec![scattered]].concat(), Vec::new());
-    assert_eq!(told.grade, Some(TrustGrade::B));
-    assert!(told.reasons[0].contains("scatters"), "{:?}", told.reasons);
+    let described = graded([all_right(), vec![scattered]].concat(), Vec::new());
+    assert_eq!(described.grade, Some(TrustGrade::B));
+    assert!(described.reasons[0].contains("scatters"), "{:?}", described.reasons);
 }
 
 #[test]
 fn without_a_control_or_a_size_there_is_no_a() {
     let mut unchecked = summary(all_right(), Vec::new());
     unchecked.trust.controls.clear();
-    let told = selftest(&unchecked);
-    assert_eq!((told.grade, told.controls_silent), (Some(TrustGrade::B), None));
-    let told = graded(vec![count(7.0)], Vec::new());
-    assert_eq!((told.grade, told.trusted), (None, false));
-    assert!(told.sentence.contains("not known"), "{}", told.sentence);
+    let described = selftest(&unchecked);
+    assert_eq!((described.grade, described.controls_silent), (Some(TrustGrade::B), None));
+    let described = graded(vec![count(7.0)], Vec::new());
+    assert_eq!((described.grade, described.trusted), (None, false));
+    assert!(described.sentence.contains("not known"), "{}", described.sentence);
     assert_eq!(graded(Vec::new(), Vec::new()).grade, None);
 }
 
@@ -283,11 +308,11 @@ fn what_a_machine_cannot_realise_is_untested_and_lowers_nothing() {
     refused.experiments[0].planted = [all_right(), vec![nothing()]].concat();
     refused.experiments[0].diagnoses = vec![cause];
     refused.trust = summary(Vec::new(), Vec::new()).trust;
-    let told = selftest(&refused);
-    assert_eq!((told.grade, told.finest), (Some(TrustGrade::A), Some(0.02)));
+    let described = selftest(&refused);
+    assert_eq!((described.grade, described.finest), (Some(TrustGrade::A), Some(0.02)));
     // Both for the same reason: in one line.
     let line = format!("made_up: a wait of 1000 ns; two slow threads: {reason}");
-    assert_eq!(told.untested, [line]);
+    assert_eq!(described.untested, [line]);
     refused.experiments[0].planted = vec![nothing()];
     assert_eq!(selftest(&refused).grade, None, "nothing is left to grade by");
 }
@@ -300,9 +325,9 @@ fn what_failed_is_missed_and_not_untested() {
         PlantedResult { result: found, holds: None, found: None, excluded: None, ..effect(0.01) };
     failed.experiments[0].planted = [all_right(), vec![nothing]].concat();
     failed.trust = summary(Vec::new(), Vec::new()).trust;
-    let told = selftest(&failed);
-    assert_eq!((told.grade, told.finest), (Some(TrustGrade::B), Some(0.02)));
-    assert!(told.reasons[0].contains("no such page"), "{:?}", told.reasons);
+    let described = selftest(&failed);
+    assert_eq!((described.grade, described.finest), (Some(TrustGrade::B), Some(0.02)));
+    assert!(described.reasons[0].contains("no such page"), "{:?}", described.reasons);
 }
 
 #[test]

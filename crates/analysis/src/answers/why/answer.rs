@@ -23,33 +23,33 @@ const WITHIN: f64 = 0.4;
 const IDLE_SHARE: f64 = 0.8;
 
 /// Fills in the answer, what it names, and what it rests on.
-pub(super) fn answer(told: &mut Why) {
-    let named = named(&told.squeezes);
-    told.named = named;
-    let agreement = named.map(|resource| counters_agree(told, resource));
-    told.evidence = match &agreement {
+pub(super) fn answer(described: &mut Why) {
+    let named = named(&described.squeezes);
+    described.named = named;
+    let agreement = named.map(|resource| counters_agree(described, resource));
+    described.evidence = match &agreement {
         Some(Ok(true)) => "timing and counters",
         _ => "timing",
     }
     .into();
     if let Some(Err(why)) = agreement {
-        told.warnings.push(why);
+        described.warnings.push(why);
     }
-    let faster = told
+    let faster = described
         .squeezes
         .iter()
         .filter(|one| one.elasticity.as_ref().is_some_and(|e| e.high < -LIVES_ON));
     let faster: Vec<&str> = faster.map(|one| one.resource.words()).collect();
     if !faster.is_empty() {
-        told.warnings.push(format!(
+        described.warnings.push(format!(
             "it was faster where {} was taken: a CPU that co-runners keep from idling wakes up \
              sooner, which hides what else they do to a program that waits",
             faster.join(" and ")
         ));
     }
-    told.answer = match named {
-        Some(resource) => lives_on(told, resource),
-        None => nothing_named(told),
+    described.answer = match named {
+        Some(resource) => lives_on(described, resource),
+        None => nothing_named(described),
     };
 }
 
@@ -77,10 +77,10 @@ fn named(squeezes: &[SqueezeResult]) -> Option<Resource> {
     }
 }
 
-/// Whether what the kernel counted agrees; an error where it contradicts.
-fn counters_agree(told: &Why, resource: Resource) -> Result<bool, String> {
+/// Reports whether what the kernel counted agrees; an error where it contradicts.
+fn counters_agree(described: &Why, resource: Resource) -> Result<bool, String> {
     let count = |name: &str| {
-        let found = told.counted.iter().find(|count| count.response == name);
+        let found = described.counted.iter().find(|count| count.response == name);
         found.map(|count| count.estimate.point)
     };
     let Some(cpu) = count(CPU_SHARE).map(|ppm| ppm / 1e6) else {
@@ -104,8 +104,8 @@ fn counters_agree(told: &Why, resource: Resource) -> Result<bool, String> {
     }
 }
 
-fn lives_on(told: &Why, resource: Resource) -> String {
-    let Some((one, _)) = stands(&told.squeezes, resource) else {
+fn lives_on(described: &Why, resource: Resource) -> String {
+    let Some((one, _)) = stands(&described.squeezes, resource) else {
         return String::new();
     };
     let mut text = format!("This command lives on {}", resource.words());
@@ -114,15 +114,15 @@ fn lives_on(told: &Why, resource: Resource) -> String {
     }
     text.push('.');
     if resource.is_within_cpu()
-        && let Some((_, cpu)) = stands(&told.squeezes, Resource::Cpu)
+        && let Some((_, cpu)) = stands(&described.squeezes, Resource::Cpu)
     {
         text +=
             &format!(" Its time on the CPU goes there: {:.2} is its elasticity to CPU time.", cpu);
     }
     if resource == Resource::Cpu {
-        text += &beside_cpu(told);
+        text += &beside_cpu(described);
     }
-    let others = told.squeezes.iter().filter(|other| {
+    let others = described.squeezes.iter().filter(|other| {
         let container = resource.is_within_cpu() && other.resource == Resource::Cpu;
         let e = other.elasticity.as_ref().map_or(0.0, |e| e.point);
         other.resource != resource && other.stands && !container && e >= LIVES_ON
@@ -134,9 +134,9 @@ fn lives_on(told: &Why, resource: Resource) -> String {
     text
 }
 
-/// What is known of the CPU's own waiting.
-fn beside_cpu(told: &Why) -> String {
-    let known = told.squeezes.iter().filter(|one| one.resource.is_within_cpu());
+/// Returns what is known of the CPU's own waiting.
+fn beside_cpu(described: &Why) -> String {
+    let known = described.squeezes.iter().filter(|one| one.resource.is_within_cpu());
     let silent: Vec<&str> = known
         .filter(|one| one.elasticity.as_ref().is_some_and(|e| e.high < LIVES_ON))
         .map(|one| one.resource.words())
@@ -161,19 +161,20 @@ pub(super) fn priced(price: &Price) -> String {
     )
 }
 
-fn nothing_named(told: &Why) -> String {
-    let known: Vec<_> = told.squeezes.iter().filter_map(|one| one.elasticity.as_ref()).collect();
-    if told.wall_ns.is_none() {
+fn nothing_named(described: &Why) -> String {
+    let known: Vec<_> =
+        described.squeezes.iter().filter_map(|one| one.elasticity.as_ref()).collect();
+    if described.wall_ns.is_none() {
         return "Nothing is known: no trial of the command completed.".into();
     }
     if known.is_empty() {
         return "Nothing can be named: nothing was squeezed strongly and often enough.".into();
     }
     if known.iter().all(|e| e.high < LIVES_ON) {
-        let unknown = told.squeezes.iter().filter(|one| one.elasticity.is_none());
+        let unknown = described.squeezes.iter().filter(|one| one.elasticity.is_none());
         let unknown: Vec<&str> = unknown
             .map(|one| one.resource)
-            .chain(told.not_squeezed.iter().map(|not| not.resource))
+            .chain(described.not_squeezed.iter().map(|not| not.resource))
             .map(Resource::words)
             .collect();
         return match unknown[..] {

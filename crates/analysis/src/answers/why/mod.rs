@@ -62,7 +62,7 @@ pub struct WhyInput<'a> {
     pub records: &'a [Record],
 }
 
-/// Which resource the program lives on; `None` where the design squeezes nothing, or measures no
+/// Returns which resource the program lives on; `None` where the design squeezes nothing, or measures no
 /// elapsed time.
 pub fn why(input: &WhyInput<'_>) -> Option<Why> {
     let design = input.design;
@@ -95,7 +95,7 @@ pub fn why(input: &WhyInput<'_>) -> Option<Why> {
     let mut squeezes: Vec<SqueezeResult> = squeezes.into_iter().map(|it| it.result).collect();
     let rank = |one: &SqueezeResult| one.elasticity.as_ref().map_or(f64::NEG_INFINITY, |e| e.point);
     squeezes.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
-    let mut told = Why {
+    let mut described = Why {
         format: WHY_FORMAT,
         scruple: input.scruple.into(),
         session: input.session.into(),
@@ -114,9 +114,9 @@ pub fn why(input: &WhyInput<'_>) -> Option<Why> {
         beside: trials.ratio(BESIDE),
         warnings: Vec::new(),
     };
-    told.warnings = trials.warnings(&told);
-    answer::answer(&mut told);
-    Some(told)
+    described.warnings = trials.warnings(&described);
+    answer::answer(&mut described);
+    Some(described)
 }
 
 /// Marks the squeezes whose effect stands after Holm's correction, and lengthens the time.
@@ -164,13 +164,13 @@ struct Pairs {
 }
 
 impl Pairs {
-    /// Those of blocks that have both.
+    /// Returns those of blocks that have both.
     fn both(&self) -> (Vec<f64>, Vec<f64>) {
         let pairs = self.slower.iter().filter_map(|(block, y)| Some((*y, *self.taken.get(block)?)));
         pairs.unzip()
     }
 
-    /// The sums of both over strengths, in blocks that have all of them.
+    /// Returns the sums of both over strengths, in blocks that have all of them.
     fn sum(all: &[Pairs]) -> Pairs {
         let mut sum = all.first().cloned().unwrap_or_default();
         for other in all.iter().skip(1) {
@@ -199,7 +199,7 @@ impl Trials<'_> {
         blocks.into_iter().filter(|(_, ns)| *ns > 0.0).map(|(block, ns)| (block, ns.ln())).collect()
     }
 
-    /// What a resource's times are compared with: of the two at which nothing was taken the mean.
+    /// Returns what a resource's times are compared with: of the two at which nothing was taken the mean.
     fn base(&self, resource: Resource) -> ByBlock {
         if resource.compared_with() == BESIDE {
             return self.logs(BESIDE);
@@ -234,7 +234,7 @@ impl Trials<'_> {
         Pairs { slower, taken: part(TAKEN) }
     }
 
-    /// What squeezing a resource did; `None` without a number. No levels: those of its strengths.
+    /// Returns what squeezing a resource did; `None` without a number. No levels: those of its strengths.
     fn squeeze(
         &self,
         resource: Resource,
@@ -295,7 +295,7 @@ impl Trials<'_> {
         })
     }
 
-    /// Why a resource has no number.
+    /// Returns why a resource has no number.
     fn why_not(&self, resource: Resource, levels: &[&str]) -> String {
         let with_base = levels.iter().copied().chain([resource.compared_with()]);
         let mut failed = None;
@@ -311,7 +311,7 @@ impl Trials<'_> {
         failed.unwrap_or_else(|| "fewer than two blocks measured it".into())
     }
 
-    /// One number per trial at which nothing was taken.
+    /// Returns one number per trial at which nothing was taken.
     fn unsqueezed(&self, response: &str) -> Vec<f64> {
         let levels = [NOTHING, NOTHING_AGAIN];
         levels.iter().flat_map(|level| self.table.trials(response, &self.at(level))).collect()
@@ -331,7 +331,7 @@ impl Trials<'_> {
         COUNTED.into_iter().filter_map(of).collect()
     }
 
-    /// Elapsed time at a level by that at `none`.
+    /// Returns the elapsed time at a level by that at `none`.
     fn ratio(&self, level: &str) -> Option<QuantityResult> {
         self.table.design.factor(self.factor)?.level(level)?;
         let quantity = Quantity::Ratio {
@@ -342,7 +342,7 @@ impl Trials<'_> {
         Some(effect(self.table, &quantity).result(self.table, &quantity))
     }
 
-    fn warnings(&self, told: &Why) -> Vec<String> {
+    fn warnings(&self, described: &Why) -> Vec<String> {
         let mut warnings = Vec::new();
         let base: Vec<&Record> = [NOTHING, NOTHING_AGAIN]
             .iter()
@@ -355,7 +355,7 @@ impl Trials<'_> {
                     .into(),
             );
         }
-        let again = told.again.as_ref().and_then(|again| again.estimate.as_ref());
+        let again = described.again.as_ref().and_then(|again| again.estimate.as_ref());
         if let Some(again) = again.filter(|again| again.low > 1.0 || again.high < 1.0) {
             warnings.push(format!(
                 "two identical treatments differ by a factor of {:.3} here: effects as small as \
@@ -363,7 +363,7 @@ impl Trials<'_> {
                 again.point
             ));
         }
-        let blocks = told.wall_ns.as_ref().map_or(0, |wall| wall.samples as usize / 2);
+        let blocks = described.wall_ns.as_ref().map_or(0, |wall| wall.samples as usize / 2);
         if blocks < BLOCKS_FREE {
             warnings.push(format!(
                 "only {blocks} blocks: intervals assume a normal distribution, and little is told \
@@ -381,7 +381,7 @@ fn outcome(outcome: &Outcome) -> String {
     }
 }
 
-/// The elasticity from the numbers of blocks; `None` where too little was taken.
+/// Returns the elasticity from the numbers of blocks; `None` where too little was taken.
 fn elasticity(slower: &[f64], taken: &[f64]) -> Option<Located> {
     let centre_taken = centre(taken)?;
     if 1.0 - (-centre_taken.point).exp() < TAKEN_MIN || centre_taken.low <= 0.0 {
@@ -390,8 +390,8 @@ fn elasticity(slower: &[f64], taken: &[f64]) -> Option<Located> {
     ratio_of_centres(slower, taken)
 }
 
-/// Whether the stronger squeeze did what the weaker makes expect: in each block, what is left of
-/// the one less so many times the other has its centre at 0.
+/// Reports whether the stronger squeeze did what the weaker makes expect: in each block, what is left of
+/// the one less this multiple of the other has its centre at 0.
 fn linear(pairs: &[Pairs]) -> Option<bool> {
     let [weak, strong] = pairs else {
         return None;

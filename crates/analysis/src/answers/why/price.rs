@@ -6,7 +6,7 @@ use model::Price;
 /// The part that is asked for.
 const PART: f64 = 0.1;
 
-/// How far beyond the strength that was measured is told.
+/// How far beyond the measured strength a price is given.
 const BEYOND: f64 = 1.5;
 
 /// (1 − part)^−e − 1, for the part of 10 %, or for as much as 1.5 times the strongest squeeze
@@ -29,12 +29,12 @@ mod tests {
     #[test]
     fn ten_percent_of_all_it_lives_on_costs_a_ninth() {
         let one = centre(&[1.0; 8]).unwrap();
-        let told = price(&one, 0.5).unwrap();
-        assert_eq!(told.part, 0.1);
-        assert!((told.cost.point - 1.0 / 9.0).abs() < 1e-12);
-        // Little was taken: no more than 1.5 times that is told.
-        let told = price(&one, 0.02).unwrap();
-        assert!((told.part - 0.0295545).abs() < 1e-6, "{}", told.part);
+        let described = price(&one, 0.5).unwrap();
+        assert_eq!(described.part, 0.1);
+        assert!((described.cost.point - 1.0 / 9.0).abs() < 1e-12);
+        // Little was taken: no more than 1.5 times that is shown.
+        let described = price(&one, 0.02).unwrap();
+        assert!((described.part - 0.0295545).abs() < 1e-6, "{}", described.part);
         assert_eq!(price(&one, 0.0), None);
     }
 }

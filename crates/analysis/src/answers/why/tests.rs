@@ -110,19 +110,19 @@ impl World {
         records
     }
 
-    fn told(&self, blocks: u32, seed: u64) -> Why {
-        told(&self.records(blocks, seed))
+    fn described(&self, blocks: u32, seed: u64) -> Why {
+        described(&self.records(blocks, seed))
     }
 }
 
-fn told(records: &[Record]) -> Why {
+fn described(records: &[Record]) -> Why {
     let design = design();
     let input = WhyInput { scruple: "0", session: "s", complete: true, design: &design, records };
     why(&input).unwrap()
 }
 
-fn of(told: &Why, resource: Resource) -> &model::SqueezeResult {
-    told.squeezes.iter().find(|one| one.resource == resource).unwrap()
+fn of(described: &Why, resource: Resource) -> &model::SqueezeResult {
+    described.squeezes.iter().find(|one| one.resource == resource).unwrap()
 }
 
 #[test]
@@ -135,16 +135,16 @@ fn a_streaming_program_lives_on_memory_though_it_is_as_elastic_to_the_cpu() {
         },
         ..QUIET
     };
-    let told = world.told(12, 1);
-    assert_eq!(told.named, Some(Resource::Memory));
-    assert_eq!(told.evidence, "timing and counters");
-    assert!(told.answer.starts_with("This command lives on memory bandwidth: taking 10 %"));
+    let described = world.described(12, 1);
+    assert_eq!(described.named, Some(Resource::Memory));
+    assert_eq!(described.evidence, "timing and counters");
+    assert!(described.answer.starts_with("This command lives on memory bandwidth: taking 10 %"));
     // What the wakers took of the CPU is not held against wake-ups.
-    let queue = of(&told, Resource::Queue);
+    let queue = of(&described, Resource::Queue);
     let e = queue.elasticity.as_ref().unwrap();
     assert!(queue.cpu_subtracted && e.low < 0.0 && e.high > 0.0, "{e:?}");
     assert!(!queue.stands);
-    let residual = told.residual.unwrap();
+    let residual = described.residual.unwrap();
     assert!(residual.low < 0.0 && residual.high > 0.0, "{residual:?}");
 }
 
@@ -153,10 +153,10 @@ fn a_streaming_program_lives_on_memory_though_it_is_as_elastic_to_the_cpu() {
 #[test]
 fn a_loop_lives_on_cpu_time_whatever_wake_ups_cost_it() {
     let world = World { elasticity: |it| if it == Resource::Cpu { 1.0 } else { 0.0 }, ..QUIET };
-    let told = world.told(12, 1);
-    assert_eq!(told.named, Some(Resource::Cpu));
+    let described = world.described(12, 1);
+    assert_eq!(described.named, Some(Resource::Cpu));
     for resource in [Resource::Queue, Resource::Storage] {
-        let e = of(&told, resource).elasticity.as_ref().unwrap();
+        let e = of(&described, resource).elasticity.as_ref().unwrap();
         assert!(e.low < 0.0 && e.high > 0.0, "{resource:?}: {e:?}");
     }
 }
@@ -183,7 +183,7 @@ fn each_resource_is_named_when_it_is_the_one() {
         let cpu_ppm = if elasticity(Resource::Cpu) > 0.0 { 950_000 } else { 50_000 };
         let right = (0..20)
             .filter(|seed| {
-                World { elasticity, cpu_ppm, ..QUIET }.told(10, *seed).named == Some(resource)
+                World { elasticity, cpu_ppm, ..QUIET }.described(10, *seed).named == Some(resource)
             })
             .count();
         assert!(right >= 18, "{resource:?}: {right} of 20");
@@ -192,11 +192,11 @@ fn each_resource_is_named_when_it_is_the_one() {
 
 #[test]
 fn of_a_program_that_waits_for_something_else_nothing_is_named() {
-    let named = (0..40).filter(|seed| QUIET.told(10, *seed).named.is_some()).count();
+    let named = (0..40).filter(|seed| QUIET.described(10, *seed).named.is_some()).count();
     assert!(named <= 3, "{named} of 40");
-    let told = QUIET.told(12, 7);
-    assert!(told.answer.contains("none of what was squeezed"), "{}", told.answer);
-    assert!(told.residual.unwrap().low > 0.5);
+    let described = QUIET.described(12, 7);
+    assert!(described.answer.contains("none of what was squeezed"), "{}", described.answer);
+    assert!(described.residual.unwrap().low > 0.5);
 }
 
 #[test]
@@ -207,8 +207,8 @@ fn intervals_of_elasticities_cover_the_truth() {
         for blocks in [6, 12] {
             let covered = (0..sessions)
                 .filter(|seed| {
-                    let told = world.told(blocks, 1000 + seed);
-                    let e = of(&told, resource).elasticity.unwrap();
+                    let described = world.described(blocks, 1000 + seed);
+                    let e = of(&described, resource).elasticity.unwrap();
                     e.low <= truth && truth <= e.high
                 })
                 .count();
@@ -228,10 +228,10 @@ fn where_nothing_is_taken_nothing_is_said() {
             one.values = vec![if record.block % 2 == 0 { 8_000 } else { -8_000 }];
         }
     }
-    let told = told(&records);
-    assert!(told.squeezes.iter().all(|one| one.elasticity.is_none() && !one.stands));
-    assert!(of(&told, Resource::Memory).remark.contains("too little was taken"));
-    assert_eq!((told.named, told.residual), (None, None));
+    let described = described(&records);
+    assert!(described.squeezes.iter().all(|one| one.elasticity.is_none() && !one.stands));
+    assert!(of(&described, Resource::Memory).remark.contains("too little was taken"));
+    assert_eq!((described.named, described.residual), (None, None));
 }
 
 #[test]
@@ -247,9 +247,9 @@ fn what_a_machine_refuses_is_said_with_its_reason() {
             .ended(Outcome::Unsupported { reason: "needs a CPU beside".into() })
             .record(),
     );
-    let told = told(&records);
+    let described = described(&records);
     let reasons: Vec<_> =
-        told.not_squeezed.iter().map(|not| (not.resource, not.reason.as_str())).collect();
+        described.not_squeezed.iter().map(|not| (not.resource, not.reason.as_str())).collect();
     assert_eq!(
         reasons,
         [
@@ -262,7 +262,7 @@ fn what_a_machine_refuses_is_said_with_its_reason() {
 #[test]
 fn a_response_that_bends_is_seen_to_bend() {
     let world = World { elasticity: |_| 1.0, ..QUIET };
-    assert_eq!(of(&world.told(12, 5), Resource::Cpu).linear, Some(true));
+    assert_eq!(of(&world.described(12, 5), Resource::Cpu).linear, Some(true));
     let mut records = world.records(12, 5);
     for record in &mut records {
         if record.treatment.level("squeeze") == Some("cpu-50") {
@@ -270,15 +270,15 @@ fn a_response_that_bends_is_seen_to_bend() {
             series[0].values[0] = series[0].values[0] * 3 / 2;
         }
     }
-    assert_eq!(of(&told(&records), Resource::Cpu).linear, Some(false));
+    assert_eq!(of(&described(&records), Resource::Cpu).linear, Some(false));
 }
 
 #[test]
 fn counters_that_contradict_are_said_to() {
     let elasticity: fn(Resource) -> f64 = |it| if it == Resource::Cpu { 1.0 } else { 0.0 };
-    let told = World { elasticity, cpu_ppm: 20_000, ..QUIET }.told(10, 2);
-    assert_eq!((told.named, told.evidence.as_str()), (Some(Resource::Cpu), "timing"));
-    assert!(told.warnings.iter().any(|it| it.contains("counters do not agree")));
+    let described = World { elasticity, cpu_ppm: 20_000, ..QUIET }.described(10, 2);
+    assert_eq!((described.named, described.evidence.as_str()), (Some(Resource::Cpu), "timing"));
+    assert!(described.warnings.iter().any(|it| it.contains("counters do not agree")));
 }
 
 #[test]
@@ -286,10 +286,10 @@ fn what_is_faster_when_squeezed_is_a_warning_and_no_verdict() {
     let elasticity: fn(Resource) -> f64 = |it| if it == Resource::Cpu { -1.0 } else { 0.0 };
     let mut records = World { elasticity, ..QUIET }.records(10, 2);
     records.retain(|record| !record.treatment.level("squeeze").unwrap().starts_with("storage"));
-    let told = told(&records);
-    assert_eq!(told.named, None);
-    assert!(told.warnings.iter().any(|it| it.contains("faster where CPU time was taken")));
-    assert!(told.answer.ends_with("Of storage nothing is known."), "{}", told.answer);
+    let described = described(&records);
+    assert_eq!(described.named, None);
+    assert!(described.warnings.iter().any(|it| it.contains("faster where CPU time was taken")));
+    assert!(described.answer.ends_with("Of storage nothing is known."), "{}", described.answer);
 }
 
 #[test]

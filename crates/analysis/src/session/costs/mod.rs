@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 /// What sums of so few numbers lose to rounding, as a share of the total, at the most.
 const ROUNDING: f64 = 32.0 * f64::EPSILON;
 
-/// All accounts of an experiment.
+/// Returns all accounts of an experiment.
 pub(crate) fn accounts(table: &Table<'_>) -> Vec<AccountResult> {
     table.design.accounts.iter().map(|account| result(table, account)).collect()
 }
@@ -37,7 +37,7 @@ fn result(table: &Table<'_>, account: &Account) -> AccountResult {
     let total = &ledger.total;
     let responses = || account.terms().filter_map(Term::response);
     let computed = responses().all(|name| table.design.response(name).is_some_and(|it| it.exact));
-    let told = |located: Option<Located>| {
+    let described = |located: Option<Located>| {
         let located = located?;
         let estimate = located.estimate(|value| value);
         let exact = computed && located.agrees;
@@ -45,19 +45,19 @@ fn result(table: &Table<'_>, account: &Account) -> AccountResult {
     };
     let part = |(part, line): (&model::Part, &Line)| PartResult {
         label: part.label.clone(),
-        count: told(line.count.centre()),
-        each: told(line.each.centre()),
-        amount: told(line.amount.centre()),
-        share: told(line.amount.share_of(total)),
+        count: described(line.count.centre()),
+        each: described(line.each.centre()),
+        amount: described(line.amount.centre()),
+        share: described(line.amount.share_of(total)),
     };
     AccountResult {
         id: account.id.clone(),
         title: account.title.clone(),
         unit,
-        total: told(total.centre()),
+        total: described(total.centre()),
         parts: account.parts.iter().zip(&ledger.lines).map(part).collect(),
-        residual: told(ledger.residual.centre()),
-        residual_share: told(ledger.residual.share_of(total)),
+        residual: described(ledger.residual.centre()),
+        residual_share: described(ledger.residual.share_of(total)),
         remark: remarks.join("; "),
     }
 }
@@ -107,7 +107,7 @@ impl Column {
         }
     }
 
-    /// `None` where the total is not told from 0.
+    /// Returns nothing (`None`) where the total is not distinguishable from 0.
     fn share_of(&self, total: &Column) -> Option<Located> {
         ratio_of_centres(&self.values, &total.values)
     }
@@ -123,7 +123,7 @@ impl Column {
     fn less(&self, amounts: &[Line]) -> Column {
         let left = |(block, total): (usize, &f64)| {
             let left = amounts.iter().fold(*total, |left, line| left - line.amount.values[block]);
-            // What computed parts leave over is 0 but for the rounding of each step.
+            // What computed parts leave over is 0 except for the rounding of each step.
             if left.abs() <= ROUNDING * total.abs() { 0.0 } else { left }
         };
         Column { values: self.values.iter().enumerate().map(left).collect(), kind: Kind::Formed }
@@ -131,7 +131,7 @@ impl Column {
 }
 
 impl Ledger {
-    /// The account's numbers in the blocks that have them all; else what is missing.
+    /// Returns the account's numbers in the blocks that have them all; else what is missing.
     fn of(table: &Table<'_>, account: &Account) -> Result<Ledger, Vec<String>> {
         let missing = missing(table, account);
         if !missing.is_empty() {
@@ -175,7 +175,7 @@ impl Ledger {
     }
 }
 
-/// The numbers of a term by block, each net of its response's control; `None` for a known one.
+/// Returns the numbers of a term by block, each net of its response's control; `None` for a known one.
 fn by_block(table: &Table<'_>, term: &Term) -> Option<ByBlock> {
     let at = |response: &str, cell| table.blocks(response, &table.design.complete(cell));
     match term {
@@ -211,7 +211,7 @@ fn complete_blocks(columns: impl Iterator<Item = ByBlock>) -> BTreeSet<u32> {
     sets.reduce(|all, set| all.intersection(&set).copied().collect()).unwrap_or_default()
 }
 
-/// Each response with a treatment where the account reads it, once.
+/// Returns each response with a treatment where the account reads it, once.
 fn places<'a>(table: &Table<'_>, account: &'a Account) -> BTreeSet<(&'a str, Treatment)> {
     let of_term = |term: &'a Term| {
         let complete = |cell: &model::Cell| table.design.complete(cell);
@@ -223,12 +223,12 @@ fn places<'a>(table: &Table<'_>, account: &'a Account) -> BTreeSet<(&'a str, Tre
     account.terms().flat_map(of_term).collect()
 }
 
-/// What no block has, in words, each treatment once.
+/// Returns what no block has, in words, each treatment once.
 fn missing(table: &Table<'_>, account: &Account) -> Vec<String> {
-    let mut told: BTreeSet<Treatment> = BTreeSet::new();
+    let mut described: BTreeSet<Treatment> = BTreeSet::new();
     let mut missing = Vec::new();
     for (response, treatment) in places(table, account) {
-        if table.blocks(response, &treatment).is_empty() && told.insert(treatment.clone()) {
+        if table.blocks(response, &treatment).is_empty() && described.insert(treatment.clone()) {
             let why = table.why_not(&treatment);
             missing.push(format!("no completed trial of {treatment}{why}"));
         }
@@ -242,7 +242,7 @@ fn tried_together(table: &Table<'_>, account: &Account) -> BTreeSet<u32> {
     sets.reduce(|all, set| all.intersection(&set).copied().collect()).unwrap_or_default()
 }
 
-/// What is to be doubted about an account that has its numbers.
+/// Returns what is to be doubted about an account that has its numbers.
 fn remarks(table: &Table<'_>, account: &Account, ledger: &Ledger) -> Vec<String> {
     let blocks = ledger.total.values.len();
     let mut remarks = Vec::new();

@@ -8,7 +8,7 @@
 //!    "the" cause, and an interval at 0 is none;
 //! 3. it explains more than **every** other suspect. Both shares are parts of one gap, so that is
 //!    the difference between the two treatments without them, formed block by block; it must be
-//!    told from 0 at the 5 % level. To be named it must pass all these tests, and at most one can,
+//!    distinguishable from 0 at the 5 % level. To be named it must pass all these tests, and at most one can,
 //!    so that no correction is needed (an intersection–union test: Berger, *Multiparameter
 //!    hypothesis testing and acceptance sampling*, Technometrics 24, 1982).
 //!
@@ -23,12 +23,12 @@ use model::{Blame, Diagnosis, DiagnosisResult, Quantity, Suspect};
 /// The part of the gap above which the whole interval of a named suspect's share lies.
 pub(crate) const SHARE_NAMED: f64 = 1.0 / 3.0;
 
-/// All diagnoses of an experiment.
+/// Returns all diagnoses of an experiment.
 pub(crate) fn diagnoses(table: &Table<'_>) -> Vec<DiagnosisResult> {
     table.design.diagnoses.iter().map(|one| result(table, one)).collect()
 }
 
-/// The ratio of the two ends of a diagnosis's gap, which measuring is to make precise.
+/// Returns the ratio of the two ends of a diagnosis's gap, which measuring is to make precise.
 pub(crate) fn gap(diagnosis: &Diagnosis) -> Quantity {
     Quantity::Ratio {
         response: diagnosis.response.clone(),
@@ -66,7 +66,7 @@ struct Suspected<'d> {
 }
 
 impl Suspected<'_> {
-    /// The point; what is not known comes last.
+    /// Returns the point; what is not known comes last.
     fn share(&self) -> f64 {
         self.effect.evidence.estimate().map_or(f64::NEG_INFINITY, |found| found.point)
     }
@@ -83,7 +83,7 @@ fn named<'d>(
     (large && others.iter().all(more)).then_some(first.suspect)
 }
 
-/// Whether one suspect's share is told from another's smaller one.
+/// Reports whether one suspect's share is distinguishable from another's smaller one.
 fn explains_more(
     table: &Table<'_>,
     diagnosis: &Diagnosis,

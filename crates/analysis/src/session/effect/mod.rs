@@ -12,7 +12,7 @@
 //!   ([`ratio_of_centres`]).
 //! * *Difference*: the difference in the response's unit.
 //! * *Share*: the ratio of two gaps. A block whose gap has the wrong sign counts against both ends,
-//!   and there is no share where the gaps are not told from 0 ([`ratio_of_centres`]).
+//!   and there is no share where the gaps are not distinguishable from 0 ([`ratio_of_centres`]).
 //! * *Exponent*, *Linearity*: the least-squares slope or R² of the block, over the levels that
 //!   completed in at least half of the blocks in which they were tried (a level that does not fit
 //!   into memory must not cost the others their answer).
@@ -81,7 +81,7 @@ impl Effect {
     }
 }
 
-/// A quantity from its trials: from CPU time where others disturbed the wall clock of so many
+/// Returns a quantity from its trials: from CPU time where others disturbed the wall clock of too many
 /// trials of a treatment that they shift it ([`Disturbed::shifts`]) and CPU time may stand in
 /// ([`may_be_carried`]).
 pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
@@ -101,8 +101,8 @@ pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
     if may_be_carried(table, quantity) {
         let mut effect = form(table, quantity, twin);
         if effect.evidence != Evidence::None {
-            let told = told(table, &needed, &disturbed);
-            effect.remarks.insert(0, format!("CPU time, not elapsed time: {told}"));
+            let described = described(table, &needed, &disturbed);
+            effect.remarks.insert(0, format!("CPU time, not elapsed time: {described}"));
             effect.carried_by = Some(twin.to_string());
             return effect;
         }
@@ -110,13 +110,13 @@ pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
     let mut effect = direct();
     // Of fewer the tags tell, and what the untagged trials say.
     if disturbed.iter().any(|one| one.breaks()) {
-        let told = told(table, &needed, &disturbed);
-        effect.remarks.insert(0, format!("elapsed time, although {told}"));
+        let described = described(table, &needed, &disturbed);
+        effect.remarks.insert(0, format!("elapsed time, although {described}"));
     }
     effect
 }
 
-/// Whether CPU time may stand in for the elapsed time of a quantity: each treatment that it needs
+/// Reports whether CPU time may stand in for the elapsed time of a quantity: each treatment that it needs
 /// keeps one CPU busy, as far as others leave it one ([`share_on_cpu`]).
 pub(crate) fn may_be_carried(table: &Table<'_>, quantity: &Quantity) -> bool {
     let design = table.design;
@@ -139,9 +139,9 @@ pub(crate) fn may_be_carried(table: &Table<'_>, quantity: &Quantity) -> bool {
     !needed.is_empty() && needed.iter().all(keeps_one_cpu)
 }
 
-/// What others took from some treatments: of the typical trial of the worst of them, or from how
+/// Returns what others took from some treatments: of the typical trial of the worst of them, or from how
 /// many trials where these are few.
-fn told(table: &Table<'_>, treatments: &[&Treatment], disturbed: &[Disturbed]) -> String {
+fn described(table: &Table<'_>, treatments: &[&Treatment], disturbed: &[Disturbed]) -> String {
     if !disturbed.iter().any(|one| one.breaks()) {
         let sum = |of: fn(&Disturbed) -> usize| disturbed.iter().map(of).sum::<usize>();
         return format!(
@@ -158,7 +158,7 @@ fn told(table: &Table<'_>, treatments: &[&Treatment], disturbed: &[Disturbed]) -
     format!("others took {:.0} % of the wall clock", 100.0 * shares.fold(0.0, f64::max))
 }
 
-/// The number formed from one response, whoever disturbed it.
+/// Returns the number formed from one response, disturbed or not.
 pub(crate) fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Effect {
     let mut former = Former { table, response, of_means: None, remarks: Vec::new() };
     let evidence = match quantity {
@@ -201,7 +201,7 @@ impl Former<'_> {
         evidence
     }
 
-    /// The ratio of two treatments, divided by `expected`.
+    /// Returns the ratio of two treatments, divided by `expected`.
     fn ratio(&mut self, of: &Cell, to: &Cell, expected: f64) -> Evidence {
         let Some([above, below]) = self.together([of, to]) else {
             return Evidence::None;
@@ -258,7 +258,7 @@ impl Former<'_> {
         }
     }
 
-    /// A number fitted to each block over the levels of a numeric factor.
+    /// Returns a number fitted to each block over the levels of a numeric factor.
     fn fit(
         &mut self,
         over: &str,
@@ -338,7 +338,7 @@ impl Former<'_> {
         Evidence::Events(frequency)
     }
 
-    /// The values of some treatments in the blocks that have them all, in the blocks' order;
+    /// Returns the values of some treatments in the blocks that have them all, in the blocks' order;
     /// `None`, with a remark, for fewer than 2 blocks.
     fn together<const N: usize>(&mut self, cells: [&Cell; N]) -> Option<[Vec<f64>; N]> {
         let treatments = cells.map(|cell| self.table.design.complete(cell));
@@ -412,7 +412,7 @@ impl Former<'_> {
 }
 
 impl Table<'_> {
-    /// The blocks that were to give a response's number at a treatment, whatever became of them:
+    /// Returns the blocks that were to give a response's number at a treatment, whatever became of them:
     /// those in which it was tried, and the control that is subtracted from it. A round that
     /// narrows another interval may do without the control.
     pub(crate) fn tried(&self, response: &str, treatment: &Treatment) -> BTreeSet<u32> {
@@ -426,7 +426,7 @@ impl Table<'_> {
         }
     }
 
-    /// Why a treatment has no number, as the end of a sentence.
+    /// Returns why a treatment has no number, as the end of a sentence.
     pub(crate) fn why_not(&self, treatment: &Treatment) -> String {
         match self.records(treatment).first().map(|record| &record.outcome) {
             None => NOT_REACHED.into(),
@@ -442,7 +442,7 @@ impl Table<'_> {
 /// Why a treatment without a trial has no number, as the end of a sentence.
 pub(crate) const NOT_REACHED: &str = " is in this profile, or was reached";
 
-/// Why an interval of so many blocks is none.
+/// Returns why there is no interval of this number of blocks.
 fn too_few(blocks: usize) -> String {
     let found = match blocks {
         0 => "no block has".to_string(),
@@ -451,13 +451,13 @@ fn too_few(blocks: usize) -> String {
     format!("{found} all that this needs, and an interval takes 2")
 }
 
-/// What all sets hold; nothing if there is none.
+/// Returns what all sets hold; nothing if there is none.
 fn common<'a>(mut sets: impl Iterator<Item = &'a BTreeSet<u32>>) -> BTreeSet<u32> {
     let first = sets.next().cloned().unwrap_or_default();
     sets.fold(first, |all, set| all.intersection(set).copied().collect())
 }
 
-/// Slope and R² of a least-squares line; the slope is `None` if all x are the same.
+/// Returns slope and R² of a least-squares line; the slope is `None` if all x are the same.
 fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let n = points.len() as f64;
     let (sum_x, sum_y) = points.iter().fold((0.0, 0.0), |sum, p| (sum.0 + p.0, sum.1 + p.1));
@@ -474,7 +474,7 @@ fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     Some((xy / xx, r_squared))
 }
 
-/// The exponent of a block; `None` with a value not above 0 or fewer than 2 levels above 0.
+/// Returns the exponent of a block; `None` with a value not above 0 or fewer than 2 levels above 0.
 fn exponent(points: &[(f64, f64)]) -> Option<f64> {
     let levels = points.iter().filter(|(level, _)| *level > 0.0);
     let logs: Vec<(f64, f64)> = levels.map(|(level, value)| (level.ln(), value.ln())).collect();

@@ -419,8 +419,8 @@ fn cpu_time_carries_what_the_wall_clock_cannot() {
     assert!((estimate.point - 7.5).abs() < 0.05, "{estimate:?}");
     assert_eq!(found.carried_by.as_deref(), Some("cpu_ns"));
     // The figure in the remark is the median loss of the worse treatment: about 58 %.
-    let told = "CPU time, not elapsed time: others took 58 %";
-    assert!(found.remark.starts_with(told), "{}", found.remark);
+    let described = "CPU time, not elapsed time: others took 58 %";
+    assert!(found.remark.starts_with(described), "{}", found.remark);
 }
 
 #[test]
@@ -433,8 +433,9 @@ fn one_trial_that_others_disturbed_is_told_as_one() {
     }
     let found = result(&design(), &records, ratio("process", "thread"));
     assert_eq!(found.carried_by.as_deref(), Some("cpu_ns"));
-    let told = "CPU time, not elapsed time: others took more than 5 % of the wall clock of 1 of 24";
-    assert!(found.remark.starts_with(told), "{}", found.remark);
+    let described =
+        "CPU time, not elapsed time: others took more than 5 % of the wall clock of 1 of 24";
+    assert!(found.remark.starts_with(described), "{}", found.remark);
     // Where nothing can stand in, so few are left to the tags.
     let counters = &mut records[3].measured.as_mut().unwrap().counters;
     counters.user_ns = Some(2 * counters.wall_ns);

@@ -14,7 +14,7 @@ const CLOCK_CHANGED: f64 = 0.03;
 /// fastest.
 const CLOCK_UNSTEADY: f64 = 0.10;
 
-/// So many trials with a calibration make thirds that can be compared.
+/// This number of trials with a calibration makes thirds that can be compared.
 const TRIALS_IN_THIRDS: usize = 9;
 
 /// Less time stolen than this share is not worth a sentence: the kernel counts it in steps of 10 ms.
@@ -59,8 +59,8 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
     meter
 }
 
-/// Time that the kernel counted beside the trials, as a share of the time they lived, over those of
-/// which it told.
+/// Returns the time that the kernel counted beside the trials, as a share of the time they lived, over those of
+/// of which it reported it.
 fn share(records: &[Record], counted: impl Fn(&Record) -> Option<u64>) -> Option<f64> {
     let (mut part_ns, mut whole_ns) = (0.0, 0.0);
     for record in records {
@@ -72,8 +72,8 @@ fn share(records: &[Record], counted: impl Fn(&Record) -> Option<u64>) -> Option
     (whole_ns > 0.0).then(|| part_ns / whole_ns)
 }
 
-/// A wait no longer than the trial lived: the kernel adds up the CPUs of a group, counts a wait that
-/// began before when it ends, and is asked a little earlier and later than the clock.
+/// Returns a wait no longer than the trial lived: the kernel adds up the CPUs of a group, counts a wait
+/// that began before when it ends, and is asked a little earlier and later than the clock.
 fn at_most_its_life(record: &Record, wait_ns: Option<u64>) -> Option<u64> {
     Some(wait_ns?.min(record.total_ns))
 }
@@ -86,7 +86,7 @@ struct Clock {
     /// Slowest tenth of all loops over the fastest, less 1; each loop as a multiple of its ordinary
     /// time on the same CPUs, so that CPUs of two kinds are not a clock that changes.
     spread: Option<f64>,
-    /// Last third of the trials over the first, less 1, likewise.
+    /// Last third of the trials over the first, less 1.
     drift: Option<f64>,
 }
 

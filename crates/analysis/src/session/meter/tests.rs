@@ -76,13 +76,13 @@ fn shares_are_of_the_time_of_the_trials_that_tell() {
 fn a_quota_is_told_with_what_it_did() {
     let limited = with(&[("cpu_quota", "1.50 CPUs")]);
     let shield = ShieldReport::default();
-    let told = |records: &[Record]| metered(&limited, &shield, records).recognised;
+    let described = |records: &[Record]| metered(&limited, &shield, records).recognised;
     assert_eq!(
-        told(&[trial(0).record()]),
+        described(&[trial(0).record()]),
         ["A quota limits CPU time to 1.50 CPUs: it held no trial back."]
     );
     assert_eq!(
-        told(&[Trial::new(0).record()]),
+        described(&[Trial::new(0).record()]),
         ["A quota limits CPU time to 1.50 CPUs: the kernel does not tell whether it held trials \
           back."]
     );
@@ -100,11 +100,11 @@ fn what_the_settings_do_is_recognised() {
         means: means.iter().map(|means| means.to_string()).collect(),
         ..ShieldReport::default()
     };
-    let told = metered(&machine, &shield(&["nice -20"]), &[]).recognised;
-    assert_eq!(told.len(), 3, "{told:?}");
-    assert!(told[0].starts_with("Niceness is the only shield here and autogroup is on"));
-    assert!(told[1].starts_with("The frequency governor is powersave (driver intel_pstate):"));
-    assert!(told[2].starts_with("A core runs 2 hardware threads"));
+    let described = metered(&machine, &shield(&["nice -20"]), &[]).recognised;
+    assert_eq!(described.len(), 3, "{described:?}");
+    assert!(described[0].starts_with("Niceness is the only shield here and autogroup is on"));
+    assert!(described[1].starts_with("The frequency governor is powersave (driver intel_pstate):"));
+    assert!(described[2].starts_with("A core runs 2 hardware threads"));
     // A weight acts between sessions; no shield at all is told elsewhere.
     for means in [&["v2 with the highest CPU weight", "nice -20"][..], &[]] {
         assert_eq!(metered(&machine, &shield(means), &[]).recognised.len(), 2);
@@ -196,7 +196,10 @@ fn inherited_limits_on_memory_are_recognised() {
     assert_eq!(memory_limits(&environment).count(), 0);
     environment.settings.insert("limit_memory_cgroup".into(), "600 MB".into());
     environment.settings.insert("limit_address_space".into(), "307 MB".into());
-    let told: Vec<String> = memory_limits(&environment).collect();
-    assert_eq!(told.len(), 2);
-    assert!(told[0].starts_with("A memory cgroup limits this session to 600 MB"), "{told:?}");
+    let described: Vec<String> = memory_limits(&environment).collect();
+    assert_eq!(described.len(), 2);
+    assert!(
+        described[0].starts_with("A memory cgroup limits this session to 600 MB"),
+        "{described:?}"
+    );
 }

@@ -10,7 +10,7 @@ use model::{
 };
 use std::collections::BTreeSet;
 
-/// So many trials of a treatment without one completed are enough to give it up.
+/// A treatment is given up after this number of trials without one completed.
 const ATTEMPTS: usize = 3;
 
 /// Ends of an interval that differ by no more than this part of the point are the same number.
@@ -75,8 +75,8 @@ impl<'d> Driving<'d> {
     }
 }
 
-/// All that drives. Of a diagnosis the gap's ratio drives first; and once the gap is resolved, so that
-/// there are shares of it, each of these, in blocks that hold all its treatments. Where there is no
+/// Returns all that drives. Of a diagnosis the gap's ratio drives first; and once the gap is resolved, so
+/// that there are shares of it, each of these, in blocks that hold all its treatments. Where there is no
 /// gap they would be infinitely wide for ever.
 fn driving(design: &Design) -> Vec<Driving<'_>> {
     let width = |quantity, width| Driving::new(quantity, Asked::Width(width));
@@ -87,7 +87,7 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
         claims.map(|claim| width(claim.quantity.clone(), asked_of(claim, design.precision)));
     let planted =
         design.planted.iter().map(|one| Driving::new(one.quantity.clone(), Asked::Planted(one)));
-    // A suspect is told from the others by pairs, so that all stand in the same blocks.
+    // A suspect is compared with the others by pairs, so that all stand in the same blocks.
     let all = |one: &Diagnosis| -> Vec<Treatment> {
         let without = one.suspects.iter().map(|suspect| &suspect.without);
         without.chain([&one.whole, &one.base]).map(|cell| design.complete(cell)).collect()
@@ -104,8 +104,8 @@ fn driving(design: &Design) -> Vec<Driving<'_>> {
     findings.chain(claims).chain(planted).chain(gaps).chain(shares).collect()
 }
 
-/// The treatments that a design compares with each other, by comparison, among those given: the trials
-/// of one comparison should stand together in a block.
+/// Returns the treatments that a design compares with each other, by comparison, among those given: the
+/// trials of one comparison should stand together in a block.
 pub fn compared(design: &Design, treatments: &[Treatment]) -> Vec<Vec<Treatment>> {
     let controls = design.controls.iter().map(|control| [&control.a, &control.b]);
     let controls = controls.map(|cells| cells.map(|cell| design.complete(cell)).to_vec());
@@ -116,15 +116,15 @@ pub fn compared(design: &Design, treatments: &[Treatment]) -> Vec<Vec<Treatment>
     driving.chain(controls).filter(|group| (2..=GROUP_MAX).contains(&group.len())).collect()
 }
 
-/// The blocks that a verdict among `verdicts` (at least 1) takes, if one of them disagrees: its sign
-/// test must reach the first step of Holm's correction.
+/// Returns the blocks that a verdict among `verdicts` (at least 1) takes, if one of them disagrees: its
+/// sign test must reach the first step of Holm's correction.
 fn blocks_for(verdicts: usize) -> u32 {
     let p_value = |blocks: i32| 2.0 * f64::from(blocks + 1) * 0.5_f64.powi(blocks);
     let enough = |blocks: &i32| p_value(*blocks) <= crate::stats::holm::limit(verdicts.max(1));
     (1..60).find(enough).unwrap_or(60).unsigned_abs()
 }
 
-/// What the next round should measure, given the records so far (of this or of all experiments),
+/// Returns what the next round should measure, given the records so far (of this or of all experiments),
 /// the treatments that are planned, and how many verdicts the session's claims and planted answers
 /// share their error among.
 ///
@@ -189,7 +189,7 @@ pub fn need(
     Need { ratio, treatments, headline }
 }
 
-/// The half-width at which the interval of a claim's number is narrow enough: a property of the
+/// Returns the half-width at which the interval of a claim's number is narrow enough: a property of the
 /// claim, not of where its number lies.
 ///
 /// An interval wider than the region can never lie in it. So for a region with two ends it is half of
@@ -230,7 +230,7 @@ pub(crate) fn asked_of(claim: &Claim, precision: f64) -> f64 {
     (own / 2.0).min(precision)
 }
 
-/// The half-width of a quantity's interval, relative to what makes sense of it:
+/// Returns the half-width of a quantity's interval, relative to what makes sense of it:
 /// √(high/low) − 1 for ratios; relative to the point for a value; relative to the larger of the
 /// two levels for a difference, which may itself be 0; as it is for shares, exponents and R², which
 /// are pure numbers of the order of 1. That of a frequency is taken between the arcsines of the

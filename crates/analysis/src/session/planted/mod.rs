@@ -23,7 +23,7 @@ const LAST_DIGIT: f64 = 1e-9;
 /// The part of the distance between the truth and nothing that half an interval may be.
 const OF_THE_DISTANCE: f64 = 2.0;
 
-/// The planted answers of all experiments, in their order.
+/// Returns the planted answers of all experiments, in their order.
 pub(crate) fn planted(tables: &[Table<'_>]) -> Vec<Vec<PlantedResult>> {
     let looked: Vec<Vec<Looked<'_>>> = tables
         .iter()
@@ -103,7 +103,7 @@ impl<'d> Looked<'d> {
     }
 }
 
-/// The region with its ends a last digit further out.
+/// Returns the region with its ends a last digit further out.
 fn widened(region: Region) -> Region {
     Region {
         low: region.low.map(|low| low - LAST_DIGIT * low.abs()),
@@ -111,7 +111,7 @@ fn widened(region: Region) -> Region {
     }
 }
 
-/// On which side of a number a region lies; `None` if it holds the number.
+/// Returns on which side of a number a region lies; `None` if it holds the number.
 fn side(region: Region, number: f64) -> Option<Side> {
     match region {
         Region { low: Some(low), .. } if low > number => Some(Side::Above),
@@ -120,7 +120,7 @@ fn side(region: Region, number: f64) -> Option<Side> {
     }
 }
 
-/// Two-sided p-value of a number's difference from another.
+/// Returns the two-sided p-value of a number's difference from another.
 fn difference(evidence: &Evidence, point: f64, from: f64) -> f64 {
     if (point - from).abs() <= LAST_DIGIT * point.abs().max(from.abs()) {
         return 1.0;
@@ -131,9 +131,9 @@ fn difference(evidence: &Evidence, point: f64, from: f64) -> f64 {
     evidence.p_value(from, if from < point { Side::Below } else { Side::Above })
 }
 
-/// The half-width at which a planted answer is known well enough, in the terms of
+/// Returns the half-width at which a planted answer is known well enough, in the terms of
 /// [`crate::session::need::half_width`], of which `half` is the result: half of the distance from
-/// `without` to the nearest end of the truth, so that the answer is told from nothing even after
+/// `without` to the nearest end of the truth, so that the answer is distinguishable from nothing even after
 /// Holm's correction over a few dozen others. Never below 0.005, as for claims: a smaller planting
 /// is for a session with a fixed number of blocks.
 ///

@@ -40,7 +40,7 @@ fn results(answers: &[Planted], records: &[Record]) -> Vec<PlantedResult> {
     planted(&[Table::new(&design, records.iter())]).remove(0)
 }
 
-fn told(answer: Planted, records: &[Record]) -> [Option<bool>; 3] {
+fn described(answer: Planted, records: &[Record]) -> [Option<bool>; 3] {
     let found = results(&[answer], records).remove(0);
     [found.holds, found.found, found.excluded]
 }
@@ -52,27 +52,27 @@ const NO: Option<bool> = Some(false);
 fn a_planted_answer_is_found_and_held() {
     let all = records(16);
     let right = answer(ratio("process"), 1.0, Region::about(1.2, 0.01));
-    assert_eq!(told(right.clone(), &all), [YES, YES, NO]);
+    assert_eq!(described(right.clone(), &all), [YES, YES, NO]);
     // Wrong about the size: found, not held, and said to be so.
     let wrong = Planted { truth: Region::about(1.4, 0.01), ..right.clone() };
-    assert_eq!(told(wrong, &all), [NO, YES, YES]);
+    assert_eq!(described(wrong, &all), [NO, YES, YES]);
     // On the other side of 1: something is there, but not what was planted.
     let inverse = Planted { truth: Region::about(0.8, 0.01), ..right.clone() };
-    assert_eq!(told(inverse, &all), [NO, NO, YES]);
+    assert_eq!(described(inverse, &all), [NO, NO, YES]);
     // Nothing measured says nothing.
-    assert_eq!(told(right, &[]), [None; 3]);
+    assert_eq!(described(right, &[]), [None; 3]);
 }
 
 #[test]
 fn where_nothing_was_planted_nothing_is_found() {
     let all = records(16);
     let none = answer(ratio("empty"), 1.0, Region::within(1.0, 1.0));
-    assert_eq!(told(none, &all), [YES, NO, NO]);
+    assert_eq!(described(none, &all), [YES, NO, NO]);
     // What differs all the same, on either side.
     let wrong = answer(ratio("process"), 1.0, Region::within(1.0, 1.0));
-    assert_eq!(told(wrong, &all), [NO, YES, YES]);
+    assert_eq!(described(wrong, &all), [NO, YES, YES]);
     let wrong = answer(ratio("process"), 1.5, Region::within(1.5, 1.5));
-    assert_eq!(told(wrong, &all), [NO, YES, YES]);
+    assert_eq!(described(wrong, &all), [NO, YES, YES]);
 }
 
 #[test]
@@ -83,13 +83,16 @@ fn exact_counts_are_exact() {
     let two = records(2);
     // 120 : 100 comes back from its logarithm with another last digit.
     let exact = answer(faults("process"), 1.0, Region::within(1.2, 1.2));
-    assert_eq!(told(exact.clone(), &two), [YES, YES, NO]);
+    assert_eq!(described(exact.clone(), &two), [YES, YES, NO]);
     let off = Planted { truth: Region::within(1.21, 1.21), ..exact };
-    assert_eq!(told(off, &two), [NO, YES, YES]);
-    assert_eq!(told(answer(faults("empty"), 1.0, Region::within(1.0, 1.0)), &two), [YES, NO, NO]);
+    assert_eq!(described(off, &two), [NO, YES, YES]);
+    assert_eq!(
+        described(answer(faults("empty"), 1.0, Region::within(1.0, 1.0)), &two),
+        [YES, NO, NO]
+    );
     let at = cell("process");
     let value = Quantity::Value { response: "faults_count".into(), at };
-    assert_eq!(told(answer(value, 0.0, Region::within(120.0, 120.0)), &two), [YES, YES, NO]);
+    assert_eq!(described(answer(value, 0.0, Region::within(120.0, 120.0)), &two), [YES, YES, NO]);
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn answers_of_a_session_share_their_error() {
     // 10 blocks that agree reach p = 0.002, which stands alone and falls among 30.
     let all = records(10);
     let near = answer(ratio("process"), 1.1, Region::about(1.2, 0.05));
-    assert_eq!(told(near.clone(), &all), [YES, YES, NO]);
+    assert_eq!(described(near.clone(), &all), [YES, YES, NO]);
     let null = answer(ratio("empty"), 1.0, Region::within(1.0, 1.0));
     let many: Vec<Planted> = std::iter::once(near).chain(vec![null; 29]).collect();
     assert_eq!(results(&many, &all)[0].found, NO);

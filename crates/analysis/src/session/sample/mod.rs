@@ -15,7 +15,7 @@ type Trials = Rc<Vec<(u32, f64)>>;
 /// Values by block.
 pub(crate) type ByBlock = BTreeMap<u32, f64>;
 
-/// One number per completed trial of a response: block and value, by treatment, in the
+/// Returns one number per completed trial of a response: block and value, by treatment, in the
 /// response's unit.
 ///
 /// The observations of a trial are divided by the operations each is the total of, and then
@@ -41,7 +41,7 @@ pub(crate) fn center_of(design: &Design, response: &str) -> Center {
     design.response(response).map_or(Center::Median, |response| response.center)
 }
 
-/// The observations of a completed trial, each per operation; empty if there are none.
+/// Returns the observations of a completed trial, each per operation; empty if there are none.
 pub(crate) fn observations(record: &Record, response: &str) -> Vec<f64> {
     let mut found: Vec<f64> = Vec::new();
     // Series by series: most of the time of an analysis goes by here.
@@ -55,7 +55,7 @@ pub(crate) fn observations(record: &Record, response: &str) -> Vec<f64> {
     found
 }
 
-/// The observations that a completed trial stored: each a total, and the operations it is of.
+/// Returns the observations that a completed trial stored: each a total, and the operations it is of.
 pub(crate) fn raw_observations<'a>(
     record: &'a Record,
     response: &'a str,
@@ -63,13 +63,13 @@ pub(crate) fn raw_observations<'a>(
     series(record, response).flat_map(|one| one.values.iter().map(|&total| (total, one.per.max(1))))
 }
 
-/// The series of a response in a completed trial.
+/// Returns the series of a response in a completed trial.
 fn series<'a>(record: &'a Record, response: &'a str) -> impl Iterator<Item = &'a Series> {
     let all = completed(record).into_iter().flat_map(|measured| &measured.series);
     all.filter(move |series| series.response == response)
 }
 
-/// What a completed trial measured.
+/// Returns what a completed trial measured.
 fn completed(record: &Record) -> Option<&Measured> {
     match (&record.outcome, &record.measured) {
         (Outcome::Completed { .. }, Some(measured)) => Some(measured),
@@ -77,7 +77,7 @@ fn completed(record: &Record) -> Option<&Measured> {
     }
 }
 
-/// How often something happened in some trials, and how often it could have happened: exact
+/// Returns how often something happened in some trials, and how often it could have happened: exact
 /// counts, as [`model::Quantity::Frequency`] counts them. `None` if no completed trial observed it.
 pub fn events_among<'a>(
     records: impl IntoIterator<Item = &'a Record>,
@@ -91,7 +91,7 @@ pub fn events_among<'a>(
     (sum.chances > 0).then_some((sum.events, sum.chances))
 }
 
-/// The events and chances of a completed trial: an observation over one operation is one event if
+/// Returns the events and chances of a completed trial: an observation over one operation is one event if
 /// it is above 0; one over n operations is that many events among n.
 pub(crate) fn tally(record: &Record, response: &str) -> Tally {
     let Some(measured) = completed(record) else {
@@ -115,12 +115,12 @@ pub(crate) fn tally(record: &Record, response: &str) -> Tally {
     tally
 }
 
-/// The one number of a trial; `None` if it did not complete or did not measure this.
+/// Returns the one number of a trial; `None` if it did not complete or did not measure this.
 pub(crate) fn trial_value(record: &Record, response: &str, center: Center) -> Option<f64> {
     centre(observations(record, response), center)
 }
 
-/// The one number that observations become; `None` of none.
+/// Returns the one number that observations become; `None` of none.
 pub(crate) fn centre(mut observations: Vec<f64>, center: Center) -> Option<f64> {
     if observations.is_empty() {
         return None;
@@ -133,7 +133,7 @@ pub(crate) fn centre(mut observations: Vec<f64>, center: Center) -> Option<f64> 
     }
 }
 
-/// What the kernel counted over the timed region, under the names by which a design may ask for
+/// Returns what the kernel counted over the timed region, under the names by which a design may ask for
 /// it: `wall_ns`, `cpu_ns` (user and system), `user_ns`, `system_ns`, `queue_wait_ns`,
 /// `on_cpu_ns`, `minor_faults_count`, `major_faults_count`, `voluntary_switches_count`,
 /// `involuntary_switches_count`, `migrations_count`, `read_bytes`, `write_bytes`.
@@ -141,7 +141,7 @@ pub(crate) fn centre(mut observations: Vec<f64>, center: Center) -> Option<f64> 
 /// Beside these a design may ask for the tags that a trial shows by itself ([`crate::Tag`]), as 1
 /// where the trial has the tag and 0 where it has not: `tag_preempted_count`,
 /// `tag_stolen_from_count`, `tag_migrated_count`, `tag_foreign_load_count`, `tag_throttled_count`.
-/// A trial of which the kernel told too little to say gives no number.
+/// A trial of which the kernel reported too little gives no number.
 pub(crate) fn from_counters(counters: &Counters, response: &str) -> Option<f64> {
     let value = match response {
         "wall_ns" => Some(counters.wall_ns),
@@ -162,7 +162,7 @@ pub(crate) fn from_counters(counters: &Counters, response: &str) -> Option<f64> 
     value.map(|value| value as f64)
 }
 
-/// Whether a trial completed and measured this.
+/// Reports whether a trial completed and measured this.
 pub(crate) fn has_value(record: &Record, response: &str) -> bool {
     let Some(measured) = completed(record) else { return false };
     let mut series = measured.series.iter();
@@ -170,7 +170,7 @@ pub(crate) fn has_value(record: &Record, response: &str) -> bool {
         || from_record(record, response).is_some()
 }
 
-/// The value of a response that no series holds: a counter of the trial, or one of its tags.
+/// Returns the value of a response that no series holds: a counter of the trial, or one of its tags.
 fn from_record(record: &Record, response: &str) -> Option<f64> {
     let counters = &record.measured.as_ref()?.counters;
     from_counters(counters, response).or_else(|| Tag::count(record, response))
@@ -185,7 +185,7 @@ pub(crate) struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// The trials of `design` among the records.
+    /// Returns the trials of `design` among the records.
     pub(crate) fn new(design: &'a Design, records: impl Iterator<Item = &'a Record>) -> Self {
         let mut by_treatment: HashMap<&Treatment, Vec<&Record>> = HashMap::new();
         for record in records.filter(|record| record.experiment == design.id) {
@@ -194,12 +194,12 @@ impl<'a> Table<'a> {
         Table { design, by_treatment, trials: RefCell::default() }
     }
 
-    /// All records of a treatment, whatever their outcome.
+    /// Returns all records of a treatment, whatever their outcome.
     pub(crate) fn records(&self, treatment: &Treatment) -> &[&'a Record] {
         self.by_treatment.get(treatment).map_or(&[], Vec::as_slice)
     }
 
-    /// The treatments that have a record, in order.
+    /// Returns the treatments that have a record, in order.
     pub(crate) fn treatments(&self) -> Vec<&'a Treatment> {
         let mut treatments: Vec<&Treatment> = self.by_treatment.keys().copied().collect();
         treatments.sort_unstable();
@@ -223,7 +223,7 @@ impl<'a> Table<'a> {
         values
     }
 
-    /// The value of the control to subtract, by block; `None` if nothing is subtracted.
+    /// Returns the value of the control to subtract, by block; `None` if nothing is subtracted.
     ///
     /// The control itself keeps its value: it is a treatment that one may ask for.
     pub(crate) fn control(&self, response: &str, treatment: &Treatment) -> Option<ByBlock> {
@@ -245,12 +245,12 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// One number per trial, as [`Table::trials_by_block`].
+    /// Returns one number per trial, as [`Table::trials_by_block`].
     pub(crate) fn trials(&self, response: &str, treatment: &Treatment) -> Vec<f64> {
         self.trials_by_block(response, treatment).into_iter().map(|(_, value)| value).collect()
     }
 
-    /// One number per block: the mean of the block's trials, less the control.
+    /// Returns one number per block: the mean of the block's trials, less the control.
     pub(crate) fn blocks(&self, response: &str, treatment: &Treatment) -> ByBlock {
         let mut blocks = block_means(&self.raw(response, treatment));
         if let Some(control) = self.control(response, treatment) {
@@ -263,7 +263,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// The treatments of a response that have a logarithm in every block, with their numbers.
+/// Returns the treatments of a response that have a logarithm in every block, with their numbers.
 pub(crate) fn logarithms<'a>(table: &Table<'a>, response: &str) -> Vec<(&'a Treatment, ByBlock)> {
     let column = |treatment: &'a Treatment| {
         let mut values = table.blocks(response, treatment);

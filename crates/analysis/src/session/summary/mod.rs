@@ -25,7 +25,7 @@ use model::{
 };
 use std::collections::{BTreeSet, HashMap};
 
-/// All that a session's trials say.
+/// Returns all that a session's trials say.
 ///
 /// Verdicts share their error over all claims of the session, controls over all controls, planted
 /// answers over all planted answers (Holm).
@@ -72,7 +72,7 @@ pub fn ask(design: &Design, records: &[Record], quantity: &Quantity) -> Quantity
     effect(&table, quantity).result(&table, quantity)
 }
 
-/// The records of each experiment, in the session's order: each of a dozen experiments looks at
+/// Returns the records of each experiment, in the session's order: each of a dozen experiments looks at
 /// its own several times.
 pub(crate) fn by_experiment(records: &[Record]) -> HashMap<&str, Vec<&Record>> {
     let mut own: HashMap<&str, Vec<&Record>> = HashMap::new();
@@ -89,13 +89,13 @@ fn corrected(judged: &[Vec<Judged<'_>>]) -> (usize, Vec<bool>) {
     (p_values.len(), holm(&p_values))
 }
 
-/// The verdict of each claim of a session, by its name, experiment by experiment.
+/// Returns the verdict of each claim of a session, by its name, experiment by experiment.
 pub(crate) fn verdicts(tables: &[Table<'_>]) -> Vec<Vec<(String, Verdict)>> {
     let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
     let (_, stands) = corrected(&judged);
     let mut stands = stands.into_iter();
-    let mut told = |one: &Judged<'_>| (one.claim.id.clone(), one.verdict(&mut stands));
-    judged.iter().map(|claims| claims.iter().map(&mut told).collect()).collect()
+    let mut described = |one: &Judged<'_>| (one.claim.id.clone(), one.verdict(&mut stands));
+    judged.iter().map(|claims| claims.iter().map(&mut described).collect()).collect()
 }
 
 /// A claim with what its own data say.
@@ -131,7 +131,7 @@ impl Judged<'_> {
     }
 
     /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct, which
-    /// went over so many verdicts.
+    /// went over that number of verdicts.
     fn result(
         self,
         table: &Table<'_>,
@@ -162,7 +162,7 @@ impl Judged<'_> {
     }
 }
 
-/// All of an experiment but its claims, which wait for the other experiments'.
+/// Returns all of an experiment but its claims, which wait for the other experiments'.
 fn experiment(table: &Table<'_>, own: &[&Record], tagger: &Tagger) -> ExperimentSummary {
     let design = table.design;
     let blocks: BTreeSet<u32> = own.iter().map(|record| record.block).collect();
@@ -197,16 +197,16 @@ fn experiment(table: &Table<'_>, own: &[&Record], tagger: &Tagger) -> Experiment
     }
 }
 
-/// Driving findings that are wider than the design asks for.
+/// Returns the driving findings that are wider than the design asks for.
 fn imprecise(table: &Table<'_>, findings: &[FindingResult]) -> Vec<String> {
     let design = table.design;
     let driving = design.findings.iter().zip(findings).filter(|(finding, _)| finding.drives);
     driving
         .filter_map(|(finding, found)| {
             let half = half_width(table, &found.result)?;
-            let told = [half, design.precision].map(|x| format!("{:.1} %", 100.0 * x));
+            let described = [half, design.precision].map(|x| format!("{:.1} %", 100.0 * x));
             // What rounds to what was asked for is no news.
-            let missed = half > design.precision && told[0] != told[1];
+            let missed = half > design.precision && described[0] != described[1];
             let whole = match found.result.quantity {
                 Quantity::Difference { .. } => "the larger of the two",
                 _ => "the number",
@@ -215,15 +215,15 @@ fn imprecise(table: &Table<'_>, findings: &[FindingResult]) -> Vec<String> {
                 format!(
                     "\"{}\" is less precise than asked: half the interval is {} of {whole}, not {}",
                     finding.sentence.replace("{}", "…"),
-                    told[0],
-                    told[1],
+                    described[0],
+                    described[1],
                 )
             })
         })
         .collect()
 }
 
-/// One row per treatment and response that was measured there.
+/// Returns one row per treatment and response that was measured there.
 fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
     let mut rows = Vec::new();
     for treatment in table.treatments() {
@@ -244,8 +244,8 @@ fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
     rows
 }
 
-/// The median over trials with its interval, or the number itself where it is computed and all trials
-/// have the same.
+/// Returns the median over trials with its interval, or the number itself where it is computed and all
+/// trials have the same.
 fn level(response: &Response, values: &[f64]) -> Option<Estimate> {
     let (first, rest) = values.split_first()?;
     if response.exact && !rest.is_empty() && rest.iter().all(|value| value == first) {
@@ -254,8 +254,8 @@ fn level(response: &Response, values: &[f64]) -> Option<Estimate> {
     median_estimate(values)
 }
 
-/// The controls of all experiments. Trust holds only if at least one control was measured and
-/// none of them told identical treatments apart: without a control nothing is known.
+/// Returns the controls of all experiments. Trust holds only if at least one control was measured and
+/// none of them found a difference between identical treatments: without a control nothing is known.
 pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
     let mut controls = Vec::new();
     let mut p_values = Vec::new();
@@ -296,7 +296,7 @@ pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
     Trust { controls, holds, floor, floor_in_ten_times }
 }
 
-/// The levels on which two cells agree: which of several pairs of twins this is.
+/// Returns the levels on which two cells agree: which of several pairs of twins this is.
 fn common(a: &Cell, b: &Cell) -> Cell {
     let agreed = a.0.iter().filter(|(factor, level)| b.0.get(*factor) == Some(*level));
     Cell(agreed.map(|(factor, level)| (factor.clone(), level.clone())).collect())

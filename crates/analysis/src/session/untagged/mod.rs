@@ -90,13 +90,13 @@ impl Pair<'_> {
         self.table.design.response(response).is_some_and(|response| response.exact)
     }
 
-    /// Trials of some treatments that gave the response a number and have a tag.
+    /// Returns trials of some treatments that gave the response a number and have a tag.
     fn tagged<'t>(
         &self,
         treatments: impl IntoIterator<Item = &'t Treatment>,
         response: &str,
     ) -> u32 {
-        // Whoever is missing from the one table and in the other has a tag: looking at the tags of
+        // A trial that is missing from the one table and in the other has a tag: looking at the tags of
         // every trial again for each number took a fifth of the whole analysis.
         let with_value = |table: &Table<'_>, treatment: &Treatment| {
             table.records(treatment).iter().filter(|record| has_value(record, response)).count()
@@ -111,7 +111,7 @@ impl Pair<'_> {
     }
 }
 
-/// The response that a number was formed from.
+/// Returns the response that a number was formed from.
 fn carrier(result: &QuantityResult) -> &str {
     result.carried_by.as_deref().unwrap_or(result.quantity.response())
 }
@@ -160,7 +160,7 @@ fn note_other_verdicts(experiments: &mut [ExperimentSummary], without: &[Table<'
 }
 
 fn note_other_verdict(result: &mut QuantityResult, verdict: Verdict) {
-    let told = match verdict {
+    let described = match verdict {
         Verdict::Supported => "the claim would be supported",
         Verdict::Refuted => "the claim would be refuted",
         Verdict::Inconclusive => "nothing would be decided",
@@ -170,7 +170,7 @@ fn note_other_verdict(result: &mut QuantityResult, verdict: Verdict) {
         many => format!("{many} trials that have a tag"),
     };
     let joint = if result.remark.is_empty() { "" } else { "; " };
-    result.remark.push_str(&format!("{joint}without the {trials} {told}"));
+    result.remark.push_str(&format!("{joint}without the {trials} {described}"));
 }
 
 #[cfg(test)]

@@ -102,11 +102,17 @@ fn every_number_stands_beside_that_of_the_untagged_trials() {
 fn a_verdict_that_rests_on_tagged_trials_says_so() {
     let whole = summary(study(), &records(80, |block| block % 5 > 0));
     let claims = &whole.experiments[0].claims;
-    let told: Vec<(Verdict, &str)> =
+    let described: Vec<(Verdict, &str)> =
         claims.iter().map(|claim| (claim.verdict, claim.result.remark.as_str())).collect();
-    assert!(told[0].0 == Verdict::Supported && !told[0].1.contains("without"), "{told:?}");
+    assert!(
+        described[0].0 == Verdict::Supported && !described[0].1.contains("without"),
+        "{described:?}"
+    );
     let other = "without the 64 trials that have a tag the claim would be refuted";
-    assert!(told[1].0 == Verdict::Supported && told[1].1.ends_with(other), "{told:?}");
+    assert!(
+        described[1].0 == Verdict::Supported && described[1].1.ends_with(other),
+        "{described:?}"
+    );
     // How often time was stolen is not asked of the trials from which none was.
     let stolen = &claims[2].result;
     assert_eq!((stolen.events, stolen.chances, stolen.tagged), (Some(64), Some(80), 64));
@@ -120,9 +126,9 @@ fn where_every_trial_has_a_tag_there_is_no_second_number() {
     let claim = &whole.experiments[0].claims[1];
     assert_eq!((claim.verdict, claim.result.tagged), (Verdict::Supported, 12));
     assert_eq!(claim.result.untagged, None);
-    let told = "2 verdicts rest on trials that have a tag: too few others are left to form the \
+    let described = "2 verdicts rest on trials that have a tag: too few others are left to form the \
                 number without them";
-    assert_eq!(whole.experiments[0].warnings.last().map(String::as_str), Some(told));
+    assert_eq!(whole.experiments[0].warnings.last().map(String::as_str), Some(described));
 }
 
 #[test]

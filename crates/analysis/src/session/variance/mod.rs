@@ -36,7 +36,7 @@ use table::{Cell, Cells, pulled_in};
 /// A trial with fewer observations does not tell what happens within it.
 const OBSERVATIONS: usize = 8;
 
-/// So many trials of a response are cut into halves, at least two of each treatment: enough to
+/// This number of trials of a response is cut into halves, at least two of each treatment: enough to
 /// know a variance to a seventh, and a bound on the time it takes, since a trial may hold
 /// thousands of observations.
 const TRIALS_HALVED: usize = 96;
@@ -47,14 +47,14 @@ const NOTHING: f64 = 1e-20;
 /// From this share of trials on that changed CPUs unpinned, pinning is the remedy.
 const MANY: f64 = 0.25;
 
-/// So many times as much must tagged trials scatter to be named as the ones that do.
+/// Tagged trials are named as the scattering ones if they scatter this many times as much.
 const MORE: f64 = 4.0;
 
 /// Mean squares of fewer trials than this are not compared.
 const COMPARED: usize = 6;
 
-/// One for each response whose scatter can be taken apart: two treatments at least share two blocks
-/// at least, their numbers are positive, and they vary at all.
+/// Returns one for each response whose scatter can be taken apart: two treatments at least share two
+/// blocks at least, their numbers are positive, and they vary at all.
 pub(crate) fn variances(table: &Table<'_>, tagger: &Tagger) -> Vec<Variance> {
     let responses = table.design.responses.iter();
     responses.filter_map(|response| of_response(table, response, tagger)).collect()
@@ -102,7 +102,7 @@ fn of_response(table: &Table<'_>, response: &Response, tagger: &Tagger) -> Optio
     })
 }
 
-/// What the centre of a trial owes to the scatter within it: the variance of half the log-ratio of
+/// Returns what the centre of a trial owes to the scatter within it: the variance of half the log-ratio of
 /// the two halves, about each treatment's own mean. `None` unless half of the trials looked at
 /// tell.
 fn within_trials(table: &Table<'_>, response: &Response, treatments: &[&Treatment]) -> Option<f64> {
@@ -110,7 +110,7 @@ fn within_trials(table: &Table<'_>, response: &Response, treatments: &[&Treatmen
         return None;
     }
     let share = (TRIALS_HALVED / treatments.len().max(1)).max(2);
-    let (mut looked, mut told) = (0, 0);
+    let (mut looked, mut described) = (0, 0);
     let mut halves: Vec<Vec<f64>> = Vec::new();
     for treatment in treatments {
         let control = table.control(&response.name, treatment).unwrap_or_default();
@@ -123,18 +123,18 @@ fn within_trials(table: &Table<'_>, response: &Response, treatments: &[&Treatmen
             looked += 1;
             own.extend(half_ratio(record, response, less));
         }
-        told += own.len();
+        described += own.len();
         if own.len() >= 2 {
             halves.push(own);
         }
     }
-    if looked == 0 || 2 * told < looked {
+    if looked == 0 || 2 * described < looked {
         return None;
     }
     pooled(&halves)
 }
 
-/// Half of the log-ratio of a trial's first and second half, each centred and less the control.
+/// Returns half of the log-ratio of a trial's first and second half, each centred and less the control.
 fn half_ratio(record: &Record, response: &Response, less: f64) -> Option<f64> {
     let mut observations = observations(record, &response.name);
     let count = observations.len();
@@ -152,7 +152,7 @@ fn half_ratio(record: &Record, response: &Response, less: f64) -> Option<f64> {
     Some(ratio.ln() / 2.0).filter(|half| half.is_finite())
 }
 
-/// The variance about each group's own mean, wild numbers pulled in.
+/// Returns the variance about each group's own mean, wild numbers pulled in.
 fn pooled(groups: &[Vec<f64>]) -> Option<f64> {
     let mut residuals: Vec<f64> = Vec::new();
     let mut medians = Vec::new();
@@ -172,7 +172,7 @@ fn pooled(groups: &[Vec<f64>]) -> Option<f64> {
     Some(squares / freedom as f64)
 }
 
-/// What would reduce the largest part, as far as its kind alone tells.
+/// Returns what would reduce the largest part, as far as its kind alone tells.
 fn remedy(largest: Source, within_known: bool) -> &'static str {
     match (largest, within_known) {
         (Source::WithinTrials, _) => "Longer trials would reduce it: take a larger profile.",
@@ -197,7 +197,7 @@ struct Marks {
     disturbed: bool,
 }
 
-/// What the trials that scatter have in common, and so what would reduce it; `None` where their
+/// Returns what the trials that scatter have in common, and so what would reduce it; `None` where their
 /// tags do not tell.
 fn cause(
     table: &Table<'_>,
@@ -245,7 +245,7 @@ fn cause(
     })
 }
 
-/// Whether a trial was confined to one CPU.
+/// Reports whether a trial was confined to one CPU.
 fn pinned(record: &Record) -> bool {
     record.observed.get("affinity").is_some_and(|cpus| cpus.parse::<u32>().is_ok())
 }

@@ -3,7 +3,7 @@
 use crate::stats::order::median_in_place;
 use std::collections::BTreeMap;
 
-/// Numbers beyond so many robust standard deviations are pulled in.
+/// Numbers beyond this many robust standard deviations are pulled in.
 const WILD: f64 = 3.5;
 
 /// The median of the absolute values of normal numbers, as a multiple of their standard deviation,
@@ -80,7 +80,7 @@ impl Cells {
         (cells.len() > fitted).then_some(Cells { cells, treatments, blocks, fitted })
     }
 
-    /// What medians of treatments and blocks leave of each number (Tukey, *Exploratory Data
+    /// Returns what medians of treatments and blocks leave of each number (Tukey, *Exploratory Data
     /// Analysis*, 1977), in the order of the cells.
     fn polished(&self) -> Vec<f64> {
         let mut left: Vec<f64> = self.cells.iter().map(|cell| cell.2).collect();
@@ -110,7 +110,7 @@ impl Cells {
         centres.iter().fold(0.0, |most, centre| most.max(centre.abs()))
     }
 
-    /// What medians leave, with the names of treatment and block: for comparing trials.
+    /// Returns what medians leave, with the names of treatment and block: for comparing trials.
     pub(super) fn residuals(&self) -> Vec<(usize, u32, f64)> {
         let named = |(cell, residual): (&(usize, usize, f64), f64)| {
             (self.treatments[cell.0], self.blocks[cell.1], residual)
@@ -118,7 +118,7 @@ impl Cells {
         self.cells.iter().zip(self.polished()).map(named).collect()
     }
 
-    /// The table with its wild numbers pulled in.
+    /// Returns the table with its wild numbers pulled in.
     fn tamed(&self) -> Vec<f64> {
         let polished = self.polished();
         let tame = pulled_in(&polished, self.fitted);
@@ -126,7 +126,7 @@ impl Cells {
         self.cells.iter().zip(moved).map(|(cell, by)| cell.2 + by).collect()
     }
 
-    /// Residual variance and variance of blocks: Henderson's third method. With at most one number
+    /// Returns the residual variance and the variance of blocks: Henderson's third method. With at most one number
     /// in a cell the expectation of the squares that blocks explain beyond treatments is
     /// (numbers − treatments) times the variance of blocks, and the degrees of freedom of blocks
     /// times the residual variance.
@@ -157,7 +157,7 @@ fn mean_of(values: &mut [f64]) -> Option<f64> {
     crate::stats::order::mean(values)
 }
 
-/// Into how many parts a table falls between which no treatment and no block mediates.
+/// Returns into how many parts a table falls between which no treatment and no block mediates.
 pub(super) fn connected(cells: &[(usize, usize, f64)], treatments: usize, blocks: usize) -> usize {
     let mut part: Vec<usize> = (0..treatments + blocks).collect();
     fn root(part: &mut [usize], mut at: usize) -> usize {
@@ -177,7 +177,7 @@ pub(super) fn connected(cells: &[(usize, usize, f64)], treatments: usize, blocks
 /// Residuals, those beyond 3.5 robust standard deviations pulled in to that.
 ///
 /// The standard deviation comes from the median of the absolute residuals without the `fitted`
-/// smallest, since a fit by medians makes so many of them 0. Where even so more than half are 0 (a
+/// smallest, since a fit by medians makes many of them 0. Where even so more than half are 0 (a
 /// coarse clock, a count) it comes from their mean.
 pub(super) fn pulled_in(residuals: &[f64], fitted: usize) -> Vec<f64> {
     let mut sizes =

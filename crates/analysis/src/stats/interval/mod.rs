@@ -107,7 +107,7 @@ pub struct Located {
 /// The p-value of a boundary inside the interval is at least this.
 pub(crate) const NOT_DECIDED: f64 = 0.050_001;
 
-/// Reports whether two numbers are the same but for the last digit, which a logarithm or a division
+/// Reports whether two numbers are the same except for the last digit, which a logarithm or a division
 /// may change.
 fn near(a: f64, b: f64) -> bool {
     a == b
@@ -157,7 +157,7 @@ impl Located {
         self.sign_test(|value| value > boundary && !near(value, boundary))
     }
 
-    /// The same of the hypothesis that the median is at least `boundary`.
+    /// Returns the same of the hypothesis that the median is at least `boundary`.
     pub(crate) fn at_least(&self, boundary: f64) -> f64 {
         self.sign_test(|value| value < boundary && !near(value, boundary))
     }
@@ -222,12 +222,12 @@ impl Located {
         &self.ascending
     }
 
-    /// The probability that their median lies outside the numbers at that depth from either end.
+    /// Returns the probability that their median lies outside the numbers at that depth from either end.
     fn outside(&self, depth: usize) -> f64 {
         2.0 * tail(depth - 1, self.samples, self.effective)
     }
 
-    /// The largest depth at which no more than that lies outside, at least 1.
+    /// Returns the largest depth at which no more than that lies outside, at least 1.
     fn depth(&self, outside: f64) -> usize {
         let deeper = (2..=self.samples / 2).take_while(|depth| self.outside(*depth) <= outside);
         deeper.count() + 1
@@ -260,7 +260,7 @@ pub fn centre(effects: &[f64]) -> Option<Located> {
     located(effects, 0)
 }
 
-/// The same for a level, whose noise multiplies: below 6 numbers the point is the median, too, and
+/// Returns the same for a level, whose noise multiplies: below 6 numbers the point is also the median, and
 /// the interval is Student's t of the logarithms if all are positive, else of the numbers. It
 /// always contains the median.
 pub fn median_located(values: &[f64]) -> Option<Located> {
@@ -292,7 +292,7 @@ pub fn student(values: &[f64]) -> Option<Located> {
 /// problems in interval estimation*, JRSS B 16, 1954) with the sign test in place of Student's.
 ///
 /// A block whose lower part has the other sign could move either end, so that it counts against
-/// both: the interval gets wider. There is none (`None`) if `below` itself is not told from 0.
+/// both: the interval gets wider. There is none (`None`) if `below` itself is not distinguishable from 0.
 /// Below 6 blocks it is Fieller's own interval.
 pub fn ratio_of_centres(above: &[f64], below: &[f64]) -> Option<Located> {
     let centre_below = centre(below)?;
@@ -312,7 +312,7 @@ pub fn ratio_of_centres(above: &[f64], below: &[f64]) -> Option<Located> {
     located(&effects, lost)
 }
 
-/// The median of effects, where `lost` more blocks could lie at either end.
+/// Returns the median of effects, where `lost` more blocks could lie at either end.
 fn located(effects: &[f64], lost: usize) -> Option<Located> {
     let point = crate::stats::order::median(effects)?;
     let samples = effects.len() + lost;
@@ -355,13 +355,13 @@ fn located(effects: &[f64], lost: usize) -> Option<Located> {
     Some(located)
 }
 
-/// The independent blocks that so many with that correlation are worth, at least 1.
+/// Returns the independent blocks that this number with that correlation is worth, at least 1.
 fn effective(samples: usize, correlation: Option<f64>) -> f64 {
     let r = correlation.unwrap_or(0.0);
     (samples as f64 * (1.0 - r) / (1.0 + r)).max(1.0)
 }
 
-/// The probability that at most `count` of the blocks lie on one side of their median.
+/// Returns the probability that at most `count` of the blocks lie on one side of their median.
 fn tail(count: usize, samples: usize, effective: f64) -> f64 {
     if samples < BLOCKS_FREE {
         return 1.0;
@@ -369,7 +369,7 @@ fn tail(count: usize, samples: usize, effective: f64) -> f64 {
     binomial_at_most(count as f64 * effective / samples as f64, effective, 0.5)
 }
 
-/// The weight of the inner of two order statistics (Hettmansperger and Sheather 1986), given the
+/// Returns the weight of the inner of two order statistics (Hettmansperger and Sheather 1986), given the
 /// coverage of the outer and of the inner pair.
 fn interpolated(count: usize, depth: usize, (outer, inner): (f64, f64), depends: bool) -> f64 {
     // Their formula is for independent numbers; without it the interval is a little wider.
@@ -381,7 +381,7 @@ fn interpolated(count: usize, depth: usize, (outer, inner): (f64, f64), depends:
     (n - d) * part / (d + (n - 2.0 * d) * part)
 }
 
-/// The lag-1 autocorrelation of the blocks, raised by 2/n for its bias, where it is larger than
+/// Returns the lag-1 autocorrelation of the blocks, raised by 2/n for its bias, where it is larger than
 /// chance explains, given the normal quantile of a one-sided test (mean and variance of Moran, *Some
 /// theorems on time series II*, Biometrika 35, 1948).
 fn correlation(effects: &[f64], quantile: f64) -> Option<f64> {
@@ -396,7 +396,8 @@ fn correlation(effects: &[f64], quantile: f64) -> Option<f64> {
     is_more.then(|| (found + 2.0 / n).min(CORRELATION_MAX))
 }
 
-/// The middle of a gap between two groups of numbers that is more than [`GAP_OF_GROUPS`] of their whole range.
+/// Returns the middle of a gap between two groups of numbers that is more than [`GAP_OF_GROUPS`] of their
+/// whole range.
 fn gap_of_groups(ascending: &[f64]) -> Option<f64> {
     let count = ascending.len();
     if count < BLOCKS_FOR_GROUPS {
@@ -408,7 +409,7 @@ fn gap_of_groups(ascending: &[f64]) -> Option<f64> {
     Some(f64::midpoint(gap[0], gap[1]))
 }
 
-/// Fieller's interval of mean(above) / mean(below), whose lower part is known to differ from 0.
+/// Returns Fieller's interval of mean(above) / mean(below), whose lower part is known to differ from 0.
 fn fieller(above: &[f64], below: &[f64]) -> Option<Located> {
     let effects: Vec<f64> = above.iter().zip(below).map(|(a, b)| a / b).collect();
     let (top, bottom) = (mean(above)?, mean(below)?);

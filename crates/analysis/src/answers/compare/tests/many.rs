@@ -59,8 +59,8 @@ fn sessions_share_the_designs_that_are_the_same() {
 fn a_thousand_sessions_twice_are_not_a_thousand_sentences() {
     let many: Vec<Made> = (0..40).map(|seed| made(1.0, 4.0, seed)).collect();
     let side: Vec<&Made> = many.iter().collect();
-    let told = compared_with(&[&side, &side], &[]).warnings;
-    let twice = told.iter().filter(|text| text.contains("more than once")).count();
-    assert_eq!(twice, 4, "{told:?}");
-    assert!(told.iter().any(|text| text == "So do 36 more sessions"), "{told:?}");
+    let described = compared_with(&[&side, &side], &[]).warnings;
+    let twice = described.iter().filter(|text| text.contains("more than once")).count();
+    assert_eq!(twice, 4, "{described:?}");
+    assert!(described.iter().any(|text| text == "So do 36 more sessions"), "{described:?}");
 }

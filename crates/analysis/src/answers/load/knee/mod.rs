@@ -27,10 +27,10 @@ const RATE_LEAST: f64 = 0.1;
 /// The highest: beyond what any server of today answers.
 const RATE_MOST: f64 = 4e6;
 
-/// The search is over when the rate that breaks is at most so many times the one that holds.
+/// The search is over when the rate that breaks is at most this multiple of the one that holds.
 const NEAR: f64 = 1.2;
 
-/// The knee must be so many times the lowest rate, for its response time to be that of a server with
+/// The knee must be this multiple of the lowest rate, for its response time to be that of a server with
 /// nothing to do. Of a queue with one server (M/M/1) at an eighth, it is 14 % longer.
 const LOWEST_PART: f64 = 8.0;
 
@@ -78,8 +78,8 @@ pub struct KneeInput<'a> {
     pub doubts: Vec<String>,
 }
 
-/// The next trial, from those that were measured. The same trials and rules give the same answer, and
-/// every chain of answers ends.
+/// Returns the next trial, from those that were measured. The same trials and rules give the same answer,
+/// and every chain of answers ends.
 pub fn knee_next(rules: &KneeRules, trials: &[KneeTrial]) -> KneeStep {
     if trials.len() >= TRIALS_MAX {
         return KneeStep::End(KneeEnd::Blocks);
@@ -90,7 +90,7 @@ pub fn knee_next(rules: &KneeRules, trials: &[KneeTrial]) -> KneeStep {
     }
 }
 
-/// What the trials say.
+/// Returns what the trials say.
 pub fn knee(input: KneeInput<'_>) -> Knee {
     let KneeInput { scruple, plan, rules, trials, end, doubts } = input;
     let judge = Judge::new(&rules, trials);
@@ -135,7 +135,7 @@ impl<'a> Judge<'a> {
         Judge { trials, lowest_p95_ns, limit_ns: rules.limit_ns.or(own) }
     }
 
-    /// What a trial broke by; `None` if it held.
+    /// Returns what a trial broke by; `None` if it held.
     ///
     /// A request that was under way when the time was over is no failure unless it has taken longer
     /// than the limit by then. By Little's law that many are under way at most where the limit is
@@ -180,13 +180,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// The capacity of each block that has one, in the order of the blocks.
+    /// Returns the capacity of each block that has one, in the order of the blocks.
     fn capacities(&self) -> Vec<f64> {
         let blocks = self.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
         (1..=blocks).filter_map(|block| self.capacity(block)).collect()
     }
 
-    /// Where a block's response time crosses the limit.
+    /// Returns where a block's response time crosses the limit.
     ///
     /// The crossing lies between the two rates that divide those that held from those that broke with
     /// the fewest on the wrong side; where several places do that, it is the middle of theirs.
@@ -204,7 +204,7 @@ impl<'a> Judge<'a> {
         median(&all)
     }
 
-    /// Where the limit is crossed between two trials. The reciprocal of the percentile is taken to
+    /// Returns where the limit is crossed between two trials. The reciprocal of the percentile is taken to
     /// fall in a straight line: for M/M/1 it is one, since p95 = ln 20 / (μ − λ).
     fn crossing(&self, below: &KneeTrial, above: &KneeTrial) -> Option<f64> {
         let speed = |trial: &KneeTrial| trial.p95_ns.map_or(0.0, |p95| 1.0 / (p95 as f64).max(1.0));
@@ -218,7 +218,7 @@ impl<'a> Judge<'a> {
         self.trials.iter().filter(move |trial| trial.block == block)
     }
 
-    /// What a rate did in the search: whether it held, or `None` where that takes another trial. A
+    /// Returns what a rate did in the search: whether it held, or `None` where that takes another trial. A
     /// rate that broke is tried again, since something else on the machine can break one trial; what
     /// can make one hold that should not is nothing.
     fn verdict(&self, per_s: f64) -> Option<bool> {
@@ -235,7 +235,7 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The median of numbers of which an unknown one is larger than all others.
+/// Returns the median of numbers of which an unknown one is larger than all others.
 fn middle(numbers: impl Iterator<Item = Option<u64>>) -> Option<f64> {
     let numbers: Vec<f64> = numbers.map(|it| it.map_or(f64::INFINITY, |it| it as f64)).collect();
     median(&numbers).filter(|middle| middle.is_finite())
@@ -245,7 +245,7 @@ fn lowest(trials: &[KneeTrial]) -> Option<f64> {
     trials.iter().map(|trial| trial.per_s).reduce(f64::min)
 }
 
-/// The search for the place: a bracket of a rate that holds and one that does not.
+/// Returns the search for the place: a bracket of a rate that holds and one that does not.
 fn search(rules: &KneeRules, trials: &[KneeTrial]) -> KneeStep {
     let again = |per_s: f64| KneeStep::Try { per_s, block: 0 };
     let judge = Judge::new(rules, trials);
@@ -295,7 +295,7 @@ impl Bracket {
     }
 }
 
-/// The next rate of a block, the first of the next block, or the end.
+/// Returns the next rate of a block, the first of the next block, or the end.
 fn in_block(rules: &KneeRules, trials: &[KneeTrial], block: u32) -> KneeStep {
     let judge = Judge::new(rules, trials);
     let measured: Vec<&KneeTrial> = judge.of_block(block).collect();
@@ -324,7 +324,7 @@ fn in_block(rules: &KneeRules, trials: &[KneeTrial], block: u32) -> KneeStep {
     }
 }
 
-/// The rates of a block in its own random order: those around the place that the trials before it
+/// Returns the rates of a block in its own random order: those around the place that the trials before it
 /// point to, and the lowest where the limit hangs on it.
 fn rates_of(rules: &KneeRules, trials: &[KneeTrial], block: u32) -> Vec<f64> {
     let before = trials.iter().take_while(|trial| trial.block < block).count();
@@ -345,7 +345,7 @@ fn rates_of(rules: &KneeRules, trials: &[KneeTrial], block: u32) -> Vec<f64> {
     rates
 }
 
-/// A rate beyond those of a block, where none of them broke, or none around the knee held.
+/// Returns a rate beyond those of a block, where none of them broke, or none around the knee held.
 fn beyond(rules: &KneeRules, judge: &Judge<'_>, measured: &[&KneeTrial]) -> Option<f64> {
     let lowest = lowest(judge.trials).filter(|_| rules.limit_ns.is_none());
     let around: Vec<&&KneeTrial> =
