@@ -27,7 +27,8 @@ pub(crate) fn find(paths: &[&Path]) -> anyhow::Result<Vec<Vec<PathBuf>>> {
     paths.iter().map(|path| folders(path, SESSIONS_MAX, "a side has")).collect()
 }
 
-/// Returns the session that a path is, or those that it holds, by name: at most `most`, the number that `who` has.
+/// Returns the session that a path is, or those that it holds, by name: at most `most`, the number that `who`
+/// has.
 pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec<PathBuf>> {
     let is_session = |dir: &Path| dir.join(store::MANIFEST_FILE).exists();
     if is_session(path) {

@@ -155,7 +155,7 @@ fn work(printed: PrintedWork<'_>) -> Response {
 
 fn factors(levels: &[u64], copies: Option<u64>) -> Vec<Factor> {
     let mut all = vec![
-        factor(WORKERS, "how many workers the command is told to use", "1")
+        factor(WORKERS, "how many workers the command is asked to use", "1")
             .numbers(Profile::Smoke, "", levels)
             .build(),
         factor(AGAIN, "whether it is the second of two identical treatments", "no")

@@ -1,5 +1,5 @@
-//! What a traced command did, counted call by call. Nothing here grows with the number of calls, nor with that of
-//! the threads and processes that have ended: a build makes hundreds of thousands.
+//! What a traced command did, counted call by call. Nothing here grows with the number of calls, nor with
+//! that of the threads and processes that have ended: a build makes hundreds of thousands.
 
 use serde_json::{Value, json};
 use std::borrow::Cow;

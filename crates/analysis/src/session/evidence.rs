@@ -170,8 +170,8 @@ impl Evidence {
         self.floor_by(least)
     }
 
-    /// From the least difference on the scale on which the interval was formed, given its standard
-    /// error and its blocks.
+    /// Returns the floor from the least difference on the scale on which the interval was formed, given its
+    /// standard error and its blocks.
     fn floor_by(&self, least: impl Fn(f64, usize) -> Option<f64>) -> Option<f64> {
         match self {
             Evidence::None => None,

@@ -55,8 +55,8 @@ fn floor_of(table: &Table<'_>, response: &str) -> ResponseFloor {
     }
 }
 
-/// Returns pairs of this number of things: all of them where these are few, else about [`PAIRS`], in which each
-/// thing stands equally often.
+/// Returns pairs of this number of things: all of them where these are few, else about [`PAIRS`], in which
+/// each thing stands equally often.
 fn pairs(count: usize) -> Vec<(usize, usize)> {
     if count * count.saturating_sub(1) / 2 <= PAIRS {
         return (0..count).flat_map(|one| (0..one).map(move |other| (other, one))).collect();

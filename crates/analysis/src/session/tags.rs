@@ -102,7 +102,7 @@ impl Tag {
         Tag::ALL.into_iter().find(|tag| tag.name().replace(' ', "_") == name)
     }
 
-    /// 1 where a completed trial has the tag that the response counts, 0 where it has not; `None`
+    /// Returns 1 where a completed trial has the tag that the response counts, 0 where it has not; `None`
     /// as [`Tag::of`], and for any other response.
     pub(crate) fn count(record: &Record, response: &str) -> Option<f64> {
         Tag::counted_by(response)?.of(record).map(|has| f64::from(u8::from(has)))

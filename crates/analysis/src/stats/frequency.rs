@@ -108,7 +108,7 @@ impl Frequency {
         }
     }
 
-    /// Zero where all or none are events.
+    /// Returns the standard error of the share; zero where all or none are events.
     pub(crate) fn standard_error(&self) -> f64 {
         (self.point() * (1.0 - self.point()) / self.effective).sqrt()
     }

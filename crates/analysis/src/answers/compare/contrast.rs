@@ -16,9 +16,9 @@
 //!
 //! Whether one session differs from another is decided by sign tests ([`Contrast::p_value`]).
 //!
-//! The interval was chosen by simulation of 3,000 pairs of samples for each cell;
-//! `simulation/unpaired.rs` repeats the last column as a test. Coverage in per cent, smallest and largest over 6 : 6,
-//! 8 : 8, 6 : 12, 12 : 12, 6 : 40, 40 : 6, 20 : 20 and 40 : 40 trials:
+//! The interval was chosen by simulation of 3,000 pairs of samples for each cell; `simulation/unpaired.rs`
+//! repeats the last column as a test. Coverage in per cent, smallest and largest over 6 : 6, 8 : 8, 6 : 12,
+//! 12 : 12, 6 : 40, 40 : 6, 20 : 20 and 40 : 40 trials:
 //!
 //! | logarithms of the two sides | Welch | 20 % trimmed Welch | Mann–Whitney | these |
 //! |---|---|---|---|---|
@@ -66,7 +66,7 @@ impl Arm {
         Arm { point, low, high, freedom, samples, agrees, computed, trials: Some(located) }
     }
 
-    /// Several sessions, each of which is one number.
+    /// Gathers several sessions, each of which is one number.
     pub(crate) fn over_sessions(located: Located, computed: bool) -> Self {
         Arm { trials: None, ..Arm::of(located, computed) }
     }
@@ -123,7 +123,7 @@ impl Arm {
         ((self.point - self.low) / quantile, (self.high - self.point) / quantile)
     }
 
-    /// As an estimate; `from` translates the scale.
+    /// Returns it as an estimate; `from` translates the scale.
     pub(crate) fn estimate(&self, from: fn(f64) -> f64) -> Estimate {
         let (below, above) = if self.freedom > 0.0 { self.errors() } else { (0.0, 0.0) };
         Estimate {
@@ -137,7 +137,7 @@ impl Arm {
     }
 }
 
-/// Several sessions of one side taken together, each with the same weight, with the scatter of
+/// Returns several sessions of one side taken together, each with the same weight, with the scatter of
 /// their trials alone. `None` if none of them has an interval.
 pub(crate) fn averaged(arms: &[Arm]) -> Option<Arm> {
     let arms: Vec<&Arm> = arms.iter().filter(|arm| arm.freedom > 0.0).collect();
@@ -180,7 +180,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// From independent standard errors with their degrees of freedom (Satterthwaite, *An
+    /// Forms it from independent standard errors with their degrees of freedom (Satterthwaite, *An
     /// approximate distribution of estimates of variance components*, Biometrics Bulletin 2, 1946).
     fn of(errors: &[(f64, f64)]) -> Self {
         let variance: f64 = errors.iter().map(|(error, _)| error * error).sum();
@@ -239,7 +239,7 @@ pub(crate) struct Contrast {
 }
 
 impl Contrast {
-    /// `None` where one of them is a single number.
+    /// Returns the difference of two arms; `None` where one of them is a single number.
     pub(crate) fn new(of: Arm, to: Arm) -> Option<Self> {
         if of.freedom <= 0.0 || to.freedom <= 0.0 {
             return None;
@@ -358,7 +358,7 @@ impl Contrast {
         }
     }
 
-    /// As an estimate; `from` translates the scale.
+    /// Returns it as an estimate; `from` translates the scale.
     pub(crate) fn estimate(&self, from: fn(f64) -> f64) -> Estimate {
         Estimate {
             point: from(self.point),

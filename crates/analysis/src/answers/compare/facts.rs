@@ -72,7 +72,7 @@ fn trial_cpus(it: &Manifest) -> String {
     cpus(if own.is_empty() { &it.environment.cpus_allowed } else { own })
 }
 
-/// "0-3,8".
+/// Formats a list of CPUs: "0-3,8".
 fn cpus(cpus: &[u32]) -> String {
     let mut runs: Vec<(u32, u32)> = Vec::new();
     for &cpu in cpus {
@@ -100,7 +100,7 @@ fn caches(caches: &[CpuCache]) -> String {
     described.collect::<Vec<_>>().join(", ")
 }
 
-/// Their names alone: how busy they were changes from minute to minute.
+/// Lists the names of neighbours alone: how busy they were changes from minute to minute.
 fn neighbours(it: &Manifest) -> String {
     let busy = it.environment.neighbours.iter().filter(|it| it.cpu_share >= NEIGHBOUR_SHARE);
     let names: BTreeSet<&str> = busy.map(|it| it.name.as_str()).collect();

@@ -8,8 +8,8 @@ use super::reading::{Reading, Scale};
 use crate::stats::holm::holm;
 use model::{GateLook, GateOutcome, GateResult};
 
-/// See [`GateResult`]. The error of a gate is shared over all that it looks at (Holm): in at most
-/// 5 % of cases it reports a regression where no number is beyond the edge.
+/// Judges a gate; see [`GateResult`]. The error of a gate is shared over all that it looks at (Holm): in at
+/// most 5 % of cases it reports a regression where no number is beyond the edge.
 pub(crate) fn gate(
     condition: &Condition,
     sides: &[SideHeads],

@@ -201,8 +201,8 @@ impl Answers {
     }
 }
 
-/// Which readings of a family stand as differences, and how large one must be to stand. What has no noise
-/// shares no error.
+/// Marks which readings of a family stand as differences, and how large one must be to stand. What has no
+/// noise shares no error.
 fn decide<'a>(readings: impl Iterator<Item = &'a mut Reading>) {
     let mut readings: Vec<&mut Reading> = readings.collect();
     let p_values: Vec<f64> = readings
@@ -234,9 +234,10 @@ fn described(side: &SideHeads, own: &gathered::Side) -> Side {
     }
 }
 
-/// Reports whether a side of this number of sessions is to be trusted; `None` where none of them tells identical
-/// treatments apart and some were not looked at. Each session does so by chance once in twenty, so that of
-/// many some will: a side is distrusted where more do than chance explains (exact binomial test, one-sided).
+/// Reports whether a side of this number of sessions is to be trusted; `None` where none of them tells
+/// identical treatments apart and some were not looked at. Each session does so by chance once in twenty, so
+/// that of many some will: a side is distrusted where more do than chance explains (exact binomial test,
+/// one-sided).
 fn trusted(sessions: usize, own: &gathered::Side) -> Option<bool> {
     let looked_at = sessions.saturating_sub(own.unknown);
     let by_chance = binomial_at_least(own.distrusted as f64, looked_at as f64, 1.0 - LEVEL);

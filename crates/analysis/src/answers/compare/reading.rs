@@ -25,7 +25,7 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    /// There is no number, for that reason.
+    /// Returns a reading without a number, for that reason.
     pub(crate) fn none(remark: String) -> Self {
         let effect = SessionEffect {
             ratio: None,
@@ -40,7 +40,7 @@ impl Reading {
         Reading { effect, contrast: None, scale: Scale::Ratio }
     }
 
-    /// From the arms of the sessions of either side, the base last.
+    /// Forms a reading from the arms of the sessions of either side, the base last.
     pub(crate) fn of(side: &Arms, base: &Arms, scale: Scale) -> Self {
         let sessions = side.points.len() >= 2 && base.points.len() >= 2;
         let arms = match sessions {
@@ -120,7 +120,7 @@ impl Reading {
     }
 }
 
-/// Several sessions, each of which is one number: Student's t over them.
+/// Returns the centre of several sessions, each of which is one number: Student's t over them.
 fn over(arms: &Arms) -> Option<Arm> {
     Some(Arm::over_sessions(student(&arms.points)?, arms.exact))
 }

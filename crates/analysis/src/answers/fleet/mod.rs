@@ -120,7 +120,8 @@ struct Points {
 }
 
 impl Points {
-    /// None where fewer than two machines have a number, or it is computed and has no scatter.
+    /// Returns how the machines of a kind differ in a finding; `None` where fewer than two machines have a
+    /// number, or it is computed and has no scatter.
     fn of(
         kind: usize,
         members: &[usize],

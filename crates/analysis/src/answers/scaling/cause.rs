@@ -167,7 +167,7 @@ fn waiting(signs: &Signs, n: f64) -> Finding {
     others_or_crowd(signs, n, others >= MOST * signs.waiting.unwrap_or(f64::INFINITY), described)
 }
 
-/// As [`waiting`], of a program that was too short-lived to be looked at: it lost `share` of its
+/// Finds as [`waiting`], of a program that was too short-lived to be looked at: it lost `share` of its
 /// workers' time, and its threads lost their CPUs to others that were ready.
 fn crowded(signs: &Signs, n: f64, share: f64) -> Finding {
     let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
@@ -284,8 +284,8 @@ fn more_cpu(case: &Case<'_>, one: At<'_>, at: At<'_>, signs: &Signs) -> Finding 
     Finding { cause, sentence: sentence.into(), evidence, remedy: remedy.into() }
 }
 
-/// Separate copies share the hardware and nothing of the program: what they also lose is the
-/// hardware's.
+/// Returns what the copies say: separate copies share the hardware and nothing of the program: what they also
+/// lose is the hardware's.
 fn by_copies(
     case: &Case<'_>,
     one: At<'_>,

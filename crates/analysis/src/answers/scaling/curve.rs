@@ -270,8 +270,9 @@ fn widened(point: f64, (low, high): (f64, f64), trials: &Paired) -> (f64, f64) {
     (point * (-reach(low)).exp(), point * reach(high).exp())
 }
 
-/// Amdahl's law is the universal one without β, and is chosen where a small β does not show. Its α then
-/// has part of the β that is there. So the interval of its α also holds that of the universal law.
+/// Widens intervals for the choice: Amdahl's law is the universal one without β, and is chosen where a small
+/// β does not show. Its α then has part of the β that is there. So the interval of its α also holds that of
+/// the universal law.
 fn allow_for_the_choice(fits: &mut [ScaleFit]) {
     let alpha = |fit: &ScaleFit| {
         fit.coefficients.iter().find(|one| one.symbol == "α").map(|one| (one.low, one.high))

@@ -26,8 +26,8 @@ impl Level<'_> {
     }
 }
 
-/// Gustafson's law is for work that grows with the workers, and is the same curve as Amdahl's
-/// nowhere else.
+/// Returns the laws to try: Gustafson's law is for work that grows with the workers, and is the same curve as
+/// Amdahl's nowhere else.
 pub(super) fn laws_for(grows: bool) -> Vec<Law> {
     let all = Law::ALL.into_iter();
     all.filter(|law| grows || *law != Law::Gustafson).collect()

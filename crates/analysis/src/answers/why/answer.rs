@@ -147,7 +147,7 @@ fn beside_cpu(described: &Why) -> String {
     format!(" It does not wait there for {}.", silent.join(" or "))
 }
 
-/// "taking 10 % of it costs 8 [7, 9] %".
+/// Says what a part costs: "taking 10 % of it costs 8 [7, 9] %".
 pub(super) fn priced(price: &Price) -> String {
     let percent = |part: f64| format!("{:.1}", 100.0 * part);
     let cost = &price.cost;

@@ -127,7 +127,7 @@ fn judge(squeezes: &mut [Squeezed]) {
     }
 }
 
-/// 1 less the elasticities of what is used one after the other. The intervals are added as if they
+/// Returns 1 less the elasticities of what is used one after the other. The intervals are added as if they
 /// were independent; they share the trials at which nothing was taken, so this is approximate.
 fn residual(squeezes: &[SqueezeResult]) -> Option<Estimate> {
     let of = |resource: Resource| {

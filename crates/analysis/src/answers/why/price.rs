@@ -9,7 +9,7 @@ const PART: f64 = 0.1;
 /// How far beyond the measured strength a price is given.
 const BEYOND: f64 = 1.5;
 
-/// (1 − part)^−e − 1, for the part of 10 %, or for as much as 1.5 times the strongest squeeze
+/// Returns (1 − part)^−e − 1, for the part of 10 %, or for as much as 1.5 times the strongest squeeze
 /// reaches. `strongest` is −ln(1 − part) of it. `None` where nothing was taken.
 pub(super) fn price(elasticity: &Located, strongest: f64) -> Option<Price> {
     let reach = 1.0 - (-BEYOND * strongest).exp();

@@ -41,7 +41,7 @@ pub(crate) struct Effect {
 }
 
 impl Effect {
-    /// In the words of the session's files.
+    /// Returns it in the words of the session's files.
     pub(crate) fn result(&self, table: &Table<'_>, quantity: &Quantity) -> QuantityResult {
         let response = self.carried_by.as_deref().unwrap_or(quantity.response());
         let unit = match quantity {
@@ -482,7 +482,7 @@ fn exponent(points: &[(f64, f64)]) -> Option<f64> {
     if possible { line(&logs).map(|(slope, _)| slope) } else { None }
 }
 
-/// R² of a block; `None` with fewer than 3 levels, since 2 points always lie on a line.
+/// Returns R² of a block; `None` with fewer than 3 levels, since 2 points always lie on a line.
 fn r_squared(points: &[(f64, f64)]) -> Option<f64> {
     if points.len() < 3 { None } else { line(points).map(|(_, r_squared)| r_squared) }
 }

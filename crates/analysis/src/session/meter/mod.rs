@@ -59,8 +59,8 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
     meter
 }
 
-/// Returns the time that the kernel counted beside the trials, as a share of the time they lived, over those of
-/// of which it reported it.
+/// Returns the time that the kernel counted beside the trials, as a share of the time they lived, over those
+/// of of which it reported it.
 fn share(records: &[Record], counted: impl Fn(&Record) -> Option<u64>) -> Option<f64> {
     let (mut part_ns, mut whole_ns) = (0.0, 0.0);
     for record in records {

@@ -192,14 +192,14 @@ pub fn need(
 /// Returns the half-width at which the interval of a claim's number is narrow enough: a property of the
 /// claim, not of where its number lies.
 ///
-/// An interval wider than the region can never lie in it. So for a region with two ends it is half of
-/// the region's own half-width; never more than the design's precision, which is enough for most claims with one
-/// end. A ratio's single end within a tenth of 1 parts "a little more" from "the same", and the
-/// precision must be able to tell these: there it is half of the end's distance from 1, as a
-/// logarithm, but not below 0.005. (An end that is 1 itself leaves no distance to resolve and
-/// keeps the design's precision.) For a frequency it is 0.3 of the arcsine of the root of the end
-/// that lies nearest to 0 or 1: on that scale ([`half_width`]) about ten chances for each that the
-/// end leaves to one event, whether events are seen or not, be it one in a hundred or in a million.
+/// An interval wider than the region can never lie in it. So for a region with two ends it is half of the
+/// region's own half-width; never more than the design's precision, which is enough for most claims with one
+/// end. A ratio's single end within a tenth of 1 parts "a little more" from "the same", and the precision
+/// must be able to tell these: there it is half of the end's distance from 1, as a logarithm, but not below
+/// 0.005. (An end that is 1 itself leaves no distance to resolve and keeps the design's precision.) For a
+/// frequency it is 0.3 of the arcsine of the root of the end that lies nearest to 0 or 1: on that scale
+/// ([`half_width`]) about ten chances for each that the end leaves to one event, whether events are seen or
+/// not, be it one in a hundred or in a million.
 pub(crate) fn asked_of(claim: &Claim, precision: f64) -> f64 {
     let ends = [claim.holds_if.low, claim.holds_if.high];
     if let Quantity::Frequency { .. } = claim.quantity {

@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// Block and value of each trial.
+/// Returns block and value of each trial.
 type Trials = Rc<Vec<(u32, f64)>>;
 
 /// Values by block.
@@ -18,12 +18,11 @@ pub(crate) type ByBlock = BTreeMap<u32, f64>;
 /// Returns one number per completed trial of a response: block and value, by treatment, in the
 /// response's unit.
 ///
-/// The observations of a trial are divided by the operations each is the total of, and then
-/// become one number as the response's `center` says (the median for a response the design does
-/// not name). Where a record holds no series of that name, the names of [`from_counters`] and those
-/// of the tags are filled from the record itself. Where the response names a control, the control's value in the
-/// same block is subtracted, never clamped; a trial whose block lacks the control is left out,
-/// and the control itself keeps its value.
+/// The observations of a trial are divided by the operations each is the total of, and then become one number
+/// as the response's `center` says (the median for a response the design does not name). Where a record holds
+/// no series of that name, the names of [`from_counters`] and those of the tags are filled from the record
+/// itself. Where the response names a control, the control's value in the same block is subtracted, never
+/// clamped; a trial whose block lacks the control is left out, and the control itself keeps its value.
 pub fn samples<'a>(
     design: &'a Design,
     records: impl IntoIterator<Item = &'a Record>,
@@ -206,7 +205,7 @@ impl<'a> Table<'a> {
         treatments
     }
 
-    /// Block and value of each trial, before subtraction.
+    /// Returns block and value of each trial, before subtraction.
     fn raw(&self, response: &str, treatment: &Treatment) -> Trials {
         let key = (response.to_string(), treatment.clone());
         if let Some(found) = self.trials.borrow().get(&key) {
@@ -232,7 +231,7 @@ impl<'a> Table<'a> {
         (control != *treatment).then(|| block_means(&self.raw(response, &control)))
     }
 
-    /// Block and number of each trial, with the control of the same block subtracted where the
+    /// Returns block and number of each trial, with the control of the same block subtracted where the
     /// response asks for it. Never clamped; a trial whose block lacks the control gives no number.
     fn trials_by_block(&self, response: &str, treatment: &Treatment) -> Vec<(u32, f64)> {
         let raw = self.raw(response, treatment);

@@ -47,8 +47,8 @@ pub(super) struct Components {
 }
 
 impl Cells {
-    /// `None` unless there are degrees of freedom for blocks and for what is left. Treatments with
-    /// a single number say nothing of scatter and are left out.
+    /// Returns the table; `None` unless there are degrees of freedom for blocks and for what is left.
+    /// Treatments with a single number say nothing of scatter and are left out.
     pub(super) fn new(cells: Vec<Cell>) -> Option<Self> {
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
         for cell in &cells {
@@ -126,10 +126,10 @@ impl Cells {
         self.cells.iter().zip(moved).map(|(cell, by)| cell.2 + by).collect()
     }
 
-    /// Returns the residual variance and the variance of blocks: Henderson's third method. With at most one number
-    /// in a cell the expectation of the squares that blocks explain beyond treatments is
-    /// (numbers − treatments) times the variance of blocks, and the degrees of freedom of blocks
-    /// times the residual variance.
+    /// Returns the residual variance and the variance of blocks: Henderson's third method. With at most one
+    /// number in a cell the expectation of the squares that blocks explain beyond treatments is (numbers −
+    /// treatments) times the variance of blocks, and the degrees of freedom of blocks times the residual
+    /// variance.
     pub(super) fn components(&self) -> Option<Components> {
         let squares = |left: &[f64]| left.iter().map(|value| value * value).sum::<f64>();
         let mut left = self.tamed();

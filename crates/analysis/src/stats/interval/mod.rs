@@ -233,7 +233,7 @@ impl Located {
         deeper.count() + 1
     }
 
-    /// As an estimate in the words of the session's files; `from` translates the scale, and the
+    /// Returns it as an estimate in the words of the session's files; `from` translates the scale, and the
     /// standard error stays on the scale it was formed on.
     pub fn estimate(&self, from: impl Fn(f64) -> f64) -> Estimate {
         Estimate {
