@@ -6,6 +6,8 @@
 //! ([`Study::places`]), so that whoever looks can say where the wrong word stands.
 //!
 //! docs/studies.md describes every key.
+//!
+//! [`scale()`] and [`why()`] make the designs of the commands of these names.
 
 mod cells;
 mod claims;

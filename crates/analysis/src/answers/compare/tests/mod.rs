@@ -356,13 +356,13 @@ fn facts_that_differ_are_told_with_their_weight() {
     side.manifest.shield.means = vec!["nice -20".into()];
     side.manifest.options.cpus = vec![0, 1, 2, 5];
     let comparison = of_two(&base, &side, &[]);
-    let described: Vec<(&str, &str, Weight)> = comparison
+    let said: Vec<(&str, &str, Weight)> = comparison
         .facts
         .iter()
         .map(|row| (row.name.as_str(), row.values[1].as_str(), row.weight))
         .collect();
     assert_eq!(
-        described,
+        said,
         [
             ("shield", "nice -20", Weight::Nuisance),
             ("kernel", "6.99", Weight::Subject),
@@ -388,11 +388,8 @@ fn the_same_session_twice_and_doubtful_sessions_are_said() {
     let mut cut = made(1.0, 4.0, 2);
     cut.complete = false;
     cut.manifest.environment.machine = "b".into();
-    let described = of_two(&base, &cut, &[]).warnings.join("\n");
-    assert!(
-        described.contains("B: not complete") && described.contains("no A/A control"),
-        "{described}"
-    );
+    let said = of_two(&base, &cut, &[]).warnings.join("\n");
+    assert!(said.contains("B: not complete") && said.contains("no A/A control"), "{said}");
     // Sessions of one side that are not of one setting.
     let mixed = compared_with(&[&[&base], &[&made(1.0, 4.0, 3), &cut]], &[]).warnings.join("\n");
     assert!(mixed.contains("The sessions of B are not of one setting: machine differ"), "{mixed}");
@@ -424,11 +421,8 @@ fn a_side_without_a_control_is_not_known_and_not_distrusted() {
         let side: Vec<&Made> = made.iter().collect();
         assert_eq!(trusted(&[&[&alike], &side])[1], Some(expected), "{bad} of {all}");
     }
-    let described = of_two(&alike, &empty, &[]).warnings.join("\n");
-    assert!(
-        described.contains("B: it has no A/A control") && !described.contains("told apart"),
-        "{described}"
-    );
+    let said = of_two(&alike, &empty, &[]).warnings.join("\n");
+    assert!(said.contains("B: it has no A/A control") && !said.contains("told apart"), "{said}");
 }
 
 #[test]
