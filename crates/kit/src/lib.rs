@@ -15,7 +15,6 @@ mod measure;
 mod pmu;
 pub mod programs;
 mod serve;
-pub mod squeeze;
 mod trial;
 pub mod workers;
 

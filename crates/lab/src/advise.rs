@@ -2,8 +2,6 @@
 //!
 //! Not to be mixed up with the plan of a session, which says what to measure (`plan`).
 
-pub(crate) mod quantity;
-
 use crate::cli::advise::AdviseArgs;
 use crate::exit::Exit;
 use crate::{session, ui};
@@ -55,7 +53,7 @@ fn load(args: &AdviseArgs, manifest: &Manifest) -> anyhow::Result<Load> {
     })
 }
 
-/// An answer is one that says what to take, or, of a given number of workers, that it will do.
+/// Returns an answer is one that says what to take, or, of a given number of workers, that it will do.
 fn exit(advice: &Advice) -> Exit {
     if advice.recommended.is_some() { Exit::Done } else { Exit::Incomplete }
 }

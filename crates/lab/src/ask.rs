@@ -2,7 +2,7 @@
 
 use crate::cli::ask::AskArgs;
 use crate::exit::Exit;
-use crate::{compare, session, ui};
+use crate::{session, sides, ui};
 use anyhow::{anyhow, bail};
 use ask::Expression;
 use model::{Asked, Design, Quantity};
@@ -16,7 +16,7 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
     let expression = ask::parse(text).map_err(|error| marked(text, &error))?;
     let mut answers = Vec::new();
     for path in &args.sessions {
-        for folder in compare::sides::folders(path, SESSIONS_MAX, "ask takes")? {
+        for folder in sides::folders(path, SESSIONS_MAX, "ask takes")? {
             answers.push(answer(&folder, text, &expression)?);
         }
     }

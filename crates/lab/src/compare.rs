@@ -1,10 +1,8 @@
 //! Sessions against each other. Nothing is written into any of them.
 
-pub(crate) mod sides;
-
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
-use crate::{destination, session, ui};
+use crate::{destination, session, sides, ui};
 use analysis::{Condition, Questions};
 use anyhow::{Context, bail};
 use model::{Comparison, Design, GateOutcome};
@@ -49,13 +47,13 @@ fn page(args: &CompareArgs, comparison: &Comparison) -> anyhow::Result<bool> {
     Ok(false)
 }
 
-/// Each design once, however many sessions share it.
+/// Returns each design once, however many sessions share it.
 fn different<'a>(designs: impl Iterator<Item = &'a Arc<Design>>) -> Vec<&'a Design> {
     let mut seen = HashSet::new();
     designs.filter(|design| seen.insert(Arc::as_ptr(design))).map(Arc::as_ref).collect()
 }
 
-/// Whether what was named is there to be compared.
+/// Reports whether what was named is there to be compared.
 fn known(
     experiments: &[String],
     conditions: &[Condition],
@@ -84,7 +82,7 @@ fn known(
     Ok(())
 }
 
-/// Of several conditions the worst decides.
+/// Returns of several conditions the worst decides.
 fn exit(comparison: &Comparison) -> Exit {
     match comparison.gates.iter().map(|gate| gate.outcome).max() {
         None | Some(GateOutcome::Fine) => Exit::Done,

@@ -1,14 +1,9 @@
-//! The machinery of a session: begin it or take it up again, conduct its blocks, store them.
-//!
-//! `run`, `study`, `scale` and `selftest` differ in what they measure and in what they say of it; everything between
-//! is here, once.
-
-mod failed;
+//! The machinery of a session: begin it or resume it, conduct its blocks, store them.
 
 use crate::plan::{Plan, Purpose};
 use crate::progress::Progress;
 use crate::schedule::{self, Course, Next};
-use crate::{environment, programs, session, show, ui};
+use crate::{catalog, environment, session, ui};
 use anyhow::{Context, bail};
 use model::{Inquiry, Manifest, Record, SESSION_FORMAT, Summary};
 use runner::{Event, Halt, Runner, Settings, Work};
@@ -31,8 +26,8 @@ pub(crate) struct Session {
     courses: Vec<Course>,
     /// What each course's intervals still need, as far as it is known since its last trial.
     needs: Vec<Option<analysis::Need>>,
-    /// Whether the time limits only what comes after the base. Who resumes a session wants it
-    /// complete, and nobody knows beforehand how long a program of the user's takes.
+    /// If true, the time budget applies only after the base: a resumed session is to be completed, and the
+    /// duration of a user's program is unknown beforehand.
     base_first: bool,
 }
 
@@ -56,7 +51,7 @@ pub(crate) fn prepare() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The name of a session that begins now.
+/// Returns the name of a session that begins now.
 fn name(started_unix_ms: u64, host: &str, purpose: Purpose) -> String {
     store::session_name(started_unix_ms, host) + purpose.suffix()
 }
@@ -64,7 +59,7 @@ fn name(started_unix_ms: u64, host: &str, purpose: Purpose) -> String {
 /// Where sessions are put if nothing else is said.
 const SESSIONS: &str = "scruple-sessions";
 
-/// The folder that a session would get that begins now.
+/// Returns the folder that a session would get that begins now.
 pub(crate) fn usual_folder(purpose: Purpose) -> PathBuf {
     let name = name(sys::clock::unix_ms(), &environment::look().host, purpose);
     PathBuf::from(SESSIONS).join(name)
@@ -103,7 +98,7 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     Ok(Session { courses, needs, manifest, writer, runner, records: Vec::new(), base_first })
 }
 
-/// Goes on with a session that was begun by the same command, on the same machine, by the same
+/// Resumes a session that was begun by the same command, on the same machine, by the same
 /// scruple.
 pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     let (writer, stored) = Writer::resume(dir)?;
@@ -140,7 +135,7 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     })
 }
 
-/// A session goes on as what it was begun as: its end says something else.
+/// Checks that a session is resumed by the command that began it: another command shows something else.
 fn must_be_for(purpose: Purpose, manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     let (begun, dir) = (Purpose::of(&manifest.options), dir.display());
     if begun != purpose {
@@ -149,7 +144,7 @@ fn must_be_for(purpose: Purpose, manifest: &Manifest, dir: &Path) -> anyhow::Res
             "{dir} was begun by scruple {command}; to finish it: scruple {command} --resume {dir}"
         );
     }
-    // Who goes on with a session of the catalog does not expect programs that somebody named in it.
+    // A resumed session of the catalog must not start programs that somebody named in it.
     let named = manifest.designs.iter().find(|design| design.subject.is_some());
     if let (Purpose::Run | Purpose::Selftest, Some(design)) = (purpose, named) {
         bail!(
@@ -161,7 +156,8 @@ fn must_be_for(purpose: Purpose, manifest: &Manifest, dir: &Path) -> anyhow::Res
     Ok(())
 }
 
-/// Trials of two machines, kernels or builds cannot stand in one session.
+/// Checks that a session was begun here: trials of two machines, kernels or builds cannot stand in one
+/// session.
 fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     let here = environment::look();
     let then = &manifest.environment;
@@ -194,15 +190,11 @@ fn must_be_of_here(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Its experiments must be those of this scruple.
+/// Checks that the experiments of a session are those of this scruple.
 fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
-    let known = show::all_designs();
     // What was made for the session stands in its manifest alone.
     for design in manifest.designs.iter().filter(|design| design.subject.is_none()) {
-        let now = match programs::design_again(design) {
-            Some(now) => now,
-            None => show::find(&known, &design.id)?,
-        };
+        let now = catalog::again(design)?;
         if now != *design {
             bail!(
                 "experiment {} has changed since {} was begun by scruple {}; \
@@ -216,7 +208,7 @@ fn must_be_known(manifest: &Manifest, dir: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A runner whose trials have their files in the session's scratch folder.
+/// Returns a runner whose trials have their files in the session's scratch folder.
 fn start(settings: Settings, writer: &Writer) -> Result<Runner, runner::Error> {
     Runner::start_with(settings, || match writer.scratch() {
         Ok(_) => Ok(()),
@@ -244,7 +236,7 @@ fn settings(manifest: &Manifest, writer: &Writer) -> anyhow::Result<Settings> {
     })
 }
 
-/// The memory, and the space where a folder is, that trials may use; both in bytes.
+/// Returns the memory, and the space where a folder is, that trials may use; both in bytes.
 pub(crate) fn room(dir: &Path) -> anyhow::Result<(u64, u64)> {
     let available = sys::proc::meminfo()?.available_bytes as f64;
     let free = sys::files::free_bytes(dir)? as f64;
@@ -257,17 +249,17 @@ fn courses(manifest: &Manifest) -> Vec<Course> {
 }
 
 impl Session {
-    /// What it measures, and how.
+    /// Returns what it measures, and how.
     pub(crate) fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Where it is stored.
+    /// Returns where it is stored.
     pub(crate) fn dir(&self) -> &Path {
         self.writer.dir()
     }
 
-    /// A new file beside the session's own.
+    /// Returns a new file beside the session's own.
     pub(crate) fn create_beside(
         &self,
         kind: store::Beside,
@@ -298,12 +290,12 @@ impl Session {
         Ok(summary)
     }
 
-    /// The session for those who make a page or a text of it.
+    /// Returns the session for those who make a page or a text of it.
     pub(crate) fn stored<'a>(&'a self, summary: &'a Summary) -> report::Session<'a> {
         report::Session { manifest: &self.manifest, records: &self.records, summary }
     }
 
-    /// Says why it ended early, if it did, and how to go on.
+    /// Warns if it ended early, and says how to resume it.
     pub(crate) fn say_how_it_ended(&self, ending: Ending) {
         let resume = self.how_to_resume();
         match ending {
@@ -320,13 +312,13 @@ impl Session {
         }
     }
 
-    /// The experiments whose base is not complete, and how far each is.
+    /// Returns the experiments whose base is not complete, and how far each is.
     fn what_is_incomplete(&self) -> String {
         let options = &self.manifest.options;
         let incomplete = schedule::incomplete(&self.courses, options);
-        let told =
+        let each =
             incomplete.map(|(course, has, of)| format!("{} {has} of {of}", course.design.id));
-        told.collect::<Vec<_>>().join(", ")
+        each.collect::<Vec<_>>().join(", ")
     }
 
     fn how_to_resume(&self) -> String {
@@ -334,7 +326,7 @@ impl Session {
         format!("scruple {command} --resume {}", self.dir().display())
     }
 
-    /// The time that is left to measure in; none without a limit.
+    /// Returns the time that is left to measure in; none without a limit.
     fn budget(&self) -> Option<Duration> {
         let each_ns = self.records.iter().map(|record| record.total_ns);
         let used_ns = each_ns.fold(0, u64::saturating_add);
@@ -371,7 +363,7 @@ impl Session {
         }
     }
 
-    /// The block that narrows the widest interval.
+    /// Returns the block that narrows the widest interval.
     fn by_width(&mut self, left: Duration) -> Option<Next> {
         let Session { courses, needs, records, manifest, .. } = self;
         let inquiry = manifest.options.inquiry;
@@ -418,7 +410,7 @@ impl Session {
         let mut stop = || sys::interrupt::requested().is_some();
         match runner.conduct_block(&work, &mut stop, &mut listener) {
             Ok(complete) => {
-                // Once a block has added to it the answer so far is told anew.
+                // Each block changes the answer so far.
                 let need = need(course, records, inquiry, verdicts);
                 if let Some(finding) = &need.headline {
                     progress.answer(&course.design.id, finding);
@@ -437,12 +429,12 @@ impl Session {
     }
 }
 
-/// The verdicts that share their error in this session: those on claims and planted answers.
+/// Returns the verdicts that share their error in this session: those on claims and planted answers.
 fn verdicts(courses: &[Course]) -> usize {
     courses.iter().map(|course| course.design.claims.len() + course.design.planted.len()).sum()
 }
 
-/// What an experiment's intervals still need.
+/// Returns what an experiment's intervals still need.
 fn need(
     course: &Course,
     records: &[Record],

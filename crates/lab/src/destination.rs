@@ -21,12 +21,12 @@ const OF_A_SESSION: [&str; 6] = [
 /// Standard output, or a file.
 ///
 /// A file appears, or is replaced, when all of it is there: half a table looks like a whole one to
-/// whoever reads it. What is no ordinary file (a pipe, a device) is written to as it is.
+/// its readers. What is no ordinary file (a pipe, a device) is written to as it is.
 ///
-/// Whoever asks the program to end while a file is being written gets no file, and nothing of it is
+/// If the program is asked to end while a file is being written, no file appears and nothing of it is
 /// left: see [`Stopped`].
 pub(crate) struct Destination {
-    /// What is told of it in errors.
+    /// Its name in errors.
     name: String,
     out: Out,
     /// Whether a request to end stops the writing.
@@ -46,7 +46,7 @@ impl fmt::Display for Stopped {
 impl std::error::Error for Stopped {}
 
 impl Stopped {
-    /// Whether that is what an error says.
+    /// Reports whether that is what an error says.
     pub(crate) fn is_in(error: &anyhow::Error) -> bool {
         error.chain().any(|cause| {
             let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
@@ -73,7 +73,7 @@ struct Partial(Option<PathBuf>);
 impl Drop for Partial {
     fn drop(&mut self) {
         if let Some(path) = self.0.take() {
-            // It is beside the point by now; there is nobody to tell.
+            // If it cannot be removed, nothing else depends on it.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -100,7 +100,7 @@ impl Destination {
         Ok(Destination { name, out, heeds })
     }
 
-    /// For what cannot be had again: it is written whoever asks the program to end.
+    /// Writes the file even if the program is asked to end, since its content cannot be measured again.
     pub(crate) fn in_any_case(self) -> Self {
         Destination { heeds: false, ..self }
     }
@@ -164,7 +164,7 @@ fn open_file(path: &Path) -> anyhow::Result<Out> {
     let Some(name) = path.file_name() else {
         bail!("it has no name");
     };
-    // Whoever ends this process by a signal would leave what is beside it.
+    // A signal that ended this process would leave the partial file.
     sys::interrupt::install()?;
     let mut beside = OsString::from(".");
     beside.push(name);
@@ -174,8 +174,8 @@ fn open_file(path: &Path) -> anyhow::Result<Out> {
     Ok(Out::Beside { file, partial: Partial(Some(partial)), path })
 }
 
-/// A file that is new. In a folder that others may write to, something may lie under its name: a link
-/// there would have us write over the file that it names. What lies there is taken away, or the
+/// Returns a file that is new. In a folder that others may write to, something may lie under its name: a
+/// link there would have us write over the file that it names. What lies there is taken away, or the
 /// writing fails; nothing is written through it.
 fn create_anew(path: &Path) -> io::Result<File> {
     let create = || File::options().write(true).create_new(true).open(path);
@@ -194,7 +194,7 @@ fn refuse_session_files(path: &Path) -> anyhow::Result<()> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    // Other programs have a manifest.json, too.
+    // Other programs also have a manifest.json.
     let session = [store::MANIFEST_FILE, store::TRIALS_FILE];
     let in_session = session.iter().all(|file| folder.join(file).exists());
     if in_session && path.file_name().is_some_and(|name| OF_A_SESSION.iter().any(|it| name == *it))

@@ -67,8 +67,8 @@ fn settings(memory_bytes: u64) -> std::collections::BTreeMap<String, String> {
     settings
 }
 
-/// The limits that the session inherits, by the name under which they are recorded. A limit on memory
-/// that is above what the machine has limits nothing.
+/// Returns the limits that the session inherits, by the name under which they are recorded. A limit on
+/// memory that is above what the machine has limits nothing.
 fn limits(memory_bytes: u64) -> impl Iterator<Item = (String, String)> {
     let memory = sys::cgroup::memory_room().map(|room| room.limit);
     let memory = memory.filter(|limit| *limit < memory_bytes);

@@ -5,11 +5,11 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Done.
     Done = 0,
-    /// A claim was refuted, or a number has changed as it must not, and a flag asked to be told so.
+    /// A claim was refuted, or a number has changed as it must not, and a flag asked for this code.
     Refuted = 1,
     /// The command line or the machine does not allow it.
     Error = 2,
-    /// Interrupted before the plan was complete; or inconclusive, and a flag asked to be told so; or
+    /// Interrupted before the plan was complete; or inconclusive, and a flag asked for this code; or
     /// the self-test found that this machine cannot be trusted for some size of effect.
     Incomplete = 3,
 }

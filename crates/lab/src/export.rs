@@ -12,8 +12,8 @@ const WITHOUT_PARQUET: &str = "this scruple was built without Parquet; \
 `cargo build --release --features parquet` makes one that has it, or turn the CSV into Parquet: \
 `duckdb -c \"COPY (FROM 'session.csv') TO 'session.parquet'\"`";
 
-/// Names of left-out responses that are told; the rest is counted.
-const NAMES_TOLD: usize = 3;
+/// Names of left-out responses that are shown; the rest is counted.
+const NAMES_SHOWN: usize = 3;
 
 pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     let format = format(args)?;
@@ -34,9 +34,9 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     session::say_what_is_odd(&stored);
     let written = write(&session, format, &choice, rows, &mut destination);
     match (written, destination.is_stdout()) {
-        (Ok(told), _) => {
+        (Ok(written), _) => {
             destination.finish()?;
-            say(&told);
+            say(&written);
             Ok(Exit::Done)
         }
         // A reader that has had enough (`| head`) is no error.
@@ -50,8 +50,8 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// What is to be told beside what was written.
-enum Told {
+/// What is to be noted about what was written.
+enum Written {
     Rows(u64),
     LeftOut(LeftOut),
 }
@@ -62,24 +62,24 @@ fn write(
     choice: &Choice,
     rows: Rows,
     out: &mut Destination,
-) -> Result<Told, export::Error> {
+) -> Result<Written, export::Error> {
     Ok(match format {
-        ExportFormat::Csv => Told::Rows(export::write_csv(session, choice, rows, out)?),
+        ExportFormat::Csv => Written::Rows(export::write_csv(session, choice, rows, out)?),
         #[cfg(feature = "parquet")]
-        ExportFormat::Parquet => Told::Rows(export::write_parquet(session, choice, rows, out)?),
+        ExportFormat::Parquet => Written::Rows(export::write_parquet(session, choice, rows, out)?),
         #[cfg(not(feature = "parquet"))]
         ExportFormat::Parquet => {
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, WITHOUT_PARQUET))?;
         }
-        ExportFormat::Hyperfine => Told::LeftOut(export::hyperfine(session, choice, out)?),
+        ExportFormat::Hyperfine => Written::LeftOut(export::hyperfine(session, choice, out)?),
         ExportFormat::GoogleBenchmark => {
-            Told::LeftOut(export::google_benchmark(session, choice, out)?)
+            Written::LeftOut(export::google_benchmark(session, choice, out)?)
         }
-        ExportFormat::Bencher => Told::LeftOut(export::bencher(session, choice, out)?),
+        ExportFormat::Bencher => Written::LeftOut(export::bencher(session, choice, out)?),
     })
 }
 
-/// The format that was asked for, or the one that the file's name tells.
+/// Returns the format that was asked for, or the one that the file's name tells.
 fn format(args: &ExportArgs) -> anyhow::Result<ExportFormat> {
     if let Some(format) = args.format {
         return Ok(format);
@@ -103,10 +103,10 @@ fn format(args: &ExportArgs) -> anyhow::Result<ExportFormat> {
 }
 
 /// Says what the layout has no place for.
-fn say(told: &Told) {
-    let it = match told {
-        Told::Rows(count) => return ui::note(&format!("{count} rows")),
-        Told::LeftOut(left_out) => left_out,
+fn say(written: &Written) {
+    let it = match written {
+        Written::Rows(count) => return ui::note(&format!("{count} rows")),
+        Written::LeftOut(left_out) => left_out,
     };
     if !it.no_times.is_empty() {
         ui::note(&format!(
@@ -130,14 +130,14 @@ fn say(told: &Told) {
     }
 }
 
-/// `12 responses that are no times (create.switches_count, … and 9 more)`.
+/// Names some responses: `12 responses that are no times (create.switches_count, … and 9 more)`.
 fn responses(names: &[String], many: &str, one: &str) -> String {
-    let told: Vec<&str> = names.iter().take(NAMES_TOLD).map(String::as_str).collect();
-    let more = match names.len() - told.len() {
+    let shown: Vec<&str> = names.iter().take(NAMES_SHOWN).map(String::as_str).collect();
+    let more = match names.len() - shown.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     let noun = if names.len() == 1 { "response" } else { "responses" };
     let which = if names.len() == 1 { one } else { many };
-    format!("{} {noun} {which} ({}{more})", names.len(), told.join(", "))
+    format!("{} {noun} {which} ({}{more})", names.len(), shown.join(", "))
 }

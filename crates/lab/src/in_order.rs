@@ -8,7 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard};
 /// The most threads: each holds what it works on.
 const THREADS_MAX: usize = 4;
 
-/// So far a thread may run ahead of what was taken, where one result is late.
+/// How many items a thread may run ahead of what was taken, where one result is late.
 const AHEAD_MAX: usize = 16;
 
 /// Does `work` on each item, and gives the results to `take` in the order of the items.
@@ -70,7 +70,7 @@ struct Line {
 struct State {
     /// The next item to be worked on.
     next: usize,
-    /// So many results were taken.
+    /// How many results were taken.
     taken: usize,
     /// What is being worked on weighs so much.
     weight: u64,
@@ -83,7 +83,7 @@ impl Line {
         self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
-    /// The next item, with its weight, as soon as there is room for it; none if there is none.
+    /// Returns the next item, with its weight, as soon as there is room for it; none if there is none.
     fn next<T>(
         &self,
         items: &[T],

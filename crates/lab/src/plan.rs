@@ -1,10 +1,11 @@
 //! What a session is to measure, from the command line.
 
+use crate::catalog;
 use crate::cli::PlanArgs;
-use crate::show;
 use anyhow::bail;
 use model::{Design, Inquiry, Options, Profile};
 use std::path::PathBuf;
+use subject::Missing;
 
 /// The A/A control that every session measures.
 pub(crate) const CONTROL: &str = "null";
@@ -21,7 +22,7 @@ pub(crate) enum Purpose {
 }
 
 impl Purpose {
-    /// What a stored session was begun for.
+    /// Returns what a stored session was begun for.
     pub(crate) fn of(options: &Options) -> Self {
         match options.inquiry {
             Some(inquiry) => Purpose::Ask(inquiry),
@@ -30,7 +31,7 @@ impl Purpose {
         }
     }
 
-    /// The command that begins such a session, and goes on with it.
+    /// Returns the command that begins such a session, and goes on with it.
     pub(crate) fn command(self) -> &'static str {
         match self {
             Purpose::Run => "run",
@@ -39,7 +40,7 @@ impl Purpose {
         }
     }
 
-    /// What the name of such a session ends in.
+    /// Returns what the name of such a session ends in.
     pub(crate) fn suffix(self) -> &'static str {
         match self {
             Purpose::Run => "",
@@ -50,15 +51,15 @@ impl Purpose {
         }
     }
 
-    /// The experiments of such a session, the control among them. Those of a user's program are
+    /// Returns the experiments of such a session, the control among them. Those of a user's program are
     /// made for the session and stand in no catalog.
     fn catalog(self) -> Vec<Design> {
         match self {
-            Purpose::Run => show::designs(),
+            Purpose::Run => catalog::designs(),
             Purpose::Ask(_) => Vec::new(),
             Purpose::Selftest => {
-                let control = show::designs().into_iter().filter(|it| it.id == CONTROL);
-                show::planted().into_iter().chain(control).collect()
+                let control = catalog::designs().into_iter().filter(|it| it.id == CONTROL);
+                catalog::planted().into_iter().chain(control).collect()
             }
         }
     }
@@ -77,8 +78,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan for some experiments (none means all) with the options asked for. `budget_s` is the
-    /// time to measure in where the command line names neither a time nor a number of blocks.
+    /// Returns the plan for some experiments (none means all) with the options asked for. `budget_s` is
+    /// the time to measure in where the command line names neither a time nor a number of blocks.
     pub(crate) fn new(
         purpose: Purpose,
         names: &[String],
@@ -89,7 +90,22 @@ impl Plan {
         Self::of_designs(purpose, choose(purpose, names)?, profile, args, budget_s)
     }
 
-    /// The plan for designs that were made for this session.
+    /// Returns the plan for a design that was made of a command.
+    ///
+    /// # Errors
+    /// As [`Plan::of_designs`], or if what the command names is not there.
+    pub(crate) fn of_program(
+        purpose: Purpose,
+        design: Design,
+        profile: Profile,
+        args: &PlanArgs,
+        budget_s: u64,
+    ) -> anyhow::Result<Plan> {
+        must_be_there(&design)?;
+        Self::of_designs(purpose, vec![design], profile, args, budget_s)
+    }
+
+    /// Returns the plan for designs that were made for this session.
     pub(crate) fn of_designs(
         purpose: Purpose,
         designs: Vec<Design>,
@@ -121,16 +137,16 @@ impl Plan {
     }
 }
 
-/// The designs asked for, in the catalog's order, with the control.
+/// Returns the designs asked for, in the catalog's order, with the control.
 fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<Design>> {
     let catalog = purpose.catalog();
     for name in names {
-        if let Err(error) = show::find(&catalog, name) {
+        if let Err(error) = catalog::find(&catalog, name) {
             let other = match purpose {
                 Purpose::Selftest => Purpose::Run,
                 Purpose::Run | Purpose::Ask(_) => Purpose::Selftest,
             };
-            if show::find(&other.catalog(), name).is_ok() {
+            if catalog::find(&other.catalog(), name).is_ok() {
                 bail!("{name} belongs to another command: scruple {} {name}", other.command());
             }
             return Err(error);
@@ -141,7 +157,15 @@ fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<Design>> {
     Ok(catalog.into_iter().filter(wanted).collect())
 }
 
-/// The CPUs asked for, or all that this process may use.
+/// Checks that the programs and files that a design names are there.
+pub(crate) fn must_be_there(design: &Design) -> anyhow::Result<()> {
+    match subject::missing(design) {
+        Some(Missing { key, what }) => bail!("{key}: {what}"),
+        None => Ok(()),
+    }
+}
+
+/// Returns the CPUs asked for, or all that this process may use.
 pub(crate) fn cpus(affinity: Option<&str>) -> anyhow::Result<Vec<u32>> {
     let allowed = sys::affinity::allowed()?;
     let Some(text) = affinity else {

@@ -1,7 +1,7 @@
 //! How far a session is: a live line on a terminal, plain lines elsewhere.
 
 use crate::ui;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use model::{FindingResult, Treatment};
 use std::time::{Duration, Instant};
 
@@ -23,17 +23,8 @@ pub(crate) struct Progress {
 
 impl Progress {
     pub(crate) fn new(budget: Option<Duration>) -> Self {
-        let bar = ui::is_watched().then(|| {
-            // Without a limit the bar shows no length of time, only that it goes on.
-            let bar = match budget {
-                Some(budget) => ProgressBar::new(budget.as_millis() as u64),
-                None => ProgressBar::no_length(),
-            };
-            let style = ProgressStyle::with_template("{wide_bar:.cyan/dim} {prefix}\n{msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
-        });
+        let length = budget.map(|budget| budget.as_millis() as u64);
+        let bar = ui::bar(length, "{wide_bar:.cyan/dim} {prefix}\n{msg}");
         Progress {
             bar,
             begun: Instant::now(),
@@ -44,7 +35,7 @@ impl Progress {
         }
     }
 
-    /// A block begins.
+    /// Shows that a block begins.
     pub(crate) fn block(&mut self, experiment: &str, block: u32, of: &str, left: Option<Duration>) {
         self.experiment = experiment.into();
         self.place = format!("{experiment}, block {}{of}", block + 1);
@@ -57,16 +48,16 @@ impl Progress {
             self.last_plain = Some(Instant::now());
             let comma = if left.is_empty() { "" } else { ", " };
             let so_far = ui::seconds(self.begun.elapsed().as_secs());
-            let headline = self.so_far().map_or_else(String::new, |told| format!("; {told}"));
+            let headline = self.so_far().map_or_else(String::new, |answer| format!("; {answer}"));
             ui::note(&format!("[{so_far}] {}{comma}{left}{headline}", self.place));
         }
     }
 
-    /// A trial begins.
+    /// Shows that a trial begins.
     pub(crate) fn trial(&mut self, treatment: &Treatment) {
         if let Some(bar) = &self.bar {
             bar.set_position(self.begun.elapsed().as_millis() as u64);
-            let headline = self.so_far().map_or_else(String::new, |told| format!("\n{told}"));
+            let headline = self.so_far().map_or_else(String::new, |answer| format!("\n{answer}"));
             // Levels have any name that a study's file, or a session that goes on, gives them.
             let treatment = report::harmless(&treatment.to_string());
             bar.set_message(format!("{}: {treatment}{headline}", self.place));
@@ -74,19 +65,19 @@ impl Progress {
         }
     }
 
-    /// The answer so far has changed.
+    /// Notes that the answer so far has changed.
     pub(crate) fn answer(&mut self, experiment: &str, finding: &FindingResult) {
-        let told = report::format::sentence(&finding.sentence, &finding.result);
-        self.headline = Some((experiment.into(), report::harmless(&told)));
+        let answer = report::format::sentence(&finding.sentence, &finding.result);
+        self.headline = Some((experiment.into(), report::harmless(&answer)));
     }
 
-    /// The last answer; whose it is where another experiment is being measured.
+    /// Returns the last answer; whose it is where another experiment is being measured.
     fn so_far(&self) -> Option<String> {
-        let (whose, told) = self.headline.as_ref()?;
+        let (whose, answer) = self.headline.as_ref()?;
         Some(if *whose == self.experiment {
-            format!("so far: {told}")
+            format!("so far: {answer}")
         } else {
-            format!("{whose} so far: {told}")
+            format!("{whose} so far: {answer}")
         })
     }
 
@@ -117,20 +108,15 @@ pub(crate) struct Count {
 }
 
 impl Count {
-    /// None of so many, which are called `what`.
+    /// Begins to count things that are called `what`.
     pub(crate) fn new(what: &'static str, of: usize) -> Self {
-        let bar = (of >= COUNTED_MIN && ui::is_watched()).then(|| {
-            let style =
-                ProgressStyle::with_template("{wide_bar:.cyan/dim} {pos} of {len} {msg}, {prefix}")
-                    .unwrap_or_else(|_| ProgressStyle::default_bar());
-            let bar = ProgressBar::new(of as u64).with_message(what).with_prefix("just begun");
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
-        });
+        let template = "{wide_bar:.cyan/dim} {pos} of {len} {msg}, {prefix}";
+        let bar = if of >= COUNTED_MIN { ui::bar(Some(of as u64), template) } else { None };
+        let bar = bar.map(|bar| bar.with_message(what).with_prefix("just begun"));
         Count { bar, what, of, done: 0, begun: Instant::now(), last_plain: Instant::now() }
     }
 
-    /// One more is done.
+    /// Shows that one more is done.
     pub(crate) fn one_more(&mut self) {
         self.done += 1;
         let gone = self.begun.elapsed();
@@ -150,17 +136,12 @@ impl Count {
             ));
         }
     }
-
-    /// Clears the live line.
-    pub(crate) fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }
 
 impl Drop for Count {
     fn drop(&mut self) {
-        self.end();
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
     }
 }

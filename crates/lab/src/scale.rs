@@ -1,66 +1,65 @@
 //! How a program of the user's scales: a session of trials over n, or figures from elsewhere.
 
-mod design;
-mod figures;
-
-use crate::cli::scale::ScaleArgs;
-use crate::conduct::{self, Ending};
+use crate::cli::scale::{ScaleArgs, WorkFrom};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{session, ui};
-use anyhow::bail;
-use model::{Inquiry, Manifest, Profile, Record, Scaling};
+use crate::{conduct, input, inquiry, plan, session, ui};
+use analysis::scaling::{ScaleInput, figures, scaling};
+use anyhow::{Context, anyhow};
+use model::{Inquiry, Pick, Profile, Scaling, Stream};
+use std::path::Path;
+use study::{PrintedWork, ScaleRequest};
 
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Scale);
 
+/// The largest file of figures that is read, in bytes.
+const FIGURES_BYTES_MAX: u64 = 16 << 20;
+
 pub(crate) fn scale(args: &ScaleArgs) -> anyhow::Result<Exit> {
     if let Some(file) = &args.fit {
-        tell(&figures::fit(file)?, args.json)?;
+        let scaling = fit(file)?;
+        if args.json {
+            ui::data(&serde_json::to_string_pretty(&scaling)?)?;
+        } else {
+            ui::people(&report::scaling_text(&scaling, ui::width()))?;
+        }
         return Ok(Exit::Done);
     }
-    conduct::prepare()?;
-    let mut session = match &args.resume {
-        Some(dir) => conduct::resume(dir, PURPOSE)?,
-        None => conduct::begin(plan(args)?)?,
-    };
-    let ending = session.measure()?;
-    let summary = session.conclude()?;
-    let stored = session.stored(&summary);
-    let Some(scaling) = answer(stored.manifest, stored.records) else {
-        bail!("{} holds no program whose scaling was asked for", session.dir().display());
-    };
-    tell(&scaling, args.json)?;
-    if !args.json {
-        session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;
-    }
-    session.say_how_it_ended(ending);
-    let succeeded = session.say_what_failed(&summary);
-    match ending {
-        Ending::Interrupted => Ok(Exit::Incomplete),
-        _ if !succeeded => {
-            bail!("no trial succeeded, so nothing is known of the command; mend what failed first")
-        }
-        Ending::Complete | Ending::OutOfTime => Ok(Exit::Done),
-    }
+    let session =
+        inquiry::open(args.resume.as_deref(), PURPOSE, || conduct::begin(session_plan(args)?))?;
+    inquiry::conclude(session, args.json, None)
 }
 
-/// What a session says of how its program scales; none if nobody asked that.
-pub(crate) fn answer(manifest: &Manifest, records: &[Record]) -> Option<Scaling> {
-    report::scaling(manifest, records, session::VERSION)
-}
-
-fn tell(scaling: &Scaling, json: bool) -> anyhow::Result<()> {
-    if json {
-        ui::data(&serde_json::to_string_pretty(scaling)?)
-    } else {
-        ui::people(&report::scaling_text(scaling, ui::width()))
-    }
-}
-
-fn plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
+fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
     let profile = Profile::from(args.profile);
-    let cpus = crate::plan::cpus(args.plan.measure.affinity.as_deref())?;
-    let design = design::design(args, cpus.len())?;
-    crate::study::programs::look_for(&design)?;
-    Plan::of_designs(PURPOSE, vec![design], profile, &args.plan, profile.budget_s())
+    if let Some(regex) = &args.work {
+        subject::check_pick(&Pick::Regex(regex.clone()))
+            .map_err(|what| anyhow!("--work {regex:?}: {what}"))?;
+    }
+    let from = match args.work_from {
+        WorkFrom::Stdout => Stream::Stdout,
+        WorkFrom::Stderr => Stream::Stderr,
+    };
+    let unit = args.unit.as_deref();
+    let asked = ScaleRequest {
+        command: &args.command,
+        folder: std::env::current_dir()?.to_string_lossy().into_owned(),
+        cpus: plan::cpus(args.plan.measure.affinity.as_deref())?.len() as u64,
+        levels: args.levels.as_ref().map(|levels| &levels.0[..]),
+        work: args.work.as_deref().map(|regex| PrintedWork { regex, from, unit }),
+        copies: args.copies,
+        cpu_quota: args.cpu_quota,
+        time_limit_ms: args.time_limit.saturating_mul(1000),
+    };
+    let design = study::scale(&asked).map_err(anyhow::Error::msg)?;
+    Plan::of_program(PURPOSE, design, profile, &args.plan, profile.budget_s())
+}
+
+/// Fits figures that were measured elsewhere; `-` is standard input.
+fn fit(file: &Path) -> anyhow::Result<Scaling> {
+    let text = input::text(file, FIGURES_BYTES_MAX).context("--fit")?;
+    let source = input::name(file);
+    let trials = figures(&text).map_err(|what| anyhow!("{source}:{what}"))?;
+    let (scruple, unit) = (session::VERSION, Some("work".into()));
+    Ok(scaling(&ScaleInput { scruple, session: None, source, cpus: None, unit, trials }))
 }

@@ -55,12 +55,12 @@ impl Course {
         }
     }
 
-    /// The first block that has no trial yet.
+    /// Returns the first block that has no trial yet.
     pub(crate) fn next_block(&self) -> u32 {
         self.done.last_key_value().map_or(0, |(block, _)| block.saturating_add(1))
     }
 
-    /// The treatments of a block that are still to be conducted, with their places in the
+    /// Returns the treatments of a block that are still to be conducted, with their places in the
     /// block's order. What this machine refuses is tried in one block, not again in each; what it
     /// has done once it can do, and something else was in the way.
     pub(crate) fn missing(
@@ -81,7 +81,7 @@ impl Course {
             .collect()
     }
 
-    /// How many trials so many blocks of its base still lack.
+    /// Returns how many trials this number of blocks of its base still lacks.
     fn missing_of_base(&self, blocks: u32) -> usize {
         let touched = self.done.range(..blocks).map(|(block, _)| *block);
         let untouched = blocks as usize - touched.clone().count();
@@ -89,13 +89,13 @@ impl Course {
         untouched * possible + touched.map(|block| self.missing_in(block)).sum::<usize>()
     }
 
-    /// How many trials of its base a block still lacks.
+    /// Returns how many trials of its base a block still lacks.
     fn missing_in(&self, block: u32) -> usize {
         let done = self.done.get(&block);
         self.possible().filter(|t| !done.is_some_and(|done| done.contains(t))).count()
     }
 
-    /// The treatments of its base but for those that this machine refuses.
+    /// Returns the treatments of its base without those that this machine refuses.
     fn possible(&self) -> impl Iterator<Item = &Treatment> {
         self.base.iter().filter(|treatment| self.is_possible(treatment))
     }
@@ -104,13 +104,13 @@ impl Course {
         self.completed.contains(treatment) || !self.refused.contains(treatment)
     }
 
-    /// What so many trials are likely to take, from those that are over.
+    /// Returns what this number of trials is likely to take, from those that are over.
     pub(crate) fn cost_ns(&self, trials: usize) -> u64 {
         self.total_ns.checked_div(self.trials).unwrap_or(0).saturating_mul(trials as u64)
     }
 }
 
-/// The treatments of the base: all, but where the question is how a program scales, a part of the
+/// Returns the treatments of the base: all, but where the question is how a program scales, a part of the
 /// numbers of workers; the rest is measured where it narrows the curve.
 fn base(treatments: &[Treatment], options: &Options) -> Vec<Treatment> {
     if options.inquiry != Some(Inquiry::Scale) {
@@ -136,25 +136,26 @@ pub(crate) struct Next {
 /// The most blocks that can be asked for.
 pub(crate) const BLOCKS_MAX: u32 = model::BLOCKS_MAX;
 
-/// How many complete blocks every experiment gets first.
+/// Returns how many complete blocks every experiment gets first.
 pub(crate) fn base_blocks(options: &Options) -> u32 {
     // A manifest that somebody else wrote may ask for more than the command line would take.
     options.blocks.unwrap_or_else(|| options.profile.blocks_min()).min(BLOCKS_MAX)
 }
 
-/// So many blocks are enough of an experiment that computes its numbers: whether they are the same
+/// The blocks of an experiment that computes its numbers: whether they are the same
 /// every time shows in two, and an interval that has no width cannot be narrowed.
 const EXACT_BLOCKS: u32 = 2;
 
-/// How many complete blocks this experiment gets first. Whoever asks for a number of blocks gets it.
+/// Returns how many complete blocks this experiment gets first. A number of blocks that was
+/// asked for is kept.
 fn base_blocks_of(design: &Design, options: &Options) -> u32 {
     let all = base_blocks(options);
     if options.blocks.is_none() && design.is_exact() { all.min(EXACT_BLOCKS) } else { all }
 }
 
-/// The blocks of the base that are not complete yet, in the order of the rounds.
+/// Returns the blocks of the base that are not complete yet, in the order of the rounds.
 ///
-/// With a limit of `left_ns`, what the time does not suffice for gives way: the dearest experiments
+/// With a limit of `left_ns`, what the time does not suffice for gives way: the most expensive experiments
 /// wait until the others have their blocks, and then get what is left. Otherwise all would lack their
 /// last blocks alike, and none of them could decide anything. What is likely not to end in time is
 /// not begun. Only costs are looked at, never results.
@@ -174,7 +175,7 @@ pub(crate) fn next_of_base(
     )
 }
 
-/// The experiments whose base is not complete, with the blocks that each has and should have.
+/// Returns the experiments whose base is not complete, with the blocks that each has and should have.
 pub(crate) fn incomplete<'a>(
     courses: &'a [Course],
     options: &'a Options,
@@ -187,8 +188,8 @@ pub(crate) fn incomplete<'a>(
     })
 }
 
-/// The experiments that wait, so that the rest of the base of all others fits into the time: the
-/// dearest first.
+/// Returns the experiments that wait, so that the rest of the base of all others fits into the time: the
+/// most expensive first.
 fn giving_way(courses: &[Course], options: &Options, left_ns: u64) -> BTreeSet<usize> {
     let rest = |course: &Course| {
         course.cost_ns(course.missing_of_base(base_blocks_of(&course.design, options)))
@@ -206,7 +207,7 @@ fn giving_way(courses: &[Course], options: &Options, left_ns: u64) -> BTreeSet<u
     waiting
 }
 
-/// The incomplete blocks of the base of some experiments.
+/// Returns the incomplete blocks of the base of some experiments.
 fn in_rounds<'a>(
     courses: &'a [Course],
     options: &'a Options,
@@ -236,11 +237,11 @@ fn in_rounds<'a>(
     rounds.flatten()
 }
 
-/// The next block of the experiment that has fewest, of those whose intervals are too wide; none if all
-/// are narrow enough or at their most blocks. It looks at widths alone, never at significance: a rule
-/// that stops on significance finds it too often.
+/// Returns the next block of the experiment that has fewest, of those whose intervals are too wide; none
+/// if all are narrow enough or at their most blocks. It looks at widths alone, never at significance: a
+/// rule that stops on significance finds it too often.
 ///
-/// Going in rounds gives a dear experiment the blocks that its verdicts take, and keeps the blocks of
+/// Going in rounds gives an expensive experiment the blocks that its verdicts take, and keeps the blocks of
 /// one experiment apart in time, so that what lasts for seconds does not make neighbouring blocks alike.
 pub(crate) fn next_by_width(
     courses: &[Course],
@@ -276,14 +277,14 @@ mod tests {
     use super::*;
 
     fn course() -> Course {
-        let design = crate::show::designs().into_iter().find(|design| design.id == "null");
+        let design = crate::catalog::designs().into_iter().find(|design| design.id == "null");
         {
             let options = Options { profile: model::Profile::Smoke, ..Options::default() };
             Course::new(design.unwrap_or_default(), &options)
         }
     }
 
-    /// A record of a treatment that ended in some way.
+    /// Returns a record of a treatment that ended in some way.
     fn record(course: &Course, block: u32, outcome: model::Outcome) -> Record {
         Record {
             trial: 0,
@@ -346,7 +347,7 @@ mod tests {
         assert_eq!((blocks(true, Some(1)), blocks(true, Some(4))), (1, 4));
     }
 
-    /// A session of three experiments whose trials cost so much, as long as the time suffices: the
+    /// Returns a session of three experiments whose trials cost so much, as long as the time suffices: the
     /// blocks that each has in the end, and the time that is left.
     fn measured(costs_ns: [u64; 3], budget_ns: u64) -> ([u32; 3], u64) {
         let options = Options { profile: model::Profile::Quick, ..Options::default() };
@@ -373,7 +374,7 @@ mod tests {
     fn the_dearest_gives_way_where_the_time_does_not_suffice_for_all() {
         let trials = course().treatments.len() as u64;
         assert_eq!(measured([30, 10, 1], 41 * 6 * trials), ([6, 6, 6], 0));
-        // Three blocks of the dearest are missing, and none of the others.
+        // Three blocks of the most expensive are missing, and none of the others.
         assert_eq!(measured([30, 10, 1], (41 * 6 - 30 * 3) * trials), ([3, 6, 6], 0));
         // What is left would not suffice for another block, and is not overdrawn.
         let (blocks, left_ns) = measured([30, 10, 1], (41 * 6 - 30 * 3 - 1) * trials);

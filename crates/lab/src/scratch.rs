@@ -35,7 +35,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // It is beside the point by now; there is nobody to tell.
+        // If it cannot be removed, nothing else depends on it.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

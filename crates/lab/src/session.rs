@@ -9,7 +9,7 @@ use store::Stored;
 /// The version of scruple that analyses.
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the stored trials say.
+/// Returns what the stored trials say.
 pub(crate) fn summarise(manifest: &Manifest, records: &[Record], designs: &[Design]) -> Summary {
     analysis::summarise(&analysis::Input {
         scruple: VERSION,
@@ -22,7 +22,7 @@ pub(crate) fn summarise(manifest: &Manifest, records: &[Record], designs: &[Desi
     })
 }
 
-/// Whether every experiment has the blocks that its session was to measure at the least.
+/// Reports whether every experiment has the blocks that its session was to measure at the least.
 pub(crate) fn is_complete(manifest: &Manifest, records: &[Record]) -> bool {
     let mut courses: Vec<_> = manifest
         .designs
@@ -37,7 +37,7 @@ pub(crate) fn is_complete(manifest: &Manifest, records: &[Record]) -> bool {
     crate::schedule::incomplete(&courses, &manifest.options).next().is_none()
 }
 
-/// Tells of what is wrong with a stored session without being an error.
+/// Warns of what is odd about a stored session without being an error.
 pub(crate) fn say_what_is_odd(stored: &Stored) {
     if let Some(torn) = &stored.torn {
         let (line, bytes) = (torn.line, torn.bytes);

@@ -2,28 +2,12 @@
 
 use crate::cli::{Cli, ExplainArgs, ListArgs, ReportArgs};
 use crate::exit::Exit;
-use crate::{destination, session, ui};
+use crate::{catalog, destination, session, ui};
 use anyhow::{Context, bail};
 use clap::CommandFactory;
-use model::Design;
-
-/// The designs of the catalog, in its order.
-pub(crate) fn designs() -> Vec<Design> {
-    experiments::CATALOG.iter().map(|experiment| (experiment.design)()).collect()
-}
-
-/// The designs with planted answers, which only the self-test measures.
-pub(crate) fn planted() -> Vec<Design> {
-    experiments::PLANTED.iter().map(|experiment| (experiment.design)()).collect()
-}
-
-/// All designs that this scruple can measure.
-pub(crate) fn all_designs() -> Vec<Design> {
-    designs().into_iter().chain(planted()).collect()
-}
 
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
-    let designs = designs();
+    let designs = catalog::designs();
     if args.json {
         ui::data(&serde_json::to_string_pretty(&designs)?)?;
     } else {
@@ -33,22 +17,13 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
-    let design = find(&all_designs(), &args.experiment)?;
+    let design = catalog::find(&catalog::all(), &args.experiment)?;
     if args.json {
         ui::data(&serde_json::to_string_pretty(&design)?)?;
     } else {
         ui::people(&report::catalog::explain(&design, args.profile.into(), ui::width()))?;
     }
     Ok(Exit::Done)
-}
-
-/// The design of that name, or an error that names the nearest.
-pub(crate) fn find(designs: &[Design], name: &str) -> anyhow::Result<Design> {
-    if let Some(design) = designs.iter().find(|design| design.id == name) {
-        return Ok(design.clone());
-    }
-    let known: Vec<&str> = designs.iter().map(|design| design.id.as_str()).collect();
-    bail!("no experiment is named {name:?}; there are: {}", known.join(", "))
 }
 
 pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
@@ -71,7 +46,8 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     if args.json {
         ui::data(&serde_json::to_string_pretty(&summary)?)?;
     } else {
-        if let Some(scaling) = crate::scale::answer(&stored.manifest, &stored.records) {
+        if let Some(scaling) = report::scaling(&stored.manifest, &stored.records, session::VERSION)
+        {
             ui::people(&report::scaling_text(&scaling, ui::width()))?;
         } else {
             ui::people(&report::terminal(&whole, ui::width(), None))?;
@@ -127,7 +103,7 @@ fn names(catalog: &[kit::Experiment]) -> Vec<&'static str> {
     catalog.iter().map(|known| known.id).collect()
 }
 
-/// The command line with the catalogs' names as the values an experiment may have, so that a
+/// Returns the command line with the catalogs' names as the values an experiment may have, so that a
 /// shell completes them.
 pub(crate) fn with_experiments() -> clap::Command {
     let known = clap::builder::PossibleValuesParser::new;
@@ -159,7 +135,7 @@ pub(crate) fn man() -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The sections of the commands below one, and of those below them.
+/// Writes the sections of the commands below one, and of those below them.
 fn sections(above: &clap::Command, name: &str, page: &mut Vec<u8>) -> std::io::Result<()> {
     let shown = |command: &&clap::Command| command.get_name() != "help" && !command.is_hide_set();
     for command in above.get_subcommands().filter(shown) {

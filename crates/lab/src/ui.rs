@@ -3,6 +3,7 @@
 use crate::cli::Color;
 use crate::destination::Destination;
 use anstyle::{AnsiColor, Style};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, Write};
 
 /// Sets the colours for both streams. `auto` leaves it to the terminal, NO_COLOR and TERM.
@@ -36,12 +37,12 @@ pub(crate) fn people(text: &str) -> anyhow::Result<()> {
     result(&report::in_letters(text, width(), letters()))
 }
 
-/// The letters of the locale in force.
+/// Returns the letters of the locale in force.
 pub(crate) fn letters() -> report::Letters {
     letters_of(|name| std::env::var_os(name))
 }
 
-/// The letters of the first of these variables that says something, as POSIX has it: a locale that
+/// Returns the letters of the first of these variables that says something, as POSIX has it: a locale that
 /// does not name UTF-8 gets ASCII. Where none is set, which POSIX reads as "C", it is nearly always
 /// a container or a service whose reader knows UTF-8 (the same guess as Python's, PEP 538).
 fn letters_of(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> report::Letters {
@@ -84,35 +85,47 @@ pub(crate) fn complain(error: &anyhow::Error) {
 pub(crate) fn complain_of_words(error: &clap::Error) {
     let words = std::env::args_os();
     if !words.into_iter().any(|word| word.to_string_lossy().contains(char::is_control)) {
-        // Nobody can be told if it fails.
+        // If this fails, there is no other place to say so.
         let _ = error.print();
         return;
     }
-    // In no colours: they could not be told from what was typed.
+    // Without colours: they would be indistinguishable from what was typed.
     for line in error.render().to_string().lines() {
         note(line);
     }
 }
 
-/// The width to write results for: the terminal's, or 100 columns where there is none.
+/// Returns the width to write results for: the terminal's, or 100 columns where there is none.
 pub(crate) fn width() -> usize {
     let wide = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
     wide.unwrap_or(100).clamp(40, 160)
 }
 
-/// The lines that the final summary may have: the terminal's, but not fewer than a summary of the
+/// Returns the lines that the final summary may have: the terminal's, but not fewer than a summary of the
 /// whole catalog needs, or a screen's worth where there is no terminal.
 pub(crate) fn height() -> usize {
     let high = terminal_size::terminal_size().map(|(_, height)| usize::from(height.0));
     high.unwrap_or(50).max(40) - 3
 }
 
-/// Whether somebody watches standard error.
-pub(crate) fn is_watched() -> bool {
+/// Reports whether somebody watches standard error.
+fn is_watched() -> bool {
     std::io::stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
 
-/// A length of time for people: `42 s`, `3 min 5 s`.
+/// Returns a live line of this length (none: it only moves), or `None` where nobody watches.
+pub(crate) fn bar(length: Option<u64>, template: &str) -> Option<ProgressBar> {
+    if !is_watched() {
+        return None;
+    }
+    let bar = length.map_or_else(ProgressBar::no_length, ProgressBar::new);
+    let style = ProgressStyle::with_template(template);
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style.progress_chars("━╸─"));
+    Some(bar)
+}
+
+/// Returns a length of time for people: `42 s`, `3 min 5 s`.
 pub(crate) fn seconds(seconds: u64) -> String {
     match seconds {
         0..60 => format!("{seconds} s"),

@@ -1,53 +1,59 @@
-//! One resource at a time is taken from a command: which does it live on?
-
-mod design;
+//! One resource at a time is taken from a command: which of them limits it?
 
 use crate::cli::WhyArgs;
-use crate::conduct::{self, Ending};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{session, ui};
-use anyhow::bail;
-use model::{Inquiry, Profile, Why};
+use crate::{conduct, inquiry, plan};
+use model::{Inquiry, Profile};
+use study::WhyRequest;
 
 /// The time to measure in, in seconds.
 const BUDGET_S: u64 = 180;
 
+/// The time after which a trial is killed unless --time-limit says otherwise, in seconds.
+const TIME_LIMIT_S: u64 = 120;
+
+/// One of this number of CPUs is kept for co-runners; of fewer, one.
+const KEPT_OF: usize = 4;
+
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Why);
 
 pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<Exit> {
-    conduct::prepare()?;
-    let mut session = match &args.resume {
-        Some(dir) => conduct::resume(dir, PURPOSE)?,
-        None => {
-            let design = design::design(args)?;
-            crate::study::programs::look_for(&design)?;
-            let (designs, profile) = (vec![design], Profile::Quick);
-            conduct::begin(Plan::of_designs(PURPOSE, designs, profile, &args.plan, BUDGET_S)?)?
-        }
+    let session =
+        inquiry::open(args.resume.as_deref(), PURPOSE, || conduct::begin(session_plan(args)?))?;
+    inquiry::conclude(session, args.json, None)
+}
+
+fn session_plan(args: &WhyArgs) -> anyhow::Result<Plan> {
+    let cpus = plan::cpus(args.plan.measure.affinity.as_deref())?;
+    let kept = kept(cpus.len());
+    let command: Vec<String> =
+        args.command.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let asked = WhyRequest {
+        command: &command,
+        folder: std::env::current_dir()?.to_string_lossy().into_owned(),
+        resources: &args.squeeze,
+        // Interrupts gather on the first CPUs, which the co-runners get. The same at every level, so that
+        // nothing but the squeeze differs.
+        cpus: sys::affinity::format_list(&cpus[kept..]),
+        kept,
+        time_limit_ms: args.time_limit.unwrap_or(TIME_LIMIT_S).saturating_mul(1000),
     };
-    let ending = session.measure()?;
-    let summary = session.conclude()?;
-    let stored = session.stored(&summary);
-    let Some(told) = report::why(&stored) else {
-        bail!("{} holds nothing that was squeezed", session.dir().display());
-    };
-    let told = Why { folder: Some(session.dir().display().to_string()), ..told };
-    if args.json {
-        ui::data(&serde_json::to_string_pretty(&told)?)?;
-    } else {
-        ui::people(&report::why_text(&told, ui::width()))?;
-        session::say_where(&session.dir().join(report::REPORT_PAGE), &summary, true)?;
-    }
-    session.say_how_it_ended(ending);
-    match ending {
-        Ending::Interrupted => Ok(Exit::Incomplete),
-        Ending::Complete | Ending::OutOfTime if told.wall_ns.is_none() => {
-            bail!(
-                "no trial of the command completed: scruple report {} says why",
-                session.dir().display()
-            )
-        }
-        Ending::Complete | Ending::OutOfTime => Ok(Exit::Done),
+    let design = study::why(&asked).map_err(anyhow::Error::msg)?;
+    Plan::of_program(PURPOSE, design, Profile::Quick, &args.plan, BUDGET_S)
+}
+
+/// Returns how many of this number of CPUs are kept for co-runners.
+fn kept(cpus: usize) -> usize {
+    if cpus > 1 { (cpus / KEPT_OF).max(1) } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kept;
+
+    #[test]
+    fn a_cpu_is_kept_where_there_are_two() {
+        assert_eq!([1, 2, 3, 4, 7, 8, 64].map(kept), [0, 1, 1, 1, 1, 2, 16]);
     }
 }

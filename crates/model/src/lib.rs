@@ -29,6 +29,7 @@ mod protocol;
 mod record;
 mod scaling;
 mod selftest;
+pub mod squeezed;
 mod subject;
 mod summary;
 mod treatment;
@@ -74,8 +75,9 @@ pub use record::{
     Surroundings,
 };
 pub use scaling::{
-    Bottleneck, ScaleAccount, ScaleAdvice, ScaleCause, ScaleCoefficient, ScaleCurve, ScaleDrawn,
-    ScaleFit, ScaleLevel, ScaleLoss, ScalePart, ScalePeak, ScaleResidual, ScaleWork, Scaling,
+    Bottleneck, SCALE_COPIES, SCALE_WORK, SCALE_WORKERS, ScaleAccount, ScaleAdvice, ScaleCause,
+    ScaleCoefficient, ScaleCurve, ScaleDrawn, ScaleFit, ScaleLevel, ScaleLoss, ScalePart,
+    ScalePeak, ScaleResidual, ScaleWork, Scaling,
 };
 pub use selftest::{AnswerStanding, CauseStanding, Selftest, Standing, TrustGrade};
 pub use subject::{Metric, Pick, SCRATCH, Stream, Subject, SubjectLimits, UnknownPlaceholder};

@@ -1,6 +1,15 @@
 use crate::{Estimate, Grade};
 use serde::{Deserialize, Serialize};
 
+/// The factor that says how many workers there are.
+pub const SCALE_WORKERS: &str = "n";
+
+/// The factor that says how many copies of the program, with one worker each, run at once.
+pub const SCALE_COPIES: &str = "copies";
+
+/// The response in which a program says how much work it did.
+pub const SCALE_WORK: &str = "work";
+
 /// What `scruple scale` says: how throughput follows the number of workers, where the rest of the
 /// speedup went, why, and what to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,6 +6,8 @@
 //! ([`Study::places`]), so that whoever looks can say where the wrong word stands.
 //!
 //! docs/studies.md describes every key.
+//!
+//! [`scale()`] and [`why()`] make the designs of the commands of these names.
 
 mod cells;
 mod claims;
@@ -17,13 +19,17 @@ mod metrics;
 mod place;
 mod read;
 mod responses;
+mod scale;
 mod subject;
 mod table;
+mod why;
 
 pub use example::example;
 pub use experiment::experiment;
 pub use place::{Error, Place};
 pub use read::{detect, read};
+pub use scale::{PrintedWork, ScaleRequest, scale};
+pub use why::{WhyRequest, why};
 
 use model::Design;
 use std::collections::BTreeMap;

@@ -18,10 +18,12 @@ mod limits;
 mod looker;
 mod memory;
 mod metrics;
+mod missing;
 mod output;
 mod record;
 mod slots;
 mod squeeze;
+mod tally;
 mod text;
 
 use command::Filled;
@@ -39,6 +41,8 @@ use sys::task::{Ended, Pid};
 use sys::usage::Usage;
 
 pub use metrics::check_pick;
+pub use missing::{Missing, missing};
+pub use tally::{Figures, Group, How, Kind, Made, Numbers, Tally};
 
 /// How much of the end of its standard error goes to the trial's log.
 const LOG_BYTES: usize = 2048;

@@ -4,7 +4,7 @@
 use super::machine::{MACHINES, Machine, OBSERVATIONS, Plan, Session, summary};
 use super::*;
 use crate::fixture::{Trial, factor, response};
-use crate::holm::FAMILY_ERROR;
+use crate::stats::holm::FAMILY_ERROR;
 use model::{Cell, Design, Diagnosis, Planted, Record, Region, Suspect, Treatment, Unit};
 
 /// What is planted: nothing twice, too little to be seen, and enough.
@@ -44,8 +44,8 @@ fn planted_answers_are_held_and_nothing_is_found_where_nothing_is() {
                 let answers = &summary.experiments[0].planted;
                 held += answers.iter().filter(|answer| answer.holds == Some(true)).count();
                 drawn += answers.len();
-                let told = |answer: &model::PlantedResult| answer.excluded == Some(true);
-                excluded += usize::from(answers.iter().any(told));
+                let described = |answer: &model::PlantedResult| answer.excluded == Some(true);
+                excluded += usize::from(answers.iter().any(described));
                 let found: Vec<bool> = answers.iter().map(|a| a.found == Some(true)).collect();
                 false_finds += usize::from(found[0] || found[1]);
                 largest += usize::from(found[4]);
@@ -205,16 +205,16 @@ fn what_ten_times_the_time_should_find_it_finds() {
         let floor = crate::median(&foretold).unwrap();
         let effects = vec![1.0 + floor; 4];
         let later = Session { machine, plan: Plan::Shuffled, blocks: 80, effects };
-        let (design, mut told, mut drawn) = (later.design(), 0, 0);
+        let (design, mut described, mut drawn) = (later.design(), 0, 0);
         for _ in 0..40 {
             let summary = summary(&design, &later.records(&mut draws));
             for finding in &summary.experiments[0].findings {
-                told += usize::from(finding.result.estimate.unwrap().low > 1.0);
+                described += usize::from(finding.result.estimate.unwrap().low > 1.0);
                 drawn += 1;
             }
         }
         // 80 % by its definition.
-        let power = told as f64 / drawn as f64;
+        let power = described as f64 / drawn as f64;
         let error = 3.0 * binomial_error(0.8, drawn);
         assert!((power - 0.8).abs() < 0.05 + error, "{machine:?}: {power}");
     }

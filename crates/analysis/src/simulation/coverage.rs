@@ -1,8 +1,9 @@
 //! What the 95 % intervals cover.
 
 use super::*;
-use crate::interval::{Located, centre, median_located, ratio_of_centres};
-use crate::{mean_estimate, median};
+use crate::median;
+use crate::stats::estimate::mean_estimate;
+use crate::stats::interval::{Located, centre, median_located, ratio_of_centres};
 
 const DRAWN: usize = 2_000;
 

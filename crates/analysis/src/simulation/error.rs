@@ -1,10 +1,10 @@
 //! What verdicts find, and that Holm's correction is needed. How often they err: `benches/battery`.
 
 use super::*;
-use crate::evidence::{Evidence, Scale};
-use crate::holm::limit;
-use crate::interval::centre;
-use crate::verdict::lean;
+use crate::session::evidence::{Evidence, Scale};
+use crate::session::verdict::lean;
+use crate::stats::holm::limit;
+use crate::stats::interval::centre;
 use model::{Cell, Quantity, Region};
 
 const CLAIMS: usize = 20;

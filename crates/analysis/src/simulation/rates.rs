@@ -2,7 +2,7 @@
 //! are independent.
 
 use super::*;
-use crate::frequency::{Frequency, Tally};
+use crate::stats::frequency::{Frequency, Tally};
 
 const DRAWN: usize = 500;
 

@@ -3,8 +3,8 @@
 
 use super::machine::{MACHINES, Machine, Plan, Session, summary};
 use super::*;
-use crate::holm::FAMILY_ERROR;
-use crate::tail::binomial_at_most;
+use crate::stats::holm::FAMILY_ERROR;
+use crate::stats::tail::binomial_at_most;
 use model::{Record, Verdict};
 
 /// Two names of the same treatment, for each of so many kinds of work.
@@ -130,7 +130,7 @@ fn a_plan_that_is_not_shuffled_is_not_trusted() {
 /// claim supported, and how many there were.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
-    told: usize,
+    described: usize,
     supported: usize,
     drawn: usize,
 }
@@ -144,7 +144,7 @@ impl Found {
         session.effects = floors.map(|floor| 1.0 + 2.0 * floor.unwrap()).collect();
         let found = &session.summary(finding).experiments[0];
         let intervals = found.findings.iter().map(|found| found.result.estimate.unwrap());
-        self.told += intervals.filter(|interval| interval.low > 1.0).count();
+        self.described += intervals.filter(|interval| interval.low > 1.0).count();
         let ratios = found.claims.iter().step_by(2);
         self.supported += ratios.filter(|claim| claim.verdict == Verdict::Supported).count();
         self.drawn += session.effects.len();
@@ -168,7 +168,7 @@ fn a_session_finds_twice_the_floor_that_it_states() {
                 found.add(null(machine, blocks, 3), &mut stating, &mut finding);
             }
             let place = format!("{machine:?}, {blocks} blocks: {found:?}");
-            assert!(above_80(found.told, found.drawn), "{place}");
+            assert!(above_80(found.described, found.drawn), "{place}");
             // With few blocks the intervals tell, but six claims share too little error.
             assert!(blocks < 30 || above_80(found.supported, found.drawn), "{place}");
         }
@@ -187,7 +187,7 @@ fn the_next_session_finds_twice_the_stated_floor() {
                 found.add(null(machine, blocks, 3), &mut stating, &mut finding);
             }
             let place = format!("{machine:?}, {blocks} blocks: {found:?}");
-            assert!(above_80(found.told, found.drawn), "{place}");
+            assert!(above_80(found.described, found.drawn), "{place}");
             // The promise is one for an interval; six claims that share their error need more
             // than 12 blocks.
             assert!(blocks < 30 || above_80(found.supported, found.drawn), "{place}");

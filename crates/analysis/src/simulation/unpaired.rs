@@ -1,9 +1,9 @@
 //! Sessions that have no block in common: what their intervals cover, and where they do not.
 
 use super::*;
-use crate::compare::{Arm, Contrast};
-use crate::interval::{centre, student};
+use crate::answers::compare::{Arm, Contrast};
 use crate::median;
+use crate::stats::interval::{centre, student};
 
 const DRAWN: usize = 1_000;
 

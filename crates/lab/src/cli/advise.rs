@@ -1,6 +1,6 @@
 //! The arguments of `scruple plan`.
 
-use crate::advise::quantity;
+use crate::quantity;
 use clap::Args;
 use std::path::PathBuf;
 

@@ -1,6 +1,6 @@
 //! The command line of `scruple load`.
 
-use crate::advise::quantity;
+use crate::quantity;
 use clap::{Args, ValueEnum};
 use model::ServerKind;
 use std::path::PathBuf;

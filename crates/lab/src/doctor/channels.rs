@@ -35,7 +35,7 @@ impl Channel {
     }
 }
 
-/// What this process can observe, each tried.
+/// Returns what this process can observe, each tried.
 pub(super) fn channels() -> Vec<Channel> {
     let pid = sys::process::pid();
     vec![
@@ -179,7 +179,7 @@ fn event(name: &'static str, event: Event, serves: &'static str) -> Channel {
     Channel { name, serves, found: tried(found, remedy) }
 }
 
-/// A setting, a container's filter or a security module may forbid it, so it is tried.
+/// Returns a setting, a container's filter or a security module may forbid it, so it is tried.
 fn ptrace() -> Result<String, Missing> {
     const CHILD_NS: u64 = 5_000_000_000;
     let remedy = "sysctl kernel.yama.ptrace_scope=1 or less (after 3: a restart); in a container, a \

@@ -27,14 +27,14 @@ const INHERITED: [(&str, &str, &str); 7] = [
 
 const LARGER: &str = "larger treatments are unsupported";
 
-/// Whether a limit keeps anything from a session: no treatment starts so many tasks.
+/// Reports whether a limit keeps anything from a session: no treatment starts that number of tasks.
 fn limits(name: &str, limit: &str) -> bool {
     const TASKS_ENOUGH: u64 = 4096;
     let tasks = limit.strip_suffix(" tasks").and_then(|tasks| tasks.parse().ok());
     !name.starts_with("limit_tasks") || tasks.is_none_or(|tasks: u64| tasks < TASKS_ENOUGH)
 }
 
-/// What was noticed, from what the machine says of itself and from what was measured, if anything
+/// Returns what was noticed, from what the machine says of itself and from what was measured, if anything
 /// was.
 pub(super) fn disturbances(
     environment: &Environment,
@@ -99,7 +99,7 @@ pub(super) fn disturbances(
     found
 }
 
-/// What the hypervisor took. Where there is one it is said even if it took nothing: steal is all
+/// Returns what the hypervisor took. Where there is one it is said even if it took nothing: steal is all
 /// that can be seen of the neighbours on the host.
 fn stolen(environment: &Environment, measured: Option<&Prediction>) -> Option<String> {
     let since_boot = sys::proc::machine_cpu().and_then(|cpu| {
@@ -108,19 +108,19 @@ fn stolen(environment: &Environment, measured: Option<&Prediction>) -> Option<St
     });
     let now = measured.and_then(|prediction| prediction.steal_share);
     let share = |share: f64| report::format::value(1e6 * share, &Unit::Ppm);
-    let mut told = Vec::new();
-    told.extend(now.map(|now| format!("{} of one CPU while scruple measured", share(now))));
-    told.extend(
+    let mut steal = Vec::new();
+    steal.extend(now.map(|now| format!("{} of one CPU while scruple measured", share(now))));
+    steal.extend(
         since_boot.map(|then| format!("{} of the CPU time wanted since the start", share(then))),
     );
-    let told = if told.is_empty() { "steal is not told".into() } else { told.join(", ") };
+    let steal = if steal.is_empty() { "steal is unknown".into() } else { steal.join(", ") };
     if !environment.hypervisor.is_empty() {
         return Some(format!(
             "a virtual machine ({}): neighbours on the host are seen only in the time they steal: \
-             {told}",
+             {steal}",
             environment.hypervisor
         ));
     }
     let any = now.or(since_boot).is_some_and(|share| share > 0.0);
-    any.then(|| format!("somebody steals CPU time from this machine: {told}"))
+    any.then(|| format!("somebody steals CPU time from this machine: {steal}"))
 }

@@ -16,7 +16,7 @@ use prediction::{Kind, Prediction};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
-/// What was found, for whoever reads it.
+/// What was found.
 struct Findings {
     environment: Environment,
     channels: Vec<Channel>,
@@ -37,7 +37,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
     } else {
         ui::people(&findings.text())?;
     }
-    // What was not measured for somebody's Ctrl-C was asked for, and is not there.
+    // After Ctrl-C the answer lacks what was asked for.
     let interrupted = sys::interrupt::requested().is_some();
     Ok(if interrupted { Exit::Incomplete } else { Exit::Done })
 }
@@ -97,7 +97,7 @@ impl Findings {
 /// Columns before what is said of a channel.
 const CHANNEL_INDENT: usize = 27;
 
-/// Text after `first`, which takes `indent` columns; its further lines stand under its first.
+/// Writes text after `first`, which takes `indent` columns; its further lines stand under its first.
 fn hanging(out: &mut String, first: &str, indent: usize, text: &str, style: Style) {
     let lines = report::wrapped(text, ui::width().saturating_sub(indent));
     for (index, line) in lines.iter().enumerate() {
@@ -126,7 +126,7 @@ fn channel_lines(channel: &Channel, out: &mut String) {
     }
 }
 
-/// The table of what is predicted, and what it rests on.
+/// Writes the table of predicted floors, and what it rests on.
 fn prediction_lines(prediction: &Prediction, out: &mut String) {
     let bad = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
     let dim = Style::new().dimmed();

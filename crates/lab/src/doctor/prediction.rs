@@ -5,15 +5,15 @@
 
 use crate::conduct;
 use crate::progress::Progress;
-use crate::{session, show};
+use crate::scratch::Scratch;
+use crate::{catalog, session};
 use model::{
     Design, Environment, FindingResult, Manifest, Options, Profile, Record, SESSION_FORMAT, Summary,
 };
 use runner::{Event, Halt, Runner, Settings, Work};
 use serde_json::{Value, json};
 use std::convert::Infallible;
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// How long is measured, and how long at the most where blocks take long.
@@ -62,7 +62,7 @@ pub(super) struct Kind {
 pub(super) fn predict(environment: &Environment) -> Result<Prediction, String> {
     let design = control()?;
     conduct::prepare().map_err(|error| error.to_string())?;
-    let folder = Folder::create()?;
+    let folder = Scratch::create("doctor").map_err(|error| format!("{error:#}"))?;
     let looked = look(&design, environment, folder.path());
     drop(folder);
     let looked = looked?;
@@ -75,36 +75,7 @@ pub(super) fn predict(environment: &Environment) -> Result<Prediction, String> {
 }
 
 fn control() -> Result<Design, String> {
-    show::find(&show::designs(), crate::plan::CONTROL).map_err(|error| error.to_string())
-}
-
-/// A folder of this process's own that is gone afterwards.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn create() -> Result<Self, String> {
-        let name = format!("scruple-doctor-{}-{}", sys::process::pid(), sys::clock::now_ns());
-        let path = std::path::absolute(std::env::temp_dir().join(name))
-            .map_err(|error| format!("the temporary folder has no path: {error}"))?;
-        std::fs::DirBuilder::new().mode(0o700).create(&path).map_err(|error| {
-            format!(
-                "{} cannot be made: {error}; name a folder that can be written in TMPDIR",
-                path.display()
-            )
-        })?;
-        Ok(Folder(path))
-    }
-
-    fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // Whatever is left in it the runner's guard has tried to remove, too.
-        let _ = std::fs::remove_dir_all(&self.0);
-    }
+    catalog::find(&catalog::designs(), crate::plan::CONTROL).map_err(|error| error.to_string())
 }
 
 /// What was measured.
@@ -183,7 +154,7 @@ fn blocks(
     Ok(records)
 }
 
-/// What the blocks promise. The A/A control names its findings after its kinds of work.
+/// Returns what the blocks promise. The A/A control names its findings after its kinds of work.
 fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> Result<Prediction, String> {
     let [experiment] = &summary.experiments[..] else {
         return Err("the A/A control was not measured".into());
@@ -218,8 +189,8 @@ fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> Result<Pre
     })
 }
 
-/// The kinds of work in which identical treatments differ; the experiment's name where it cannot be
-/// told in which.
+/// Returns the kinds of work in which identical treatments differ; the experiment's name where it is
+/// unknown in which.
 fn differing(summary: &Summary, design: &Design) -> Vec<String> {
     let found = &summary.trust.controls;
     // A control without a number is not among those found.
@@ -237,7 +208,7 @@ fn differing(summary: &Summary, design: &Design) -> Vec<String> {
     names
 }
 
-/// The times for which is predicted, the last of them what an experiment gets in `run`.
+/// Returns the times for which is predicted, the last of them what an experiment gets in `run`.
 fn spans(block_s: f64) -> Vec<Span> {
     let of = |seconds: f64| (seconds / block_s) as u64;
     let mut spans: Vec<Span> = TIMES_S
@@ -248,13 +219,13 @@ fn spans(block_s: f64) -> Vec<Span> {
         })
         .collect();
     let profile = Profile::Quick;
-    let share_s = profile.budget_s() as f64 / show::designs().len() as f64;
+    let share_s = profile.budget_s() as f64 / catalog::designs().len() as f64;
     let blocks = of(share_s).min(u64::from(profile.blocks_max()));
     spans.push(Span { name: "in quick".into(), seconds: blocks as f64 * block_s, blocks });
     spans
 }
 
-/// Time stolen during the trials, as a share of one CPU over their time.
+/// Returns the time stolen during the trials, as a share of one CPU over their time.
 fn steal_share(records: &[Record]) -> Option<f64> {
     let stolen: Option<u64> = records.iter().map(|record| record.machine.steal_ns).sum();
     let all: u64 = records.iter().map(|record| record.total_ns).sum();
@@ -262,7 +233,7 @@ fn steal_share(records: &[Record]) -> Option<f64> {
 }
 
 impl Prediction {
-    /// What it rests on, in lines.
+    /// Returns what it rests on, in lines.
     pub(super) fn basis(&self) -> Vec<String> {
         let quick = self.spans.last().map_or(0, |span| span.blocks);
         vec![

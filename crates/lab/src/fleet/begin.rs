@@ -44,7 +44,7 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
     let _lock = folder.lock()?;
     folder.write(&fleet)?;
     let all: Vec<usize> = (0..fleet.nodes.len()).collect();
-    super::submit(&folder, &mut fleet, &all).with_context(|| {
+    ::fleet::submit(&folder, &mut fleet, &all).with_context(|| {
         let submitted = fleet.nodes.iter().filter(|node| !node.attempts.is_empty()).count();
         match submitted {
             0 => "nothing was submitted".to_string(),
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
     watch::finish(&folder, &fleet, end, args.json)
 }
 
-/// What every node is to measure; what no session could measure is said here and not on the nodes.
+/// Returns what every node is to measure; what no session could measure is said here and not on the nodes.
 fn plan(args: &FleetRunArgs, seed: u64) -> anyhow::Result<FleetPlan> {
     let measure = &args.measure;
     let profile = Profile::from(args.profile);
@@ -91,7 +91,7 @@ fn plan(args: &FleetRunArgs, seed: u64) -> anyhow::Result<FleetPlan> {
     Ok(plan)
 }
 
-/// The plan of a node's session, which goes into a folder.
+/// Returns the plan of a node's session, which goes into a folder.
 pub(super) fn session_plan(plan: &FleetPlan, output: Option<PathBuf>) -> anyhow::Result<Plan> {
     let measure = MeasureArgs {
         runs: plan.blocks,
@@ -104,7 +104,7 @@ pub(super) fn session_plan(plan: &FleetPlan, output: Option<PathBuf>) -> anyhow:
     Plan::new(Purpose::Run, &plan.experiments, plan.profile, &args, plan.profile.budget_s())
 }
 
-/// What the engine is asked for.
+/// Returns what the engine is asked for.
 fn request(args: &FleetRunArgs, plan: &FleetPlan) -> anyhow::Result<FleetRequest> {
     for (what, value) in
         [("--account", &args.account), ("--qos", &args.qos), ("--reservation", &args.reservation)]
@@ -135,7 +135,7 @@ fn request(args: &FleetRunArgs, plan: &FleetPlan) -> anyhow::Result<FleetRequest
     })
 }
 
-/// The nodes, each with its name.
+/// Returns the nodes, each with its name.
 fn nodes(args: &FleetRunArgs, request: &FleetRequest) -> anyhow::Result<Vec<String>> {
     if !args.hosts.is_empty() {
         return hosts(&args.hosts);
@@ -173,7 +173,7 @@ fn hosts(asked: &[String]) -> anyhow::Result<Vec<String>> {
     Ok(hosts)
 }
 
-/// The program that the nodes start.
+/// Returns the program that the nodes start.
 fn binary(asked: Option<&Path>) -> anyhow::Result<String> {
     let path = match asked {
         Some(path) => path.to_path_buf(),
@@ -200,7 +200,7 @@ fn text(what: &str, path: &Path) -> anyhow::Result<String> {
     Ok(text.to_string())
 }
 
-/// The nodes know the folder by one path, and so must whoever submits for them.
+/// Checks that the path by which the nodes know the folder leads to it here.
 pub(super) fn must_be_reached_here(folder: &Folder, fleet: &Fleet) -> anyhow::Result<()> {
     let same = |path: &Path| std::fs::canonicalize(path).ok();
     if same(folder.path()).is_none() || same(folder.path()) != same(Path::new(&fleet.folder)) {
@@ -213,7 +213,7 @@ pub(super) fn must_be_reached_here(folder: &Folder, fleet: &Fleet) -> anyhow::Re
     Ok(())
 }
 
-/// A number that no two fleets share, out of two clocks and the process.
+/// Returns a number that no two fleets share, out of two clocks and the process.
 fn draw() -> u64 {
     let mixed = sys::clock::now_ns() ^ sys::clock::unix_ms() << 20;
     let mixed = mixed.wrapping_add(u64::from(sys::process::pid().unsigned_abs()));

@@ -1,9 +1,8 @@
 //! What a fleet's nodes have left, checked and made into one report.
 
-use super::watch;
-use crate::compare::sides;
+use super::live;
 use crate::exit::Exit;
-use crate::{session, ui};
+use crate::{session, sides, ui};
 use ::fleet::{Folder, Published, REPORT_FILE, RESULT_FILE, Standing};
 use analysis::{Answers, FleetMember, Head, Heads, Questions, SideHeads};
 use anyhow::Context;
@@ -14,7 +13,7 @@ use model::{
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The most doubts of a node that are told, and the most characters of each.
+/// The most doubts of a node that are shown, and the most characters of each.
 const DOUBTS_MAX: usize = 8;
 const DOUBT_CHARACTERS_MAX: usize = 400;
 
@@ -39,7 +38,7 @@ pub(super) fn report(folder: &Folder, fleet: &Fleet, json: bool) -> anyhow::Resu
     Ok(if result.complete { Exit::Done } else { Exit::Incomplete })
 }
 
-/// The nodes as [`report`] would show them.
+/// Returns the nodes as [`report`] would show them.
 pub(super) fn results(folder: &Folder, fleet: &Fleet) -> anyhow::Result<Vec<NodeResult>> {
     Ok(nodes(folder, fleet)?.0)
 }
@@ -67,9 +66,9 @@ fn gather(folder: &Folder, fleet: &Fleet) -> anyhow::Result<FleetResult> {
     })
 }
 
-/// What became of each node, and what the sessions answer that can stand beside each other.
+/// Returns what became of each node, and what the sessions answer that can stand beside each other.
 fn nodes(folder: &Folder, fleet: &Fleet) -> anyhow::Result<(Vec<NodeResult>, Answers)> {
-    let (standings, _) = watch::look(folder, fleet)?;
+    let (standings, _) = ::fleet::look(folder, fleet)?;
     let mut unread = Unread::new();
     loop {
         let (mut nodes, sides, places) = members(folder, fleet, &standings, &unread)?;
@@ -163,7 +162,7 @@ fn answers(
     Ok((answers, failed))
 }
 
-/// The head of a session that has its place, if it can stand beside the others.
+/// Returns the head of a session that has its place, if it can stand beside the others.
 fn take(
     folder: &Folder,
     fleet: &Fleet,
@@ -180,12 +179,13 @@ fn take(
     result.kind = analysis::machine_kind(&head.manifest);
     result.owns_all_cpus = Some(facts.owns_all_cpus);
     // What a node says is shown: so much of it, and no more.
-    let told = facts.doubts.iter().take(DOUBTS_MAX);
-    result.doubts = told.map(|doubt| doubt.chars().take(DOUBT_CHARACTERS_MAX).collect()).collect();
+    let doubts = facts.doubts.iter().take(DOUBTS_MAX);
+    result.doubts =
+        doubts.map(|doubt| doubt.chars().take(DOUBT_CHARACTERS_MAX).collect()).collect();
     Ok(head)
 }
 
-/// A host may say anything; what it says of another node or fleet is not taken.
+/// Checks that a node's facts are its own: a host may send anything.
 fn must_be_its_own(facts: &NodeFacts, fleet: &Fleet, of: &Published) -> anyhow::Result<()> {
     for (what, said, expected) in [
         ("fleet", &facts.fleet, &fleet.fleet),
@@ -200,7 +200,7 @@ fn must_be_its_own(facts: &NodeFacts, fleet: &Fleet, of: &Published) -> anyhow::
     Ok(())
 }
 
-/// The same plan, measured by the same scruple.
+/// Checks that a session measured the fleet's plan by the fleet's scruple.
 fn must_be_as_planned(head: &Head, fleet: &Fleet, first: Option<&Head>) -> anyhow::Result<()> {
     let manifest = &head.manifest;
     if manifest.scruple != fleet.scruple {
@@ -249,7 +249,7 @@ fn bare(node: &FleetNode, standing: NodeStanding) -> NodeResult {
     }
 }
 
-/// A node without a session, with the reason, and what its last attempt has left.
+/// Returns a node without a session, with the reason, and what its last attempt has left.
 fn without(
     folder: &Folder,
     fleet: &Fleet,
@@ -277,7 +277,7 @@ fn without(
             format!("its node was lost, and its job is in line again ({reason})")
         }
         Standing::Waiting { reason, .. } => reason.clone(),
-        ended => super::live::words(ended),
+        ended => live::words(ended),
     };
     if let Some(left) = left {
         result.restart = left.restart;
@@ -295,7 +295,7 @@ fn without(
     result
 }
 
-/// The trials that an attempt has stored by now.
+/// Returns the trials that an attempt has stored by now.
 pub(super) fn trials(folder: &Folder, attempt: &Published) -> u64 {
     let path = folder.workplace(attempt).join(store::TRIALS_FILE);
     let is_file = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());

@@ -2,7 +2,7 @@
 
 use crate::ui;
 use ::fleet::Standing;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use model::Fleet;
 use std::time::Instant;
 
@@ -11,34 +11,28 @@ use std::time::Instant;
 pub(super) struct Live {
     bar: Option<ProgressBar>,
     begun: Instant,
-    told: Vec<String>,
+    shown: Vec<String>,
 }
 
 impl Live {
     pub(super) fn new(nodes: usize) -> Self {
-        let bar = ui::is_watched().then(|| {
-            let bar = ProgressBar::new(nodes as u64);
-            let style = ProgressStyle::with_template("{wide_bar:.cyan/dim} {pos}/{len}\n{msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
-        });
-        Live { bar, begun: Instant::now(), told: vec![String::new(); nodes] }
+        let bar = ui::bar(Some(nodes as u64), "{wide_bar:.cyan/dim} {pos}/{len}\n{msg}");
+        Live { bar, begun: Instant::now(), shown: vec![String::new(); nodes] }
     }
 
-    /// What became of the nodes by now.
+    /// Shows what became of the nodes by now.
     pub(super) fn show(&mut self, fleet: &Fleet, standings: &[Standing]) {
         let so_far = ui::seconds(self.begun.elapsed().as_secs());
         let mut parts = Vec::new();
-        for ((node, standing), told) in fleet.nodes.iter().zip(standings).zip(&mut self.told) {
+        for ((node, standing), shown) in fleet.nodes.iter().zip(standings).zip(&mut self.shown) {
             let words = words(standing);
             let job = node.attempts.last().map_or("", |attempt| attempt.job.as_str());
             let line = format!("{} (job {job}): {words}", node.name);
-            if *told != line {
+            if *shown != line {
                 if self.bar.is_none() {
                     ui::note(&format!("[{so_far}] {line}"));
                 }
-                told.clone_from(&line);
+                shown.clone_from(&line);
             }
             parts.push(format!("{} {words}", node.name));
         }
@@ -52,7 +46,7 @@ impl Live {
         }
     }
 
-    /// Says something beside it.
+    /// Warns without disturbing the live line.
     pub(super) fn say(&self, text: &str) {
         match &self.bar {
             Some(bar) => bar.suspend(|| ui::warn(text)),
@@ -67,7 +61,7 @@ impl Live {
     }
 }
 
-/// What became of a node, in a few words.
+/// Returns what became of a node, in a few words.
 pub(super) fn words(standing: &Standing) -> String {
     match standing {
         Standing::Complete(_) => "complete".into(),

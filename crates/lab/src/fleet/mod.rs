@@ -10,8 +10,8 @@ mod watch;
 use crate::cli::fleet::{FleetArgs, FleetCollectArgs, FleetCommand, FleetFolderArgs};
 use crate::exit::Exit;
 use crate::ui;
-use ::fleet::{Engine, Folder, Hosts, Order, Slurm};
-use model::{Fleet, FleetAttempt, FleetEngine, NodeResult, NodeStanding};
+use ::fleet::{Folder, engine, open_jobs, submit};
+use model::{Fleet, FleetEngine, NodeResult, NodeStanding};
 use watch::Watch;
 
 pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Exit> {
@@ -22,43 +22,6 @@ pub(crate) fn fleet(args: &FleetArgs) -> anyhow::Result<Exit> {
         FleetCommand::Cancel(args) => cancel(args),
         FleetCommand::Node(args) => node::node(args),
     }
-}
-
-/// What starts the sessions of a fleet.
-fn engine(fleet: &Fleet) -> &'static dyn Engine {
-    match fleet.engine {
-        FleetEngine::Slurm => &Slurm,
-        FleetEngine::Hosts => &Hosts,
-    }
-}
-
-/// Submits one job for each of the nodes at these places, and writes down each as soon as the engine
-/// has it.
-fn submit(folder: &Folder, fleet: &mut Fleet, places: &[usize]) -> anyhow::Result<()> {
-    let asked = fleet.clone();
-    let orders: Vec<Order> = places.iter().map(|place| order(&asked, *place)).collect();
-    let mut accepted = |at: usize, job: String| {
-        let submitted_unix_ms = sys::clock::unix_ms();
-        if let Some(node) = places.get(at).and_then(|place| fleet.nodes.get_mut(*place)) {
-            node.attempts.push(FleetAttempt { job, submitted_unix_ms, state: String::new() });
-        }
-        folder.write(fleet)
-    };
-    engine(&asked).submit(&asked, &orders, &mut accepted)?;
-    Ok(())
-}
-
-/// The words of the process that measures on a node.
-fn order(fleet: &Fleet, place: usize) -> Order {
-    let node = fleet.nodes[place].name.clone();
-    let mut words: Vec<String> =
-        [&fleet.binary, "fleet", "node", &fleet.folder].map(String::from).to_vec();
-    match fleet.engine {
-        FleetEngine::Slurm => words.extend(["--node".into(), node.clone()]),
-        // All hosts get the same words.
-        FleetEngine::Hosts => words.extend(["--host".into(), Hosts::next_job(fleet)]),
-    }
-    Order { node, words }
 }
 
 fn collect(args: &FleetCollectArgs) -> anyhow::Result<Exit> {
@@ -90,7 +53,7 @@ fn submit_missing(folder: &Folder, fleet: &mut Fleet) -> anyhow::Result<()> {
         ui::note("nothing is to be submitted again");
         return Ok(());
     }
-    let open = watch::open_jobs(folder, fleet)?;
+    let open = open_jobs(folder, fleet)?;
     let own = |at: &usize| fleet.nodes[*at].attempts.last().map(|attempt| attempt.job.clone());
     let last: Vec<String> =
         missing.iter().filter_map(own).filter(|job| open.contains(job)).collect();
@@ -104,12 +67,12 @@ fn submit_missing(folder: &Folder, fleet: &mut Fleet) -> anyhow::Result<()> {
     }
     let names: Vec<&str> = missing.iter().map(|at| fleet.nodes[*at].name.as_str()).collect();
     ui::note(&format!("submitted again: {}", names.join(", ")));
-    submit(folder, fleet, &missing)
+    Ok(submit(folder, fleet, &missing)?)
 }
 
 fn cancel(args: &FleetFolderArgs) -> anyhow::Result<Exit> {
     let (folder, fleet) = Folder::open(&args.folder)?;
-    let jobs = watch::open_jobs(&folder, &fleet)?;
+    let jobs = open_jobs(&folder, &fleet)?;
     if jobs.is_empty() {
         ui::note("no job of this fleet is in line or at work");
         return Ok(Exit::Done);

@@ -58,7 +58,7 @@ pub(crate) fn node(args: &FleetNodeArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Which attempt this is.
+/// Returns which attempt this is.
 fn identity(args: &FleetNodeArgs, fleet: &Fleet) -> anyhow::Result<Published> {
     let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let (node, job, restart) = if let Some(job) = &args.host {
@@ -87,7 +87,7 @@ fn identity(args: &FleetNodeArgs, fleet: &Fleet) -> anyhow::Result<Published> {
     Ok(Published::new(&node, &job, restart))
 }
 
-/// What this node says of the session that is to come.
+/// Returns what this node says of the session that is to come.
 fn facts(folder: &Folder, fleet: &Fleet, own: &Published) -> anyhow::Result<NodeFacts> {
     let cpus_allowed = sys::affinity::allowed()?;
     let cpus_online = sys::topology::online();
@@ -131,7 +131,7 @@ fn facts(folder: &Folder, fleet: &Fleet, own: &Published) -> anyhow::Result<Node
     })
 }
 
-/// Whether somebody writes an attempt's session: who does holds its lock.
+/// Reports whether somebody writes an attempt's session: who does holds its lock.
 fn is_at_work(folder: &Folder, attempt: &Published) -> bool {
     let lock = folder.workplace(attempt).join(store::LOCK_FILE);
     let is_file = std::fs::symlink_metadata(&lock).is_ok_and(|it| it.is_file());

@@ -9,10 +9,10 @@ use serde_json::json;
 
 pub(crate) fn status(args: &FleetStatusArgs) -> anyhow::Result<Exit> {
     let (folder, fleet) = Folder::open(&args.folder)?;
-    let (standings, states) = watch::look(&folder, &fleet)?;
+    let (standings, states) = ::fleet::look(&folder, &fleet)?;
     let partial = folder.partial(&fleet)?;
     let mut rows = Vec::new();
-    let mut told = Vec::new();
+    let mut nodes = Vec::new();
     for ((node, standing), state) in fleet.nodes.iter().zip(&standings).zip(&states) {
         let words = live::words(standing);
         let trials = partial
@@ -28,7 +28,7 @@ pub(crate) fn status(args: &FleetStatusArgs) -> anyhow::Result<Exit> {
             many => format!("job {}, the {many}. one", job.as_deref().unwrap_or_default()),
         };
         rows.push(format!("{}  {words}  ({jobs}{so_far})", node.name));
-        told.push(json!({
+        nodes.push(json!({
             "name": node.name, "words": words, "state": state, "job": job,
             "attempts": node.attempts.len(), "trials": trials,
             "complete": matches!(standing, Standing::Complete(_)),
@@ -39,7 +39,7 @@ pub(crate) fn status(args: &FleetStatusArgs) -> anyhow::Result<Exit> {
     if args.json {
         let whole = json!({
             "format": model::FLEET_FORMAT, "scruple": crate::session::VERSION, "fleet": fleet.fleet,
-            "folder": fleet.folder, "complete": all, "nodes": told,
+            "folder": fleet.folder, "complete": all, "nodes": nodes,
         });
         ui::result(&serde_json::to_string_pretty(&whole)?)?;
     } else {

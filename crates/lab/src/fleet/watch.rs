@@ -1,11 +1,12 @@
 //! Waiting for a fleet: what failed for a node's fault is submitted again, what cannot come is not
 //! waited for.
 
-use super::live::Live;
+use super::gather;
+use super::live::{self, Live};
 use crate::cli::fleet::FleetWaitArgs;
 use crate::exit::Exit;
 use crate::ui;
-use ::fleet::{Folder, Standing, standing};
+use ::fleet::{Folder, Standing, engine, look, open_jobs, submit};
 use anyhow::Context;
 use model::Fleet;
 use std::time::{Duration, Instant};
@@ -66,7 +67,7 @@ impl<'a> Watch<'a> {
         let end = ended.with_context(|| how_to_go_on(self.fleet))?;
         if end == End::Interrupted && self.args.cancel_on_interrupt {
             let jobs = open_jobs(self.folder, self.fleet)?;
-            super::engine(self.fleet).cancel(self.fleet, &jobs)?;
+            engine(self.fleet).cancel(self.fleet, &jobs)?;
             ui::warn(&format!("interrupted; cancelled: {}", jobs.join(", ")));
             return Ok(End::Cancelled);
         }
@@ -92,7 +93,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// What became of the nodes; none where the engine does not answer just now.
+    /// Returns what became of the nodes; none where the engine does not answer just now.
     fn look(&mut self) -> anyhow::Result<Option<Vec<Standing>>> {
         match look(self.folder, self.fleet) {
             Ok((standings, states)) => {
@@ -104,10 +105,10 @@ impl<'a> Watch<'a> {
                 let first = self.silent_since.is_none();
                 let since = *self.silent_since.get_or_insert_with(Instant::now);
                 if since.elapsed() > SILENT_AT_MOST {
-                    return Err(error.context("the engine does not answer"));
+                    return Err(error).context("the engine does not answer");
                 }
                 if first {
-                    self.live.say(&format!("{error:#}; the jobs go on, and I ask again"));
+                    self.live.say(&format!("{error}; the jobs go on, and I ask again"));
                 }
                 Ok(None)
             }
@@ -144,17 +145,17 @@ impl<'a> Watch<'a> {
             self.live.say(&format!(
                 "{}: {}; submitted again, {} of {allowed}",
                 node.name,
-                super::live::words(&standings[*at]),
+                live::words(&standings[*at]),
                 node.attempts.len()
             ));
         }
         if !places.is_empty() {
-            super::submit(self.folder, self.fleet, &places)?;
+            submit(self.folder, self.fleet, &places)?;
         }
         Ok(!places.is_empty())
     }
 
-    /// Why nothing more is waited for, if so.
+    /// Returns why nothing more is waited for, if so.
     fn end(&mut self, standings: &[Standing]) -> Option<End> {
         let now = Instant::now();
         let (mut open, mut stuck) = (0, 0);
@@ -186,7 +187,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Whether somebody asks to stop within that time.
+/// Reports whether somebody asks to stop within that time.
 fn is_interrupted(within: Duration) -> anyhow::Result<bool> {
     match sys::interrupt::descriptor() {
         Some(waker) => Ok(sys::poll::readable(waker, within)?),
@@ -197,53 +198,7 @@ fn is_interrupted(within: Duration) -> anyhow::Result<bool> {
     }
 }
 
-/// What became of the nodes, and what the engine says of the last job of each.
-pub(super) fn look(
-    folder: &Folder,
-    fleet: &Fleet,
-) -> anyhow::Result<(Vec<Standing>, Vec<Option<String>>)> {
-    // The engine first: what it says has ended has left its session before.
-    let seen = super::engine(fleet).list(fleet)?;
-    let (published, partial) = (folder.published(fleet)?, folder.partial(fleet)?);
-    let standings = fleet.nodes.iter().map(|node| standing(node, &seen, &published, &partial));
-    let states = fleet.nodes.iter().map(|node| {
-        let last = &node.attempts.last()?.job;
-        let own =
-            |it: &&::fleet::Seen| it.job == *last && (it.node.is_empty() || it.node == node.name);
-        seen.iter().find(own).map(|job| job.state.clone())
-    });
-    Ok((standings.collect(), states.collect()))
-}
-
-/// The jobs that are in line or at work.
-pub(super) fn open_jobs(folder: &Folder, fleet: &Fleet) -> anyhow::Result<Vec<String>> {
-    let (published, partial) = (folder.published(fleet)?, folder.partial(fleet)?);
-    let seen = super::engine(fleet).list(fleet)?;
-    let mut jobs: Vec<String> = Vec::new();
-    for job in &seen {
-        // As if it were the only one: an earlier one may still be there.
-        let attempt = model::FleetAttempt {
-            job: job.job.clone(),
-            submitted_unix_ms: 0,
-            state: String::new(),
-        };
-        let node = model::FleetNode { name: job.node.clone(), attempts: vec![attempt] };
-        let own = std::slice::from_ref(job);
-        let open = match standing(&node, own, &[], &partial) {
-            Standing::Running => {
-                !published.iter().any(|it| it.job == job.job && it.node == job.node)
-            }
-            Standing::Waiting { .. } => true,
-            _ => false,
-        };
-        if open && !jobs.contains(&job.job) {
-            jobs.push(job.job.clone());
-        }
-    }
-    Ok(jobs)
-}
-
-/// What can be typed to see to a fleet later.
+/// Returns what can be typed to see to a fleet later.
 pub(super) fn how_to_go_on(fleet: &Fleet) -> String {
     let folder = &fleet.folder;
     format!(
@@ -252,7 +207,7 @@ pub(super) fn how_to_go_on(fleet: &Fleet) -> String {
     )
 }
 
-/// After the waiting: the report, and what is left.
+/// Ends the waiting: writes the report, and says what is left.
 pub(super) fn finish(folder: &Folder, fleet: &Fleet, end: End, json: bool) -> anyhow::Result<Exit> {
     match end {
         End::Settled | End::Stuck => {}
@@ -262,8 +217,11 @@ pub(super) fn finish(folder: &Folder, fleet: &Fleet, end: End, json: bool) -> an
             return Ok(Exit::Incomplete);
         }
     }
-    cancel_what_is_done(folder, fleet)?;
-    let exit = super::gather::report(folder, fleet, json)?;
+    let done = ::fleet::cancel_done(folder, fleet)?;
+    if !done.is_empty() {
+        ui::note(&format!("queued again, though complete already; cancelled: {}", done.join(", ")));
+    }
+    let exit = gather::report(folder, fleet, json)?;
     if exit != Exit::Done {
         ui::warn(&format!(
             "not every node has a session; to submit what is missing and complete the report: scruple \
@@ -272,19 +230,4 @@ pub(super) fn finish(folder: &Folder, fleet: &Fleet, end: End, json: bool) -> an
         ));
     }
     Ok(exit)
-}
-
-/// An orphan may have left a session whose job was queued again: it has nothing to do any more.
-fn cancel_what_is_done(folder: &Folder, fleet: &Fleet) -> anyhow::Result<()> {
-    let published = folder.published(fleet)?;
-    let seen = super::engine(fleet).list(fleet)?;
-    let waits = |job: &&::fleet::Seen| job.state == "PENDING";
-    let done = |job: &&::fleet::Seen| published.iter().any(|it| it.job == job.job);
-    let jobs: Vec<String> =
-        seen.iter().filter(waits).filter(done).map(|it| it.job.clone()).collect();
-    if !jobs.is_empty() {
-        ui::note(&format!("queued again, though complete already; cancelled: {}", jobs.join(", ")));
-        super::engine(fleet).cancel(fleet, &jobs)?;
-    }
-    Ok(())
 }

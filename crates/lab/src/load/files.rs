@@ -1,18 +1,34 @@
 //! The files that a load's result may be written to.
 
+use crate::destination::Destination;
 use anyhow::{Context, anyhow};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use report::LoadCurves;
 use std::io::Write;
+use std::path::Path;
 use std::time::{Duration, SystemTime};
 use web::load::{Outcome, Times};
 
 /// What HdrHistogram's tools show of a maximum is in ms where values are in ns.
 const NS_PER_MS: f64 = 1e6;
 
-/// The times as curves of what was answered within each.
+/// Reports whether a file that was asked for is standard output.
+pub(super) fn is_stdout(file: &Path) -> bool {
+    file == Path::new("-")
+}
+
+/// Returns where a file that was asked for goes; it is written although the load was interrupted.
+pub(super) fn place(
+    path: Option<&Path>,
+    flag: &'static str,
+) -> anyhow::Result<Option<Destination>> {
+    let open = |path| Destination::open(Some(path), false).map(Destination::in_any_case);
+    path.map(open).transpose().context(flag)
+}
+
+/// Returns the times as curves of what was answered within each.
 pub(super) fn curves(outcome: &Outcome) -> LoadCurves {
     LoadCurves {
         response: curve(&outcome.response),

@@ -1,8 +1,7 @@
-//! `scruple load URL --find-knee`: the rate up to which a server bears a load.
+//! `scruple load URL --find-knee`: the highest rate that a server sustains.
 
-use super::live::{Watch, interrupted};
+use super::live::{Watch, interrupted, rest};
 use super::plan::{Asked, TRIAL_MS, at_rate};
-use super::rest;
 use crate::cli::load::LoadArgs;
 use crate::exit::Exit;
 use crate::{session, ui};
@@ -19,10 +18,10 @@ const BUDGET: Duration = Duration::from_secs(120);
 const BLOCKS: u32 = 12;
 const PRECISION: f64 = 0.03;
 
-/// Requests that tell a 95th percentile: ten lie beyond it.
+/// Requests that a 95th percentile needs: ten lie beyond it.
 const REQUESTS_LEAST: f64 = 200.0;
 
-/// A trial of a low rate is so many times as long as the others at most.
+/// A trial of a low rate is at most this many times as long as the others.
 const LONGER_MAX: u64 = 5;
 
 pub(super) fn find(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
@@ -124,22 +123,22 @@ impl Search<'_> {
         Ok(outcome.result)
     }
 
-    /// The doubts, with how many trials each was of.
+    /// Returns the doubts, with how many trials each was of.
     fn doubts(&self) -> Vec<String> {
         let all = self.trials.len();
-        let told = |(n, last): &(usize, String)| {
+        let line = |(n, last): &(usize, String)| {
             format!("In {n} of {all} trials, at last: {}", last.trim_end_matches('.'))
         };
-        self.doubts.values().map(told).collect()
+        self.doubts.values().map(line).collect()
     }
 }
 
-/// A sentence with its numbers taken out, so that those of two trials are the same.
+/// Returns a sentence with its numbers taken out, so that those of two trials are the same.
 fn without_numbers(text: &str) -> String {
     text.chars().filter(|c| !c.is_ascii_digit() && !".,".contains(*c)).collect()
 }
 
-/// How long a rate is tried, in ms.
+/// Returns how long a rate is tried, in ms.
 fn length_ms(per_s: f64, least_ms: u64) -> u64 {
     let wanted = (REQUESTS_LEAST / per_s * 1e3).ceil() as u64;
     wanted.clamp(least_ms, least_ms.saturating_mul(LONGER_MAX))

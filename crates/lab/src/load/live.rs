@@ -1,16 +1,25 @@
 //! How far a load is: a live line on a terminal, plain lines elsewhere.
 
 use crate::ui;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
+use model::{LoadError, LoadResult};
 use std::time::{Duration, Instant};
 use web::load::Live;
 
 /// How often a plain line is written at the most.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
-/// A load of which so much failed, and nothing was answered in such a time, goes nowhere.
+/// A load is hopeless after this number of failures and this time without an answer.
 const FAILED_LEAST: u64 = 100;
 const HOPELESS_AFTER: Duration = Duration::from_secs(3);
+
+/// The pause after one load of several, in which a server ends what it still has to do: as long as its
+/// responses took, within these.
+const REST_LEAST: Duration = Duration::from_millis(100);
+const REST_MOST: Duration = Duration::from_secs(2);
+
+/// How often a pause looks for an interrupt.
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// Shows what becomes of a load, and heeds who wants it to end.
 #[derive(Debug)]
@@ -24,29 +33,21 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    /// `whole` is how long all of it takes; unknown where it ends after some requests.
+    /// Begins to watch a load that takes `whole`; `None` where it ends after a number of requests.
     pub(super) fn new(whole: Option<Duration>) -> Self {
-        let bar = ui::is_watched().then(|| {
-            let bar = match whole {
-                Some(whole) => ProgressBar::new(whole.as_millis() as u64),
-                None => ProgressBar::no_length(),
-            };
-            let style = ProgressStyle::with_template("{wide_bar:.cyan/dim} {prefix}\n{msg}")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
-        });
+        let length = whole.map(|whole| whole.as_millis() as u64);
+        let bar = ui::bar(length, "{wide_bar:.cyan/dim} {prefix}\n{msg}");
         let (about, last_plain) = (String::new(), Instant::now());
         Watch { bar, about, last_plain, last: Live::default(), gives_up: true }
     }
 
-    /// A part of the whole begins.
+    /// Begins a part of the whole.
     pub(super) fn part(&mut self, about: String) {
         self.about = about;
         self.last = Live::default();
     }
 
-    /// Goes on where nothing is answered, too.
+    /// Goes on even where nothing is answered.
     pub(super) fn never_gives_up(mut self) -> Self {
         self.gives_up = false;
         self
@@ -61,25 +62,25 @@ impl Watch {
             true => live.answered.saturating_sub(last.answered) as f64 / since,
             false => 0.0,
         };
-        let told = format!(
+        let line = format!(
             "{about}{} answered, {} failed, {} under way, {per_s:.0} per second now",
             live.answered, live.failed, live.in_flight
         );
         if let Some(bar) = &self.bar {
             bar.set_position(elapsed.as_millis() as u64);
             bar.set_prefix(ui::seconds(elapsed.as_secs()));
-            bar.set_message(told);
+            bar.set_message(line);
             bar.tick();
             self.last = live;
         } else if self.last_plain.elapsed() >= PLAIN_EVERY {
             self.last_plain = Instant::now();
-            ui::note(&format!("[{}] {told}", ui::seconds(elapsed.as_secs())));
+            ui::note(&format!("[{}] {line}", ui::seconds(elapsed.as_secs())));
             self.last = live;
         }
         !interrupted() && !self.is_hopeless(live)
     }
 
-    /// Whether nobody answers there: the rest of the time would not change it.
+    /// Reports whether nobody answers there: the rest of the time would not change it.
     fn is_hopeless(&self, live: Live) -> bool {
         let nothing = live.answered == 0 && live.failed >= FAILED_LEAST;
         self.gives_up && nothing && live.elapsed >= HOPELESS_AFTER
@@ -93,7 +94,7 @@ impl Watch {
     }
 }
 
-/// Whether somebody asked this program to end. From then on the next such signal ends it at once.
+/// Reports whether somebody asked this program to end. From then on the next such signal ends it at once.
 pub(super) fn interrupted() -> bool {
     let asked = sys::interrupt::requested().is_some();
     if asked {
@@ -101,6 +102,33 @@ pub(super) fn interrupted() -> bool {
         let _ = sys::interrupt::restore_default();
     }
     asked
+}
+
+/// Lets the server end what it still has to do, unless somebody wants to stop.
+pub(super) fn rest(result: &LoadResult) {
+    let longest = result.response.max_ns.map_or(REST_MOST, Duration::from_nanos);
+    let until = Instant::now() + longest.clamp(REST_LEAST, REST_MOST);
+    while Instant::now() < until && !interrupted() {
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// Returns why nothing was answered; `None` if anything was.
+pub(super) fn silence(result: &LoadResult) -> Option<String> {
+    let counts = &result.counts;
+    if counts.answered > 0 {
+        return None;
+    }
+    let url = &result.plan.url;
+    let errors: u64 = counts.errors.values().sum();
+    let refused = counts.errors.get(&LoadError::Refused).copied().unwrap_or(0);
+    Some(match errors {
+        _ if refused > 0 && refused == errors => {
+            format!("nobody listens at {url}: connection refused, {refused} times")
+        }
+        0 => format!("{url} answered nothing in {:.1} s", result.elapsed_ns as f64 / 1e9),
+        _ => format!("{url} answered nothing: {errors} requests failed"),
+    })
 }
 
 #[cfg(test)]

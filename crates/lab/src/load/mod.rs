@@ -8,24 +8,15 @@ mod predict;
 mod target;
 
 use crate::cli::load::LoadArgs;
-use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::{session, ui};
 use anyhow::{Context, bail};
-use live::{Watch, interrupted};
-use model::{LoadError, LoadResult};
+use files::{is_stdout, place};
+use live::{Watch, interrupted, silence};
 use plan::Asked;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant, SystemTime};
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 use web::load::Outcome;
-
-/// The pause after one load of several, in which a server ends what it still has to do: as long as its
-/// responses took, within these.
-const REST_LEAST: Duration = Duration::from_millis(100);
-const REST_MOST: Duration = Duration::from_secs(2);
-
-/// How often somebody who waits looks up.
-const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     let shown = |file: &Option<PathBuf>| file.as_deref().is_some_and(is_stdout);
@@ -74,17 +65,6 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
     }
 }
 
-/// Whether a file that was asked for is standard output.
-fn is_stdout(file: &Path) -> bool {
-    file == Path::new("-")
-}
-
-/// Where a file that was asked for goes; it is written although the load was interrupted.
-fn place(path: Option<&Path>, flag: &'static str) -> anyhow::Result<Option<Destination>> {
-    let open = |path| Destination::open(Some(path), false).map(Destination::in_any_case);
-    path.map(open).transpose().context(flag)
-}
-
 fn measure(asked: &Asked) -> anyhow::Result<Outcome> {
     let whole = asked.plan.duration_ms.map(Duration::from_millis);
     let mut watch = Watch::new(whole);
@@ -96,40 +76,13 @@ fn measure(asked: &Asked) -> anyhow::Result<Outcome> {
     Ok(outcome)
 }
 
-/// Lets the server end what it still has to do, unless somebody wants to stop.
-fn rest(result: &LoadResult) {
-    let longest = result.response.max_ns.map_or(REST_MOST, Duration::from_nanos);
-    let until = Instant::now() + longest.clamp(REST_LEAST, REST_MOST);
-    while Instant::now() < until && !interrupted() {
-        std::thread::sleep(LOOK_EVERY);
-    }
-}
-
-/// Why nothing was answered; `None` if anything was.
-fn silence(result: &LoadResult) -> Option<String> {
-    let counts = &result.counts;
-    if counts.answered > 0 {
-        return None;
-    }
-    let url = &result.plan.url;
-    let errors: u64 = counts.errors.values().sum();
-    let refused = counts.errors.get(&LoadError::Refused).copied().unwrap_or(0);
-    Some(match errors {
-        _ if refused > 0 && refused == errors => {
-            format!("nobody listens at {url}: connection refused, {refused} times")
-        }
-        0 => format!("{url} answered nothing in {:.1} s", result.elapsed_ns as f64 / 1e9),
-        _ => format!("{url} answered nothing: {errors} requests failed"),
-    })
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 pub(crate) mod tests {
     use super::*;
-    use model::{Arrivals, LoadCounts, LoadPlan, LoadTimes, Network};
+    use model::{Arrivals, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes, Network};
 
-    /// A result in which nothing happened.
+    /// Returns a result in which nothing happened.
     pub(crate) fn result() -> LoadResult {
         let plan = LoadPlan {
             url: "http://127.0.0.1:1/".into(),

@@ -2,10 +2,9 @@
 
 use super::target::Target;
 use crate::cli::load::{LoadArgs, Open};
-use crate::ui;
+use crate::{input, ui};
 use anyhow::{Context, bail};
 use model::{Arrivals, LoadPlan};
-use std::io::Read;
 
 /// Connections where none are stated: as hey and oha have it, and in an open loop enough for a
 /// server that stalls, below the 1024 descriptors that most programs may open.
@@ -27,7 +26,7 @@ pub(super) struct Asked {
     pub(super) seed: u64,
 }
 
-/// The plan for a command line, checked as far as the command knows.
+/// Returns the plan for a command line, checked as far as the command knows.
 pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
     let target = Target::of(&args.url)?;
     if target.is_remote()? {
@@ -81,7 +80,7 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
     Ok(Asked { plan, body, seed })
 }
 
-/// Whether connections last is a flag's matter: the header follows from it.
+/// Reports whether connections last is a flag's matter: the header follows from it.
 fn check_connection(args: &LoadArgs) -> anyhow::Result<()> {
     let right = if args.no_keep_alive { "close" } else { "keep-alive" };
     let mut given = args.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("connection"));
@@ -93,7 +92,7 @@ fn check_connection(args: &LoadArgs) -> anyhow::Result<()> {
     }
 }
 
-/// Who asks another machine must say so, how fast, and for how long.
+/// Checks that a load on another machine is allowed, and has a rate and a duration.
 fn check_remote(args: &LoadArgs, host: &str) -> anyhow::Result<()> {
     let limit = if args.find_knee { args.time_budget } else { args.duration };
     let flag = if args.find_knee { "--time-budget" } else { "--duration" };
@@ -133,13 +132,5 @@ fn body(args: &LoadArgs) -> anyhow::Result<Vec<u8>> {
     let Some(path) = &args.body_file else {
         return Ok(args.body.clone().unwrap_or_default().into_bytes());
     };
-    let name = path.display();
-    let mut body = Vec::new();
-    let file = std::fs::File::open(path);
-    let read = file.and_then(|file| file.take(BODY_BYTES_MAX + 1).read_to_end(&mut body));
-    read.with_context(|| format!("--body-file: cannot read {name}"))?;
-    if body.len() as u64 > BODY_BYTES_MAX {
-        bail!("--body-file: {name} has more than {BODY_BYTES_MAX} bytes");
-    }
-    Ok(body)
+    input::bytes(path, BODY_BYTES_MAX).context("--body-file")
 }

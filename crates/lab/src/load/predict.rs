@@ -1,8 +1,8 @@
 //! `scruple load URL --predict SERVER`: whether a server does as the queue that it should be.
 
-use super::live::{Watch, interrupted};
+use super::files;
+use super::live::{Watch, interrupted, rest, silence};
 use super::plan::Asked;
-use super::{rest, silence};
 use crate::cli::load::LoadArgs;
 use crate::exit::Exit;
 use crate::{session, ui};
@@ -34,8 +34,8 @@ const GAIN_LEAST: f64 = 1.03;
 const FIRST: u32 = 16;
 const MOST: u32 = 1024;
 
-/// An open loop may have so many times as many connections as the closed one that got the most
-/// answers: there, each had a request under way all the time.
+/// The connections of an open loop are at most this multiple of those of the closed loop that got the
+/// most answers: there, each had a request under way all the time.
 const OPEN_TIMES: u32 = 2;
 
 /// Descriptors that are left for all else.
@@ -44,7 +44,7 @@ const FILES_LEFT: u64 = 64;
 pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     let Some(server) = args.predict else { bail!("--predict wants to know what the server is") };
     // Before the loads: what cannot be measured again should have a place.
-    let html = super::place(args.html.as_deref(), "--html")?;
+    let html = files::place(args.html.as_deref(), "--html")?;
     let mut study = Study {
         asked,
         begun: Instant::now(),
@@ -67,7 +67,7 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     let end = study.conduct(args, &mut prediction);
     study.watch.end();
     end?;
-    let page_on_stdout = args.html.as_deref().is_some_and(super::is_stdout);
+    let page_on_stdout = args.html.as_deref().is_some_and(files::is_stdout);
     if let Some(file) = html {
         let page = report::prediction_page(&prediction, &study.curves);
         file.put(page.as_bytes()).context("--html")?;
@@ -93,27 +93,28 @@ struct Study<'a> {
 }
 
 impl Study<'_> {
-    /// Everything, as far as nobody interrupts it.
-    fn conduct(&mut self, args: &LoadArgs, told: &mut LoadPrediction) -> anyhow::Result<()> {
+    /// Conducts all loads, unless it is interrupted.
+    fn conduct(&mut self, args: &LoadArgs, prediction: &mut LoadPrediction) -> anyhow::Result<()> {
         let Some(alone_ns) = self.alone()? else { return Ok(()) };
         let Some((saturated, doubts)) = self.saturate()? else { return Ok(()) };
-        told.doubts = doubts;
+        prediction.doubts = doubts;
         let most = sys::affinity::allowed().map_or(1, |cpus| cpus.len() as u32);
-        told.cpus = args.server_cpus.unwrap_or_else(|| analysis::cpus_seen(&saturated, most));
-        let demand = analysis::server_demand(told.server, told.cpus, alone_ns, &saturated);
+        prediction.cpus = args.server_cpus.unwrap_or_else(|| analysis::cpus_seen(&saturated, most));
+        let demand =
+            analysis::server_demand(prediction.server, prediction.cpus, alone_ns, &saturated);
         let demand = demand.ok_or_else(|| anyhow!("{} answered nothing", self.asked.plan.url))?;
-        told.demand = Some(demand);
+        prediction.demand = Some(demand);
         for (number, utilisation) in UTILISATIONS.into_iter().enumerate() {
-            match self.beside(told, &demand, utilisation, number as u64)? {
-                Some(load) => told.loads.push(load),
+            match self.beside(prediction, &demand, utilisation, number as u64)? {
+                Some(load) => prediction.loads.push(load),
                 None => return Ok(()),
             }
         }
-        told.complete = true;
+        prediction.complete = true;
         Ok(())
     }
 
-    /// The mean response time of one request at a time, in ns; `None` if interrupted.
+    /// Returns the mean response time of one request at a time, in ns; `None` if interrupted.
     fn alone(&mut self) -> anyhow::Result<Option<f64>> {
         let plan = self.closed(1, ALONE_MS);
         let Some((outcome, _)) = self.load("one at a time", &plan, false)? else { return Ok(None) };
@@ -124,7 +125,7 @@ impl Study<'_> {
         Ok(Some(outcome.response.known.mean()))
     }
 
-    /// The closed loop with the most answers, and what makes it doubtful: connections are doubled
+    /// Returns the closed loop with the most answers, and what makes it doubtful: connections are doubled
     /// until they bring no more, and those that brought the most ask for as long as a load lasts.
     fn saturate(&mut self) -> anyhow::Result<Option<(Saturated, Vec<String>)>> {
         let mut best: Option<(Saturated, Vec<String>)> = None;
@@ -148,7 +149,7 @@ impl Study<'_> {
         }
     }
 
-    /// One closed loop; `None` if it was interrupted.
+    /// Returns one closed loop; `None` if it was interrupted.
     fn saturated(
         &mut self,
         connections: u32,
@@ -167,10 +168,10 @@ impl Study<'_> {
         Ok(Some((seen, result.doubts)))
     }
 
-    /// A load at a part of what the server bears, measured and predicted.
+    /// Returns a load at a part of what the server bears, measured and predicted.
     fn beside(
         &mut self,
-        told: &LoadPrediction,
+        prediction: &LoadPrediction,
         demand: &ServerDemand,
         utilisation: f64,
         number: u64,
@@ -195,13 +196,13 @@ impl Study<'_> {
             requests: &requests,
             doubts: &doubts,
         };
-        let played = analysis::predicted_load(told.server, told.cpus, demand, &load);
+        let played = analysis::predicted_load(prediction.server, prediction.cpus, demand, &load);
         let played = played.map_err(|why| anyhow!(why))?;
         self.curves.push(curves(&requests, &played.done_ns));
         Ok(Some(played.load))
     }
 
-    /// A closed loop.
+    /// Returns a closed loop.
     fn closed(&self, connections: u32, duration_ms: u64) -> LoadPlan {
         LoadPlan {
             arrivals: Arrivals::Closed,
@@ -212,7 +213,7 @@ impl Study<'_> {
         }
     }
 
-    /// One load, and a pause; `None` if it was interrupted: what was cut short says nothing.
+    /// Returns one load, and a pause; `None` if it was interrupted: what was cut short says nothing.
     fn load(
         &mut self,
         about: &str,
@@ -235,7 +236,7 @@ impl Study<'_> {
     }
 }
 
-/// What the play does not know of: it has room for all who come.
+/// Returns what the play does not know of: it has room for all who come.
 fn turned_away(network: &Network) -> Option<String> {
     let times = match network.listen_overflows? {
         0 => return None,
@@ -248,7 +249,7 @@ fn turned_away(network: &Network) -> Option<String> {
     ))
 }
 
-/// How long the requests took that were answered in both, measured and simulated.
+/// Returns how long the requests took that were answered in both, measured and simulated.
 fn curves(requests: &[Observed], predicted: &[Option<u64>]) -> PredictedCurves {
     let took: Vec<(u64, u64)> = requests
         .iter()
@@ -265,15 +266,15 @@ fn curves(requests: &[Observed], predicted: &[Option<u64>]) -> PredictedCurves {
     PredictedCurves { measured: curve(|it| it.0), predicted: curve(|it| it.1) }
 }
 
-/// So many connections, or as many as this process may have open.
+/// Returns the number of connections wanted, or the most that this process may have open.
 fn most_open(wanted: u32) -> u32 {
     let limit = sys::limits::get(sys::limits::Resource::OpenFiles).ok().and_then(|it| it.soft);
     let room = limit.map_or(u64::MAX, |files| files.saturating_sub(FILES_LEFT));
     wanted.min(u32::try_from(room).unwrap_or(u32::MAX)).max(1)
 }
 
-/// A request as the simulation takes it. One that was never sent would have come on a connection of
-/// its own.
+/// Returns a request as the simulation takes it. One that was never sent would have come on a connection
+/// of its own.
 fn observed(one: &Noted, plan: &LoadPlan) -> Observed {
     Observed {
         at_ns: one.due_ns,

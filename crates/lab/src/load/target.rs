@@ -51,7 +51,7 @@ impl Target {
         Ok(Target { host: host.into(), port, path: format!("{slash}{path}") })
     }
 
-    /// The whole URL. Its port is named where it was: servers get it in the header Host.
+    /// Returns the whole URL. Its port is named where it was: servers get it in the header Host.
     pub(super) fn url(&self) -> String {
         let Target { host, path, .. } = self;
         let (open, close) = if host.contains(':') { ("[", "]") } else { ("", "") };
@@ -59,7 +59,7 @@ impl Target {
         format!("http://{open}{host}{close}{port}{path}")
     }
 
-    /// Whether any address of the host is another machine's.
+    /// Reports whether any address of the host is another machine's.
     pub(super) fn is_remote(&self) -> anyhow::Result<bool> {
         let found = (self.host.as_str(), self.port.unwrap_or(80)).to_socket_addrs();
         let found: Vec<IpAddr> = found
@@ -72,7 +72,7 @@ impl Target {
         Ok(found.iter().any(|ip| !ip.is_loopback()))
     }
 
-    /// The host as it was typed.
+    /// Returns the host as it was typed.
     pub(super) fn host(&self) -> &str {
         &self.host
     }

@@ -1,6 +1,7 @@
 //! Program files of the user's, for the experiment that carries programs out.
 
 mod names;
+mod program;
 mod rebuild;
 mod trace;
 
@@ -9,29 +10,16 @@ use crate::conduct::{self, Session};
 use crate::plan::{Plan, Purpose};
 use crate::ui;
 use anyhow::{Context, bail};
-use model::{Design, Profile, ProgramFile};
+use model::{Profile, ProgramFile};
+use program::{PROGRAMS_MAX, Program, look};
 use std::path::{Path, PathBuf};
 use store::Beside;
 
 /// The experiment that takes them.
 const TAKES: &str = experiments::OF_PROGRAMS;
 
-/// After so many instructions a program is stopped, unless the command line says otherwise.
+/// The instructions after which a program is stopped, unless the command line says otherwise.
 const INSTRUCTIONS: u64 = 10_000_000;
-
-/// The most programs of a session: each has some thirty treatments.
-const PROGRAMS_MAX: usize = 32;
-
-/// Hexadecimal digits of a hash that are shown; the manifest has all.
-const SHOWN_DIGITS: usize = 12;
-
-/// A program of a session that is to begin.
-struct Program {
-    file: ProgramFile,
-    content: Vec<u8>,
-    /// What is known of its making, where scruple built it.
-    origin: Option<String>,
-}
 
 /// Begins the session of `scruple run`: of the catalog, or of programs of the user's.
 pub(crate) fn begin(args: &RunArgs) -> anyhow::Result<Session> {
@@ -66,7 +54,7 @@ pub(crate) fn begin(args: &RunArgs) -> anyhow::Result<Session> {
     Ok(session)
 }
 
-/// What was built, and what was asked to be seen.
+/// Writes the programs that were built, and the traces that were asked for.
 fn write_beside(session: &Session, programs: &[Program], args: &RunArgs) -> anyhow::Result<()> {
     use std::io::Write;
     for Program { file, content, .. } in programs.iter().filter(|it| it.origin.is_some()) {
@@ -83,7 +71,7 @@ fn write_beside(session: &Session, programs: &[Program], args: &RunArgs) -> anyh
     Ok(())
 }
 
-/// The programs that the command line names; none if it names none.
+/// Returns the programs that the command line names; none if it names none.
 fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
     let flag = match (args.elf.is_empty(), args.rebuild) {
         (false, true) => bail!("--elf and --rebuild name different programs; give one of them"),
@@ -128,49 +116,6 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
     read.collect()
 }
 
-/// Runs a program once, so that what cannot run is one error and not as many failed trials.
-fn look(
-    level: String,
-    path: String,
-    content: Vec<u8>,
-    sha256: String,
-    instructions_max: u64,
-    origin: Option<String>,
-) -> anyhow::Result<Program> {
-    let mut go_on = || sys::interrupt::requested().is_none();
-    let seen = experiments::look(&content, instructions_max, &mut go_on);
-    let seen = seen.map_err(anyhow::Error::msg)?.ok_or_else(interrupted)?;
-    let (text, steps, ended) = (seen.text_bytes, seen.steps, &seen.ended);
-    let (bytes, digits) = (content.len(), &sha256[..SHOWN_DIGITS]);
-    let made = origin.as_ref().map(|origin| format!("{origin}; ")).unwrap_or_default();
-    let about = format!(
-        "{made}{text} bytes of instructions, {steps} steps, and then: {ended}; a file of {bytes} bytes, \
-         SHA-256 {digits}…"
-    );
-    if seen.limited {
-        ui::warn(&format!(
-            "{level} did not end within {instructions_max} instructions: all numbers are of those, and \
-             --instructions N changes how many they are"
-        ));
-    }
-    Ok(Program {
-        file: ProgramFile { level, path, sha256, about, instructions_max },
-        content,
-        origin,
-    })
-}
-
-/// Somebody asked to stop before there is a session.
-fn interrupted() -> anyhow::Error {
-    std::io::Error::other(crate::destination::Stopped).into()
-}
-
-/// A design that was made for program files, made anew: what a session of them goes on with.
-pub(crate) fn design_again(design: &Design) -> Option<Design> {
-    let own = design.id == TAKES && !design.programs.is_empty();
-    own.then(|| experiments::design_of_programs(&design.programs))
-}
-
 fn place(dir: &Path, kind: Beside, name: &str) -> anyhow::Result<PathBuf> {
     absolute(&dir.join(kind.folder()).join(name))
 }
@@ -180,7 +125,7 @@ fn absolute(path: &Path) -> anyhow::Result<PathBuf> {
     std::path::absolute(path).with_context(|| format!("--elf {:?} is no path", path.display()))
 }
 
-/// A path as text, as it stands in the manifest.
+/// Returns a path as text, as it stands in the manifest.
 fn text(path: &Path) -> anyhow::Result<String> {
     let Some(text) = path.to_str() else {
         bail!("--elf {}: its name is no text in UTF-8; rename it", path.display());

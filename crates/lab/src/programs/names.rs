@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// The most bytes of a name.
 const NAME_BYTES_MAX: usize = 60;
 
-/// A name for each file, all different: its own, with as many of the folders above it as it takes to
-/// tell it from the others.
+/// Returns a name for each file, all different: its own, with as many of the folders above it as it takes
+/// to tell it from the others.
 pub(super) fn of(paths: &[PathBuf]) -> Vec<String> {
     let most = paths.iter().map(|path| path.components().count()).max().unwrap_or(1);
     for depth in 1..=most {
@@ -36,7 +36,7 @@ fn all_differ(names: &[String]) -> bool {
     known.len() == names.len()
 }
 
-/// The last `depth` parts of a path in one word of letters, digits, `.`, `_`, `+` and `-`.
+/// Returns the last `depth` parts of a path in one word of letters, digits, `.`, `_`, `+` and `-`.
 fn with_folders(path: &Path, depth: usize) -> String {
     let parts: Vec<String> =
         path.components().map(|part| part.as_os_str().to_string_lossy().into_owned()).collect();

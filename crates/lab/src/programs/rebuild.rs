@@ -1,7 +1,7 @@
 //! The carried program, built anew by whatever RISC-V compiler is installed: one program for each
 //! level of optimisation, with and without compressed instructions.
 
-use super::{PROGRAMS_MAX, Program, interrupted, look};
+use super::program::{PROGRAMS_MAX, Program, interrupted, look};
 use crate::scratch::Scratch;
 use crate::ui;
 use anyhow::{Context, anyhow, bail};
@@ -63,10 +63,10 @@ const TIME_LIMIT: Duration = Duration::from_secs(30);
 /// The most bytes of what a compiler says, each way, that are kept.
 const SAID_BYTES_MAX: usize = 1 << 16;
 
-/// The most characters of it that are told.
+/// The most characters of it that are shown.
 const SAID_MAX: usize = 400;
 
-/// All programs of all compilers that are there.
+/// Returns all programs of all compilers that are there.
 pub(super) fn all(instructions_max: u64) -> anyhow::Result<Vec<Program>> {
     let there: Vec<(&Compiler, PathBuf)> = COMPILERS
         .iter()
@@ -98,7 +98,7 @@ pub(super) fn all(instructions_max: u64) -> anyhow::Result<Vec<Program>> {
     Ok(programs)
 }
 
-/// What one compiler makes of the program; said is what it makes at -O2, as the carried ones.
+/// Returns what one compiler makes of the program; said is what it makes at -O2, as the carried ones.
 fn of_compiler(
     compiler: &Compiler,
     path: &Path,
@@ -107,7 +107,7 @@ fn of_compiler(
 ) -> anyhow::Result<Vec<Program>> {
     let version = version(path)?;
     let mut programs = Vec::new();
-    let mut told = Vec::new();
+    let mut differences = Vec::new();
     for optimisation in OPTIMISATIONS {
         for march in MARCHES {
             if sys::interrupt::requested().is_some() {
@@ -118,7 +118,7 @@ fn of_compiler(
             let sha256 = kit::programs::sha256(&content);
             let origin = format!("built by {version}, {optimisation} -march={march}");
             if optimisation == CARRIED {
-                told.push(compared(&content, march)?);
+                differences.push(compared(&content, march)?);
             }
             // Where it lies is known when the session's folder is.
             let program =
@@ -129,12 +129,12 @@ fn of_compiler(
     ui::note(&format!(
         "{} ({version}) makes of the program at -O2: {}",
         compiler.name,
-        told.join("; ")
+        differences.join("; ")
     ));
     Ok(programs)
 }
 
-/// How a program compares with the carried ones, in words.
+/// Returns how a program compares with the carried ones, in words.
 fn compared(content: &[u8], march: &str) -> anyhow::Result<String> {
     let own = instructions(content)?;
     let carried = experiments::carried(march);
@@ -148,7 +148,7 @@ fn compared(content: &[u8], march: &str) -> anyhow::Result<String> {
     Ok(format!("{march} {} bytes, {said}", own.len()))
 }
 
-/// The bytes of a program's instructions.
+/// Returns the bytes of a program's instructions.
 fn instructions(elf: &[u8]) -> anyhow::Result<Vec<u8>> {
     let program = Machine::from_elf(elf)?;
     let range = program.text.clone();
@@ -159,7 +159,7 @@ fn instructions(elf: &[u8]) -> anyhow::Result<Vec<u8>> {
     Ok(holds.context("its instructions lie in no segment")?.to_vec())
 }
 
-/// The first line of what a compiler says of its version.
+/// Returns the first line of what a compiler says of its version.
 fn version(path: &Path) -> anyhow::Result<String> {
     let mut command = Command::new(path);
     command.arg("--version");

@@ -23,7 +23,7 @@ pub(super) fn write(session: &Session, file: &ProgramFile, content: &[u8]) -> an
     })
 }
 
-/// The trace: what the outer result says is of the program, what the inner one says of writing.
+/// Returns the trace: what the outer result says is of the program, what the inner one says of writing.
 fn text(
     out: &mut impl Write,
     file: &ProgramFile,

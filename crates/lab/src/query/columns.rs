@@ -112,7 +112,7 @@ const SETTINGS: [Column; 3] = [
     column("value", TEXT, "what it was"),
 ];
 
-/// What the tables are, in the order in which they are told.
+/// The tables, in the order in which they are listed.
 const TABLES: [(&str, &str); 3] = [
     ("trials", "one row per trial and response; a row without a value says why"),
     ("sessions", "one row per session"),
@@ -192,7 +192,7 @@ impl Small {
     }
 }
 
-/// A row of CSV; what is empty is null.
+/// Appends a row of CSV; what is empty is null.
 fn push_row(out: &mut String, cells: impl Iterator<Item = String>) {
     for (index, cell) in cells.enumerate() {
         if index > 0 {
@@ -208,9 +208,9 @@ fn push_row(out: &mut String, cells: impl Iterator<Item = String>) {
     out.push('\n');
 }
 
-/// The tables for people who write SQL. `factors` are those of the sessions, with the experiments that
-/// have them; none where no session was named.
-pub(super) fn told(factors: Option<&BTreeMap<String, Vec<String>>>) -> String {
+/// Returns the tables for people who write SQL. `factors` are those of the sessions, with the experiments
+/// that have them; none where no session was named.
+pub(super) fn listed(factors: Option<&BTreeMap<String, Vec<String>>>) -> String {
     let mut text = String::new();
     for (index, (table, what)) in TABLES.iter().enumerate() {
         let gap = if index == 0 { "" } else { "\n" };
@@ -244,7 +244,7 @@ fn lines(table: usize, factors: Option<&BTreeMap<String, Vec<String>>>) -> Vec<L
     }
 }
 
-/// A name as SQL takes it: in quotes if it needs them.
+/// Returns a name as SQL takes it: in quotes if it needs them.
 fn named(name: &str) -> String {
     let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if plain { name.into() } else { format!("\"{}\"", name.replace('"', "\"\"")) }

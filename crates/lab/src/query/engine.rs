@@ -2,10 +2,10 @@
 
 use super::sql;
 use crate::cli::query::AnswerFormat;
+use crate::destination::Stopped;
 use crate::scratch::Scratch;
 use crate::ui;
 use anyhow::{Context, bail};
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -49,7 +49,7 @@ pub(super) enum Answer {
 }
 
 impl Engine {
-    /// The program that was named, or `duckdb` on the PATH, or python3 with the package.
+    /// Returns the program that was named, or `duckdb` on the PATH, or python3 with the package.
     ///
     /// # Errors
     /// What was looked at, what is wrong with each, and how to get one.
@@ -116,7 +116,15 @@ impl Engine {
     }
 }
 
-/// Whether a program is a DuckDB of an age that can be asked, or what is wrong with it.
+/// Returns the error for a DuckDB that did not come to its end.
+pub(super) fn failed(failure: Failure) -> anyhow::Error {
+    match failure {
+        Failure::Stopped => io::Error::other(Stopped).into(),
+        other => anyhow::Error::from(other).context("cannot ask DuckDB"),
+    }
+}
+
+/// Reports whether a program is a DuckDB of an age that can be asked, or what is wrong with it.
 fn answers(program: &Path, python: bool) -> Result<Engine, String> {
     let mut command = Command::new(program);
     match python {
@@ -155,14 +163,14 @@ fn answers(program: &Path, python: bool) -> Result<Engine, String> {
     }
 }
 
-/// The first two numbers of `v1.5.6 (Variegata) 069cc9f9b5`, or of `2.0.0`.
+/// Returns the first two numbers of `v1.5.6 (Variegata) 069cc9f9b5`, or of `2.0.0`.
 fn version(said: &str) -> Option<(u32, u32)> {
     let word = said.split_whitespace().next()?;
     let mut numbers = word.strip_prefix('v').unwrap_or(word).split('.');
     Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
 }
 
-/// The program's own commands for a table.
+/// Returns the program's own commands for a table.
 fn shown(format: AnswerFormat) -> String {
     match (format, ui::letters()) {
         (AnswerFormat::Table, report::Letters::Unicode) => {
@@ -191,7 +199,8 @@ fn in_python(format: AnswerFormat) -> &'static str {
     }
 }
 
-/// What it complained about, without colours and without what it says of the file that it began with.
+/// Returns what it complained about, without colours and without what it says of the file that it began
+/// with.
 fn complaint(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let text = anstream::adapter::strip_str(&text).to_string();
@@ -200,7 +209,7 @@ fn complaint(bytes: &[u8]) -> String {
     lines.collect::<Vec<_>>().join("\n").trim().to_string()
 }
 
-/// A folder for DuckDB to spill into, and what else holds for every question.
+/// Returns a folder for DuckDB to spill into, and what else holds for every question.
 pub(super) fn settings(scratch: &Scratch) -> anyhow::Result<String> {
     let spill = sql::text(&scratch.path().join("spill")).context("TMPDIR or --keep")?;
     // Nothing is fetched unless it is asked for: DuckDB would install extensions by itself.
@@ -208,11 +217,6 @@ pub(super) fn settings(scratch: &Scratch) -> anyhow::Result<String> {
         "SET memory_limit = '2GiB';\nSET temp_directory = {spill};\n\
          SET autoinstall_known_extensions = false;\n"
     ))
-}
-
-/// Whether a name is that of standard input.
-pub(super) fn is_stdin(name: &OsStr) -> bool {
-    name == "-"
 }
 
 #[cfg(test)]
@@ -233,7 +237,7 @@ mod tests {
     fn a_complaint_has_no_colours_and_nothing_of_our_own() {
         let said = "\u{1b}[90m-- Loading resources from /tmp/x\n\u{1b}[00mParser Error: no\n\n\
                     LINE 1: selekt 1;\n        ^\nEncountered errors while executing init file \"x\". Exiting.\n";
-        let told = "Parser Error: no\n\nLINE 1: selekt 1;\n        ^";
-        assert_eq!(complaint(said.as_bytes()), told);
+        let expected = "Parser Error: no\n\nLINE 1: selekt 1;\n        ^";
+        assert_eq!(complaint(said.as_bytes()), expected);
     }
 }

@@ -9,17 +9,15 @@ mod sql;
 mod tables;
 
 use crate::cli::query::{AnswerFormat, QueryArgs};
-use crate::compare::sides;
-use crate::destination::{Destination, Stopped};
+use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::scratch::Scratch;
-use crate::ui;
+use crate::{input, sides, ui};
 use anyhow::{Context, bail};
 use engine::{Answer, Engine};
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use sys::program::Failure;
 
@@ -78,33 +76,21 @@ fn answer(
         // A reader that has had enough (`| head`) is no error.
         Err(Failure::Taker(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         Err(Failure::Taker(error)) => Err(error).context("cannot write to standard output"),
-        Err(failure) => Err(failed(failure)),
-    }
-}
-
-/// What became of a DuckDB that did not come to its end.
-fn failed(failure: Failure) -> anyhow::Error {
-    match failure {
-        Failure::Stopped => io::Error::other(Stopped).into(),
-        other => anyhow::Error::from(other).context("cannot ask DuckDB"),
+        Err(failure) => Err(engine::failed(failure)),
     }
 }
 
 /// Where a question stands.
 enum Question<'a> {
     Text(&'a str),
-    Stdin,
+    /// A file; `-` is standard input.
     File(&'a Path),
 }
 
-/// The folders, and the question.
+/// Returns the folders, and the question.
 fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], Question<'_>)> {
     if let Some(file) = &args.file {
-        let question = match engine::is_stdin(file.as_os_str()) {
-            true => Question::Stdin,
-            false => Question::File(file),
-        };
-        return Ok((&args.words, question));
+        return Ok((&args.words, Question::File(file)));
     }
     let Some((last, folders)) = args.words.split_last() else {
         bail!("name a session or a folder of sessions, and ask a question in SQL");
@@ -118,8 +104,8 @@ fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], Question<'_>)> {
     if folders.is_empty() {
         bail!("no session to ask: name a session or a folder of sessions before the question");
     }
-    if engine::is_stdin(last) {
-        return Ok((folders, Question::Stdin));
+    if input::is_stdin(Path::new(last)) {
+        return Ok((folders, Question::File(Path::new(last))));
     }
     let text = last.to_str().context("the question is not in UTF-8")?;
     Ok((folders, Question::Text(text)))
@@ -129,15 +115,7 @@ impl Question<'_> {
     fn read(&self) -> anyhow::Result<String> {
         let (from, text) = match self {
             Question::Text(text) => ("the question".to_string(), (*text).to_string()),
-            Question::Stdin => {
-                ("standard input".into(), bounded(io::stdin().lock(), "standard input")?)
-            }
-            Question::File(path) => {
-                let name = path.display().to_string();
-                let file = File::open(path).with_context(|| format!("cannot read {name}"))?;
-                let text = bounded(file, &name)?;
-                (name, text)
-            }
+            Question::File(path) => (input::name(path), input::text(path, QUESTION_BYTES_MAX)?),
         };
         if text.trim().is_empty() {
             bail!("{from} is empty: ask something in SQL, such as \"FROM sessions\"");
@@ -149,18 +127,7 @@ impl Question<'_> {
     }
 }
 
-fn bounded(from: impl Read, name: &str) -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    from.take(QUESTION_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .with_context(|| format!("cannot read {name}"))?;
-    if bytes.len() as u64 > QUESTION_BYTES_MAX {
-        bail!("{name} has more than {QUESTION_BYTES_MAX} bytes, which is the most of a question");
-    }
-    String::from_utf8(bytes).ok().with_context(|| format!("{name} is not in UTF-8"))
-}
-
-/// The sessions of all folders, each once.
+/// Returns the sessions of all folders, each once.
 fn sessions(folders: &[OsString]) -> anyhow::Result<Vec<PathBuf>> {
     let (mut found, mut seen) = (Vec::new(), HashSet::new());
     for folder in folders {
@@ -178,8 +145,8 @@ fn sessions(folders: &[OsString]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// A folder that is gone afterwards: where the tables are kept, if they are, so that a table gets its
-/// place there at once.
+/// Returns a folder that is gone afterwards: where the tables are kept, if they are, so that a table gets
+/// its place there at once.
 fn scratch(keep: Option<&Path>) -> anyhow::Result<Scratch> {
     let Some(keep) = keep else {
         return Scratch::create("query");
@@ -195,7 +162,7 @@ fn scratch(keep: Option<&Path>) -> anyhow::Result<Scratch> {
 /// Lists the tables.
 fn schema(words: &[OsString]) -> anyhow::Result<Exit> {
     if words.is_empty() {
-        ui::people(&columns::told(None))?;
+        ui::people(&columns::listed(None))?;
         return Ok(Exit::Done);
     }
     let mut factors: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -209,6 +176,6 @@ fn schema(words: &[OsString]) -> anyhow::Result<Exit> {
             }
         }
     }
-    ui::people(&columns::told(Some(&factors)))?;
+    ui::people(&columns::listed(Some(&factors)))?;
     Ok(Exit::Done)
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 pub(super) const CSV: &str = "header = true, delim = ',', quote = '\"', escape = '\"', nullstr = '', \
                               skip = 0, hive_partitioning = false";
 
-/// A path as a text of SQL.
+/// Returns a path as a text of SQL.
 ///
 /// # Errors
 /// If it is no text.
@@ -19,8 +19,8 @@ pub(super) fn text(path: &Path) -> anyhow::Result<String> {
     Ok(quoted(text))
 }
 
-/// A path, as a text of SQL, that names this file alone: `*`, `?` and `[` stand for other letters in
-/// what DuckDB reads.
+/// Returns a path, as a text of SQL, that names this file alone: `*`, `?` and `[` stand for other letters
+/// in what DuckDB reads.
 ///
 /// # Errors
 /// As [`text`].

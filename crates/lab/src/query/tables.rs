@@ -8,21 +8,19 @@ use super::columns::{FACTORS, Read, Small, TRIALS};
 use super::engine::{self, Answer, Engine};
 use super::sql;
 use crate::cli::query::AnswerFormat;
-use crate::compare::sides;
 use crate::destination::Stopped;
+use crate::progress::Count;
 use crate::scratch::Scratch;
 use crate::session::VERSION;
-use crate::ui;
+use crate::{sides, ui};
 use anyhow::{Context, bail};
 use export::{Choice, Rows, Session};
-use indicatif::{ProgressBar, ProgressStyle};
 use model::Manifest;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::{self, BufWriter};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Raised when the tables change, so that those that were kept are made anew.
 const TABLES_FORMAT: u32 = 1;
@@ -33,9 +31,6 @@ const WAITING_BYTES_MAX: u64 = 128 << 20;
 
 /// The most files of CSV that wait for it.
 const WAITING_MAX: usize = 64;
-
-/// How often a line says how far it is, where nobody watches a bar.
-const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// What a kept table's name ends in.
 const ENDING: &str = ".parquet";
@@ -64,13 +59,13 @@ pub(super) fn make(
         files: Vec::new(),
         waiting: Vec::new(),
     };
-    let mut far = Far::new(sessions.len());
+    let mut count = Count::new("sessions", sessions.len());
     for dir in sessions {
         if sys::interrupt::requested().is_some() {
             return Err(io::Error::other(Stopped).into());
         }
         making.session(dir)?;
-        far.one_more();
+        count.one_more();
     }
     making.turn_into_parquet()?;
     let files: Vec<String> =
@@ -135,7 +130,7 @@ impl Making<'_> {
         self.export(dir, &called, kept)
     }
 
-    /// A name of its own for each session: two machines may both have one called "base".
+    /// Returns a name of its own for each session: two machines may both have one called "base".
     fn called(&mut self, manifest: &Manifest) -> String {
         let name = &manifest.session;
         let mut called = name.clone();
@@ -198,7 +193,7 @@ impl Making<'_> {
                 said.extend_from_slice(it);
                 Ok(())
             });
-        let answer = answer.map_err(super::failed)?;
+        let answer = answer.map_err(engine::failed)?;
         if let Answer::Refused(why) = answer {
             bail!("DuckDB cannot make tables of the sessions: {why}");
         }
@@ -222,8 +217,8 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Where DuckDB puts a table: in the scratch, from where a kept one is given its place when it is
-    /// whole.
+    /// Returns where DuckDB puts a table: in the scratch, from where a kept one is given its place when it
+    /// is whole.
     fn made(&self, waiting: &Waiting) -> PathBuf {
         match waiting.to.file_name() {
             Some(name) => self.scratch.path().join(name),
@@ -241,7 +236,7 @@ impl Making<'_> {
             let other = entry.file_name();
             let other = other.to_str().filter(|it| is_kept(it) && *it != name);
             if other.is_some_and(|it| it[..DIGITS] == name[..DIGITS]) {
-                // It is unused; whoever cannot remove it loses room on the disk and nothing else.
+                // It is unused; if it cannot be removed, it only takes space on the disk.
                 let _ = std::fs::remove_file(entry.path());
             }
         }
@@ -252,14 +247,14 @@ fn length(path: &Path) -> u64 {
     std::fs::metadata(path).map_or(0, |file| file.len())
 }
 
-/// What gives the columns that are no texts their types.
+/// Returns what gives the columns that are no texts their types.
 fn types() -> String {
     let typed = TRIALS.iter().filter(|it| it.kind != "VARCHAR" && it.name != FACTORS);
     let casts = typed.map(|it| format!("CAST({} AS {}) AS {0}", it.name, it.kind));
     casts.collect::<Vec<_>>().join(", ")
 }
 
-/// What changes when a session does: the length and the last change of its two files.
+/// Returns what changes when a session does: the length and the last change of its two files.
 fn state(dir: &Path) -> anyhow::Result<String> {
     let files = [store::MANIFEST_FILE, store::TRIALS_FILE];
     let of = |name: &str| {
@@ -271,7 +266,8 @@ fn state(dir: &Path) -> anyhow::Result<String> {
     Ok(files.iter().map(|name| of(name)).collect::<anyhow::Result<Vec<_>>>()?.join(" "))
 }
 
-/// Where the table of a session in this state is kept: the name says which session, and which state.
+/// Returns where the table of a session in this state is kept: the name says which session, and which
+/// state.
 fn kept(keep: &Path, dir: &Path, state: &str, called: &str) -> anyhow::Result<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
     let dir = std::fs::canonicalize(dir)?;
@@ -284,52 +280,9 @@ fn kept(keep: &Path, dir: &Path, state: &str, called: &str) -> anyhow::Result<Pa
     Ok(keep.join(format!("{which}-{state}{ENDING}")))
 }
 
-/// Whether a file has a name that only a kept table has.
+/// Reports whether a file has a name that only a kept table has.
 fn is_kept(name: &str) -> bool {
     let hashes = name.strip_suffix(ENDING).and_then(|it| it.split_once('-'));
     let is_hash = |it: &str| it.len() == DIGITS && it.bytes().all(|b| b.is_ascii_hexdigit());
     hashes.is_some_and(|(which, state)| is_hash(which) && is_hash(state))
-}
-
-/// How far it is.
-struct Far {
-    bar: Option<ProgressBar>,
-    all: usize,
-    done: usize,
-    last: Instant,
-}
-
-impl Far {
-    fn new(all: usize) -> Self {
-        let bar = (ui::is_watched() && all > 1).then(|| {
-            let bar = ProgressBar::new(all as u64);
-            let style = ProgressStyle::with_template(
-                "{wide_bar:.cyan/dim} {pos}/{len} sessions, {eta} left",
-            )
-            .unwrap_or_else(|_| ProgressStyle::default_bar());
-            bar.set_style(style.progress_chars("━╸─"));
-            bar
-        });
-        Far { bar, all, done: 0, last: Instant::now() }
-    }
-
-    fn one_more(&mut self) {
-        self.done += 1;
-        match &self.bar {
-            Some(bar) => bar.inc(1),
-            None if self.last.elapsed() >= PLAIN_EVERY => {
-                ui::note(&format!("{} of {} sessions are tables", self.done, self.all));
-                self.last = Instant::now();
-            }
-            None => {}
-        }
-    }
-}
-
-impl Drop for Far {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
 }

@@ -26,7 +26,7 @@ pub(super) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<()> {
         );
         let own = order.iter().map(|treatment| Trial::of(design, subject, treatment));
         let own: Vec<Trial> = own.collect::<Result<_, _>>()?;
-        text.push_str(&told(plan, design, subject, &own));
+        text.push_str(&listed(plan, design, subject, &own));
         trials.extend(own.iter().map(Trial::as_json));
     }
     if as_json {
@@ -85,7 +85,7 @@ impl Trial {
         })
     }
 
-    /// What is the same for many trials, in lines.
+    /// Returns what is the same for many trials, in lines.
     fn around(&self, subject: &Subject) -> Vec<String> {
         let all = |what: &str, commands: &[Vec<String>]| {
             let each =
@@ -128,7 +128,7 @@ impl Trial {
     }
 }
 
-fn told(plan: &Plan, design: &Design, subject: &Subject, trials: &[Trial]) -> String {
+fn listed(plan: &Plan, design: &Design, subject: &Subject, trials: &[Trial]) -> String {
     let mut out = format!("{}  {}\n\n", report::harmless(&design.question), design.id);
     let wide = trials.iter().map(|trial| trial.name.chars().count()).max().unwrap_or_default();
     let digits = trials.len().to_string().len();
@@ -158,7 +158,7 @@ fn told(plan: &Plan, design: &Design, subject: &Subject, trials: &[Trial]) -> St
     out
 }
 
-/// How many blocks there will be.
+/// Returns how many blocks there will be.
 fn how_many(plan: &Plan, trials: usize) -> String {
     let options = &plan.options;
     let base = schedule::base_blocks(options);

@@ -1,6 +1,5 @@
 //! `scruple syscalls -- COMMAND`: how a command makes its threads and processes.
 
-mod tally;
 mod text;
 
 use crate::cli::SyscallsArgs;
@@ -9,10 +8,10 @@ use crate::exit::Exit;
 use crate::ui;
 use anyhow::Context;
 use std::io::Write;
+use subject::Tally;
 use sys::mailbox::{Mailbox, SIGCHLD, SIGHUP, SIGQUIT};
 use sys::signal::{SIGINT, SIGTERM};
 use sys::tracer::{Next, Tracer};
-use tally::Tally;
 
 pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
     let Some((program, arguments)) = args.command.split_first() else {
@@ -54,7 +53,7 @@ pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
     Ok(if tally.is_complete() { Exit::Done } else { Exit::Incomplete })
 }
 
-/// A file gets no colours.
+/// Returns a file gets no colours.
 fn plain(text: &str) -> String {
     anstream::adapter::strip_str(text.trim_end()).to_string()
 }

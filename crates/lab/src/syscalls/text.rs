@@ -1,8 +1,8 @@
 //! What a traced command did, for people.
 
-use super::tally::{Figures, Group, Kind, Made, Numbers, Tally};
 use anstyle::Style;
 use std::fmt::Write;
+use subject::{Figures, Group, Kind, Made, Numbers, Tally};
 use sys::tracer::End;
 
 const BOLD: Style = Style::new().bold();
@@ -35,7 +35,7 @@ pub(super) fn text(tally: &Tally, width: usize) -> String {
     for (kind, group) in &tally.groups {
         calls(&mut out, kind, group, width);
     }
-    for line in wrapped(
+    for line in report::wrapped(
         "Every system call stopped the command twice, which slows it much: the counts are right, \
          and no time is given.",
         width,
@@ -55,7 +55,7 @@ fn ending(tally: &Tally) -> String {
     }
 }
 
-/// How each thread and process was made; those that one program made alike are one entry.
+/// Writes how each thread and process was made; those that one program made alike are one entry.
 fn makings(out: &mut String, made: &[Made], width: usize) {
     if made.is_empty() {
         return;
@@ -75,13 +75,13 @@ fn makings(out: &mut String, made: &[Made], width: usize) {
             || "its arguments could not be read".to_string(),
             |cloned| cloned.to_string().replace('|', " | "),
         );
-        for line in wrapped(&asked, width.saturating_sub(4)) {
+        for line in report::wrapped(&asked, width.saturating_sub(4)) {
             let _ = writeln!(out, "    {line}");
         }
     }
 }
 
-/// `12, 13, 14`, or `12 … 99` for many.
+/// Writes `12, 13, 14`, or `12 … 99` for many.
 fn numbers(of: &Numbers) -> String {
     match of.first.as_slice() {
         [first, ..] if of.first.len() > NUMBERS_MAX => format!("{first} … {}", of.last),
@@ -126,25 +126,7 @@ fn counted(count: u64, one: &str, many: &str) -> String {
     if count == 1 { format!("1 {one}") } else { format!("{count} {many}") }
 }
 
-/// Lines of at most `width` columns, broken at spaces.
-fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let last = lines.len() - 1;
-        let line = &mut lines[last];
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.to_string());
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-    }
-    lines
-}
-
-/// A row of the table: what does not fit goes to lines of its own.
+/// Returns a row of the table: what does not fit goes to lines of its own.
 fn wrapped_columns(line: &str, width: usize) -> Vec<String> {
     if line.chars().count() <= width {
         return vec![line.to_string()];
@@ -152,7 +134,7 @@ fn wrapped_columns(line: &str, width: usize) -> Vec<String> {
     match line.rsplit_once("  ") {
         Some((before, errors)) if !before.trim().is_empty() => {
             let mut lines = vec![before.trim_end().to_string()];
-            lines.extend(wrapped(errors, width.saturating_sub(22)));
+            lines.extend(report::wrapped(errors, width.saturating_sub(22)));
             lines
         }
         _ => vec![line.to_string()],
@@ -162,7 +144,7 @@ fn wrapped_columns(line: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::syscalls::tally::How;
+    use subject::How;
     use sys::Pid;
     use sys::calls::Cloned;
 
@@ -208,9 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn long_rows_are_broken_and_words_are_kept() {
-        assert_eq!(wrapped("aa bb cc", 5), ["aa bb", "cc"]);
-        assert_eq!(wrapped("longer-than-that", 5), ["longer-than-that"]);
+    fn long_rows_are_broken() {
         let row = "          1        2  openat  ENOENT 1, EACCES 1";
         assert_eq!(wrapped_columns(row, 80), [row]);
         let broken = wrapped_columns(row, 40);

@@ -371,7 +371,7 @@ fn wrong_words_are_refused_in_one_line() {
         (&["/nowhere", "SELECT 1"], "cannot read /nowhere as a session"),
         (&[&session, "--file", "/nowhere"], "cannot read /nowhere"),
         (&[&session, "--file", "/dev/zero"], "/dev/zero has more than 1048576 bytes"),
-        (&[&session, "--file", &bytes], "bytes.sql is not in UTF-8"),
+        (&[&session, "--file", &bytes], "bytes.sql:1: not in UTF-8"),
         (&[&session, "--file", &empty], "empty.sql is empty"),
         (&[&session, "--file", &nul], "there is a NUL in it"),
         (&[&session, "-"], "standard input is empty"),

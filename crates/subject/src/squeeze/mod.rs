@@ -17,7 +17,8 @@ mod storage;
 mod timer;
 
 use corunner::{CoRunner, Done};
-use kit::{Stop, Trial, squeeze as responses};
+use kit::{Stop, Trial};
+use model::squeezed as responses;
 use model::{NOTHING, Resource, Squeeze, Subject};
 
 /// What is taken during a trial.

@@ -1,0 +1,198 @@
+//! What becomes of a condition.
+
+use super::condition::{Condition, Direction};
+use super::experiment::Compared;
+use super::gathered::Gathered;
+use super::heads::SideHeads;
+use super::reading::{Reading, Scale};
+use crate::stats::holm::holm;
+use model::{GateLook, GateOutcome, GateResult};
+
+/// Judges a gate; see [`GateResult`]. The error of a gate is shared over all that it looks at (Holm): in at
+/// most 5 % of cases it reports a regression where no number is beyond the edge.
+pub(crate) fn gate(
+    condition: &Condition,
+    sides: &[SideHeads],
+    gathered: &Gathered,
+    experiments: &[Compared],
+    invalid: &[bool],
+) -> GateResult {
+    let result = |outcome, reason: String, looked_at| GateResult {
+        condition: condition.text.clone(),
+        outcome,
+        reason,
+        looked_at,
+    };
+    let cannot_tell = |reason: String| result(GateOutcome::CannotTell, reason, Vec::new());
+    let Some(experiment) = experiments.iter().find(|it| it.id() == condition.experiment) else {
+        return cannot_tell(format!("{} is not among what is compared", condition.experiment));
+    };
+    if let Some(why) = experiment.refused() {
+        return cannot_tell(format!("{} is not compared: {why}", condition.experiment));
+    }
+    let design = sides.first().and_then(|side| side.design(&condition.experiment));
+    let Some(response) = design.and_then(|design| condition.response_of(design)) else {
+        return cannot_tell(format!("{} has no response", condition.experiment));
+    };
+    for (at, side) in sides.iter().enumerate() {
+        if !gathered.sides[at].measured.contains(&condition.experiment) {
+            return cannot_tell(format!("{} did not measure {}", side.name, condition.experiment));
+        }
+        if invalid[at] {
+            return cannot_tell(format!(
+                "what {} measured is another thing than what the base did: see the facts",
+                side.name
+            ));
+        }
+    }
+    let mut looks = looks(condition, experiment, response);
+    if looks.is_empty() {
+        return cannot_tell(format!("no treatment that it names has {response} on both sides"));
+    }
+    decide(condition, &mut looks);
+    looks.sort_by(|a, b| {
+        let beyond =
+            |it: &GateLook| it.ratio.map_or(f64::NEG_INFINITY, |r| badness(condition, r.point));
+        b.outcome.cmp(&a.outcome).then(beyond(b).total_cmp(&beyond(a)))
+    });
+    let outcome = looks.iter().map(|look| look.outcome).max().unwrap_or(GateOutcome::CannotTell);
+    // What nobody measured may hide anything.
+    let lost = experiment.lost(response).filter(|treatment| condition.looks_at(treatment)).count();
+    if outcome == GateOutcome::Fine && lost > 0 {
+        let s = if lost == 1 { " was" } else { "s were" };
+        let reason = format!(
+            "{lost} treatment{s} measured on the base but not on every side; levels in braces make \
+             it look at less"
+        );
+        return result(GateOutcome::CannotTell, reason, looks);
+    }
+    result(outcome, reason(condition, outcome, &looks, response), looks)
+}
+
+/// Returns how far on the bad side a ratio lies.
+fn badness(condition: &Condition, ratio: f64) -> f64 {
+    match condition.direction {
+        Direction::Above => ratio,
+        Direction::Below => -ratio,
+    }
+}
+
+fn looks(condition: &Condition, experiment: &Compared, response: &str) -> Vec<GateLook> {
+    let rows = experiment
+        .rows()
+        .filter(|(row, _)| row.response == response && condition.looks_at(&row.treatment));
+    let mut looks = Vec::new();
+    for (row, readings) in rows {
+        for (at, reading) in readings.iter().enumerate() {
+            let Some(reading) = reading else { continue };
+            let (outcome, p_value) = look(condition, reading);
+            looks.push(GateLook {
+                experiment: condition.experiment.clone(),
+                response: response.to_string(),
+                treatment: row.treatment.clone(),
+                side: at + 1,
+                ratio: reading.effect.ratio,
+                p_value,
+                outcome,
+            });
+        }
+    }
+    looks
+}
+
+/// Returns what one comparison says by itself, and its p-value against the edge. Beyond the edge it is
+/// only suspected: the p-values of all looks decide.
+fn look(condition: &Condition, reading: &Reading) -> (GateOutcome, Option<f64>) {
+    let Some(contrast) = &reading.contrast else {
+        return (GateOutcome::CannotTell, None);
+    };
+    let Some(ratio) = reading.effect.ratio else {
+        return (from_nothing(condition, reading), None);
+    };
+    if contrast.is_exact() {
+        let met = condition.is_met(ratio.point);
+        let outcome = if met { GateOutcome::Regression } else { GateOutcome::Fine };
+        return (outcome, Some(if met { 0.0 } else { 1.0 }));
+    }
+    let p_value = match (reading.scale, condition.is_met(ratio.point)) {
+        (_, false) => 1.0,
+        (Scale::Log, true) => contrast.p_value(condition.edge.ln()),
+        _ => contrast.p_value_of_multiple(condition.edge),
+    };
+    let ends_before = match condition.direction {
+        Direction::Above => ratio.high < condition.edge,
+        Direction::Below => ratio.low > condition.edge,
+    };
+    // A count that never varies and has not changed lies at an edge of 0 %, and not beyond it.
+    let is_unchanged = contrast.agrees() && !condition.is_met(ratio.point);
+    let is_fine = ends_before || is_unchanged;
+    let outcome = if is_fine { GateOutcome::Fine } else { GateOutcome::CannotTell };
+    (outcome, Some(p_value))
+}
+
+/// Returns a count that was 0 in all trials has grown beyond any edge if it is no longer.
+fn from_nothing(condition: &Condition, reading: &Reading) -> GateOutcome {
+    let Some(contrast) = reading.contrast.as_ref().filter(|it| it.agrees() && it.base() == 0.0)
+    else {
+        return GateOutcome::CannotTell;
+    };
+    let grown = contrast.point > 0.0;
+    match condition.direction {
+        Direction::Above if grown => GateOutcome::Regression,
+        Direction::Above => {
+            if condition.is_met(1.0) {
+                GateOutcome::CannotTell
+            } else {
+                GateOutcome::Fine
+            }
+        }
+        Direction::Below if grown || !condition.is_met(1.0) => GateOutcome::Fine,
+        Direction::Below => GateOutcome::CannotTell,
+    }
+}
+
+fn decide(condition: &Condition, looks: &mut [GateLook]) {
+    let p_values: Vec<f64> = looks.iter().filter_map(|look| look.p_value).collect();
+    let judged = looks.iter_mut().filter(|look| look.p_value.is_some());
+    for (look, stands) in judged.zip(holm(&p_values)) {
+        let met = look.ratio.is_some_and(|ratio| condition.is_met(ratio.point));
+        if stands && met {
+            look.outcome = GateOutcome::Regression;
+        }
+    }
+}
+
+fn reason(
+    condition: &Condition,
+    outcome: GateOutcome,
+    looks: &[GateLook],
+    response: &str,
+) -> String {
+    let count = |wanted| looks.iter().filter(|look| look.outcome == wanted).count();
+    let all = looks.len();
+    let compared = if all == 1 { "comparison" } else { "comparisons" };
+    match outcome {
+        GateOutcome::Regression => {
+            let (bad, many) =
+                (count(outcome), if all == 1 { "" } else { " after Holm's correction" });
+            format!("{bad} of {all} {compared} of {response} beyond the edge{many}")
+        }
+        GateOutcome::CannotTell => {
+            let missing = looks.iter().filter(|look| look.ratio.is_none()).count();
+            let open = count(outcome);
+            let none = if missing > 0 {
+                format!(", {missing} of them without a number")
+            } else {
+                String::new()
+            };
+            format!("{open} of {all} {compared} of {response} may lie beyond the edge or not{none}")
+        }
+        GateOutcome::Fine => {
+            let before = match condition.direction {
+                Direction::Above => "below",
+                Direction::Below => "above",
+            };
+            format!("{all} {compared} of {response}: every interval ends {before} the edge")
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! One call computes all of what `scruple compare` says.
+//!
+//! Sessions are compared **unpaired**: their trials have no block in common, so that what a machine
+//! did meanwhile is in the difference. What was formed within a session, block by block (a finding
+//! that is a ratio), has lost its own drift before it is compared; the plain rows of responses have
+//! not. With several sessions on every side the session is the unit, and Welch's t over the
+//! sessions' centres holds what changes from one to the next; with one session a side nothing can,
+//! and the comparison says so.
+//!
+//! No more than one session's trials need be held at a time. The manifests alone say what is asked
+//! of each session ([`Questions`]); its trials become a [`Digest`] of numbers, in which the trials
+//! of a session are one number with its interval, or one number alone where the session is the unit;
+//! and the digests of all sessions become the comparison ([`Answers`]).
+
+mod asked;
+mod column;
+mod condition;
+mod contrast;
+mod definitions;
+mod digest;
+mod experiment;
+mod facts;
+mod gate;
+mod gathered;
+mod heads;
+mod reading;
+
+#[cfg(test)]
+mod tests;
+
+pub use condition::{Condition, Direction};
+#[cfg(test)]
+pub(crate) use contrast::{Arm, Contrast};
+pub use digest::Digest;
+pub use heads::{Head, Heads, SideHeads};
+
+use crate::stats::holm::holm;
+use crate::stats::interval::LEVEL;
+use crate::stats::tail::binomial_at_least;
+use asked::Asked;
+use experiment::{Compared, compared};
+use gathered::Gathered;
+use model::{COMPARISON_FORMAT, Comparison, Manifest, Record, SessionEffect, Side};
+use reading::{Reading, of_columns};
+use std::sync::Arc;
+
+/// What is to be compared, all at once.
+#[derive(Clone, Copy, Debug)]
+pub struct CompareInput<'a> {
+    /// Version of the scruple that compares.
+    pub scruple: &'a str,
+    /// The base first; at least 2.
+    pub sides: &'a [CompareSide<'a>],
+    /// The only experiments to look at; empty means all.
+    pub only: &'a [String],
+    /// What is asked of the result.
+    pub conditions: &'a [Condition],
+}
+
+/// One side: one session, or several of the same setting.
+#[derive(Clone, Copy, Debug)]
+pub struct CompareSide<'a> {
+    /// What it is called.
+    pub name: &'a str,
+    /// Its sessions, at least one.
+    pub sessions: &'a [CompareSession<'a>],
+}
+
+/// A stored session.
+#[derive(Clone, Copy, Debug)]
+pub struct CompareSession<'a> {
+    /// What was measured where.
+    pub manifest: &'a Manifest,
+    /// Its trials, in any order.
+    pub records: &'a [Record],
+    /// Whether every planned trial has a record.
+    pub complete: bool,
+}
+
+/// Returns all that some sessions say of each other, whose trials are all at hand: [`Questions`] and
+/// [`Answers`] for those that are not.
+pub fn compare(input: &CompareInput<'_>) -> Comparison {
+    let mut heads = Heads::default();
+    let side = |side: &CompareSide<'_>| SideHeads {
+        name: side.name.to_string(),
+        heads: side.sessions.iter().map(|it| heads.head(it.manifest.clone())).collect(),
+    };
+    let questions = Arc::new(Questions::new(input.sides.iter().map(side).collect(), input.only));
+    let mut answers = Answers::new(&questions);
+    for (side, session) in questions.order() {
+        let CompareSession { records, complete, .. } = input.sides[side].sessions[session];
+        answers.add(side, questions.digest((side, session), records, complete));
+    }
+    answers.end(input.scruple, input.conditions)
+}
+
+/// What is asked of some sessions, which their manifests alone say.
+#[derive(Debug)]
+pub struct Questions {
+    sides: Vec<SideHeads>,
+    asked: Asked,
+}
+
+impl Questions {
+    /// Returns of at least 2 sides, the base first; `only` are the experiments to look at, all if it is
+    /// empty.
+    pub fn new(sides: Vec<SideHeads>, only: &[String]) -> Self {
+        let asked = Asked::of(&sides, only);
+        Questions { sides, asked }
+    }
+
+    /// Returns the sides, as they were given.
+    pub fn sides(&self) -> &[SideHeads] {
+        &self.sides
+    }
+
+    /// Returns all sessions in the order in which they are best read, each as the place of its side and
+    /// its place there: first two of every side, which settle for most numbers that the session is the
+    /// unit, so that one number of each session is enough from then on.
+    pub fn order(&self) -> Vec<(usize, usize)> {
+        let all = || self.sides.iter().enumerate();
+        let of = |part: fn(usize) -> std::ops::Range<usize>| {
+            all().flat_map(move |(side, it)| part(it.heads.len()).map(move |at| (side, at)))
+        };
+        of(|sessions| 0..sessions.min(2)).chain(of(|sessions| sessions.min(2)..sessions)).collect()
+    }
+
+    /// Returns what a comparison keeps of a session: `at` is one of [`Questions::order`], `records` are
+    /// its trials in any order, and `complete` is whether every planned one has a record.
+    pub fn digest(&self, at: (usize, usize), records: &[Record], complete: bool) -> Digest {
+        digest::digest(&self.asked, &self.sides[at.0].heads[at.1], records, complete)
+    }
+}
+
+/// What the sessions answer.
+#[derive(Debug)]
+pub struct Answers {
+    questions: Arc<Questions>,
+    gathered: Gathered,
+}
+
+impl Answers {
+    /// Begins with none.
+    pub fn new(questions: &Arc<Questions>) -> Self {
+        let gathered = Gathered::new(&questions.asked, questions.sides.len());
+        Answers { questions: Arc::clone(questions), gathered }
+    }
+
+    /// Returns what was asked.
+    pub fn questions(&self) -> &Questions {
+        &self.questions
+    }
+
+    /// Adds the next session of a side, in the order of its sessions.
+    pub fn add(&mut self, side: usize, digest: Digest) {
+        let Questions { sides, asked } = &*self.questions;
+        self.gathered.add(asked, sides, side, digest);
+    }
+
+    /// Returns all that the sessions say of each other, in the words of the scruple that compares.
+    ///
+    /// `differs` shares its error (Holm) within a family: the findings are one, what the experiments
+    /// ask and were declared to before anybody measured; the rows of responses are another, all that
+    /// there was to look at beside; the same computation is the third. Each errs in at most 5 % of
+    /// comparisons. Were they one, the few that are asked would pay for the hundreds that are not: of
+    /// 470 numbers some 40 are findings. Gates share their error over what each of them looks at.
+    pub fn end(self, scruple: &str, conditions: &[Condition]) -> Comparison {
+        let (Questions { sides, asked }, gathered) = (&*self.questions, &self.gathered);
+        let own = asked.experiments.iter().zip(&gathered.experiments);
+        let mut experiments: Vec<Compared> =
+            own.map(|(asked, own)| compared(sides, asked, gathered, own)).collect();
+        let mut controls = controls(asked, gathered);
+        decide(experiments.iter_mut().flat_map(Compared::findings_mut));
+        decide(experiments.iter_mut().flat_map(Compared::rows_mut));
+        decide(controls.iter_mut().flatten());
+        let heads: Vec<&[Head]> = sides.iter().map(|side| side.heads.as_slice()).collect();
+        let facts = facts::facts(&heads);
+        let gates = conditions
+            .iter()
+            .map(|one| gate::gate(one, sides, gathered, &experiments, &facts.invalid))
+            .collect();
+        let controls: Vec<Option<SessionEffect>> =
+            controls.into_iter().map(|reading| reading.map(|it| it.effect)).collect();
+        let mut comparison = Comparison {
+            format: COMPARISON_FORMAT,
+            scruple: scruple.to_string(),
+            sides: sides
+                .iter()
+                .zip(&gathered.sides)
+                .map(|(side, own)| described(side, own))
+                .collect(),
+            facts: facts.rows,
+            alike: facts::alike(&heads),
+            warnings: Vec::new(),
+            controls,
+            experiments: experiments.into_iter().map(|one| one.described()).collect(),
+            gates,
+        };
+        comparison.warnings = facts::warnings(sides, gathered, &comparison);
+        comparison
+    }
+}
+
+/// Marks which readings of a family stand as differences, and how large one must be to stand. What has no
+/// noise shares no error.
+fn decide<'a>(readings: impl Iterator<Item = &'a mut Reading>) {
+    let mut readings: Vec<&mut Reading> = readings.collect();
+    let p_values: Vec<f64> = readings
+        .iter()
+        .filter(|reading| reading.has_noise())
+        .filter_map(|reading| reading.effect.p_value)
+        .collect();
+    let mut stands = holm(&p_values).into_iter();
+    for reading in &mut readings {
+        if reading.has_noise() {
+            let stands = reading.effect.p_value.is_some() && stands.next() == Some(true);
+            reading.effect.differs = stands;
+            reading.effect.floor_of_verdict = reading.floor(p_values.len());
+        } else {
+            reading.effect.differs = reading.effect.p_value == Some(0.0);
+        }
+    }
+}
+
+fn described(side: &SideHeads, own: &gathered::Side) -> Side {
+    let first = side.heads.iter().min_by_key(|head| head.manifest.started_unix_ms);
+    Side {
+        name: side.name.clone(),
+        sessions: side.heads.iter().map(|it| it.manifest.session.clone()).collect(),
+        host: first.map_or(String::new(), |it| it.manifest.environment.host.clone()),
+        started_unix_ms: first.map_or(0, |it| it.manifest.started_unix_ms),
+        trials: own.trials,
+        trusted: trusted(side.heads.len(), own),
+    }
+}
+
+/// Reports whether a side of this number of sessions is to be trusted; `None` where none of them tells
+/// identical treatments apart and some were not looked at. Each session does so by chance once in twenty, so
+/// that of many some will: a side is distrusted where more do than chance explains (exact binomial test,
+/// one-sided).
+fn trusted(sessions: usize, own: &gathered::Side) -> Option<bool> {
+    let looked_at = sessions.saturating_sub(own.unknown);
+    let by_chance = binomial_at_least(own.distrusted as f64, looked_at as f64, 1.0 - LEVEL);
+    match (own.distrusted, own.unknown) {
+        // Of one session it is 1 in 20 to the last digit, or nearly.
+        (1.., _) if by_chance < 1.0 - LEVEL + 1e-9 => Some(false),
+        (_, 0) => Some(true),
+        _ => None,
+    }
+}
+
+/// Returns the same computation on each side but the base against the base.
+fn controls(asked: &Asked, gathered: &Gathered) -> Vec<Option<Reading>> {
+    let others = 1..gathered.sides.len();
+    let Some(control) = &asked.control else {
+        return others.map(|_| None).collect();
+    };
+    let one = |side: usize| {
+        let (own, base) = (&gathered.control[side], &gathered.control[0]);
+        if !control.comparable[side] || own.is_empty() || base.is_empty() {
+            return None;
+        }
+        let mut reading = of_columns(own, base, &control.response);
+        let at = control.design.complete(&control.control.a);
+        reading.add_remark(&format!("{} at {at}", control.response.label));
+        Some(reading)
+    };
+    others.map(one).collect()
+}

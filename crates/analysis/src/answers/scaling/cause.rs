@@ -1,0 +1,408 @@
+//! Why a program does not scale further: what the account of its workers' time speaks for.
+//!
+//! Within the CPUs (at the largest n that is no more than there are) the largest part of what was
+//! lost decides which rule is asked; beyond them there is one question more ([`super::beyond`]).
+
+use super::account::share;
+use super::beyond;
+use super::case::{At, Case, NOTABLE, lost};
+use super::evidence::{self, Signs};
+use super::level::{chosen, ratio};
+use super::trials::ScaleTrial;
+use super::words::{figure, percent, percent_of, time, with_interval};
+use model::{Bottleneck, Estimate, Grade, ScaleCause, ScaleLoss};
+
+/// A wait that takes this long at a time is no lock's: it is a hundred times what it costs to put a
+/// thread to sleep and to wake it, so that a wait this long is a phase of work.
+const LOCK_NS_MAX: f64 = 1e6;
+
+/// What explains more than half of something is named for it.
+const MOST: f64 = 0.5;
+
+/// Returns the causes, the first being that of the loss within the CPUs.
+pub(super) fn causes(case: &Case<'_>) -> Vec<ScaleCause> {
+    let measured = case.described.iter().any(|level| level.account.is_some());
+    let (Some(one), true) = (case.one(), measured) else { return vec![by_law(case)] };
+    let within = case.within().map(|at| within(case, one, at));
+    let found = within.filter(|cause| cause.cause != Bottleneck::Nothing);
+    let beyond = beyond::beyond(case, one, found.as_ref());
+    let mut causes: Vec<ScaleCause> = found.into_iter().chain(beyond).collect();
+    if causes.is_empty() {
+        causes.push(nothing(case));
+    }
+    causes
+}
+
+fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
+    let Some(lost) = lost(at.described) else { return nothing(case) };
+    if lost.point < NOTABLE || lost.low <= 0.0 {
+        return nothing(case);
+    }
+    let (Some(account), Some(alone)) = (&at.described.account, &one.described.account) else {
+        return unknown(at, lost, Vec::new());
+    };
+    let beyond_one = |into: ScaleLoss| share(account, into) - share(alone, into);
+    let idle = beyond_one(ScaleLoss::Blocked) + beyond_one(ScaleLoss::Absent);
+    let parts = [
+        (ScaleLoss::MoreCpu, share(account, ScaleLoss::MoreCpu)),
+        // A quota holds one worker back, too: then nothing of it is new.
+        (ScaleLoss::Throttled, share(account, ScaleLoss::Throttled)),
+        (ScaleLoss::Waiting, beyond_one(ScaleLoss::Waiting)),
+        (ScaleLoss::Blocked, idle),
+        (ScaleLoss::OffCpu, beyond_one(ScaleLoss::OffCpu)),
+        // One worker's time that was counted twice explains nothing of what n lack.
+        (ScaleLoss::Rest, share(account, ScaleLoss::Rest) - share(alone, ScaleLoss::Rest).max(0.0)),
+    ];
+    let signs = Signs::of(one.level, at.level, case.cpus);
+    let mut evidence = vec![format!(
+        "{} of the time of {} workers is lost: the speedup is {}",
+        percent_of(&lost),
+        figure(at.described.n),
+        at.described.speedup.as_ref().map(with_interval).unwrap_or_default(),
+    )];
+    let Some((into, found)) = decide(case, one, at, &signs, parts, &mut evidence) else {
+        return unknown(at, lost, evidence);
+    };
+    evidence.extend(found.evidence);
+    let unsplit = into == ScaleLoss::OffCpu;
+    ScaleCause {
+        cause: found.cause,
+        at: at.described.n,
+        lost: Some(lost),
+        grade: if unsplit { Grade::Timing } else { Grade::Software },
+        sentence: found.sentence,
+        evidence,
+        remedy: found.remedy,
+    }
+}
+
+/// Returns the rule of the largest part. What neighbours took says nothing of the program: where it lost
+/// something else as well, that is its cause.
+fn decide(
+    case: &Case<'_>,
+    one: At<'_>,
+    at: At<'_>,
+    signs: &Signs,
+    mut parts: [(ScaleLoss, f64); 6],
+    evidence: &mut Vec<String>,
+) -> Option<(ScaleLoss, Finding)> {
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let mut of_others = None;
+    for (into, share) in parts {
+        if of_others.is_some() && share < NOTABLE {
+            break;
+        }
+        evidence.push(format!("{} of it: {}", percent(share), super::words::loss(into)));
+        let account = at.described.account.as_ref()?;
+        let found = match into {
+            ScaleLoss::Throttled => quota(signs),
+            _ if signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX) => sleeping(signs),
+            ScaleLoss::Waiting => waiting(signs, at.described.n),
+            ScaleLoss::OffCpu if signs.is_crowded() => crowded(signs, at.described.n, share),
+            ScaleLoss::MoreCpu => more_cpu(case, one, at, signs),
+            ScaleLoss::Blocked | ScaleLoss::OffCpu => idle_workers(account, signs, into),
+            _ => return of_others,
+        };
+        if !matches!(into, ScaleLoss::Waiting | ScaleLoss::OffCpu)
+            || found.cause != Bottleneck::Neighbour
+        {
+            return Some((into, found));
+        }
+        evidence.extend(found.evidence.iter().cloned());
+        of_others = Some((into, Finding { evidence: Vec::new(), ..found }));
+    }
+    of_others
+}
+
+/// Returns every so little that is lost, a worker went to sleep: whether the time is that of sleeping, of
+/// waiting for a CPU after it was woken, or of the kernel's work for both.
+fn sleeping(signs: &Signs) -> Finding {
+    let evidence = vec![format!(
+        "workers go to sleep {} times more than one does, once for each {} that is lost",
+        figure(signs.more_switches.unwrap_or_default()),
+        time(signs.lost_each_ns.unwrap_or_default())
+    )];
+    Finding {
+        cause: Bottleneck::Mutex,
+        sentence: "Workers wait for one another's lock, asleep: many short waits".into(),
+        evidence,
+        remedy: "Hold the lock for less of the work, or give each worker a part of what it \
+                 protects; more workers only queue for it."
+            .into(),
+    }
+}
+
+/// A cause on its way.
+pub(super) struct Finding {
+    pub(super) cause: Bottleneck,
+    pub(super) sentence: String,
+    pub(super) evidence: Vec<String>,
+    pub(super) remedy: String,
+}
+
+fn quota(signs: &Signs) -> Finding {
+    Finding {
+        cause: Bottleneck::Quota,
+        sentence: "A CPU quota holds the workers back: they are ready to run, and the kernel lets \
+                   none of them until its next period"
+            .into(),
+        evidence: vec![format!(
+            "the quota held it back for {} of the elapsed time, summed over CPUs",
+            percent(signs.throttled.unwrap_or_default())
+        )],
+        remedy:
+            "A larger quota (cpu.max of its cgroup, a container's CPU limit) is the only thing \
+                 that takes it further; until then, as many workers as the quota has CPUs."
+                .into(),
+    }
+}
+
+fn waiting(signs: &Signs, n: f64) -> Finding {
+    let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
+    let described = format!(
+        "others used {} of the CPUs meanwhile, and {} of the elapsed time a worker waited",
+        percent(others),
+        percent(signs.waiting.unwrap_or_default())
+    );
+    others_or_crowd(signs, n, others >= MOST * signs.waiting.unwrap_or(f64::INFINITY), described)
+}
+
+/// Finds as [`waiting`], of a program that was too short-lived to be looked at: it lost `share` of its
+/// workers' time, and its threads lost their CPUs to others that were ready.
+fn crowded(signs: &Signs, n: f64, share: f64) -> Finding {
+    let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
+    let described = format!(
+        "a thread loses its CPU to another that is ready {} times per second more than with one \
+         worker; others used {} of the CPUs meanwhile",
+        figure(signs.preempted_per_s.unwrap_or_default()),
+        percent(others)
+    );
+    others_or_crowd(signs, n, others >= MOST * share, described)
+}
+
+fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, described: String) -> Finding {
+    let kept = signs.kept_to(n);
+    if kept.is_none() && of_others {
+        return Finding {
+            cause: Bottleneck::Neighbour,
+            sentence: "Others have the CPUs that the workers wait for: this says more about the \
+                       machine than about the program"
+                .into(),
+            evidence: vec![described],
+            remedy: "Measure again when the machine is left alone.".into(),
+        };
+    }
+    let whole = kept.map(|kept| {
+        let (kept, n) = (figure(kept), figure(n));
+        format!("{n} workers use {kept} CPU in all, to the percent: they are kept to so many")
+    });
+    Finding {
+        cause: Bottleneck::Oversubscribed,
+        sentence: "More threads are ready to run than the program has CPUs, though there is a CPU \
+                   for each worker"
+            .into(),
+        evidence: [described].into_iter().chain(whole).collect(),
+        remedy: "See whether the program pins its threads to the same CPU, or starts more threads \
+                 than it is told to (a library with a pool of its own, once in each worker)."
+            .into(),
+    }
+}
+
+fn idle_workers(account: &model::ScaleAccount, signs: &Signs, into: ScaleLoss) -> Finding {
+    let mut evidence = Vec::new();
+    if let Some(ns) = signs.blocked_each_ns {
+        let switches = figure(signs.more_switches.unwrap_or_default());
+        evidence.push(format!(
+            "each time a worker blocks, it is for {} ({switches} switches more than with one worker)",
+            time(ns)
+        ));
+    }
+    let absent = share(account, ScaleLoss::Absent) > share(account, ScaleLoss::Blocked);
+    if absent {
+        evidence.push("most of it, there were fewer workers than n".into());
+    }
+    if into == ScaleLoss::OffCpu {
+        evidence.push(
+            "its processes are too short-lived to be looked at: blocked, absent and waiting for a \
+             CPU are one part"
+                .into(),
+        );
+    }
+    Finding {
+        cause: Bottleneck::Serial,
+        sentence:
+            "For part of the time fewer workers have work: one does alone what the others wait \
+                   for (reading, merging, writing), shares are unequal, or a lock is held for long"
+                .into(),
+        evidence,
+        remedy:
+            "Shorten what one does alone, or deal out smaller pieces; more workers shorten only \
+                 the rest."
+                .into(),
+    }
+}
+
+fn more_cpu(case: &Case<'_>, one: At<'_>, at: At<'_>, signs: &Signs) -> Finding {
+    let growth = signs.cpu_growth.unwrap_or_default();
+    let mut evidence = vec![format!(
+        "CPU time per operation is {} more with {} workers than with one, {} of that in the kernel",
+        percent(growth),
+        figure(at.described.n),
+        percent(signs.system_share.unwrap_or_default())
+    )];
+    if signs.steal.unwrap_or_default() * at.described.n >= MOST * growth {
+        evidence.push("the hypervisor gave as much CPU time to others".into());
+        return Finding {
+            cause: Bottleneck::Neighbour,
+            sentence: "Another machine of the same host takes CPU time away".into(),
+            evidence,
+            remedy: "Measure again on a machine of its own, or at another hour.".into(),
+        };
+    }
+    if signs.system_share.is_some_and(|share| share >= MOST) {
+        return Finding {
+            cause: Bottleneck::Kernel,
+            sentence:
+                "The kernel does more for each operation, the more workers there are: a lock \
+                       of the kernel's, page faults of one address space, wake-ups"
+                    .into(),
+            evidence,
+            remedy: "See which calls grow (scruple syscalls, perf); processes in the place of \
+                     threads do not share an address space's locks."
+                .into(),
+        };
+    }
+    let (cause, described) = by_copies(case, one, at, growth)
+        .or_else(|| evidence::by_crowd(case, one, growth))
+        .unwrap_or_else(|| {
+            let described = "without --copies it is not known which: they measure separate copies of one \
+                        worker each at the same time";
+            (Bottleneck::SpinningOrHardware, described.to_string())
+        });
+    evidence.push(described);
+    let (sentence, remedy) = words_of_cpu(cause);
+    Finding { cause, sentence: sentence.into(), evidence, remedy: remedy.into() }
+}
+
+/// Returns what the copies say: separate copies share the hardware and nothing of the program: what they also
+/// lose is the hardware's.
+fn by_copies(
+    case: &Case<'_>,
+    one: At<'_>,
+    at: At<'_>,
+    growth: f64,
+) -> Option<(Bottleneck, String)> {
+    let of = |trials: &[&ScaleTrial]| -> Vec<f64> {
+        trials.iter().filter_map(|trial| trial.cpu_each_ns()).collect()
+    };
+    let apart = ratio(&of(&case.copies), &of(&one.level.trials))?.point - 1.0;
+    let count = case.copies.first()?.copies;
+    let described = format!(
+        "{count} separate copies of one worker each need {} more CPU time each than one alone; {} \
+         workers of one program need {} more",
+        percent(apart),
+        figure(at.described.n),
+        percent(growth)
+    );
+    let cause = if apart >= MOST * growth { Bottleneck::Hardware } else { Bottleneck::Spinning };
+    Some((cause, described))
+}
+
+fn words_of_cpu(cause: Bottleneck) -> (&'static str, &'static str) {
+    match cause {
+        Bottleneck::Hardware => (
+            "The workers share hardware that is used up: memory bandwidth, a cache, or the two \
+             threads of one core",
+            "Touch less memory for each operation, or keep to what fits into a core's own cache; \
+             more workers on the same memory only wait for it, unseen, while they count as running.",
+        ),
+        Bottleneck::Spinning => (
+            "The workers burn CPU time on one another: a lock that spins, or data that several \
+             write (also those that only share a cache line)",
+            "Give each worker its own copy of what they share, hold the lock for less, or let it \
+             sleep; watch for counters beside one another in memory.",
+        ),
+        _ => (
+            "Each operation takes more CPU time, in the program itself: workers spin for one \
+             another, or share hardware that is used up (memory bandwidth, a cache, a core)",
+            "Measure with --copies, or ask scruple why, to know which of the two it is.",
+        ),
+    }
+}
+
+fn unknown(at: At<'_>, lost: Estimate, evidence: Vec<String>) -> ScaleCause {
+    ScaleCause {
+        cause: Bottleneck::Unknown,
+        at: at.described.n,
+        lost: Some(lost),
+        grade: Grade::Timing,
+        sentence: "What was measured does not tell where the time goes".into(),
+        evidence,
+        remedy: "Longer trials are seen in more detail; --work says what an operation is.".into(),
+    }
+}
+
+fn nothing(case: &Case<'_>) -> ScaleCause {
+    let last = case.levels.last().map_or(1.0, |level| level.n);
+    ScaleCause {
+        cause: Bottleneck::Nothing,
+        at: last,
+        lost: case.described.last().and_then(lost),
+        grade: Grade::Software,
+        sentence: format!("Nothing stops it up to n = {}, as far as it was measured", figure(last)),
+        evidence: Vec::new(),
+        remedy: "Measure more workers (--levels) to see where it ends.".into(),
+    }
+}
+
+/// Returns what the chosen law says where nothing but throughput is known: a shape, which several causes
+/// have.
+fn by_law(case: &Case<'_>) -> ScaleCause {
+    let last = case.levels.last().map_or(1.0, |level| level.n);
+    let fit = chosen(case.curve);
+    let value = |symbol: &str| {
+        let mut all = fit.iter().flat_map(|fit| &fit.coefficients);
+        all.find(|one| one.symbol == symbol)
+    };
+    let law = fit.map(|fit| fit.law.as_str()).unwrap_or_default();
+    let above = |symbol: &str| value(symbol).filter(|one| one.low > 0.0);
+    let (cause, sentence) = match law {
+        "linear" => (
+            Bottleneck::Nothing,
+            format!("Nothing stops it up to n = {}, as far as it was measured", figure(last)),
+        ),
+        "kink" | "kink with contention" => (
+            Bottleneck::Unknown,
+            "Throughput is flat from some n on: as many are served at a time, by CPUs, a quota or \
+             slots"
+                .to_string(),
+        ),
+        _ if above("β").is_some() => (
+            Bottleneck::Unknown,
+            "Each pair of workers costs something: they wait for one another's data".to_string(),
+        ),
+        _ if above("α").is_some() || above("s").is_some() => (
+            Bottleneck::Unknown,
+            "One part is done by one worker at a time: a serial part, or a lock".to_string(),
+        ),
+        _ => (Bottleneck::Unknown, "These points do not tell what stops it".to_string()),
+    };
+    let evidence = match fit {
+        Some(_) => vec![format!("the law: {}", case.curve.reason)],
+        None => vec![case.curve.reason.clone()],
+    };
+    let (at, grade) = (last, Grade::Timing);
+    let remedy =
+        "Throughput alone knows shapes, not causes: scruple scale -- COMMAND {n} measures \
+                  where the workers' time goes."
+            .into();
+    ScaleCause {
+        cause,
+        at,
+        lost: case.described.last().and_then(lost),
+        grade,
+        sentence,
+        evidence,
+        remedy,
+    }
+}

@@ -1,0 +1,90 @@
+//! The trials of each number of workers, and how two of them compare.
+
+use super::trials::ScaleTrial;
+use crate::stats::estimate::mean_estimate;
+use crate::stats::order;
+use laws::fit::Law;
+use laws::tail::student_quantile;
+use model::{Estimate, ScaleCurve};
+
+/// One number of workers with its trials.
+#[derive(Clone, Debug)]
+pub(crate) struct Level<'a> {
+    pub(crate) n: f64,
+    pub(crate) trials: Vec<&'a ScaleTrial>,
+}
+
+impl Level<'_> {
+    /// Returns a number of each trial that knows it.
+    pub(super) fn values(&self, of: impl Fn(&ScaleTrial) -> Option<f64>) -> Vec<f64> {
+        self.trials.iter().filter_map(|trial| of(trial)).collect()
+    }
+
+    /// Returns the mean over the trials that know it.
+    pub(super) fn mean(&self, of: impl Fn(&ScaleTrial) -> Option<f64>) -> Option<f64> {
+        order::mean(&self.values(of))
+    }
+}
+
+/// Returns the laws to try: Gustafson's law is for work that grows with the workers, and is the same curve as
+/// Amdahl's nowhere else.
+pub(super) fn laws_for(grows: bool) -> Vec<Law> {
+    let all = Law::ALL.into_iter();
+    all.filter(|law| grows || *law != Law::Gustafson).collect()
+}
+
+/// Returns the levels of n, rising; copies stand beside them.
+pub(super) fn levels(trials: &[ScaleTrial]) -> Vec<Level<'_>> {
+    let mut order: Vec<&ScaleTrial> = trials.iter().filter(|trial| trial.copies == 1).collect();
+    order.sort_by(|a, b| a.n.total_cmp(&b.n));
+    let mut levels: Vec<Level<'_>> = Vec::new();
+    for trial in order {
+        match levels.last_mut() {
+            Some(level) if level.n == trial.n => level.trials.push(trial),
+            _ => levels.push(Level { n: trial.n, trials: vec![trial] }),
+        }
+    }
+    levels
+}
+
+/// Returns the mean with its interval; of a single trial, the number alone, which has none.
+pub(crate) fn centre(values: &[f64]) -> Option<Estimate> {
+    let single = || {
+        let &[point] = values else { return None };
+        let (low, high) = (point, point);
+        Some(Estimate { point, low, high, standard_error: None, level: 0.95, samples: 1 })
+    };
+    mean_estimate(values).or_else(single)
+}
+
+/// Returns the ratio of two means of separate trials, with the interval of Student's t on the logarithm
+/// and Welch's degrees of freedom (B. L. Welch, Biometrika 34, 1947). The relative errors of the two means
+/// add in squares.
+pub(crate) fn ratio(above: &[f64], below: &[f64]) -> Option<Estimate> {
+    let (a, b) = (order::mean(above)?, order::mean(below)?);
+    let point = a / b;
+    let samples = above.len().min(below.len()) as u32;
+    if !point.is_finite() || point <= 0.0 {
+        return None;
+    }
+    let of = |values: &[f64], mean: f64| {
+        let count = values.len() as f64;
+        Some((order::variance(values)? / (mean * mean) / count, count - 1.0))
+    };
+    let (Some((va, fa)), Some((vb, fb))) = (of(above, a), of(below, b)) else {
+        let (low, high) = (point, point);
+        return Some(Estimate { point, low, high, standard_error: None, level: 0.95, samples });
+    };
+    let error = (va + vb).sqrt();
+    let freedom = (va + vb).powi(2) / (va * va / fa + vb * vb / fb);
+    let freedom = if freedom.is_finite() { freedom.max(1.0) } else { fa + fb };
+    let reach = student_quantile(freedom, 0.05) * error;
+    let (low, high) = (point * (-reach).exp(), point * reach.exp());
+    Some(Estimate { point, low, high, standard_error: Some(error), level: 0.95, samples })
+}
+
+/// Returns the chosen fit's name, where there is one.
+pub(crate) fn chosen(curve: &ScaleCurve) -> Option<&model::ScaleFit> {
+    let name = curve.chosen.as_ref()?;
+    curve.fits.iter().find(|fit| fit.law == *name)
+}

@@ -1,0 +1,112 @@
+//! Which n to measure next, and whether any needs it.
+
+use super::curve::weighted;
+use super::level::laws_for;
+use super::paired::{by_level, paired};
+use super::trials::{ScaleTrial, trials};
+use crate::session::need::Need;
+use crate::stats::estimate::mean_estimate;
+use crate::stats::order;
+use laws::fit::{self, Reason};
+use model::{Design, Record, Treatment};
+use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
+
+/// The factor whose level "yes" marks the second of two identical treatments.
+const AGAIN: &str = "again";
+
+/// This number of levels or fewer are all measured in the base.
+const FEW: usize = 6;
+
+/// What failed so often is not tried again.
+const ATTEMPTS: usize = 3;
+
+/// Returns the n of the base: all where there are few, else 1, the powers of two, the number of CPUs and
+/// the largest, so that the curve is known everywhere before it is refined where it is least known.
+pub fn coarse(levels: &[u64], cpus: u64) -> Vec<u64> {
+    let last = levels.iter().max().copied();
+    let kept =
+        |n: &&u64| levels.len() <= FEW || n.is_power_of_two() || **n == cpus || Some(**n) == last;
+    levels.iter().filter(kept).copied().collect()
+}
+
+/// Returns what the next block should measure of a program whose scaling is asked for.
+///
+/// The curve is as wide as its widest 95 % interval, relative to its height, at any n that may be
+/// measured; it is asked to be as narrow as the design's precision. Of these n the next is the one
+/// at which one more trial narrows the chosen curve most per time that it takes: the I-optimal
+/// choice ([`laws::fit::Fit::gain`]). Where the scatter refutes every law, there is no curve to
+/// narrow, and the n with the widest interval of its own is next. One worker is measured beside it,
+/// since each speedup is held against it, and so that a drift of the machine shows.
+///
+/// It looks at widths alone, never at where the numbers lie.
+pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> Need {
+    let counted = design.response(WORK).is_some();
+    let all = trials(records.iter().copied(), counted);
+    let alone: Vec<&ScaleTrial> = all.iter().filter(|trial| trial.copies == 1).collect();
+    let blocked = alone.iter().filter_map(|it| Some((it.n, it.block, it.throughput()?)));
+    let points = paired(&blocked.collect::<Vec<_>>()).points;
+    let of = |treatment: &Treatment| treatment.level(WORKERS)?.parse::<f64>().ok();
+    let is_plain = |treatment: &&Treatment| {
+        let is = |factor: &str, plain: &str| treatment.level(factor).is_none_or(|it| it == plain);
+        is(AGAIN, "no") && is(COPIES, "1")
+    };
+    let plain = treatments.iter().filter(is_plain);
+    let plain: Vec<&Treatment> = plain.filter(|it| !given_up(records, it)).collect();
+    let allowed: Vec<f64> = plain.iter().filter_map(|treatment| of(treatment)).collect();
+    let (ratio, n) = widest(&points, &allowed, &alone, design.precision);
+    let wanted = |treatment: &&Treatment| {
+        let own = of(treatment);
+        ratio > 1.0 && (own == n || own == Some(1.0))
+    };
+    let treatments = plain.into_iter().filter(wanted).cloned().collect();
+    Need { ratio, treatments, headline: None }
+}
+
+/// Reports whether a treatment never completed, as often as it was tried.
+fn given_up(records: &[&Record], treatment: &Treatment) -> bool {
+    let own = || records.iter().filter(|record| record.treatment == *treatment);
+    own().count() >= ATTEMPTS && !own().any(|record| record.measured.is_some())
+}
+
+/// Returns how wide the curve is, in precisions, and the n to measure next.
+pub(super) fn widest(
+    points: &[(f64, f64)],
+    allowed: &[f64],
+    trials: &[&ScaleTrial],
+    precision: f64,
+) -> (f64, Option<f64>) {
+    let choice = weighted(points).and_then(|points| fit::choose(&laws_for(false), &points));
+    let chosen = choice.as_ref().ok().filter(|it| !matches!(it.reason, Reason::Nearest { .. }));
+    let Some(fitted) = chosen.and_then(|choice| choice.fit().ok()) else {
+        return by_own_width(points, allowed, precision);
+    };
+    let relative = |&n: &f64| {
+        let (low, high) = fitted.interval_at(n).ok()?;
+        Some((high - low) / 2.0 / fitted.throughput(n).ok()?)
+    };
+    let width = allowed.iter().filter_map(relative).fold(0.0, f64::max);
+    let longest = trials.iter().map(|trial| trial.wall_ns).fold(1.0, f64::max);
+    let cost = |n: f64| {
+        let own: Vec<f64> = trials.iter().filter(|it| it.n == n).map(|it| it.wall_ns).collect();
+        order::mean(&own).unwrap_or(longest)
+    };
+    let gain = |n: f64| {
+        let height = fitted.throughput(n).unwrap_or(f64::INFINITY);
+        fitted.gain(n, 1.0 / (height * height), allowed) / cost(n)
+    };
+    let best = allowed.iter().copied().max_by(|a, b| gain(*a).total_cmp(&gain(*b)));
+    (width / precision, best)
+}
+
+/// Returns the n whose own mean has the widest interval; one that was not measured is wider than any.
+fn by_own_width(points: &[(f64, f64)], allowed: &[f64], precision: f64) -> (f64, Option<f64>) {
+    let levels = by_level(points);
+    let width = |n: f64| {
+        let values = levels.iter().find(|(known, _)| *known == n).map(|(_, values)| values);
+        let estimate = values.and_then(|values| mean_estimate(values));
+        estimate.map_or(f64::INFINITY, |it| (it.high - it.low) / 2.0 / it.point.abs())
+    };
+    let widest = allowed.iter().copied().max_by(|a, b| width(*a).total_cmp(&width(*b)));
+    // Nothing that can be measured needs nothing.
+    (widest.map_or(0.0, width) / precision, widest)
+}

@@ -1,0 +1,127 @@
+//! From records to what scaling needs of a trial.
+
+use crate::session::sample::observations;
+use model::{Outcome, Record};
+use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
+
+/// What is known of one trial of a program that was asked to use n workers. Times in ns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ScaleTrial {
+    /// How many workers it was asked to use.
+    pub n: f64,
+    /// How many copies of it ran at once, with this number of workers each.
+    pub copies: u32,
+    /// The block that it belongs to.
+    pub block: u32,
+    /// How much work it did; 1 where the whole command is the work.
+    pub work: f64,
+    /// Elapsed time.
+    pub wall_ns: f64,
+    /// CPU time of all that came of it.
+    pub cpu_ns: Option<f64>,
+    /// The part of it that was spent in the kernel.
+    pub system_ns: Option<f64>,
+    /// Time its threads were ready to run and waited for a CPU.
+    pub waiting_ns: Option<f64>,
+    /// Time its workers neither ran nor waited for a CPU.
+    pub blocked_ns: Option<f64>,
+    /// Time in which there were fewer workers than n.
+    pub absent_ns: Option<f64>,
+    /// Time for which a quota held it back, over all CPUs.
+    pub throttled_ns: Option<f64>,
+    /// Switches because it waited.
+    pub voluntary: Option<f64>,
+    /// Switches because its time slice was over or somebody else came first.
+    pub involuntary: Option<f64>,
+    /// CPU time that others used meanwhile.
+    pub foreign_ns: Option<f64>,
+    /// CPU time that the hypervisor gave to others meanwhile.
+    pub steal_ns: Option<f64>,
+}
+
+impl ScaleTrial {
+    /// Returns a trial of which its throughput alone is known, in work per second.
+    pub fn of_throughput(n: f64, throughput: f64, block: u32) -> Self {
+        ScaleTrial {
+            n,
+            copies: 1,
+            block,
+            work: 1.0,
+            wall_ns: 1e9 / throughput,
+            cpu_ns: None,
+            system_ns: None,
+            waiting_ns: None,
+            blocked_ns: None,
+            absent_ns: None,
+            throttled_ns: None,
+            voluntary: None,
+            involuntary: None,
+            foreign_ns: None,
+            steal_ns: None,
+        }
+    }
+
+    /// Returns the work per second; `None` where either is not above 0.
+    pub fn throughput(&self) -> Option<f64> {
+        rate(self.work, self.wall_ns)
+    }
+
+    /// Returns the work per second of CPU time.
+    pub fn cpu_throughput(&self) -> Option<f64> {
+        rate(self.work, self.cpu_ns?)
+    }
+
+    /// Returns the CPU time per unit of work, in ns.
+    pub(crate) fn cpu_each_ns(&self) -> Option<f64> {
+        Some(self.cpu_ns? / self.work)
+    }
+
+    /// Returns a time of it per unit of work.
+    pub(crate) fn each(&self, time: Option<f64>) -> Option<f64> {
+        Some(time? / self.work)
+    }
+}
+
+fn rate(work: f64, time_ns: f64) -> Option<f64> {
+    let rate = work / (time_ns / 1e9);
+    (work > 0.0 && time_ns > 0.0 && rate.is_finite()).then_some(rate)
+}
+
+/// Returns the completed trials of a session. `counted` is whether the program tells its work; a trial
+/// that then printed none, or not above 0, is left out.
+pub fn trials<'a>(records: impl IntoIterator<Item = &'a Record>, counted: bool) -> Vec<ScaleTrial> {
+    records.into_iter().filter_map(|record| trial(record, counted)).collect()
+}
+
+fn trial(record: &Record, counted: bool) -> Option<ScaleTrial> {
+    let (Outcome::Completed { .. }, Some(measured)) = (&record.outcome, &record.measured) else {
+        return None;
+    };
+    let number = |factor: &str| record.treatment.level(factor)?.parse::<f64>().ok();
+    let of = |response: &str| observations(record, response).first().copied();
+    let n = number(WORKERS).filter(|n| *n >= 1.0)?;
+    let copies = number(COPIES).unwrap_or(1.0).clamp(1.0, 1e6) as u32;
+    let described = if counted { of(WORK).filter(|work| *work > 0.0)? } else { 1.0 };
+    let machine = &record.machine;
+    let float = |value: Option<u64>| value.map(|value| value as f64);
+    // A quota on the session also holds its programs back.
+    let throttled = [of("throttled_ns"), float(machine.throttled_ns)];
+    Some(ScaleTrial {
+        n,
+        copies,
+        block: record.block,
+        // Each copy does what one alone does.
+        work: described * f64::from(copies),
+        wall_ns: of("wall_ns").filter(|ns| *ns > 0.0)?,
+        cpu_ns: of("cpu_ns").filter(|ns| *ns > 0.0),
+        system_ns: float(measured.counters.system_ns),
+        waiting_ns: of("queue_wait_ns"),
+        blocked_ns: of("blocked_ns"),
+        absent_ns: of("absent_ns"),
+        throttled_ns: throttled.into_iter().flatten().reduce(f64::max),
+        voluntary: of("voluntary_switches_count"),
+        involuntary: of("involuntary_switches_count"),
+        foreign_ns: float(machine.foreign_cpu_ns),
+        steal_ns: float(machine.steal_ns),
+    })
+}

@@ -1,0 +1,110 @@
+//! Numbers in sentences.
+
+use model::{Bottleneck, Estimate, ScaleLoss};
+
+/// Returns a number with three digits that count.
+pub(super) fn figure(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return if x.is_finite() { "0".into() } else { "–".into() };
+    }
+    let digits = (2 - x.abs().log10().floor() as i32).clamp(0, 12) as usize;
+    let text = format!("{x:.digits$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_string(),
+        false => text,
+    };
+    text.replace('-', "−")
+}
+
+/// Returns a number with its interval.
+pub(super) fn with_interval(estimate: &Estimate) -> String {
+    let Estimate { point, low, high, .. } = estimate;
+    if low == high {
+        return figure(*point);
+    }
+    format!("{} [{}, {}]", figure(*point), figure(*low), figure(*high))
+}
+
+/// Returns a share as a percentage.
+pub(super) fn percent(share: f64) -> String {
+    let text = format!("{:.0} %", 100.0 * share);
+    if text == "-0 %" { "0 %".into() } else { text.replace('-', "−") }
+}
+
+/// Returns a share with its interval.
+pub(super) fn percent_of(estimate: &Estimate) -> String {
+    let whole = |x: f64| {
+        let text = format!("{:.0}", 100.0 * x);
+        if text == "-0" { "0".to_string() } else { text.replace('-', "−") }
+    };
+    let Estimate { point, low, high, .. } = estimate;
+    if low == high {
+        return percent(*point);
+    }
+    format!("{} [{}, {}]", percent(*point), whole(*low), whole(*high))
+}
+
+/// Returns a length of time in its own unit.
+pub(super) fn time(ns: f64) -> String {
+    let (value, unit) = match ns.abs() {
+        ns if ns < 1e3 => (1.0, "ns"),
+        ns if ns < 1e6 => (1e3, "µs"),
+        ns if ns < 1e9 => (1e6, "ms"),
+        _ => (1e9, "s"),
+    };
+    format!("{} {unit}", figure(ns / value))
+}
+
+/// Returns what a part is called.
+pub fn loss(into: ScaleLoss) -> &'static str {
+    match into {
+        ScaleLoss::Useful => "useful",
+        ScaleLoss::MoreCpu => "more CPU per operation",
+        ScaleLoss::Throttled => "held back by a quota",
+        ScaleLoss::Waiting => "waiting for a CPU",
+        ScaleLoss::Blocked => "blocked",
+        ScaleLoss::Absent => "without a worker",
+        ScaleLoss::OffCpu => "on no CPU",
+        ScaleLoss::Rest => "not explained",
+    }
+}
+
+/// Returns a cause as a heading.
+pub fn cause(cause: Bottleneck) -> &'static str {
+    match cause {
+        Bottleneck::Nothing => "nothing found",
+        Bottleneck::Serial => "a serial part",
+        Bottleneck::Mutex => "a lock that sleeps",
+        Bottleneck::Spinning => "spinning, or shared data",
+        Bottleneck::Hardware => "shared hardware",
+        Bottleneck::SpinningOrHardware => "spinning or shared hardware",
+        Bottleneck::Kernel => "work in the kernel",
+        Bottleneck::Quota => "a CPU quota",
+        Bottleneck::Oversubscribed => "more threads than CPUs",
+        Bottleneck::Cpus => "no more CPUs",
+        Bottleneck::Neighbour => "neighbours",
+        Bottleneck::Unknown => "cannot tell",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_that_count() {
+        for (x, text) in [
+            (1234.5, "1234"),
+            (12.345, "12.3"),
+            (0.001_234, "0.00123"),
+            (2.0, "2"),
+            (-0.5, "−0.5"),
+            (0.0, "0"),
+            (100.0, "100"),
+        ] {
+            assert_eq!(figure(x), text);
+        }
+        assert_eq!(time(1_500.0), "1.5 µs");
+        assert_eq!(percent(-0.001), "0 %");
+    }
+}

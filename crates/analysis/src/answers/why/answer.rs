@@ -1,0 +1,193 @@
+//! The answer in words.
+//!
+//! Time on the CPU holds the time that is lost there to memory, cache and switches: a program that
+//! streams through memory is as elastic to the one as to the other. So the question has two levels:
+//! first what the time goes by (CPU time, storage, timers, or none of them), and, where that is the
+//! CPU, what the CPU waits for.
+
+use model::{Price, Resource, SqueezeResult, Why};
+
+pub(super) const CPU_SHARE: &str = "cpu_share_ppm";
+pub(super) const VOLUNTARY: &str = "voluntary_switches_count";
+pub(super) const MAJOR_FAULTS: &str = "major_faults_count";
+pub(super) const STORAGE_READ: &str = "storage_read_bytes";
+pub(super) const STORAGE_WRITTEN: &str = "storage_written_bytes";
+
+/// What a program has at the least that lives on something.
+const LIVES_ON: f64 = 0.2;
+
+/// The part of the elasticity to CPU time from which what lies within it is named instead.
+const WITHIN: f64 = 0.4;
+
+/// A CPU use that agrees with living on something else than the CPU, in parts of one.
+const IDLE_SHARE: f64 = 0.8;
+
+/// Fills in the answer, what it names, and what it rests on.
+pub(super) fn answer(described: &mut Why) {
+    let named = named(&described.squeezes);
+    described.named = named;
+    let agreement = named.map(|resource| counters_agree(described, resource));
+    described.evidence = match &agreement {
+        Some(Ok(true)) => "timing and counters",
+        _ => "timing",
+    }
+    .into();
+    if let Some(Err(why)) = agreement {
+        described.warnings.push(why);
+    }
+    let faster = described
+        .squeezes
+        .iter()
+        .filter(|one| one.elasticity.as_ref().is_some_and(|e| e.high < -LIVES_ON));
+    let faster: Vec<&str> = faster.map(|one| one.resource.words()).collect();
+    if !faster.is_empty() {
+        described.warnings.push(format!(
+            "it was faster where {} was taken: a CPU that co-runners keep from idling wakes up \
+             sooner, which hides what else they do to a program that waits",
+            faster.join(" and ")
+        ));
+    }
+    described.answer = match named {
+        Some(resource) => lives_on(described, resource),
+        None => nothing_named(described),
+    };
+}
+
+fn stands(squeezes: &[SqueezeResult], resource: Resource) -> Option<(&SqueezeResult, f64)> {
+    let one = squeezes.iter().find(|one| one.resource == resource && one.stands)?;
+    Some((one, one.elasticity.as_ref()?.point))
+}
+
+fn named(squeezes: &[SqueezeResult]) -> Option<Resource> {
+    let largest = |among: &[Resource]| {
+        let found = among.iter().filter_map(|of| Some((*of, stands(squeezes, *of)?.1)));
+        found.max_by(|a, b| a.1.total_cmp(&b.1))
+    };
+    let (first, e) = largest(&[Resource::Cpu, Resource::Storage, Resource::Timer])
+        .or_else(|| largest(&Resource::ALL))
+        .filter(|(_, e)| *e >= LIVES_ON)?;
+    if first != Resource::Cpu {
+        return Some(first);
+    }
+    let within: Vec<Resource> =
+        Resource::ALL.into_iter().filter(|resource| resource.is_within_cpu()).collect();
+    match largest(&within) {
+        Some((inner, inner_e)) if inner_e >= WITHIN * e => Some(inner),
+        _ => Some(first),
+    }
+}
+
+/// Reports whether what the kernel counted agrees; an error where it contradicts.
+fn counters_agree(described: &Why, resource: Resource) -> Result<bool, String> {
+    let count = |name: &str| {
+        let found = described.counted.iter().find(|count| count.response == name);
+        found.map(|count| count.estimate.point)
+    };
+    let Some(cpu) = count(CPU_SHARE).map(|ppm| ppm / 1e6) else {
+        return Ok(false);
+    };
+    let percent = 100.0 * cpu;
+    match resource {
+        Resource::Cpu | Resource::Memory | Resource::Cache if cpu < LIVES_ON => Err(format!(
+            "the counters do not agree: it used a CPU for {percent:.0} % of its time only"
+        )),
+        Resource::Storage | Resource::Timer if cpu > 1.0 - LIVES_ON / 2.0 => {
+            Err(format!("the counters do not agree: it used a CPU for {percent:.0} % of its time"))
+        }
+        Resource::Cpu | Resource::Memory | Resource::Cache => Ok(cpu >= 0.5),
+        Resource::Storage => {
+            let moved = [STORAGE_READ, STORAGE_WRITTEN, MAJOR_FAULTS];
+            Ok(cpu < IDLE_SHARE && moved.iter().any(|name| count(name).is_some_and(|n| n > 0.0)))
+        }
+        Resource::Timer => Ok(cpu < IDLE_SHARE && count(VOLUNTARY).is_some_and(|n| n > 0.0)),
+        Resource::Queue => Ok(count(VOLUNTARY).is_some_and(|n| n > 0.0)),
+    }
+}
+
+fn lives_on(described: &Why, resource: Resource) -> String {
+    let Some((one, _)) = stands(&described.squeezes, resource) else {
+        return String::new();
+    };
+    let mut text = format!("This command lives on {}", resource.words());
+    if let Some(price) = &one.price {
+        text += &format!(": {}", priced(price));
+    }
+    text.push('.');
+    if resource.is_within_cpu()
+        && let Some((_, cpu)) = stands(&described.squeezes, Resource::Cpu)
+    {
+        text +=
+            &format!(" Its time on the CPU goes there: {:.2} is its elasticity to CPU time.", cpu);
+    }
+    if resource == Resource::Cpu {
+        text += &beside_cpu(described);
+    }
+    let others = described.squeezes.iter().filter(|other| {
+        let container = resource.is_within_cpu() && other.resource == Resource::Cpu;
+        let e = other.elasticity.as_ref().map_or(0.0, |e| e.point);
+        other.resource != resource && other.stands && !container && e >= LIVES_ON
+    });
+    let others: Vec<&str> = others.map(|other| other.resource.words()).collect();
+    if !others.is_empty() {
+        text += &format!(" It depends on {}, too.", others.join(" and "));
+    }
+    text
+}
+
+/// Returns what is known of the CPU's own waiting.
+fn beside_cpu(described: &Why) -> String {
+    let known = described.squeezes.iter().filter(|one| one.resource.is_within_cpu());
+    let silent: Vec<&str> = known
+        .filter(|one| one.elasticity.as_ref().is_some_and(|e| e.high < LIVES_ON))
+        .map(|one| one.resource.words())
+        .collect();
+    if silent.is_empty() {
+        return String::new();
+    }
+    format!(" It does not wait there for {}.", silent.join(" or "))
+}
+
+/// Says what a part costs: "taking 10 % of it costs 8 [7, 9] %".
+pub(super) fn priced(price: &Price) -> String {
+    let percent = |part: f64| format!("{:.1}", 100.0 * part);
+    let cost = &price.cost;
+    let part = 100.0 * price.part;
+    let part = if part >= 9.95 { format!("{part:.0}") } else { format!("{part:.1}") };
+    format!(
+        "taking {part} % of it costs {} [{}, {}] % of its time",
+        percent(cost.point),
+        percent(cost.low),
+        percent(cost.high)
+    )
+}
+
+fn nothing_named(described: &Why) -> String {
+    let known: Vec<_> =
+        described.squeezes.iter().filter_map(|one| one.elasticity.as_ref()).collect();
+    if described.wall_ns.is_none() {
+        return "Nothing is known: no trial of the command completed.".into();
+    }
+    if known.is_empty() {
+        return "Nothing can be named: nothing was squeezed strongly and often enough.".into();
+    }
+    if known.iter().all(|e| e.high < LIVES_ON) {
+        let unknown = described.squeezes.iter().filter(|one| one.elasticity.is_none());
+        let unknown: Vec<&str> = unknown
+            .map(|one| one.resource)
+            .chain(described.not_squeezed.iter().map(|not| not.resource))
+            .map(Resource::words)
+            .collect();
+        return match unknown[..] {
+            [] => "This command lives on none of what was squeezed: it waits for something else, \
+                   such as another program, a network or a fixed time."
+                .into(),
+            _ => format!(
+                "This command lives on none of what could be squeezed here. Of {} nothing is known.",
+                unknown.join(" and ")
+            ),
+        };
+    }
+    "Cannot tell: the intervals are too wide; give it more time (--time-budget) or a quieter \
+     machine."
+        .into()
+}

@@ -1,0 +1,410 @@
+//! Which resource a program lives on, from squeezes of one resource at a time.
+//!
+//! Of a program whose time is inversely proportional to what it is left of a resource, taking the
+//! part s of it multiplies the time by 1/(1 − s). The *elasticity* is
+//! `e = ln(T squeezed / T not) / −ln(1 − s)`: 1 for such a program, 0 for one to which the resource
+//! does not matter. A program that spends the part p of its time on a resource has an elasticity
+//! near p for small s; the elasticities to resources that are used one after the other sum to 1.
+//!
+//! Both parts are formed in each block and carry their scatter; e is the ratio of their centres
+//! (Fieller's idea with the sign test, [`ratio_of_centres`]), so that the uncertainty of what
+//! was taken is in the interval, and there is none where it may have been nothing.
+
+mod answer;
+mod price;
+
+#[cfg(test)]
+mod tests;
+
+use crate::session::disturbance::disturbed;
+use crate::session::effect::effect;
+use crate::session::sample::{ByBlock, Table};
+use crate::stats::holm::holm;
+use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
+use model::{
+    BESIDE, Cell, Design, Dose, Estimate, NOTHING, NOTHING_AGAIN, NotSqueezed, Outcome, Quantity,
+    QuantityResult, Record, Resource, Squeeze, SqueezeResult, Treatment, WHY_FORMAT, Why, WhyCount,
+};
+
+/// What the trials of a squeeze record (`model::squeezed`).
+const TAKEN: &str = "taken_ppm";
+const CPU_LOST: &str = "cpu_lost_ppm";
+const CO_RUNNER_CPU: &str = "co_runner_cpu_ppm";
+
+/// What the kernel counts of a program that belongs to the answer, where it is recorded.
+const COUNTED: [&str; 9] = [
+    answer::CPU_SHARE,
+    "queue_wait_ns",
+    "blocked_ns",
+    answer::VOLUNTARY,
+    "involuntary_switches_count",
+    "minor_faults_count",
+    answer::MAJOR_FAULTS,
+    answer::STORAGE_READ,
+    answer::STORAGE_WRITTEN,
+];
+
+/// Less than this part taken, in a typical block, says nothing of what more would do.
+const TAKEN_MIN: f64 = 0.03;
+
+/// All that the answer is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct WhyInput<'a> {
+    /// Version of the scruple that analyses.
+    pub scruple: &'a str,
+    /// The session's name.
+    pub session: &'a str,
+    /// Whether every planned trial has a record.
+    pub complete: bool,
+    /// The design whose subject is squeezed.
+    pub design: &'a Design,
+    /// The session's trials.
+    pub records: &'a [Record],
+}
+
+/// Returns which resource the program lives on; `None` where the design squeezes nothing, or measures no
+/// elapsed time.
+pub fn why(input: &WhyInput<'_>) -> Option<Why> {
+    let design = input.design;
+    let subject = design.subject.as_ref()?;
+    let factor = design.factor(subject.squeeze.as_deref()?)?;
+    let wall = design.findings.first()?.quantity.response();
+    let table = Table::new(design, input.records.iter());
+    let trials = Trials { table: &table, factor: &factor.name, wall };
+    let mut squeezes = Vec::new();
+    let mut not_squeezed = Vec::new();
+    let cpu = trials.squeeze(Resource::Cpu, &[], None);
+    for resource in Resource::ALL {
+        let levels: Vec<&str> = factor
+            .levels
+            .iter()
+            .map(|level| level.name.as_str())
+            .filter(|level| matches!(Squeeze::of_level(level), Some(Squeeze::Take(of, _)) if of == resource))
+            .collect();
+        if levels.is_empty() {
+            continue;
+        }
+        let cpu = resource.takes_cpu_time().then_some(cpu.as_ref()).flatten();
+        match trials.squeeze(resource, &levels, cpu) {
+            Some(squeezed) => squeezes.push(squeezed),
+            None => not_squeezed
+                .push(NotSqueezed { resource, reason: trials.why_not(resource, &levels) }),
+        }
+    }
+    judge(&mut squeezes);
+    let mut squeezes: Vec<SqueezeResult> = squeezes.into_iter().map(|it| it.result).collect();
+    let rank = |one: &SqueezeResult| one.elasticity.as_ref().map_or(f64::NEG_INFINITY, |e| e.point);
+    squeezes.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+    let mut described = Why {
+        format: WHY_FORMAT,
+        scruple: input.scruple.into(),
+        session: input.session.into(),
+        folder: None,
+        complete: input.complete,
+        command: subject.command.clone(),
+        answer: String::new(),
+        named: None,
+        evidence: String::new(),
+        wall_ns: median_located(&trials.unsqueezed(wall)).map(|it| it.estimate(|x| x)),
+        counted: trials.counted(),
+        residual: residual(&squeezes),
+        squeezes,
+        not_squeezed,
+        again: trials.ratio(NOTHING_AGAIN),
+        beside: trials.ratio(BESIDE),
+        warnings: Vec::new(),
+    };
+    described.warnings = trials.warnings(&described);
+    answer::answer(&mut described);
+    Some(described)
+}
+
+/// Marks the squeezes whose effect stands after Holm's correction, and lengthens the time.
+fn judge(squeezes: &mut [Squeezed]) {
+    let p_values: Vec<f64> = squeezes.iter().map(|one| one.p_value).collect();
+    for (one, stands) in squeezes.iter_mut().zip(holm(&p_values)) {
+        one.result.stands = stands && one.result.elasticity.as_ref().is_some_and(|e| e.point > 0.0);
+    }
+}
+
+/// Returns 1 less the elasticities of what is used one after the other. The intervals are added as if they
+/// were independent; they share the trials at which nothing was taken, so this is approximate.
+fn residual(squeezes: &[SqueezeResult]) -> Option<Estimate> {
+    let of = |resource: Resource| {
+        let one = squeezes.iter().find(|one| one.resource == resource)?;
+        one.elasticity.as_ref()
+    };
+    let cpu = of(Resource::Cpu)?;
+    let parts: Vec<&Estimate> =
+        [Some(cpu), of(Resource::Storage), of(Resource::Timer)].into_iter().flatten().collect();
+    let point = 1.0 - parts.iter().map(|part| part.point).sum::<f64>();
+    let root =
+        |of: fn(&Estimate) -> f64| parts.iter().map(|part| of(part).powi(2)).sum::<f64>().sqrt();
+    Some(Estimate {
+        point,
+        low: point - root(|part| part.high - part.point),
+        high: point + root(|part| part.point - part.low),
+        standard_error: Some(root(|part| part.standard_error.unwrap_or_default())),
+        level: cpu.level,
+        samples: parts.iter().map(|part| part.samples).min().unwrap_or(0),
+    })
+}
+
+/// What a squeeze did, and what the others need of it.
+struct Squeezed {
+    result: SqueezeResult,
+    p_value: f64,
+}
+
+/// The numbers of one strength, by block: ln of the ratio of times, and −ln(1 − part taken).
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Pairs {
+    slower: ByBlock,
+    taken: ByBlock,
+}
+
+impl Pairs {
+    /// Returns those of blocks that have both.
+    fn both(&self) -> (Vec<f64>, Vec<f64>) {
+        let pairs = self.slower.iter().filter_map(|(block, y)| Some((*y, *self.taken.get(block)?)));
+        pairs.unzip()
+    }
+
+    /// Returns the sums of both over strengths, in blocks that have all of them.
+    fn sum(all: &[Pairs]) -> Pairs {
+        let mut sum = all.first().cloned().unwrap_or_default();
+        for other in all.iter().skip(1) {
+            for (into, of) in [(&mut sum.slower, &other.slower), (&mut sum.taken, &other.taken)] {
+                into.retain(|block, _| of.contains_key(block));
+                into.iter_mut().for_each(|(block, value)| *value += of[block]);
+            }
+        }
+        sum
+    }
+}
+
+struct Trials<'t> {
+    table: &'t Table<'t>,
+    factor: &'t str,
+    wall: &'t str,
+}
+
+impl Trials<'_> {
+    fn at(&self, level: &str) -> Treatment {
+        Treatment(Cell::new([(self.factor, level)]).0.into())
+    }
+
+    fn logs(&self, level: &str) -> ByBlock {
+        let blocks = self.table.blocks(self.wall, &self.at(level));
+        blocks.into_iter().filter(|(_, ns)| *ns > 0.0).map(|(block, ns)| (block, ns.ln())).collect()
+    }
+
+    /// Returns what a resource's times are compared with: of the two at which nothing was taken the mean.
+    fn base(&self, resource: Resource) -> ByBlock {
+        if resource.compared_with() == BESIDE {
+            return self.logs(BESIDE);
+        }
+        let (mut base, again) = (self.logs(NOTHING), self.logs(NOTHING_AGAIN));
+        for (block, log) in again {
+            base.entry(block).and_modify(|one| *one = (*one + log) / 2.0).or_insert(log);
+        }
+        base
+    }
+
+    fn pairs(&self, resource: Resource, level: &str, cpu: Option<f64>) -> Pairs {
+        let base = self.base(resource);
+        let part = |response: &str| -> ByBlock {
+            let ppm = self.table.blocks(response, &self.at(level)).into_iter();
+            ppm.map(|(block, ppm)| (block, -(1.0 - (ppm / 1e6).min(0.999_999)).ln())).collect()
+        };
+        let mut slower: ByBlock = self
+            .logs(level)
+            .into_iter()
+            .filter_map(|(block, log)| Some((block, log - base.get(&block)?)))
+            .collect();
+        if let Some(elasticity) = cpu {
+            // Earlier sessions know what the co-runners had, and not what they cost beside it.
+            let of_cpu = Some(part(CPU_LOST)).filter(|lost| !lost.is_empty());
+            let of_cpu = of_cpu.unwrap_or_else(|| part(CO_RUNNER_CPU));
+            let less = |(block, log): (&u32, &mut f64)| {
+                *log -= elasticity * of_cpu.get(block).copied().unwrap_or_default();
+            };
+            slower.iter_mut().for_each(less);
+        }
+        Pairs { slower, taken: part(TAKEN) }
+    }
+
+    /// Returns what squeezing a resource did; `None` without a number. No levels: those of its strengths.
+    fn squeeze(
+        &self,
+        resource: Resource,
+        levels: &[&str],
+        cpu: Option<&Squeezed>,
+    ) -> Option<Squeezed> {
+        let own: Vec<String> =
+            resource.strengths().map(|percent| Squeeze::Take(resource, percent).level()).into();
+        let levels: Vec<&str> = match levels {
+            [] => own.iter().map(String::as_str).collect(),
+            some => some.to_vec(),
+        };
+        let of_cpu = cpu.and_then(|cpu| cpu.result.elasticity.as_ref()).map(|e| e.point);
+        let pairs: Vec<Pairs> = levels
+            .iter()
+            .map(|level| self.pairs(resource, level, of_cpu))
+            .filter(|pairs| !pairs.both().0.is_empty())
+            .collect();
+        let doses: Vec<Dose> =
+            levels.iter().filter_map(|level| self.dose(resource, level, of_cpu)).collect();
+        let (slower, taken) = Pairs::sum(&pairs).both();
+        let whole = centre(&slower)?;
+        let located = elasticity(&slower, &taken);
+        let strongest = pairs.iter().filter_map(|pairs| centre(&pairs.both().1)).map(|it| it.point);
+        let strongest = strongest.fold(0.0, f64::max);
+        let mut result = SqueezeResult {
+            resource,
+            doses,
+            price: located.as_ref().and_then(|located| price::price(located, strongest)),
+            elasticity: located.as_ref().map(|located| located.estimate(|x| x)),
+            cpu_subtracted: of_cpu.is_some(),
+            stands: false,
+            linear: located.as_ref().and_then(|_| linear(&pairs)),
+            remark: String::new(),
+        };
+        if located.is_none() {
+            result.remark = match centre(&taken) {
+                Some(taken) if taken.high.is_finite() => format!(
+                    "too little was taken of it to say more: {:.0} % at the strongest",
+                    100.0 * (1.0 - (-strongest).exp()).max(0.0)
+                ),
+                _ => "how much was taken is not known".into(),
+            };
+        }
+        let p_value = if located.is_some() { whole.p_value(0.0) } else { 1.0 };
+        Some(Squeezed { result, p_value })
+    }
+
+    fn dose(&self, resource: Resource, level: &str, cpu: Option<f64>) -> Option<Dose> {
+        let (slower, taken) = self.pairs(resource, level, cpu).both();
+        // What was seen, with nothing subtracted.
+        let seen = self.pairs(resource, level, None).both().0;
+        Some(Dose {
+            level: level.into(),
+            slower: Some(centre(&seen)?.estimate(f64::exp)),
+            taken: centre(&taken).map(|it| it.estimate(|x| 1.0 - (-x).exp())),
+            elasticity: elasticity(&slower, &taken).map(|it| it.estimate(|x| x)),
+        })
+    }
+
+    /// Returns why a resource has no number.
+    fn why_not(&self, resource: Resource, levels: &[&str]) -> String {
+        let with_base = levels.iter().copied().chain([resource.compared_with()]);
+        let mut failed = None;
+        for level in with_base {
+            for record in self.table.records(&self.at(level)) {
+                match &record.outcome {
+                    Outcome::Unsupported { reason } => return reason.clone(),
+                    Outcome::Completed { .. } => {}
+                    other => failed = failed.or_else(|| Some(outcome(other))),
+                }
+            }
+        }
+        failed.unwrap_or_else(|| "fewer than two blocks measured it".into())
+    }
+
+    /// Returns one number per trial at which nothing was taken.
+    fn unsqueezed(&self, response: &str) -> Vec<f64> {
+        let levels = [NOTHING, NOTHING_AGAIN];
+        levels.iter().flat_map(|level| self.table.trials(response, &self.at(level))).collect()
+    }
+
+    fn counted(&self) -> Vec<WhyCount> {
+        let of = |name: &str| {
+            let response = self.table.design.response(name)?;
+            let located = median_located(&self.unsqueezed(name))?;
+            Some(WhyCount {
+                response: name.into(),
+                label: response.label.clone(),
+                unit: response.unit.clone(),
+                estimate: located.estimate(|x| x),
+            })
+        };
+        COUNTED.into_iter().filter_map(of).collect()
+    }
+
+    /// Returns the elapsed time at a level by that at `none`.
+    fn ratio(&self, level: &str) -> Option<QuantityResult> {
+        self.table.design.factor(self.factor)?.level(level)?;
+        let quantity = Quantity::Ratio {
+            response: self.wall.into(),
+            of: Cell::new([(self.factor, level)]),
+            to: Cell::new([(self.factor, NOTHING)]),
+        };
+        Some(effect(self.table, &quantity).result(self.table, &quantity))
+    }
+
+    fn warnings(&self, described: &Why) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let base: Vec<&Record> = [NOTHING, NOTHING_AGAIN]
+            .iter()
+            .flat_map(|level| self.table.records(&self.at(level)).iter().copied())
+            .collect();
+        if disturbed(&base) {
+            warnings.push(
+                "others disturbed the elapsed time of the trials at which nothing was taken: \
+                 repeat it on a quieter machine, or measure longer (--time-budget)"
+                    .into(),
+            );
+        }
+        let again = described.again.as_ref().and_then(|again| again.estimate.as_ref());
+        if let Some(again) = again.filter(|again| again.low > 1.0 || again.high < 1.0) {
+            warnings.push(format!(
+                "two identical treatments differ by a factor of {:.3} here: effects as small as \
+                 that are not to be trusted",
+                again.point
+            ));
+        }
+        let blocks = described.wall_ns.as_ref().map_or(0, |wall| wall.samples as usize / 2);
+        if blocks < BLOCKS_FREE {
+            warnings.push(format!(
+                "only {blocks} blocks: intervals assume a normal distribution, and little is told \
+                 from nothing"
+            ));
+        }
+        warnings
+    }
+}
+
+fn outcome(outcome: &Outcome) -> String {
+    match crate::session::outcomes::words(outcome) {
+        (word, reason) if reason.is_empty() => word.into(),
+        (word, reason) => format!("{word}: {reason}"),
+    }
+}
+
+/// Returns the elasticity from the numbers of blocks; `None` where too little was taken.
+fn elasticity(slower: &[f64], taken: &[f64]) -> Option<Located> {
+    let centre_taken = centre(taken)?;
+    if 1.0 - (-centre_taken.point).exp() < TAKEN_MIN || centre_taken.low <= 0.0 {
+        return None;
+    }
+    ratio_of_centres(slower, taken)
+}
+
+/// Reports whether the stronger squeeze did what the weaker makes expect: in each block, what is left of
+/// the one less this multiple of the other has its centre at 0.
+fn linear(pairs: &[Pairs]) -> Option<bool> {
+    let [weak, strong] = pairs else {
+        return None;
+    };
+    let times = centre(&strong.both().1)?.point / centre(&weak.both().1)?.point;
+    if !times.is_finite() || times <= 0.0 {
+        return None;
+    }
+    let left: Vec<f64> = strong
+        .slower
+        .iter()
+        .filter_map(|(block, strong)| Some(strong - times * weak.slower.get(block)?))
+        .collect();
+    let left = centre(&left)?;
+    Some(left.low <= 0.0 && left.high >= 0.0)
+}

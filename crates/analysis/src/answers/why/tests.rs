@@ -1,0 +1,302 @@
+use super::{WhyInput, why};
+use crate::fixture::{Trial, factor, response};
+use model::{
+    Cell, Design, Finding, NOTHING, NOTHING_AGAIN, Outcome, Quantity, Record, Resource, Squeeze,
+    Subject, Unit, Why,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// The levels of all squeezes.
+fn levels() -> Vec<String> {
+    let strengths = Resource::ALL
+        .into_iter()
+        .flat_map(|it| it.strengths().map(|percent| Squeeze::Take(it, percent).level()));
+    [NOTHING.into(), NOTHING_AGAIN.into(), model::BESIDE.into()]
+        .into_iter()
+        .chain(strengths)
+        .collect()
+}
+
+fn design() -> Design {
+    let levels = levels();
+    let pairs: Vec<(&str, Option<f64>)> =
+        levels.iter().map(|level| (level.as_str(), None)).collect();
+    let wall = || Quantity::Ratio {
+        response: "wall_ns".into(),
+        of: Cell::new([("squeeze", "cpu-50")]),
+        to: Cell::new([("squeeze", NOTHING)]),
+    };
+    Design {
+        id: "made_up".into(),
+        factors: vec![factor("squeeze", &pairs)],
+        responses: vec![
+            response("wall_ns", Unit::Ns),
+            response("taken_ppm", Unit::Ppm),
+            response("cpu_lost_ppm", Unit::Ppm),
+            response("co_runner_cpu_ppm", Unit::Ppm),
+            response("cpu_share_ppm", Unit::Ppm),
+        ],
+        findings: vec![Finding {
+            id: "cpu".into(),
+            sentence: "{}".into(),
+            quantity: wall(),
+            drives: true,
+        }],
+        subject: Some(Subject {
+            command: vec!["made".into(), "up".into()],
+            squeeze: Some("squeeze".into()),
+            ..Subject::default()
+        }),
+        ..Design::default()
+    }
+}
+
+/// A machine on which a program has known elasticities.
+struct World {
+    elasticity: fn(Resource) -> f64,
+    /// Scatter of a trial's elapsed time and of a block's, on the log scale.
+    trial: f64,
+    block: f64,
+    /// Scatter of what is measured as taken.
+    taken: f64,
+    cpu_ppm: i64,
+}
+
+const QUIET: World =
+    World { elasticity: |_| 0.0, trial: 0.02, block: 0.1, taken: 0.02, cpu_ppm: 950_000 };
+
+fn normal(rng: &mut ChaCha8Rng) -> f64 {
+    let [u, v]: [f64; 2] = [rng.random::<f64>().max(1e-12), rng.random()];
+    (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+}
+
+impl World {
+    fn records(&self, blocks: u32, seed: u64) -> Vec<Record> {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut records = Vec::new();
+        for block in 0..blocks {
+            let drift = self.block * normal(&mut rng);
+            for level in levels() {
+                let mut log = (1e9_f64).ln() + drift + self.trial * normal(&mut rng);
+                let (mut taken, mut of_cpu) = (None, 0.0_f64);
+                if let Some(Squeeze::Take(resource, percent)) = Squeeze::of_level(&level) {
+                    let part = f64::from(percent) / 250.0;
+                    // The truth of this trial, and what is measured of it.
+                    let strength = -(1.0 - part).ln();
+                    log += (self.elasticity)(resource) * strength;
+                    if resource.takes_cpu_time() {
+                        of_cpu = 0.1;
+                        log += (self.elasticity)(Resource::Cpu) * -(1.0 - of_cpu).ln();
+                    }
+                    taken = Some(1.0 - (-(strength + self.taken * normal(&mut rng))).exp());
+                }
+                let ppm = |part: f64| (part * 1e6).round() as i64;
+                let mut trial = Trial::new(block)
+                    .at([("squeeze", level.as_str())])
+                    .series("wall_ns", 1, &[log.exp().round() as i64])
+                    // They had less than they cost: switches and interrupts are nobody's.
+                    .series("co_runner_cpu_ppm", 1, &[ppm(of_cpu / 3.0)])
+                    .series("cpu_share_ppm", 1, &[self.cpu_ppm]);
+                if of_cpu > 0.0 {
+                    trial = trial.series("cpu_lost_ppm", 1, &[ppm(of_cpu)]);
+                }
+                if let Some(taken) = taken {
+                    trial = trial.series("taken_ppm", 1, &[ppm(taken)]);
+                }
+                records.push(trial.record());
+            }
+        }
+        records
+    }
+
+    fn described(&self, blocks: u32, seed: u64) -> Why {
+        described(&self.records(blocks, seed))
+    }
+}
+
+fn described(records: &[Record]) -> Why {
+    let design = design();
+    let input = WhyInput { scruple: "0", session: "s", complete: true, design: &design, records };
+    why(&input).unwrap()
+}
+
+fn of(described: &Why, resource: Resource) -> &model::SqueezeResult {
+    described.squeezes.iter().find(|one| one.resource == resource).unwrap()
+}
+
+#[test]
+fn a_streaming_program_lives_on_memory_though_it_is_as_elastic_to_the_cpu() {
+    let world = World {
+        elasticity: |it| match it {
+            Resource::Cpu => 1.0,
+            Resource::Memory => 0.9,
+            _ => 0.0,
+        },
+        ..QUIET
+    };
+    let described = world.described(12, 1);
+    assert_eq!(described.named, Some(Resource::Memory));
+    assert_eq!(described.evidence, "timing and counters");
+    assert!(described.answer.starts_with("This command lives on memory bandwidth: taking 10 %"));
+    // What the wakers took of the CPU is not held against wake-ups.
+    let queue = of(&described, Resource::Queue);
+    let e = queue.elasticity.as_ref().unwrap();
+    assert!(queue.cpu_subtracted && e.low < 0.0 && e.high > 0.0, "{e:?}");
+    assert!(!queue.stands);
+    let residual = described.residual.unwrap();
+    assert!(residual.low < 0.0 && residual.high > 0.0, "{residual:?}");
+}
+
+/// Wakers cost a loop three times what they have themselves: switches and interrupts fall to whoever
+/// is on the CPU.
+#[test]
+fn a_loop_lives_on_cpu_time_whatever_wake_ups_cost_it() {
+    let world = World { elasticity: |it| if it == Resource::Cpu { 1.0 } else { 0.0 }, ..QUIET };
+    let described = world.described(12, 1);
+    assert_eq!(described.named, Some(Resource::Cpu));
+    for resource in [Resource::Queue, Resource::Storage] {
+        let e = of(&described, resource).elasticity.as_ref().unwrap();
+        assert!(e.low < 0.0 && e.high > 0.0, "{resource:?}: {e:?}");
+    }
+}
+
+#[test]
+fn each_resource_is_named_when_it_is_the_one() {
+    type Elasticity = fn(Resource) -> f64;
+    let worlds: [(Resource, Elasticity); 5] = [
+        (Resource::Cpu, |it| if it == Resource::Cpu { 1.0 } else { 0.0 }),
+        (Resource::Storage, |it| if it == Resource::Storage { 0.8 } else { 0.0 }),
+        (Resource::Timer, |it| if it == Resource::Timer { 0.9 } else { 0.0 }),
+        (Resource::Cache, |it| match it {
+            Resource::Cpu => 1.0,
+            Resource::Cache => 0.7,
+            _ => 0.0,
+        }),
+        (Resource::Queue, |it| match it {
+            Resource::Cpu => 0.8,
+            Resource::Queue => 0.8,
+            _ => 0.0,
+        }),
+    ];
+    for (resource, elasticity) in worlds {
+        let cpu_ppm = if elasticity(Resource::Cpu) > 0.0 { 950_000 } else { 50_000 };
+        let right = (0..20)
+            .filter(|seed| {
+                World { elasticity, cpu_ppm, ..QUIET }.described(10, *seed).named == Some(resource)
+            })
+            .count();
+        assert!(right >= 18, "{resource:?}: {right} of 20");
+    }
+}
+
+#[test]
+fn of_a_program_that_waits_for_something_else_nothing_is_named() {
+    let named = (0..40).filter(|seed| QUIET.described(10, *seed).named.is_some()).count();
+    assert!(named <= 3, "{named} of 40");
+    let described = QUIET.described(12, 7);
+    assert!(described.answer.contains("none of what was squeezed"), "{}", described.answer);
+    assert!(described.residual.unwrap().low > 0.5);
+}
+
+#[test]
+fn intervals_of_elasticities_cover_the_truth() {
+    let world = World { elasticity: |it| if it == Resource::Memory { 0.7 } else { 1.0 }, ..QUIET };
+    let sessions = 400;
+    for (resource, truth) in [(Resource::Cpu, 1.0), (Resource::Memory, 0.7)] {
+        for blocks in [6, 12] {
+            let covered = (0..sessions)
+                .filter(|seed| {
+                    let described = world.described(blocks, 1000 + seed);
+                    let e = of(&described, resource).elasticity.unwrap();
+                    e.low <= truth && truth <= e.high
+                })
+                .count();
+            let share = covered as f64 / sessions as f64;
+            // 95 %, and three standard errors of so many sessions.
+            assert!((0.917..=0.983).contains(&share), "{resource:?}, {blocks} blocks: {share}");
+        }
+    }
+}
+
+#[test]
+fn where_nothing_is_taken_nothing_is_said() {
+    let mut records = QUIET.records(8, 3);
+    for record in &mut records {
+        let series = &mut record.measured.as_mut().unwrap().series;
+        for one in series.iter_mut().filter(|one| one.response == "taken_ppm") {
+            one.values = vec![if record.block % 2 == 0 { 8_000 } else { -8_000 }];
+        }
+    }
+    let described = described(&records);
+    assert!(described.squeezes.iter().all(|one| one.elasticity.is_none() && !one.stands));
+    assert!(of(&described, Resource::Memory).remark.contains("too little was taken"));
+    assert_eq!((described.named, described.residual), (None, None));
+}
+
+#[test]
+fn what_a_machine_refuses_is_said_with_its_reason() {
+    let mut records = QUIET.records(8, 3);
+    records.retain(|record| {
+        let level = record.treatment.level("squeeze").unwrap();
+        !level.starts_with("memory") && !level.starts_with("timer")
+    });
+    records.push(
+        Trial::new(0)
+            .at([("squeeze", "memory-50")])
+            .ended(Outcome::Unsupported { reason: "needs a CPU beside".into() })
+            .record(),
+    );
+    let described = described(&records);
+    let reasons: Vec<_> =
+        described.not_squeezed.iter().map(|not| (not.resource, not.reason.as_str())).collect();
+    assert_eq!(
+        reasons,
+        [
+            (Resource::Memory, "needs a CPU beside"),
+            (Resource::Timer, "fewer than two blocks measured it"),
+        ]
+    );
+}
+
+#[test]
+fn a_response_that_bends_is_seen_to_bend() {
+    let world = World { elasticity: |_| 1.0, ..QUIET };
+    assert_eq!(of(&world.described(12, 5), Resource::Cpu).linear, Some(true));
+    let mut records = world.records(12, 5);
+    for record in &mut records {
+        if record.treatment.level("squeeze") == Some("cpu-50") {
+            let series = &mut record.measured.as_mut().unwrap().series;
+            series[0].values[0] = series[0].values[0] * 3 / 2;
+        }
+    }
+    assert_eq!(of(&described(&records), Resource::Cpu).linear, Some(false));
+}
+
+#[test]
+fn counters_that_contradict_are_said_to() {
+    let elasticity: fn(Resource) -> f64 = |it| if it == Resource::Cpu { 1.0 } else { 0.0 };
+    let described = World { elasticity, cpu_ppm: 20_000, ..QUIET }.described(10, 2);
+    assert_eq!((described.named, described.evidence.as_str()), (Some(Resource::Cpu), "timing"));
+    assert!(described.warnings.iter().any(|it| it.contains("counters do not agree")));
+}
+
+#[test]
+fn what_is_faster_when_squeezed_is_a_warning_and_no_verdict() {
+    let elasticity: fn(Resource) -> f64 = |it| if it == Resource::Cpu { -1.0 } else { 0.0 };
+    let mut records = World { elasticity, ..QUIET }.records(10, 2);
+    records.retain(|record| !record.treatment.level("squeeze").unwrap().starts_with("storage"));
+    let described = described(&records);
+    assert_eq!(described.named, None);
+    assert!(described.warnings.iter().any(|it| it.contains("faster where CPU time was taken")));
+    assert!(described.answer.ends_with("Of storage nothing is known."), "{}", described.answer);
+}
+
+#[test]
+fn a_design_without_squeezes_is_not_asked() {
+    let mut design = design();
+    design.subject = None;
+    let input =
+        WhyInput { scruple: "0", session: "s", complete: true, design: &design, records: &[] };
+    assert_eq!(why(&input), None);
+}

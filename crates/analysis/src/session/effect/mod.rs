@@ -1,0 +1,491 @@
+//! Quantities, formed block by block.
+//!
+//! Every effect is one number per block, made of the block's own trials, so that what disturbs a
+//! whole block cancels; a block that lacks a treatment is left out of the quantities that need
+//! it. The estimate is the **median of the blocks' numbers** ([`crate::interval`]). Where the
+//! ratio of the means lies outside its interval, that one is given, too: a slow trial now and then
+//! moves the mean and not the median. What the number is, by kind:
+//!
+//! * *Value*: the level itself.
+//! * *Ratio*, *Proportion*: the log-ratio of the block. Where a value is 0 or below (a count, a
+//!   number after subtraction) there is no logarithm, and the ratio itself takes its place
+//!   ([`ratio_of_centres`]).
+//! * *Difference*: the difference in the response's unit.
+//! * *Share*: the ratio of two gaps. A block whose gap has the wrong sign counts against both ends,
+//!   and there is no share where the gaps are not distinguishable from 0 ([`ratio_of_centres`]).
+//! * *Exponent*, *Linearity*: the least-squares slope or R² of the block, over the levels that
+//!   completed in at least half of the blocks in which they were tried (a level that does not fit
+//!   into memory must not cost the others their answer).
+//! * *Frequency*: events among all chances, bounded by the trials (`frequency`). It is the one
+//!   quantity that is not formed by block: rare events need all the trials there are.
+
+use crate::session::disturbance::{
+    DISTURBED_SHARE, Disturbed, KEEPS_CPU, lost_share, one_cpu, share_on_cpu,
+};
+use crate::session::evidence::{Evidence, Scale};
+use crate::session::sample::{ByBlock, Table, center_of, tally, trial_value};
+use crate::stats::frequency::{Frequency, Tally};
+use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
+use crate::stats::order::{mean, median};
+use model::{Cell, Outcome, Quantity, QuantityResult, Record, Treatment};
+use std::collections::BTreeSet;
+
+/// A quantity with what its trials say.
+#[derive(Clone, Debug)]
+pub(crate) struct Effect {
+    pub(crate) evidence: Evidence,
+    pub(crate) carried_by: Option<String>,
+    /// The same number from the means of all blocks.
+    of_means: Option<f64>,
+    remarks: Vec<String>,
+}
+
+impl Effect {
+    /// Returns it in the words of the session's files.
+    pub(crate) fn result(&self, table: &Table<'_>, quantity: &Quantity) -> QuantityResult {
+        let response = self.carried_by.as_deref().unwrap_or(quantity.response());
+        let unit = match quantity {
+            Quantity::Value { .. } | Quantity::Difference { .. } => {
+                table.design.response(response).map(|response| response.unit.clone())
+            }
+            _ => None,
+        };
+        let tally = match &self.evidence {
+            Evidence::Events(frequency) => Some(frequency.all),
+            _ => None,
+        };
+        let estimate = self.evidence.estimate();
+        let is_news = |mean: &f64| estimate.is_some_and(|it| *mean < it.low || *mean > it.high);
+        let of_means = self.of_means.filter(is_news);
+        let mut remarks = self.remarks.clone();
+        if let Some(ratio) = of_means {
+            let digits = if ratio < 10.0 { 2 } else { 0 };
+            remarks.push(format!(
+                "the ratio of the means is {ratio:.digits$}: some trials lie far from the others"
+            ));
+        }
+        QuantityResult {
+            events: tally.map(|tally| tally.events),
+            chances: tally.map(|tally| tally.chances),
+            quantity: quantity.clone(),
+            unit,
+            estimate,
+            of_means,
+            carried_by: self.carried_by.clone(),
+            floor: self.evidence.floor(),
+            floor_in_ten_times: self.evidence.floor_in_ten_times(),
+            tagged: 0,
+            untagged: None,
+            remark: remarks.join("; "),
+        }
+    }
+}
+
+/// Returns a quantity from its trials: from CPU time where others disturbed the wall clock of too many
+/// trials of a treatment that they shift it ([`Disturbed::shifts`]) and CPU time may stand in
+/// ([`may_be_carried`]).
+pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
+    let design = table.design;
+    let direct = || form(table, quantity, quantity.response());
+    let twin = design.response(quantity.response()).and_then(|r| r.cpu_twin.as_deref());
+    let (Some(twin), false) = (twin, matches!(quantity, Quantity::Frequency { .. })) else {
+        return direct();
+    };
+    let all: Vec<Treatment> = table.treatments().into_iter().cloned().collect();
+    let needed = quantity.treatments(design, &all);
+    let disturbed: Vec<Disturbed> =
+        needed.iter().map(|treatment| Disturbed::among(table.records(treatment))).collect();
+    if !disturbed.iter().any(|one| one.shifts()) {
+        return direct();
+    }
+    if may_be_carried(table, quantity) {
+        let mut effect = form(table, quantity, twin);
+        if effect.evidence != Evidence::None {
+            let described = described(table, &needed, &disturbed);
+            effect.remarks.insert(0, format!("CPU time, not elapsed time: {described}"));
+            effect.carried_by = Some(twin.to_string());
+            return effect;
+        }
+    }
+    let mut effect = direct();
+    // Of fewer the tags tell, and what the untagged trials say.
+    if disturbed.iter().any(|one| one.breaks()) {
+        let described = described(table, &needed, &disturbed);
+        effect.remarks.insert(0, format!("elapsed time, although {described}"));
+    }
+    effect
+}
+
+/// Reports whether CPU time may stand in for the elapsed time of a quantity: each treatment that it needs
+/// keeps one CPU busy, as far as others leave it one ([`share_on_cpu`]).
+pub(crate) fn may_be_carried(table: &Table<'_>, quantity: &Quantity) -> bool {
+    let design = table.design;
+    let response = design.response(quantity.response());
+    let Some((response, twin)) = response.and_then(|it| Some((it, it.cpu_twin.as_deref()?))) else {
+        return false;
+    };
+    let of_twin = center_of(design, twin);
+    let keeps_one_cpu = |treatment: &&Treatment| {
+        let measured = table.records(treatment).iter().filter(|it| it.measured.is_some());
+        let share = |record: &&&Record| {
+            let wall = trial_value(record, &response.name, response.center)?;
+            share_on_cpu(record, wall, trial_value(record, twin, of_twin)?)
+        };
+        let shares: Vec<f64> = measured.clone().filter_map(|record| share(&record)).collect();
+        measured.copied().all(one_cpu) && median(&shares).is_some_and(|share| share >= KEEPS_CPU)
+    };
+    let all: Vec<Treatment> = table.treatments().into_iter().cloned().collect();
+    let needed = quantity.treatments(design, &all);
+    !needed.is_empty() && needed.iter().all(keeps_one_cpu)
+}
+
+/// Returns what others took from some treatments: of the typical trial of the worst of them, or from how
+/// many trials where these are few.
+fn described(table: &Table<'_>, treatments: &[&Treatment], disturbed: &[Disturbed]) -> String {
+    if !disturbed.iter().any(|one| one.breaks()) {
+        let sum = |of: fn(&Disturbed) -> usize| disturbed.iter().map(of).sum::<usize>();
+        return format!(
+            "others took more than {:.0} % of the wall clock of {} of {} trials",
+            100.0 * DISTURBED_SHARE,
+            sum(|one| one.bad),
+            sum(|one| one.of)
+        );
+    }
+    let shares = treatments.iter().filter_map(|treatment| {
+        let records = table.records(treatment).iter();
+        median(&records.filter_map(|record| lost_share(record)).collect::<Vec<f64>>())
+    });
+    format!("others took {:.0} % of the wall clock", 100.0 * shares.fold(0.0, f64::max))
+}
+
+/// Returns the number formed from one response, disturbed or not.
+pub(crate) fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Effect {
+    let mut former = Former { table, response, of_means: None, remarks: Vec::new() };
+    let evidence = match quantity {
+        Quantity::Value { at, .. } => former.value(at),
+        Quantity::Ratio { of, to, .. } => former.ratio(of, to, 1.0),
+        Quantity::Difference { of, to, .. } => former.difference(of, to),
+        Quantity::Share { whole, without, base, .. } => former.share(whole, without, base),
+        Quantity::Exponent { over, at, .. } => former.fit(over, at, exponent, Scale::Linear),
+        Quantity::Linearity { over, at, .. } => former.fit(over, at, r_squared, Scale::Unit),
+        Quantity::Proportion { over, lower, upper, at, .. } => {
+            former.proportion(over, lower, upper, at)
+        }
+        Quantity::Frequency { among, .. } => former.frequency(among),
+    };
+    Effect { evidence, carried_by: None, of_means: former.of_means, remarks: former.remarks }
+}
+
+struct Former<'t> {
+    table: &'t Table<'t>,
+    response: &'t str,
+    of_means: Option<f64>,
+    remarks: Vec<String>,
+}
+
+impl Former<'_> {
+    fn value(&mut self, at: &Cell) -> Evidence {
+        let Some([values]) = self.together([at]) else {
+            return Evidence::None;
+        };
+        let evidence = self.located(median_located(&values), Scale::Linear);
+        let subtracts =
+            self.table.design.response(self.response).is_some_and(|r| r.subtract.is_some());
+        if let Evidence::Blocks { located, .. } = &evidence
+            && subtracts
+            && located.low <= 0.0
+            && located.high >= 0.0
+        {
+            self.remarks.push("below what this machine can resolve: the interval holds 0".into());
+        }
+        evidence
+    }
+
+    /// Returns the ratio of two treatments, divided by `expected`.
+    fn ratio(&mut self, of: &Cell, to: &Cell, expected: f64) -> Evidence {
+        let Some([above, below]) = self.together([of, to]) else {
+            return Evidence::None;
+        };
+        let means = mean(&above).zip(mean(&below)).filter(|(_, below)| *below != 0.0);
+        self.of_means = means.map(|(above, below)| above / below / expected);
+        if above.iter().chain(&below).all(|value| *value > 0.0) {
+            let logs: Vec<f64> =
+                above.iter().zip(&below).map(|(a, b)| (a / b / expected).ln()).collect();
+            return self.located(centre(&logs), Scale::Log);
+        }
+        let below: Vec<f64> = below.iter().map(|value| value * expected).collect();
+        let located = ratio_of_centres(&above, &below);
+        self.remarks.push(match located {
+            Some(_) => "some values are not above 0: the ratio is formed without logarithms".into(),
+            None => "the response it is divided by is not told from 0".into(),
+        });
+        self.located(located, Scale::Relative)
+    }
+
+    fn difference(&mut self, of: &Cell, to: &Cell) -> Evidence {
+        let Some([of, to]) = self.together([of, to]) else {
+            return Evidence::None;
+        };
+        let effects: Vec<f64> = of.iter().zip(&to).map(|(a, b)| a - b).collect();
+        self.located(centre(&effects), Scale::Linear)
+    }
+
+    fn share(&mut self, whole: &Cell, without: &Cell, base: &Cell) -> Evidence {
+        let Some([whole, without, base]) = self.together([whole, without, base]) else {
+            return Evidence::None;
+        };
+        let minus = |b: &[f64]| whole.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>();
+        let located = ratio_of_centres(&minus(&without), &minus(&base));
+        if located.is_none() {
+            self.remarks.push(
+                "the gap itself is not resolved: its interval holds 0, so that it has no share"
+                    .into(),
+            );
+        }
+        self.located(located, Scale::Linear)
+    }
+
+    fn proportion(&mut self, over: &str, lower: &str, upper: &str, at: &Cell) -> Evidence {
+        let value = |level: &str| self.table.design.factor(over)?.level(level)?.value;
+        match (value(lower), value(upper)) {
+            (Some(low), Some(high)) if low > 0.0 && high > 0.0 => {
+                self.ratio(&at.with(over, upper), &at.with(over, lower), high / low)
+            }
+            _ => {
+                self.remarks.push(format!("{lower} and {upper} of {over} are not numbers above 0"));
+                Evidence::None
+            }
+        }
+    }
+
+    /// Returns a number fitted to each block over the levels of a numeric factor.
+    fn fit(
+        &mut self,
+        over: &str,
+        at: &Cell,
+        of: fn(&[(f64, f64)]) -> Option<f64>,
+        scale: Scale,
+    ) -> Evidence {
+        let design = self.table.design;
+        let levels = design.factor(over).map_or(&[][..], |factor| &factor.levels);
+        let mut series: Vec<(f64, ByBlock, BTreeSet<u32>)> = Vec::new();
+        for level in levels {
+            let Some(value) = level.value.filter(|value| value.is_finite()) else {
+                continue;
+            };
+            let treatment = design.complete(&at.with(over, &level.name));
+            let tried = self.table.tried(self.response, &treatment);
+            // A level that nobody planned is no gap in the data.
+            if !tried.is_empty() {
+                series.push((value, self.table.blocks(self.response, &treatment), tried));
+            }
+        }
+        let before = series.len();
+        series.retain(|(_, values, tried)| !values.is_empty() && 2 * values.len() >= tried.len());
+        if series.len() < before {
+            self.remarks.push(format!(
+                "{} of {before} levels of {over} completed in at least half of their blocks",
+                series.len()
+            ));
+        }
+        // A round that narrows another interval measures some of the levels only.
+        let blocks = common(series.iter().map(|(_, _, tried)| tried));
+        let numbers: Vec<f64> = blocks
+            .iter()
+            .filter_map(|block| {
+                let points: Option<Vec<(f64, f64)>> = series
+                    .iter()
+                    .map(|(level, values, _)| Some((*level, *values.get(block)?)))
+                    .collect();
+                of(&points?)
+            })
+            .collect();
+        self.left_out(blocks.len() - numbers.len(), blocks.len());
+        if numbers.len() < 2 {
+            self.remarks.push(too_few(numbers.len()));
+        }
+        self.located(centre(&numbers), scale)
+    }
+
+    fn frequency(&mut self, among: &Cell) -> Evidence {
+        let matching = self.table.treatments().into_iter().filter(|t| t.matches(among));
+        let (records, treatments): (Vec<&[&Record]>, Vec<&Treatment>) =
+            matching.map(|treatment| (self.table.records(treatment), treatment)).unzip();
+        let tallies: Vec<Tally> =
+            records.into_iter().flatten().map(|record| tally(record, self.response)).collect();
+        let response = self.table.design.response(self.response);
+        let independent = response.is_some_and(|response| response.independent);
+        let Some(frequency) = Frequency::over(&tallies, independent) else {
+            let one = tallies.iter().any(|tally| tally.chances > 0);
+            self.remarks.push(match (one, treatments.first()) {
+                (true, _) => {
+                    "1 trial observed it, 2 are needed to see how much trials differ".into()
+                }
+                (false, Some(first)) => {
+                    format!("no completed trial observed it{}", self.table.why_not(first))
+                }
+                (false, None) => "no trial of this profile matches, or none was reached".into(),
+            });
+            return Evidence::None;
+        };
+        if independent && frequency.is_by_trials() {
+            self.remarks.push(
+                "trials differ by more than chance, so that the limits rest on the number of \
+                 trials, not of chances"
+                    .into(),
+            );
+        }
+        Evidence::Events(frequency)
+    }
+
+    /// Returns the values of some treatments in the blocks that have them all, in the blocks' order;
+    /// `None`, with a remark, for fewer than 2 blocks.
+    fn together<const N: usize>(&mut self, cells: [&Cell; N]) -> Option<[Vec<f64>; N]> {
+        let treatments = cells.map(|cell| self.table.design.complete(cell));
+        let columns = treatments.each_ref().map(|t| self.table.blocks(self.response, t));
+        for (treatment, column) in treatments.iter().zip(&columns) {
+            if column.is_empty() {
+                let why = self.table.why_not(treatment);
+                let named = self.table.design.as_named(treatment);
+                self.remarks.push(format!("no completed trial of {named}{why}"));
+                return None;
+            }
+        }
+        let tried: Vec<BTreeSet<u32>> =
+            treatments.iter().map(|t| self.table.tried(self.response, t)).collect();
+        let tried = common(tried.iter());
+        let all: Vec<u32> =
+            tried.iter().copied().filter(|b| columns.iter().all(|c| c.contains_key(b))).collect();
+        self.left_out(tried.len() - all.len(), tried.len());
+        if all.len() < 2 {
+            self.remarks.push(too_few(all.len()));
+            return None;
+        }
+        Some(columns.map(|column| all.iter().filter_map(|b| column.get(b).copied()).collect()))
+    }
+
+    fn left_out(&mut self, lacking: usize, blocks: usize) {
+        if lacking > 0 {
+            self.remarks.push(format!(
+                "{lacking} of {blocks} blocks do not give the number and are left out"
+            ));
+        }
+    }
+
+    fn located(&mut self, located: Option<Located>, scale: Scale) -> Evidence {
+        let Some(located) = located else {
+            return Evidence::None;
+        };
+        let response = self.table.design.response(self.response);
+        let computed = response.is_some_and(|response| response.exact);
+        let blocks = located.samples;
+        if located.agrees && computed {
+            self.remarks.push("computed, not measured".into());
+        } else if computed {
+            self.remarks
+                .push("declared exact, but its blocks differ: it is not to be believed".into());
+        } else if located.agrees && blocks >= BLOCKS_FREE {
+            self.remarks.push(format!("all {blocks} blocks agree to the last digit"));
+        } else if located.agrees {
+            self.remarks.push(format!("all {blocks} blocks agree, too few for a verdict"));
+        } else if blocks < BLOCKS_FREE {
+            self.remarks.push(format!(
+                "only {blocks} blocks: the interval assumes normally distributed effects"
+            ));
+        }
+        if let Some(correlation) = located.correlation {
+            self.remarks.push(format!(
+                "neighbouring blocks are alike (correlation {correlation:.2}): {blocks} blocks are \
+                 judged as {:.0} independent ones",
+                located.effective.floor()
+            ));
+        }
+        if located.two_groups {
+            self.remarks.push(
+                "the blocks fall into two groups with a gap between them, and their median \
+                 describes neither group alone"
+                    .into(),
+            );
+        }
+        Evidence::Blocks { located, scale, computed }
+    }
+}
+
+impl Table<'_> {
+    /// Returns the blocks that were to give a response's number at a treatment, whatever became of them:
+    /// those in which it was tried, and the control that is subtracted from it. A round that
+    /// narrows another interval may do without the control.
+    pub(crate) fn tried(&self, response: &str, treatment: &Treatment) -> BTreeSet<u32> {
+        let blocks = |treatment: &Treatment| -> BTreeSet<u32> {
+            self.records(treatment).iter().map(|record| record.block).collect()
+        };
+        let own = blocks(treatment);
+        match self.design.response(response).and_then(|response| response.subtract.as_ref()) {
+            None => own,
+            Some(control) => &own & &blocks(&treatment.with(control)),
+        }
+    }
+
+    /// Returns why a treatment has no number, as the end of a sentence.
+    pub(crate) fn why_not(&self, treatment: &Treatment) -> String {
+        match self.records(treatment).first().map(|record| &record.outcome) {
+            None => NOT_REACHED.into(),
+            Some(Outcome::Completed { .. }) => " measured it".into(),
+            Some(outcome) => {
+                let (kind, reason) = crate::session::outcomes::words(outcome);
+                if reason.is_empty() { format!(": {kind}") } else { format!(": {kind}, {reason}") }
+            }
+        }
+    }
+}
+
+/// Why a treatment without a trial has no number, as the end of a sentence.
+pub(crate) const NOT_REACHED: &str = " is in this profile, or was reached";
+
+/// Returns why there is no interval of this number of blocks.
+fn too_few(blocks: usize) -> String {
+    let found = match blocks {
+        0 => "no block has".to_string(),
+        _ => format!("only {blocks} block{} has", if blocks == 1 { "" } else { "s" }),
+    };
+    format!("{found} all that this needs, and an interval takes 2")
+}
+
+/// Returns what all sets hold; nothing if there is none.
+fn common<'a>(mut sets: impl Iterator<Item = &'a BTreeSet<u32>>) -> BTreeSet<u32> {
+    let first = sets.next().cloned().unwrap_or_default();
+    sets.fold(first, |all, set| all.intersection(set).copied().collect())
+}
+
+/// Returns slope and R² of a least-squares line; the slope is `None` if all x are the same.
+fn line(points: &[(f64, f64)]) -> Option<(f64, f64)> {
+    let n = points.len() as f64;
+    let (sum_x, sum_y) = points.iter().fold((0.0, 0.0), |sum, p| (sum.0 + p.0, sum.1 + p.1));
+    let (mean_x, mean_y) = (sum_x / n, sum_y / n);
+    let sum = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
+        points.iter().map(|(x, y)| f(x - mean_x, y - mean_y)).sum()
+    };
+    let (xx, xy, yy) = (sum(&|x, _| x * x), sum(&|x, y| x * y), sum(&|_, y| y * y));
+    if xx <= 0.0 {
+        return None;
+    }
+    // A response that does not vary at all lies on a line, a horizontal one.
+    let r_squared = if yy > 0.0 { xy * xy / (xx * yy) } else { 1.0 };
+    Some((xy / xx, r_squared))
+}
+
+/// Returns the exponent of a block; `None` with a value not above 0 or fewer than 2 levels above 0.
+fn exponent(points: &[(f64, f64)]) -> Option<f64> {
+    let levels = points.iter().filter(|(level, _)| *level > 0.0);
+    let logs: Vec<(f64, f64)> = levels.map(|(level, value)| (level.ln(), value.ln())).collect();
+    let possible = logs.len() >= 2 && logs.iter().all(|(_, value)| value.is_finite());
+    if possible { line(&logs).map(|(slope, _)| slope) } else { None }
+}
+
+/// Returns R² of a block; `None` with fewer than 3 levels, since 2 points always lie on a line.
+fn r_squared(points: &[(f64, f64)]) -> Option<f64> {
+    if points.len() < 3 { None } else { line(points).map(|(_, r_squared)| r_squared) }
+}
+
+#[cfg(test)]
+mod tests;

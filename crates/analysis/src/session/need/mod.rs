@@ -1,0 +1,298 @@
+//! What the next round of trials should measure.
+
+use crate::session::diagnosis::{SHARE_NAMED, gap};
+use crate::session::effect::effect;
+use crate::session::planted::{FINEST, asked_of_planted};
+use crate::session::sample::Table;
+use crate::stats::order::median;
+use model::{
+    Claim, Design, Diagnosis, FindingResult, Planted, Quantity, QuantityResult, Record, Treatment,
+};
+use std::collections::BTreeSet;
+
+/// A treatment is given up after this number of trials without one completed.
+const ATTEMPTS: usize = 3;
+
+/// Ends of an interval that differ by no more than this part of the point are the same number.
+const AGREEMENT: f64 = 1e-12;
+
+/// An end of a region so near to 1 asks for more than the design's precision.
+const NEAR_ONE: f64 = 0.1;
+
+/// The part of a frequency's distance from 0 or 1 that its half-width may be, on the arcsine scale:
+/// none among 10/p chances has p = 0.0001 against p, which stands Holm's correction.
+const OF_A_FREQUENCY: f64 = 0.3;
+
+/// How wide an interval that must not yet be called narrow is at least, of what is asked.
+const LEAST_OPEN: f64 = 1.01;
+
+/// More treatments than this are a curve or a pool and not a comparison.
+const GROUP_MAX: usize = 4;
+
+/// The half-width that a suspect's share of a gap is asked to have, where the gap is 1: half of the
+/// least share that can be named ([`SHARE_NAMED`]), so that a suspect who explains most of the gap
+/// lies above that, and one who explains nothing below.
+const SHARE_WIDTH: f64 = SHARE_NAMED / 2.0;
+
+/// What the next round of trials should measure. It looks at widths, never at verdicts: stopping
+/// on significance would make the error of the verdicts anything one likes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Need {
+    /// Relative half-width divided by the width that is asked for, the worst over the driving
+    /// findings, the claims, the planted answers, the gaps to be explained and the suspects' shares
+    /// of these: at most 1 is precise enough. Infinite while one of them has no interval yet (but a
+    /// share, which waits for its gap); 0 without one that can still be measured.
+    pub ratio: f64,
+    /// Treatments whose trials would narrow the intervals that are not yet precise enough, in the
+    /// order they were given.
+    pub treatments: Vec<Treatment>,
+    /// The first finding so far, for live progress; none while it has no number.
+    pub headline: Option<FindingResult>,
+}
+
+/// How narrow an interval is asked to be.
+#[derive(Clone, Copy, Debug)]
+enum Asked<'d> {
+    /// A half-width, in the terms of [`half_width`].
+    Width(f64),
+    /// What a planted answer needs.
+    Planted(&'d Planted),
+    /// A half-width, but only while there is an interval.
+    Share(f64),
+}
+
+/// A number whose interval is to be narrow.
+struct Driving<'d> {
+    quantity: Quantity,
+    asked: Asked<'d>,
+    /// Further treatments that more blocks must have.
+    with: Vec<Treatment>,
+}
+
+impl<'d> Driving<'d> {
+    fn new(quantity: Quantity, asked: Asked<'d>) -> Self {
+        Driving { quantity, asked, with: Vec::new() }
+    }
+}
+
+/// Returns all that drives. Of a diagnosis the gap's ratio drives first; and once the gap is resolved, so
+/// that there are shares of it, each of these, in blocks that hold all its treatments. Where there is no
+/// gap they would be infinitely wide for ever.
+fn driving(design: &Design) -> Vec<Driving<'_>> {
+    let width = |quantity, width| Driving::new(quantity, Asked::Width(width));
+    let findings = design.findings.iter().filter(|finding| finding.drives);
+    let findings = findings.map(|finding| width(finding.quantity.clone(), design.precision));
+    let claims = design.claims.iter();
+    let claims =
+        claims.map(|claim| width(claim.quantity.clone(), asked_of(claim, design.precision)));
+    let planted =
+        design.planted.iter().map(|one| Driving::new(one.quantity.clone(), Asked::Planted(one)));
+    // A suspect is compared with the others by pairs, so that all stand in the same blocks.
+    let all = |one: &Diagnosis| -> Vec<Treatment> {
+        let without = one.suspects.iter().map(|suspect| &suspect.without);
+        without.chain([&one.whole, &one.base]).map(|cell| design.complete(cell)).collect()
+    };
+    let gaps = design
+        .diagnoses
+        .iter()
+        .map(|one| Driving { with: all(one), ..width(gap(one), design.precision) });
+    let shares = design.diagnoses.iter().flat_map(|one| {
+        let shares = one.suspects.iter().map(|suspect| one.share(suspect));
+        let asked = Asked::Share(SHARE_WIDTH);
+        shares.map(move |share| Driving { with: all(one), ..Driving::new(share, asked) })
+    });
+    findings.chain(claims).chain(planted).chain(gaps).chain(shares).collect()
+}
+
+/// Returns the treatments that a design compares with each other, by comparison, among those given: the
+/// trials of one comparison should stand together in a block.
+pub fn compared(design: &Design, treatments: &[Treatment]) -> Vec<Vec<Treatment>> {
+    let controls = design.controls.iter().map(|control| [&control.a, &control.b]);
+    let controls = controls.map(|cells| cells.map(|cell| design.complete(cell)).to_vec());
+    let driving = driving(design).into_iter().map(|one| {
+        let of = one.quantity.treatments(design, treatments);
+        of.into_iter().cloned().collect::<Vec<_>>()
+    });
+    driving.chain(controls).filter(|group| (2..=GROUP_MAX).contains(&group.len())).collect()
+}
+
+/// Returns the blocks that a verdict among `verdicts` (at least 1) takes, if one of them disagrees: its
+/// sign test must reach the first step of Holm's correction.
+fn blocks_for(verdicts: usize) -> u32 {
+    let p_value = |blocks: i32| 2.0 * f64::from(blocks + 1) * 0.5_f64.powi(blocks);
+    let enough = |blocks: &i32| p_value(*blocks) <= crate::stats::holm::limit(verdicts.max(1));
+    (1..60).find(enough).unwrap_or(60).unsigned_abs()
+}
+
+/// Returns what the next round should measure, given the records so far (of this or of all experiments),
+/// the treatments that are planned, and how many verdicts the session's claims and planted answers
+/// share their error among.
+///
+/// All need blocks enough for a verdict ([`blocks_for`]), however narrow their interval is. What is
+/// asked to be narrow is the interval at the level of a single verdict, 99.5 %.
+///
+/// A finding and the gap of a diagnosis are asked to be as precise as the design says, a claim as
+/// precise as [`asked_of`] says, a planted answer as [`asked_of_planted`] says, a suspect's share of a
+/// gap to a sixth of that gap. One that needs a
+/// treatment that is not planned, or one that did not complete in three trials or was refused as
+/// unsupported, is out of reach and asks for nothing.
+pub fn need(
+    design: &Design,
+    records: &[&Record],
+    treatments: &[Treatment],
+    verdicts: usize,
+) -> Need {
+    let table = Table::new(design, records.iter().copied());
+    let mut ratio = 0.0_f64;
+    let mut wanted: BTreeSet<&Treatment> = BTreeSet::new();
+    let blocks = f64::from(blocks_for(verdicts));
+    for Driving { quantity, asked, with } in driving(design) {
+        let needed = quantity.treatments(design, treatments);
+        if out_of_reach(&table, &quantity, &needed) {
+            continue;
+        }
+        let effect = effect(&table, &quantity);
+        let mut result = effect.result(&table, &quantity);
+        result.estimate = effect.evidence.wide_estimate();
+        let own = match (half_width(&table, &result), asked) {
+            (None, Asked::Share(_)) => 0.0,
+            (None, _) => f64::INFINITY,
+            (Some(half), Asked::Width(width) | Asked::Share(width)) => half / width,
+            (Some(half), Asked::Planted(planted)) => {
+                half / asked_of_planted(planted, &result, half, design.precision)
+            }
+        };
+        let measured = result.estimate.filter(|found| !found.is_exact());
+        let of_blocks = measured.map_or(0.0, |found| (blocks / f64::from(found.samples)).sqrt());
+        // Two groups of blocks: an interval within one of them is not narrow but lucky.
+        let of_groups = if effect.evidence.is_in_two_groups() { LEAST_OPEN } else { 0.0 };
+        let own = own.max(of_blocks).max(of_groups);
+        if own > 1.0 {
+            let with = treatments.iter().filter(|t| with.contains(t) && !given_up(&table, t));
+            wanted.extend(needed.into_iter().chain(with));
+        }
+        ratio = ratio.max(own);
+    }
+    // The controls keep pace: what they could have found is what the session can find.
+    if !wanted.is_empty() {
+        let cells = design.controls.iter().flat_map(|control| [&control.a, &control.b]);
+        let controls: BTreeSet<Treatment> = cells.map(|cell| design.complete(cell)).collect();
+        let with = |treatment: &&Treatment| controls.contains(*treatment);
+        wanted.extend(treatments.iter().filter(with).filter(|it| !given_up(&table, it)));
+    }
+    let headline = design.findings.first().and_then(|finding| {
+        let result = effect(&table, &finding.quantity).result(&table, &finding.quantity);
+        let (id, sentence) = (finding.id.clone(), finding.sentence.clone());
+        result.estimate.is_some().then_some(FindingResult { id, sentence, result })
+    });
+    let treatments = treatments.iter().filter(|t| wanted.contains(t)).cloned().collect();
+    Need { ratio, treatments, headline }
+}
+
+/// Returns the half-width at which the interval of a claim's number is narrow enough: a property of the
+/// claim, not of where its number lies.
+///
+/// An interval wider than the region can never lie in it. So for a region with two ends it is half of the
+/// region's own half-width; never more than the design's precision, which is enough for most claims with one
+/// end. A ratio's single end within a tenth of 1 parts "a little more" from "the same", and the precision
+/// must be able to tell these: there it is half of the end's distance from 1, as a logarithm, but not below
+/// 0.005. (An end that is 1 itself leaves no distance to resolve and keeps the design's precision.) For a
+/// frequency it is 0.3 of the arcsine of the root of the end that lies nearest to 0 or 1: on that scale
+/// ([`half_width`]) about ten chances for each that the end leaves to one event, whether events are seen or
+/// not, be it one in a hundred or in a million.
+pub(crate) fn asked_of(claim: &Claim, precision: f64) -> f64 {
+    let ends = [claim.holds_if.low, claim.holds_if.high];
+    if let Quantity::Frequency { .. } = claim.quantity {
+        let distances = ends.into_iter().flatten().flat_map(|end| [end, 1.0 - end]);
+        let least = distances.filter(|distance| *distance > 0.0).fold(0.5, f64::min);
+        return OF_A_FREQUENCY * least.sqrt().asin();
+    }
+    let own = match (&claim.quantity, ends) {
+        (Quantity::Ratio { .. } | Quantity::Proportion { .. }, [Some(low), Some(high)])
+            if low > 0.0 =>
+        {
+            (high / low).sqrt() - 1.0
+        }
+        (
+            Quantity::Ratio { .. } | Quantity::Proportion { .. },
+            [Some(end), None] | [None, Some(end)],
+        ) if end != 1.0 && (end - 1.0).abs() <= NEAR_ONE => {
+            return (end.ln().abs() / 2.0).max(FINEST).min(precision);
+        }
+        (Quantity::Value { .. }, [Some(low), Some(high)]) if low + high != 0.0 => {
+            ((high - low) / (high + low)).abs()
+        }
+        (Quantity::Share { .. } | Quantity::Exponent { .. }, [Some(low), Some(high)]) => {
+            (high - low) / 2.0
+        }
+        _ => f64::INFINITY,
+    };
+    (own / 2.0).min(precision)
+}
+
+/// Returns the half-width of a quantity's interval, relative to what makes sense of it:
+/// √(high/low) − 1 for ratios; relative to the point for a value; relative to the larger of the
+/// two levels for a difference, which may itself be 0; as it is for shares, exponents and R², which
+/// are pure numbers of the order of 1. That of a frequency is taken between the arcsines of the
+/// roots of its ends: there it depends on the number of chances and hardly on the frequency, and
+/// is what the same chances would give at one half (Anscombe, *The transformation of Poisson,
+/// binomial and negative-binomial data*, Biometrika 35, 1948). A rate of one in a million is
+/// neither precise because it is small nor hopeless because its events are few. `None` without an interval.
+pub(crate) fn half_width(table: &Table<'_>, result: &QuantityResult) -> Option<f64> {
+    let estimate = result.estimate?;
+    let half = (estimate.high - estimate.low) / 2.0;
+    // Numbers that agree may come back from logarithms with another last digit.
+    if half <= AGREEMENT * estimate.point.abs().max(1e-3) {
+        return Some(0.0);
+    }
+    let relative = match &result.quantity {
+        Quantity::Ratio { .. } | Quantity::Proportion { .. } if estimate.low > 0.0 => {
+            (estimate.high / estimate.low).sqrt() - 1.0
+        }
+        Quantity::Ratio { .. } | Quantity::Proportion { .. } | Quantity::Value { .. } => {
+            half / estimate.point.abs()
+        }
+        Quantity::Difference { response, of, to } => {
+            let carrier = result.carried_by.as_ref().unwrap_or(response);
+            let level = |cell| {
+                let values = table.trials(carrier, &table.design.complete(cell));
+                median(&values).unwrap_or(0.0).abs()
+            };
+            half / level(of).max(level(to))
+        }
+        Quantity::Frequency { .. } => {
+            let arcsine = |share: f64| share.clamp(0.0, 1.0).sqrt().asin();
+            (arcsine(estimate.high) - arcsine(estimate.low)) / 2.0
+        }
+        _ => half,
+    };
+    relative.is_finite().then_some(relative)
+}
+
+fn out_of_reach(table: &Table<'_>, quantity: &Quantity, planned: &[&Treatment]) -> bool {
+    let ends = match quantity {
+        // These take whichever treatments there are.
+        Quantity::Exponent { .. } | Quantity::Linearity { .. } | Quantity::Frequency { .. } => {
+            return planned.iter().all(|treatment| given_up(table, treatment));
+        }
+        Quantity::Proportion { over, lower, upper, at, .. } => {
+            vec![at.with(over, lower), at.with(over, upper)]
+        }
+        _ => quantity.cells().into_iter().cloned().collect(),
+    };
+    let missing = ends
+        .iter()
+        .map(|cell| table.design.complete(cell))
+        .any(|end| !planned.iter().any(|treatment| **treatment == end));
+    missing || planned.iter().any(|treatment| given_up(table, treatment))
+}
+
+fn given_up(table: &Table<'_>, treatment: &Treatment) -> bool {
+    let records = table.records(treatment);
+    let refused = |record: &&Record| matches!(record.outcome, model::Outcome::Unsupported { .. });
+    !records.iter().any(|record| record.measured.is_some())
+        && (records.len() >= ATTEMPTS || records.iter().any(refused))
+}
+
+#[cfg(test)]
+mod tests;

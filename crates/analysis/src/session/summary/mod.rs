@@ -1,0 +1,306 @@
+//! One call computes all of `summary.json`.
+
+use crate::session::costs::accounts;
+use crate::session::diagnosis::diagnoses;
+use crate::session::effect::{Effect, effect};
+use crate::session::floors::floors;
+use crate::session::grade::grade;
+use crate::session::harness::harness;
+use crate::session::input::Input;
+use crate::session::meter::meter;
+use crate::session::need::half_width;
+use crate::session::outcomes::{failed_checks, outcomes, tag_counts, warnings};
+use crate::session::planted::planted;
+use crate::session::sample::Table;
+use crate::session::tags::Tagger;
+use crate::session::untagged;
+use crate::session::variance::variances;
+use crate::session::verdict::{Leaning, lean};
+use crate::stats::estimate::median_estimate;
+use crate::stats::holm::holm;
+use model::{
+    Cell, Claim, ClaimResult, ControlResult, Design, Estimate, EstimateRow, ExperimentSummary,
+    FindingResult, Quantity, QuantityResult, Record, Response, SUMMARY_FORMAT, Summary, Trust,
+    Verdict,
+};
+use std::collections::{BTreeSet, HashMap};
+
+/// Returns all that a session's trials say.
+///
+/// Verdicts share their error over all claims of the session, controls over all controls, planted
+/// answers over all planted answers (Holm).
+pub fn summarise(input: &Input<'_>) -> Summary {
+    let tagger = Tagger::over(input.designs, input.records);
+    let by_experiment = by_experiment(input.records);
+    let own =
+        |design: &Design| by_experiment.get(design.id.as_str()).map_or(&[][..], Vec::as_slice);
+    let tables: Vec<Table<'_>> = input
+        .designs
+        .iter()
+        .map(|design| Table::new(design, own(design).iter().copied()))
+        .collect();
+    let mut experiments: Vec<ExperimentSummary> =
+        tables.iter().map(|table| experiment(table, own(table.design), &tagger)).collect();
+    let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
+    let (verdicts, stands) = corrected(&judged);
+    let mut stands = stands.into_iter();
+    for (summary, planted) in experiments.iter_mut().zip(planted(&tables)) {
+        summary.planted = planted;
+    }
+    for ((summary, table), judged) in experiments.iter_mut().zip(&tables).zip(judged) {
+        summary.claims =
+            judged.into_iter().map(|judged| judged.result(table, &mut stands, verdicts)).collect();
+    }
+    untagged::fill(&mut experiments, &tables, &by_experiment, &tagger);
+    Summary {
+        format: SUMMARY_FORMAT,
+        scruple: input.scruple.to_string(),
+        session: input.session.to_string(),
+        complete: input.complete,
+        trust: trust(&tables),
+        harness: harness(input.records),
+        meter: meter(input, &tagger),
+        experiments,
+    }
+}
+
+/// Answers with one quantity of an experiment, as [`summarise`] would with a finding about it.
+pub fn ask(design: &Design, records: &[Record], quantity: &Quantity) -> QuantityResult {
+    let own: Vec<&Record> =
+        records.iter().filter(|record| record.experiment == design.id).collect();
+    let table = Table::new(design, own.iter().copied());
+    effect(&table, quantity).result(&table, quantity)
+}
+
+/// Returns the records of each experiment, in the session's order: each of a dozen experiments looks at
+/// its own several times.
+pub(crate) fn by_experiment(records: &[Record]) -> HashMap<&str, Vec<&Record>> {
+    let mut own: HashMap<&str, Vec<&Record>> = HashMap::new();
+    for record in records {
+        own.entry(&record.experiment).or_default().push(record);
+    }
+    own
+}
+
+/// Returns how many verdicts share their error, and which of them stand, one for each p-value.
+fn corrected(judged: &[Vec<Judged<'_>>]) -> (usize, Vec<bool>) {
+    let leanings = judged.iter().flatten().filter_map(|judged| judged.leaning);
+    let p_values: Vec<f64> = leanings.filter_map(|leaning| leaning.p_value).collect();
+    (p_values.len(), holm(&p_values))
+}
+
+/// Returns the verdict of each claim of a session, by its name, experiment by experiment.
+pub(crate) fn verdicts(tables: &[Table<'_>]) -> Vec<Vec<(String, Verdict)>> {
+    let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
+    let (_, stands) = corrected(&judged);
+    let mut stands = stands.into_iter();
+    let mut described = |one: &Judged<'_>| (one.claim.id.clone(), one.verdict(&mut stands));
+    judged.iter().map(|claims| claims.iter().map(&mut described).collect()).collect()
+}
+
+/// A claim with what its own data say.
+struct Judged<'a> {
+    claim: &'a Claim,
+    effect: Effect,
+    leaning: Option<Leaning>,
+}
+
+fn judge<'a>(table: &Table<'a>) -> Vec<Judged<'a>> {
+    table
+        .design
+        .claims
+        .iter()
+        .map(|claim| {
+            let effect = effect(table, &claim.quantity);
+            let leaning = lean(&claim.quantity, &effect.evidence, claim.holds_if);
+            Judged { claim, effect, leaning }
+        })
+        .collect()
+}
+
+impl Judged<'_> {
+    /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct.
+    fn verdict(&self, stands: &mut impl Iterator<Item = bool>) -> Verdict {
+        match self.leaning {
+            Some(leaning) => {
+                let stands = leaning.p_value.and_then(|_| stands.next());
+                leaning.verdict(stands.unwrap_or(false))
+            }
+            None => Verdict::Inconclusive,
+        }
+    }
+
+    /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct, which
+    /// went over that number of verdicts.
+    fn result(
+        self,
+        table: &Table<'_>,
+        stands: &mut impl Iterator<Item = bool>,
+        verdicts: usize,
+    ) -> ClaimResult {
+        let verdict = self.verdict(stands);
+        let claim = self.claim;
+        let (grade, raise) = grade(table, &claim.quantity);
+        ClaimResult {
+            id: claim.id.clone(),
+            text: claim.text.clone(),
+            source: claim.source.clone(),
+            mechanism: claim.mechanism.clone(),
+            result: self.effect.result(table, &claim.quantity),
+            holds_if: claim.holds_if,
+            verdict,
+            p_value: self.leaning.and_then(|leaning| leaning.p_value),
+            agreeing_blocks: self
+                .leaning
+                .and_then(|leaning| leaning.blocks)
+                .map(|(agreeing, _)| agreeing as u32),
+            floor_of_verdict: self.effect.evidence.floor_among(verdicts),
+            note: claim.note.clone(),
+            grade,
+            raise,
+        }
+    }
+}
+
+/// Returns all of an experiment but its claims, which wait for the other experiments'.
+fn experiment(table: &Table<'_>, own: &[&Record], tagger: &Tagger) -> ExperimentSummary {
+    let design = table.design;
+    let blocks: BTreeSet<u32> = own.iter().map(|record| record.block).collect();
+    let findings: Vec<FindingResult> = design
+        .findings
+        .iter()
+        .map(|finding| FindingResult {
+            id: finding.id.clone(),
+            sentence: finding.sentence.clone(),
+            result: effect(table, &finding.quantity).result(table, &finding.quantity),
+        })
+        .collect();
+    let mut warnings = warnings(design, own, blocks.len());
+    warnings.extend(imprecise(table, &findings));
+    ExperimentSummary {
+        id: design.id.clone(),
+        version: design.version,
+        question: design.question.clone(),
+        blocks: blocks.len() as u32,
+        outcomes: outcomes(own),
+        estimates: estimates(table),
+        findings,
+        accounts: accounts(table),
+        claims: Vec::new(),
+        floors: floors(table),
+        variances: variances(table, tagger),
+        planted: Vec::new(),
+        diagnoses: diagnoses(table),
+        failed_checks: failed_checks(own),
+        tags: tag_counts(tagger, own.iter().copied()),
+        warnings,
+    }
+}
+
+/// Returns the driving findings that are wider than the design asks for.
+fn imprecise(table: &Table<'_>, findings: &[FindingResult]) -> Vec<String> {
+    let design = table.design;
+    let driving = design.findings.iter().zip(findings).filter(|(finding, _)| finding.drives);
+    driving
+        .filter_map(|(finding, found)| {
+            let half = half_width(table, &found.result)?;
+            let described = [half, design.precision].map(|x| format!("{:.1} %", 100.0 * x));
+            // What rounds to what was asked for is no news.
+            let missed = half > design.precision && described[0] != described[1];
+            let whole = match found.result.quantity {
+                Quantity::Difference { .. } => "the larger of the two",
+                _ => "the number",
+            };
+            missed.then(|| {
+                format!(
+                    "\"{}\" is less precise than asked: half the interval is {} of {whole}, not {}",
+                    finding.sentence.replace("{}", "…"),
+                    described[0],
+                    described[1],
+                )
+            })
+        })
+        .collect()
+}
+
+/// Returns one row per treatment and response that was measured there.
+fn estimates(table: &Table<'_>) -> Vec<EstimateRow> {
+    let mut rows = Vec::new();
+    for treatment in table.treatments() {
+        for response in &table.design.responses {
+            let values = table.trials(&response.name, treatment);
+            if !values.is_empty() {
+                rows.push(EstimateRow {
+                    treatment: treatment.clone(),
+                    response: response.name.clone(),
+                    unit: response.unit.clone(),
+                    estimate: level(response, &values),
+                    tagged: 0,
+                    untagged: None,
+                });
+            }
+        }
+    }
+    rows
+}
+
+/// Returns the median over trials with its interval, or the number itself where it is computed and all
+/// trials have the same.
+fn level(response: &Response, values: &[f64]) -> Option<Estimate> {
+    let (first, rest) = values.split_first()?;
+    if response.exact && !rest.is_empty() && rest.iter().all(|value| value == first) {
+        return Some(Estimate::exactly(*first, values.len() as u32));
+    }
+    median_estimate(values)
+}
+
+/// Returns the controls of all experiments. Trust holds only if at least one control was measured and
+/// none of them found a difference between identical treatments: without a control nothing is known.
+pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
+    let mut controls = Vec::new();
+    let mut p_values = Vec::new();
+    let (mut floor, mut floor_in_ten_times): (Option<f64>, Option<f64>) = (None, None);
+    let worse = |so_far: Option<f64>, own: Option<f64>| match (so_far, own) {
+        (Some(worst), Some(own)) => Some(worst.max(own)),
+        (some, other) => some.or(other),
+    };
+    for table in tables {
+        for control in &table.design.controls {
+            let quantity = Quantity::Ratio {
+                response: control.response.clone(),
+                of: control.a.clone(),
+                to: control.b.clone(),
+            };
+            let effect = effect(table, &quantity);
+            let Some(ratio) = effect.evidence.estimate() else {
+                continue;
+            };
+            let side = crate::session::evidence::Side::Below;
+            let same = ratio.point == 1.0;
+            p_values.push(if same { 1.0 } else { effect.evidence.p_value(1.0, side) });
+            floor = worse(floor, effect.evidence.floor());
+            floor_in_ten_times = worse(floor_in_ten_times, effect.evidence.floor_in_ten_times());
+            controls.push(ControlResult {
+                experiment: table.design.id.clone(),
+                response: control.response.clone(),
+                at: common(&control.a, &control.b),
+                ratio,
+                differs: false,
+            });
+        }
+    }
+    for (control, differs) in controls.iter_mut().zip(holm(&p_values)) {
+        control.differs = differs;
+    }
+    let holds = !controls.is_empty() && controls.iter().all(|control| !control.differs);
+    Trust { controls, holds, floor, floor_in_ten_times }
+}
+
+/// Returns the levels on which two cells agree: which of several pairs of twins this is.
+fn common(a: &Cell, b: &Cell) -> Cell {
+    let agreed = a.0.iter().filter(|(factor, level)| b.0.get(*factor) == Some(*level));
+    Cell(agreed.map(|(factor, level)| (factor.clone(), level.clone())).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Every number once more, without the trials that have a tag.
+//!
+//! Nothing is deleted: the number that counts is formed from all trials. Beside it stands what the
+//! others alone say, so that a reader sees whether disturbance made the answer. The same quantity is
+//! formed in the same way from the same response, from the blocks that are left. Only a number that
+//! counts tags has no second one: without the trials that have them there are none. Nor has one that
+//! is computed: nothing that happens to a trial can touch it.
+
+use crate::session::effect::form;
+use crate::session::sample::{Table, has_value};
+use crate::session::tags::{Tag, Tagger};
+use crate::session::verdict::{Leaning, lean};
+use crate::stats::estimate::median_estimate;
+use crate::stats::holm::holm;
+use model::{
+    ClaimResult, Design, EstimateRow, ExperimentSummary, QuantityResult, Record, Treatment, Verdict,
+};
+use std::collections::HashMap;
+
+/// Fills in what the untagged trials say, experiment by experiment as the tables stand, given the
+/// records of each, and notes
+/// which verdicts rest on the others.
+pub(crate) fn fill(
+    experiments: &mut [ExperimentSummary],
+    tables: &[Table<'_>],
+    records: &HashMap<&str, Vec<&Record>>,
+    tagger: &Tagger,
+) {
+    if !records.values().flatten().any(|record| tagger.is_tagged(record)) {
+        return;
+    }
+    let left = |design: &Design| {
+        let own = records.get(design.id.as_str()).into_iter().flatten().copied();
+        own.filter(|record| !tagger.is_tagged(record))
+    };
+    let without: Vec<Table<'_>> =
+        tables.iter().map(|table| Table::new(table.design, left(table.design))).collect();
+    for ((summary, table), without) in experiments.iter_mut().zip(tables).zip(&without) {
+        let pair = Pair { table, without };
+        for row in &mut summary.estimates {
+            pair.fill_row(row);
+        }
+        let findings = summary.findings.iter_mut().map(|finding| &mut finding.result);
+        let claims = summary.claims.iter_mut().map(|claim| &mut claim.result);
+        let planted = summary.planted.iter_mut().map(|planted| &mut planted.result);
+        let suspects = summary.diagnoses.iter_mut().flat_map(|diagnosis| &mut diagnosis.suspects);
+        let shares = suspects.map(|blame| &mut blame.share);
+        for result in findings.chain(claims).chain(planted).chain(shares) {
+            pair.fill(result);
+        }
+    }
+    note_other_verdicts(experiments, &without);
+}
+
+/// All trials of an experiment, and those without a tag.
+struct Pair<'a> {
+    table: &'a Table<'a>,
+    without: &'a Table<'a>,
+}
+
+impl Pair<'_> {
+    fn fill_row(&self, row: &mut EstimateRow) {
+        let design = self.table.design;
+        if self.is_computed(&row.response) {
+            return;
+        }
+        let subtracted = design.response(&row.response).and_then(|it| it.subtract.as_ref());
+        let control = subtracted.map(|cell| row.treatment.with(cell));
+        let control = control.as_ref().filter(|control| **control != row.treatment);
+        row.tagged = self.tagged(std::iter::once(&row.treatment).chain(control), &row.response);
+        if row.tagged > 0 && Tag::counted_by(&row.response).is_none() {
+            row.untagged = median_estimate(&self.without.trials(&row.response, &row.treatment));
+        }
+    }
+
+    fn fill(&self, result: &mut QuantityResult) {
+        let carrier = carrier(result).to_string();
+        if self.is_computed(&carrier) {
+            return;
+        }
+        let all: Vec<Treatment> = self.table.treatments().into_iter().cloned().collect();
+        let needed = result.quantity.treatments(self.table.design, &all);
+        result.tagged = self.tagged(needed, &carrier);
+        if result.tagged > 0 && Tag::counted_by(&carrier).is_none() {
+            result.untagged = form(self.without, &result.quantity, &carrier).evidence.estimate();
+        }
+    }
+
+    fn is_computed(&self, response: &str) -> bool {
+        self.table.design.response(response).is_some_and(|response| response.exact)
+    }
+
+    /// Returns trials of some treatments that gave the response a number and have a tag.
+    fn tagged<'t>(
+        &self,
+        treatments: impl IntoIterator<Item = &'t Treatment>,
+        response: &str,
+    ) -> u32 {
+        // A trial that is missing from the one table and in the other has a tag: looking at the tags of
+        // every trial again for each number took a fifth of the whole analysis.
+        let with_value = |table: &Table<'_>, treatment: &Treatment| {
+            table.records(treatment).iter().filter(|record| has_value(record, response)).count()
+        };
+        let tagged: usize = treatments
+            .into_iter()
+            .map(|treatment| {
+                with_value(self.table, treatment) - with_value(self.without, treatment)
+            })
+            .sum();
+        u32::try_from(tagged).unwrap_or(u32::MAX)
+    }
+}
+
+/// Returns the response that a number was formed from.
+fn carrier(result: &QuantityResult) -> &str {
+    result.carried_by.as_deref().unwrap_or(result.quantity.response())
+}
+
+/// Judges all claims of the session once more, from the untagged trials alone and with Holm's
+/// correction over these, and says at each claim with tagged trials if its verdict would be another;
+/// where too few others are left to form the number at all, once for the experiment.
+fn note_other_verdicts(experiments: &mut [ExperimentSummary], without: &[Table<'_>]) {
+    let leaning = |table: &Table<'_>, claim: &ClaimResult| -> Option<Leaning> {
+        let effect = form(table, &claim.result.quantity, carrier(&claim.result));
+        lean(&claim.result.quantity, &effect.evidence, claim.holds_if)
+    };
+    let leanings: Vec<Option<Leaning>> = experiments
+        .iter()
+        .zip(without)
+        .flat_map(|(summary, table)| summary.claims.iter().map(|claim| leaning(table, claim)))
+        .collect();
+    let p_values = leanings.iter().flatten().filter_map(|leaning| leaning.p_value);
+    let p_values: Vec<f64> = p_values.collect();
+    let mut stands = holm(&p_values).into_iter();
+    let mut leanings = leanings.into_iter();
+    for summary in experiments {
+        let mut resting = 0;
+        for (claim, leaning) in summary.claims.iter_mut().zip(leanings.by_ref()) {
+            let verdict = leaning.map_or(Verdict::Inconclusive, |leaning| {
+                let stands = leaning.p_value.and_then(|_| stands.next());
+                leaning.verdict(stands.unwrap_or(false))
+            });
+            let counts_tags = Tag::counted_by(carrier(&claim.result)).is_some();
+            if claim.result.tagged == 0 || counts_tags || verdict == claim.verdict {
+                continue;
+            }
+            match claim.result.untagged {
+                Some(_) => note_other_verdict(&mut claim.result, verdict),
+                None => resting += 1,
+            }
+        }
+        if resting > 0 {
+            let verdicts = if resting == 1 { "verdict rests" } else { "verdicts rest" };
+            summary.warnings.push(format!(
+                "{resting} {verdicts} on trials that have a tag: too few others are left to form \
+                 the number without them"
+            ));
+        }
+    }
+}
+
+fn note_other_verdict(result: &mut QuantityResult, verdict: Verdict) {
+    let described = match verdict {
+        Verdict::Supported => "the claim would be supported",
+        Verdict::Refuted => "the claim would be refuted",
+        Verdict::Inconclusive => "nothing would be decided",
+    };
+    let trials = match result.tagged {
+        1 => "trial that has a tag".to_string(),
+        many => format!("{many} trials that have a tag"),
+    };
+    let joint = if result.remark.is_empty() { "" } else { "; " };
+    result.remark.push_str(&format!("{joint}without the {trials} {described}"));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,212 @@
+//! From an estimate to a verdict.
+//!
+//! A claim names a region in which the number lies if the claim is true. Where the point lies in
+//! the region the data can only support it, else only refute it; the p-value is twice the
+//! one-sided one against the boundary that would have to be crossed to change that. With two
+//! ends and the point between them the claim is one of *equivalence* and the larger of the two
+//! p-values counts: two one-sided tests (Schuirmann, *A comparison of the two one-sided tests
+//! procedure and the power approach*, Journal of Pharmacokinetics and Biopharmaceutics 15, 1987).
+//! So **"makes no difference" is a region such as 1/1.05 to 1.05**, never "no difference was
+//! found"; with too few blocks it stays Inconclusive.
+//!
+//! The p-value is that of the exact sign test over blocks ([`crate::interval`]), so that a verdict
+//! can be said in one sentence: "slower in 19 of 20 blocks". A number that is computed and the same
+//! in every block has no p-value: it is certain. [`holm`](crate::holm()) then judges all claims of
+//! the session together and asks for more than 0.05: an interval may clear the boundary and the
+//! verdict still be Inconclusive.
+
+use crate::session::evidence::{Evidence, Side};
+use model::{Quantity, Region, Verdict};
+
+/// What one claim's own data say, before the correction for the session's other claims.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Leaning {
+    /// Whether the point lies in the claim's region.
+    pub(crate) holds: bool,
+    /// Two-sided p-value of that; `None` for a number that is certain.
+    pub(crate) p_value: Option<f64>,
+    /// Blocks on the point's side of the boundary that is nearest, and all blocks.
+    pub(crate) blocks: Option<(usize, usize)>,
+}
+
+impl Leaning {
+    /// Returns the verdict, given whether the p-value stands among the session's others.
+    pub(crate) fn verdict(self, stands: bool) -> Verdict {
+        match (stands || self.p_value.is_none(), self.holds) {
+            (false, _) => Verdict::Inconclusive,
+            (true, true) => Verdict::Supported,
+            (true, false) => Verdict::Refuted,
+        }
+    }
+
+    /// Towards one boundary, or several of which the worst counts.
+    fn towards(holds: bool, evidence: &Evidence, boundaries: &[(f64, Side)]) -> Self {
+        let p = |&(at, side): &(f64, Side)| evidence.p_value(at, side);
+        let blocks = boundaries.iter().filter_map(|(at, _)| evidence.beyond(*at));
+        Leaning {
+            holds,
+            p_value: (!evidence.is_certain()).then(|| boundaries.iter().map(p).fold(0.0, f64::max)),
+            blocks: blocks.min(),
+        }
+    }
+}
+
+/// Returns which way the data lean; `None` where there is no estimate, or the region has no end that
+/// a number of this kind could cross, so that nothing can refute the claim.
+pub(crate) fn lean(quantity: &Quantity, evidence: &Evidence, region: Region) -> Option<Leaning> {
+    let point = evidence.estimate()?.point;
+    let region = crossable(quantity, region);
+    let (low, high) = (region.low, region.high);
+    let towards =
+        |holds, boundaries: &[(f64, Side)]| Some(Leaning::towards(holds, evidence, boundaries));
+    match (low, high) {
+        (None, None) => None,
+        // A region of one number is that of a count: each block that has it speaks for it.
+        (Some(low), Some(high)) if low == high && point == low && !evidence.is_certain() => {
+            let (p_value, agreeing) = evidence.is_just(low)?;
+            let blocks = evidence.located().map(|located| (agreeing, located.samples));
+            Some(Leaning { holds: true, p_value: Some(p_value), blocks })
+        }
+        (Some(low), Some(high)) if low > high => None,
+        (Some(low), _) if point < low => towards(false, &[(low, Side::Above)]),
+        (_, Some(high)) if point > high => towards(false, &[(high, Side::Below)]),
+        _ => {
+            let ends = [low.map(|low| (low, Side::Below)), high.map(|high| (high, Side::Above))];
+            let ends: Vec<(f64, Side)> = ends.into_iter().flatten().collect();
+            towards(true, &ends)
+        }
+    }
+}
+
+/// Returns a region without the ends that the quantity cannot cross anyway: no ratio of positive numbers
+/// lies below 0, no frequency above 1.
+fn crossable(quantity: &Quantity, region: Region) -> Region {
+    let (least, most) = match quantity {
+        Quantity::Frequency { .. } | Quantity::Linearity { .. } => (Some(0.0), Some(1.0)),
+        _ => (None, None),
+    };
+    Region {
+        low: region.low.filter(|low| least.is_none_or(|least| *low > least)),
+        high: region.high.filter(|high| most.is_none_or(|most| *high < most)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::evidence::Scale;
+    use crate::stats::frequency::{Frequency, Tally};
+    use crate::stats::interval::centre;
+    use model::Cell;
+    use proptest::prelude::*;
+
+    fn ratio() -> Quantity {
+        let cell = Cell::default();
+        Quantity::Ratio { response: "task_ns".into(), of: cell.clone(), to: cell }
+    }
+
+    fn evidence(ratios: &[f64]) -> Evidence {
+        let logs: Vec<f64> = ratios.iter().map(|ratio| ratio.ln()).collect();
+        let located = centre(&logs).unwrap();
+        Evidence::Blocks { located, scale: Scale::Log, computed: false }
+    }
+
+    const TWO: [f64; 8] = [2.0, 2.02, 1.97, 2.05, 1.99, 2.01, 1.98, 2.03];
+    /// Reports whether it is the p-value of eight blocks of eight.
+    fn all_of_eight(leaning: &Leaning) -> bool {
+        (leaning.p_value.unwrap() - 2.0 / 256.0).abs() < 1e-12
+    }
+
+    #[test]
+    fn a_clear_number_supports_or_refutes() {
+        let clear = evidence(&TWO);
+        let above = lean(&ratio(), &clear, Region::above(1.5)).unwrap();
+        assert!(all_of_eight(&above));
+        assert_eq!((above.holds, above.blocks), (true, Some((8, 8))));
+        assert_eq!(above.verdict(true), Verdict::Supported);
+        assert_eq!(above.verdict(false), Verdict::Inconclusive);
+        let below = lean(&ratio(), &clear, Region::below(1.5)).unwrap();
+        assert!(!below.holds && below.p_value == above.p_value);
+        assert_eq!(below.verdict(true), Verdict::Refuted);
+        let high = lean(&ratio(), &clear, Region::above(3.0)).unwrap();
+        assert!(!high.holds && all_of_eight(&high));
+    }
+
+    #[test]
+    fn no_difference_is_equivalence() {
+        let same = [1.0, 1.01, 0.99, 1.004, 0.996, 1.002, 0.998, 1.006];
+        let region = Region::about(1.0, 0.05);
+        let leaning = lean(&ratio(), &evidence(&same), region).unwrap();
+        assert!(leaning.holds && all_of_eight(&leaning));
+        // The wider the noise, the less it is equivalence: absence of evidence does not count.
+        let noisy = [1.0, 1.4, 0.7, 1.2, 0.8, 1.1, 0.9, 1.05];
+        let leaning = lean(&ratio(), &evidence(&noisy), region).unwrap();
+        assert!(leaning.holds && leaning.p_value.unwrap() > 0.05);
+        assert_eq!(leaning.blocks, Some((4, 8)));
+        // The larger of the two one-sided p-values counts.
+        let near = lean(&ratio(), &evidence(&TWO), Region::within(1.975, 50.0)).unwrap();
+        let alone = lean(&ratio(), &evidence(&TWO), Region::above(1.975)).unwrap();
+        assert_eq!(near, alone);
+    }
+
+    #[test]
+    fn ends_that_cannot_be_crossed_do_not_count() {
+        let among = Cell::default();
+        let frequency = Quantity::Frequency { response: "escaped_count".into(), among };
+        let trial = Tally { events: 0, chances: 500 };
+        let none = Evidence::Events(Frequency::over(&[trial; 20], false).unwrap());
+        let rare = lean(&frequency, &none, Region::within(0.0, 0.5)).unwrap();
+        assert!(rare.holds && rare.p_value.unwrap() < 0.001 && rare.blocks.is_none());
+        assert_eq!(lean(&frequency, &none, Region::within(0.0, 1.0)), None);
+        assert_eq!(lean(&ratio(), &Evidence::None, Region::above(1.0)), None);
+        assert_eq!(lean(&ratio(), &evidence(&TWO), Region::within(3.0, 2.0)), None);
+        let free = Region { low: None, high: None };
+        assert_eq!(lean(&ratio(), &evidence(&TWO), free), None);
+    }
+
+    #[test]
+    fn a_region_of_one_number_is_decided_by_the_blocks_that_have_it() {
+        let counts = |values: &[f64]| {
+            let located = centre(values).unwrap();
+            Evidence::Blocks { located, scale: Scale::Linear, computed: false }
+        };
+        let nine = lean(&ratio(), &counts(&[4.0; 9]), Region::within(4.0, 4.0)).unwrap();
+        assert!(nine.holds && nine.p_value.unwrap() < 0.005 && nine.blocks == Some((9, 9)));
+        let torn = [4.0, 4.0, 5.0, 4.0, 3.0, 4.0, 4.0, 5.0, 4.0];
+        let torn = lean(&ratio(), &counts(&torn), Region::within(4.0, 4.0)).unwrap();
+        assert!(torn.holds && torn.p_value.unwrap() > 0.05 && torn.blocks == Some((6, 9)));
+        let other = lean(&ratio(), &counts(&[5.0; 9]), Region::within(4.0, 4.0)).unwrap();
+        assert!(!other.holds && other.p_value.unwrap() < 0.005);
+    }
+
+    #[test]
+    fn a_computed_number_is_certain() {
+        let located = centre(&[4.0, 4.0]).unwrap();
+        let computed = Evidence::Blocks { located, scale: Scale::Linear, computed: true };
+        let leaning = lean(&ratio(), &computed, Region::above(3.0)).unwrap();
+        assert_eq!((leaning.p_value, leaning.verdict(false)), (None, Verdict::Supported));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_decided_the_interval_shows(
+            logs in prop::collection::vec(-0.5..0.5_f64, 2..40),
+            low in 0.5..1.5_f64,
+            width in 0.01..1.0_f64,
+        ) {
+            let located = centre(&logs).unwrap();
+            let evidence = Evidence::Blocks { located, scale: Scale::Log, computed: false };
+            let estimate = evidence.estimate().unwrap();
+            let (high, region) = (low + width, Region::within(low, low + width));
+            let leaning = lean(&ratio(), &evidence, region).unwrap();
+            let p_value = leaning.p_value.unwrap();
+            prop_assert!(p_value >= 0.999 * 2f64.powi(1 - logs.len() as i32));
+            let inside = estimate.low >= low && estimate.high <= high;
+            let outside = estimate.low > high || estimate.high < low;
+            if p_value <= 0.05 {
+                let shown = if leaning.holds { inside } else { outside };
+                prop_assert!(shown);
+            }
+        }
+    }
+}

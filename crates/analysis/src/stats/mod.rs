@@ -1,0 +1,10 @@
+//! Statistics of numbers: order, intervals, tests, frequencies. Nothing here knows what the numbers were
+//! measured for.
+
+pub(crate) mod estimate;
+pub(crate) mod floor;
+pub(crate) mod frequency;
+pub(crate) mod holm;
+pub mod interval;
+pub(crate) mod order;
+pub(crate) mod tail;

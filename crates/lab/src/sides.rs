@@ -1,0 +1,201 @@
+//! The sessions behind the paths of the command line.
+
+use crate::in_order::in_order;
+use crate::progress::Count;
+use crate::{session, ui};
+use analysis::{Answers, Digest, Heads, Questions, SideHeads};
+use anyhow::{Context, bail};
+use model::Manifest;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use store::Stored;
+
+/// The most sessions of a side. Of each some hundred kilobytes are held.
+const SESSIONS_MAX: usize = 4096;
+
+/// The most sessions that are named where something about them is odd.
+const NAMED_MAX: usize = 5;
+
+/// The most bytes of trials that all threads have at once.
+const BYTES_AT_ONCE_MAX: u64 = store::TRIALS_BYTES_MAX;
+
+/// Returns the sessions of each path, in the order of their names.
+///
+/// # Errors
+/// Names the folder that is no session and holds none, or holds too many.
+pub(crate) fn find(paths: &[&Path]) -> anyhow::Result<Vec<Vec<PathBuf>>> {
+    paths.iter().map(|path| folders(path, SESSIONS_MAX, "a side has")).collect()
+}
+
+/// Returns the session that a path is, or those that it holds, by name: at most `most`, the number that `who`
+/// has.
+pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let is_session = |dir: &Path| dir.join(store::MANIFEST_FILE).exists();
+    if is_session(path) {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let entries = std::fs::read_dir(path).with_context(|| {
+        format!("cannot read {} as a session or a folder of sessions", path.display())
+    })?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let dir = entry.with_context(|| format!("cannot read {}", path.display()))?.path();
+        if is_session(&dir) {
+            found.push(dir);
+        }
+        if found.len() > most {
+            bail!("{} holds more than {most} sessions, the most that {who}", path.display());
+        }
+    }
+    if found.is_empty() {
+        bail!(
+            "{} is not a session, and holds none: a session's folder has a {}",
+            path.display(),
+            store::MANIFEST_FILE
+        );
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// Returns what the manifests of the sessions say, by path.
+///
+/// # Errors
+/// Names the manifest that is damaged.
+pub(crate) fn heads(paths: &[&Path], folders: &[Vec<PathBuf>]) -> anyhow::Result<Vec<SideHeads>> {
+    let name = |path: &&Path| SideHeads { name: path.display().to_string(), heads: Vec::new() };
+    let mut sides: Vec<SideHeads> = paths.iter().map(name).collect();
+    let all: Vec<(usize, &PathBuf)> = folders
+        .iter()
+        .enumerate()
+        .flat_map(|(at, side)| side.iter().map(move |it| (at, it)))
+        .collect();
+    let mut heads = Heads::default();
+    let mut count = Count::new("manifests", all.len());
+    let read = |(_, dir): &(usize, &PathBuf)| Ok(store::read_manifest(dir)?);
+    in_order(&all, (|_| 0, 1), read, |(side, _), manifest: Manifest| {
+        sides[*side].heads.push(heads.head(manifest));
+        count.one_more();
+        Ok(())
+    })?;
+    Ok(sides)
+}
+
+/// Reads the trials of all sessions and gathers what they answer. The folders are those that the
+/// questions have the heads of.
+///
+/// # Errors
+/// Names the file that is damaged.
+pub(crate) fn answers(
+    questions: &Arc<Questions>,
+    folders: &[Vec<PathBuf>],
+) -> anyhow::Result<Answers> {
+    let mut answers = Answers::new(questions);
+    let dir = |side: usize, at: usize| folders[side][at].clone();
+    read(questions, dir, |(side, _), digest| {
+        answers.add(side, digest?);
+        Ok(())
+    })?;
+    Ok(answers)
+}
+
+/// Reads the trials of all sessions, a few sessions at a time, and hands on what is kept of each, in
+/// [`Questions::order`]. `dir` is the folder of a session, by the place of its side and its own there.
+///
+/// # Errors
+/// The first of `take`.
+pub(crate) fn read(
+    questions: &Questions,
+    dir: impl Fn(usize, usize) -> PathBuf + Sync,
+    mut take: impl FnMut((usize, usize), anyhow::Result<Digest>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let order = questions.order();
+    let dir = |&(side, at): &(usize, usize)| dir(side, at);
+    let mut oddities = Oddities::default();
+    let mut count = Count::new("sessions", order.len());
+    let weight = |at: &(usize, usize)| trial_bytes(&dir(at));
+    let one = |at: &(usize, usize)| Ok(digest(questions, *at, &dir(at)));
+    let done = in_order(&order, (weight, BYTES_AT_ONCE_MAX), one, |at, read| {
+        count.one_more();
+        let read = read.map(|(digest, odd)| {
+            oddities.add(&dir(at), odd);
+            digest
+        });
+        take(*at, read)
+    });
+    drop(count);
+    oddities.say();
+    done
+}
+
+fn trial_bytes(dir: &Path) -> u64 {
+    std::fs::metadata(dir.join(store::TRIALS_FILE)).map_or(0, |file| file.len())
+}
+
+/// Returns what is kept of the session in a folder, and what is odd about it.
+fn digest(questions: &Questions, at: (usize, usize), dir: &Path) -> anyhow::Result<(Digest, Odd)> {
+    let stored = store::open(dir)?;
+    let complete = session::is_complete(&stored.manifest, &stored.records);
+    let digest = questions.digest(at, &stored.records, complete);
+    Ok((digest, Odd::of(&stored)))
+}
+
+/// What is odd about a stored session without being an error.
+#[derive(Clone, Copy, Debug)]
+struct Odd {
+    /// The number of the line that has no end.
+    torn: Option<u64>,
+    doubles: usize,
+}
+
+impl Odd {
+    fn of(stored: &Stored) -> Self {
+        Odd { torn: stored.torn.map(|torn| torn.line), doubles: stored.duplicates().len() }
+    }
+
+    /// Says what is odd, with the folder; `None` if nothing is.
+    fn words(self, dir: &Path) -> Option<String> {
+        let torn = self.torn.map(|line| {
+            format!("line {line} of trials.ndjson is torn; the trial it belonged to is not counted")
+        });
+        let doubles = self.doubles;
+        let doubles = (doubles > 0).then(|| format!("{doubles} trials are stored twice"));
+        let all: Vec<String> = torn.into_iter().chain(doubles).collect();
+        (!all.is_empty()).then(|| format!("{}: {}", dir.display(), all.join("; ")))
+    }
+}
+
+/// Warns of what is odd about one session of several; reports whether anything is.
+pub(crate) fn say_what_is_odd(stored: &Stored) -> bool {
+    let odd = Odd::of(stored).words(&stored.dir);
+    if let Some(odd) = &odd {
+        ui::warn(odd);
+    }
+    odd.is_some()
+}
+
+/// What is odd about some of many sessions.
+#[derive(Debug, Default)]
+struct Oddities {
+    lines: Vec<String>,
+    /// Sessions that are not named.
+    more: usize,
+}
+
+impl Oddities {
+    fn add(&mut self, dir: &Path, odd: Odd) {
+        let Some(line) = odd.words(dir) else { return };
+        if self.lines.len() >= NAMED_MAX {
+            self.more += 1;
+            return;
+        }
+        self.lines.push(line);
+    }
+
+    fn say(&self) {
+        self.lines.iter().for_each(|line| ui::warn(line));
+        if self.more > 0 {
+            ui::warn(&format!("{} more sessions have torn lines or trials twice", self.more));
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Programs of the user's, as a study's file describes them.
+
+mod dry;
+
+use crate::cli::StudyArgs;
+use crate::exit::Exit;
+use crate::plan::{Plan, Purpose};
+use crate::{conduct, destination, input, inquiry, plan, ui};
+use anyhow::{Context, bail};
+use model::{Design, Inquiry, Manifest, Profile};
+use std::path::{Path, PathBuf};
+
+const PURPOSE: Purpose = Purpose::Ask(Inquiry::Study);
+
+/// How long a quick study measures at most, without --time-budget, in seconds: it compares a few
+/// programs, not a catalog.
+const QUICK_BUDGET_S: u64 = 30;
+
+/// The largest file that is taken for a study, in bytes; a disk image is none.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
+    if let (true, Some(file)) = (args.init, &args.file) {
+        return init(file, &args.commands);
+    }
+    if args.dry_run {
+        let (designs, _) = designs(args)?;
+        dry::show(&plan(args, designs, None)?, args.json)?;
+        return Ok(Exit::Done);
+    }
+    let session = inquiry::open(args.resume.as_deref(), PURPOSE, || {
+        let (designs, file) = designs(args)?;
+        conduct::begin(plan(args, designs, file)?)
+    })?;
+    if args.resume.is_some() {
+        say_what_has_changed(session.manifest());
+    }
+    inquiry::conclude(session, args.json, Some(&args.verdicts))
+}
+
+fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow::Result<Plan> {
+    let profile = Profile::from(args.profile);
+    let mut designs = designs;
+    if let Some(share) = &args.detect {
+        let detect = |design| study::detect(design, share);
+        let set = designs.iter_mut().try_for_each(detect);
+        set.map_err(|what| anyhow::anyhow!("--detect: {what}"))?;
+    }
+    let budget_s = if profile == Profile::Quick { QUICK_BUDGET_S } else { profile.budget_s() };
+    let mut plan = Plan::of_designs(PURPOSE, designs, profile, &args.plan, budget_s)?;
+    plan.options.study = file;
+    Ok(plan)
+}
+
+/// Returns what is to be measured, and the file that says so, as an absolute path.
+fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
+    if let Some(dir) = &args.from {
+        let manifest = store::open(dir)?.manifest;
+        if Purpose::of(&manifest.options) != PURPOSE {
+            let command = Purpose::of(&manifest.options).command();
+            bail!("{} holds no study: it was begun by scruple {command}", dir.display());
+        }
+        for design in &manifest.designs {
+            plan::must_be_there(design).with_context(|| format!("--from {}", dir.display()))?;
+        }
+        return Ok((manifest.designs, manifest.options.study));
+    }
+    let Some(file) = &args.file else {
+        bail!("which study? scruple study FILE (scruple study --init writes one to begin from)");
+    };
+    let study = read(file)?;
+    if let Some(missing) = subject::missing(&study.design) {
+        return Err(study.error(missing.key, missing.what).into());
+    }
+    let path = std::path::absolute(file)?.display().to_string();
+    Ok((vec![study.design], Some(path)))
+}
+
+/// Reads a study's file.
+fn read(file: &Path) -> anyhow::Result<study::Study> {
+    let name = input::name(file);
+    let text = input::text(file, FILE_BYTES_MAX)?;
+    let whole = std::path::absolute(file)?;
+    let folder = whole.parent().unwrap_or(Path::new("/")).to_string_lossy().into_owned();
+    let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(study::read(&text, &study::Around { file: &name, folder: &folder, stem: &stem })?)
+}
+
+/// Says if the file is not what it was when the session was begun. The session goes on as it was.
+fn say_what_has_changed(manifest: &Manifest) {
+    let Some(file) = manifest.options.study.as_ref().map(PathBuf::from) else {
+        return;
+    };
+    let (mut now, then) = (read(&file).ok().map(|study| study.design), manifest.designs.first());
+    // What was asked on the command line is no change of the file.
+    if let (Some(now), Some(then), true) = (&mut now, then, asks_for_a_width(&manifest.command)) {
+        now.precision = then.precision;
+    }
+    if now.as_ref() != then {
+        ui::warn(&format!(
+            "{} is not as it was when the session was begun; the session goes on as it was",
+            file.display()
+        ));
+    }
+}
+
+/// Reports whether a command line sets how narrow the intervals are to be, or takes it from a session.
+fn asks_for_a_width(command: &[String]) -> bool {
+    let option = |word: &String| word.split('=').next().unwrap_or_default().to_string();
+    command.iter().map(option).any(|option| ["--detect", "--from"].contains(&option.as_str()))
+}
+
+/// Writes a study to begin from.
+fn init(file: &Path, commands: &[String]) -> anyhow::Result<Exit> {
+    let name = file.display();
+    if std::fs::symlink_metadata(file).is_ok() {
+        bail!("{name} is there already, and nothing is overwritten; name another file");
+    }
+    let text = study::example(commands).map_err(|what| anyhow::anyhow!("--init: {what}"))?;
+    destination::write(file, &text)?;
+    let name = report::harmless(&name.to_string());
+    ui::result(&format!(
+        "{name} is written. Look at its trials:  scruple study {name} --dry-run\n\
+         Then measure:  scruple study {name}"
+    ))?;
+    Ok(Exit::Done)
+}

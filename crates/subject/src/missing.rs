@@ -1,0 +1,173 @@
+//! Whether the programs and files that a design names are there, looked at before the first trial: a
+//! missing program is one clear error, and not one failed trial after another.
+
+use model::{Design, Profile, SCRATCH, Subject, Treatment};
+use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+/// Where programs are looked for without a PATH.
+const PATH: &str = "/bin:/usr/bin";
+
+/// Something that a design names and that is not there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Missing {
+    /// The key of a study that names it.
+    pub key: &'static str,
+    /// What is wrong with it.
+    pub what: String,
+}
+
+/// Returns the first thing that a design's program names and that is not there: a folder, a file, or a
+/// program that cannot be executed. `None` if nothing is missing.
+pub fn missing(design: &Design) -> Option<Missing> {
+    let subject = design.subject.as_ref()?;
+    let mut seen = BTreeSet::new();
+    design.treatments(Profile::Thorough).iter().find_map(|treatment| {
+        let mut new = |text: &str| seen.insert(text.to_string());
+        of_treatment(subject, treatment, &mut new)
+    })
+}
+
+/// Returns what a treatment lacks; `new` reports whether a text has not been looked at yet.
+fn of_treatment(
+    subject: &Subject,
+    treatment: &Treatment,
+    new: &mut dyn FnMut(&str) -> bool,
+) -> Option<Missing> {
+    // What lies in the trial's own folder is not there yet.
+    let fill = |text: &str| {
+        let filled = subject.fill(text, treatment, "").ok()?;
+        let own = format!("{{{SCRATCH}}}");
+        (!text.contains(&own)).then_some(filled)
+    };
+    let folder = fill(&subject.folder)?;
+    if !folder.is_empty() && new(&folder) && !Path::new(&folder).is_dir() {
+        let what = format!("the folder {folder} is not there");
+        return Some(Missing { key: "folder", what });
+    }
+    if let Some(stdin) = fill(&subject.stdin).filter(|stdin| !stdin.is_empty())
+        && subject.prepare.is_empty()
+        && !Path::new(&stdin).is_file()
+    {
+        let what = format!("the file {stdin} is not there");
+        return Some(Missing { key: "stdin", what });
+    }
+    let path = path_of(subject, &fill);
+    let command = if subject.shell { &[][..] } else { std::slice::from_ref(&subject.command) };
+    for (key, commands) in
+        [("prepare", &subject.prepare[..]), ("command", command), ("cleanup", &subject.cleanup)]
+    {
+        for words in commands {
+            let program = program(subject, words, treatment)?;
+            // What prepares the trial may make the program that is called by its path.
+            let made = key != "prepare" && program.contains('/') && !subject.prepare.is_empty();
+            if made || !new(&format!("{key} {program}")) {
+                continue;
+            }
+            if let Some(what) = absent(&program, &folder, &path) {
+                return Some(Missing { key, what });
+            }
+        }
+    }
+    None
+}
+
+/// Returns the first word of a command; `None` if it lies in the trial's own folder.
+fn program(subject: &Subject, words: &[String], treatment: &Treatment) -> Option<String> {
+    const HERE: &str = "\u{1}";
+    let words = subject.arguments(words, treatment, HERE).ok()?;
+    let program = words.into_iter().next().unwrap_or_default();
+    (!program.contains(HERE)).then_some(program)
+}
+
+/// Returns the folders in which a program is looked for.
+fn path_of(subject: &Subject, fill: &dyn Fn(&str) -> Option<String>) -> String {
+    let own = subject.environment.get("PATH").and_then(|path| fill(path));
+    let inherited = || {
+        let path = std::env::var_os("PATH").filter(|_| !subject.clear_environment)?;
+        Some(path.to_string_lossy().into_owned())
+    };
+    own.or_else(inherited).unwrap_or_else(|| PATH.to_string())
+}
+
+/// Returns why a program cannot be started; `None` if it can.
+fn absent(program: &str, folder: &str, path: &str) -> Option<String> {
+    if program.is_empty() {
+        return Some("it names no program".into());
+    }
+    if program.contains('/') {
+        let file = Path::new(folder).join(program);
+        if is_executable(&file) {
+            return None;
+        }
+        let shown = file.display();
+        return Some(match (file.is_dir(), file.exists()) {
+            (true, _) => format!("{shown} is a folder, no program"),
+            (false, true) => format!("{shown} may not be executed; chmod +x makes it a program"),
+            (false, false) => format!("there is no program {shown}"),
+        });
+    }
+    let places = path.split(':').map(|place| if place.is_empty() { "." } else { place });
+    let found = places.map(|place| Path::new(folder).join(place).join(program));
+    if found.into_iter().any(|file| is_executable(&file)) {
+        return None;
+    }
+    let beside = is_executable(&Path::new(folder).join(program));
+    Some(if beside {
+        format!("no program {program:?} is in PATH; the one in {folder} is \"./{program}\"")
+    } else {
+        format!("no program {program:?} is in PATH ({path}); install it, or name its path")
+    })
+}
+
+fn is_executable(file: &Path) -> bool {
+    let any = |rights: std::fs::Permissions| rights.mode() & 0o111 != 0;
+    std::fs::metadata(file).is_ok_and(|facts| facts.is_file() && any(facts.permissions()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_looked_for_as_they_will_be() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().display().to_string();
+        let absent = |program: &str| absent(program, &folder, "/bin:/usr/bin");
+        assert_eq!(absent("sh"), None);
+        assert_eq!(absent("/bin/sh"), None);
+        assert!(absent("").unwrap().contains("no program"));
+        assert!(absent("no-such-program").unwrap().contains("(/bin:/usr/bin)"));
+        assert!(absent("./no").unwrap().starts_with("there is no program"));
+        assert!(
+            absent("..").unwrap().contains("PATH") && absent("./.").unwrap().contains("folder")
+        );
+        std::fs::write(dir.path().join("own"), "#!/bin/sh\n").unwrap();
+        assert!(absent("./own").unwrap().contains("chmod +x"));
+        let mut rights = std::fs::metadata(dir.path().join("own")).unwrap().permissions();
+        std::os::unix::fs::PermissionsExt::set_mode(&mut rights, 0o755);
+        std::fs::set_permissions(dir.path().join("own"), rights).unwrap();
+        assert_eq!(absent("./own"), None);
+        assert!(absent("own").unwrap().contains("\"./own\""));
+    }
+
+    #[test]
+    fn what_a_trial_makes_for_itself_is_not_looked_for() {
+        let of = |prepare: &[&[&str]], command: &[&str]| {
+            let list = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+            let subject = Subject {
+                command: list(command),
+                prepare: prepare.iter().map(|words| list(words)).collect(),
+                folder: "/".into(),
+                ..Subject::default()
+            };
+            let mut seen = BTreeSet::new();
+            of_treatment(&subject, &Treatment::default(), &mut |it| seen.insert(it.to_string()))
+        };
+        assert_eq!(of(&[], &["{scratch}/made"]), None);
+        assert_eq!(of(&[&["sh"]], &["/no/such/program"]), None);
+        assert_eq!(of(&[], &["/no/such/program"]).unwrap().key, "command");
+        assert_eq!(of(&[&["no-such-program"]], &["/no"]).unwrap().key, "prepare");
+    }
+}
