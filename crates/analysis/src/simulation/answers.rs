@@ -118,7 +118,7 @@ fn gap_records(
     records
 }
 
-/// How many of so many sessions name the planted suspect, and how many another.
+/// Counts the sessions that name the planted suspect, and those that name another.
 fn named(noise: Noise, blocks: u32, size: f64, parts: [f64; 3], seed: u64) -> (usize, usize) {
     let (design, mut draws) = (gap(), Draws::new(seed));
     let (mut right, mut wrong) = (0, 0);

@@ -11,7 +11,8 @@ fn covers(located: Option<Located>, truth: f64) -> bool {
     located.is_some_and(|located| located.low <= truth && truth <= located.high)
 }
 
-/// The coverage over `DRAWN` draws must lie between 93 and 97 %, but for the error of so few.
+/// Asserts that the coverage over `DRAWN` draws lies between 93 and 97 %, within the sampling error
+/// of that number of draws.
 fn check(name: &str, blocks: usize, covered: usize) -> f64 {
     let coverage = covered as f64 / DRAWN as f64;
     assert!(near_95(covered, DRAWN), "{name}, {blocks} blocks: {coverage}");
@@ -130,7 +131,7 @@ fn shares_cover_their_truth() {
         for blocks in BLOCKS {
             let covered = (0..DRAWN).filter(|_| {
                 let (above, below) = gaps(blocks, &mut draws);
-                // A gap that is not told from 0 has no share, and none that could be wrong.
+                // A gap that is indistinguishable from 0 has no share, hence none that could be wrong.
                 ratio_of_centres(&above, &below).is_none_or(|share| covers(Some(share), truth))
             });
             cells.push(check(&format!("share, {noise:?}"), blocks, covered.count()));

@@ -36,8 +36,8 @@ fn without_holm_half_of_the_sessions_would_hold_a_false_verdict() {
     assert!(wrong.count() as f64 / f64::from(sessions) > 0.5);
 }
 
-/// The share of sessions in which an effect is told from 1 as one of so many verdicts of which no
-/// other is decided, and their median floor.
+/// Returns the share of sessions that find an effect to differ from 1, and their median floor. The
+/// effect is one of `verdicts` verdicts, of which no other is decided.
 fn power(pair: Pair, effect: f64, blocks: usize, verdicts: usize, draws: &mut Draws) -> (f64, f64) {
     let sessions = 1_000;
     let mut found = 0;

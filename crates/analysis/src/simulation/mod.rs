@@ -137,13 +137,13 @@ const PAIRS: [(&str, Pair); 10] = [
     ("two modes on one side", Pair(Noise::Modes(0.02, 0.5), Noise::Normal(0.02))),
 ];
 
-/// The standard error of a share that was found in so many draws.
+/// Returns the standard error of a share that was found in `draws` draws.
 fn binomial_error(share: f64, draws: usize) -> f64 {
     (share * (1.0 - share) / draws as f64).sqrt()
 }
 
-/// Whether a coverage counted in so many draws lies between 93 and 97 %, but for the error of so
-/// few.
+/// Reports whether a coverage counted in `drawn` draws lies between 93 and 97 %, within three
+/// standard errors.
 fn near_95(covered: usize, drawn: usize) -> bool {
     let low = 0.93 - 3.0 * binomial_error(0.93, drawn);
     let high = 0.97 + 3.0 * binomial_error(0.97, drawn);

@@ -191,8 +191,8 @@ fn a_neighbour_in_the_way_of_one_side_alone_is_seen_through() {
         for blocks in [6, 12, 30, 60] {
             let (coverage, wrong) = one_sided(there, false, blocks);
             let name = format!("{there}, {blocks} blocks: {coverage}, {wrong}");
-            // What no clock sees through are the traces, which CPU time holds: of one side alone
-            // they move the centre by so many standard errors, at a cost of 0.115 of their square.
+            // No clock sees through the traces, which CPU time holds. The traces of one side alone
+            // move the centre by `bias` standard errors, which costs 0.115 bias² of coverage.
             let bias = there * TRACES * f64::from(blocks).sqrt() / (2f64.sqrt() * OWN);
             let least = 0.94 - 0.115 * bias.powi(2);
             assert!(coverage > least - 3.0 * binomial_error(least, 600), "{name}");

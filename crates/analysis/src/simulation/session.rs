@@ -7,7 +7,7 @@ use crate::stats::holm::FAMILY_ERROR;
 use crate::stats::tail::binomial_at_most;
 use model::{Record, Verdict};
 
-/// Two names of the same treatment, for each of so many kinds of work.
+/// Makes a session with two names of the same treatment for each of `works` kinds of work.
 fn null(machine: Machine, blocks: u32, works: usize) -> Session {
     Session { machine, plan: Plan::Shuffled, blocks, effects: vec![1.0; works] }
 }
@@ -78,8 +78,8 @@ fn without_shuffling_coverage_is_lost() {
     assert!(wrong < 0.7, "{wrong}");
 }
 
-/// Of so many sessions of identical treatments, how many hold a false verdict, and how many do
-/// not trust themselves: 10 kinds of work, hence 20 claims at their edge and 10 controls.
+/// Counts the sessions of identical treatments that hold a false verdict, and those that do not
+/// trust themselves. Each has 10 kinds of work, hence 20 claims at their edge and 10 controls.
 fn errors(session: &Session, sessions: usize, draws: &mut Draws) -> (usize, usize) {
     let design = session.design();
     let (mut wrong, mut distrusted) = (0, 0);
@@ -126,8 +126,8 @@ fn a_plan_that_is_not_shuffled_is_not_trusted() {
     assert!(wrong > 25 && distrusted > 25, "{wrong} {distrusted}");
 }
 
-/// How many effects of twice the floor were told from 1 by the interval, how many had their
-/// claim supported, and how many there were.
+/// Counts of effects of twice the floor: those whose interval excludes 1, those whose claim was
+/// supported, and all.
 #[derive(Clone, Copy, Debug, Default)]
 struct Found {
     described: usize,

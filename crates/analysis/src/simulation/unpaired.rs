@@ -45,7 +45,7 @@ fn differences_of_sessions_cover_their_truth() {
         let truth = median_of(pair.0, &mut draws) - median_of(pair.1, &mut draws);
         for counts in TRIALS {
             let found = coverage(pair, counts, truth, &mut draws);
-            // 92 to 98 % but for the error of so few draws: skewed against quiet comes to 93.5.
+            // 92 to 98 %, within the sampling error of the draws: skewed against quiet has 93.5.
             assert!((0.92 - 0.02..=0.985).contains(&found), "{name}, {counts:?}: {found}");
             cells.push(found);
         }
@@ -127,8 +127,8 @@ fn session(blocks: usize, between: f64, persistence: f64, draws: &mut Draws) -> 
         .collect()
 }
 
-/// How many of 100 pairs of like sessions hold the truth, that nothing differs: by trials, and by
-/// sessions, so many a side.
+/// Returns how many of 100 pairs of like sessions hold the truth, that nothing differs: by trials,
+/// and by `sessions` sessions on each side.
 fn like_sessions(between: f64, persistence: f64, sessions: usize, seed: u64) -> (f64, f64) {
     let mut draws = Draws::new(seed);
     let (mut by_trial, mut by_session) = (0, 0);

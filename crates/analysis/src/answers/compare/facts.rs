@@ -305,7 +305,7 @@ fn of_side(side: &SideHeads, own: &gathered::Side) -> Vec<String> {
             _ => "; by chance it happens in one session of twenty",
         };
         warnings.push(format!(
-            "{}: identical treatments were told apart there, within the session{chance}",
+            "{}: identical treatments differ within the session{chance}",
             of(own.distrusted)
         ));
     }

@@ -84,7 +84,7 @@ impl Reading {
         } else if self.scale == Scale::Ratio && effect.ratio.is_none() {
             remarks.push(match contrast.base_is_above_0() {
                 true => "the base is known too loosely for a ratio".into(),
-                false => "the base is not told from 0: there is no ratio".into(),
+                false => "the base is indistinguishable from 0: there is no ratio".into(),
             });
         } else if contrast.samples() < BLOCKS_FREE && !sessions {
             let n = contrast.samples();

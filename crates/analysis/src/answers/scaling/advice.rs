@@ -124,7 +124,7 @@ pub(super) fn remarks(
         );
     }
     if work.grows {
-        remarks.push("The work grows with n, so that Gustafson's law is tried, too.".into());
+        remarks.push("The work grows with n, so Gustafson's law is also fitted.".into());
     }
     if input.session.is_some() && !levels.iter().any(|level| level.n == 1.0) {
         remarks.push(

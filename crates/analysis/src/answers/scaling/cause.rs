@@ -194,7 +194,9 @@ fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, described: String) ->
     }
     let whole = kept.map(|kept| {
         let (kept, n) = (figure(kept), figure(n));
-        format!("{n} workers use {kept} CPU in all, to the percent: they are kept to so many")
+        format!(
+            "Together, {n} workers use exactly {kept} CPU: an affinity mask or a quota confines them"
+        )
     });
     Finding {
         cause: Bottleneck::Oversubscribed,
@@ -203,7 +205,7 @@ fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, described: String) ->
             .into(),
         evidence: [described].into_iter().chain(whole).collect(),
         remedy: "See whether the program pins its threads to the same CPU, or starts more threads \
-                 than it is told to (a library with a pool of its own, once in each worker)."
+                 than it is asked to (a library with a pool of its own, once in each worker)."
             .into(),
     }
 }

@@ -93,7 +93,9 @@ fn standing(experiment: &ExperimentSummary, planted: &PlantedResult) -> (Standin
             (Standing::Missed, "the count scatters, and its interval does not hold the truth")
         }
         (Some(true), Some(false), _) => (Standing::Right, ""),
-        (Some(false), _, _) => (Standing::Missed, "not found: it cannot be told from nothing"),
+        (Some(false), _, _) => {
+            (Standing::Missed, "not found: it is indistinguishable from nothing")
+        }
         _ => (Standing::Missed, "not judged"),
     };
     (standing, why.into())
@@ -112,7 +114,7 @@ pub fn cause_standing(experiment: &ExperimentSummary, result: &DiagnosisResult) 
                 (Standing::Untested, why) => (Standing::Untested, why),
                 (_, why) if !without.is_empty() => (Standing::Missed, format!("not named: {why}")),
                 _ => {
-                    let why = "not named: it cannot be told from the other suspects";
+                    let why = "not named: it is indistinguishable from the other suspects";
                     (Standing::Missed, why.into())
                 }
             }

@@ -168,7 +168,7 @@ fn sizes_down_to_five_and_twenty_per_cent_are_b_and_c_and_less_is_d() {
     );
     assert_eq!(
         described.reasons,
-        ["made_up: a wait of 2000 ns (2 %): not found: it cannot be told from nothing"]
+        ["made_up: a wait of 2000 ns (2 %): not found: it is indistinguishable from nothing"]
     );
     let described = graded(vec![lost(0.02), lost(0.05), effect(0.2)], Vec::new());
     assert_eq!((described.grade, described.finest), (Some(TrustGrade::C), Some(0.2)));
@@ -240,7 +240,7 @@ fn a_cause_that_is_not_named_is_missed_and_not_wrong() {
         described.sentence
     );
     assert_eq!(described.causes[1].standing, Standing::Missed);
-    assert!(described.causes[1].why.contains("told from the other suspects"));
+    assert!(described.causes[1].why.contains("indistinguishable from the other suspects"));
     let mut unmeasured = diagnosis(None);
     unmeasured.suspects[0].share.estimate = None;
     unmeasured.suspects[0].share.remark = "only 1 block".into();

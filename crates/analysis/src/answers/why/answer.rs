@@ -129,7 +129,7 @@ fn lives_on(described: &Why, resource: Resource) -> String {
     });
     let others: Vec<&str> = others.map(|other| other.resource.words()).collect();
     if !others.is_empty() {
-        text += &format!(" It depends on {}, too.", others.join(" and "));
+        text += &format!(" It also depends on {}.", others.join(" and "));
     }
     text
 }

@@ -366,8 +366,8 @@ impl Trials<'_> {
         let blocks = described.wall_ns.as_ref().map_or(0, |wall| wall.samples as usize / 2);
         if blocks < BLOCKS_FREE {
             warnings.push(format!(
-                "only {blocks} blocks: intervals assume a normal distribution, and little is told \
-                 from nothing"
+                "only {blocks} blocks: intervals assume a normal distribution, and few effects are \
+                 distinguishable from none"
             ));
         }
         warnings
