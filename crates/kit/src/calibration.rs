@@ -7,7 +7,7 @@ use sys::black_box;
 /// never changes, so that the loop can be compared between trials, sessions and machines.
 const STEPS: u64 = 10_000;
 
-/// So many passes are made, and the shortest counts: whatever comes between only adds.
+/// The number of passes, of which the shortest counts: interruptions only add time.
 const PASSES: u32 = 3;
 
 /// The state from which every pass begins; any but 0 takes as long.

@@ -37,7 +37,7 @@ fn memory_within(
     }
 }
 
-/// Refuses so many more processes and threads.
+/// Refuses `count` more processes and threads where a limit has no room for them.
 pub(crate) fn tasks(count: u64) -> Result<(), Stop> {
     tasks_within(count, sys::cgroup::tasks_room(), &sys::limits::in_force())
 }

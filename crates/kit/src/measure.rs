@@ -81,7 +81,7 @@ impl Trial<'_> {
     }
 }
 
-/// The number of operations that last long enough for the clock. Doing them warms up, too.
+/// Returns the number of operations that last long enough for the clock. The search also warms up.
 fn calibrate(operation: &mut impl FnMut(u64)) -> u64 {
     let goal_ns = BATCH_NS_MIN.max(BATCH_PRECISION * sys::clock::step_ns());
     let mut batch = 1;

@@ -52,7 +52,7 @@ fn answer(catalogs: &[&[Experiment]], subject: Option<Procedure>) -> Result<(), 
             return channel.say(&FromTrial::Failed { reason });
         }
         ToTrial::Go => {
-            let reason = "told to go before it was told what".to_string();
+            let reason = "a go came before the order to run".to_string();
             return channel.say(&FromTrial::Failed { reason });
         }
     };
@@ -73,7 +73,7 @@ fn find<'a>(catalogs: &[&'a [Experiment]], name: &str) -> Option<&'a Experiment>
     catalogs.iter().copied().flatten().find(|known| known.id == name)
 }
 
-/// What the trial was told before it executed its own program anew
+/// Returns the order that the trial received before it executed its own program anew
 /// ([`Trial::need_environment`]): its arguments after the experiment's name.
 fn order_of_an_earlier_program() -> Result<Option<(Spec, u64)>, ChannelError> {
     let mut arguments = std::env::args().skip(3);

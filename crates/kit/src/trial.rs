@@ -72,7 +72,7 @@ pub struct Trial<'a> {
 /// What the counters said when the timed region began.
 #[derive(Debug)]
 struct Opened {
-    /// How long the calibration loop took before the runner was told that all is ready.
+    /// How long the calibration loop took before the trial reported to the runner that it is ready.
     calibration_ns: u64,
     wall_ns: u64,
     usage: Usage,
@@ -174,7 +174,7 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Refuses the treatment unless so many CPUs may be used at the same time.
+    /// Refuses the treatment unless `count` CPUs may be used at the same time.
     pub fn need_cpus(&self, count: usize) -> Result<(), Stop> {
         let have = self.spec.cpus.len();
         if have < count {
@@ -205,7 +205,7 @@ impl<'a> Trial<'a> {
         limits::memory(bytes, most)
     }
 
-    /// Refuses the treatment unless so many more processes and threads may be started.
+    /// Refuses the treatment unless `count` more processes and threads may be started.
     pub fn need_tasks(&self, count: usize) -> Result<(), Stop> {
         limits::tasks(count as u64)
     }
@@ -223,9 +223,9 @@ impl<'a> Trial<'a> {
         Ok(())
     }
 
-    /// Has this program executed anew, in the same process, unless these variables stand in its
-    /// environment already: for what a program can be told before its first instruction only, as
-    /// the libraries that the dynamic linker loads first, or glibc's tunables.
+    /// Executes this program anew, in the same process, unless its environment already holds these
+    /// variables. It serves settings that a program reads only before its first instruction, such
+    /// as the libraries that the dynamic linker loads first, or glibc's tunables.
     ///
     /// Where it was needed it does not return: the trial begins from its first line, and what was
     /// observed before is forgotten. So it belongs there, before any thread. Treatments that are
@@ -267,7 +267,7 @@ impl<'a> Trial<'a> {
         self.channel.say(&FromTrial::Ready { observed, set_up_ns })?;
         match self.channel.hear()? {
             ToTrial::Go => {}
-            ToTrial::Run { .. } => return Err(Stop::failed("told what to do a second time")),
+            ToTrial::Run { .. } => return Err(Stop::failed("a second order to run came")),
         }
         pmu.begin();
         let opened = Opened {

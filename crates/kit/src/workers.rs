@@ -61,7 +61,7 @@ impl<'a> Placement<'a> {
         }
     }
 
-    /// Whether each of so many workers has a CPU that no other of them uses.
+    /// Reports whether each of `count` workers has a CPU that no other of them uses.
     fn separates(self, count: usize) -> bool {
         matches!(self, Placement::Apart(cpus) if count <= cpus.len())
     }
@@ -214,7 +214,7 @@ impl Worker<'_> {
         }
     }
 
-    /// Looks where it may run, too. The kernel's mask is the evidence that a worker which never
+    /// Looks also where it may run. The kernel's mask is the evidence that a worker which never
     /// left its CPU could not have.
     fn look(&self) {
         self.glance();
@@ -244,9 +244,9 @@ pub struct Crew {
 }
 
 impl Crew {
-    /// The time in which all workers had begun and none had ended, as a share of the time from the
-    /// first instant of any to the last instant of all, in parts per million. They need not have
-    /// run meanwhile: workers that take turns on one CPU are together, too.
+    /// Returns the time in which all workers had begun and none had ended, as a share of the time
+    /// from the first instant of any to the last instant of all, in parts per million. They need
+    /// not have run meanwhile: workers that take turns on one CPU also count as together.
     pub fn together_ppm(&self) -> i64 {
         let span = |report: &Report| Span {
             started_ns: report.started_ns,

@@ -38,7 +38,7 @@ pub const INVOLUNTARY: &str = "involuntary_switches_count";
 pub const QUEUE_WAIT: &str = "queue_wait_ns";
 /// Time its workers lived and neither ran nor waited for a CPU.
 pub const BLOCKED: &str = "blocked_ns";
-/// Time in which there were fewer workers than it was told to use.
+/// Time in which there were fewer workers than it was asked to use.
 pub const ABSENT: &str = "absent_ns";
 /// Time for which a quota of its own held it back, over all CPUs.
 pub const THROTTLED: &str = "throttled_ns";

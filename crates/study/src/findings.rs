@@ -113,13 +113,13 @@ fn places(factors: &[&Factor], factor: &Factor) -> Vec<(String, Cell)> {
     places
 }
 
-/// Where the other factors stand, in brackets; empty where there is none.
+/// Returns the levels of the other factors, in brackets; empty where there is none.
 fn elsewhere(factors: &[&Factor], factor: &Factor, at: &Cell) -> String {
     let others = factors.iter().filter(|other| other.name != factor.name && other.levels.len() > 1);
-    let told: Vec<String> = others
+    let levels: Vec<String> = others
         .map(|other| words(other, at.0.get(&other.name).unwrap_or(&other.baseline)))
         .collect();
-    if told.is_empty() { String::new() } else { format!(" ({})", told.join(", ")) }
+    if levels.is_empty() { String::new() } else { format!(" ({})", levels.join(", ")) }
 }
 
 fn no_factor() -> Factor {

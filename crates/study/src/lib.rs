@@ -1,9 +1,9 @@
 //! The study file: how users describe an experiment on programs of their own.
 //!
 //! Text in, [`model::Design`] out, with the program as its [`model::Subject`]; or an [`Error`] that
-//! names the file, the line, the column and the key, and says what would be right. No file is
-//! opened and no program is looked for in this room: what it cannot know it hands on with its place
-//! ([`Study::places`]), so that whoever looks can say where the wrong word stands.
+//! names the file, the line, the column and the key, and says what would be right. This room
+//! opens no file and looks for no program: what it cannot know it hands on with its place
+//! ([`Study::places`]), so that the caller who looks can name the place of an error.
 //!
 //! docs/studies.md describes every key.
 //!

@@ -80,8 +80,8 @@ fn pick(
             let text = regex.text("a regular expression")?;
             let compiled = regex::RegexBuilder::new(&text).size_limit(REGEX_BYTES_MAX).build();
             let compiled: Regex = compiled.map_err(|error| {
-                let told = error.to_string();
-                let last = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
+                let message = error.to_string();
+                let last = message.lines().last().unwrap_or_default().trim_start_matches("error: ");
                 regex.error(format!("this is no regular expression: {last}"))
             })?;
             if compiled.captures_len() < 2 {

@@ -137,7 +137,7 @@ fn check(top: &Table<'_>, study: &Study) -> Result<(), Error> {
             if text.is_empty() || fits(&filled) {
                 return Ok(());
             }
-            let what = format!("{filled:?} is not {like} (with {})", told(design, &treatment));
+            let what = format!("{filled:?} is not {like} (with {})", described(design, &treatment));
             Err(match top.get(key) {
                 Some(value) => value.error(what),
                 None => top.error(what),
@@ -156,11 +156,11 @@ fn check(top: &Table<'_>, study: &Study) -> Result<(), Error> {
     Ok(())
 }
 
-/// A treatment by the user's factors.
-fn told(design: &Design, treatment: &model::Treatment) -> String {
+/// Describes a treatment by the user's factors.
+fn described(design: &Design, treatment: &model::Treatment) -> String {
     let own = treatment.0.iter().filter(|(factor, _)| factor.as_str() != AGAIN);
-    let told: Vec<String> = own.map(|(factor, level)| format!("{factor} {level}")).collect();
-    if told.is_empty() { design.id.clone() } else { told.join(", ") }
+    let levels: Vec<String> = own.map(|(factor, level)| format!("{factor} {level}")).collect();
+    if levels.is_empty() { design.id.clone() } else { levels.join(", ") }
 }
 
 fn is_cpu_list(text: &str) -> bool {

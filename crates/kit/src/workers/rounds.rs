@@ -117,11 +117,11 @@ pub trait Repeated {
 /// How rounds follow each other.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
-    /// The first rounds are not kept, so many of them.
+    /// The number of rounds at the beginning that are not kept.
     pub warm_up: usize,
     /// The fewest rounds that are kept, however long they take.
     pub least: usize,
-    /// When so many nanoseconds are over no more rounds are begun.
+    /// The time after which no more rounds are begun, in nanoseconds.
     pub limit_ns: u64,
     /// How long work that goes by the clock lasts in a round, in nanoseconds.
     pub round_ns: u64,
@@ -140,7 +140,7 @@ impl Rounds {
     /// The most rounds that are kept: as many as a trial keeps of one response.
     const MOST: usize = OBSERVATIONS_MAX;
 
-    /// Room for the rounds of so many workers.
+    /// Makes room for the rounds of `workers` workers.
     ///
     /// # Errors
     /// Where the kernel refuses the memory.
@@ -259,8 +259,8 @@ impl Rounds {
     fn keep(&self, round: usize, index: usize, span: Span) {
         let at = self.round_at(round) + 1 + index * WORDS;
         let queue_wait_ns = span.queue_wait_ns.unwrap_or(u64::MAX);
-        let told = [span.started_ns, span.ended_ns, span.cpu_ns, queue_wait_ns, span.sleeps];
-        for (word, value) in self.words.words()[at..at + WORDS].iter().zip(told) {
+        let values = [span.started_ns, span.ended_ns, span.cpu_ns, queue_wait_ns, span.sleeps];
+        for (word, value) in self.words.words()[at..at + WORDS].iter().zip(values) {
             word.store(value, Ordering::Relaxed);
         }
     }
