@@ -10,10 +10,10 @@ use sys::clock::{Clock, now_ns};
 /// How fine are the clocks, what does a reading cost, and do they agree between CPUs?
 pub(crate) const EXPERIMENT: Experiment = Experiment { id: "clock", design, trial };
 
-/// Readings among which the smallest step is looked for: at least so many…
+/// The fewest readings among which the smallest step is looked for…
 const READINGS_MIN: u64 = 20_000;
 
-/// …and so many steps, which a clock that moves with the tick takes only every few milliseconds…
+/// …and the fewest steps, which a clock that moves with the tick takes only every few milliseconds…
 const STEPS_MIN: u64 = 6;
 
 /// …within this time.
@@ -105,7 +105,7 @@ fn smallest_step(mut read: impl FnMut() -> u64) -> Option<u64> {
             steps += 1;
         }
         before = now;
-        // Rarely, since this reads a clock, too.
+        // Rarely, since this also reads a clock.
         if readings.is_multiple_of(1024) && now_ns() - begun_ns > STEPS_LIMIT_NS {
             break;
         }

@@ -59,8 +59,8 @@ fn arithmetic(trial: &mut Trial<'_>) -> Result<u64, Stop> {
         generated += STEPS;
         Ok(())
     })?;
-    // The value after so many steps is known: it is what the steps make of it once more, in
-    // leaps. A compiler that left some out would be found here.
+    // The value after these steps is known: `leap` computes it once more. A compiler that left
+    // some out would be found here.
     let right = f64::from(u8::from(state == leap(1, generated)));
     trial.check("the generator arrived where it had to", right, 1.0, 1.0);
     Ok(done)

@@ -37,7 +37,7 @@ pub(super) struct Expected {
 const RARELY: (f64, f64) = (0.0, 0.5);
 
 impl Expected {
-    /// With so many switches, and no faults.
+    /// Expects `low` to `high` switches, and no faults.
     const fn switches(low: f64, high: f64) -> Self {
         Expected { switches: (low, high), parent_faults: RARELY, child_faults: RARELY }
     }

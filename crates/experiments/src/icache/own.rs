@@ -197,8 +197,8 @@ pub struct Looked {
     pub limited: bool,
 }
 
-/// Runs a program in an ELF file to its end, or for so many instructions. Asks now and then whether
-/// to go on; `None` if not.
+/// Runs a program in an ELF file to its end, or to the limit of instructions. Asks now and then
+/// whether to go on; `None` if not.
 ///
 /// # Errors
 /// A sentence that says why it is no program for this machine, or how it failed.

@@ -73,7 +73,7 @@ pub(super) enum Mapping {
     Full,
 }
 
-/// The cache of so many bytes.
+/// Returns the geometry of a cache of `bytes` bytes.
 pub(super) fn geometry(bytes: u32, mapping: Mapping, line_bytes: u32) -> Result<Geometry, Stop> {
     let lines = bytes.checked_div(line_bytes).unwrap_or(0);
     let geometry = match mapping {
@@ -177,7 +177,7 @@ fn accepted(stopped: Stopped, steps: u64) -> Result<Stopped, String> {
     }
 }
 
-/// So many steps take some hundredths of a second.
+/// Steps between two questions whether to go on: they take some hundredths of a second.
 const UNASKED_STEPS: u64 = 1 << 22;
 
 /// Without a handler a debugger would take over here; many small programs end so.

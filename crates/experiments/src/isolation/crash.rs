@@ -1,8 +1,8 @@
 //! Who is left when one worker dereferences a null pointer?
 //!
-//! The crash happens in a process of its own, so that the trial is there to tell of it. In it live
-//! main, a bystander of the worker's kind, and the worker. After the worker is gone, whoever is
-//! left says so in memory that the trial shares.
+//! The crash happens in a process of its own, so that the trial survives to record it. In it live
+//! main, a bystander of the worker's kind, and the worker. After the worker is gone, those that are
+//! left mark themselves in memory that the trial shares.
 
 use super::worker::Worker;
 use kit::{Stop, Trial};

@@ -12,7 +12,7 @@ const PAGE_BYTES_MAX: usize = 64 << 10;
 /// Words of two such pages: one page of whatever size lies wholly within them, wherever they begin.
 const WORDS: usize = 2 * PAGE_BYTES_MAX / size_of::<u64>();
 
-/// Room for the variable in the frame of whoever holds this.
+/// Room for the variable in the frame of the function that holds this.
 ///
 /// After a fork the first write to any byte of a page copies the page, and a running function
 /// writes to its stack all the time: a variable among others would be copied before anybody has
@@ -55,7 +55,7 @@ pub(super) fn address(variable: &AtomicU64) -> usize {
 /// What stands behind it, as this process sees it; `None` where nothing is in memory.
 pub(super) fn backing(variable: &AtomicU64) -> Result<Option<Backing>, Stop> {
     sys::pagemap::backing(address(variable)).map_err(|error| {
-        Stop::unsupported(format!("{error}: physical pages cannot be told apart here"))
+        Stop::unsupported(format!("{error}: physical pages cannot be distinguished here"))
     })
 }
 

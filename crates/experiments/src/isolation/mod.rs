@@ -138,11 +138,11 @@ fn record_writes(trial: &mut Trial<'_>, address: u64, all: &[Written]) {
     );
 }
 
-/// Keeps how often something was so; nothing where it was never told.
-fn share(trial: &mut Trial<'_>, response: &str, told: impl Iterator<Item = bool>) {
+/// Records how many of the answers are yes; nothing where there is none.
+fn share(trial: &mut Trial<'_>, response: &str, answers: impl Iterator<Item = bool>) {
     let (mut events, mut chances) = (0, 0);
-    for so in told {
-        events += i64::from(so);
+    for yes in answers {
+        events += i64::from(yes);
         chances += 1;
     }
     if chances > 0 {

@@ -16,10 +16,10 @@ fn written_by(worker: Worker) -> (u64, bool) {
     let (room, shared) = (Room::new(), sys::pages::shared(8).unwrap());
     let variable = local::variable(worker, &room, &shared);
     variable.store(AT_FIRST, Ordering::SeqCst);
-    with_worker(worker, variable, |told| {
-        let sight = told.look().unwrap();
+    with_worker(worker, variable, |main_end| {
+        let sight = main_end.look().unwrap();
         assert_eq!(sight.value, AT_FIRST);
-        assert_eq!(told.write(BY_WORKER).unwrap(), BY_WORKER);
+        assert_eq!(main_end.write(BY_WORKER).unwrap(), BY_WORKER);
         let same = sight.address == local::address(variable) as u64;
         Ok((variable.load(Ordering::SeqCst), same))
     })

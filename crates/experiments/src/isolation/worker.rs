@@ -1,4 +1,4 @@
-//! The worker: a thread or a process that does what it is told, one step after the other.
+//! The worker: a thread or a process that does what main asks for, one step after the other.
 
 use super::local;
 use kit::Stop;
@@ -51,7 +51,7 @@ pub(super) struct Sight {
 }
 
 /// Main's end of the conversation.
-pub(super) struct Told<'a> {
+pub(super) struct MainEnd<'a> {
     talk: &'a Talk,
     process: Option<Pid>,
 }
@@ -66,7 +66,7 @@ struct Talk {
 pub(super) fn with_worker<T>(
     worker: Worker,
     variable: &AtomicU64,
-    main: impl FnOnce(&Told<'_>) -> Result<T, Stop>,
+    main: impl FnOnce(&MainEnd<'_>) -> Result<T, Stop>,
 ) -> Result<T, Stop> {
     let talk =
         Talk { words: sys::pages::shared(WORDS * size_of::<u64>())?, gate: SharedGate::new()? };
@@ -76,10 +76,10 @@ pub(super) fn with_worker<T>(
             spawned.map_err(|error| {
                 Stop::unsupported(format!("{error}: raise `ulimit -u` and `ulimit -v`"))
             })?;
-            let told = Told { talk: &talk, process: None };
-            let done = main(&told);
+            let main_end = MainEnd { talk: &talk, process: None };
+            let done = main(&main_end);
             // Whatever came of it: the thread is sent home, or the scope would wait for ever.
-            told.ask(GO_HOME)?;
+            main_end.ask(GO_HOME)?;
             done
         });
     }
@@ -87,9 +87,9 @@ pub(super) fn with_worker<T>(
         talk.live(variable);
         0
     })?;
-    let told = Told { talk: &talk, process: Some(pid) };
-    let done = main(&told);
-    if told.ask(GO_HOME).is_err() {
+    let main_end = MainEnd { talk: &talk, process: Some(pid) };
+    let done = main(&main_end);
+    if main_end.ask(GO_HOME).is_err() {
         // Either fails only for a worker that is gone already.
         let _ = sys::process::kill(pid, sys::signal::SIGKILL);
     }
@@ -141,7 +141,7 @@ fn await_change(word: &AtomicU32, last: u32) -> u32 {
     }
 }
 
-impl Told<'_> {
+impl MainEnd<'_> {
     /// What the worker sees.
     pub(super) fn look(&self) -> Result<Sight, Stop> {
         self.ask(LOOK_THERE)?;

@@ -65,7 +65,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
         return Err(Stop::failed("the job did not do its work"));
     }
     let report = job.report();
-    // The reaped job's bytes are in this account, too.
+    // This account also holds the reaped job's bytes.
     let io_after = sys::proc::io(sys::process::pid());
     let written = io.zip(io_after).map(|(before, after)| {
         after.write_bytes.saturating_sub(before.write_bytes + report.written_bytes)

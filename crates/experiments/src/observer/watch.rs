@@ -18,7 +18,7 @@ use sys::usage::Usage;
 pub(super) enum Watcher {
     /// Nobody.
     Nothing,
-    /// A reader of /proc, every so many milliseconds.
+    /// A reader of /proc, with its period in milliseconds.
     Proc(u64),
     /// `top`, again and again.
     TopLoop,

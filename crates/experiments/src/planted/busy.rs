@@ -13,10 +13,10 @@ const LOOK_STEPS: u64 = 64;
 /// are read in less: neither an interrupt nor another task comes and goes in it.
 const GAP_NS_MAX: u64 = 1_000;
 
-/// Where two readings take longer than that, so many steps of the clock count.
+/// The same limit in steps of the clock; the longer of the two applies.
 const GAP_STEPS_MAX: u64 = 4;
 
-/// Works until it is told not to.
+/// Works until `done` says so.
 ///
 /// It does what it would do if it had not to wait: two hyperthreads of one core, or two cores
 /// under one power limit, slow each other when both work, and would slow each other less if one
@@ -43,7 +43,7 @@ pub(super) fn under_lock<T>(lock: &AtomicU64, work: impl FnOnce() -> T) -> T {
 /// Waits of a known length.
 ///
 /// A wait looks at the clock again and again. The last look comes late by up to one reading; the
-/// next wait is shorter by that, so that so many waits together are exact to one reading. Where the
+/// next wait is shorter by that, so that all waits together are exact to one reading. Where the
 /// clock could not be looked at for a while, since an interrupt or another task had the CPU, the
 /// thread's CPU clock says how much of the while was its own: the wait is as long in CPU time as it
 /// is on an idle machine by the wall clock. (To count nothing of it is not right: the kernel charges
@@ -128,7 +128,7 @@ mod tests {
             );
             let own_ns = now_ns.get() - others_ns.get() - cpu_began_ns;
             assert!(wait.waited_ns >= 100 * waits && wait.late_ns() < 80, "{wait:?}");
-            // But for the first reading, which begins the wait.
+            // Without the first reading, which begins the wait.
             let waited_ns = 100 + wait.late_ns() - late_before_ns;
             assert!((waited_ns..=waited_ns + 50).contains(&own_ns), "{own_ns}, {wait:?}");
         }

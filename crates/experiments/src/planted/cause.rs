@@ -111,7 +111,7 @@ struct Stage {
     words: SharedWords,
 }
 
-/// Where the words lie: all on cache lines of their own but for the counters' first two.
+/// Where the words lie: all on cache lines of their own, except the counters' first two.
 const HANDED_OVER_AT: usize = 0;
 const LOCKS_AT: usize = APART_WORDS;
 const STATES_AT: usize = 3 * APART_WORDS;

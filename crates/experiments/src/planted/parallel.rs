@@ -36,7 +36,7 @@ const TIME: &str = "round_ns";
 /// What the two threads do in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Plan {
-    /// So many chunks are one thread's; what is left is divided.
+    /// `serial_chunks` are one thread's; what is left is divided.
     Divided { serial_chunks: u64 },
     /// Both take a lock again and again: the same one, or each its own.
     Locked { same: bool },
@@ -184,8 +184,8 @@ mod tests {
         SERIAL_CHUNKS as f64 / DIVIDED_CHUNKS as f64
     }
 
-    /// The speed-up on so many threads by Amdahl's law ("Validity of the single processor approach",
-    /// 1967).
+    /// Returns the speed-up on [`THREADS`] threads by Amdahl's law ("Validity of the single
+    /// processor approach", 1967).
     fn amdahl(serial_share: f64) -> f64 {
         1.0 / (serial_share + (1.0 - serial_share) / THREADS as f64)
     }

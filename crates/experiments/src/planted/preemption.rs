@@ -46,7 +46,7 @@ const LACKED_MAX: f64 = 0.005;
 /// A rival that nobody ends, ends after this time.
 const LIFE_NS: u64 = 10_000_000_000;
 
-/// How long a rival that was told to end may take.
+/// How long a rival may take to end after it was asked to.
 const ENDING: Duration = Duration::from_secs(5);
 
 fn design() -> Design {
@@ -169,7 +169,7 @@ impl Beside {
         if sys::poll::readable(self.process.as_fd(), ENDING)? {
             return Ok(());
         }
-        Err(Stop::failed("the rival did not end when it was told to"))
+        Err(Stop::failed("the rival did not end when it was asked to"))
     }
 }
 

@@ -78,7 +78,7 @@ const OTHER_DESCRIPTORS: u64 = 64;
 /// Processes and threads of the trial and of a server, beside those that serve.
 const OTHER_TASKS: usize = 4;
 
-/// So many connections are held at least while memory is read: it comes in pages, and a shared page
+/// The fewest connections that are held while memory is read: it comes in pages, and a shared page
 /// is worth more or less as other processes come and go.
 const HELD_MIN: u32 = 64;
 
@@ -254,7 +254,7 @@ impl Treatment {
             (_, Model::Pool(_) | Model::PreFork(_)) => u64::from(POOL),
             _ => connections,
         };
-        // With keep-alive whoever is served stays so, and there are no rounds.
+        // With keep-alive a served connection stays served, and there are no rounds.
         let in_turn = if self.server.keep_alive { 1 } else { connections.div_ceil(at_a_time) };
         // The first answers come after a round at most, and the second ones a round later.
         let rounds = (ROUNDS * in_turn + 1) * service.as_millis() as u64 * SLOWER_PERCENT / 100;

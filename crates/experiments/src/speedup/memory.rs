@@ -20,7 +20,7 @@ pub(super) const STENCIL_BYTES: u64 = 16;
 
 const SCALAR: f64 = 3.0;
 
-/// Of every so many numbers one is looked at.
+/// The distance between two numbers that are looked at.
 const SAMPLE: usize = 97;
 
 /// One worker's part of the triad's arrays.
@@ -33,7 +33,7 @@ pub(super) struct Triad {
 }
 
 impl Triad {
-    /// Part `index` of so many of arrays that take `bytes` together.
+    /// Makes part `index` of `workers` parts of arrays that take `bytes` together.
     pub(super) fn new(bytes: u64, index: usize, workers: usize) -> Self {
         let length = share(bytes / TRIAD_BYTES, index, workers as u64) as usize;
         let b = (0..length).map(|at| at as f64).collect();
@@ -49,14 +49,14 @@ impl Triad {
         self.passes += 1;
     }
 
-    /// How many of the numbers that were looked at are not what so many passes make.
+    /// Returns how many of the numbers that were looked at are not what the passes make.
     pub(super) fn wrong(&self) -> u64 {
         let added = self.passes as f64 * SCALAR * 2.0;
         let looked = self.b.iter().enumerate().step_by(SAMPLE);
         looked.filter(|(at, found)| **found != *at as f64 + added).count() as u64
     }
 
-    /// Elements of all parts of arrays of so many bytes.
+    /// Returns the elements of all parts of arrays of `bytes` bytes.
     pub(super) fn elements(bytes: u64) -> u64 {
         bytes / TRIAD_BYTES
     }
@@ -100,7 +100,7 @@ fn harmonic(row: usize, column: usize) -> f64 {
 }
 
 impl Stencil {
-    /// Part `index` of so many of a grid whose two copies take `bytes` together.
+    /// Makes part `index` of `workers` parts of a grid whose two copies take `bytes` together.
     pub(super) fn new(bytes: u64, index: usize, workers: usize, borders: &Borders) -> Self {
         let part = |index| share(Self::all_rows(bytes), index, workers as u64) as usize;
         let (first_row, rows) = ((0..index).map(part).sum(), part(index));
@@ -179,7 +179,7 @@ impl Stencil {
         self.sweeps += 1;
     }
 
-    /// How many of the points that were looked at are not what so many sweeps make.
+    /// Returns how many of the points that were looked at are not what the sweeps make.
     pub(super) fn wrong(&self) -> u64 {
         let inside = COLUMNS..(self.rows + 1) * COLUMNS;
         let expected =

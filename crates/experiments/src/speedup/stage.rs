@@ -44,8 +44,8 @@ impl Wait {
     }
 }
 
-/// The share of `all` that worker `index` of so many does: equal shares, what is left over one each
-/// for the first.
+/// Returns the share of `all` that worker `index` of `workers` does: equal shares, and one more for
+/// each of the first workers until nothing is left over.
 pub(super) fn share(all: u64, index: usize, workers: u64) -> u64 {
     all / workers + u64::from((index as u64) < all % workers)
 }
@@ -184,7 +184,7 @@ pub(super) struct Found {
     pub(super) alone_ns: u64,
 }
 
-/// Bits of the word in which a round is told that hold its switches.
+/// The number of bits that hold the switches in the word that describes a round.
 const SWITCH_BITS: u32 = 23;
 
 impl Found {

@@ -35,8 +35,9 @@ pub(crate) enum Promise {
 }
 
 impl Party {
-    /// How many increments each worker makes in a round. `add` makes as many as it is told, alone:
-    /// it tells how long one takes. Where workers run at once they take `contention` times as long.
+    /// Returns how many increments each worker makes in a round. `add` makes as many as it is
+    /// given, alone, which shows how long one takes. Where workers run at once they take
+    /// `contention` times as long.
     pub(crate) fn count(&self, profile: Profile, contention: u64, add: impl Fn(u64)) -> u64 {
         let worker_ns = if self.is_parallel() {
             self.round_ns(profile)

@@ -45,8 +45,8 @@ pub(crate) struct Party {
 }
 
 impl Party {
-    /// Workers on so many CPUs at most, on two different ones at least if that is what is asked
-    /// for. Confines this thread to these CPUs, too.
+    /// Makes workers on `cpus_most` CPUs at most, on two different ones at least if `cpus_most` is
+    /// above 1. Also confines this thread to these CPUs.
     pub(crate) fn new(
         trial: &mut Trial<'_>,
         model: Model,

@@ -29,8 +29,8 @@ pub(crate) fn generate(mut state: u64, steps: u64) -> u64 {
     state
 }
 
-/// The state after so many steps, by squaring the step (F. Brown, "Random number generation with
-/// arbitrary strides", 1994).
+/// Returns the state after `steps` steps, by squaring the step (F. Brown, "Random number generation
+/// with arbitrary strides", 1994).
 pub(crate) fn leap(state: u64, mut steps: u64) -> u64 {
     let (mut multiplier, mut increment) = (MULTIPLIER, INCREMENT);
     let (mut all_multiplier, mut all_increment) = (1_u64, 0_u64);

@@ -55,7 +55,7 @@ impl Storage {
     }
 }
 
-/// Makes a file of so many bytes whose blocks are on the device, so that overwriting it later
+/// Makes a file of `bytes` bytes whose blocks are on the device, so that overwriting it later
 /// allocates nothing, and so that nothing of its making is still waiting to be written.
 pub(crate) fn lay_out(path: &Path, bytes: u64) -> Result<(), Stop> {
     let file = File::create(path)?;

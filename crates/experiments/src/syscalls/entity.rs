@@ -14,8 +14,8 @@ const SMALL_STACK_BYTES: usize = 16 * 1024;
 /// More than glibc keeps of ended threads (40 MiB in all).
 const FRESH_STACK_BYTES: usize = 64 << 20;
 
-/// Does so many operations, with a call of `mark` before each and after the last. It runs in the
-/// traced child.
+/// A function that does the given number of operations, with a call of `mark` before each and after
+/// the last. It runs in the traced child.
 type Life = fn(usize, &mut dyn FnMut()) -> sys::Result<()>;
 
 /// One kind of entity, as a level of the factor `entity`.
@@ -47,7 +47,7 @@ pub(super) const ENTITIES: [(&str, Entity); 10] = [
     ("pool_futex", Entity { live: pool, makes: 0, made_before: 1 }),
 ];
 
-/// Marks, and does the operation, so many times.
+/// Marks, and does the operation, `count` times.
 fn each(
     count: usize,
     mark: &mut dyn FnMut(),

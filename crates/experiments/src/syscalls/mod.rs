@@ -1,7 +1,7 @@
 //! Which system calls make a thread, which make a process? A list, not a timing.
 //!
 //! A traced child makes one entity after the other, with a mark before each; the trial writes down
-//! every call between two marks, whoever made it.
+//! every call between two marks, from any task.
 
 mod entity;
 mod shown;

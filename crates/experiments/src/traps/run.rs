@@ -46,7 +46,7 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// The textbook's pipeline, but for the stage in which the event is resolved.
+    /// Returns the textbook's pipeline, except for the stage in which the event is resolved.
     pub(super) fn parameters(&self, event: Event) -> Parameters {
         let textbook = Parameters {
             latency: self.latency,

@@ -338,7 +338,7 @@ impl Held {
 /// host, which costs several times the page fault itself; without this the first worker, or the
 /// eighth, would pay for it. It is done on all CPUs at once only to be quick, but in pages of the
 /// size that the workers use: the allocator takes small pages from other free memory than huge
-/// ones, and that must be warm, too.
+/// ones, and that must also be warm.
 fn warm(bytes: usize, cpus: usize) -> Result<(), Stop> {
     let share = bytes.div_ceil(cpus.max(1));
     std::thread::scope(|scope| {

@@ -64,8 +64,8 @@ pub(super) const FILE_BYTES: u64 = 1 << 20;
 /// The page size that the stride of the memory walk assumes: 4 KiB, as in the exercise.
 pub(super) const STRIDE_BYTES: usize = 4096;
 
-/// After so many appended writes the file is removed and begun anew, which bounds what it takes of
-/// the disk. (Cut to nothing instead, ext4 would flush it on the next close.)
+/// The number of appended writes after which the file is removed and begun anew, which bounds what
+/// it takes of the disk. (Cut to nothing instead, ext4 would flush it on the next close.)
 const APPENDS_PER_FILE: u64 = 64;
 
 /// How often the buffer is walked.
@@ -246,7 +246,7 @@ fn append(worker: &Worker<'_>, writes: u64, place: &Place, chunk: &[u8]) -> std:
     Ok(())
 }
 
-/// What a worker's sum must be after so many units of computation, if nothing was left out.
+/// Returns what a worker's sum must be after `units` units of computation if nothing was left out.
 pub(super) fn expected_sum(index: usize, units: u64) -> f64 {
     index as f64 + units as f64 * arithmetic::unit(0.0)
 }

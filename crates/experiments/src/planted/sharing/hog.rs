@@ -4,7 +4,7 @@
 //! memory slow each other on a machine whose memory cannot serve two CPUs at full speed, and not at
 //! all on a server with many channels: on a guest with two CPUs of an AMD EPYC copies of 24 GB/s
 //! each took as long beside the other as alone. So the one that is to feel the hog walks through
-//! what the last cache holds as long as nobody else uses it. The hog takes that from it, too, and
+//! what the last cache holds as long as nobody else uses it. The hog also takes that from it, and
 //! the walk goes to memory: on the same guest it took eight times as long, and minutes later no
 //! longer than alone, since the host had moved the two virtual CPUs to different caches. So the
 //! trial looks, and what is not felt is not planted.
@@ -45,7 +45,7 @@ const LINE_BYTES: u64 = 64;
 /// The most that the hog copies through, and the walker walks through.
 pub(super) const BYTES_MAX: u64 = 256 << 20;
 
-/// The hog is felt where it makes a walk at least so many times as long, in the trial's own look
+/// The smallest factor by which a hog that is felt lengthens a walk, in the trial's own look
 /// beforehand.
 pub(super) const FELT_MIN: f64 = 1.2;
 
@@ -53,7 +53,7 @@ pub(super) const FELT_MIN: f64 = 1.2;
 const LOOKS: usize = 4;
 const WALKS_TIMED: usize = 8;
 
-/// How many steps per cache line are made before walks are timed: so many leave 2 % of the lines
+/// How many steps per cache line are made before walks are timed: four leave 2 % of the lines
 /// untouched (e⁻⁴), so that the caches hold what they will.
 const STEPS_PER_LINE: u64 = 4;
 
@@ -70,7 +70,7 @@ struct Sizes {
 fn sizes(caches: &[Cache], profile: Profile) -> Sizes {
     let data = || caches.iter().filter(|cache| cache.holds_data());
     let last = data().map(|cache| cache.size_bytes).max().unwrap_or(LAST_BYTES_UNKNOWN);
-    // A cache that other CPUs use, too, is not a core's own.
+    // A cache that other CPUs also use is not a core's own.
     let own = data().filter(|cache| cache.shared_by.len() <= 1).map(|cache| cache.size_bytes);
     let own = own.max().filter(|own| *own < last).unwrap_or(OWN_BYTES_UNKNOWN);
     // `smoke` asks whether the trial works; making fresh memory takes most of its time.
@@ -116,22 +116,22 @@ pub(super) fn walk(trial: &mut Trial<'_>, hog: bool) -> Result<(), Stop> {
         },
         || (),
     )?;
-    let told = stage.told.into_inner().map_err(|_| Stop::failed("a worker panicked"))?;
-    trial.observe("walk_beside_a_hog_beforehand", format!("{:.2} times as long", told.felt));
-    if hog && told.felt < FELT_MIN {
+    let walked = stage.walked.into_inner().map_err(|_| Stop::failed("a worker panicked"))?;
+    trial.observe("walk_beside_a_hog_beforehand", format!("{:.2} times as long", walked.felt));
+    if hog && walked.felt < FELT_MIN {
         return Err(Stop::unsupported(format!(
             "a hog cannot be planted here and now: a walk beside one takes {:.2} times as long, so \
              that the two CPUs share no cache, and the memory serves both. Choose CPUs that share \
              a cache by --affinity; on a virtual machine the host may have moved them apart",
-            told.felt
+            walked.felt
         )));
     }
-    trial.record("walk_ns", 1, told.walks_ns);
-    let per_s = (told.hog_bytes as f64 * 1e9 / told.wall_ns.max(1) as f64) as i64;
+    trial.record("walk_ns", 1, walked.walks_ns);
+    let per_s = (walked.hog_bytes as f64 * 1e9 / walked.wall_ns.max(1) as f64) as i64;
     trial.record_one("hog_per_s", per_s);
     let (low, high) = if hog { (PART_BYTES as f64, f64::INFINITY) } else { (0.0, 0.0) };
     // Somebody who takes the hog's CPU for all of a short trial keeps it from copying.
-    trial.check_cpus("bytes that the hog copied", told.hog_bytes as f64, low, high);
+    trial.check_cpus("bytes that the hog copied", walked.hog_bytes as f64, low, high);
     let copier = copier.into_inner().map_err(|_| Stop::failed("a worker panicked"))?;
     trial.check("copies that are not as their origin", copier.wrong as f64, 0.0, 0.0);
     Ok(())
@@ -199,12 +199,12 @@ struct Stage {
     /// Whether the first thread is done.
     over: AtomicBool,
     hog_bytes: AtomicU64,
-    told: Mutex<Told>,
+    walked: Mutex<Walked>,
 }
 
-/// What came of it.
+/// What the first thread measured.
 #[derive(Default)]
-struct Told {
+struct Walked {
     /// How many times as long a walk takes beside the hog, in the look beforehand.
     felt: f64,
     walks_ns: Vec<i64>,
@@ -214,22 +214,23 @@ struct Told {
 
 impl Stage {
     fn walk(&self, worker: &Worker<'_>, own: &mut Walker) -> Result<(), Refusal> {
-        let mut told = Told { walks_ns: Vec::with_capacity(OBSERVATIONS_MAX), ..Told::default() };
+        let mut walked =
+            Walked { walks_ns: Vec::with_capacity(OBSERVATIONS_MAX), ..Walked::default() };
         worker.meet()?;
-        told.felt = self.look(own);
+        walked.felt = self.look(own);
         self.settle(own, self.hog);
         let (hog_began, began_ns) = (self.hog_bytes.load(Ordering::Acquire), now_ns());
         let mut last_ns = began_ns;
-        while told.walks_ns.len() < OBSERVATIONS_MAX && last_ns - began_ns < self.limit_ns {
+        while walked.walks_ns.len() < OBSERVATIONS_MAX && last_ns - began_ns < self.limit_ns {
             own.walk();
             let now_ns = now_ns();
-            told.walks_ns.push((now_ns - last_ns) as i64);
+            walked.walks_ns.push((now_ns - last_ns) as i64);
             last_ns = now_ns;
         }
-        told.wall_ns = last_ns - began_ns;
-        told.hog_bytes = self.hog_bytes.load(Ordering::Acquire) - hog_began;
+        walked.wall_ns = last_ns - began_ns;
+        walked.hog_bytes = self.hog_bytes.load(Ordering::Acquire) - hog_began;
         self.over.store(true, Ordering::Release);
-        *self.told.lock().map_err(|_| Refusal::Failed)? = told;
+        *self.walked.lock().map_err(|_| Refusal::Failed)? = walked;
         Ok(())
     }
 

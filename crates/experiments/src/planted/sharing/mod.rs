@@ -12,7 +12,7 @@ pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_sharing", de
 /// What two threads, each on a CPU of its own, do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pair {
-    /// Both count, so many words apart.
+    /// Both count, on words that are this distance apart.
     Count { distance_words: usize },
     /// One walks through memory that the shared cache holds; the other copies through far more, or
     /// only waits.
