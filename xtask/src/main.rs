@@ -107,7 +107,7 @@ fn perform(Asked { chore, no_install }: &Asked) -> Result<u8> {
     match chore {
         Chore::Test => steps::test(root, install)?,
         Chore::Tools => steps::tools(root, install)?,
-        Chore::Libraries => deny::check(root, install, deny::Advisory::Told)?,
+        Chore::Libraries => deny::check(root, install, deny::Advisory::Printed)?,
         Chore::Tidy => tidy(root)?,
         Chore::Strings { sample, seed } => strings::print(root, *sample, *seed)?,
         Chore::Calibrate { rounds } => return calibrate::calibrate(root, install, *rounds),
