@@ -45,6 +45,8 @@ pub(crate) enum Block<'a> {
     Anchored(&'static str, Text),
     /// What only a page can do: trials that its script sorts and downloads.
     OnPage(Markup),
+    /// Blocks with an address on the page.
+    Section(String, Vec<Block<'a>>),
     /// Blocks that stand next to each other where there is room.
     Columns(Kind, Vec<Vec<Block<'a>>>),
 }
@@ -192,6 +194,8 @@ pub(crate) enum Span {
     OnPage(String),
     /// A text, and the address on the page or beside it that it leads to.
     Link(String, String),
+    /// The number by which a table on a page sorts the cell; NaN sorts it last.
+    Sorted(f64),
 }
 
 impl Text {
@@ -232,6 +236,13 @@ impl Text {
         self
     }
 
+    /// Says by which number a table on a page sorts the cell.
+    #[must_use]
+    pub(crate) fn sorted(mut self, by: f64) -> Text {
+        self.0.push(Span::Sorted(by));
+        self
+    }
+
     /// Reports whether there is nothing to read.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.iter().all(|span| span.words().is_empty())
@@ -253,7 +264,7 @@ impl Span {
             | Span::Quiet(text)
             | Span::Link(text, _) => text.clone(),
             Span::Number(parts) => joined(parts),
-            Span::OnPage(_) => String::new(),
+            Span::OnPage(_) | Span::Sorted(_) => String::new(),
             Span::Key(index) => (index + 1).to_string(),
         }
     }
