@@ -30,6 +30,7 @@ pub(crate) use body::{
 };
 pub(crate) use choose::figures;
 pub(crate) use distributions::distribution_of_times;
+pub(crate) use lines::{ABOVE, BELOW, HEIGHT, down, grid, legend_of, value_axis};
 pub(crate) use meter::{
     Kind as MeterKind, Meter, draw as draw_meter, meter, time as meter_time, told as meter_told,
 };
