@@ -45,6 +45,8 @@ pub(crate) enum Block<'a> {
     Anchored(&'static str, Text),
     /// What only a page can do: trials that its script sorts and downloads.
     OnPage(Markup),
+    /// Blocks with an address on the page.
+    Section(String, Vec<Block<'a>>),
     /// Blocks that stand next to each other where there is room.
     Columns(Kind, Vec<Vec<Block<'a>>>),
 }
@@ -193,6 +195,8 @@ pub(crate) enum Span {
     OnPage(String),
     /// A text, and the address on the page or beside it that it leads to.
     Link(String, String),
+    /// The number by which a table on a page sorts the cell; NaN sorts it last.
+    Sorted(f64),
 }
 
 impl Text {
@@ -233,6 +237,13 @@ impl Text {
         self
     }
 
+    /// Says by which number a table on a page sorts the cell.
+    #[must_use]
+    pub(crate) fn sorted(mut self, by: f64) -> Text {
+        self.0.push(Span::Sorted(by));
+        self
+    }
+
     /// Returns the words alone.
     pub(crate) fn words(&self) -> String {
         self.0.iter().map(Span::words).collect()
@@ -249,7 +260,7 @@ impl Span {
             | Span::Quiet(text)
             | Span::Link(text, _) => text.clone(),
             Span::Number(parts) => joined(parts),
-            Span::OnPage(_) => String::new(),
+            Span::OnPage(_) | Span::Sorted(_) => String::new(),
             Span::Key(index) => (index + 1).to_string(),
         }
     }

@@ -6,9 +6,7 @@
 
 pub mod catalog;
 mod chart;
-mod comparison;
 mod doc;
-mod fleet;
 pub mod format;
 mod page;
 mod paint;
@@ -79,11 +77,11 @@ pub fn asked_text(answers: &[model::Asked], width: usize) -> String {
     paint::text(&say::asked(answers), width, paint::Folds::Open)
 }
 
-/// What two or more sessions say of each other as one self-contained page, in the look of the
-/// report: what makes the comparison doubtful first, then what differs, the facts behind it, and
-/// each experiment with a chart of ratios. What others wrote is escaped, as in the report.
+/// Returns sessions compared with each other as one self-contained page in the look of the report: what
+/// makes the comparison doubtful, what differs, the facts, and each experiment with a chart of ratios.
+/// What others wrote is escaped, as in the report.
 pub fn comparison_html(comparison: &Comparison) -> String {
-    comparison::page(comparison)
+    say::compare::page(comparison)
 }
 
 /// Text broken at spaces into lines of at most `width` columns, made harmless to a terminal; a
@@ -175,23 +173,23 @@ pub fn grade_text(selftest: &Selftest, width: usize) -> String {
     paint::text(&say::selftest::grade(selftest), width, paint::Folds::Open)
 }
 
-/// What sessions say of each other, for a terminal of `width` columns, with ANSI colours: the gates,
-/// what makes the comparison doubtful, the facts that differ, then what differs, the largest first.
-/// With a `height` as many effects are shown as fit into it, without one all are.
+/// Returns sessions compared with each other, for a terminal of `width` columns, with ANSI colours: with
+/// a `height` the conditions, what makes the comparison doubtful, the answer and the largest differences
+/// that fit; without one every number.
 pub fn comparison_text(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
-    comparison::terminal_text(comparison, width, height)
+    say::compare::terminal(comparison, width, height)
 }
 
-/// What came of a fleet, for a terminal of `width` columns, with ANSI colours: its nodes, which are one
-/// machine, how far those of one kind lie apart, which is none like the others, then their sessions
-/// against that of the first as [`comparison_text`] tells them. With a `height` what fits about.
+/// Returns the result of a fleet, for a terminal of `width` columns, with ANSI colours: its nodes, which
+/// are one machine, how far those of one kind lie apart, outliers, then their sessions compared with that
+/// of the first as in [`comparison_text`]. With a `height` about what fits.
 pub fn fleet_text(result: &FleetResult, width: usize, height: Option<usize>) -> String {
-    fleet::text(result, width, height)
+    say::fleet::terminal(result, width, height)
 }
 
-/// The same as one self-contained page. What nodes and engines said is escaped.
+/// Returns the same as one self-contained page. What nodes and engines said is escaped.
 pub fn fleet_html(result: &FleetResult) -> String {
-    fleet::page(result)
+    say::fleet::page(result)
 }
 
 /// Which resource limits a session's command; `None` where the session squeezed nothing.

@@ -2,26 +2,13 @@
 
 use crate::support::*;
 use model::{Asked, Quantity};
-use std::path::{Path, PathBuf};
-
-fn recorded(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recorded").join(name).canonicalize().unwrap()
-}
 
 #[test]
 fn every_finding_and_claim_has_the_number_of_the_report() {
     for name in ["base", "servers", "core"] {
         let stored = store::open(&recorded(name)).unwrap();
         let manifest = &stored.manifest;
-        let summary = analysis::summarise(&analysis::Input {
-            scruple: "test",
-            session: &manifest.session,
-            complete: true,
-            environment: &manifest.environment,
-            shield: &manifest.shield,
-            designs: &manifest.designs,
-            records: &stored.records,
-        });
+        let summary = summarised(&stored);
         for (design, experiment) in manifest.designs.iter().zip(&summary.experiments) {
             let findings = experiment.findings.iter().map(|finding| &finding.result);
             let claims = experiment.claims.iter().map(|claim| &claim.result);

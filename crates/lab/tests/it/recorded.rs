@@ -1,13 +1,9 @@
 //! The recorded sessions hold what scruple measures today. They are tests' material; nothing here
 //! judges their numbers.
 
+use crate::support::{recorded as folder, summarised};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recorded").join(name)
-}
 
 fn read(name: &str, file: &str) -> String {
     std::fs::read_to_string(folder(name).join(file)).unwrap()
@@ -77,5 +73,34 @@ fn nothing_is_recorded_that_is_nobodys_business() {
         let manifest = manifest(name);
         assert_eq!(manifest["environment"]["neighbours"], Value::Array(Vec::new()), "{name}");
         assert_eq!(manifest["command"][0], "scruple", "{name}: no path of a machine");
+    }
+}
+
+/// What is computed of the recorded sessions changes only where somebody meant it to: every estimate,
+/// interval and verdict to seven digits, for one who reads the difference.
+#[test]
+fn the_numbers_of_the_recorded_sessions_stay() {
+    let mut lines = Vec::new();
+    for name in ["base", "later", "speedup", "servers", "core"] {
+        let stored = store::open(&folder(name)).unwrap();
+        let summary = summarised(&stored);
+        for experiment in &summary.experiments {
+            let place = format!("{name} {}", experiment.id);
+            let findings = experiment.findings.iter();
+            lines.extend(findings.map(|it| format!("{place} {}: {}", it.id, number(&it.result))));
+            let claims = experiment
+                .claims
+                .iter()
+                .map(|it| format!("{place} {}: {:?} {}", it.id, it.verdict, number(&it.result)));
+            lines.extend(claims);
+        }
+    }
+    insta::assert_snapshot!("numbers", lines.join("\n"));
+}
+
+fn number(result: &model::QuantityResult) -> String {
+    match &result.estimate {
+        None => "–".into(),
+        Some(e) => format!("{:.6e} [{:.6e}, {:.6e}]", e.point, e.low, e.high),
     }
 }

@@ -10,9 +10,9 @@ use maud::{Markup, html};
 use model::Estimate;
 
 /// Height of the drawing, of the space above it, and of the row of labels below it, in pixels.
-pub(super) const HEIGHT: f64 = 196.0;
-pub(super) const ABOVE: f64 = 8.0;
-pub(super) const BELOW: f64 = 24.0;
+pub(crate) const HEIGHT: f64 = 196.0;
+pub(crate) const ABOVE: f64 = 8.0;
+pub(crate) const BELOW: f64 = 24.0;
 
 /// Height of a line of landmarks' names, in pixels; they take turns in two.
 const LANDMARK_PX: f64 = 14.0;
@@ -47,7 +47,7 @@ pub(crate) fn legend(groups: &[Group<'_>], lines_of: &str) -> Markup {
 }
 
 /// Which style is what, each once.
-pub(super) fn legend_of<'n>(
+pub(crate) fn legend_of<'n>(
     lines: impl Iterator<Item = (usize, &'n str)>,
     lines_of: &str,
 ) -> Markup {
@@ -247,11 +247,11 @@ pub(super) fn across(x: &Scale, value: f64) -> f64 {
     SIDE + (1.0 - 2.0 * SIDE) * x.place(value)
 }
 
-pub(super) fn down(y: &Scale, value: f64) -> f64 {
+pub(crate) fn down(y: &Scale, value: f64) -> f64 {
     ABOVE + (1.0 - y.place(value)) * HEIGHT
 }
 
-pub(super) fn value_axis(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
+pub(crate) fn value_axis(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
     html! {
         svg.axis width="58" height=(px(ABOVE + HEIGHT + BELOW)) aria-hidden="true" {
             (value_labels(y, ticks, terms))
@@ -274,7 +274,7 @@ fn value_labels(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
     }
 }
 
-pub(super) fn grid(y: &Scale, ticks: &[f64]) -> Markup {
+pub(crate) fn grid(y: &Scale, ticks: &[f64]) -> Markup {
     html! {
         g.grid {
             @for value in ticks {

@@ -32,6 +32,7 @@ pub(crate) use body::{
     Body, Cell, Curve, Field, Figure, Grid, Group, Line, Panel, Quantile, Slopes,
 };
 pub(crate) use choose::figures;
+pub(crate) use lines::{ABOVE, BELOW, HEIGHT, down, grid, legend_of, value_axis};
 pub(crate) use meter::{
     Kind as MeterKind, Meter, amount as meter_amount, draw as draw_meter, meter, time as meter_time,
 };

@@ -203,13 +203,3 @@ fn footer(session: &Session<'_>) -> Markup {
 pub(crate) fn anchor(id: &str) -> String {
     format!("experiment-{}", words::short(id, 64))
 }
-
-/// A box whose kind is said by a word and a mark, not by its colour alone.
-pub(crate) fn note(kind: &str, mark: &str, word: &str, content: &Markup) -> Markup {
-    html! {
-        div.note.(kind) {
-            span.note-word { (mark) " " (word) }
-            div { (content) }
-        }
-    }
-}

@@ -13,7 +13,7 @@ const CHARACTERS_MAX: usize = 4000;
 pub(crate) fn page(doc: &Doc<'_>, style: &str) -> String {
     let title = format!("scruple · {}", short(&doc.title, 120));
     // What comes before the second heading is the opening.
-    let opening = doc.blocks.iter().position(|block| matches!(block, Block::Heading(2, _)));
+    let opening = doc.blocks.iter().position(begins_section);
     let (opening, rest) = doc.blocks.split_at(opening.unwrap_or(doc.blocks.len()));
     let body = html! {
         main {
@@ -21,7 +21,10 @@ pub(crate) fn page(doc: &Doc<'_>, style: &str) -> String {
                 p.eyebrow { "scruple · " (doc.kind) }
                 (blocks(opening))
             }
-            @for section in sections(rest) { section { (blocks(section)) } }
+            @for section in sections(rest) {
+                @if let [Block::Section(..)] = section { (blocks(section)) }
+                @else { section { (blocks(section)) } }
+            }
         }
         footer {
             p { "Made by scruple " (short(&doc.scruple, 40)) ". This file needs no network." }
@@ -31,10 +34,19 @@ pub(crate) fn page(doc: &Doc<'_>, style: &str) -> String {
     document_of(&doc.scruple, &title, &body, style)
 }
 
-/// Cuts blocks before each heading of level 2.
+fn begins_section(block: &Block<'_>) -> bool {
+    matches!(block, Block::Heading(2, _) | Block::Section(..))
+}
+
+/// Cuts blocks before each heading of level 2, and around blocks with an address.
 fn sections<'d, 'a>(blocks: &'d [Block<'a>]) -> Vec<&'d [Block<'a>]> {
-    let heads = blocks.iter().enumerate().filter(|(_, b)| matches!(b, Block::Heading(2, _)));
-    let mut cuts: Vec<usize> = heads.map(|(index, _)| index).collect();
+    let mut cuts: Vec<usize> = (0..blocks.len())
+        .filter(|index| {
+            let after =
+                index.checked_sub(1).is_none_or(|at| matches!(blocks[at], Block::Section(..)));
+            after || begins_section(&blocks[*index])
+        })
+        .collect();
     cuts.push(blocks.len());
     cuts.windows(2).map(|pair| &blocks[pair[0]..pair[1]]).collect()
 }
@@ -76,6 +88,7 @@ fn block(block: &Block<'_>) -> Markup {
         },
         Block::Figure(figure) => self::figure(figure),
         Block::Fold(fold) => self::fold(fold),
+        Block::Section(id, inner) => html! { section id=(id) { (blocks(inner)) } },
         Block::Columns(Kind::Parts, columns) => html! {
             div.columns { @for column in columns { div { (self::blocks(column)) } } }
         },
@@ -190,13 +203,22 @@ fn row(table: &Table, row: &Row) -> Markup {
             @for (index, cell) in row.cells.iter().enumerate() {
                 @if index == 0 { th scope="row" .number[number(0)] { (inline(cell)) } }
                 @else if table.kind == "wide" { td { (light(cell)) } }
-                @else { td .number[number(index)] { (inline(cell)) } }
+                @else { td .number[number(index)] data-v=[sorted(cell)] { (inline(cell)) } }
             }
             @if let Some(instead) = &row.instead {
                 td.refusal colspan=(table.columns.len().saturating_sub(1)) { (inline(instead)) }
             }
         }
     }
+}
+
+/// Returns the number by which a script sorts a cell; short, since there are many.
+fn sorted(cell: &Text) -> Option<String> {
+    let by = cell.0.iter().find_map(|span| match span {
+        Span::Sorted(by) => Some(*by),
+        _ => None,
+    })?;
+    Some(if by.is_finite() { format!("{by:.4e}") } else { String::new() })
 }
 
 fn figure(figure: &Figure<'_>) -> Markup {
@@ -252,6 +274,7 @@ fn span(span: &Span) -> Markup {
             }
         },
         Span::OnPage(markup) => html! { (PreEscaped(markup)) },
+        Span::Sorted(_) => html! {},
         Span::Key(index) => html! { (chart::key(*index)) " " },
         Span::Link(text, to) => html! { a href=(to) { (harmless(text)) } },
     }

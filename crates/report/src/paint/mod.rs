@@ -8,4 +8,4 @@ mod terminal;
 mod tests;
 
 pub(crate) use html::{blocks as html_blocks, claims as html_claims, inline, page};
-pub(crate) use terminal::{Folds, text};
+pub(crate) use terminal::{Folds, lines, text};

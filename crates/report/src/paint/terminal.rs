@@ -36,8 +36,9 @@ pub(crate) fn lines(blocks: &[Block<'_>], width: usize, folds: Folds) -> Vec<Str
         // What is not a sentence stands apart; under its heading it need not.
         let apart = !matches!(block, Block::Paragraph(..) | Block::Note(_) | Block::List(_));
         let heading = matches!(block, Block::Heading(..));
+        let begins = heading || matches!(block, Block::Section(..));
         let answer = matches!(block, Block::Paragraph(Role::Answer, _));
-        if before.is_some_and(|headed| heading || (!headed && (apart || answer))) {
+        if before.is_some_and(|headed| begins || (!headed && (apart || answer))) {
             blank(&mut out);
         }
         out.extend(lines);
@@ -101,6 +102,7 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             lines
         }
         Block::Fold(_) => Vec::new(),
+        Block::Section(_, blocks) => self::lines(blocks, width, folds),
         Block::Columns(_, columns) => {
             let mut out = Vec::new();
             for column in columns {

@@ -90,6 +90,26 @@ fn what_others_wrote_is_made_harmless() {
     assert!(text(&doc, 60, Folds::Open).contains("<script>\u{fffd}[2J"));
 }
 
+#[test]
+fn sections_have_addresses_and_cells_the_numbers_that_sort_them() {
+    let mut doc = Doc::new("1.0", "a sample", "sample");
+    let mut table = Table::of(&["model", "#time"]);
+    table.row([Text::from("thread"), Text::from("12 µs").sorted(12e3)]);
+    table.row([Text::from("process"), Text::from("–").sorted(f64::NAN)]);
+    doc.push(Block::heading(1, "Which?"));
+    doc.push(Block::Section("first".into(), vec![Block::heading(2, "One"), Block::Table(table)]));
+    doc.push(Block::heading(2, "Two"));
+    let page = page(&doc, "");
+    for part in ["<section id=\"first\"><h2>One", "</section><section><h2>Two"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    assert!(page.contains("data-v=1.2000e4>12 µs<") && page.contains("data-v=\"\">–<"), "{page}");
+    assert_eq!(
+        bare(&text(&doc, 60, Folds::Open)),
+        "Which?\n\nOne\nmodel     time\nthread   12 µs\nprocess      –\n\nTwo\n"
+    );
+}
+
 proptest! {
     #[test]
     fn nothing_is_wider_than_the_terminal_and_no_word_is_lost(

@@ -138,3 +138,22 @@ pub(crate) fn cgroups_of(pid: u32) -> Vec<PathBuf> {
 pub(crate) fn is_root() -> bool {
     sys::process::is_root()
 }
+
+/// Returns the folder of a recorded session.
+pub(crate) fn recorded(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recorded").join(name).canonicalize().unwrap()
+}
+
+/// Returns what analysis makes of a stored session.
+pub(crate) fn summarised(stored: &store::Stored) -> model::Summary {
+    let manifest = &stored.manifest;
+    analysis::summarise(&analysis::Input {
+        scruple: "test",
+        session: &manifest.session,
+        complete: true,
+        environment: &manifest.environment,
+        shield: &manifest.shield,
+        designs: &manifest.designs,
+        records: &stored.records,
+    })
+}

@@ -11,6 +11,8 @@ mod others;
 mod rows;
 mod strip;
 
+pub(crate) use rows::draw_in as rows_in;
+
 use crate::chart::{Body, Figure};
 use crate::text::{self, BOLD, DIM, Letters, paint, wrapped};
 use crate::words::capital;

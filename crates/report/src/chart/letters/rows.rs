@@ -5,7 +5,8 @@ use super::axis::Axis;
 use super::strip::{Strip, colour, mark};
 use crate::chart::{Cell, Scale, scale_of_rows};
 use crate::format::{Terms, joined, parts_within};
-use crate::text::{BOLD, CARE, DIM, columns, cut, padded, paint};
+use crate::text::{BOLD, CARE, DIM, columns, cut, padded, paint, wrapped};
+use crate::words::cleaned;
 use model::{Estimate, Response};
 
 /// The widest and the narrowest strip; where less is left, a row takes two lines.
@@ -36,8 +37,8 @@ pub(super) fn draw(
     draw_in(Terms::In(&response.unit), scale_of_rows(response, rows), rows, absent, sheet)
 }
 
-/// The same in any terms, over any axis.
-pub(super) fn draw_in(
+/// Returns rows in any terms, over any axis.
+pub(crate) fn draw_in(
     terms: Terms<'_>,
     scale: Option<Scale>,
     rows: &[(usize, Cell)],
@@ -49,7 +50,7 @@ pub(super) fn draw_in(
     };
     let numbers: Vec<String> = rows.iter().map(|(_, cell)| number(cell, terms, sheet)).collect();
     let names = rows.iter().map(|(_, cell)| &cell.label).chain(absent.iter().map(|(name, _)| name));
-    let names: Vec<String> = names.map(|name| sheet.letters.of(name)).collect();
+    let names: Vec<String> = names.map(|name| sheet.letters.of(&cleaned(name))).collect();
     let layout = Layout::over(&names, &numbers, sheet.width);
     let axis = Axis::across(scale, layout.strip, terms);
     let mut lines = Vec::new();
@@ -62,7 +63,8 @@ pub(super) fn draw_in(
     let [line, labels] = axis.drawn();
     let indent = " ".repeat(if layout.under { 4 } else { layout.name + 4 });
     // The unit stands beside the axis; where there is no room, at the end of its labels.
-    lines.push(format!("{indent}{}  {}", line.painted(), paint(DIM, &axis.unit)));
+    let unit = cut(&axis.unit, sheet.width.saturating_sub(indent.len() + layout.strip + 2));
+    lines.push(format!("{indent}{}  {}", line.painted(), paint(DIM, &unit)));
     lines.push(format!("{indent}{}", labels.painted()));
     lines
 }
@@ -75,7 +77,8 @@ impl Layout {
         let name = longest(names, NAME_MAX.min(width * 2 / 5));
         let number = longest(numbers, NUMBER_MAX).max("log scale".len());
         let beside = width.saturating_sub(name + number + 6);
-        if beside >= STRIP_MIN {
+        // A name is never cut where its row could take a line more.
+        if beside >= STRIP_MIN && names.iter().all(|text| columns(text) <= name) {
             return Layout { name, strip: beside.min(STRIP_MAX), width, under: false };
         }
         let name = longest(names, width.saturating_sub(4));
@@ -87,17 +90,18 @@ impl Layout {
         let (point, interval) = number.split_once(" [").unwrap_or((number, ""));
         let interval = if interval.is_empty() { String::new() } else { format!(" [{interval}") };
         let painted = format!("{}{}", paint(BOLD, point), paint(DIM, &interval));
-        let name = cut(name, self.name);
         if !self.under {
-            return vec![format!("  {}  {strip}  {painted}", padded(&name, self.name))];
+            return vec![format!("  {}  {strip}  {painted}", padded(name, self.name))];
         }
         let room = self.width.saturating_sub(columns(number) + 4);
-        if columns(&name) <= room {
-            vec![format!("  {}  {painted}", padded(&name, room)), format!("    {strip}")]
-        } else {
-            let indent = " ".repeat(room + 4);
-            vec![format!("  {name}"), format!("{indent}{painted}"), format!("    {strip}")]
+        if columns(name) <= room {
+            return vec![format!("  {}  {painted}", padded(name, room)), format!("    {strip}")];
         }
+        let name = wrapped(name, self.width.saturating_sub(2));
+        let mut lines: Vec<String> = name.iter().map(|line| format!("  {line}")).collect();
+        lines.push(format!("{}{painted}", " ".repeat(room + 4)));
+        lines.push(format!("    {strip}"));
+        lines
     }
 
     /// A treatment without a number, with a word that says why.

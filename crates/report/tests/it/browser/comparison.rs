@@ -245,7 +245,8 @@ fn what_makes_it_doubtful_comes_first(looked: &Looked) {
         looked.number(&format!("document.querySelector('{what}').getBoundingClientRect().top"))
     };
     assert_eq!(count(looked, ".opening .note.bad"), 1.0);
-    assert_eq!(count(looked, ".opening .note.care"), 2.0);
+    // A warning, a side that is not trusted, an experiment that is not compared.
+    assert_eq!(count(looked, ".opening .note.care"), 3.0);
     assert!(top(".opening .note") < 450.0, "{}", top(".opening .note"));
     for note in [".opening .note.bad", ".opening .note.care"] {
         assert!(top(note) < top(".answer"), "{note}");
@@ -305,10 +306,10 @@ pub(crate) fn marks_stay_inside(looked: &Looked) {
     );
     assert_eq!(flat, 0.0);
     let touching = looked.number(
-        "Array.from(document.querySelectorAll('.names')).map((names) => {\
-           const tops = Array.from(names.querySelectorAll('text'))\
-             .map((text) => text.getBoundingClientRect().top).sort((a, b) => a - b);\
-           return tops.filter((top, i) => i > 0 && top - tops[i - 1] < 12).length;\
+        "Array.from(document.querySelectorAll('.panel .legend')).map((names) => {\
+           const boxes = Array.from(names.querySelectorAll('li'), (one) => one.getBoundingClientRect());\
+           return boxes.filter((a, i) => boxes.some((b, j) => i < j && a.left < b.right\
+             && b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length;\
          }).reduce((a, b) => a + b, 0)",
     );
     assert_eq!(touching, 0.0);
@@ -385,21 +386,20 @@ fn tables_sort(looked: &Looked) {
 /// Text stands out by 4.5, marks by 3 (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
 fn readable(looked: &Looked, scheme: &str) {
     let text = [
-        ".side-name",
-        ".tallies",
-        ".weight.bad",
-        ".weight.care",
+        ".facts dd",
+        ".note-word",
+        ".differing-facts td",
         ".row-value .interval",
         ".ratios .row-label",
-        ".distrusted b",
+        ".panel .legend li",
         ".wide th button",
-        ".remark",
+        ".compared td:not(.number)",
     ];
     for (what, ratio) in text.iter().zip(looked.contrasts(&text, "color")) {
         assert!(ratio >= 4.5, "{scheme} {what}: contrast {ratio}");
     }
     for (property, marks) in [
-        ("fill", [".ratios .mark:not(.same) .point", ".names text"]),
+        ("fill", [".ratios .mark:not(.same) .point", ".slopes .levels text"]),
         ("stroke", [".ratios .same .point", ".ratios .whisker"]),
     ] {
         for (what, ratio) in marks.iter().zip(looked.contrasts(&marks, property)) {

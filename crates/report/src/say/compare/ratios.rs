@@ -1,11 +1,14 @@
 //! The chart of ratios: one row per number, one mark per side, a logarithmic axis about 1.
 
 use super::item::{Item, style};
-use crate::chart::{Scale, mark_of, percent, px, style_class};
+use crate::chart::letters::{Sheet, rows_in};
+use crate::chart::{Cell, Scale, legend_of, mark_of, percent, px, style_class};
+use crate::doc::Drawing;
 use crate::format::{Terms, parts, rough, rounded};
-use crate::words::{counted, letter};
+use crate::text::Letters;
+use crate::words::{counted, letter, short};
 use maud::{Markup, html};
-use model::{Estimate, SessionEffect};
+use model::{Estimate, SessionEffect, Side};
 
 /// Height of a row with one side, and of each further side, in pixels.
 const HEIGHT: f64 = 26.0;
@@ -28,17 +31,17 @@ const MIDDLE: [f64; 9] = [0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0, 5.0];
 const ENDS_HELD: f64 = 0.9;
 const BEYOND_POINTS: f64 = 1.5;
 
-/// The place of a ratio between 0 and 1; equal factors up and down are equally far from the middle.
+/// An axis on which equal factors up and down are equally far from the middle.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Axis {
+struct Axis {
     /// The ratio at the right end; the left end is its inverse.
-    pub(super) reach: f64,
+    reach: f64,
     scale: Scale,
 }
 
 impl Axis {
-    /// An axis that holds every point, and all but the wildest ends of intervals.
-    pub(super) fn over(items: &[&Item<'_>]) -> Axis {
+    /// Returns an axis that holds every point, and all except the wildest ends of intervals.
+    fn over(items: &[&Item<'_>]) -> Axis {
         let away = |x: f64| if x > 0.0 && x.is_finite() { x.ln().abs() } else { 0.0 };
         let ratios = || items.iter().flat_map(|item| item.ratios()).map(|(_, ratio, _)| ratio);
         let points = ratios().map(|ratio| away(ratio.point)).fold(0.0, f64::max);
@@ -52,64 +55,99 @@ impl Axis {
         Axis { reach, scale: Scale::Log { low: 1.0 / reach, high: reach, zero: false } }
     }
 
-    pub(super) fn place(&self, ratio: f64) -> f64 {
+    fn place(&self, ratio: f64) -> f64 {
         SIDE + (1.0 - 2.0 * SIDE) * self.scale.place(ratio)
     }
 
-    /// Whether a ratio lies beyond the end of the axis.
+    /// Reports whether a ratio lies beyond the end of the axis.
     fn cuts(&self, ratio: f64) -> bool {
         !(ratio <= self.reach * 1.000_001 && ratio >= 0.999_999 / self.reach)
     }
 
-    pub(super) fn ticks(&self) -> Vec<f64> {
+    fn ticks(&self) -> Vec<f64> {
         if self.reach > REACH_MIDDLE {
             return self.scale.ticks(6);
         }
         if self.reach > REACH_LINEAR {
             return MIDDLE.into_iter().filter(|ratio| !self.cuts(*ratio)).collect();
         }
-        let low = 1.0 / self.reach;
-        // About five, and 1 among them, whatever the step.
-        let wanted = (self.reach - low) / 5.0;
-        let steps = [0.01, 0.02, 0.05, 0.1, 0.2];
-        let step = steps.into_iter().find(|step| *step >= wanted).unwrap_or(0.2);
-        let first = -((1.0 - low) / step + 1e-9).floor() as i32;
-        let last = ((self.reach - 1.0) / step + 1e-9).floor() as i32;
-        (first..=last).map(|n| 1.0 + f64::from(n) * step).collect()
+        self.linear().ticks(5)
+    }
+
+    /// Returns the axis on which equal steps are equal differences.
+    fn linear(&self) -> Scale {
+        Scale::Linear { low: 1.0 / self.reach, high: self.reach }
     }
 }
 
 /// Ratios beyond this are drawn at the end of the axis, whose arithmetic they would leave.
 const LARGEST: f64 = 1e12;
 
-/// A chart of some items under the headings of their groups. `number` tells it from the other
-/// charts of the page.
-pub(super) fn draw(items: &[&Item<'_>], sides: usize, number: usize, title: &str) -> Markup {
-    let axis = Axis::over(items);
-    let ticks = axis.ticks();
-    let grid = format!("ratio-grid-{number}");
-    let marks: usize = items.iter().map(|item| item.ratios().count()).sum();
-    let about = format!(
-        "Chart: {title}. {} with {}: ratios to A with their intervals. Arrow keys step through \
-         them; the table below holds the same numbers.",
-        counted(items.len() as u64, "row"),
-        counted(marks as u64, "mark")
-    );
-    html! {
-        div.rows.ratios.many[sides > 2] role="img" tabindex="0" aria-label=(about) {
-            (grid_definition(&grid, &axis, &ticks))
-            @for (index, item) in items.iter().enumerate() {
-                @if index == 0 || items[index - 1].group != item.group {
-                    div.row.row-group { div.row-label { (item.group) } }
+/// A chart of some items under the headings of their groups.
+pub(super) struct Ratios<'c> {
+    pub(super) items: Vec<&'c Item<'c>>,
+    pub(super) sides: &'c [Side],
+    /// Its place on the page; no two charts have the same.
+    pub(super) place: String,
+}
+
+impl Drawing for Ratios<'_> {
+    fn svg(&self) -> Markup {
+        let (items, sides) = (&self.items, self.sides.len());
+        let axis = Axis::over(items);
+        let ticks = axis.ticks();
+        let grid = format!("{}-grid", self.place);
+        let marks: usize = items.iter().map(|item| item.ratios().count()).sum();
+        let about = format!(
+            "Chart: {} with {}: ratios to A with their intervals. Arrow keys step through them; the \
+             table below holds the same numbers.",
+            counted(items.len() as u64, "row"),
+            counted(marks as u64, "mark")
+        );
+        let names: Vec<String> = (1..sides).map(|at| named(at, &self.sides[at])).collect();
+        let known = names.iter().enumerate().map(|(at, name)| (style(at + 1), name.as_str()));
+        html! {
+            (legend_of(known, "sides"))
+            div.rows.ratios.many[sides > 2] role="img" tabindex="0" aria-label=(about) {
+                (grid_definition(&grid, &axis, &ticks))
+                @for (index, item) in items.iter().enumerate() {
+                    @if index == 0 || items[index - 1].group != item.group {
+                        div.row.row-group { div.row-label { (item.group) } }
+                    }
+                    (row(item, sides, &axis, &grid))
                 }
-                (row(item, sides, &axis, &grid))
+                (feet(&axis, &ticks, sides))
             }
-            (feet(&axis, &ticks, sides))
         }
+    }
+
+    fn letters(&self, width: usize) -> Vec<String> {
+        let axis = Axis::over(&self.items);
+        let scale = match axis.scale {
+            scale if axis.reach > REACH_MIDDLE => scale,
+            _ => axis.linear(),
+        };
+        let several = self.sides.len() > 2;
+        let ratios = self.items.iter().flat_map(|item| {
+            item.all_found().filter_map(move |(other, found)| {
+                let mark = if found.effect.differs { found.direction() } else { " " };
+                let side = if several { format!("{} ", letter(other + 1)) } else { String::new() };
+                let label = format!("{side}{mark} {}", item.full_name());
+                let estimate = Some(*item.ratio(other)?.0);
+                Some((style(other + 1), Cell { label, estimate, dots: Vec::new(), trials: 0 }))
+            })
+        });
+        let ratios: Vec<(usize, Cell)> = ratios.collect();
+        rows_in(Terms::Times, Some(scale), &ratios, &[], Sheet::new(width, Letters::Unicode))
     }
 }
 
-/// The lines behind every row, written once.
+/// Returns a side by its letter and its name.
+fn named(at: usize, side: &Side) -> String {
+    format!("{} {}", letter(at), short(&side.name, 60))
+}
+
+/// Returns the lines behind every row, written once.
 fn grid_definition(id: &str, axis: &Axis, ticks: &[f64]) -> Markup {
     html! {
         svg.definitions width="0" height="0" aria-hidden="true" {
@@ -152,7 +190,7 @@ fn row(item: &Item<'_>, sides: usize, axis: &Axis, grid: &str) -> Markup {
     }
 }
 
-/// The bands about 1 within which a difference would have been missed: by itself, and as a verdict
+/// Returns the bands about 1 within which a difference would have been missed: by itself, and as a verdict
 /// among all others.
 fn floors(effect: &SessionEffect, axis: &Axis, top: f64, height: f64) -> Markup {
     let own = effect.floor.unwrap_or_default();
@@ -186,29 +224,29 @@ fn mark(
     }
 }
 
-/// The interval goes on beyond the axis.
+/// Returns the sign for an interval that goes on beyond the axis.
 fn arrow(x: &str, y: f64, path: &str) -> Markup {
     html! { svg.beyond x=(x) y=(px(y)) overflow="visible" { path d=(path) {} } }
 }
 
-/// What a mark says when it is pointed at.
+/// Returns what a mark says when it is pointed at.
 fn tip(item: &Item<'_>, other: usize, ratio: &Estimate, effect: &SessionEffect) -> String {
     let numbers = parts(ratio, Terms::Times);
     let side = letter(other + 1);
     let found = match (effect.differs, ratio.point > 1.0) {
-        (true, true) => "▲ larger: a difference",
-        (true, false) => "▼ smaller: a difference",
-        (false, _) => "no difference found",
+        (true, true) => "▲ significantly larger",
+        (true, false) => "▼ significantly smaller",
+        (false, _) => "no significant difference",
     };
     let share = |floor: f64| rough(floor, Terms::Share);
     let floor = match (effect.floor, effect.floor_of_verdict) {
-        (Some(own), Some(verdict)) => {
-            format!("; floor {}, of the verdict {}", share(own), share(verdict))
+        (Some(own), Some(corrected)) => {
+            format!("; floor {}, corrected {}", share(own), share(corrected))
         }
         (Some(floor), None) | (None, Some(floor)) => format!("; floor {}", share(floor)),
         (None, None) => String::new(),
     };
-    let value = |side: usize| super::opening::value(item, side);
+    let value = |side: usize| item.value(side);
     format!(
         "{}\n{side} against A: {} {}\n{found}{}\nA {}, {side} {}",
         item.full_name(),

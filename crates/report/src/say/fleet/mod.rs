@@ -1,0 +1,362 @@
+//! The machines of a fleet next to each other: the nodes first, then the machines compared.
+
+use super::compare::{self, Compared, Medium, listed, probability};
+use crate::doc::{Block, Doc, Note, Role, Table, Text, Tone};
+use crate::format::{self, Parts, Terms, joined, parts, terms_of};
+use crate::paint::{self, Folds};
+use crate::text::bounded;
+use crate::words::{counted, short, without_number};
+use model::{ComparedQuantity, FleetResult, NodeResult, NodeStanding, Outlier, Spread};
+
+/// Where lines are few: spreads of each kind, nodes, and findings that are shown one by one.
+const SPREADS_MAX: usize = 6;
+const NODES_MAX: usize = 8;
+const FINDINGS_MAX: usize = 4;
+
+/// Where lines are few, the fewest that the comparison gets.
+const COMPARISON_LINES_MIN: usize = 14;
+
+/// Doubts of a node that are shown.
+const DOUBTS_MAX: usize = 10;
+
+/// Returns the page of a fleet.
+pub(crate) fn page(result: &FleetResult) -> String {
+    let title = format!("a fleet of {}", counted(result.nodes.len() as u64, "node"));
+    let compared = result.comparison.as_ref().map(Compared::new);
+    let mut doc = Doc::new(&result.scruple, "a fleet", title);
+    doc.blocks = before(result, true);
+    match &compared {
+        Some(compared) => {
+            doc.push(Block::heading(2, compared.heading()));
+            doc.blocks.extend(compared.blocks(Medium::Page));
+        }
+        None => doc.push(Block::paragraph(
+            Role::Plain,
+            "Fewer than two nodes have a session that could be used: nothing is compared.",
+        )),
+    }
+    paint::page(&doc, compare::STYLE)
+}
+
+/// Returns a fleet for a terminal: whole, or about what fits into `height` lines.
+pub(crate) fn terminal(result: &FleetResult, width: usize, height: Option<usize>) -> String {
+    let compared = result.comparison.as_ref().map(Compared::new);
+    let mut doc = Doc::new(&result.scruple, "a fleet", "");
+    doc.blocks = before(result, height.is_none());
+    if let Some(compared) = &compared {
+        let heading = Block::heading(2, compared.heading());
+        match height {
+            None => {
+                doc.push(heading);
+                doc.blocks.extend(compared.blocks(Medium::Terminal));
+            }
+            Some(_) if result.nodes.len() > NODES_MAX => doc.push(Block::paragraph(
+                Role::Small,
+                "The report compares the nodes with each other and with the first.",
+            )),
+            Some(height) => {
+                let width = bounded(width);
+                let used = paint::lines(&doc.blocks, width, Folds::Closed).len() + 2;
+                let room = height.saturating_sub(used).max(COMPARISON_LINES_MIN);
+                doc.push(heading);
+                doc.blocks.extend(compared.brief(width, room, "the report shows"));
+            }
+        }
+    }
+    paint::text(&doc, width, Folds::Closed)
+}
+
+/// Returns all that stands before the comparison; `whole` says whether lines are not few.
+fn before(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
+    let mut blocks = vec![Block::heading(1, head(result))];
+    blocks.push(Block::paragraph(Role::Small, plan(result)));
+    for names in &result.same_machine {
+        let names: Vec<String> = names.iter().map(|name| short(name, 40)).collect();
+        let text = format!(
+            "{} are one machine (one kernel, one boot) under several names. What differs between them \
+             is what changes from session to session. While they measured at the same time, each took \
+             resources from the others.",
+            listed(&names)
+        );
+        let word = "one machine".into();
+        blocks.push(Block::Note(Note {
+            tone: Tone::Care,
+            mark: "!",
+            word,
+            text: vec![text.into()],
+        }));
+    }
+    blocks.extend(nodes(result, whole));
+    blocks.extend(side_by_side(result, whole));
+    blocks.extend(spreads(result, whole));
+    blocks.extend(outliers(result));
+    blocks
+}
+
+/// Says how many nodes have a session.
+fn head(result: &FleetResult) -> String {
+    let all = result.nodes.len();
+    let complete = result.nodes.iter().filter(|node| node.standing == NodeStanding::Complete);
+    match all - complete.clone().count() {
+        0 => format!("All {} measured the plan.", counted(all as u64, "node")),
+        missing => format!(
+            "{} of {} measured the plan; the results exclude the other {missing}.",
+            all - missing,
+            counted(all as u64, "node")
+        ),
+    }
+}
+
+/// Says what every node was to measure.
+fn plan(result: &FleetResult) -> String {
+    let plan = &result.plan;
+    let what = match plan.experiments.as_slice() {
+        [] => "all experiments".to_string(),
+        some => some.iter().map(|name| short(name, 60)).collect::<Vec<_>>().join(", "),
+    };
+    format!("Each node: {what}, profile {}, seed {}.", plan.profile.name(), plan.seed)
+}
+
+/// Returns what became of each node. Where lines are few, of many nodes only those that did not measure
+/// without doubt.
+fn nodes(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
+    let few = whole || result.nodes.len() <= NODES_MAX;
+    let fine =
+        |node: &NodeResult| node.standing == NodeStanding::Complete && node.doubts.is_empty();
+    let mut table = Table::of(&["node", "state", "attempt", "machine", "CPUs"])
+        .kind("wide compared", "what became of each node");
+    for node in result.nodes.iter().filter(|node| few || !fine(node)) {
+        table.row(node_cells(node));
+    }
+    if table.rows.is_empty() {
+        return Vec::new();
+    }
+    let doubts = result.nodes.iter().flat_map(|node| {
+        let doubts = node.doubts.iter().take(DOUBTS_MAX);
+        doubts.map(|doubt| format!("{}: {}", short(&node.name, 80), short(doubt, 400)))
+    });
+    let mut blocks = vec![Block::heading(2, "The nodes"), Block::Table(table)];
+    blocks.extend(doubts.map(|text| Block::note(Tone::Care, text)));
+    blocks
+}
+
+fn node_cells(node: &NodeResult) -> [Text; 5] {
+    let state = standing(node.standing);
+    let state = match node.reason.is_empty() {
+        true => state.into(),
+        false => Text::from(state).then(format!(": {}", short(&node.reason, 300))),
+    };
+    let machine = match node.kind.is_empty() {
+        true => String::new(),
+        false if node.host == node.name => short(&node.kind, 120),
+        false => format!("{} · {}", short(&node.host, 60), short(&node.kind, 120)),
+    };
+    let cpus = match node.owns_all_cpus {
+        Some(true) => "all".into(),
+        Some(false) => Text::strong("not all of the node's"),
+        None => "–".into(),
+    };
+    [short(&node.name, 80).into(), state, attempt(node).into(), machine.into(), cpus]
+}
+
+/// Returns the mark and the word of what became of a node.
+fn standing(standing: NodeStanding) -> &'static str {
+    match standing {
+        NodeStanding::Complete => "✓ complete",
+        NodeStanding::Refused => "✗ session rejected",
+        NodeStanding::Waiting => "… queued",
+        NodeStanding::Running => "… measuring",
+        NodeStanding::Lost => "✗ node lost",
+        NodeStanding::Failed => "✗ failed",
+        NodeStanding::Missing => "✗ missing",
+    }
+}
+
+/// Returns which attempt it was, and its trials.
+fn attempt(node: &NodeResult) -> String {
+    let mut parts = Vec::new();
+    if let Some(job) = &node.job {
+        parts.push(format!("job {}", short(job, 40)));
+    }
+    if node.restart > 0 {
+        parts.push(counted(u64::from(node.restart), "restart"));
+    }
+    if node.attempts > 1 {
+        parts.push(format!("{} submissions", node.attempts));
+    }
+    if node.trials > 0 {
+        parts.push(counted(node.trials, "trial"));
+    }
+    parts.join(", ")
+}
+
+/// Returns every finding on every node whose session was used, with its interval.
+fn side_by_side(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
+    let Some(comparison) = &result.comparison else {
+        return Vec::new();
+    };
+    let findings = comparison.experiments.iter().flat_map(|experiment| {
+        experiment.findings.iter().map(move |finding| (experiment.id.as_str(), finding))
+    });
+    let all: Vec<(&str, &ComparedQuantity)> = findings.collect();
+    if all.is_empty() || (!whole && result.nodes.len() > NODES_MAX) {
+        return Vec::new();
+    }
+    let names: Vec<String> =
+        comparison.sides.iter().map(|side| format!("#{}", short(&side.name, 40))).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut table = Table::of(&[&["finding"], &names[..]].concat())
+        .kind("wide compared", "every finding on every node");
+    let most = if whole { usize::MAX } else { FINDINGS_MAX };
+    for (experiment, finding) in all.iter().take(most) {
+        let sentence = without_number(&finding.sentence);
+        let name = format!("{}: {}", short(experiment, 60), short(&sentence, 300));
+        let values = finding.values.iter().map(|value| match value {
+            None => "–".into(),
+            Some(value) => {
+                let terms = terms_of(&finding.quantity, finding.unit.as_ref());
+                let Parts { point, interval } = parts(value, terms);
+                compare::with_interval(point.into(), &interval).sorted(value.point)
+            }
+        });
+        table.row(std::iter::once(name.into()).chain(values));
+    }
+    let mut blocks = vec![Block::heading(2, "Side by side"), Block::Table(table)];
+    blocks.extend(more(all.len(), most, "finding"));
+    blocks
+}
+
+/// Says how many more there are, where lines are few.
+fn more(all: usize, shown: usize, noun: &str) -> Option<Block<'static>> {
+    let left = all.saturating_sub(shown) as u64;
+    let text = format!("{}: in the report.", counted(left, &format!("more {noun}")));
+    (left > 0).then(|| Block::paragraph(Role::Small, text))
+}
+
+/// Returns how far machines of one kind lie apart, the widest spread first.
+fn spreads(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
+    let mut blocks = Vec::new();
+    for (at, kind) in result.kinds.iter().enumerate() {
+        let spreads = result.spreads.iter().filter(|spread| spread.kind as usize == at);
+        let mut own: Vec<&Spread> = spreads.collect();
+        if own.is_empty() {
+            continue;
+        }
+        own.sort_by(|a, b| size(b).total_cmp(&size(a)));
+        let mut table = Table::of(&SPREAD_HEADS).kind("wide compared", "spreads between machines");
+        let most = if whole { usize::MAX } else { SPREADS_MAX };
+        for spread in own.iter().take(most) {
+            table.row(spread_cells(spread));
+        }
+        let machines = format!("{} machines: {}", kind.machines, short(&kind.kind, 200));
+        blocks.extend([Block::heading(3, machines), Block::Table(table)]);
+        blocks.extend(more(own.len(), most, "spread"));
+    }
+    if blocks.is_empty() {
+        return blocks;
+    }
+    let about = "Each finding is one number per machine, with its own uncertainty. The spread is the \
+                 standard deviation of these numbers, relative where all are positive (of their \
+                 logarithms). Noise alone would make the root mean square of their standard errors. \
+                 The rest is due to the machines, or to what changes from one session to the next: one \
+                 session per machine cannot separate these two.";
+    let heading = Block::heading(2, "How far machines of one kind lie apart");
+    [heading, Block::paragraph(Role::Plain, about)].into_iter().chain(blocks).collect()
+}
+
+/// The columns of spreads.
+const SPREAD_HEADS: [&str; 6] =
+    ["finding", "#machines", "#spread", "#of noise alone", "#left for the machines", "#range"];
+
+fn spread_cells(spread: &Spread) -> [Text; 6] {
+    let number = |x: Option<f64>| match x {
+        Some(x) => Text::from(deviation(spread, x)).sorted(x),
+        None => "–".into(),
+    };
+    let at = |x: f64| format::rounded(x, terms(spread));
+    [
+        format!("{}: {}", short(&spread.experiment, 60), finding(spread)).into(),
+        spread.machines.to_string().into(),
+        number(Some(spread.seen)),
+        number(spread.expected),
+        number(spread.between),
+        format!("{} to {}", at(spread.smallest), at(spread.largest)).into(),
+    ]
+}
+
+/// Returns what spreads are ordered by: relative ones come first, since the others have no common terms.
+fn size(spread: &Spread) -> f64 {
+    if spread.relative { 1.0 + spread.between.unwrap_or(spread.seen) } else { 0.0 }
+}
+
+/// Returns a spread's terms.
+fn terms(spread: &Spread) -> Terms<'_> {
+    terms_of(&spread.quantity, spread.unit.as_ref())
+}
+
+/// Returns a standard deviation of a spread: a percentage where it is relative.
+fn deviation(spread: &Spread, x: f64) -> String {
+    match spread.relative {
+        true => format!("{} %", format::rounded(100.0 * x, Terms::Plain)),
+        false => format::rounded(x, terms(spread)),
+    }
+}
+
+/// Returns the sentence of a finding with the median of the machines in it.
+fn finding(spread: &Spread) -> String {
+    let Some((before, after)) = spread.sentence.split_once("{}") else {
+        return short(&spread.sentence, 300);
+    };
+    let mut middle = format::rounded(spread.median, terms(spread));
+    // "6.5 times", not "6.5× times".
+    let said = ["times", "×"].iter().any(|word| after.trim_start().starts_with(word));
+    if let Some(bare) = middle.strip_suffix('×').filter(|_| said) {
+        middle.truncate(bare.len());
+    }
+    short(&format!("{before}{middle}{after}"), 300)
+}
+
+/// Returns the machines that are unlike the others, or why none was looked for.
+fn outliers(result: &FleetResult) -> Vec<Block<'static>> {
+    if result.comparison.is_none() && result.spreads.is_empty() {
+        return Vec::new();
+    }
+    let outliers = &result.outliers;
+    let numbers = counted(u64::from(outliers.looked_at), "number");
+    let answer = match (&outliers.too_few, outliers.found.len()) {
+        (Some(why), _) => format!("No outlier was looked for: {}.", short(why, 200)),
+        (None, 0) => format!("No machine is an outlier in {numbers}."),
+        (None, found) => format!("Outliers in {found} of {numbers}:"),
+    };
+    let mut blocks = vec![Block::heading(2, "Outliers"), Block::paragraph(Role::Plain, answer)];
+    let found = outliers.found.iter().filter_map(|one| outlier(result, one));
+    blocks.extend(found.map(|text| Block::note(Tone::Care, text)));
+    let rule = format!("The rule: {}.", short(&outliers.rule, 500));
+    blocks.push(Block::paragraph(Role::Small, rule));
+    blocks
+}
+
+/// Returns an outlier in a sentence; `None` where its spread is missing.
+fn outlier(result: &FleetResult, outlier: &Outlier) -> Option<String> {
+    let spread = result.spreads.get(outlier.spread as usize)?;
+    Some(format!(
+        "{} differs from the other machines in {}: {}, where their median is {}; {} standard \
+         deviations from the mean (p {}). {}",
+        short(&outlier.node, 60),
+        short(&spread.experiment, 60),
+        joined(&parts(&outlier.value, terms(spread))),
+        format::rounded(spread.median, terms(spread)),
+        format::rounded(outlier.distance, Terms::Plain),
+        probability(outlier.p_value),
+        match outlier.own_noise {
+            true => {
+                "Its own interval reaches that median: its session was noisy, which need not be due \
+                 to the machine."
+            }
+            false => "Its own interval does not reach that median.",
+        }
+    ))
+}
+
+#[cfg(test)]
+mod tests;
