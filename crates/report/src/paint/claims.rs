@@ -48,7 +48,7 @@ pub(super) fn lines(claims: &[Claim<'_>], width: usize, folds: Folds) -> Vec<Str
         for caveat in &claim.caveats {
             out.extend(styled(CARE, caveat, &space, width));
         }
-        if folds == Folds::Open {
+        if folds != Folds::Closed {
             let evidence: Vec<String> = claim.evidence.iter().map(plain_words).collect();
             out.extend(styled(DIM, &evidence.join(" "), &space, width));
         }

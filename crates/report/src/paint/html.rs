@@ -186,7 +186,7 @@ fn table(table: &Table) -> Markup {
             thead {
                 tr {
                     @for column in &table.columns {
-                        th scope="col" .number[column.number] { (short(&column.head, 200)) }
+                        th scope="col" class=[column.number.then_some("number")] { (short(&column.head, 200)) }
                     }
                 }
             }
@@ -201,9 +201,9 @@ fn row(table: &Table, row: &Row) -> Markup {
     html! {
         tr.(class(row.tone))[toned] {
             @for (index, cell) in row.cells.iter().enumerate() {
-                @if index == 0 { th scope="row" .number[number(0)] { (inline(cell)) } }
+                @if index == 0 { th scope="row" class=[number(0).then_some("number")] { (inline(cell)) } }
                 @else if table.kind == "wide" { td { (light(cell)) } }
-                @else { td .number[number(index)] data-v=[sorted(cell)] { (inline(cell)) } }
+                @else { td class=[number(index).then_some("number")] data-v=[sorted(cell)] { (inline(cell)) } }
             }
             @if let Some(instead) = &row.instead {
                 td.refusal colspan=(table.columns.len().saturating_sub(1)) { (inline(instead)) }

@@ -11,6 +11,8 @@ use anstyle::Style;
 pub(crate) enum Folds {
     /// All of them.
     Open,
+    /// None but what the verdicts rest on.
+    Verdicts,
     /// None.
     Closed,
 }

@@ -185,7 +185,7 @@ pub(crate) fn charts(
     }
     doc.push(Block::heading(2, "Can these numbers be trusted?"));
     doc.push(trusted(session));
-    letters.of_lines(&paint::text(&doc, bounded(width), Folds::Closed), width)
+    letters.of_lines(&paint::text(&doc, bounded(width), Folds::Verdicts), width)
 }
 
 /// Returns all planted answers of a session for a terminal; empty where nothing was planted.

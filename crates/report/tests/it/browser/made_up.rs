@@ -230,7 +230,7 @@ fn bars_are_drawn(looked: &Looked) {
     let count = |what: &str| looked.number(&format!("document.querySelectorAll('{what}').length"));
     assert_eq!((count(".sums"), count("figure > .stack")), (2.0, 2.0));
     // The second account's parts are more than its total, so that nothing is left of it.
-    assert_eq!((count(".stack .piece"), count(".stack .rest")), (4.0, 1.0));
+    assert_eq!((count("figure > .stack .piece"), count("figure > .stack .rest")), (4.0, 1.0));
     let shares = looked.ask(
         "Array.from(document.querySelectorAll('.stack')[0].querySelectorAll('rect'))\
          .map((bar) => bar.getBoundingClientRect().width\
