@@ -56,7 +56,7 @@ pub(crate) fn say_what_is_odd(stored: &Stored) {
 pub(crate) fn say_where(report: &Path, summary: &Summary, beside: bool) -> anyhow::Result<()> {
     let claims = summary.experiments.iter().any(|experiment| !experiment.claims.is_empty());
     let and = if claims && beside {
-        format!(", and what people say: {} beside it", report::CLAIMS_PAGE)
+        format!(", and the claims: {} beside it", report::CLAIMS_PAGE)
     } else {
         String::new()
     };

@@ -12,7 +12,7 @@ use model::Verdict;
 pub(crate) const VERDICT_COLUMNS: usize = 16;
 
 /// The widest number that keeps its column.
-const NUMBER_COLUMNS_MAX: usize = 24;
+const NUMBER_COLUMNS_MAX: usize = 30;
 
 /// The fewest columns in which a claim is read with ease.
 const TEXT_COLUMNS_MIN: usize = 32;

@@ -64,6 +64,7 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
         Block::Paragraph(role, text) => match role {
             Role::Command => plain(&text.words(), "  ", width),
             Role::Caveat => styled(CARE, &text.words(), "", width),
+            Role::Definition if folds != Folds::Open => Vec::new(),
             Role::Lead | Role::Definition | Role::Small => styled(DIM, &text.words(), "", width),
             Role::Answer => styled(BOLD, &text.words(), "", width),
             Role::Further | Role::Plain => plain(&plain_words(text), "", width),

@@ -127,7 +127,7 @@ fn answer(chapter: &Chapter<'_>, index: usize) -> Vec<Block<'static>> {
         blocks.extend(definition.map(|text| Block::paragraph(Role::Definition, text)));
     }
     blocks.extend(remark(&finding.result).map(|text| Block::paragraph(Role::Caveat, text)));
-    blocks.extend(worth(&finding.result).map(|text| Block::paragraph(Role::Definition, text)));
+    blocks.extend(worth(&finding.result).map(|text| Block::paragraph(Role::Small, text)));
     blocks
 }
 
