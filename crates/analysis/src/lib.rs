@@ -52,4 +52,4 @@ pub use stats::estimate::median_estimate;
 pub use stats::frequency::{frequency, proportion};
 pub use stats::holm::{FAMILY_ERROR, holm};
 pub use stats::interval;
-pub use stats::order::{distribution, mean, median, quantile, sorted, variance};
+pub use stats::order::{mean, median, quantile, sorted, variance};
