@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
 
 mod document;
+mod drawn_text;
 mod elf;
 mod expand;
 mod hostile;
