@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
 
+mod compressed;
 mod document;
 mod drawn_text;
 mod elf;
