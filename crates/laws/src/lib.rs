@@ -7,8 +7,7 @@
 //!   implementation of the universal scalability law answers "how many workers for this
 //!   throughput" by a formula without its coherency term, so that its own forward formula
 //!   contradicts it.)
-//! * [`queue`]: open stations M/M/1, M/D/1, M/G/1, M/M/c, and closed systems by birth and death,
-//!   by mean value analysis, and between asymptotic bounds.
+//! * [`queue`]: open stations M/G/1 and M/M/c.
 //! * [`station`]: the same and what no formula reaches, played request by request.
 //! * [`stack`]: where the speedup went, with a residual that makes the parts sum.
 //! * [`fit`]: the laws fitted to points, with intervals, a choice between laws that gives its
@@ -23,6 +22,10 @@
 //! is an [`Error`] that says what would be right. No function returns NaN.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
+
+// Tests of this folder share a module with those of `tests/it`, which know the room by its name.
+#[cfg(test)]
+extern crate self as laws;
 
 pub mod amdahl;
 mod error;

@@ -1,7 +1,8 @@
 //! Every answer in docs/laws.md is what the formulas give.
 
+use crate::oracle::{Demands, md1, mm1, mm1_response_quantile, repairman};
 use laws::fit::{Coefficient, Law, Peak, Point, Region};
-use laws::queue::{bounds::Demands, closed, many, single};
+use laws::queue::many;
 use laws::usl::{Branch, Usl};
 use laws::{amdahl, gustafson, kink::Kink, stack};
 
@@ -44,16 +45,16 @@ fn scaling() -> Vec<f64> {
 }
 
 fn queues() -> Vec<f64> {
-    let threads = Demands::new(1.0, 1.0, 9.0).unwrap();
+    let threads = Demands { total: 1.0, largest: 1.0, think: 9.0 };
     vec![
-        1e3 * single::mm1(80.0, 0.01).unwrap().response,
-        1e3 * single::md1(80.0, 0.01).unwrap().response,
+        1e3 * mm1(80.0, 0.01).response,
+        1e3 * md1(80.0, 0.01).response,
         1e3 * many::mmc(80.0, 0.02, 2).unwrap().response,
-        1e3 * single::mm1_response_quantile(80.0, 0.01, 0.99).unwrap(),
+        1e3 * mm1_response_quantile(80.0, 0.01, 0.99),
         many::erlang_c(2, 1.6).unwrap(),
-        1e3 * closed::repairman(20, 9.0, 1.0, 1).unwrap().throughput,
-        1e3 * threads.throughput(20.0).unwrap().high,
-        threads.saturation().unwrap(),
+        1e3 * repairman(20, 9.0, 1.0, 1).throughput,
+        1e3 * threads.throughput(20.0).1,
+        threads.saturation(),
     ]
 }
 

@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
 
 mod document;
+mod oracle;
+mod queues;
 mod reference;
 mod simulation;
 mod simulation_page;
