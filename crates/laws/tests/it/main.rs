@@ -6,5 +6,6 @@ mod document;
 mod oracle;
 mod queues;
 mod reference;
+mod scaling;
 mod simulation;
 mod simulation_page;
