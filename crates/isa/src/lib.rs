@@ -42,6 +42,10 @@ mod program;
 mod step;
 pub mod trace;
 
+// Tests of this folder share modules with those of `tests/it`, which know the room by its name.
+#[cfg(test)]
+extern crate self as isa;
+
 pub use error::Error;
 pub use expand::expand;
 pub use machine::{

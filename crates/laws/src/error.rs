@@ -27,18 +27,6 @@ pub enum Error {
         /// What all servers together can do per unit of time.
         capacity: f64,
     },
-    /// The law does not take that value anywhere it was asked to look.
-    #[error("no n gives {what} {value}: there it goes from {low} to {high}")]
-    OutOfReach {
-        /// What was asked for.
-        what: &'static str,
-        /// The value asked for.
-        value: f64,
-        /// The least that the law gives there.
-        low: f64,
-        /// The most, or the bound it stays below.
-        high: f64,
-    },
     /// Fitted coefficients below 0 can make the formula's denominator vanish.
     #[error("the law has no value at n = {n}: its denominator is not positive there")]
     Pole {
@@ -86,11 +74,6 @@ pub(crate) fn positive(what: &'static str, value: f64) -> Result<f64, Error> {
 /// `value`, if it is a finite number of at least 0.
 pub(crate) fn not_negative(what: &'static str, value: f64) -> Result<f64, Error> {
     within(what, value, value >= 0.0, "a finite number of at least 0")
-}
-
-/// `value`, if it is finite.
-pub(crate) fn finite(what: &'static str, value: f64) -> Result<f64, Error> {
-    within(what, value, true, "a finite number")
 }
 
 /// `value`, if it is a number of workers: finite and at least 1, not necessarily whole.

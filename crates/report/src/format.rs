@@ -77,11 +77,6 @@ pub fn ratio(estimate: &Estimate) -> String {
     joined(&parts(estimate, Terms::Times))
 }
 
-/// A share of 1 as a percentage with its interval: "87 % [80, 93]".
-pub fn share(estimate: &Estimate) -> String {
-    joined(&parts(estimate, Terms::Share))
-}
-
 /// A quantity's value in the terms that suit its kind, or why there is none. A frequency's counts
 /// stand before it: "12 of 3 400 000: 3.5 per million [1.8, 6.2]".
 pub fn quantity(result: &QuantityResult) -> String {

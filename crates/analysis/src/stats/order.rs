@@ -1,4 +1,4 @@
-//! Order statistics: quantiles and the empirical distribution.
+//! Order statistics and moments of a sample.
 
 /// Returns a copy in ascending order, without the numbers that are not finite.
 pub fn sorted(values: &[f64]) -> Vec<f64> {
@@ -58,22 +58,6 @@ pub fn variance(values: &[f64]) -> Option<f64> {
     Some(squares / (values.len() - 1) as f64)
 }
 
-/// Returns the empirical distribution: each different number, ascending, with the share of numbers that
-/// are not above it.
-pub fn distribution(values: &[f64]) -> Vec<(f64, f64)> {
-    let ascending = sorted(values);
-    let count = ascending.len() as f64;
-    let mut steps: Vec<(f64, f64)> = Vec::new();
-    for (index, value) in ascending.into_iter().enumerate() {
-        let share = (index + 1) as f64 / count;
-        match steps.last_mut() {
-            Some(last) if last.0 == value => last.1 = share,
-            _ => steps.push((value, share)),
-        }
-    }
-    steps
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -102,10 +86,5 @@ mod tests {
     fn the_variance_has_n_minus_1_below_the_line() {
         assert_eq!(variance(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]), Some(32.0 / 7.0));
         assert_eq!(variance(&[2.0]), None);
-    }
-
-    #[test]
-    fn the_distribution_joins_ties() {
-        assert_eq!(distribution(&[2.0, 1.0, 2.0, 5.0]), vec![(1.0, 0.25), (2.0, 0.75), (5.0, 1.0)]);
     }
 }

@@ -33,7 +33,7 @@ mod tally;
 pub use direct::{Cache, Miss, Outcome, Policy};
 pub use fetch::{Accesses, Fetch, Fetcher};
 pub use geometry::{Geometry, GeometryError, LINE_BYTES_MAX, LINE_BYTES_MIN, LINES_MAX};
-pub use measures::{Cliff, cliff, cycles_per_instruction, no_reuse_hit_rate, smallest_reaching};
+pub use measures::{no_reuse_hit_rate, smallest_reaching};
 pub use sweep::Sweep;
 pub use tally::Tally;
 

@@ -2,7 +2,7 @@
 //! `addi(A0, A1, 5)`, `lw(A0, 8, SP)`, `beq(A0, ZERO, -12)`.
 //!
 //! Encodings are those of the RISC-V Instruction Set Manual, volume I, "RV32/64G Instruction Set
-//! Listings" and "RVC Instruction Set Listings"; those of `mret` and `wfi` stand in volume II.
+//! Listings"; those of `mret` and `wfi` stand in volume II.
 //! Offsets of branches and jumps are in bytes, from the instruction itself.
 //!
 //! # Panics
@@ -10,10 +10,8 @@
 //! the function): an instruction that says something else than was asked for would be worse. Of a
 //! program that is a constant, the compiler says it.
 
-mod compressed;
 mod register;
 
-pub use compressed::*;
 pub use register::*;
 
 /// A field of an instruction: the low `bits` of a value, at a place.

@@ -24,12 +24,6 @@ impl Register {
     pub(super) const fn code(self) -> u32 {
         self.0 as u32
     }
-
-    /// Its number in the three bits that most compressed instructions have for it.
-    pub(super) const fn short(self) -> u32 {
-        assert!(8 <= self.0 && self.0 < 16, "this instruction reaches x8 to x15 alone");
-        self.0 as u32 - 8
-    }
 }
 
 /// Names of registers (RISC-V ABIs Specification, "Integer Register Convention").

@@ -34,7 +34,6 @@ mod engine;
 mod parameters;
 #[cfg(test)]
 mod tests;
-mod text;
 
 pub use cycles::{ByCause, Cycles};
 pub use drawing::{Cell, Code, Drawing, Fate, Note, Row, What};

@@ -1,5 +1,6 @@
 //! All 65,536 halfwords against an independent decoder.
 
+use crate::compressed::*;
 use isa::encode::*;
 use isa::expand;
 use rvdc::{Inst, Reg};

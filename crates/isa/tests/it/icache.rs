@@ -2,8 +2,7 @@
 //! agree on, and every figure of docs/icache.md.
 
 use isa::cache::{
-    Cache, Fetch, Fetcher, Geometry, Policy, Sweep, Tally, cliff, cycles_per_instruction,
-    no_reuse_hit_rate, smallest_reaching,
+    Cache, Fetch, Fetcher, Geometry, Policy, Sweep, Tally, no_reuse_hit_rate, smallest_reaching,
 };
 use isa::{Machine, Program, Setup, Stopped};
 
@@ -185,6 +184,56 @@ fn the_page_says_what_the_caches_miss() {
     );
 }
 
+/// Where a hit rate rises most.
+#[derive(Clone, Copy, Debug)]
+struct Cliff {
+    /// The largest cache below it.
+    below: Geometry,
+    /// The smallest cache above it.
+    above: Geometry,
+    /// By how much the hit rate rises between the two.
+    rise: f64,
+}
+
+/// The capacity at which a program begins to fit: of neighbours by bytes the two between which the
+/// hit rate rises most, the smaller ones if several do. Meant for caches that differ in nothing else:
+/// lines of the same size, and as many sets or as many ways.
+///
+/// `None` if it rises nowhere.
+fn cliff(results: &[(Geometry, Tally)]) -> Option<Cliff> {
+    let mut ordered: Vec<(Geometry, f64)> = results
+        .iter()
+        .filter_map(|(geometry, tally)| Some((*geometry, tally.hit_rate()?)))
+        .collect();
+    ordered.sort_by_key(|(geometry, _)| geometry.bytes());
+    let mut steepest: Option<Cliff> = None;
+    for pair in ordered.windows(2) {
+        let &[(below, low), (above, high)] = pair else {
+            continue;
+        };
+        let rise = high - low;
+        if rise > steepest.map_or(0.0, |cliff| cliff.rise) {
+            steepest = Some(Cliff { below, above, rise });
+        }
+    }
+    steepest
+}
+
+#[test]
+fn a_cliff_stands_where_the_rate_rises_most() {
+    let result = |lines, hits: u64| {
+        let tally = Tally { accesses: 100, capacity: 100 - hits, ..Tally::default() };
+        (fully_associative(lines), tally)
+    };
+    let results = [result(8, 92), result(2, 10), result(6, 90), result(4, 15)];
+    let Some(Cliff { below, above, rise }) = cliff(&results) else {
+        panic!("there is one");
+    };
+    assert_eq!((below.lines(), above.lines()), (4, 6));
+    assert!((rise - 0.75).abs() < 1e-12);
+    assert!(cliff(&[result(2, 50), result(4, 50)]).is_none());
+}
+
 #[test]
 fn the_page_answers_by_computing() {
     let runs = [IM, IMC].map(run);
@@ -204,9 +253,9 @@ fn the_page_answers_by_computing() {
     let small = |run: &Run| run.tally(Fetch::Instruction, direct_mapped(8), Policy::Lru);
     let limit = |run: &Run| format!("{:.4}", no_reuse_hit_rate(run.mean_bytes(), 8).unwrap());
     let cycles = |run: &Run| {
-        let instructions = run.trace.len() as u64;
-        let cpi = cycles_per_instruction(small(run).misses(), instructions, 20.0);
-        format!("{:.4}", cpi.unwrap())
+        // One cycle for each instruction and 20 more for each miss.
+        let each = small(run).misses() as f64 / run.trace.len() as f64;
+        format!("{:.4}", 1.0 + 20.0 * each)
     };
     let by_policy =
         |policy| each(&|run| number(run.tally(Fetch::Instruction, full[5], policy).misses()));

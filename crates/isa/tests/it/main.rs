@@ -2,7 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
 
+mod compressed;
 mod document;
+mod drawn_text;
 mod elf;
 mod expand;
 mod hostile;

@@ -1,6 +1,7 @@
 //! Every number and the drawing of docs/pipeline.md are what the pipeline gives; its cycles of a
 //! reference program are those of another simulator.
 
+use crate::drawn_text::text;
 use isa::cache::{Cache, Geometry, Outcome, Policy};
 use isa::encode::{T0, ZERO, addi, csrrs, csrrw, ecall, jal, mret, nop};
 use isa::pipeline::{Code, Cycles, Drawing, Parameters, Pipeline, Stage};
@@ -162,7 +163,7 @@ fn drawing() -> String {
         let place = (pc.wrapping_sub(0x100) / 4) as usize;
         Code { size: 4, text: CALL.get(place).map_or("", |(_, text)| text).to_owned() }
     };
-    Drawing::new(pipeline.parameters(), &steps[2..], code).text()
+    text(&Drawing::new(pipeline.parameters(), &steps[2..], code))
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Programs that compilers made, against figures that three other simulators agree on; where they
 //! come from stands in `reference/README.md`.
 
-use isa::encode::{SP, c_addi};
+use crate::compressed::c_addi;
+use isa::encode::SP;
 use isa::{Cause, Exception, Machine, Misaligned, Program, Setup, Stopped};
 
 const FILES: [&[u8]; 4] = [

@@ -1,15 +1,18 @@
 //! Sessions of one setting against each other: nothing was changed, so that whatever differs is what
 //! changes from session to session by itself.
 
+#[path = "../../../analysis/tests/support/together.rs"]
+mod together;
+
 use crate::asked::Asked;
 use crate::tally::Count;
 use crate::{Folder, one_session};
-use analysis::{CompareInput, CompareSession, CompareSide};
 use anyhow::{Context, bail};
 use model::{Comparison, SessionEffect};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use store::Stored;
+use together::{CompareInput, CompareSession, CompareSide, compare};
 
 /// Sessions of a side where the session is the unit.
 const GROUP: usize = 3;
@@ -102,7 +105,7 @@ fn groups(sessions: usize) -> Vec<(Vec<usize>, Vec<usize>)> {
 fn compared(base: &[&Stored], side: &[&Stored]) -> Comparison {
     let base: Vec<CompareSession<'_>> = base.iter().map(|it| session(it)).collect();
     let side: Vec<CompareSession<'_>> = side.iter().map(|it| session(it)).collect();
-    analysis::compare(&CompareInput {
+    compare(&CompareInput {
         scruple: env!("CARGO_PKG_VERSION"),
         sides: &[
             CompareSide { name: "base", sessions: &base },

@@ -57,15 +57,15 @@ const MOST: usize = 3;
 pub enum Law {
     /// X = γ n.
     Linear,
-    /// X = γ (n − s (n − 1)), s the serial part: [`crate::gustafson`].
+    /// X = γ (n − s (n − 1)), s the serial part of the time on n workers.
     Gustafson,
-    /// X = γ n / (1 + α (n − 1)): [`crate::amdahl`], the next with β = 0.
+    /// X = γ n / (1 + α (n − 1)): the next with β = 0.
     Amdahl,
-    /// X = γ n / (1 + α (n − 1) + β n (n − 1)): [`crate::usl`].
+    /// X = γ n / (1 + α (n − 1) + β n (n − 1)).
     Usl,
-    /// X = γ min(n, c): [`crate::kink`].
+    /// X = γ min(n, c).
     Kink,
-    /// X = γ m / (1 + α (m − 1)), m = min(n, c): [`crate::kink`] with contention below it.
+    /// X = γ m / (1 + α (m − 1)), m = min(n, c): a kink with contention below it.
     ContendedKink,
 }
 

@@ -1,7 +1,6 @@
 //! Where throughput is greatest, as far as the points can tell.
 
 use super::{Fit, Law};
-use crate::usl::{self, Usl};
 
 /// The multiple of the largest n measured up to which a peak may be named.
 ///
@@ -40,16 +39,11 @@ impl Fit {
     /// of 1 − α − β n², may be 0. It is exact where α and β are normal, and open to one side where
     /// β may be 0; the usual standard error of √((1 − α)/β) is neither.
     pub fn peak(&self) -> Peak {
-        if self.law != Law::Usl {
+        let [gamma, alpha, beta] = self.values;
+        if self.law != Law::Usl || gamma <= 0.0 {
             return Peak::None;
         }
-        let [gamma, alpha, beta] = self.values;
-        let Ok(curve) = Usl::new(gamma, alpha, beta) else { return Peak::None };
-        let n = match curve.peak() {
-            usl::Peak::At(n) => n,
-            usl::Peak::AtOne => 1.0,
-            usl::Peak::Never => return Peak::None,
-        };
+        let Some(n) = highest(alpha, beta) else { return Peak::None };
         let (low, high) = self.flat_between(n);
         if n > REACH * self.largest_n {
             Peak::Beyond { low }
@@ -81,4 +75,15 @@ impl Fit {
         };
         (low.min(n), high.map(|high| high.max(n)))
     }
+}
+
+/// Returns the n at which the universal law is highest, from dX/dn = γ (1 − α − β n²) / (…)²; 1 where
+/// it does not rise at all, `None` where it rises, or stays, for ever.
+pub(super) fn highest(alpha: f64, beta: f64) -> Option<f64> {
+    let left = 1.0 - alpha;
+    if left - beta <= 0.0 && (left, beta) != (0.0, 0.0) {
+        return Some(1.0);
+    }
+    // A β too small for a quotient is no peak that anybody will meet.
+    Some((left / beta).sqrt()).filter(|n| beta > 0.0 && n.is_finite())
 }

@@ -311,3 +311,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_peak_has_its_cases() {
+    // Contention 2 %, coherency 2 %: √(0.98/0.02) = 7.
+    assert!((peak::highest(0.02, 0.02).unwrap() - 7.0).abs() < 1e-12);
+    for never in [(0.02, 0.0), (0.02, -1e-4), (0.0, 0.0), (0.5, f64::MIN_POSITIVE * 1e-15)] {
+        assert_eq!(peak::highest(never.0, never.1), None, "{never:?}");
+    }
+    // All serial: flat for ever.
+    assert_eq!(peak::highest(1.0, 0.0), None);
+    assert_eq!((peak::highest(1.5, 0.0), peak::highest(0.5, 0.6)), (Some(1.0), Some(1.0)));
+}

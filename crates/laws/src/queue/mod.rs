@@ -1,16 +1,10 @@
 //! Queues in their steady state (L. Kleinrock, *Queueing Systems*, volume 1, Wiley 1975).
 //!
 //! Open stations have work arriving at random (a Poisson stream) from outside, whatever the queue:
-//! [`single`] for one server (M/M/1, M/D/1, M/G/1) and [`many`] for c servers (M/M/c). Closed
-//! systems have a fixed number of customers who wait for their answer before they ask again, as
-//! threads, connections and benchmark clients do: [`closed`] for one station (machine repairmen,
-//! M/M/1//N and M/M/c//N), [`mva`] for a network, [`bounds`] for what no distribution can change.
-//! A closed system never becomes unstable; an open formula for one overstates its queue.
+//! [`single`] for one server (M/G/1) and [`many`] for c servers (M/M/c). An open formula overstates the
+//! queue of a closed system, whose customers wait for their answer before they ask again.
 
-pub mod bounds;
-pub mod closed;
 pub mod many;
-pub mod mva;
 pub mod single;
 
 use crate::Error;
@@ -60,14 +54,6 @@ fn stable(arrivals: f64, service: f64, servers: f64) -> Result<(f64, f64), Error
     Ok((arrivals, service))
 }
 
-/// A probability that a quantile can be asked for.
-fn level(probability: f64) -> Result<f64, Error> {
-    if (0.0..1.0).contains(&probability) {
-        return Ok(probability);
-    }
-    Err(Error::Wrong { what: "probability", value: probability, right: "at least 0 and below 1" })
-}
-
 /// The most servers or customers that are computed one by one.
 pub const COUNT_MAX: u32 = 1_000_000;
 
@@ -79,6 +65,3 @@ fn count(what: &'static str, count: u32) -> Result<f64, Error> {
     }
     Ok(value)
 }
-
-#[cfg(test)]
-mod tests;

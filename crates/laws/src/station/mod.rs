@@ -254,16 +254,6 @@ impl Totals {
         self.per_elapsed(self.present_ns)
     }
 
-    /// Workers busy on average; `None` if no time passed. Over their number it is their utilisation.
-    pub fn workers_busy(&self) -> Option<f64> {
-        self.per_elapsed(self.busy_ns)
-    }
-
-    /// CPUs busy on average with what was answered; `None` if no time passed.
-    pub fn cpus_busy(&self) -> Option<f64> {
-        self.per_elapsed(self.cpu_ns)
-    }
-
     /// Requests answered per second; `None` if no time passed.
     pub fn throughput_per_s(&self) -> Option<f64> {
         self.per_elapsed(u128::from(self.answered)).map(|per_ns| per_ns * 1e9)

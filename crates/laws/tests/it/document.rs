@@ -1,9 +1,12 @@
 //! Every answer in docs/laws.md is what the formulas give.
 
+use crate::oracle::{Demands, md1, mm1, mm1_response_quantile, repairman};
+use crate::scaling::{
+    amdahl, amdahl_workers, gustafson, karp_flatt, kink_workers, universal, universal_peak,
+    universal_workers,
+};
 use laws::fit::{Coefficient, Law, Peak, Point, Region};
-use laws::queue::{bounds::Demands, closed, many, single};
-use laws::usl::{Branch, Usl};
-use laws::{amdahl, gustafson, kink::Kink, stack};
+use laws::queue::many;
 
 const PAGE: &str = include_str!("../../../../docs/laws.md");
 
@@ -28,32 +31,32 @@ fn as_shown(value: f64, shown: &str) -> String {
 }
 
 fn scaling() -> Vec<f64> {
-    let curve = Usl::new(100.0, 0.05, 0.004).unwrap();
-    let laws::usl::Peak::At(peak) = curve.peak() else { panic!() };
+    let law = [100.0, 0.05, 0.004];
+    let (rising, falling) = universal_workers(law, 500.0);
     vec![
-        amdahl::speedup(0.1, 8.0).unwrap(),
-        amdahl::bound(0.1).unwrap().unwrap(),
-        amdahl::serial_fraction(4.706, 8.0).unwrap(),
-        gustafson::scaled_speedup(0.1, 8.0).unwrap(),
-        peak,
-        curve.throughput(peak).unwrap(),
-        curve.workers_for_throughput(500.0, Branch::Rising).unwrap(),
-        curve.workers_for_throughput(500.0, Branch::Falling).unwrap(),
-        Kink::new(100.0, 0.0, 2.0).unwrap().workers_for_throughput(150.0).unwrap(),
+        amdahl(0.1, 8.0),
+        1.0 / 0.1,
+        karp_flatt(4.706, 8.0),
+        gustafson(0.1, 8.0),
+        universal_peak(law),
+        universal(law, universal_peak(law)),
+        rising,
+        falling,
+        kink_workers([100.0, 0.0, 2.0], 150.0),
     ]
 }
 
 fn queues() -> Vec<f64> {
-    let threads = Demands::new(1.0, 1.0, 9.0).unwrap();
+    let threads = Demands { total: 1.0, largest: 1.0, think: 9.0 };
     vec![
-        1e3 * single::mm1(80.0, 0.01).unwrap().response,
-        1e3 * single::md1(80.0, 0.01).unwrap().response,
+        1e3 * mm1(80.0, 0.01).response,
+        1e3 * md1(80.0, 0.01).response,
         1e3 * many::mmc(80.0, 0.02, 2).unwrap().response,
-        1e3 * single::mm1_response_quantile(80.0, 0.01, 0.99).unwrap(),
+        1e3 * mm1_response_quantile(80.0, 0.01, 0.99),
         many::erlang_c(2, 1.6).unwrap(),
-        1e3 * closed::repairman(20, 9.0, 1.0, 1).unwrap().throughput,
-        1e3 * threads.throughput(20.0).unwrap().high,
-        threads.saturation().unwrap(),
+        1e3 * repairman(20, 9.0, 1.0, 1).throughput,
+        1e3 * threads.throughput(20.0).1,
+        threads.saturation(),
     ]
 }
 
@@ -70,15 +73,14 @@ fn fitted() -> Vec<f64> {
     vec![alpha.value, alpha.low, alpha.high, n]
 }
 
+/// The speedup stack of 4 workers who need 5 s for 10 s of work.
 fn stacked() -> Vec<f64> {
-    let stack = stack::from_times(4.0, 10.0, 5.0, [((), 6.0), ((), 3.0)]).unwrap();
-    let blocked = stack.parts[0];
-    vec![
-        stack.speedup,
-        blocked.lost,
-        blocked.percent_of_loss.unwrap(),
-        stack.residual.percent_of_loss.unwrap(),
-    ]
+    let (n, alone, together) = (4.0, 10.0, 5.0);
+    let (blocked, waiting) = (6.0 / together, 3.0 / together);
+    let speedup = alone / together;
+    let loss = n - speedup;
+    let percent = |part: f64| 100.0 * part / loss;
+    vec![speedup, blocked, percent(blocked), percent(loss - blocked - waiting)]
 }
 
 #[test]
@@ -97,6 +99,6 @@ fn the_answers_of_the_page_are_computed() {
 
 #[test]
 fn the_inverse_of_a_simpler_law_is_as_wrong_as_the_page_says() {
-    let without = amdahl::workers_for(0.05, 5.0).unwrap();
+    let without = amdahl_workers(0.05, 5.0);
     assert!(PAGE.contains(&format!("would be {without:.3}.")), "{without}");
 }

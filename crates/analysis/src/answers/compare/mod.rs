@@ -1,4 +1,4 @@
-//! One call computes all of what `scruple compare` says.
+//! All of what `scruple compare` says.
 //!
 //! Sessions are compared **unpaired**: their trials have no block in common, so that what a machine
 //! did meanwhile is in the difference. What was formed within a session, block by block (a finding
@@ -40,59 +40,9 @@ use crate::stats::tail::binomial_at_least;
 use asked::Asked;
 use experiment::{Compared, compared};
 use gathered::Gathered;
-use model::{COMPARISON_FORMAT, Comparison, Manifest, Record, SessionEffect, Side};
+use model::{COMPARISON_FORMAT, Comparison, Record, SessionEffect, Side};
 use reading::{Reading, of_columns};
 use std::sync::Arc;
-
-/// What is to be compared, all at once.
-#[derive(Clone, Copy, Debug)]
-pub struct CompareInput<'a> {
-    /// Version of the scruple that compares.
-    pub scruple: &'a str,
-    /// The base first; at least 2.
-    pub sides: &'a [CompareSide<'a>],
-    /// The only experiments to look at; empty means all.
-    pub only: &'a [String],
-    /// What is asked of the result.
-    pub conditions: &'a [Condition],
-}
-
-/// One side: one session, or several of the same setting.
-#[derive(Clone, Copy, Debug)]
-pub struct CompareSide<'a> {
-    /// What it is called.
-    pub name: &'a str,
-    /// Its sessions, at least one.
-    pub sessions: &'a [CompareSession<'a>],
-}
-
-/// A stored session.
-#[derive(Clone, Copy, Debug)]
-pub struct CompareSession<'a> {
-    /// What was measured where.
-    pub manifest: &'a Manifest,
-    /// Its trials, in any order.
-    pub records: &'a [Record],
-    /// Whether every planned trial has a record.
-    pub complete: bool,
-}
-
-/// Returns all that some sessions say of each other, whose trials are all at hand: [`Questions`] and
-/// [`Answers`] for those that are not.
-pub fn compare(input: &CompareInput<'_>) -> Comparison {
-    let mut heads = Heads::default();
-    let side = |side: &CompareSide<'_>| SideHeads {
-        name: side.name.to_string(),
-        heads: side.sessions.iter().map(|it| heads.head(it.manifest.clone())).collect(),
-    };
-    let questions = Arc::new(Questions::new(input.sides.iter().map(side).collect(), input.only));
-    let mut answers = Answers::new(&questions);
-    for (side, session) in questions.order() {
-        let CompareSession { records, complete, .. } = input.sides[side].sessions[session];
-        answers.add(side, questions.digest((side, session), records, complete));
-    }
-    answers.end(input.scruple, input.conditions)
-}
 
 /// What is asked of some sessions, which their manifests alone say.
 #[derive(Debug)]

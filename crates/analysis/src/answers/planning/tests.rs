@@ -1,13 +1,18 @@
+/// The closed forms that the tests of `laws` have.
+#[path = "../../../../laws/tests/it/oracle.rs"]
+#[expect(dead_code, reason = "the tests of `laws` need the rest")]
+mod oracle;
+
 use super::case::{WAIT_PART, p95_of};
 use super::open::at_once;
 use super::pools::rates;
 use super::*;
-use laws::queue::closed::repairman;
 use laws::queue::many::mmc;
 use model::{
     Design, Factor, Level, Measured, Outcome, Profile, Response, Series, Subject, Surroundings,
     Treatment,
 };
+use oracle::repairman;
 use proptest::prelude::*;
 
 const MS: f64 = 1e6;
@@ -347,12 +352,12 @@ fn connections_are_a_closed_system() {
     let advice = session.plan(closed.clone());
     let (pool, thread) = (of(&advice, "pool"), of(&advice, "thread"));
     // A thread for each connection: the repairman, who thinks while it waits.
-    let free = repairman(64, 14.0 * MS, 6.023 * MS, 8).unwrap();
+    let free = repairman(64, 14.0 * MS, 6.023 * MS, 8);
     assert!((thread.throughput_per_s.unwrap() / (free.throughput * 1e9) - 1.0).abs() < 1e-9);
     assert_eq!((thread.workers, thread.workers_least), (Some(64), Some(64)));
     // The pool has the fewest that do 95 % of that.
     let workers = pool.workers.unwrap();
-    let does = |k| repairman(k, 14.0 * MS, 6.005 * MS, 8).unwrap().throughput;
+    let does = |k| repairman(k, 14.0 * MS, 6.005 * MS, 8).throughput;
     assert!(does(workers) >= 0.95 * does(64) && does(workers - 1) < 0.95 * does(64), "{workers}");
     // Nobody waits where all have a CPU, and the response time is the service's.
     let idle = session.plan(Load { connections: Some(1), ..closed });
@@ -523,7 +528,7 @@ proptest! {
     ) {
         let found = rates(cpus, cpu, idle, most);
         for busy in 1..=most {
-            let expected = repairman(busy, idle, cpu, cpus).unwrap().throughput;
+            let expected = repairman(busy, idle, cpu, cpus).throughput;
             let found = found[busy as usize];
             prop_assert!((found / expected - 1.0).abs() < 1e-9, "{busy}: {found} {expected}");
         }

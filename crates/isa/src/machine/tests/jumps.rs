@@ -1,5 +1,6 @@
 //! Branches, jumps, and where they lead.
 
+use super::compressed::{c_addi, c_jal, c_jalr, c_nop};
 use super::*;
 
 #[test]

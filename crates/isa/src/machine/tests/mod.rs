@@ -1,6 +1,9 @@
 //! The machine against answers that were worked out by hand.
 
 mod arithmetic;
+#[path = "../../../tests/it/compressed.rs"]
+#[expect(dead_code, reason = "the tests of `tests/it` make the others")]
+mod compressed;
 mod csrs;
 mod interrupts;
 mod jumps;

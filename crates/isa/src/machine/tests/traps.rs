@@ -1,5 +1,6 @@
 //! Every exception: its cause, what `mepc` and `mtval` hold, and how it ends.
 
+use super::compressed::c_nop;
 use super::*;
 
 /// Words that are no instruction of this machine.

@@ -4,6 +4,7 @@
 //! scratch memory, and exits with a register in `a0`. Branches and jumps go forwards or, in loops of a
 //! few rounds and calls of two functions, in ways that end.
 
+use crate::compressed::*;
 use isa::encode::*;
 use rand::seq::IndexedRandom;
 use rand::{Rng, RngExt, SeedableRng};

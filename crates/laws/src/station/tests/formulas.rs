@@ -3,11 +3,12 @@
 //! held small enough that a wrong discipline could not.
 
 use super::super::{Clients, Demand, Request, Station, Summary, closed, open};
+use super::oracle::{
+    Center, md1, mm1, mm1_response_quantile, mmc_response_quantile, mva, repairman,
+};
 use super::{Draws, cpu};
 use crate::queue::many::mmc;
-use crate::queue::mva::{Station as Center, mva};
-use crate::queue::single::{md1, mg1, mm1, mm1_response_quantile};
-use crate::queue::{closed::repairman, many::mmc_response_quantile};
+use crate::queue::single::mg1;
 
 /// The mean demand, in ns.
 const SERVICE: f64 = 1e6;
@@ -63,9 +64,9 @@ fn first_come_first_served() {
     let one = Station::servers(1);
     for busy in [0.5, 0.8] {
         let exponential = mean(one, busy, |draws| cpu(draws.exponential(SERVICE)));
-        agrees(exponential, mm1(busy, 1.0).unwrap().response, 0.015);
+        agrees(exponential, mm1(busy, 1.0).response, 0.015);
         let equal = mean(one, busy, |_| cpu(SERVICE as u64));
-        agrees(equal, md1(busy, 1.0).unwrap().response, 0.01);
+        agrees(equal, md1(busy, 1.0).response, 0.01);
         let scattered = mean(one, busy, |draws| cpu(draws.scattered(SERVICE)));
         // E S² = 2 (0.9 · (4/9)² + 0.1 · 6²) = 7.5556.
         let variation = (7.555_555_6_f64 - 1.0).sqrt();
@@ -90,7 +91,7 @@ fn percentiles_of_the_response() {
             let summary = play(&Station::servers(servers), busy, draws, demand);
             summary.response.quantile_ns(probability).unwrap().unwrap() as f64 / SERVICE
         });
-        agrees(simulated, exact.unwrap(), 0.02);
+        agrees(simulated, exact, 0.02);
     };
     share(1, 0.7, 0.5);
     share(1, 0.7, 0.99);
@@ -139,7 +140,7 @@ fn waits_come_before_the_cpu_and_do_not_disturb_its_queue() {
         wait_ns: draws.scattered(7.0 * SERVICE),
         cpu_ns: draws.exponential(SERVICE),
     };
-    let exact = 7.0 + mm1(0.8, 1.0).unwrap().response;
+    let exact = 7.0 + mm1(0.8, 1.0).response;
     agrees(mean(Station::event_loop(1, 1), 0.8, demand), exact, 0.015);
     agrees(mean(Station::worker_each(1), 0.8, demand), exact, 0.015);
     let exact = 7.0 + mmc(1.6, 1.0, 2).unwrap().response;
@@ -179,7 +180,7 @@ fn closed_loops_are_the_repairman_and_the_network() {
         let demand = |draws: &mut Draws| cpu(draws.exponential(SERVICE));
         let station = Station::servers(servers);
         let simulated = repeated(|draws| throughput(&station, (connections, think), draws, demand));
-        let exact = repairman(connections, think, 1.0, servers).unwrap().throughput;
+        let exact = repairman(connections, think, 1.0, servers).throughput;
         agrees(simulated, exact, 0.005);
     }
     // Eight workers that wait and then share one CPU: a delay and a station, the workers its
@@ -188,7 +189,7 @@ fn closed_loops_are_the_repairman_and_the_network() {
         wait_ns: draws.scattered(6.0 * SERVICE),
         cpu_ns: draws.scattered(SERVICE),
     };
-    let exact = mva(8, 6.0, &[Center::Queue(1.0)]).unwrap().throughput;
+    let exact = mva(8, 6.0, &[Center::Queue(1.0)]).throughput;
     for connections in [8, 30] {
         let station = Station::pool(8, 1);
         let simulated = repeated(|draws| throughput(&station, (connections, 0.0), draws, demand));

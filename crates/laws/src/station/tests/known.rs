@@ -54,7 +54,7 @@ fn the_classical_picture() {
     for (connections, ms) in [(1, 20.0), (8, 20.0), (16, 40.0), (64, 160.0)] {
         let (summary, totals) = load(&Station::pool(8, 2), connections, sleep);
         assert_eq!(all_ms(&summary), ms);
-        assert_eq!(totals.workers_busy(), Some(f64::from(connections.min(8))));
+        assert_eq!(totals.busy_ns, u128::from(totals.elapsed_ns) * u128::from(connections.min(8)));
     }
     // With CPU work, two CPUs do two requests at a time, and nothing else helps.
     let work = cpu(20 * MS);
@@ -62,7 +62,7 @@ fn the_classical_picture() {
         let (summary, totals) = load(&station, 16, work);
         assert_eq!(all_ms(&summary), 160.0);
         assert_eq!(totals.throughput_per_s(), Some(100.0));
-        assert_eq!(totals.cpus_busy(), Some(2.0));
+        assert_eq!(totals.cpu_ns, u128::from(totals.elapsed_ns) * 2);
     }
     assert_eq!(all_ms(&load(&Station::event_loop(1, 2), 16, work).0), 320.0);
 }

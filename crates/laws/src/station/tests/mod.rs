@@ -2,6 +2,9 @@
 
 mod formulas;
 mod known;
+#[path = "../../../tests/it/oracle.rs"]
+#[expect(dead_code, reason = "the tests of `tests/it` need the rest")]
+mod oracle;
 mod paths;
 mod predicted;
 

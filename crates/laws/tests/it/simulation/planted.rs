@@ -1,8 +1,7 @@
 //! Simulated sessions with a known law.
 
+use crate::scaling::{amdahl, gustafson, kink, universal};
 use laws::fit::{Law, Point};
-use laws::kink::Kink;
-use laws::usl::Usl;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -66,16 +65,13 @@ impl Plant {
     pub(crate) fn throughput(&self, n: f64) -> f64 {
         let t = &self.truth;
         match self.law {
-            Law::Linear => Some(t[0] * n),
-            Law::Gustafson => laws::gustafson::throughput(t[0], t[1], n).ok(),
-            Law::Amdahl => laws::amdahl::throughput(t[0], t[1], n).ok(),
-            Law::Usl => Usl::new(t[0], t[1], t[2]).and_then(|curve| curve.throughput(n)).ok(),
-            Law::Kink => Kink::new(t[0], 0.0, t[1]).and_then(|curve| curve.throughput(n)).ok(),
-            Law::ContendedKink => {
-                Kink::new(t[0], t[1], t[2]).and_then(|curve| curve.throughput(n)).ok()
-            }
+            Law::Linear => t[0] * n,
+            Law::Gustafson => t[0] * gustafson(t[1], n),
+            Law::Amdahl => t[0] * amdahl(t[1], n),
+            Law::Usl => universal([t[0], t[1], t[2]], n),
+            Law::Kink => kink([t[0], 0.0, t[1]], n),
+            Law::ContendedKink => kink([t[0], t[1], t[2]], n),
         }
-        .unwrap_or(f64::NAN)
     }
 
     /// One session's trials.

@@ -1,12 +1,15 @@
 //! Comparisons that were made up, and what a browser sees of them.
 
+#[path = "../../../../analysis/tests/support/together.rs"]
+mod together;
+
 use super::eyes::Looked;
 use super::pipe::browser;
 use crate::{compared, hostile, recorded};
-use analysis::{CompareInput, CompareSession, CompareSide};
 use model::*;
 use serde_json::json;
 use std::path::{Path, PathBuf};
+use together::{CompareInput, CompareSession, CompareSide, compare};
 
 /// What the page is called here; users choose its name.
 pub(crate) const PAGE: &str = "compare.html";
@@ -152,7 +155,7 @@ fn the_recorded_sessions_work_in_a_comparison() {
         CompareSide { name: "recorded/later", sessions: &sessions[1] },
     ];
     let conditions = ["create > +5%".parse().unwrap()];
-    let comparison = analysis::compare(&CompareInput {
+    let comparison = compare(&CompareInput {
         scruple: "recorded",
         sides: &sides,
         only: &[],

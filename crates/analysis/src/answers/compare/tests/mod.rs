@@ -5,10 +5,11 @@ mod many;
 
 use super::*;
 use crate::fixture::{design, response, task};
+use crate::together::{CompareInput, CompareSession, CompareSide, compare};
 use model::{
     Cell, Claim, ComparedExperiment, ComparedRow, Control, Design, Estimate, Finding, GateOutcome,
-    Outcome, Quantity, Region, Replication, Response, Series, ShieldReport, Treatment, Unit,
-    Weight,
+    Manifest, Outcome, Quantity, Region, Replication, Response, Series, ShieldReport, Treatment,
+    Unit, Weight,
 };
 
 /// Enough for a verdict of two sessions.
@@ -43,8 +44,7 @@ impl Made {
     }
 
     fn session(&self) -> CompareSession<'_> {
-        let (manifest, records) = (&self.manifest, &self.records);
-        CompareSession { manifest, records, complete: self.complete }
+        CompareSession { manifest: &self.manifest, records: &self.records, complete: self.complete }
     }
 }
 
