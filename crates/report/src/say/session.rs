@@ -10,7 +10,7 @@ use crate::doc::{Block, Doc, Role, Table, Text, Tone};
 use crate::paint::{self, Folds};
 use crate::text::{Letters, bounded};
 use crate::words::{self, counted};
-use model::Verdict;
+use model::{FindingResult, Verdict};
 
 /// Warnings that are shown at the end of a run.
 const WARNINGS_MAX: usize = 4;
@@ -83,7 +83,7 @@ fn first_answer(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let Some(finding) = chapter.summary.findings.first() else {
         return Vec::new();
     };
-    let mut blocks = vec![Block::Paragraph(Role::Plain, experiment::sentence(chapter, finding))];
+    let mut blocks = vec![Block::Paragraph(Role::Plain, answer(chapter, finding))];
     if finding.result.of_means.is_some() {
         let remark = experiment::remark(&finding.result);
         blocks.extend(remark.map(|text| Block::paragraph(Role::Caveat, text)));
@@ -91,17 +91,26 @@ fn first_answer(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     blocks
 }
 
+/// Returns the answer to an experiment's question, or why there is none.
+fn answer(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
+    if finding.result.estimate.is_some() {
+        return experiment::sentence(chapter, finding);
+    }
+    let missing = chapter.missing(&finding.result);
+    format!("No answer, {}: {}.", missing.lead, missing.why).into()
+}
+
 /// Returns a row for each experiment: its answer, and how many of its claims have which verdict; then
 /// the refuted claims by name.
 fn brief(chapters: &[Chapter<'_>]) -> Vec<Block<'static>> {
     let mut table = Table::of(&["", "", ""]);
     for chapter in chapters {
-        let answer = chapter.summary.findings.first();
-        let answer = answer.map(|finding| experiment::sentence(chapter, finding));
+        let first = chapter.summary.findings.first();
+        let said = first.map(|finding| answer(chapter, finding));
         table.row([
             chapter.summary.id.clone().into(),
             verdicts(chapter).into(),
-            answer.unwrap_or_default(),
+            said.unwrap_or_default(),
         ]);
     }
     let of = |verdict: Verdict| {
