@@ -38,7 +38,7 @@ pub(super) fn advice(described: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAd
     if let Some(level) = for_throughput {
         let speedup = match &level.speedup {
             Some(speedup) => format!("{} times one worker", with_interval(speedup)),
-            None => "as much as one worker".into(),
+            None => "the throughput of one worker".into(),
         };
         sentences.push(format!(
             "For throughput: n = {} ({speedup}); no other n measured gives 5 % more.",
@@ -118,8 +118,8 @@ pub(super) fn remarks(
     let mut remarks = Vec::new();
     if input.session.is_some() && !work.counted {
         remarks.push(
-            "It is assumed that each trial does the same work, whatever n is (throughput is 1 over \
-             the elapsed time); --work picks the work from what the program prints."
+            "Each trial is assumed to do the same work at each n (throughput is 1 divided by the \
+             execution time); --work reads the amount of work from the program's output."
                 .into(),
         );
     }
@@ -128,7 +128,7 @@ pub(super) fn remarks(
     }
     if input.session.is_some() && !levels.iter().any(|level| level.n == 1.0) {
         remarks.push(
-            "One worker was not measured: there is no speedup, and no account of what was lost."
+            "One worker was not measured: there is no speedup, and the lost time cannot be divided."
                 .into(),
         );
     }
@@ -140,22 +140,22 @@ pub(super) fn remarks(
         levels.iter().flat_map(|level| &level.trials).filter_map(|trial| others(trial)).collect();
     if let Some(share) = order::mean(&all).filter(|share| *share >= DISTURBED) {
         remarks.push(format!(
-            "Others used {} of the CPUs while the trials lasted; wall-clock figures are those of \
-             this company.",
+            "Other programs used {} of the CPUs during the trials, so execution times include \
+             their interference.",
             percent(share)
         ));
     }
     if described.iter().any(|level| level.account.as_ref().is_some_and(is_unsplit)) {
         remarks.push(
-            "At some n the processes were too short-lived to be looked at: their time on no CPU is \
+            "At some n the processes were too short-lived for sampling: their time on no CPU is \
              one part."
                 .into(),
         );
     }
     if curve.intervals == "t" && curve.chosen.is_some() {
         remarks.push(
-            "With fewer than 4 trials at an n, the intervals of the laws are Student's t, which \
-             takes the scatter to be alike everywhere."
+            "With fewer than 4 trials at an n, the intervals of the laws are Student's t \
+             intervals, which assume the same relative scatter at each n."
                 .into(),
         );
     }

@@ -58,12 +58,12 @@ fn oversubscribed(
             ..*change
         };
         format!(
-            "More workers than CPUs cost throughput ({}): they take turns, and meanwhile hold what \
-             the others need",
+            "More workers than CPUs reduce the throughput ({}): they take turns, and a worker \
+             without a CPU may hold a lock that others need",
             percent_of(&change)
         )
     } else {
-        "There are more workers than CPUs at every n above 1: they only take turns".into()
+        "There are more workers than CPUs at every n above 1, so they only take turns".into()
     };
     ScaleCause {
         cause: Bottleneck::Oversubscribed,
@@ -72,7 +72,7 @@ fn oversubscribed(
         grade: Grade::Software,
         sentence,
         evidence,
-        remedy: "No more workers than CPUs.".into(),
+        remedy: "Use no more workers than CPUs.".into(),
     }
 }
 
@@ -83,9 +83,9 @@ fn used_up(most: At<'_>, cpus: u32, evidence: Vec<String>) -> ScaleCause {
         lost: lost(most.described),
         grade: Grade::Software,
         sentence: format!(
-            "Beyond n = {cpus} there are no more CPUs: further workers only wait for one"
+            "Beyond n = {cpus}, all CPUs are in use: additional workers wait for a CPU"
         ),
         evidence,
-        remedy: format!("More than {cpus} CPUs, or less CPU time for each operation."),
+        remedy: format!("Use more than {cpus} CPUs, or less CPU time per operation."),
     }
 }

@@ -118,16 +118,16 @@ fn decide(
 /// waiting for a CPU after it was woken, or of the kernel's work for both.
 fn sleeping(signs: &Signs) -> Finding {
     let evidence = vec![format!(
-        "workers go to sleep {} times more than one does, once for each {} that is lost",
+        "{} more sleeps than with one worker, one per {} of lost time",
         figure(signs.more_switches.unwrap_or_default()),
         time(signs.lost_each_ns.unwrap_or_default())
     )];
     Finding {
         cause: Bottleneck::Mutex,
-        sentence: "Workers wait for one another's lock, asleep: many short waits".into(),
+        sentence: "Workers sleep while they wait for a lock: many short waits".into(),
         evidence,
-        remedy: "Hold the lock for less of the work, or give each worker a part of what it \
-                 protects; more workers only queue for it."
+        remedy: "Hold the lock for less of the work, or give each worker its own part of the \
+                 data; additional workers only queue for the lock."
             .into(),
     }
 }
@@ -143,16 +143,16 @@ pub(super) struct Finding {
 fn quota(signs: &Signs) -> Finding {
     Finding {
         cause: Bottleneck::Quota,
-        sentence: "A CPU quota holds the workers back: they are ready to run, and the kernel lets \
-                   none of them until its next period"
+        sentence: "A CPU quota throttles the workers: they are ready to run, but have to wait \
+                   for the next quota period"
             .into(),
         evidence: vec![format!(
-            "the quota held it back for {} of the elapsed time, summed over CPUs",
+            "the quota throttled the program for {} of the elapsed time, summed over CPUs",
             percent(signs.throttled.unwrap_or_default())
         )],
         remedy:
-            "A larger quota (cpu.max of its cgroup, a container's CPU limit) is the only thing \
-                 that takes it further; until then, as many workers as the quota has CPUs."
+            "Only a larger quota (cpu.max of its cgroup, a container's CPU limit) helps; until \
+             then, use one worker per CPU of the quota."
                 .into(),
     }
 }
@@ -160,7 +160,7 @@ fn quota(signs: &Signs) -> Finding {
 fn waiting(signs: &Signs, n: f64) -> Finding {
     let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
     let described = format!(
-        "others used {} of the CPUs meanwhile, and {} of the elapsed time a worker waited",
+        "other programs used {} of the CPUs; workers waited for a CPU for {} of the elapsed time",
         percent(others),
         percent(signs.waiting.unwrap_or_default())
     );
@@ -172,8 +172,8 @@ fn waiting(signs: &Signs, n: f64) -> Finding {
 fn crowded(signs: &Signs, n: f64, share: f64) -> Finding {
     let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
     let described = format!(
-        "a thread loses its CPU to another that is ready {} times per second more than with one \
-         worker; others used {} of the CPUs meanwhile",
+        "threads are preempted {} times per second more than with one worker; other programs \
+         used {} of the CPUs",
         figure(signs.preempted_per_s.unwrap_or_default()),
         percent(others)
     );
@@ -185,27 +185,28 @@ fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, described: String) ->
     if kept.is_none() && of_others {
         return Finding {
             cause: Bottleneck::Neighbour,
-            sentence: "Others have the CPUs that the workers wait for: this says more about the \
-                       machine than about the program"
+            sentence: "Other programs use the CPUs that the workers wait for: this result \
+                       describes the machine more than the program"
                 .into(),
             evidence: vec![described],
-            remedy: "Measure again when the machine is left alone.".into(),
+            remedy: "Measure again on an idle machine.".into(),
         };
     }
     let whole = kept.map(|kept| {
         let (kept, n) = (figure(kept), figure(n));
         format!(
-            "Together, {n} workers use exactly {kept} CPU: an affinity mask or a quota confines them"
+            "Together, {n} workers use exactly {kept} CPU: an affinity mask or a quota confines \
+             them"
         )
     });
     Finding {
         cause: Bottleneck::Oversubscribed,
-        sentence: "More threads are ready to run than the program has CPUs, though there is a CPU \
-                   for each worker"
+        sentence: "More threads are ready to run than the program has CPUs, although the machine \
+                   has a CPU for each worker"
             .into(),
         evidence: [described].into_iter().chain(whole).collect(),
-        remedy: "See whether the program pins its threads to the same CPU, or starts more threads \
-                 than it is asked to (a library with a pool of its own, once in each worker)."
+        remedy: "Check whether the program pins its threads to the same CPU, or starts more \
+                 threads than requested (for example, a library's own pool in each worker)."
             .into(),
     }
 }
@@ -215,70 +216,69 @@ fn idle_workers(account: &model::ScaleAccount, signs: &Signs, into: ScaleLoss) -
     if let Some(ns) = signs.blocked_each_ns {
         let switches = figure(signs.more_switches.unwrap_or_default());
         evidence.push(format!(
-            "each time a worker blocks, it is for {} ({switches} switches more than with one worker)",
+            "a worker blocks for {} each time ({switches} more switches than with one worker)",
             time(ns)
         ));
     }
     let absent = share(account, ScaleLoss::Absent) > share(account, ScaleLoss::Blocked);
     if absent {
-        evidence.push("most of it, there were fewer workers than n".into());
+        evidence.push("during most of it, there were fewer workers than n".into());
     }
     if into == ScaleLoss::OffCpu {
         evidence.push(
-            "its processes are too short-lived to be looked at: blocked, absent and waiting for a \
+            "its processes are too short-lived for sampling: blocked, absent and waiting for a \
              CPU are one part"
                 .into(),
         );
     }
     Finding {
         cause: Bottleneck::Serial,
-        sentence:
-            "For part of the time fewer workers have work: one does alone what the others wait \
-                   for (reading, merging, writing), shares are unequal, or a lock is held for long"
-                .into(),
+        sentence: "For part of the time, some workers have no work: one worker does a step alone \
+             (reading, merging, writing), the shares are unequal, or a lock is held for long"
+            .into(),
         evidence,
-        remedy:
-            "Shorten what one does alone, or deal out smaller pieces; more workers shorten only \
-                 the rest."
-                .into(),
+        remedy: "Shorten the step that one worker does alone, or distribute smaller pieces; more \
+             workers shorten only the rest."
+            .into(),
     }
 }
 
 fn more_cpu(case: &Case<'_>, one: At<'_>, at: At<'_>, signs: &Signs) -> Finding {
     let growth = signs.cpu_growth.unwrap_or_default();
     let mut evidence = vec![format!(
-        "CPU time per operation is {} more with {} workers than with one, {} of that in the kernel",
+        "CPU time per operation is {} higher with {} workers than with one, {} of that in the \
+         kernel",
         percent(growth),
         figure(at.described.n),
         percent(signs.system_share.unwrap_or_default())
     )];
     if signs.steal.unwrap_or_default() * at.described.n >= MOST * growth {
-        evidence.push("the hypervisor gave as much CPU time to others".into());
+        evidence.push("the hypervisor gave that amount of CPU time to other guests".into());
         return Finding {
             cause: Bottleneck::Neighbour,
-            sentence: "Another machine of the same host takes CPU time away".into(),
+            sentence: "Another virtual machine on the same host takes CPU time".into(),
             evidence,
-            remedy: "Measure again on a machine of its own, or at another hour.".into(),
+            remedy: "Measure again on a dedicated machine, or at another time.".into(),
         };
     }
     if signs.system_share.is_some_and(|share| share >= MOST) {
         return Finding {
             cause: Bottleneck::Kernel,
             sentence:
-                "The kernel does more for each operation, the more workers there are: a lock \
-                       of the kernel's, page faults of one address space, wake-ups"
+                "With more workers, the kernel spends more time on each operation: contended \
+                 kernel locks, page faults in one address space, or wake-ups"
                     .into(),
             evidence,
-            remedy: "See which calls grow (scruple syscalls, perf); processes in the place of \
-                     threads do not share an address space's locks."
+            remedy: "Find the system calls whose time grows (scruple syscalls, perf); processes, \
+                     unlike threads, do not share the locks of one address space."
                 .into(),
         };
     }
     let (cause, described) = by_copies(case, one, at, growth)
         .or_else(|| evidence::by_crowd(case, one, growth))
         .unwrap_or_else(|| {
-            let described = "without --copies it is not known which: they measure separate copies of one \
-                        worker each at the same time";
+            let described = "without --copies the two cannot be distinguished: it runs separate \
+                             copies with one worker each at the same time";
             (Bottleneck::SpinningOrHardware, described.to_string())
         });
     evidence.push(described);
@@ -313,21 +313,21 @@ fn by_copies(
 fn words_of_cpu(cause: Bottleneck) -> (&'static str, &'static str) {
     match cause {
         Bottleneck::Hardware => (
-            "The workers share hardware that is used up: memory bandwidth, a cache, or the two \
-             threads of one core",
-            "Touch less memory for each operation, or keep to what fits into a core's own cache; \
-             more workers on the same memory only wait for it, unseen, while they count as running.",
+            "The workers share hardware that is at its limit: memory bandwidth, a cache, or the \
+             two threads of one core",
+            "Access less memory per operation, or keep the data within a core's own cache; \
+             additional workers stall on memory while they count as running.",
         ),
         Bottleneck::Spinning => (
-            "The workers burn CPU time on one another: a lock that spins, or data that several \
-             write (also those that only share a cache line)",
-            "Give each worker its own copy of what they share, hold the lock for less, or let it \
-             sleep; watch for counters beside one another in memory.",
+            "The workers spend CPU time on synchronisation: a spinning lock, or data that \
+             several of them write (including data that only shares a cache line)",
+            "Give each worker its own copy of the shared data, hold the lock for less time, or \
+             use a lock that sleeps; check for counters of several workers in one cache line.",
         ),
         _ => (
-            "Each operation takes more CPU time, in the program itself: workers spin for one \
-             another, or share hardware that is used up (memory bandwidth, a cache, a core)",
-            "Measure with --copies, or ask scruple why, to know which of the two it is.",
+            "Each operation takes more CPU time in the program itself: workers spin, or share \
+             hardware that is at its limit (memory bandwidth, a cache, a core)",
+            "Measure with --copies, or run scruple why, to distinguish the two.",
         ),
     }
 }
@@ -338,9 +338,11 @@ fn unknown(at: At<'_>, lost: Estimate, evidence: Vec<String>) -> ScaleCause {
         at: at.described.n,
         lost: Some(lost),
         grade: Grade::Timing,
-        sentence: "What was measured does not tell where the time goes".into(),
+        sentence: "The measurements do not show where the time goes".into(),
         evidence,
-        remedy: "Longer trials are seen in more detail; --work says what an operation is.".into(),
+        remedy:
+            "Use longer trials, which are sampled more often, and define an operation with --work."
+                .into(),
     }
 }
 
@@ -351,9 +353,12 @@ fn nothing(case: &Case<'_>) -> ScaleCause {
         at: last,
         lost: case.described.last().and_then(lost),
         grade: Grade::Software,
-        sentence: format!("Nothing stops it up to n = {}, as far as it was measured", figure(last)),
+        sentence: format!(
+            "Nothing limits it up to n = {}, the most workers measured",
+            figure(last)
+        ),
         evidence: Vec::new(),
-        remedy: "Measure more workers (--levels) to see where it ends.".into(),
+        remedy: "Measure more workers (--levels) to find the limit.".into(),
     }
 }
 
@@ -371,23 +376,23 @@ fn by_law(case: &Case<'_>) -> ScaleCause {
     let (cause, sentence) = match law {
         "linear" => (
             Bottleneck::Nothing,
-            format!("Nothing stops it up to n = {}, as far as it was measured", figure(last)),
+            format!("Nothing limits it up to n = {}, the most workers measured", figure(last)),
         ),
         "kink" | "kink with contention" => (
             Bottleneck::Unknown,
-            "Throughput is flat from some n on: as many are served at a time, by CPUs, a quota or \
-             slots"
+            "Throughput is flat from some n on: CPUs, a quota or slots limit how many workers \
+             run at a time"
                 .to_string(),
         ),
         _ if above("β").is_some() => (
             Bottleneck::Unknown,
-            "Each pair of workers costs something: they wait for one another's data".to_string(),
+            "Each pair of workers adds a cost: they wait for data of each other".to_string(),
         ),
         _ if above("α").is_some() || above("s").is_some() => (
             Bottleneck::Unknown,
             "One part is done by one worker at a time: a serial part, or a lock".to_string(),
         ),
-        _ => (Bottleneck::Unknown, "These points do not tell what stops it".to_string()),
+        _ => (Bottleneck::Unknown, "These points do not show what limits it".to_string()),
     };
     let evidence = match fit {
         Some(_) => vec![format!("the law: {}", case.curve.reason)],
@@ -395,8 +400,8 @@ fn by_law(case: &Case<'_>) -> ScaleCause {
     };
     let (at, grade) = (last, Grade::Timing);
     let remedy =
-        "Throughput alone knows shapes, not causes: scruple scale -- COMMAND {n} measures \
-                  where the workers' time goes."
+        "Throughput alone shows the shape, not the cause: scruple scale -- COMMAND {n} measures \
+         where the workers' time goes."
             .into();
     ScaleCause {
         cause,

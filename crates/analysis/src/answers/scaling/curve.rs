@@ -46,8 +46,8 @@ pub(super) fn curve(trials: &Paired, laws: &[Law]) -> ScaleCurve {
     let fits = choice.candidates.iter().map(|one| described(one, &weighted, points, resampled));
     let mut fits: Vec<ScaleFit> = fits.collect();
     fits.iter_mut().for_each(|one| one.widen_height(trials));
-    allow_for_the_choice(&mut fits);
     let chosen = choice.law();
+    allow_for_the_choice(&mut fits, name(chosen));
     let Ok(fitted) = choice.fit() else { return nothing(too_few(&weighted)) };
     let again = if resampled { bootstrap(chosen, &weighted) } else { None };
     ScaleCurve {
@@ -55,7 +55,7 @@ pub(super) fn curve(trials: &Paired, laws: &[Law]) -> ScaleCurve {
         chosen: Some(name(chosen).into()),
         reason: reason(&choice),
         intervals: if again.is_some() { "bootstrap".into() } else { "t".into() },
-        peak: peak(fitted, again.as_ref()),
+        peak: peak(&choice, fitted, again.as_ref()),
         curve: drawn(fitted, again.as_ref(), trials),
     }
 }
@@ -171,7 +171,7 @@ fn why_not(law: Law, error: &Error) -> String {
         Error::TooFew { points, .. } => {
             format!("needs more than {} trials, and there are {points}", law.coefficients().len())
         }
-        Error::NotIdentified { .. } => "these trials do not tell its numbers apart".into(),
+        Error::NotIdentified { .. } => "these trials do not determine its coefficients".into(),
         other => other.to_string(),
     }
 }
@@ -183,35 +183,52 @@ fn bootstrap(law: Law, points: &[Point]) -> Option<Bootstrap> {
     fit::bootstrap(law, points, Region::Physical, ROUNDS, uniform).ok()
 }
 
+fn list(laws: &[Law]) -> String {
+    laws.iter().map(|law| name(*law)).collect::<Vec<_>>().join(", ")
+}
+
 fn reason(choice: &Choice) -> String {
     let law = name(choice.law());
-    let list = |laws: &[Law]| laws.iter().map(|law| name(*law)).collect::<Vec<_>>().join(", ");
     let refuted: Vec<Law> =
         choice.candidates.iter().filter(|one| one.refuted()).map(|one| one.law).collect();
     let out = match refuted.as_slice() {
         [] => String::new(),
-        some => format!("; the scatter of the trials at each n refutes {}", list(some)),
+        some => format!("; the scatter of the trials at each n rejects {}", list(some)),
     };
     match &choice.reason {
-        Reason::Only => format!("{law}: no other law stands{out}"),
+        Reason::Only => format!("{law}: all other laws are rejected{out}"),
         Reason::Ahead { by } => {
-            format!("{law}: its AICc is the least, by {} or more{out}", figure(*by))
+            format!("{law}: its AICc is the lowest, by {} or more{out}", figure(*by))
         }
         Reason::Simplest { than } => {
-            format!("{law}: {} explains as much with more coefficients{out}", list(than))
+            format!(
+                "{law}: {} describes the trials equally well, with more coefficients{out}",
+                list(than)
+            )
         }
         Reason::Tied { with } => {
-            format!("{law}, which these trials do not tell from {}{out}", list(with))
+            format!("{law}; {} describes the trials equally well{out}", list(with))
         }
         Reason::Nearest { p_value } => {
             let p = if *p_value < 1e-3 { "below 0.001".to_string() } else { figure(*p_value) };
-            format!("{law} is the nearest, but the scatter of the trials refutes every law (p {p})")
+            format!("{law} is the closest, but the scatter of the trials rejects every law (p {p})")
         }
-        _ => format!("{law}: too few trials to weigh the laws by evidence{out}"),
+        _ => format!("{law}: too few trials to compare the laws{out}"),
     }
 }
 
-fn peak(fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
+/// Returns where throughput is greatest by the chosen law, and which other law may hold as well.
+fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
+    let mut peak = peak_of(fitted, again);
+    if let Reason::Tied { with } = &choice.reason {
+        let law = name(choice.law());
+        let with = list(with);
+        peak.sentence += &format!(" if the law is {law}; {with} describes the trials equally well");
+    }
+    peak
+}
+
+fn peak_of(fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
     let reach = figure(REACH);
     let far = figure(fitted.largest_n);
     let open = |sentence: String| ScalePeak { n: None, low: None, high: None, sentence };
@@ -270,19 +287,28 @@ fn widened(point: f64, (low, high): (f64, f64), trials: &Paired) -> (f64, f64) {
     (point * (-reach(low)).exp(), point * reach(high).exp())
 }
 
-/// Widens intervals for the choice: Amdahl's law is the universal one without β, and is chosen where a small
-/// β does not show. Its α then has part of the β that is there. So the interval of its α also holds that of
-/// the universal law.
-fn allow_for_the_choice(fits: &mut [ScaleFit]) {
-    let alpha = |fit: &ScaleFit| {
-        fit.coefficients.iter().find(|one| one.symbol == "α").map(|one| (one.low, one.high))
-    };
-    let Some(universal) = fits.iter().find(|fit| fit.law == name(Law::Usl)).and_then(alpha) else {
-        return;
-    };
-    let amdahl = fits.iter_mut().filter(|fit| fit.law == name(Law::Amdahl));
-    for one in amdahl.flat_map(|fit| &mut fit.coefficients).filter(|one| one.symbol == "α") {
-        (one.low, one.high) = (one.low.min(universal.0), one.high.max(universal.1));
+/// So far from the least AICc, a law has considerably less support, but some (K. P. Burnham and D. R.
+/// Anderson, *Model Selection and Multimodel Inference*, 2nd edition, Springer 2002, 2.6: 4 to 7).
+const PLAUSIBLE_WITHIN: f64 = 7.0;
+
+/// Widens the intervals of the chosen law for the choice: where another law is plausible, too, each
+/// coefficient that both have is in either interval. A small β that does not show is part of Amdahl's α,
+/// and a kink near the largest n is hard to tell from a β.
+fn allow_for_the_choice(fits: &mut [ScaleFit], chosen: &str) {
+    let standing = |fit: &&ScaleFit| !fit.refuted && fit.aicc.is_some();
+    let least =
+        fits.iter().filter(standing).filter_map(|fit| fit.aicc).fold(f64::INFINITY, f64::min);
+    let plausible: Vec<ScaleCoefficient> = fits
+        .iter()
+        .filter(standing)
+        .filter(|fit| fit.aicc.is_some_and(|aicc| aicc - least <= PLAUSIBLE_WITHIN))
+        .flat_map(|fit| fit.coefficients.clone())
+        .collect();
+    for one in fits.iter_mut().filter(|fit| fit.law == chosen).flat_map(|fit| &mut fit.coefficients)
+    {
+        for other in plausible.iter().filter(|other| other.symbol == one.symbol) {
+            (one.low, one.high) = (one.low.min(other.low), one.high.max(other.high));
+        }
     }
 }
 

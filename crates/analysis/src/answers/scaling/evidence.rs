@@ -113,8 +113,8 @@ pub(super) fn by_crowd(case: &Case<'_>, one: At<'_>, growth: f64) -> Option<(Bot
     let beyond = ratio(&of(most.level), &of(one.level))?.point - 1.0;
     (beyond >= CROWDED * growth).then(|| {
         let described = format!(
-            "with {} workers, more than there are CPUs, it is {} more: workers that spin burn it \
-             while the one they wait for has no CPU",
+            "with {} workers, more than the CPUs, it is {} higher: workers spin while the worker \
+             that they wait for has no CPU",
             super::words::figure(most.described.n),
             percent(beyond)
         );

@@ -449,7 +449,18 @@ fn blocked(
     trials
 }
 
-/// How many of some sessions choose that law, and how many of its intervals hold α.
+/// What sessions of one truth found.
+#[derive(Debug, Default)]
+struct Found {
+    /// Sessions that chose the true law.
+    right: usize,
+    /// Sessions that chose it, or named it as one that describes the trials equally well.
+    named: usize,
+    /// Sessions whose interval of α contains the truth.
+    covered: usize,
+}
+
+/// Counts the sessions that find a law and its α.
 fn found_laws(
     truth: (f64, f64),
     law: &str,
@@ -457,36 +468,41 @@ fn found_laws(
     blocks: u32,
     noise: (f64, f64),
     seed: u64,
-) -> (usize, usize) {
+) -> Found {
     let mut draws = crate::simulation::Draws::new(seed);
-    let (mut right, mut covered) = (0, 0);
+    let mut found = Found::default();
     for _ in 0..LAW_SESSIONS {
         let trials = blocked(truth, levels, blocks, noise, &mut draws);
         let points: Vec<_> =
             trials.iter().map(|it| (it.n, it.block, it.throughput().unwrap())).collect();
         let curve = curve::curve(&paired(&points), &laws_for(false));
-        right += usize::from(curve.chosen.as_deref() == Some(law));
+        let is_right = curve.chosen.as_deref() == Some(law);
+        found.right += usize::from(is_right);
+        let tied = curve.reason.contains("equally well") && curve.reason.contains(law);
+        found.named += usize::from(is_right || tied);
         let fit = curve.fits.iter().find(|fit| Some(&fit.law) == curve.chosen.as_ref());
         let alpha = fit.and_then(|fit| fit.coefficients.iter().find(|it| it.symbol == "α"));
-        covered += usize::from(alpha.is_some_and(|it| it.low <= truth.0 && truth.0 <= it.high));
+        found.covered +=
+            usize::from(alpha.is_some_and(|it| it.low <= truth.0 && truth.0 <= it.high));
     }
-    (right, covered)
+    found
 }
 
+/// 1,000 sessions a cell gave the table of docs/scaling.md.
 const LAW_SESSIONS: usize = 60;
 
 #[test]
 fn noise_that_blocks_share_hides_no_law() {
     let eight = [1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0];
-    for (index, (blocks, own)) in [(6, 0.01), (12, 0.02)].into_iter().enumerate() {
-        let seed = 900 + index as u64;
-        let noise = (0.1, own);
-        let (right, covered) = found_laws((0.1, 0.0), "Amdahl", &eight, blocks, noise, seed);
-        assert!(right * 10 >= LAW_SESSIONS * 8, "Amdahl, {blocks}: {right}");
-        assert!(covered * 100 >= LAW_SESSIONS * 85, "Amdahl, {blocks}: {covered}");
-        let (right, covered) = found_laws((0.05, 0.004), "universal", &eight, blocks, noise, seed);
-        assert!(right * 10 >= LAW_SESSIONS * 9, "universal, {blocks}: {right}");
-        assert!(covered * 100 >= LAW_SESSIONS * 85, "universal, {blocks}: {covered}");
+    for (index, (blocks, own)) in [(6, 0.01), (12, 0.02), (6, 0.05)].into_iter().enumerate() {
+        for (truth, law) in [((0.1, 0.0), "Amdahl"), ((0.05, 0.004), "universal")] {
+            let noise = (0.1, own);
+            let found = found_laws(truth, law, &eight, blocks, noise, 900 + index as u64);
+            let least = |count: usize, percent: usize| count * 100 >= LAW_SESSIONS * percent;
+            let case = format!("{law}, {blocks} blocks, {own}: {found:?}");
+            assert!(least(found.right, if own > 0.02 { 65 } else { 85 }), "{case}");
+            assert!(least(found.named, 85) && least(found.covered, 85), "{case}");
+        }
     }
 }
 
@@ -495,7 +511,7 @@ fn a_small_coherency_that_is_not_seen_does_not_spoil_the_contention() {
     let four = [1.0, 2.0, 4.0, 8.0];
     for (index, beta) in [0.0002, 0.0005, 0.001].into_iter().enumerate() {
         let seed = 950 + index as u64;
-        let (_, covered) = found_laws((0.05, beta), "Amdahl", &four, 8, (0.1, 0.01), seed);
+        let Found { covered, .. } = found_laws((0.05, beta), "Amdahl", &four, 8, (0.1, 0.01), seed);
         assert!(covered * 100 >= LAW_SESSIONS * 85, "{beta}: {covered} of {LAW_SESSIONS}");
     }
 }
