@@ -548,7 +548,7 @@ pub(crate) mod query;
 pub(crate) mod scale;
 
 #[cfg(test)]
-mod papers;
+mod docs_tests;
 
 #[cfg(test)]
 mod tests {

@@ -129,31 +129,43 @@ fn check(top: &Table<'_>, study: &Study) -> Result<(), Error> {
     let Some(subject) = &design.subject else {
         return Ok(());
     };
-    let limits = &subject.limits;
     for treatment in design.treatments(Profile::Thorough) {
-        let look = |key: &str, text: &str, fits: fn(&str) -> bool, like: &str| {
-            // Placeholders were looked at already.
-            let filled = subject.fill(text, &treatment, "").unwrap_or_default();
-            if text.is_empty() || fits(&filled) {
-                return Ok(());
+        // Placeholders were looked at already.
+        let filled = subject.filled(&treatment, "").unwrap_or_default();
+        let limits = &filled.limits;
+        for (key, text, fits, like) in [
+            ("limits", &limits.address_space_bytes, is_size as fn(&str) -> bool, SIZE),
+            ("limits", &limits.memory_bytes, is_size, SIZE),
+            ("limits", &limits.cpus_quota, is_quota, "a number of CPUs above 0"),
+            ("affinity", &filled.cpus, is_cpu_list, "a list of CPUs such as 0,2-3, or one"),
+            ("workers", &filled.workers, is_count, "a number of workers"),
+        ] {
+            if !text.is_empty() && !fits(text) {
+                let what =
+                    format!("{text:?} is not {like} (with {})", described(design, &treatment));
+                return Err(match top.get(key) {
+                    Some(value) => value.error(what),
+                    None => top.error(what),
+                });
             }
-            let what = format!("{filled:?} is not {like} (with {})", described(design, &treatment));
-            Err(match top.get(key) {
-                Some(value) => value.error(what),
-                None => top.error(what),
-            })
-        };
-        let size = |text: &str| measures::bytes(text).is_some();
-        let like = "a size such as 512MiB";
-        look("limits", &limits.address_space_bytes, size, like)?;
-        look("limits", &limits.memory_bytes, size, like)?;
-        let cpus = |text: &str| text.parse().is_ok_and(|cpus: f64| cpus.is_finite() && cpus > 0.0);
-        look("limits", &limits.cpus_quota, cpus, "a number of CPUs above 0")?;
-        look("affinity", &subject.cpus, is_cpu_list, "a list of CPUs such as 0,2-3, or one")?;
-        let whole = |text: &str| text.parse().is_ok_and(|n: u32| n > 0);
-        look("workers", &subject.workers, whole, "a number of workers")?;
+        }
     }
     Ok(())
+}
+
+/// A limit on memory, for errors.
+const SIZE: &str = "a size such as 512MiB";
+
+fn is_size(text: &str) -> bool {
+    measures::bytes(text).is_some()
+}
+
+fn is_quota(text: &str) -> bool {
+    text.parse().is_ok_and(|cpus: f64| cpus.is_finite() && cpus > 0.0)
+}
+
+fn is_count(text: &str) -> bool {
+    text.parse().is_ok_and(|count: u32| count > 0)
 }
 
 /// Describes a treatment by the user's factors.
