@@ -1,5 +1,5 @@
 use crate::conversation::{Conversation, Heard, Instants};
-use crate::guard::Guard;
+use crate::guard::{Guard, Message, remove_scratch};
 use crate::pauses::Pauses;
 use crate::plan::{padding_bytes, trial_seed};
 use crate::settings::Settings;
@@ -28,9 +28,6 @@ const DYING: Duration = Duration::from_secs(5);
 /// How long the trial of a user's program gets to end that program, to clean up after it and to end
 /// itself, when it is asked to end.
 pub(crate) const UNWINDING: Duration = Duration::from_secs(10);
-
-/// The most generations of left-behind processes that are hunted down.
-const GENERATIONS_MAX: u32 = 1000;
 
 /// One trial to conduct.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +106,7 @@ impl Runner {
         let own = format!("{}-{}", sys::process::pid(), sys::clock::now_ns());
         let shared = std::mem::take(&mut settings.scratch);
         settings.scratch = shared.join(own);
-        guard.scratch(&settings.scratch);
+        guard.tell(&Message::Scratch(settings.scratch.clone().into()));
         make_scratch().map_err(|cause| Error::Scratch { path: shared, cause })?;
         let shield = Shield::raise(&settings, &mut guard)?;
         // In the shield by now: its cgroup is the one the trials are born in.
@@ -148,12 +145,12 @@ impl Runner {
         let deadline = Instant::now() + limit;
 
         let (pid, mut talk) = self.spawn(padding_bytes(seed), &folder, order.design)?;
-        self.guard.watch(Some(pid));
+        self.guard.tell(&Message::Group(Some(pid)));
         let mut known = Known::default();
         let talked = self.talk(order, seed, &mut talk, &mut known, begun_ns, deadline);
         let (ended, leaked) = self.bury(pid, &mut talk, &talked, order.design)?;
         let total_ns = sys::clock::now_ns() - begun_ns;
-        self.guard.watch(None);
+        self.guard.tell(&Message::Group(None));
 
         if matches!(talked, Talk::Interrupted) {
             self.clear(&folder);
@@ -325,49 +322,25 @@ impl Runner {
         if !in_time && design.subject.is_some() {
             unwind(pid, talk);
         }
-        let mut known = self.foreign.clone();
-        known.extend([pid, self.guard.pid()]);
-        let mut leaked = 0;
-        if in_time {
-            // Still a zombie, so its orphans are ours by now and its group's number is its own.
-            leaked += alive(&sys::process::adopted_children(&known));
-        }
+        let own = sys::process::pid();
+        let spared = [&self.foreign[..], &[self.guard.pid()]].concat();
+        // Still a zombie, so its orphans are ours by now and its group's number is its own.
+        let leaked = if in_time { sys::process::descendants(own, &spared).len() } else { 0 };
         sys::process::kill_group(pid, sys::signal::SIGKILL)?;
         let ended = sys::task::wait(pid)?;
-        let give_up = Instant::now() + DYING;
-        for generation in 0..GENERATIONS_MAX {
-            let orphans = sys::process::adopted_children(&known);
-            if orphans.is_empty() {
-                break;
-            }
-            if generation > 0 && in_time {
-                leaked += alive(&orphans);
-            }
-            for orphan in orphans {
-                sys::process::kill(orphan, sys::signal::SIGKILL)?;
-                while sys::task::try_wait(orphan)?.is_none() {
-                    if Instant::now() > give_up {
-                        return Err(Error::Unkillable {
-                            pid: orphan,
-                            experiment: design.id.clone(),
-                        });
-                    }
-                    std::thread::sleep(Duration::from_micros(200));
-                }
-            }
-        }
-        Ok((Buried { ended, in_time }, leaked))
+        sys::process::kill_descendants(own, &spared, DYING).map_err(|cause| {
+            let experiment = design.id.clone();
+            Error::Unkillable { experiment, cause }
+        })?;
+        sys::process::reap_adopted(&spared)?;
+        Ok((Buried { ended, in_time }, leaked as u32))
     }
 }
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        // The guard hears "done" after this; what cannot be removed now stays for people to see.
-        let _ = std::fs::remove_dir_all(&self.settings.scratch);
-        if let Some(shared) = self.settings.scratch.parent() {
-            // Not if another runner's folder is still in it.
-            let _ = std::fs::remove_dir(shared);
-        }
+        // The guard hears that it is done after this.
+        remove_scratch(&self.settings.scratch);
     }
 }
 
@@ -388,10 +361,6 @@ fn unwind(pid: Pid, talk: &mut Conversation) {
         // Who cannot be killed is found again below, as an orphan of ours, and then named.
         let _ = sys::process::kill_descendants(pid, &[], DYING);
     }
-}
-
-fn alive(pids: &[Pid]) -> u32 {
-    pids.iter().filter(|pid| matches!(sys::process::peek_exited(**pid), Ok(false))).count() as u32
 }
 
 fn answered(message: FromTrial, phase: Phase, known: &mut Known) -> Talk {
