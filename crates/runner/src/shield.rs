@@ -111,14 +111,10 @@ impl Shield {
         &self.report
     }
 
-    /// The folder of the memory cgroup in which trials may make their own.
-    pub(crate) fn memory_cgroup(&self) -> Option<String> {
-        self.memory.as_ref().map(|cgroup| cgroup.path().display().to_string())
-    }
-
-    /// The folder of the cgroup in which trials may limit CPU time.
-    pub(crate) fn cpu_cgroup(&self) -> Option<String> {
-        self.quota.as_ref().map(|cgroup| cgroup.path().display().to_string())
+    /// The folders of the cgroups in which trials may limit memory and CPU time.
+    pub(crate) fn trials_cgroups(&self) -> [Option<String>; 2] {
+        [&self.memory, &self.quota]
+            .map(|cgroup| Some(cgroup.as_ref()?.path().display().to_string()))
     }
 
     fn own_cgroup(
