@@ -16,7 +16,7 @@ const TIMES: [(&str, f64); 8] = [
 ];
 
 /// Names of units of size, each with its bytes.
-const SIZES: [(&str, f64); 9] = [
+const SIZES: [(&str, f64); 10] = [
     ("B", 1.0),
     ("bytes", 1.0),
     ("kB", 1e3),
@@ -26,6 +26,7 @@ const SIZES: [(&str, f64); 9] = [
     ("MiB", 1_048_576.0),
     ("GiB", 1_073_741_824.0),
     ("TB", 1e12),
+    ("TiB", 1_099_511_627_776.0),
 ];
 
 /// A number and what follows it, without space between.

@@ -182,13 +182,13 @@ pub(crate) enum Command {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ProfileName {
-    /// Seconds; for tests
+    /// Few and very short trials, for tests; a whole catalog takes seconds
     Smoke,
-    /// The whole catalog within three minutes on two cores
+    /// Short trials; a whole catalog takes at most three minutes on two cores
     Quick,
-    /// A quarter of an hour
+    /// More and longer trials; a whole catalog takes a quarter of an hour
     Standard,
-    /// Hours
+    /// All treatments and the longest trials; a whole catalog takes hours
     Thorough,
 }
 
@@ -204,37 +204,35 @@ impl From<ProfileName> for model::Profile {
 }
 
 #[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("programs").args(["elf", "rebuild"]))]
 pub(crate) struct RunArgs {
     /// Run these experiments only (see `scruple list`) [default: all]
     ///
     /// The A/A control `null` is always measured.
-    #[arg(value_name = "EXPERIMENT")]
+    #[arg(value_name = "EXPERIMENT", conflicts_with = "resume")]
     pub(crate) experiments: Vec<String>,
     /// Set how much to measure
-    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
+    #[arg(long, value_enum, default_value_t = ProfileName::Quick, conflicts_with = "resume")]
     pub(crate) profile: ProfileName,
     /// Have icache run this RV32IM or RV32IMC ELF file instead of its own programs; may be repeated
     ///
     /// The other files are compared with the first. Each trial reads the file again and fails if it
     /// has changed. docs/icache.md says what a program may do.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
     pub(crate) elf: Vec<PathBuf>,
     /// Build icache's own program with the installed RISC-V compilers, at -O0 to -O3 and -Os, with and
     /// without compressed instructions, and run the results
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     pub(crate) rebuild: bool,
     /// Stop a program of --elf or --rebuild after N instructions [default: 10000000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=model::ProgramFile::INSTRUCTIONS_MAX))]
+    #[arg(long, value_name = "N", requires = "programs", value_parser = clap::value_parser!(u64).range(1..=model::ProgramFile::INSTRUCTIONS_MAX))]
     pub(crate) instructions: Option<u64>,
     /// Write a trace of each program of --elf or --rebuild into traces/ of the session's folder, up to
     /// 200000 steps
-    #[arg(long)]
+    #[arg(long, requires = "programs")]
     pub(crate) trace: bool,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
-    /// Finish an interrupted session with the options that it was started with
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["elf", "rebuild", "instructions", "trace", "experiments", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
-    pub(crate) resume: Option<PathBuf>,
     /// Print summary.json on standard output instead of the text summary
     #[arg(long)]
     pub(crate) json: bool,
@@ -245,7 +243,7 @@ pub(crate) struct RunArgs {
 #[derive(Debug, Args)]
 pub(crate) struct StudyArgs {
     /// The study file
-    #[arg(value_name = "FILE", required_unless_present_any = ["resume", "from"])]
+    #[arg(value_name = "FILE", required_unless_present_any = ["resume", "from"], conflicts_with = "resume")]
     pub(crate) file: Option<PathBuf>,
     /// With --init: compare these commands, two or more, each as one argument
     #[arg(value_name = "COMMAND", requires = "init")]
@@ -257,23 +255,20 @@ pub(crate) struct StudyArgs {
     #[arg(long, conflicts_with = "resume")]
     pub(crate) dry_run: bool,
     /// Measure the study of a stored session again in a new session, without its file
-    #[arg(long, value_name = "SESSION", conflicts_with = "file")]
+    #[arg(long, value_name = "SESSION", conflicts_with_all = ["file", "resume"])]
     pub(crate) from: Option<PathBuf>,
     /// Set how much to measure
-    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
+    #[arg(long, value_enum, default_value_t = ProfileName::Quick, conflicts_with = "resume")]
     pub(crate) profile: ProfileName,
     /// Measure until a difference of this size can be found, such as 2%
     ///
     /// It replaces the study's `precision` as the width at which measuring stops. The session stops on
     /// width, never on significance, so repeated looks cannot produce a finding. The time budget still
     /// ends it.
-    #[arg(long, value_name = "SHARE", conflicts_with = "runs")]
+    #[arg(long, value_name = "SHARE", conflicts_with_all = ["runs", "resume"])]
     pub(crate) detect: Option<String>,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
-    /// Finish an interrupted session with the options that it was started with
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["file", "from", "detect", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
-    pub(crate) resume: Option<PathBuf>,
     /// Print summary.json on standard output instead of the text summary; with --dry-run, the trials
     /// as JSON
     #[arg(long)]
@@ -304,6 +299,9 @@ pub(crate) struct PlanArgs {
     /// Write the session to this folder [default: scruple-sessions/<time>-<host>]
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
+    /// Finish an interrupted session with the options that it was started with
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["MeasureArgs", "output"])]
+    pub(crate) resume: Option<PathBuf>,
 }
 
 /// Options for how any session is measured.
@@ -326,41 +324,18 @@ pub(crate) struct MeasureArgs {
     pub(crate) no_shield: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SelftestProfile {
-    /// Seconds; for tests, too few for a meaningful grade
-    Smoke,
-    /// Short trials
-    Quick,
-    /// More and longer trials; give it some minutes (--time-budget 5m)
-    Standard,
-}
-
-impl From<SelftestProfile> for model::Profile {
-    fn from(name: SelftestProfile) -> Self {
-        match name {
-            SelftestProfile::Smoke => model::Profile::Smoke,
-            SelftestProfile::Quick => model::Profile::Quick,
-            SelftestProfile::Standard => model::Profile::Standard,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct SelftestArgs {
     /// Run these experiments with planted answers only [default: all]
     ///
     /// The A/A control `null` is always measured.
-    #[arg(value_name = "EXPERIMENT")]
+    #[arg(value_name = "EXPERIMENT", conflicts_with = "resume")]
     pub(crate) experiments: Vec<String>,
     /// Set how much to measure
-    #[arg(long, value_enum, default_value_t = SelftestProfile::Quick)]
-    pub(crate) profile: SelftestProfile,
+    #[arg(long, value_enum, default_value_t = ProfileName::Quick, conflicts_with = "resume")]
+    pub(crate) profile: ProfileName,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
-    /// Finish an interrupted self-test with the options that it was started with
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["experiments", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
-    pub(crate) resume: Option<PathBuf>,
     /// Print the grade and its evidence as JSON (docs/selftest.schema.json)
     #[arg(long)]
     pub(crate) json: bool,
@@ -369,16 +344,13 @@ pub(crate) struct SelftestArgs {
 #[derive(Debug, Args)]
 pub(crate) struct WhyArgs {
     /// Take only these resources: cpu, memory, cache, storage, queue, timer [default: all]
-    #[arg(long, value_name = "RESOURCE", value_delimiter = ',')]
+    #[arg(long, value_name = "RESOURCE", value_delimiter = ',', conflicts_with = "resume")]
     pub(crate) squeeze: Vec<String>,
     /// Kill a trial after this time, such as 30s [default: 2m]
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_time, conflicts_with = "resume")]
     pub(crate) time_limit: Option<u64>,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
-    /// Finish an interrupted session with the options that it was started with
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["command", "squeeze", "time_limit", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
-    pub(crate) resume: Option<PathBuf>,
     /// Print the answer and its evidence as JSON (docs/why.schema.json)
     #[arg(long)]
     pub(crate) json: bool,
@@ -386,6 +358,7 @@ pub(crate) struct WhyArgs {
     #[arg(
         value_name = "COMMAND",
         required_unless_present = "resume",
+        conflicts_with = "resume",
         trailing_var_arg = true,
         allow_hyphen_values = true
     )]
@@ -425,7 +398,7 @@ pub(crate) struct ListArgs {
     /// Count the treatments of this profile
     #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
     pub(crate) profile: ProfileName,
-    /// Print the designs as JSON
+    /// Print what the designs declare, as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -434,12 +407,8 @@ pub(crate) struct ListArgs {
 pub(crate) struct ExplainArgs {
     /// The experiment to explain
     pub(crate) experiment: String,
-    /// Count the treatments of this profile
-    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
-    pub(crate) profile: ProfileName,
-    /// Print the design as JSON
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) shown: ListArgs,
 }
 
 #[derive(Debug, Args)]
@@ -522,23 +491,18 @@ pub(crate) struct ExportArgs {
     pub(crate) observations: bool,
 }
 
-/// Parses a length of time: a whole number and s, m or h (seconds without a unit). In seconds.
+/// Parses a length of time, in whole seconds; a number without a unit is one of seconds.
 pub(crate) fn parse_time(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let factor = match &text[digits.len()..] {
-        "" | "s" => 1,
-        "m" | "min" => 60,
-        "h" => 3600,
-        other => return Err(format!("{other:?} is not a unit of time; use s, m or h")),
-    };
-    // Rust also parses "+1" as a number.
-    let count: Option<u64> = digits.parse().ok().filter(|_| !digits.starts_with('+'));
-    let count = count.ok_or("expected a whole number and s, m or h, such as 30s")?;
-    match count.checked_mul(factor) {
-        Some(seconds) if (1..=7 * 24 * 3600).contains(&seconds) => Ok(seconds),
-        _ => Err("expected a time from 1s to one week".into()),
+    match crate::quantity::time_or_seconds(text).map(|ns| ns / 1e9) {
+        Some(seconds) if seconds.fract() == 0.0 && (1.0..=TIME_MAX_S).contains(&seconds) => {
+            Ok(seconds as u64)
+        }
+        _ => Err("expected whole seconds from 1s to one week, such as 30s, 10m or 2h".into()),
     }
 }
+
+/// The longest time, in seconds: a week.
+const TIME_MAX_S: f64 = 7.0 * 24.0 * 3600.0;
 
 pub(crate) mod advise;
 pub(crate) mod ask;
@@ -548,7 +512,7 @@ pub(crate) mod query;
 pub(crate) mod scale;
 
 #[cfg(test)]
-mod papers;
+mod docs_tests;
 
 #[cfg(test)]
 mod tests {
@@ -581,7 +545,6 @@ mod tests {
             match parse_time(&text) {
                 Ok(seconds) => {
                     proptest::prop_assert!((1..=7 * 24 * 3600).contains(&seconds));
-                    proptest::prop_assert!(text.starts_with(|c: char| c.is_ascii_digit()), "{text}");
                 }
                 Err(why) => proptest::prop_assert!(!why.is_empty()),
             }
@@ -590,7 +553,7 @@ mod tests {
 
     #[test]
     fn times_that_mean_nothing_are_refused() {
-        for text in ["", "s", "0", "-1", "1.5m", "1y", "99999999999999999999", "8761h", "3ß"] {
+        for text in ["", "s", "0", "-1", "1.5s", "1y", "99999999999999999999", "8761h", "3ß"] {
             assert!(parse_time(text).is_err(), "{text}");
         }
     }

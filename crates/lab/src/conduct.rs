@@ -93,7 +93,7 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     manifest.shield = runner.shield().report().clone();
     writer.write_manifest(&manifest)?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
-    let courses = courses(&manifest);
+    let courses = session::courses(&manifest, &[]);
     let needs = vec![None; courses.len()];
     Ok(Session { courses, needs, manifest, writer, runner, records: Vec::new(), base_first })
 }
@@ -116,12 +116,7 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     } else if manifest.shield.means != shield.means {
         ui::warn("the trials are not shielded as they were when the session was begun");
     }
-    let mut courses = courses(&manifest);
-    for record in &stored.records {
-        if let Some(course) = courses.iter_mut().find(|c| c.design.id == record.experiment) {
-            course.note(record);
-        }
-    }
+    let courses = session::courses(&manifest, &stored.records);
     ui::note(&format!("{}: {} trials are there already", dir.display(), stored.records.len()));
     let needs = vec![None; courses.len()];
     Ok(Session {
@@ -243,11 +238,6 @@ pub(crate) fn room(dir: &Path) -> anyhow::Result<(u64, u64)> {
     Ok(((available * MEMORY_SHARE) as u64, (free * DISK_SHARE) as u64))
 }
 
-fn courses(manifest: &Manifest) -> Vec<Course> {
-    let course = |design: &model::Design| Course::new(design.clone(), &manifest.options);
-    manifest.designs.iter().map(course).collect()
-}
-
 impl Session {
     /// Returns what it measures, and how.
     pub(crate) fn manifest(&self) -> &Manifest {
@@ -259,22 +249,16 @@ impl Session {
         self.writer.dir()
     }
 
-    /// Returns a new file beside the session's own.
-    pub(crate) fn create_beside(
-        &self,
-        kind: store::Beside,
-        name: &str,
-    ) -> Result<(std::fs::File, PathBuf), store::Error> {
-        self.writer.create_beside(kind, name)
+    /// Returns what writes into its folder.
+    pub(crate) fn writer(&self) -> &Writer {
+        &self.writer
     }
 
     /// Measures until all is precise enough, the time is up, or somebody asks to stop.
     pub(crate) fn measure(&mut self) -> anyhow::Result<Ending> {
         let budget = self.budget();
         let mut progress = Progress::new(budget);
-        let ended = self.rounds(budget, &mut progress);
-        progress.end();
-        ended
+        self.rounds(budget, &mut progress)
     }
 
     /// Analyses what there is, and stores the analysis and the report.
@@ -407,8 +391,7 @@ impl Session {
             }
             Ok(())
         };
-        let mut stop = || sys::interrupt::requested().is_some();
-        match runner.conduct_block(&work, &mut stop, &mut listener) {
+        match runner.conduct_block(&work, &mut listener) {
             Ok(complete) => {
                 // Each block changes the answer so far.
                 let need = need(course, records, inquiry, verdicts);

@@ -28,7 +28,10 @@ const OF_A_SESSION: [&str; 6] = [
 pub(crate) struct Destination {
     /// Its name in errors.
     name: String,
-    out: Out,
+    out: BufWriter<Box<dyn Write>>,
+    is_stdout: bool,
+    /// A file that is to appear when it is whole.
+    grows: Option<Partial>,
     /// Whether a request to end stops the writing.
     heeds: bool,
 }
@@ -55,27 +58,16 @@ impl Stopped {
     }
 }
 
-enum Out {
-    Terminal(BufWriter<Harmless<io::Stdout>>),
-    Stdout(BufWriter<io::Stdout>),
-    Direct(BufWriter<File>),
-    /// The file being written, and where it will stand.
-    Beside {
-        file: BufWriter<File>,
-        partial: Partial,
-        path: PathBuf,
-    },
+/// A file beside the one that it will be; it is removed unless it is given its place.
+struct Partial {
+    partial: PathBuf,
+    path: PathBuf,
 }
-
-/// A file that is removed unless it is given its place.
-struct Partial(Option<PathBuf>);
 
 impl Drop for Partial {
     fn drop(&mut self) {
-        if let Some(path) = self.0.take() {
-            // If it cannot be removed, nothing else depends on it.
-            let _ = std::fs::remove_file(path);
-        }
+        // After a rename it is not there. If it cannot be removed, nothing else depends on it.
+        let _ = std::fs::remove_file(&self.partial);
     }
 }
 
@@ -87,17 +79,25 @@ impl Destination {
             if terminal && binary {
                 bail!("Parquet is binary, which a terminal cannot show: --output FILE, or a pipe");
             }
-            let out = if terminal {
-                Out::Terminal(BufWriter::new(Harmless::new(io::stdout())))
+            let out: Box<dyn Write> = if terminal {
+                Box::new(Harmless::new(io::stdout()))
             } else {
-                Out::Stdout(BufWriter::with_capacity(1 << 16, io::stdout()))
+                Box::new(io::stdout())
             };
-            return Ok(Destination { name: "standard output".into(), out, heeds: false });
+            return Ok(Destination {
+                name: "standard output".into(),
+                out: BufWriter::with_capacity(1 << 16, out),
+                is_stdout: true,
+                grows: None,
+                heeds: false,
+            });
         };
         let name = path.display().to_string();
-        let out = open_file(path).with_context(|| format!("cannot write to {name}"))?;
-        let heeds = matches!(out, Out::Beside { .. });
-        Ok(Destination { name, out, heeds })
+        let opened = open_file(path).with_context(|| format!("cannot write to {name}"))?;
+        let (file, grows) = opened;
+        let out = BufWriter::with_capacity(1 << 16, Box::new(file) as Box<dyn Write>);
+        let heeds = grows.is_some();
+        Ok(Destination { name, out, is_stdout: false, grows, heeds })
     }
 
     /// Writes the file even if the program is asked to end, since its content cannot be measured again.
@@ -105,31 +105,24 @@ impl Destination {
         Destination { heeds: false, ..self }
     }
 
-    pub(crate) fn is_stdout(&self) -> bool {
-        matches!(self.out, Out::Terminal(_) | Out::Stdout(_))
-    }
-
-    /// Gives the file its place, now that it is whole.
-    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
-        let whole = self.flush().and_then(|()| self.go_on());
-        let in_place = whole.and_then(|()| match &mut self.out {
-            Out::Beside { partial, path, .. } => match &partial.0 {
-                Some(from) => std::fs::rename(from, path).map(|()| partial.0 = None),
-                None => Ok(()),
-            },
-            _ => Ok(()),
+    /// Gives the file its place if all of it was `written`. A reader of standard output that has had enough
+    /// (`| head`) is no error.
+    pub(crate) fn end(mut self, written: io::Result<()>) -> anyhow::Result<()> {
+        let whole = written.and_then(|()| self.flush()).and_then(|()| self.go_on());
+        let in_place = whole.and_then(|()| match &self.grows {
+            Some(Partial { partial, path }) => std::fs::rename(partial, path),
+            None => Ok(()),
         });
-        in_place.with_context(|| format!("cannot write to {}", self.name))
+        match in_place {
+            Err(error) if self.is_stdout && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            other => other.with_context(|| format!("cannot write to {}", self.name)),
+        }
     }
 
-    /// Writes all that the file consists of, and gives it its place. A reader of standard output that
-    /// has had enough (`| head`) is no error.
+    /// Writes all that the file consists of, and gives it its place.
     pub(crate) fn put(mut self, bytes: &[u8]) -> anyhow::Result<()> {
-        match self.write_all(bytes).and_then(|()| self.flush()) {
-            Ok(()) => self.finish(),
-            Err(error) if self.is_stdout() && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            Err(error) => Err(error).with_context(|| format!("cannot write to {self}")),
-        }
+        let written = self.write_all(bytes);
+        self.end(written)
     }
 
     fn go_on(&self) -> io::Result<()> {
@@ -140,18 +133,13 @@ impl Destination {
     }
 }
 
-impl fmt::Display for Destination {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.name)
-    }
-}
-
 /// Writes a whole file of text there; see [`Destination`].
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
     Destination::open(Some(path), false)?.put(text.as_bytes())
 }
 
-fn open_file(path: &Path) -> anyhow::Result<Out> {
+/// Opens what is no ordinary file as it is, and else a new file beside the one that it will be.
+fn open_file(path: &Path) -> anyhow::Result<(File, Option<Partial>)> {
     // Through links, so that the file itself is replaced and not the link to it.
     let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
     if path.is_dir() {
@@ -159,7 +147,7 @@ fn open_file(path: &Path) -> anyhow::Result<Out> {
     }
     refuse_session_files(&path)?;
     if path.exists() && !path.is_file() {
-        return Ok(Out::Direct(BufWriter::new(File::options().write(true).open(&path)?)));
+        return Ok((File::options().write(true).open(&path)?, None));
     }
     let Some(name) = path.file_name() else {
         bail!("it has no name");
@@ -170,8 +158,7 @@ fn open_file(path: &Path) -> anyhow::Result<Out> {
     beside.push(name);
     beside.push(format!(".{}.partial", std::process::id()));
     let partial = path.with_file_name(beside);
-    let file = BufWriter::with_capacity(1 << 16, create_anew(&partial)?);
-    Ok(Out::Beside { file, partial: Partial(Some(partial)), path })
+    Ok((create_anew(&partial)?, Some(Partial { partial, path })))
 }
 
 /// Returns a file that is new. In a folder that others may write to, something may lie under its name: a
@@ -207,19 +194,11 @@ fn refuse_session_files(path: &Path) -> anyhow::Result<()> {
 impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.go_on()?;
-        match &mut self.out {
-            Out::Terminal(out) => out.write(bytes),
-            Out::Stdout(out) => out.write(bytes),
-            Out::Direct(file) | Out::Beside { file, .. } => file.write(bytes),
-        }
+        self.out.write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        match &mut self.out {
-            Out::Terminal(out) => out.flush(),
-            Out::Stdout(out) => out.flush(),
-            Out::Direct(file) | Out::Beside { file, .. } => file.flush(),
-        }
+        self.out.flush()
     }
 }
 

@@ -4,7 +4,7 @@ use crate::cli::{ExportArgs, ExportFormat};
 use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::{session, ui};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use export::{Choice, LeftOut, Rows, Session};
 
 /// What a build without Parquet answers to who asks for it.
@@ -32,22 +32,15 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     let binary = format == ExportFormat::Parquet;
     let mut destination = Destination::open(args.output.as_deref(), binary)?;
     session::say_what_is_odd(&stored);
-    let written = write(&session, format, &choice, rows, &mut destination);
-    match (written, destination.is_stdout()) {
-        (Ok(written), _) => {
-            destination.finish()?;
+    match write(&session, format, &choice, rows, &mut destination) {
+        Ok(written) => {
+            destination.end(Ok(()))?;
             say(&written);
-            Ok(Exit::Done)
         }
-        // A reader that has had enough (`| head`) is no error.
-        (Err(export::Error::Io(error)), true) if error.kind() == std::io::ErrorKind::BrokenPipe => {
-            Ok(Exit::Done)
-        }
-        (Err(export::Error::Io(error)), _) => {
-            Err(error).with_context(|| format!("cannot write to {destination}"))
-        }
-        (Err(other), _) => Err(other.into()),
+        Err(export::Error::Io(error)) => destination.end(Err(error))?,
+        Err(other) => return Err(other.into()),
     }
+    Ok(Exit::Done)
 }
 
 /// What is to be noted about what was written.

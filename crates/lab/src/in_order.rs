@@ -1,22 +1,21 @@
 //! Work on all CPUs whose results are taken one after the other, in order.
 
 use anyhow::Context;
-use std::collections::BTreeMap;
-use std::sync::mpsc;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// The most threads: each holds what it works on.
 const THREADS_MAX: usize = 4;
 
-/// How many items a thread may run ahead of what was taken, where one result is late.
-const AHEAD_MAX: usize = 16;
+/// The most results of a thread that wait to be taken.
+const AHEAD_MAX: usize = 3;
 
 /// Does `work` on each item, and gives the results to `take` in the order of the items.
 ///
 /// No two items are worked on at once that together weigh more than `weight_max`.
 ///
 /// # Errors
-/// The first, in the order of the items, of `work` and `take`; nothing is begun after it.
+/// The first, in the order of the items, of `work` and `take`; the threads end with what they are at.
 pub(crate) fn in_order<T: Sync, R: Send>(
     items: &[T],
     (weigh, weight_max): (impl Fn(&T) -> u64 + Sync, u64),
@@ -24,106 +23,62 @@ pub(crate) fn in_order<T: Sync, R: Send>(
     mut take: impl FnMut(&T, R) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let line = Line::default();
-    let (results, arrived) = mpsc::channel();
+    let threads = cpus.min(THREADS_MAX).min(items.len());
+    let scale = Scale { most: weight_max, ..Scale::default() };
     std::thread::scope(|scope| {
-        // However this ends, the threads are to end with it.
-        let _closing = Closing(&line);
-        for _ in 0..cpus.min(THREADS_MAX).min(items.len()) {
-            let (results, line, weigh, work) = (results.clone(), &line, &weigh, &work);
+        let mut lanes = Vec::new();
+        for first in 0..threads {
+            let (results, lane) = sync_channel(AHEAD_MAX);
+            lanes.push(lane);
+            let (scale, weigh, work) = (&scale, &weigh, &work);
             scope.spawn(move || {
-                let _closing = Closing(line);
-                while let Some((at, weight)) = line.next(items, weigh, weight_max) {
-                    let result = work(&items[at]);
-                    line.put_down(weight);
-                    if results.send((at, result)).is_err() {
-                        break;
+                for item in items.iter().skip(first).step_by(threads) {
+                    let held = scale.hold(weigh(item));
+                    let result = work(item);
+                    drop(held);
+                    if results.send(result).is_err() {
+                        return;
                     }
                 }
             });
         }
-        drop(results);
-        let mut early = BTreeMap::new();
-        for (at, item) in items.iter().enumerate() {
-            let result = loop {
-                if let Some(result) = early.remove(&at) {
-                    break result;
-                }
-                let (at, result) = arrived.recv().context("a thread ended early")?;
-                early.insert(at, result);
-            };
+        for (item, lane) in items.iter().zip(lanes.iter().cycle()) {
+            let result = lane.recv().context("a thread ended early")?;
             take(item, result?)?;
-            line.taken(at + 1);
         }
         Ok(())
     })
 }
 
-/// What the threads know of each other.
+/// The weight of all that is being worked on.
 #[derive(Debug, Default)]
-struct Line {
-    state: Mutex<State>,
-    changed: Condvar,
+struct Scale {
+    weight: Mutex<u64>,
+    less: Condvar,
+    most: u64,
 }
 
-#[derive(Debug, Default)]
-struct State {
-    /// The next item to be worked on.
-    next: usize,
-    /// How many results were taken.
-    taken: usize,
-    /// What is being worked on weighs so much.
-    weight: u64,
-    closed: bool,
-}
-
-impl Line {
-    fn state(&self) -> MutexGuard<'_, State> {
-        // A thread that panics ends the scope, so that what it left here is not used.
-        self.state.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+impl Scale {
+    fn weight(&self) -> MutexGuard<'_, u64> {
+        self.weight.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the next item, with its weight, as soon as there is room for it; none if there is none.
-    fn next<T>(
-        &self,
-        items: &[T],
-        weigh: impl Fn(&T) -> u64,
-        weight_max: u64,
-    ) -> Option<(usize, u64)> {
-        let mut state = self.state();
-        loop {
-            let at = state.next;
-            let item = items.get(at).filter(|_| !state.closed)?;
-            let weight = weigh(item);
-            let fits = state.weight == 0 || state.weight.saturating_add(weight) <= weight_max;
-            if fits && at < state.taken + AHEAD_MAX {
-                state.next += 1;
-                state.weight = state.weight.saturating_add(weight);
-                return Some((at, weight));
-            }
-            state = self.changed.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
-        }
-    }
-
-    fn put_down(&self, weight: u64) {
-        self.state().weight -= weight;
-        self.changed.notify_all();
-    }
-
-    fn taken(&self, count: usize) {
-        self.state().taken = count;
-        self.changed.notify_all();
+    /// Adds a weight as soon as there is room for it.
+    fn hold(&self, weight: u64) -> Held<'_> {
+        let is_full = |held: &mut u64| *held > 0 && held.saturating_add(weight) > self.most;
+        let waited = self.less.wait_while(self.weight(), is_full);
+        *waited.unwrap_or_else(PoisonError::into_inner) += weight;
+        Held(self, weight)
     }
 }
 
-/// Lets the threads end that wait for their turn, and begin nothing more: at the end of the taking,
-/// and where a thread panics. A thread that has nothing left to do closes nothing that is open.
-struct Closing<'a>(&'a Line);
+/// A weight that is taken away again when this is dropped.
+struct Held<'a>(&'a Scale, u64);
 
-impl Drop for Closing<'_> {
+impl Drop for Held<'_> {
     fn drop(&mut self) {
-        self.0.state().closed = true;
-        self.0.changed.notify_all();
+        *self.0.weight() -= self.1;
+        self.0.less.notify_all();
     }
 }
 
@@ -164,7 +119,7 @@ mod tests {
             Ok(ahead)
         };
         in_order(&items, LIGHT, work, |_, ahead| {
-            assert!(ahead <= AHEAD_MAX + THREADS_MAX, "{ahead}");
+            assert!(ahead <= 1 + THREADS_MAX * (AHEAD_MAX + 1), "{ahead}");
             std::thread::sleep(Duration::from_millis(1));
             taken.fetch_add(1, Ordering::SeqCst);
             Ok(())
@@ -190,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_error_in_order_is_told_and_nothing_is_begun_after_it() {
+    fn the_first_error_in_order_is_reported_and_ends_the_work() {
         let items: Vec<u64> = (0..500).collect();
         let begun = AtomicUsize::new(0);
         let work = |item: &u64| {
@@ -210,7 +165,7 @@ mod tests {
             Ok(())
         });
         assert_eq!((error.unwrap_err().to_string().as_str(), taken), ("three", 3));
-        assert!(begun.load(Ordering::SeqCst) < 3 + AHEAD_MAX + THREADS_MAX);
+        assert!(begun.load(Ordering::SeqCst) <= 4 + THREADS_MAX * (AHEAD_MAX + 1));
         let error = in_order(
             &items,
             LIGHT,

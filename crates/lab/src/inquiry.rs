@@ -1,7 +1,7 @@
 //! The path that every command with a session takes: begin it or take it up again, measure, analyse, show
 //! the answer, end. The commands differ in what they plan and in what they show.
 
-use crate::cli::VerdictArgs;
+use crate::cli::{PlanArgs, VerdictArgs};
 use crate::conduct::{self, Ending, Session};
 use crate::exit::Exit;
 use crate::plan::Purpose;
@@ -30,12 +30,12 @@ struct Answer {
 /// # Errors
 /// If this process cannot conduct trials, the stored session cannot be resumed, or `begin` fails.
 pub(crate) fn open(
-    resume: Option<&Path>,
+    args: &PlanArgs,
     purpose: Purpose,
     begin: impl FnOnce() -> anyhow::Result<Session>,
 ) -> anyhow::Result<Session> {
     conduct::prepare()?;
-    match resume {
+    match &args.resume {
         Some(dir) => conduct::resume(dir, purpose),
         None => begin(),
     }

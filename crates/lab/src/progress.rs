@@ -8,13 +8,42 @@ use std::time::{Duration, Instant};
 /// How often a plain line is written at the most.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
+/// A live line on a terminal, which is cleared at the end; plain lines elsewhere.
+#[derive(Debug)]
+struct Line {
+    bar: Option<ProgressBar>,
+    begun: Instant,
+    last_plain: Option<Instant>,
+}
+
+impl Line {
+    /// Begins a line of some length; none means that it only moves.
+    fn new(length: Option<u64>, template: &str) -> Self {
+        Line { bar: ui::bar(length, template), begun: Instant::now(), last_plain: None }
+    }
+
+    /// Writes a plain line, with the time that has passed, unless one was written a moment ago.
+    fn plain(&mut self, text: &str) {
+        if self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
+            self.last_plain = Some(Instant::now());
+            ui::note(&format!("[{}] {text}", ui::seconds(self.begun.elapsed().as_secs())));
+        }
+    }
+}
+
+impl Drop for Line {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// Shows what is being done. It draws between trials only, so that no drawing falls into a timed
 /// region.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    bar: Option<ProgressBar>,
-    begun: Instant,
-    last_plain: Option<Instant>,
+    line: Line,
     /// The experiment whose answer is the last, and that answer; none before the first.
     headline: Option<(String, String)>,
     experiment: String,
@@ -24,11 +53,8 @@ pub(crate) struct Progress {
 impl Progress {
     pub(crate) fn new(budget: Option<Duration>) -> Self {
         let length = budget.map(|budget| budget.as_millis() as u64);
-        let bar = ui::bar(length, "{wide_bar:.cyan/dim} {prefix}\n{msg}");
         Progress {
-            bar,
-            begun: Instant::now(),
-            last_plain: None,
+            line: Line::new(length, "{wide_bar:.cyan/dim} {prefix}\n{msg}"),
             headline: None,
             experiment: String::new(),
             place: String::new(),
@@ -39,24 +65,21 @@ impl Progress {
     pub(crate) fn block(&mut self, experiment: &str, block: u32, of: &str, left: Option<Duration>) {
         self.experiment = experiment.into();
         self.place = format!("{experiment}, block {}{of}", block + 1);
-        let left = left.map_or_else(String::new, |left| {
-            format!("at most {} left", ui::seconds(left.as_secs()))
-        });
-        if let Some(bar) = &self.bar {
-            bar.set_prefix(left);
-        } else if self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
-            self.last_plain = Some(Instant::now());
-            let comma = if left.is_empty() { "" } else { ", " };
-            let so_far = ui::seconds(self.begun.elapsed().as_secs());
-            let headline = self.so_far().map_or_else(String::new, |answer| format!("; {answer}"));
-            ui::note(&format!("[{so_far}] {}{comma}{left}{headline}", self.place));
+        let left = left.map(|left| format!("at most {} left", ui::seconds(left.as_secs())));
+        match &self.line.bar {
+            Some(bar) => bar.set_prefix(left.unwrap_or_default()),
+            None => {
+                let left = left.map_or_else(String::new, |left| format!(", {left}"));
+                let headline = self.so_far().map_or_else(String::new, |it| format!("; {it}"));
+                self.line.plain(&format!("{}{left}{headline}", self.place));
+            }
         }
     }
 
     /// Shows that a trial begins.
     pub(crate) fn trial(&mut self, treatment: &Treatment) {
-        if let Some(bar) = &self.bar {
-            bar.set_position(self.begun.elapsed().as_millis() as u64);
+        if let Some(bar) = &self.line.bar {
+            bar.set_position(self.line.begun.elapsed().as_millis() as u64);
             let headline = self.so_far().map_or_else(String::new, |answer| format!("\n{answer}"));
             // Levels have any name that a study's file, or a session that goes on, gives them.
             let treatment = report::harmless(&treatment.to_string());
@@ -81,67 +104,50 @@ impl Progress {
         })
     }
 
-    /// Clears the live line.
-    pub(crate) fn end(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-
     pub(crate) fn elapsed(&self) -> Duration {
-        self.begun.elapsed()
+        self.line.begun.elapsed()
     }
 }
 
 /// Fewer things than this are not counted aloud.
 const COUNTED_MIN: usize = 10;
 
-/// Shows how many of some things are done: a live line on a terminal, plain lines elsewhere.
+/// Shows how many of some things are done.
 #[derive(Debug)]
 pub(crate) struct Count {
-    bar: Option<ProgressBar>,
+    /// None for a few things.
+    line: Option<Line>,
     what: &'static str,
     of: usize,
     done: usize,
-    begun: Instant,
-    last_plain: Instant,
 }
 
 impl Count {
     /// Begins to count things that are called `what`.
     pub(crate) fn new(what: &'static str, of: usize) -> Self {
-        let template = "{wide_bar:.cyan/dim} {pos} of {len} {msg}, {prefix}";
-        let bar = if of >= COUNTED_MIN { ui::bar(Some(of as u64), template) } else { None };
-        let bar = bar.map(|bar| bar.with_message(what).with_prefix("just begun"));
-        Count { bar, what, of, done: 0, begun: Instant::now(), last_plain: Instant::now() }
+        let new = || {
+            let template = "{wide_bar:.cyan/dim} {pos} of {len} {msg}, {prefix}";
+            let mut line = Line::new(Some(of as u64), template);
+            line.last_plain = Some(line.begun);
+            line.bar = line.bar.take().map(|bar| bar.with_message(what).with_prefix("just begun"));
+            line
+        };
+        Count { line: (of >= COUNTED_MIN).then(new), what, of, done: 0 }
     }
 
     /// Shows that one more is done.
     pub(crate) fn one_more(&mut self) {
         self.done += 1;
-        let gone = self.begun.elapsed();
+        let Some(line) = &mut self.line else { return };
+        let gone = line.begun.elapsed();
         let whole = gone.mul_f64(self.of as f64 / self.done as f64);
         let left = format!("about {} left", ui::seconds(whole.saturating_sub(gone).as_secs()));
-        if let Some(bar) = &self.bar {
-            bar.set_prefix(left);
-            bar.set_position(self.done as u64);
-        } else if self.of >= COUNTED_MIN && self.last_plain.elapsed() >= PLAIN_EVERY {
-            self.last_plain = Instant::now();
-            ui::note(&format!(
-                "[{}] {} of {} {}, {left}",
-                ui::seconds(gone.as_secs()),
-                self.done,
-                self.of,
-                self.what
-            ));
-        }
-    }
-}
-
-impl Drop for Count {
-    fn drop(&mut self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
+        match &line.bar {
+            Some(bar) => {
+                bar.set_prefix(left);
+                bar.set_position(self.done as u64);
+            }
+            None => line.plain(&format!("{} of {} {}, {left}", self.done, self.of, self.what)),
         }
     }
 }

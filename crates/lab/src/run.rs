@@ -6,6 +6,6 @@ use crate::plan::Purpose;
 use crate::{inquiry, programs};
 
 pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
-    let session = inquiry::open(args.resume.as_deref(), Purpose::Run, || programs::begin(args))?;
+    let session = inquiry::open(&args.plan, Purpose::Run, || programs::begin(args))?;
     inquiry::conclude(session, args.json, Some(&args.verdicts))
 }

@@ -25,8 +25,7 @@ pub(crate) fn scale(args: &ScaleArgs) -> anyhow::Result<Exit> {
         }
         return Ok(Exit::Done);
     }
-    let session =
-        inquiry::open(args.resume.as_deref(), PURPOSE, || conduct::begin(session_plan(args)?))?;
+    let session = inquiry::open(&args.plan, PURPOSE, || conduct::begin(session_plan(args)?))?;
     inquiry::conclude(session, args.json, None)
 }
 

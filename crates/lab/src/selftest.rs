@@ -10,7 +10,7 @@ use crate::{conduct, inquiry};
 const BUDGET_S: u64 = 60;
 
 pub(crate) fn selftest(args: &SelftestArgs) -> anyhow::Result<Exit> {
-    let session = inquiry::open(args.resume.as_deref(), Purpose::Selftest, || {
+    let session = inquiry::open(&args.plan, Purpose::Selftest, || {
         let (names, profile) = (&args.experiments, args.profile.into());
         conduct::begin(Plan::new(Purpose::Selftest, names, profile, &args.plan, BUDGET_S)?)
     })?;

@@ -1,5 +1,6 @@
 //! What a session's folder and its analysis have to do with each other.
 
+use crate::schedule::{self, Course};
 use crate::ui;
 use anyhow::Context;
 use model::{Design, Manifest, Record, Summary};
@@ -22,34 +23,38 @@ pub(crate) fn summarise(manifest: &Manifest, records: &[Record], designs: &[Desi
     })
 }
 
-/// Reports whether every experiment has the blocks that its session was to measure at the least.
-pub(crate) fn is_complete(manifest: &Manifest, records: &[Record]) -> bool {
-    let mut courses: Vec<_> = manifest
-        .designs
-        .iter()
-        .map(|design| crate::schedule::Course::new(design.clone(), &manifest.options))
-        .collect();
+/// Returns how far each experiment of a session is.
+pub(crate) fn courses(manifest: &Manifest, records: &[Record]) -> Vec<Course> {
+    let new = |design: &Design| Course::new(design.clone(), &manifest.options);
+    let mut courses: Vec<Course> = manifest.designs.iter().map(new).collect();
     for record in records {
-        if let Some(course) = courses.iter_mut().find(|c| c.design.id == record.experiment) {
+        if let Some(course) = courses.iter_mut().find(|it| it.design.id == record.experiment) {
             course.note(record);
         }
     }
-    crate::schedule::incomplete(&courses, &manifest.options).next().is_none()
+    courses
 }
 
-/// Warns of what is odd about a stored session without being an error.
-pub(crate) fn say_what_is_odd(stored: &Stored) {
-    if let Some(torn) = &stored.torn {
-        let (line, bytes) = (torn.line, torn.bytes);
-        ui::warn(&format!(
-            "line {line} of trials.ndjson is torn ({bytes} bytes without an end); \
-             the trial it belonged to is not counted"
-        ));
-    }
-    let doubles = stored.duplicates();
-    if !doubles.is_empty() {
-        ui::warn(&format!("{} trials are stored twice: {:?}", doubles.len(), doubles[0]));
-    }
+/// Reports whether every experiment has the blocks that its session was to measure at the least.
+pub(crate) fn is_complete(manifest: &Manifest, records: &[Record]) -> bool {
+    schedule::incomplete(&courses(manifest, records), &manifest.options).next().is_none()
+}
+
+/// Returns what is odd about a stored session without being an error, with its folder.
+pub(crate) fn oddity(stored: &Stored) -> Option<String> {
+    let torn = stored.torn.as_ref().map(|torn| {
+        let line = torn.line;
+        format!("line {line} of trials.ndjson is torn; the trial it belonged to is not counted")
+    });
+    let doubles = stored.duplicates().len();
+    let doubles = (doubles > 0).then(|| format!("{doubles} trials are stored twice"));
+    let all: Vec<String> = torn.into_iter().chain(doubles).collect();
+    (!all.is_empty()).then(|| format!("{}: {}", stored.dir.display(), all.join("; ")))
+}
+
+/// Warns of what is odd about a stored session; reports whether anything is.
+pub(crate) fn say_what_is_odd(stored: &Stored) -> bool {
+    oddity(stored).inspect(|odd| ui::warn(odd)).is_some()
 }
 
 /// Says where the pages of a session are.

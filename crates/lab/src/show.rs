@@ -18,10 +18,10 @@ pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let design = catalog::find(&catalog::all(), &args.experiment)?;
-    if args.json {
+    if args.shown.json {
         ui::data(&serde_json::to_string_pretty(&design)?)?;
     } else {
-        ui::people(&report::catalog::explain(&design, args.profile.into(), ui::width()))?;
+        ui::people(&report::catalog::explain(&design, args.shown.profile.into(), ui::width()))?;
     }
     Ok(Exit::Done)
 }

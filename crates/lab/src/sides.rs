@@ -8,7 +8,6 @@ use anyhow::{Context, bail};
 use model::Manifest;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use store::Stored;
 
 /// The most sessions of a side. Of each some hundred kilobytes are held.
 const SESSIONS_MAX: usize = 4096;
@@ -111,20 +110,24 @@ pub(crate) fn read(
 ) -> anyhow::Result<()> {
     let order = questions.order();
     let dir = |&(side, at): &(usize, usize)| dir(side, at);
-    let mut oddities = Oddities::default();
+    let mut odd: Vec<String> = Vec::new();
     let mut count = Count::new("sessions", order.len());
     let weight = |at: &(usize, usize)| trial_bytes(&dir(at));
     let one = |at: &(usize, usize)| Ok(digest(questions, *at, &dir(at)));
     let done = in_order(&order, (weight, BYTES_AT_ONCE_MAX), one, |at, read| {
         count.one_more();
-        let read = read.map(|(digest, odd)| {
-            oddities.add(&dir(at), odd);
+        let read = read.map(|(digest, oddity)| {
+            odd.extend(oddity);
             digest
         });
         take(*at, read)
     });
     drop(count);
-    oddities.say();
+    odd.iter().take(NAMED_MAX).for_each(|line| ui::warn(line));
+    if odd.len() > NAMED_MAX {
+        let more = odd.len() - NAMED_MAX;
+        ui::warn(&format!("{more} more sessions have torn lines or trials twice"));
+    }
     done
 }
 
@@ -133,69 +136,13 @@ fn trial_bytes(dir: &Path) -> u64 {
 }
 
 /// Returns what is kept of the session in a folder, and what is odd about it.
-fn digest(questions: &Questions, at: (usize, usize), dir: &Path) -> anyhow::Result<(Digest, Odd)> {
+fn digest(
+    questions: &Questions,
+    at: (usize, usize),
+    dir: &Path,
+) -> anyhow::Result<(Digest, Option<String>)> {
     let stored = store::open(dir)?;
     let complete = session::is_complete(&stored.manifest, &stored.records);
     let digest = questions.digest(at, &stored.records, complete);
-    Ok((digest, Odd::of(&stored)))
-}
-
-/// What is odd about a stored session without being an error.
-#[derive(Clone, Copy, Debug)]
-struct Odd {
-    /// The number of the line that has no end.
-    torn: Option<u64>,
-    doubles: usize,
-}
-
-impl Odd {
-    fn of(stored: &Stored) -> Self {
-        Odd { torn: stored.torn.map(|torn| torn.line), doubles: stored.duplicates().len() }
-    }
-
-    /// Says what is odd, with the folder; `None` if nothing is.
-    fn words(self, dir: &Path) -> Option<String> {
-        let torn = self.torn.map(|line| {
-            format!("line {line} of trials.ndjson is torn; the trial it belonged to is not counted")
-        });
-        let doubles = self.doubles;
-        let doubles = (doubles > 0).then(|| format!("{doubles} trials are stored twice"));
-        let all: Vec<String> = torn.into_iter().chain(doubles).collect();
-        (!all.is_empty()).then(|| format!("{}: {}", dir.display(), all.join("; ")))
-    }
-}
-
-/// Warns of what is odd about one session of several; reports whether anything is.
-pub(crate) fn say_what_is_odd(stored: &Stored) -> bool {
-    let odd = Odd::of(stored).words(&stored.dir);
-    if let Some(odd) = &odd {
-        ui::warn(odd);
-    }
-    odd.is_some()
-}
-
-/// What is odd about some of many sessions.
-#[derive(Debug, Default)]
-struct Oddities {
-    lines: Vec<String>,
-    /// Sessions that are not named.
-    more: usize,
-}
-
-impl Oddities {
-    fn add(&mut self, dir: &Path, odd: Odd) {
-        let Some(line) = odd.words(dir) else { return };
-        if self.lines.len() >= NAMED_MAX {
-            self.more += 1;
-            return;
-        }
-        self.lines.push(line);
-    }
-
-    fn say(&self) {
-        self.lines.iter().for_each(|line| ui::warn(line));
-        if self.more > 0 {
-            ui::warn(&format!("{} more sessions have torn lines or trials twice", self.more));
-        }
-    }
+    Ok((digest, session::oddity(&stored)))
 }

@@ -19,8 +19,7 @@ const KEPT_OF: usize = 4;
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Why);
 
 pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<Exit> {
-    let session =
-        inquiry::open(args.resume.as_deref(), PURPOSE, || conduct::begin(session_plan(args)?))?;
+    let session = inquiry::open(&args.plan, PURPOSE, || conduct::begin(session_plan(args)?))?;
     inquiry::conclude(session, args.json, None)
 }
 

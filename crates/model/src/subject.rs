@@ -205,6 +205,44 @@ impl Subject {
         Ok(filled)
     }
 
+    /// Returns the subject with the words of a treatment in every text, and with the shell in front of a
+    /// command that is for one: as it is started.
+    ///
+    /// # Errors
+    /// As [`Subject::fill`].
+    pub fn filled(
+        &self,
+        treatment: &Treatment,
+        scratch: &str,
+    ) -> Result<Subject, UnknownPlaceholder> {
+        let fill = |text: &String| self.fill(text, treatment, scratch);
+        let words = |command: &Vec<String>| self.arguments(command, treatment, scratch);
+        let SubjectLimits { address_space_bytes, memory_bytes, cpus_quota } = &self.limits;
+        let variables = self.environment.iter();
+        let mut command = words(&self.command)?;
+        if self.shell {
+            command.splice(0..0, ["/bin/sh", "-c"].map(String::from));
+        }
+        Ok(Subject {
+            command,
+            prepare: self.prepare.iter().map(words).collect::<Result<_, _>>()?,
+            cleanup: self.cleanup.iter().map(words).collect::<Result<_, _>>()?,
+            folder: fill(&self.folder)?,
+            environment: variables
+                .map(|(name, value)| Ok((name.clone(), fill(value)?)))
+                .collect::<Result<_, _>>()?,
+            stdin: fill(&self.stdin)?,
+            cpus: fill(&self.cpus)?,
+            limits: SubjectLimits {
+                address_space_bytes: fill(address_space_bytes)?,
+                memory_bytes: fill(memory_bytes)?,
+                cpus_quota: fill(cpus_quota)?,
+            },
+            workers: fill(&self.workers)?,
+            ..self.clone()
+        })
+    }
+
     fn list(&self, factor: &str, level: &str) -> Option<&Vec<String>> {
         self.lists.get(factor)?.get(level)
     }

@@ -33,17 +33,16 @@ pub enum Halt<E> {
 }
 
 impl Runner {
-    /// Conducts a block's trials in order and reports each to `listener`. Between trials it asks
-    /// `stop` whether to end early. Returns whether all were conducted.
+    /// Conducts a block's trials in order and reports each to `listener`. Returns whether all were
+    /// conducted, or this process was asked to end.
     pub fn conduct_block<E>(
         &mut self,
         work: &Work<'_>,
-        stop: &mut dyn FnMut() -> bool,
         listener: &mut dyn FnMut(Event<'_>) -> Result<(), E>,
     ) -> Result<bool, Halt<E>> {
         let Work { design, block, .. } = *work;
         for (trial, (position, treatment)) in (work.first_trial..).zip(work.treatments) {
-            if stop() {
+            if sys::interrupt::requested().is_some() {
                 return Ok(false);
             }
             listener(Event::Begins(treatment)).map_err(Halt::Listener)?;

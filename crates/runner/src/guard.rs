@@ -5,11 +5,10 @@
 use crate::Error;
 use crate::launch::UNWINDING;
 use crate::rival::RIVAL;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, PipeWriter, Write};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -35,20 +34,20 @@ pub fn serve_if_asked() {
     }
 }
 
-/// Reads a path as it was sent: as bytes, since not every path is text.
-fn path_of(sent: &Value) -> Option<PathBuf> {
-    let bytes: Option<Vec<u8>> =
-        sent.as_array()?.iter().map(|byte| u8::try_from(byte.as_u64()?).ok()).collect();
-    Some(PathBuf::from(OsString::from_vec(bytes?)))
-}
-
-fn nest_of(sent: &Value) -> Option<Plan> {
-    let names = sent.get("controllers")?.as_array()?;
-    Some(Plan {
-        base: path_of(sent.get("base")?)?,
-        home: path_of(sent.get("home")?)?,
-        controllers: names.iter().filter_map(|name| Some(name.as_str()?.to_string())).collect(),
-    })
+/// What the runner says to its guard, one line each. Paths are the system's own strings, since not every
+/// path is text.
+#[derive(Debug, Deserialize, Serialize)]
+pub(crate) enum Message {
+    /// This process group is to be killed if the runner dies; none between two trials.
+    Group(Option<Pid>),
+    /// This cgroup is to be removed.
+    Cgroup(OsString),
+    /// Runner and guard live in groups that are to be left.
+    Nest { base: OsString, home: OsString, controllers: Vec<String> },
+    /// This folder is to be removed.
+    Scratch(OsString),
+    /// The runner has cleared up after itself.
+    Done,
 }
 
 /// What the guard is to remove.
@@ -67,22 +66,20 @@ fn serve() {
     let _ = sys::signal::ignore_requests_to_end();
     let mut charge = Charge::default();
     for line in BufReader::new(std::io::stdin()).lines().map_while(Result::ok) {
-        let Ok(sent) = serde_json::from_str::<Value>(&line) else { continue };
-        if sent.get("done").is_some() {
-            // The runner has cleared up after itself; a group it could not remove is tried again.
-            charge.remove_cgroups();
-            charge.leave_nest();
-            return;
-        }
-        if let Some(group) = sent.get("group") {
-            charge.group = group.as_i64().and_then(|pid| Pid::try_from(pid).ok());
-        }
-        charge.cgroups.extend(sent.get("cgroup").and_then(path_of));
-        if let Some(nest) = sent.get("nest").and_then(nest_of) {
-            charge.nest = Some(nest);
-        }
-        if let Some(path) = sent.get("scratch").and_then(path_of) {
-            charge.scratch = Some(path);
+        match serde_json::from_str(&line) {
+            Ok(Message::Group(group)) => charge.group = group,
+            Ok(Message::Cgroup(path)) => charge.cgroups.push(path.into()),
+            Ok(Message::Nest { base, home, controllers }) => {
+                charge.nest = Some(Plan { base: base.into(), home: home.into(), controllers });
+            }
+            Ok(Message::Scratch(path)) => charge.scratch = Some(path.into()),
+            Ok(Message::Done) => {
+                // A group that the runner could not remove is tried again.
+                charge.remove_cgroups();
+                charge.leave_nest();
+                return;
+            }
+            Err(_) => {}
         }
     }
     // End of file without a farewell: the runner is dead.
@@ -99,6 +96,15 @@ fn end_trial(pid: Pid) {
     }
 }
 
+/// Removes a runner's own scratch folder, and the one that it shares unless another runner's is in it. What
+/// cannot be removed stays for people to see.
+pub(crate) fn remove_scratch(own: &Path) {
+    let _ = std::fs::remove_dir_all(own);
+    if let Some(shared) = own.parent() {
+        let _ = std::fs::remove_dir(shared);
+    }
+}
+
 impl Charge {
     fn remove(&self) {
         // Nobody is left to hear of a failure here; each step stands for itself.
@@ -112,11 +118,7 @@ impl Charge {
         self.remove_cgroups();
         self.leave_nest();
         if let Some(scratch) = &self.scratch {
-            let _ = std::fs::remove_dir_all(scratch);
-            if let Some(shared) = scratch.parent() {
-                // Not if another runner's folder is in it by now.
-                let _ = std::fs::remove_dir(shared);
-            }
+            remove_scratch(scratch);
         }
     }
 
@@ -161,37 +163,17 @@ impl Guard {
         self.child.id() as Pid
     }
 
-    /// From now on the process group is to be killed if the runner dies.
-    pub(crate) fn watch(&mut self, group: Option<Pid>) {
-        self.tell(&json!({ "group": group }));
-    }
-
-    pub(crate) fn scratch(&mut self, path: &Path) {
-        self.tell(&json!({ "scratch": path.as_os_str().as_bytes() }));
-    }
-
-    pub(crate) fn cgroup(&mut self, path: &Path) {
-        self.tell(&json!({ "cgroup": path.as_os_str().as_bytes() }));
-    }
-
-    pub(crate) fn nest(&mut self, nest: &Plan) {
-        let (base, home) = (nest.base.as_os_str().as_bytes(), nest.home.as_os_str().as_bytes());
-        self.tell(&json!({
-            "nest": { "base": base, "home": home, "controllers": nest.controllers }
-        }));
-    }
-
-    fn tell(&mut self, what: &Value) {
-        if let Some(pipe) = &mut self.pipe {
+    pub(crate) fn tell(&mut self, message: &Message) {
+        if let (Some(pipe), Ok(line)) = (&mut self.pipe, serde_json::to_string(message)) {
             // The guard may be gone; the session is still worth finishing.
-            let _ = pipe.write_all(format!("{what}\n").as_bytes());
+            let _ = pipe.write_all(format!("{line}\n").as_bytes());
         }
     }
 }
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        self.tell(&json!({ "done": true }));
+        self.tell(&Message::Done);
         self.pipe = None;
         let _ = self.child.wait();
     }

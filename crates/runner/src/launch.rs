@@ -1,5 +1,5 @@
-use crate::conversation::{Conversation, Heard, Instants};
-use crate::guard::Guard;
+use crate::conversation::{Conversation, Cut, Instants, violation};
+use crate::guard::{Guard, Message, remove_scratch};
 use crate::pauses::Pauses;
 use crate::plan::{padding_bytes, trial_seed};
 use crate::settings::Settings;
@@ -28,9 +28,6 @@ const DYING: Duration = Duration::from_secs(5);
 /// How long the trial of a user's program gets to end that program, to clean up after it and to end
 /// itself, when it is asked to end.
 pub(crate) const UNWINDING: Duration = Duration::from_secs(10);
-
-/// The most generations of left-behind processes that are hunted down.
-const GENERATIONS_MAX: u32 = 1000;
 
 /// One trial to conduct.
 #[derive(Clone, Copy, Debug)]
@@ -76,18 +73,9 @@ struct Known {
     runner_cpu_ns: Option<u64>,
 }
 
-/// How the talk with a trial went, before its exit status is known.
-#[derive(Debug)]
-enum Talk {
-    /// It answered.
-    Answered(Option<Outcome>),
-    /// It ended without an answer.
-    Ended(Phase),
-    /// It has to be killed.
-    Kill(Outcome),
-    /// Somebody asked the runner to stop.
-    Interrupted,
-}
+/// How the talk with a trial went, before its exit status is known: the outcome that it reported (none if it
+/// measured), or why it gave no answer.
+type Talk = Result<Option<Outcome>, Cut>;
 
 impl Runner {
     /// Prepares for trials: guard, scratch folder, shield.
@@ -109,7 +97,7 @@ impl Runner {
         let own = format!("{}-{}", sys::process::pid(), sys::clock::now_ns());
         let shared = std::mem::take(&mut settings.scratch);
         settings.scratch = shared.join(own);
-        guard.scratch(&settings.scratch);
+        guard.tell(&Message::Scratch(settings.scratch.clone().into()));
         make_scratch().map_err(|cause| Error::Scratch { path: shared, cause })?;
         let shield = Shield::raise(&settings, &mut guard)?;
         // In the shield by now: its cgroup is the one the trials are born in.
@@ -148,14 +136,14 @@ impl Runner {
         let deadline = Instant::now() + limit;
 
         let (pid, mut talk) = self.spawn(padding_bytes(seed), &folder, order.design)?;
-        self.guard.watch(Some(pid));
+        self.guard.tell(&Message::Group(Some(pid)));
         let mut known = Known::default();
         let talked = self.talk(order, seed, &mut talk, &mut known, begun_ns, deadline);
         let (ended, leaked) = self.bury(pid, &mut talk, &talked, order.design)?;
         let total_ns = sys::clock::now_ns() - begun_ns;
-        self.guard.watch(None);
+        self.guard.tell(&Message::Group(None));
 
-        if matches!(talked, Talk::Interrupted) {
+        if matches!(talked, Err(Cut::Interrupted)) {
             self.clear(&folder);
             return Ok(None);
         }
@@ -234,6 +222,7 @@ impl Runner {
         begun_ns: u64,
         deadline: Instant,
     ) -> Talk {
+        let [memory_cgroup, cpu_cgroup] = self.shield.trials_cgroups();
         let spec = Spec {
             experiment: order.design.id.clone(),
             treatment: order.treatment.clone(),
@@ -243,37 +232,31 @@ impl Runner {
             profile: self.settings.profile,
             memory_bytes: self.settings.memory_bytes,
             disk_bytes: self.settings.disk_bytes,
-            memory_cgroup: self.shield.memory_cgroup(),
-            cpu_cgroup: self.shield.cpu_cgroup(),
+            memory_cgroup,
+            cpu_cgroup,
             subject: order.design.subject.clone().map(Box::new),
             programs: order.design.programs.clone(),
         };
         // The trial may be gone already; what became of it is seen below.
         let _ = talk.say(&ToTrial::Run { version: PROTOCOL_VERSION, spec });
-        match talk.hear(deadline) {
-            Heard::Message(message) => match *message {
-                FromTrial::Ready { observed, set_up_ns } => {
-                    let ready_ns = talk.woken().wall_ns - begun_ns;
-                    known.observed = observed;
-                    known.spawn_to_ready_ns = Some(ready_ns);
-                    known.harness_ns = Some(ready_ns.saturating_sub(set_up_ns));
-                }
-                other => return answered(other, Phase::SettingUp, known),
-            },
-            heard => return cut_short(heard, Phase::SettingUp),
+        match talk.hear(deadline, Phase::SettingUp)? {
+            FromTrial::Ready { observed, set_up_ns } => {
+                let ready_ns = talk.woken().wall_ns - begun_ns;
+                known.observed = observed;
+                known.spawn_to_ready_ns = Some(ready_ns);
+                known.harness_ns = Some(ready_ns.saturating_sub(set_up_ns));
+            }
+            other => return answered(other, Phase::SettingUp, known),
         }
         let go = Instants::now();
         let _ = talk.say(&ToTrial::Go);
         // Its own time: what the set-up took is not taken from the measurement.
         let deadline = Instant::now() + Duration::from_millis(order.design.time_limit_ms);
-        let heard = talk.hear(deadline);
+        let heard = talk.hear(deadline, Phase::Measuring);
         let answer = talk.woken();
         known.measuring_ns = Some(answer.wall_ns - go.wall_ns);
         known.runner_cpu_ns = Some(answer.cpu_ns - go.cpu_ns);
-        match heard {
-            Heard::Message(message) => answered(*message, Phase::Measuring, known),
-            heard => cut_short(heard, Phase::Measuring),
-        }
+        answered(heard?, Phase::Measuring, known)
     }
 
     fn spawn(
@@ -319,55 +302,31 @@ impl Runner {
         design: &Design,
     ) -> Result<(Buried, u32), Error> {
         let in_time = match talked {
-            Talk::Kill(_) | Talk::Interrupted => false,
+            Err(Cut::Kill(_) | Cut::Interrupted) => false,
             _ => talk.process_ends(Instant::now() + ENDING),
         };
         if !in_time && design.subject.is_some() {
             unwind(pid, talk);
         }
-        let mut known = self.foreign.clone();
-        known.extend([pid, self.guard.pid()]);
-        let mut leaked = 0;
-        if in_time {
-            // Still a zombie, so its orphans are ours by now and its group's number is its own.
-            leaked += alive(&sys::process::adopted_children(&known));
-        }
+        let own = sys::process::pid();
+        let spared = [&self.foreign[..], &[self.guard.pid()]].concat();
+        // Still a zombie, so its orphans are ours by now and its group's number is its own.
+        let leaked = if in_time { sys::process::descendants(own, &spared).len() } else { 0 };
         sys::process::kill_group(pid, sys::signal::SIGKILL)?;
         let ended = sys::task::wait(pid)?;
-        let give_up = Instant::now() + DYING;
-        for generation in 0..GENERATIONS_MAX {
-            let orphans = sys::process::adopted_children(&known);
-            if orphans.is_empty() {
-                break;
-            }
-            if generation > 0 && in_time {
-                leaked += alive(&orphans);
-            }
-            for orphan in orphans {
-                sys::process::kill(orphan, sys::signal::SIGKILL)?;
-                while sys::task::try_wait(orphan)?.is_none() {
-                    if Instant::now() > give_up {
-                        return Err(Error::Unkillable {
-                            pid: orphan,
-                            experiment: design.id.clone(),
-                        });
-                    }
-                    std::thread::sleep(Duration::from_micros(200));
-                }
-            }
-        }
-        Ok((Buried { ended, in_time }, leaked))
+        sys::process::kill_descendants(own, &spared, DYING).map_err(|cause| {
+            let experiment = design.id.clone();
+            Error::Unkillable { experiment, cause }
+        })?;
+        sys::process::reap_adopted(&spared)?;
+        Ok((Buried { ended, in_time }, leaked as u32))
     }
 }
 
 impl Drop for Runner {
     fn drop(&mut self) {
-        // The guard hears "done" after this; what cannot be removed now stays for people to see.
-        let _ = std::fs::remove_dir_all(&self.settings.scratch);
-        if let Some(shared) = self.settings.scratch.parent() {
-            // Not if another runner's folder is still in it.
-            let _ = std::fs::remove_dir(shared);
-        }
+        // The guard hears that it is done after this.
+        remove_scratch(&self.settings.scratch);
     }
 }
 
@@ -390,38 +349,20 @@ fn unwind(pid: Pid, talk: &mut Conversation) {
     }
 }
 
-fn alive(pids: &[Pid]) -> u32 {
-    pids.iter().filter(|pid| matches!(sys::process::peek_exited(**pid), Ok(false))).count() as u32
-}
-
 fn answered(message: FromTrial, phase: Phase, known: &mut Known) -> Talk {
     match message {
         FromTrial::Measured { measured, observed } if phase == Phase::Measuring => {
             known.observed.extend(observed);
             known.measured = Some(*measured);
-            Talk::Answered(None)
+            Ok(None)
         }
-        FromTrial::Unsupported { reason } => Talk::Answered(Some(Outcome::Unsupported { reason })),
-        FromTrial::Failed { reason } => Talk::Answered(Some(Outcome::Failed { reason })),
+        FromTrial::Unsupported { reason } => Ok(Some(Outcome::Unsupported { reason })),
+        FromTrial::Failed { reason } => Ok(Some(Outcome::Failed { reason })),
         FromTrial::Measured { .. } => {
-            Talk::Kill(violation("sent its measurement before the runner said go"))
+            Err(Cut::Kill(violation("sent its measurement before the runner said go")))
         }
-        FromTrial::Ready { .. } => Talk::Kill(violation("said that it is ready a second time")),
+        FromTrial::Ready { .. } => Err(Cut::Kill(violation("said that it is ready a second time"))),
     }
-}
-
-fn cut_short(heard: Heard, phase: Phase) -> Talk {
-    match heard {
-        Heard::Ended => Talk::Ended(phase),
-        Heard::Interrupted => Talk::Interrupted,
-        Heard::TimedOut => Talk::Kill(Outcome::TimedOut { phase }),
-        Heard::Violation(reason) => Talk::Kill(violation(&reason)),
-        Heard::Message(_) => Talk::Kill(violation("spoke out of turn")),
-    }
-}
-
-fn violation(reason: &str) -> Outcome {
-    Outcome::ProtocolViolated { reason: reason.into() }
 }
 
 /// The outcome, from what was said and how the process ended.
@@ -433,9 +374,9 @@ fn judge(
     talk: &mut Conversation,
 ) -> Outcome {
     let phase = match &talked {
-        Talk::Kill(outcome) => return outcome.clone(),
-        Talk::Ended(phase) => *phase,
-        Talk::Answered(_) | Talk::Interrupted => Phase::Ending,
+        Err(Cut::Kill(outcome)) => return outcome.clone(),
+        Err(Cut::Ended(phase)) => *phase,
+        Ok(_) | Err(Cut::Interrupted) => Phase::Ending,
     };
     if !buried.in_time {
         return Outcome::TimedOut { phase };
@@ -448,10 +389,10 @@ fn judge(
         };
     }
     match talked {
-        Talk::Answered(_) if talk.has_unread() => violation("said more after its answer"),
-        Talk::Answered(Some(outcome)) => outcome,
-        Talk::Answered(None) => Outcome::Completed { leaked },
-        _ => violation(&format!(
+        Ok(_) if talk.has_unread() => violation("said more after its answer"),
+        Ok(Some(outcome)) => outcome,
+        Ok(None) => Outcome::Completed { leaked },
+        Err(_) => violation(format!(
             "ended with exit code {} and no answer",
             buried.ended.code.unwrap_or_default()
         )),

@@ -59,11 +59,11 @@ pub enum Error {
         cpus: String,
     },
     /// A process that a trial left behind did not go away.
-    #[error("process {pid}, left behind by a trial of {experiment}, survives SIGKILL")]
+    #[error("a process that a trial of {experiment} left behind cannot be killed: {cause}")]
     Unkillable {
-        /// Which.
-        pid: i32,
         /// Whose.
         experiment: String,
+        /// Which, and why not.
+        cause: sys::Error,
     },
 }

@@ -1,5 +1,5 @@
 use crate::Error;
-use crate::guard::Guard;
+use crate::guard::{Guard, Message};
 use crate::leftovers::{self, group_name};
 use crate::rival::Rival;
 use crate::settings::Settings;
@@ -111,14 +111,10 @@ impl Shield {
         &self.report
     }
 
-    /// The folder of the memory cgroup in which trials may make their own.
-    pub(crate) fn memory_cgroup(&self) -> Option<String> {
-        self.memory.as_ref().map(|cgroup| cgroup.path().display().to_string())
-    }
-
-    /// The folder of the cgroup in which trials may limit CPU time.
-    pub(crate) fn cpu_cgroup(&self) -> Option<String> {
-        self.quota.as_ref().map(|cgroup| cgroup.path().display().to_string())
+    /// The folders of the cgroups in which trials may limit memory and CPU time.
+    pub(crate) fn trials_cgroups(&self) -> [Option<String>; 2] {
+        [&self.memory, &self.quota]
+            .map(|cgroup| Some(cgroup.as_ref()?.path().display().to_string()))
     }
 
     fn own_cgroup(
@@ -133,7 +129,7 @@ impl Shield {
         let own = self.nest.as_ref().map_or(own, Nest::base);
         // Reported before it is made: a process killed in between leaves nothing unknown behind. The
         // name is of this process alone.
-        guard.cgroup(&own.path().join(&name));
+        guard.tell(&Message::Cgroup(own.path().join(&name).into()));
         own.child_for(controller, &name)
     }
 
@@ -165,7 +161,8 @@ impl Drop for Shield {
 /// the way, the request for such a group fails and says so.
 fn nest(guard: &mut Guard) -> Option<Nest> {
     let plan = Plan::below_own(&["memory", "cpu"], &group_name("home"))?;
-    guard.nest(&plan);
+    let (base, home) = (plan.base.clone().into(), plan.home.clone().into());
+    guard.tell(&Message::Nest { base, home, controllers: plan.controllers.clone() });
     plan.settle(&[guard.pid()]).ok()
 }
 

@@ -5,22 +5,23 @@ use sys::cgroup::Quotas;
 /// beside the trial.
 #[derive(Debug)]
 pub(crate) struct Before {
-    cpu: Option<sys::proc::MachineCpu>,
+    busy_ns: Option<u64>,
+    steal_ns: Option<u64>,
     runner_cpu_ns: u64,
-    pressure: [Option<u64>; 3],
+    pressure_ns: [Option<u64>; 3],
     throttled_ns: Vec<Option<u64>>,
     suspended_ns: u64,
     continued: u32,
 }
 
-const RESOURCES: [&str; 3] = ["cpu", "io", "memory"];
-
 impl Before {
     pub(crate) fn now(quotas: &Quotas) -> Self {
+        let cpu = sys::proc::machine_cpu();
         Before {
-            cpu: sys::proc::machine_cpu(),
+            busy_ns: cpu.as_ref().map(|cpu| cpu.busy_ns),
+            steal_ns: cpu.map(|cpu| cpu.steal_ns),
             runner_cpu_ns: sys::clock::process_cpu_ns(),
-            pressure: RESOURCES.map(sys::proc::pressure),
+            pressure_ns: ["cpu", "io", "memory"].map(sys::proc::pressure),
             throttled_ns: quotas.throttled_ns(),
             suspended_ns: sys::pauses::suspended_ns(),
             continued: sys::pauses::continued(),
@@ -29,20 +30,19 @@ impl Before {
 
     /// What happened since, less what the trial and the runner used themselves.
     pub(crate) fn until_now(&self, quotas: &Quotas, trial_cpu_ns: u64) -> Surroundings {
-        let runner_ns = sys::clock::process_cpu_ns() - self.runner_cpu_ns;
-        let cpu = sys::proc::machine_cpu();
+        let now = Before::now(quotas);
+        let own_ns = trial_cpu_ns + (now.runner_cpu_ns - self.runner_cpu_ns);
         let less = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
-        let busy_ns = less(cpu.as_ref().map(|c| c.busy_ns), self.cpu.as_ref().map(|c| c.busy_ns));
-        let pressure = RESOURCES.map(sys::proc::pressure);
+        let pressed = |of: usize| less(now.pressure_ns[of], self.pressure_ns[of]);
         Surroundings {
-            foreign_cpu_ns: busy_ns.map(|busy| busy.saturating_sub(trial_cpu_ns + runner_ns)),
-            steal_ns: less(cpu.as_ref().map(|c| c.steal_ns), self.cpu.as_ref().map(|c| c.steal_ns)),
-            cpu_pressure_ns: less(pressure[0], self.pressure[0]),
-            io_pressure_ns: less(pressure[1], self.pressure[1]),
-            memory_pressure_ns: less(pressure[2], self.pressure[2]),
-            throttled_ns: throttled_ns(&self.throttled_ns, &quotas.throttled_ns()),
-            suspended_ms: suspended_ms(self.suspended_ns, sys::pauses::suspended_ns()),
-            runner_pauses: sys::pauses::continued().wrapping_sub(self.continued),
+            foreign_cpu_ns: less(now.busy_ns, self.busy_ns).map(|busy| busy.saturating_sub(own_ns)),
+            steal_ns: less(now.steal_ns, self.steal_ns),
+            cpu_pressure_ns: pressed(0),
+            io_pressure_ns: pressed(1),
+            memory_pressure_ns: pressed(2),
+            throttled_ns: throttled_ns(&self.throttled_ns, &now.throttled_ns),
+            suspended_ms: suspended_ms(self.suspended_ns, now.suspended_ns),
+            runner_pauses: now.continued.wrapping_sub(self.continued),
             // The one who waits for the trial knows.
             trial_pauses: 0,
         }

@@ -1,9 +1,9 @@
 //! Cells as the file has them: `{ n = 8, model = "fork" }`.
 
 use crate::factors::{Read, level_of};
+use crate::no_such;
 use crate::place::Error;
 use crate::table::Value;
-use ask::hint;
 use model::Cell;
 
 /// The factor of that name.
@@ -14,12 +14,10 @@ pub(crate) fn factor<'f, 's>(
 ) -> Result<&'f Read<'s>, Error> {
     factors.iter().find(|read| read.factor.name == name).ok_or_else(|| {
         let known = factors.iter().map(|read| read.factor.name.as_str());
-        let hint = if factors.is_empty() {
-            "the study has no factor".to_string()
-        } else {
-            hint(name, known)
-        };
-        wrong(format!("{name:?} is no factor; {hint}"))
+        wrong(match factors.len() {
+            0 => format!("{name:?} is no factor; the study has no factor"),
+            _ => no_such("factor", name, known),
+        })
     })
 }
 

@@ -44,14 +44,9 @@ pub(crate) fn read(value: &Value<'_>, about: About<'_, '_>) -> Result<Vec<Claim>
 /// A claim; one that something is flat over a factor is one for each of its levels.
 fn claim(value: &Value<'_>, about: About<'_, '_>) -> Result<Vec<Claim>, Error> {
     let table = value.table("a claim")?;
-    let keys: Vec<&str> =
-        ["text", "source", "because", "note", "holds"].into_iter().chain(KINDS).collect();
-    table.known(&keys)?;
-    let text = |key| table.get(key).map(|it| it.text("a text")).transpose();
-    let said = table
-        .get("text")
-        .ok_or_else(|| value.error("it has no text; add text = \"what is said\""))?
-        .text("a text")?;
+    table.known(&format!("text source because note holds {}", KINDS.join(" ")))?;
+    let text = |key| table.read(key, |value| value.text("a text"));
+    let said = table.needed_as("text", "\"what is said\"")?.text("a text")?;
     let mut kinds = KINDS.iter().filter_map(|kind| table.get(kind));
     let Some(kind) = kinds.next() else {
         let what = format!("no number decides it; add one of {}", KINDS.join(", "));
@@ -61,9 +56,7 @@ fn claim(value: &Value<'_>, about: About<'_, '_>) -> Result<Vec<Claim>, Error> {
         let what = format!("one number decides a claim, and {} stands here already", kind.name);
         return Err(second.error_at_name(what));
     }
-    let holds = table.get("holds").ok_or_else(|| {
-        value.error("it says not where the number lies if it is true; add holds = \"< 2\"")
-    })?;
+    let holds = table.needed_as("holds", "\"< 2\", where the number lies if it is true")?;
     let (source, because, note) = (text("source")?, text("because")?, text("note")?);
     let (quantities, terms) = quantities(&kind, about)?;
     let holds_if =
@@ -107,32 +100,41 @@ fn quantities(
 ) -> Result<(Vec<(Quantity, String)>, Terms), Error> {
     let table = kind.table("a table such as { of = { n = 8 }, to = { n = 1 } }")?;
     let parts = Parts { table: &table, kind, about };
-    let one = |quantity| vec![(quantity, String::new())];
-    match kind.name.as_str() {
-        "ratio" | "difference" => {
-            table.known(&["of", "to", "response"])?;
-            let response = parts.response()?;
-            let (of, to) = (parts.cell("of")?, parts.cell("to")?);
-            if of == to {
-                return Err(kind.error("both are the same treatment; their ratio is 1"));
-            }
-            let terms = Terms::In(response.unit.clone());
-            let response = response.name.clone();
-            Ok(match kind.name.as_str() {
-                "ratio" => (one(Quantity::Ratio { response, of, to }), Terms::Times),
-                _ => (one(Quantity::Difference { response, of, to }), terms),
-            })
+    table.known(match kind.name.as_str() {
+        "ratio" | "difference" => "of to response",
+        "value" => "at response",
+        "proportion" => "over lower upper at response",
+        _ => "over at response",
+    })?;
+    let Response { name, unit, .. } = parts.response()?;
+    let response = name.clone();
+    let (quantity, terms) = match kind.name.as_str() {
+        "ratio" => {
+            let (of, to) = parts.two()?;
+            (Quantity::Ratio { response, of, to }, Terms::Times)
         }
-        "value" => {
-            table.known(&["at", "response"])?;
-            let response = parts.response()?;
-            let terms = Terms::In(response.unit.clone());
-            let (response, at) = (response.name.clone(), parts.at()?);
-            Ok((one(Quantity::Value { response, at }), terms))
+        "difference" => {
+            let (of, to) = parts.two()?;
+            (Quantity::Difference { response, of, to }, Terms::In(unit.clone()))
         }
-        "flat" => parts.flat(),
-        _ => parts.over_an_axis(one),
-    }
+        "value" => (Quantity::Value { response, at: parts.at()? }, Terms::In(unit.clone())),
+        "exponent" => {
+            let (over, at) = (parts.axis()?, parts.at()?);
+            (Quantity::Exponent { response, over, at }, Terms::Plain)
+        }
+        "linearity" => {
+            let (over, at) = (parts.axis()?, parts.at()?);
+            (Quantity::Linearity { response, over, at }, Terms::Plain)
+        }
+        "proportion" => {
+            let (read, at) = (parts.over()?, parts.at()?);
+            let (lower, upper) = (parts.end(read, "lower")?, parts.end(read, "upper")?);
+            let over = read.factor.name.clone();
+            (Quantity::Proportion { response, over, lower, upper, at }, Terms::Times)
+        }
+        _ => return Ok((parts.flat(&response)?, Terms::Times)),
+    };
+    Ok((vec![(quantity, String::new())], terms))
 }
 
 /// The parts of a number.
@@ -145,34 +147,47 @@ struct Parts<'a, 's> {
 impl<'a> Parts<'a, '_> {
     /// The response it is formed from: the first in front, where none is named.
     fn response(&self) -> Result<&'a Response, Error> {
-        match self.table.get("response") {
-            Some(value) => response(self.about.responses, &value),
-            None => Ok(&self.about.responses[0]),
-        }
+        let all = self.about.responses;
+        Ok(self.table.read("response", |value| response(all, value))?.unwrap_or(&all[0]))
     }
 
     fn cell(&self, key: &str) -> Result<Cell, Error> {
-        let value = self.table.get(key).ok_or_else(|| {
-            self.kind.error(format!("it has no {key}; add {key} = {{ FACTOR = LEVEL }}"))
-        })?;
-        cell(self.about.factors, &value)
+        cell(self.about.factors, &self.table.needed_as(key, "{ FACTOR = LEVEL }")?)
     }
 
     fn at(&self) -> Result<Cell, Error> {
-        self.table.get("at").map_or(Ok(Cell::default()), |value| cell(self.about.factors, &value))
+        let at = self.table.read("at", |value| cell(self.about.factors, value))?;
+        Ok(at.unwrap_or_default())
     }
 
     fn over(&self) -> Result<&'a Read<'a>, Error> {
-        let value = self.table.get("over").ok_or_else(|| {
-            self.kind.error("it has no over; add over = \"the factor that it follows\"")
-        })?;
+        let value = self.table.needed_as("over", "\"the factor that it follows\"")?;
         factor(self.about.factors, &value.text("the name of a factor")?, |what| value.error(what))
     }
 
+    /// Two treatments that differ.
+    fn two(&self) -> Result<(Cell, Cell), Error> {
+        let (of, to) = (self.cell("of")?, self.cell("to")?);
+        if of == to {
+            return Err(self.kind.error("both are the same treatment; their ratio is 1"));
+        }
+        Ok((of, to))
+    }
+
+    /// The name of a factor whose levels a trend can follow.
+    fn axis(&self) -> Result<String, Error> {
+        let read = self.over()?;
+        let name = read.factor.name.clone();
+        if read.is_axis() {
+            return Ok(name);
+        }
+        let what = format!("{name} needs three levels at least, all of them numbers, for a trend");
+        Err(self.kind.error(what))
+    }
+
     /// That a response is the same at every level of a factor: a ratio to the baseline for each.
-    fn flat(&self) -> Result<(Vec<(Quantity, String)>, Terms), Error> {
-        self.table.known(&["over", "at", "response"])?;
-        let (response, over, at) = (self.response()?, &self.over()?.factor, self.at()?);
+    fn flat(&self, response: &str) -> Result<Vec<(Quantity, String)>, Error> {
+        let (over, at) = (&self.over()?.factor, self.at()?);
         let others: Vec<_> =
             over.levels.iter().filter(|level| level.name != over.baseline).collect();
         if others.is_empty() {
@@ -180,47 +195,15 @@ impl<'a> Parts<'a, '_> {
         }
         let ratio = |level: &model::Level| {
             let (of, to) = (at.with(&over.name, &level.name), at.with(&over.name, &over.baseline));
-            let quantity = Quantity::Ratio { response: response.name.clone(), of, to };
+            let quantity = Quantity::Ratio { response: response.into(), of, to };
             (quantity, format!("{} {}", over.name, level.name))
         };
-        Ok((others.into_iter().map(ratio).collect(), Terms::Times))
-    }
-
-    fn over_an_axis(
-        &self,
-        one: impl Fn(Quantity) -> Vec<(Quantity, String)>,
-    ) -> Result<(Vec<(Quantity, String)>, Terms), Error> {
-        let is_proportion = self.kind.name == "proportion";
-        if is_proportion {
-            self.table.known(&["over", "lower", "upper", "at", "response"])?;
-        } else {
-            self.table.known(&["over", "at", "response"])?;
-        }
-        let (response, read, at) = (self.response()?.name.clone(), self.over()?, self.at()?);
-        if !is_proportion && !read.is_axis() {
-            let what = format!(
-                "{} needs three levels at least, all of them numbers, for a trend",
-                read.factor.name
-            );
-            return Err(self.kind.error(what));
-        }
-        let over = read.factor.name.clone();
-        Ok(match self.kind.name.as_str() {
-            "exponent" => (one(Quantity::Exponent { response, over, at }), Terms::Plain),
-            "linearity" => (one(Quantity::Linearity { response, over, at }), Terms::Plain),
-            _ => {
-                let (lower, upper) = (self.end(read, "lower")?, self.end(read, "upper")?);
-                let quantity = Quantity::Proportion { response, over, lower, upper, at };
-                (one(quantity), Terms::Times)
-            }
-        })
+        Ok(others.into_iter().map(ratio).collect())
     }
 
     /// A level of a number.
     fn end(&self, over: &Read<'_>, key: &str) -> Result<String, Error> {
-        let value = self.table.get(key).ok_or_else(|| {
-            self.kind.error(format!("it has no {key}; add {key} = a level of {}", over.factor.name))
-        })?;
+        let value = self.table.needed_as(key, &format!("a level of {}", over.factor.name))?;
         let name = level_of(&over.factor, &value)?;
         let above = |level: &model::Level| level.value.is_some_and(|value| value > 0.0);
         match over.factor.level(&name).filter(|level| above(level)) {

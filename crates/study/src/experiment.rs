@@ -2,6 +2,7 @@
 //!
 //! docs/experiment-files.md describes every key.
 
+use crate::no_such;
 use crate::place::{Error, Source};
 use crate::table::{Table, Value};
 use ask::units;
@@ -9,27 +10,12 @@ use model::{
     Account, Card, Cell, Center, Claim, Control, Design, Diagnosis, Factor, Finding, Grid, Level,
     Limit, Needs, Part, Planted, Profile, Quantity, Region, Response, Suspect, Term, Unit,
 };
-use toml::de::DeTable;
 
-const KEYS: [&str; 17] = [
-    "version",
-    "chapter",
-    "question",
-    "method",
-    "precision",
-    "precise",
-    "time_limit",
-    "needs",
-    "factors",
-    "grids",
-    "responses",
-    "findings",
-    "accounts",
-    "claims",
-    "controls",
-    "planted",
-    "diagnoses",
-];
+const KEYS: &str = "version chapter question method precision precise time_limit needs factors grids \
+    responses findings accounts claims controls planted diagnoses";
+
+const RESPONSE_KEYS: &str =
+    "label unit center cpu_twin subtract exact independent from to corrected source limits";
 
 const PROFILES: [Profile; 4] =
     [Profile::Smoke, Profile::Quick, Profile::Standard, Profile::Thorough];
@@ -44,68 +30,50 @@ const EXPRESSION: &str = "an expression such as \"call_ns[getppid] / call_ns[emp
 pub fn experiment(id: &str, text: &str) -> Result<Design, Error> {
     let file = format!("{id}.toml");
     let source = Source { file: &file, text };
-    let table = DeTable::parse(text).map_err(|error| {
-        let what = format!("not valid TOML: {}", error.message().trim().replace('\n', ", "));
-        source.error(&error.span().unwrap_or(0..0), "", what)
-    })?;
+    let table = source.parse()?;
     let top = Table::top(source, &table);
-    top.known(&KEYS)?;
+    top.known(KEYS)?;
     let mut design = Design {
         id: id.into(),
         version: top.needed("version")?.number("a whole number")?.value as u32,
         chapter: top.text("chapter")?,
         question: top.text("question")?,
         method: line(&top, "method")?,
-        needs: needs(top.get("needs"))?,
+        needs: needs(&top)?,
         precision: share(&top.needed("precision")?)?,
         time_limit_ms: (in_unit(&top.needed("time_limit")?, &Unit::Ns)? / 1e6) as u64,
         ..Design::default()
     };
-    for value in all(&top, "factors")? {
-        design.factors.push(factor(&value)?);
-    }
-    for value in list(&top, "grids")? {
-        design.grids.push(grid(&value, &design)?);
-    }
-    for value in all(&top, "responses")? {
-        design.responses.push(response(&value, &design)?);
-    }
-    for value in all(&top, "findings")? {
-        design.findings.push(finding(&value, &design)?);
-    }
-    if let Some(precise) = top.get("precise") {
-        set_precise(&precise, &mut design.findings)?;
-    }
-    for value in all(&top, "accounts")? {
-        design.accounts.push(account(&value, &design)?);
-    }
-    for value in all(&top, "claims")? {
-        design.claims.push(claim(&value, &design)?);
-    }
-    for value in list(&top, "controls")? {
-        design.controls.push(control(&value, &design)?);
-    }
-    for value in all(&top, "planted")? {
-        design.planted.push(planted(&value, &design)?);
-    }
-    for value in all(&top, "diagnoses")? {
-        design.diagnoses.push(diagnosis(&value, &design)?);
-    }
+    design.factors = each(all(&top, "factors")?, factor)?;
+    design.grids = each(list(&top, "grids")?, |value| grid(value, &design))?;
+    design.responses = each(all(&top, "responses")?, |value| response(value, &design))?;
+    design.findings = each(all(&top, "findings")?, |value| finding(value, &design))?;
+    top.read("precise", |precise| set_precise(precise, &mut design.findings))?;
+    design.accounts = each(all(&top, "accounts")?, |value| account(value, &design))?;
+    design.claims = each(all(&top, "claims")?, |value| claim(value, &design))?;
+    design.controls = each(list(&top, "controls")?, |value| control(value, &design))?;
+    design.planted = each(all(&top, "planted")?, |value| planted(value, &design))?;
+    design.diagnoses = each(all(&top, "diagnoses")?, |value| diagnosis(value, &design))?;
     design.check().map_err(|error| top.error(error.what))?;
     Ok(design)
 }
 
 /// Returns the entries of a table that may be missing.
 fn all<'s>(top: &Table<'s>, key: &str) -> Result<Vec<Value<'s>>, Error> {
-    match top.get(key) {
-        Some(value) => Ok(value.table("a table with an entry for each")?.entries()),
-        None => Ok(Vec::new()),
-    }
+    let entries = top.read(key, |value| value.table("a table with an entry for each"))?;
+    Ok(entries.map(|table| table.entries()).unwrap_or_default())
 }
 
 /// Returns the items of a list that may be missing.
 fn list<'s>(top: &Table<'s>, key: &str) -> Result<Vec<Value<'s>>, Error> {
-    top.get(key).map_or(Ok(Vec::new()), |value| value.list("a list of tables"))
+    Ok(top.read(key, |value| value.list("a list of tables"))?.unwrap_or_default())
+}
+
+fn each<'s, T>(
+    values: Vec<Value<'s>>,
+    read: impl Fn(&Value<'s>) -> Result<T, Error>,
+) -> Result<Vec<T>, Error> {
+    values.iter().map(read).collect()
 }
 
 /// Joins the lines of a text.
@@ -127,41 +95,34 @@ fn share(value: &Value<'_>) -> Result<f64, Error> {
     found.ok_or_else(|| value.error("expected a share such as \"5%\""))
 }
 
-fn profile(value: &Value<'_>) -> Result<Profile, Error> {
-    let name = value.text("a profile")?;
-    PROFILES.into_iter().find(|profile| profile.name() == name).ok_or_else(|| {
-        let known = PROFILES.iter().map(|profile| profile.name());
-        value.error(format!("no profile {name:?}; {}", ask::hint(&name, known)))
-    })
-}
-
 fn from(table: &Table<'_>) -> Result<Profile, Error> {
-    table.get("from").map_or(Ok(Profile::Smoke), |value| profile(&value))
+    let profiles = PROFILES.map(|profile| (profile.name(), profile));
+    Ok(table.read("from", |value| value.choice(&profiles))?.unwrap_or(Profile::Smoke))
 }
 
-fn needs(value: Option<Value<'_>>) -> Result<Needs, Error> {
+fn needs(top: &Table<'_>) -> Result<Needs, Error> {
     let mut needs = Needs { cpus: 1, ..Needs::default() };
-    let Some(value) = value else {
+    let Some(value) = top.get("needs") else {
         return Ok(needs);
     };
-    let table = value.table("a table such as { cpus = 2, memory = \"64 MiB\" }")?;
-    table.known(&["cpus", "memory", "disk", "privileges"])?;
-    let bytes = |key| table.get(key).map_or(Ok(0.0), |value| in_unit(&value, &Unit::Bytes));
-    needs.memory_bytes = bytes("memory")? as u64;
-    needs.disk_bytes = bytes("disk")? as u64;
-    if let Some(cpus) = table.get("cpus") {
-        needs.cpus = cpus.number("a number of CPUs")?.value as u32;
+    let table = value.fields(
+        "a table such as { cpus = 2, memory = \"64 MiB\" }",
+        "cpus memory disk privileges",
+    )?;
+    let bytes = |key| table.read(key, |value| in_unit(value, &Unit::Bytes));
+    needs.memory_bytes = bytes("memory")?.unwrap_or_default() as u64;
+    needs.disk_bytes = bytes("disk")?.unwrap_or_default() as u64;
+    if let Some(cpus) = table.read("cpus", |value| value.number("a number of CPUs"))? {
+        needs.cpus = cpus.value as u32;
     }
-    if let Some(privileges) = table.get("privileges") {
-        needs.privileges = privileges.words("a list of texts")?;
-    }
+    let privileges = table.read("privileges", |value| value.words("a list of texts"))?;
+    needs.privileges = privileges.unwrap_or_default();
     Ok(needs)
 }
 
 fn factor(value: &Value<'_>) -> Result<Factor, Error> {
-    let table = value.table("a factor")?;
-    table.known(&["about", "baseline", "unit", "levels"])?;
-    let unit = table.get("unit").map(|unit| unit.text("a unit")).transpose()?;
+    let table = value.fields("a factor", "about baseline unit levels")?;
+    let unit = table.read("unit", |unit| unit.text("a unit"))?;
     let mut factor = Factor {
         name: value.name.clone(),
         about: line(&table, "about")?,
@@ -179,9 +140,7 @@ fn factor(value: &Value<'_>) -> Result<Factor, Error> {
     }
     if factor.level(&factor.baseline).is_none() {
         let known = factor.levels.iter().map(|level| level.name.as_str());
-        let what =
-            format!("no level {:?}; {}", factor.baseline, ask::hint(&factor.baseline, known));
-        return Err(table.needed("baseline")?.error(what));
+        return Err(table.error_at("baseline", no_such("level", &factor.baseline, known)));
     }
     Ok(factor)
 }
@@ -202,9 +161,9 @@ fn level(value: &Value<'_>) -> Result<Level, Error> {
         let about = unwrapped(&value.text("a text")?);
         return Ok(Level { name, value: number, about, from: Profile::Smoke });
     }
-    let table = value.table("what the level does, or a table { about = …, from = … }")?;
-    table.known(&["about", "from", "value"])?;
-    let given = table.get("value").map(|value| value.number("a number")).transpose()?;
+    let table = value
+        .fields("what the level does, or a table { about = …, from = … }", "about from value")?;
+    let given = table.read("value", |value| value.number("a number"))?;
     let value = given.map(|number| number.value).or(number);
     Ok(Level { name, value, about: line(&table, "about")?, from: from(&table)? })
 }
@@ -215,8 +174,7 @@ fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
     for entry in table.entries().into_iter().filter(|entry| entry.name != "from") {
         let Some(factor) = design.factor(&entry.name) else {
             let known = design.factors.iter().map(|factor| factor.name.as_str());
-            let what = format!("no factor {:?}; {}", entry.name, ask::hint(&entry.name, known));
-            return Err(entry.error_at_name(what));
+            return Err(entry.error_at_name(no_such("factor", &entry.name, known)));
         };
         let levels = match entry.is_text() {
             true if entry.text("a text")? == "all" => Vec::new(),
@@ -224,8 +182,7 @@ fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
         };
         if let Some(wrong) = levels.iter().find(|level| factor.level(level).is_none()) {
             let known = factor.levels.iter().map(|level| level.name.as_str());
-            let what = format!("no level {wrong:?}; {}", ask::hint(wrong, known));
-            return Err(entry.error(what));
+            return Err(entry.error(no_such("level", wrong, known)));
         }
         grid.vary.push((entry.name.clone(), levels));
     }
@@ -233,21 +190,7 @@ fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
 }
 
 fn response(value: &Value<'_>, design: &Design) -> Result<Response, Error> {
-    let table = value.table("a response")?;
-    table.known(&[
-        "label",
-        "unit",
-        "center",
-        "cpu_twin",
-        "subtract",
-        "exact",
-        "independent",
-        "from",
-        "to",
-        "corrected",
-        "source",
-        "limits",
-    ])?;
+    let table = value.fields("a response", RESPONSE_KEYS)?;
     let known = [Unit::Ns, Unit::Bytes, Unit::Count, Unit::Ppm, Unit::PerSecond];
     let suffixed = |unit: &Unit| unit.suffix().is_some_and(|suffix| value.name.ends_with(suffix));
     let unit = match table.get("unit") {
@@ -256,14 +199,20 @@ fn response(value: &Value<'_>, design: &Design) -> Result<Response, Error> {
             value.error("its name does not end in _ns, _bytes, _count, _ppm or _per_s; add unit")
         })?,
     };
-    let truth = |key| table.get(key).map_or(Ok(false), |value| value.truth());
+    let truth = |key| Ok(table.read(key, Value::truth)?.unwrap_or_default());
+    let centers = [
+        ("median", Center::Median),
+        ("mean", Center::Mean),
+        ("sum", Center::Sum),
+        ("max", Center::Max),
+    ];
     let mut response = Response {
         name: value.name.clone(),
         label: line(&table, "label")?,
         unit,
-        center: center(table.get("center"))?,
-        cpu_twin: table.get("cpu_twin").map(|name| name.text("a response")).transpose()?,
-        subtract: table.get("subtract").map(|at| cell(&at, design)).transpose()?,
+        center: table.read("center", |value| value.choice(&centers))?.unwrap_or(Center::Median),
+        cpu_twin: table.read("cpu_twin", |name| name.text("a response"))?,
+        subtract: table.read("subtract", |at| cell(at, design))?,
         exact: truth("exact")?,
         independent: truth("independent")?,
         card: Card {
@@ -275,8 +224,7 @@ fn response(value: &Value<'_>, design: &Design) -> Result<Response, Error> {
         limits: Vec::new(),
     };
     for limit in list(&table, "limits")? {
-        let table = limit.table("a limit { value = …, label = …, at = … }")?;
-        table.known(&["value", "label", "at"])?;
+        let table = limit.fields("a limit { value = …, label = …, at = … }", "value label at")?;
         response.limits.push(Limit {
             value: table.needed("value")?.number("a number")?.value,
             label: line(&table, "label")?,
@@ -286,26 +234,12 @@ fn response(value: &Value<'_>, design: &Design) -> Result<Response, Error> {
     Ok(response)
 }
 
-fn center(value: Option<Value<'_>>) -> Result<Center, Error> {
-    let Some(value) = value else {
-        return Ok(Center::Median);
-    };
-    Ok(match value.text("\"median\", \"mean\", \"sum\" or \"max\"")?.as_str() {
-        "median" => Center::Median,
-        "mean" => Center::Mean,
-        "sum" => Center::Sum,
-        "max" => Center::Max,
-        _ => return Err(value.error("expected \"median\", \"mean\", \"sum\" or \"max\"")),
-    })
-}
-
 /// Marks the findings for which measuring goes on until they are precise: all, if no list says.
 fn set_precise(precise: &Value<'_>, findings: &mut [Finding]) -> Result<(), Error> {
     let ids = precise.words("a list of findings")?;
     let known: Vec<&str> = findings.iter().map(|finding| finding.id.as_str()).collect();
     if let Some(wrong) = ids.iter().find(|id| !known.contains(&id.as_str())) {
-        let hint = ask::hint(wrong, known.into_iter());
-        return Err(precise.error(format!("no finding {wrong:?}; {hint}")));
+        return Err(precise.error(no_such("finding", wrong, known.into_iter())));
     }
     for finding in findings {
         finding.drives = ids.contains(&finding.id);
@@ -329,8 +263,7 @@ fn finding(says: &Value<'_>, design: &Design) -> Result<Finding, Error> {
 }
 
 fn claim(value: &Value<'_>, design: &Design) -> Result<Claim, Error> {
-    let table = value.table("a claim")?;
-    table.known(&["text", "source", "why", "note", "holds"])?;
+    let table = value.fields("a claim", "text source why note holds")?;
     let (quantity, holds_if) = condition(&table.needed("holds")?, design)?;
     Ok(Claim {
         id: value.name.clone(),
@@ -344,8 +277,7 @@ fn claim(value: &Value<'_>, design: &Design) -> Result<Claim, Error> {
 }
 
 fn account(value: &Value<'_>, design: &Design) -> Result<Account, Error> {
-    let table = value.table("an account")?;
-    table.known(&["title", "total", "parts"])?;
+    let table = value.fields("an account", "title total parts")?;
     let mut account = Account {
         id: value.name.clone(),
         title: line(&table, "title")?,
@@ -353,8 +285,7 @@ fn account(value: &Value<'_>, design: &Design) -> Result<Account, Error> {
         parts: Vec::new(),
     };
     for part in list(&table, "parts")? {
-        let table = part.table("a part { label = …, is = … }")?;
-        table.known(&["label", "is", "count", "each"])?;
+        let table = part.fields("a part { label = …, is = … }", "label is count each")?;
         let (count, each) = match table.get("is") {
             Some(is) => (Term::Known { value: 1.0 }, term(&is, design)?),
             None => (term(&table.needed("count")?, design)?, term(&table.needed("each")?, design)?),
@@ -365,17 +296,15 @@ fn account(value: &Value<'_>, design: &Design) -> Result<Account, Error> {
 }
 
 fn control(value: &Value<'_>, design: &Design) -> Result<Control, Error> {
-    let table = value.table("a pair { response = …, a = …, b = … }")?;
-    table.known(&["response", "a", "b"])?;
+    let table = value.fields("a pair { response = …, a = …, b = … }", "response a b")?;
     let (a, b) = (cell(&table.needed("a")?, design)?, cell(&table.needed("b")?, design)?);
     Ok(Control { response: table.text("response")?, a, b })
 }
 
 fn planted(value: &Value<'_>, design: &Design) -> Result<Planted, Error> {
-    let table = value.table("a known answer")?;
-    table.known(&["what", "truth", "without", "size"])?;
+    let table = value.fields("a known answer", "what truth without size")?;
     let (quantity, truth) = condition(&table.needed("truth")?, design)?;
-    let size = table.get("size").map(|size| size.number("a share of 1")).transpose()?;
+    let size = table.read("size", |size| size.number("a share of 1"))?;
     Ok(Planted {
         id: value.name.clone(),
         what: line(&table, "what")?,
@@ -387,8 +316,7 @@ fn planted(value: &Value<'_>, design: &Design) -> Result<Planted, Error> {
 }
 
 fn diagnosis(value: &Value<'_>, design: &Design) -> Result<Diagnosis, Error> {
-    let table = value.table("a diagnosis")?;
-    table.known(&["what", "response", "whole", "base", "suspects", "planted"])?;
+    let table = value.fields("a diagnosis", "what response whole base suspects planted")?;
     let mut diagnosis = Diagnosis {
         id: value.name.clone(),
         what: line(&table, "what")?,
@@ -396,7 +324,7 @@ fn diagnosis(value: &Value<'_>, design: &Design) -> Result<Diagnosis, Error> {
         whole: cell(&table.needed("whole")?, design)?,
         base: cell(&table.needed("base")?, design)?,
         suspects: Vec::new(),
-        planted: table.get("planted").map(|name| name.text("a suspect")).transpose()?,
+        planted: table.read("planted", |name| name.text("a suspect"))?,
     };
     for suspect in all(&table, "suspects")? {
         let without = cell(&suspect, design)?;

@@ -2,7 +2,7 @@
 
 use crate::place::Error;
 use crate::table::{Number, Value};
-use ask::hint;
+use crate::{is_word, no_such};
 use ask::units;
 use model::measures::AGAIN;
 use model::{ENTRIES_MAX, Factor, Level, Profile, SCRATCH};
@@ -42,8 +42,7 @@ pub(crate) fn read<'s>(value: &Value<'s>) -> Result<Vec<Read<'s>>, Error> {
 
 fn factor(value: Value<'_>) -> Result<Read<'_>, Error> {
     let name = value.name.clone();
-    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    if name.is_empty() || !name.chars().all(is_word) {
+    if !is_word(&name) {
         let what = "a factor's name must be a word of a-z, 0-9 and _, since {name} stands for it";
         return Err(value.error_at_name(what));
     }
@@ -52,14 +51,10 @@ fn factor(value: Value<'_>) -> Result<Read<'_>, Error> {
         return Err(value.error_at_name(what));
     }
     let (levels, about, unit, baseline) = if value.is_table() {
-        let table = value.table("a table")?;
-        table.known(&["levels", "baseline", "unit", "about"])?;
-        let levels = table
-            .get("levels")
-            .ok_or_else(|| table.error(format!("it has no levels; add levels = {LEVELS}")))?;
-        let about = table.get("about").map(|it| it.text("a text")).transpose()?;
-        let unit = table.get("unit").map(|it| it.text("a text such as \"MiB\"")).transpose()?;
-        (levels, about, unit, table.get("baseline"))
+        let table = value.fields("a table", "levels baseline unit about")?;
+        let about = table.read("about", |value| value.text("a text"))?;
+        let unit = table.read("unit", |value| value.text("a text such as \"MiB\""))?;
+        (table.needed_as("levels", LEVELS)?, about, unit, table.get("baseline"))
     } else {
         (value.clone(), None, None, None)
     };
@@ -107,8 +102,7 @@ pub(crate) fn level_of(factor: &Factor, value: &Value<'_>) -> Result<String, Err
         Some(level) => Ok(level.name.clone()),
         None => {
             let known = factor.levels.iter().map(|level| level.name.as_str());
-            let hint = hint(&name, known);
-            Err(value.error(format!("{name:?} is no level of {}; {hint}", factor.name)))
+            Err(value.error(no_such(&format!("level of {}", factor.name), &name, known)))
         }
     }
 }
@@ -163,8 +157,7 @@ fn number(number: &Number) -> Level {
 
 /// A level that says more than its name.
 fn named(value: &Value<'_>, read: &mut Read<'_>) -> Result<Level, Error> {
-    let table = value.table("a table { name = …, word = … }")?;
-    table.known(&["name", "word", "value", "about"])?;
+    let table = value.fields("a table { name = …, word = … }", "name word value about")?;
     let word = table.get("word");
     let name = match (table.get("name"), table.get("value"), &word) {
         (Some(name), _, _) => name.word("a text")?,
@@ -173,8 +166,7 @@ fn named(value: &Value<'_>, read: &mut Read<'_>) -> Result<Level, Error> {
         _ => return Err(value.error("it has no name; add name = \"…\"")),
     };
     let mut level = plain(&name);
-    level.value =
-        table.get("value").map(|it| it.number("a number")).transpose()?.map(|it| it.value);
+    level.value = table.read("value", |value| value.number("a number"))?.map(|it| it.value);
     if let Some(word) = word {
         if word.is_list() {
             read.lists.insert(name.clone(), word.words("a list of arguments")?);
@@ -182,9 +174,7 @@ fn named(value: &Value<'_>, read: &mut Read<'_>) -> Result<Level, Error> {
             read.words.insert(name.clone(), word.word("a text, or a list of arguments")?);
         }
     }
-    if let Some(about) = table.get("about") {
-        level.about = about.text("a text")?;
-    }
+    level.about = table.text_or_empty("about")?;
     Ok(level)
 }
 

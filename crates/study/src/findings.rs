@@ -48,7 +48,7 @@ fn of_response(factors: &[&Factor], response: &Response, most: usize) -> Vec<Dra
     }
     for factor in factors.iter().filter(|factor| is_axis(factor)) {
         let word = harmless(&factor.name);
-        let at = elsewhere(factors, factor, &Cell::default());
+        let at = elsewhere(factors, &factor.name, &Cell::default());
         let sentence = format!(
             "Over {word}, {label} grows as {word} to the power of {{}}{at} (0: not at all; 1: in \
              proportion)."
@@ -57,7 +57,7 @@ fn of_response(factors: &[&Factor], response: &Response, most: usize) -> Vec<Dra
         let (response, over) = (name.clone(), factor.name.clone());
         drafts.push((id, sentence, Quantity::Exponent { response, over, at: Cell::default() }));
     }
-    let at = match elsewhere(factors, &no_factor(), &Cell::default()) {
+    let at = match elsewhere(factors, "", &Cell::default()) {
         at if at.is_empty() => String::new(),
         at => format!(" at the baseline{at}"),
     };
@@ -84,7 +84,7 @@ fn against_baseline(
     for level in others.into_iter().take(most) {
         for (place, at) in places(factors, factor) {
             let (this, base) = (words(factor, &level.name), words(factor, &factor.baseline));
-            let where_else = elsewhere(factors, factor, &at);
+            let where_else = elsewhere(factors, &factor.name, &at);
             let sentence = format!("With {this}: {{}} times the {label} of {base}{where_else}.");
             let (of, to) =
                 (at.with(&factor.name, &level.name), at.with(&factor.name, &factor.baseline));
@@ -113,23 +113,13 @@ fn places(factors: &[&Factor], factor: &Factor) -> Vec<(String, Cell)> {
     places
 }
 
-/// Returns the levels of the other factors, in brackets; empty where there is none.
-fn elsewhere(factors: &[&Factor], factor: &Factor, at: &Cell) -> String {
-    let others = factors.iter().filter(|other| other.name != factor.name && other.levels.len() > 1);
+/// Returns the levels of the factors but one, in brackets; empty where there is none.
+fn elsewhere(factors: &[&Factor], but: &str, at: &Cell) -> String {
+    let others = factors.iter().filter(|other| other.name != but && other.levels.len() > 1);
     let levels: Vec<String> = others
         .map(|other| words(other, at.0.get(&other.name).unwrap_or(&other.baseline)))
         .collect();
     if levels.is_empty() { String::new() } else { format!(" ({})", levels.join(", ")) }
-}
-
-fn no_factor() -> Factor {
-    Factor {
-        name: String::new(),
-        about: String::new(),
-        levels: Vec::new(),
-        baseline: String::new(),
-        unit: None,
-    }
 }
 
 /// A level in words: "n 8", or its own name where that says enough.

@@ -34,6 +34,17 @@ pub use why::{WhyRequest, why};
 use model::Design;
 use std::collections::BTreeMap;
 
+/// Reports whether a text can be the name of a factor or a metric: letters a-z, digits and `_`.
+fn is_word(name: &str) -> bool {
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    !name.is_empty() && name.chars().all(fits)
+}
+
+/// Returns the error for a name that is none of those known.
+fn no_such<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
+    format!("{name:?} is no {what}; {}", ask::hint(name, known))
+}
+
 /// What stands around a study file.
 #[derive(Clone, Copy, Debug)]
 pub struct Around<'a> {

@@ -1,5 +1,6 @@
 //! Numbers that are picked from what a program prints.
 
+use crate::is_word;
 use crate::place::Error;
 use crate::table::Value;
 use ask::units;
@@ -19,41 +20,25 @@ pub(crate) fn read(value: &Value<'_>) -> Result<Vec<(Metric, Response)>, Error> 
 }
 
 fn metric(value: &Value<'_>) -> Result<(Metric, Response), Error> {
-    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    if value.name.is_empty() || !value.name.chars().all(is_word) {
+    if !is_word(&value.name) {
         return Err(value.error_at_name("a metric's name must be a word of a-z, 0-9 and _"));
     }
-    let table = value.table("a table such as { regex = 'in ([0-9.]+) s', unit = \"s\" }")?;
-    table.known(&["regex", "pointer", "from", "unit", "scale", "label"])?;
+    let table = value.fields(
+        "a table such as { regex = 'in ([0-9.]+) s', unit = \"s\" }",
+        "regex pointer from unit scale label",
+    )?;
     let pick = pick(value, table.get("regex"), table.get("pointer"))?;
-    let from = match table.get("from") {
-        None => Stream::Stdout,
-        Some(from) => match from.text("\"stdout\" or \"stderr\"")?.as_str() {
-            "stdout" => Stream::Stdout,
-            "stderr" => Stream::Stderr,
-            _ => return Err(from.error("expected \"stdout\" or \"stderr\"")),
-        },
-    };
-    let text = table.get("unit").map(|unit| unit.text("a unit such as \"MB/s\"")).transpose()?;
+    let streams = [("stdout", Stream::Stdout), ("stderr", Stream::Stderr)];
+    let from = table.read("from", |value| value.choice(&streams))?.unwrap_or_default();
+    let text = table.read("unit", |unit| unit.text("a unit such as \"MB/s\""))?;
     let (unit, factor) = units::unit(&text.unwrap_or_default());
-    let scale = match table.get("scale") {
-        None => 1.0,
-        Some(scale) => {
-            let number = scale.number("a number that what is found is multiplied by")?.value;
-            if number == 0.0 {
-                return Err(scale.error("multiplied by 0 every number is the same"));
-            }
-            number
-        }
-    };
+    let scale = table.read("scale", scale)?.unwrap_or(1.0);
     let name = match unit.suffix() {
         Some(suffix) if !value.name.ends_with(suffix) => format!("{}{suffix}", value.name),
         _ => value.name.clone(),
     };
-    let label = match table.get("label") {
-        Some(label) => label.text("a text")?,
-        None => value.name.replace('_', " "),
-    };
+    let label = table.read("label", |label| label.text("a text"))?;
+    let label = label.unwrap_or_else(|| value.name.replace('_', " "));
     let per = match unit {
         Unit::Other(_) | Unit::PerSecond | Unit::Ppm => PARTS,
         Unit::Ns | Unit::Bytes | Unit::Count => 1,
@@ -68,6 +53,13 @@ fn metric(value: &Value<'_>) -> Result<(Metric, Response), Error> {
         Card::new("where the program itself begins to count", "where it ends", &corrected, &source);
     let response = Response::new(&name, &label, unit, card);
     Ok((Metric { response: name, from, pick, scale: scale * factor, per }, response))
+}
+
+fn scale(value: &Value<'_>) -> Result<f64, Error> {
+    match value.number("a number that what is found is multiplied by")?.value {
+        0.0 => Err(value.error("multiplied by 0 every number is the same")),
+        scale => Ok(scale),
+    }
 }
 
 fn pick(

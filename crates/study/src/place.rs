@@ -1,5 +1,7 @@
 use std::fmt;
 use std::ops::Range;
+use toml::Spanned;
+use toml::de::DeTable;
 
 /// Where something stands in a file; both are counted from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +58,15 @@ pub(crate) struct Source<'s> {
     pub(crate) text: &'s str,
 }
 
-impl Source<'_> {
+impl<'s> Source<'s> {
+    /// Parses the text as TOML.
+    pub(crate) fn parse(&self) -> Result<Spanned<DeTable<'s>>, Error> {
+        DeTable::parse(self.text).map_err(|error| {
+            let what = format!("no valid TOML: {}", error.message().trim().replace('\n', ", "));
+            self.error(&error.span().unwrap_or(0..0), "", what)
+        })
+    }
+
     pub(crate) fn error(&self, span: &Range<usize>, key: &str, what: impl Into<String>) -> Error {
         Error {
             file: self.file.into(),

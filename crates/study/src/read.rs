@@ -4,19 +4,16 @@ use crate::factors::Read;
 use crate::place::{Error, Source};
 use crate::subject::millis;
 use crate::table::{Table, Value};
-use crate::{Around, Study, cells, claims, factors, findings, metrics, responses, subject};
+use crate::{
+    Around, Study, cells, claims, factors, findings, is_word, metrics, responses, scale, subject,
+};
 use ask::hint;
 use ask::units;
 use model::measures::{self, AGAIN, CPU, WALL};
-use model::{
-    Cell, Control, Design, Factor, Grid, Metric, Needs, Profile, Quantity, Response, SCRATCH,
-    Subject,
-};
-use toml::de::DeTable;
+use model::{Design, Factor, Grid, Metric, Needs, Profile, Quantity, Response, SCRATCH, Subject};
 
 /// The keys of the file that speak of the experiment; the others stand in [`subject::KEYS`].
-const KEYS: [&str; 8] =
-    ["name", "question", "factors", "grids", "responses", "metrics", "claims", "precision"];
+const KEYS: &str = "name question factors grids responses metrics claims precision";
 
 /// How long a trial may take, if the file does not say.
 const TIME_LIMIT_MS: u64 = 60_000;
@@ -24,36 +21,19 @@ const TIME_LIMIT_MS: u64 = 60_000;
 /// How narrow the intervals are to be, if the file does not say: a program is noisier than a loop.
 const PRECISION: f64 = 0.01;
 
-/// The largest file that is read: texts beyond it are no studies.
-const FILE_BYTES_MAX: usize = 1 << 20;
-
 /// Reads a study.
 ///
 /// # Errors
 /// The first thing that is wrong with it, with its place, and what would be right.
 pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
     let source = Source { file: around.file, text };
-    if text.len() > FILE_BYTES_MAX {
-        let what = format!("{} bytes are no study file: the most is {FILE_BYTES_MAX}", text.len());
-        return Err(Error { file: around.file.into(), place: None, key: String::new(), what });
-    }
-    let table = DeTable::parse(text).map_err(|error| {
-        let what = format!("no valid TOML: {}", error.message().trim().replace('\n', ", "));
-        source.error(&error.span().unwrap_or(0..0), "", what)
-    })?;
+    let table = source.parse()?;
     let top = Table::top(source, &table);
-    let keys: Vec<&str> = KEYS.into_iter().chain(subject::KEYS).collect();
-    let entries = top.known(&keys)?;
+    let entries = top.known(&format!("{KEYS} {}", subject::KEYS))?;
     let places = entries.iter().map(|entry| (entry.name.clone(), entry.place())).collect();
-    let read = match top.get("factors") {
-        Some(value) => factors::read(&value)?,
-        None => Vec::new(),
-    };
+    let read = top.read("factors", factors::read)?.unwrap_or_default();
     let mut subject = subject::read(&top, around)?;
-    let picked = match top.get("metrics") {
-        Some(value) => metrics::read(&value)?,
-        None => Vec::new(),
-    };
+    let picked = top.read("metrics", metrics::read)?.unwrap_or_default();
     let asked = top.get("responses");
     let (responses, front) = all_responses(&picked, asked.as_ref(), &top)?;
     subject.metrics = picked.into_iter().map(|(metric, _)| metric).collect();
@@ -68,10 +48,7 @@ pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
     }
     placeholders(&top, &subject, &read)?;
     let about = claims::About { factors: &read, responses: &responses };
-    let claims = match top.get("claims") {
-        Some(value) => claims::read(&value, about)?,
-        None => Vec::new(),
-    };
+    let claims = top.read("claims", |value| claims::read(value, about))?.unwrap_or_default();
     let grids = grids(top.get("grids"), &read)?;
     let own: Vec<&Factor> = read.iter().map(|read| &read.factor).collect();
     let design = Design {
@@ -83,7 +60,7 @@ pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
         findings: findings::derive(&own, &responses[..front]),
         factors: with_levels_told(&read, &subject),
         grids,
-        controls: [WALL, CPU].map(control).into(),
+        controls: scale::controls(),
         responses,
         claims,
         needs: Needs { cpus: 1, ..Needs::default() },
@@ -117,7 +94,7 @@ fn only_what_is_measured(top: &Table<'_>, design: &mut Design) -> Result<(), Err
                  another",
                 claim.text
             );
-            Err(top.get("claims").map_or_else(|| top.error(&what), |it| it.error(&what)))
+            Err(top.error_at("claims", what))
         }
     }
 }
@@ -129,31 +106,40 @@ fn check(top: &Table<'_>, study: &Study) -> Result<(), Error> {
     let Some(subject) = &design.subject else {
         return Ok(());
     };
-    let limits = &subject.limits;
     for treatment in design.treatments(Profile::Thorough) {
-        let look = |key: &str, text: &str, fits: fn(&str) -> bool, like: &str| {
-            // Placeholders were looked at already.
-            let filled = subject.fill(text, &treatment, "").unwrap_or_default();
-            if text.is_empty() || fits(&filled) {
-                return Ok(());
+        // Placeholders were looked at already.
+        let filled = subject.filled(&treatment, "").unwrap_or_default();
+        let limits = &filled.limits;
+        for (key, text, fits, like) in [
+            ("limits", &limits.address_space_bytes, is_size as fn(&str) -> bool, SIZE),
+            ("limits", &limits.memory_bytes, is_size, SIZE),
+            ("limits", &limits.cpus_quota, is_quota, "a number of CPUs above 0"),
+            ("affinity", &filled.cpus, is_cpu_list, "a list of CPUs such as 0,2-3, or one"),
+            ("workers", &filled.workers, is_count, "a number of workers"),
+        ] {
+            if !text.is_empty() && !fits(text) {
+                let what =
+                    format!("{text:?} is not {like} (with {})", described(design, &treatment));
+                return Err(top.error_at(key, what));
             }
-            let what = format!("{filled:?} is not {like} (with {})", described(design, &treatment));
-            Err(match top.get(key) {
-                Some(value) => value.error(what),
-                None => top.error(what),
-            })
-        };
-        let size = |text: &str| measures::bytes(text).is_some();
-        let like = "a size such as 512MiB";
-        look("limits", &limits.address_space_bytes, size, like)?;
-        look("limits", &limits.memory_bytes, size, like)?;
-        let cpus = |text: &str| text.parse().is_ok_and(|cpus: f64| cpus.is_finite() && cpus > 0.0);
-        look("limits", &limits.cpus_quota, cpus, "a number of CPUs above 0")?;
-        look("affinity", &subject.cpus, is_cpu_list, "a list of CPUs such as 0,2-3, or one")?;
-        let whole = |text: &str| text.parse().is_ok_and(|n: u32| n > 0);
-        look("workers", &subject.workers, whole, "a number of workers")?;
+        }
     }
     Ok(())
+}
+
+/// A limit on memory, for errors.
+const SIZE: &str = "a size such as 512MiB";
+
+fn is_size(text: &str) -> bool {
+    measures::bytes(text).is_some()
+}
+
+fn is_quota(text: &str) -> bool {
+    text.parse().is_ok_and(|cpus: f64| cpus.is_finite() && cpus > 0.0)
+}
+
+fn is_count(text: &str) -> bool {
+    text.parse().is_ok_and(|count: u32| count > 0)
 }
 
 /// Describes a treatment by the user's factors.
@@ -173,22 +159,18 @@ fn is_cpu_list(text: &str) -> bool {
 }
 
 fn id(top: &Table<'_>, around: &Around<'_>) -> Result<String, Error> {
-    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
-    match top.get("name") {
-        Some(value) => {
-            let name = value.text("a name")?;
-            if name.is_empty() || !name.chars().all(is_word) || name.len() > model::NAME_BYTES_MAX {
-                return Err(value.error("a study's name must be a word of a-z, 0-9 and _"));
-            }
-            Ok(name)
+    if let Some(value) = top.get("name") {
+        let name = value.text("a name")?;
+        if !is_word(&name) || name.len() > model::NAME_BYTES_MAX {
+            return Err(value.error("a study's name must be a word of a-z, 0-9 and _"));
         }
-        None => {
-            let stem = around.stem.to_ascii_lowercase();
-            let stem: String = stem.chars().map(|c| if is_word(c) { c } else { '_' }).collect();
-            let stem: String = stem.trim_matches('_').chars().take(64).collect();
-            Ok(if stem.is_empty() { "study".into() } else { stem })
-        }
+        return Ok(name);
     }
+    let stem = around.stem.to_ascii_lowercase();
+    let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let stem: String = stem.chars().map(|c| if fits(c) { c } else { '_' }).collect();
+    let stem: String = stem.trim_matches('_').chars().take(64).collect();
+    Ok(if stem.is_empty() { "study".into() } else { stem })
 }
 
 fn question(top: &Table<'_>, own: &[&Factor], subject: &Subject) -> Result<String, Error> {
@@ -243,12 +225,6 @@ fn with_levels_told(read: &[Read<'_>], subject: &Subject) -> Vec<Factor> {
     all
 }
 
-/// The two identical treatments at the baseline.
-fn control(response: &str) -> Control {
-    let at = |level| Cell::new([(AGAIN, level)]);
-    Control { response: response.into(), a: at("no"), b: at("yes") }
-}
-
 fn all_responses(
     picked: &[(Metric, Response)],
     asked: Option<&Value<'_>>,
@@ -262,9 +238,7 @@ fn all_responses(
         if all.iter().any(|known| known.name == response.name) {
             let what =
                 format!("{} is measured already; give the metric another name", response.name);
-            return Err(top
-                .get("metrics")
-                .map_or_else(|| top.error(&what), |it| it.error_at_name(&what)));
+            return Err(top.needed("metrics")?.error_at_name(what));
         }
         all.push(response.clone());
     }
@@ -274,28 +248,23 @@ fn all_responses(
 /// Every placeholder has a factor; every factor a placeholder; and where one stands for several
 /// arguments, it is a whole argument.
 fn placeholders(top: &Table<'_>, subject: &Subject, read: &[Read<'_>]) -> Result<(), Error> {
-    for entry in top.entries().iter().filter(|entry| subject::KEYS.contains(&entry.name.as_str())) {
-        let own = only(subject, &entry.name);
-        let unknown = own
-            .placeholders()
-            .find(|name| *name != SCRATCH && !read.iter().any(|read| read.factor.name == *name));
-        if let Some(name) = unknown {
+    let known = |name: &str| name == SCRATCH || read.iter().any(|it| it.factor.name == name);
+    let of_subject = |entry: &Value<'_>| subject::KEYS.split(' ').any(|key| key == entry.name);
+    for entry in top.entries().into_iter().filter(of_subject) {
+        let own = Subject { command: entry.texts(), ..Subject::default() };
+        if let Some(name) = own.placeholders().find(|name| !known(name)) {
             let names = read.iter().map(|read| read.factor.name.as_str());
-            let hint = match names.clone().next() {
-                None => format!("add [factors] {name} = [1, 2, 4], or write {{{{{name}}}}}"),
-                Some(_) => hint(name, names),
+            let hint = match read.len() {
+                0 => "the study has no factor".to_string(),
+                _ => hint(name, names),
             };
             return Err(entry.error(format!("{{{name}}} is no factor of the study; {hint}")));
         }
-        let commands = std::iter::once(&own.command).chain(&own.prepare).chain(&own.cleanup);
-        let whole: Vec<&String> = commands.flatten().collect();
+        let arguments = ["command", "prepare", "cleanup"].contains(&entry.name.as_str());
         for factor in subject.lists.keys() {
             let placeholder = format!("{{{factor}}}");
-            let is_part = |text: &&str| {
-                let alone = !subject.shell && whole.iter().any(|it| *it == text);
-                text.contains(&placeholder) && !(alone && **text == placeholder)
-            };
-            if own.texts().any(|text| is_part(&text)) {
+            let whole = |text: &str| arguments && !subject.shell && text == placeholder;
+            if own.texts().any(|text| text.contains(&placeholder) && !whole(text)) {
                 let what = format!(
                     "{placeholder} stands for a list of arguments, so it must be an argument of \
                      its own"
@@ -317,55 +286,30 @@ fn placeholders(top: &Table<'_>, subject: &Subject, read: &[Read<'_>]) -> Result
     }
 }
 
-/// A subject with nothing but what one key says.
-fn only(subject: &Subject, key: &str) -> Subject {
-    let mut own = Subject::default();
-    let from = subject.clone();
-    match key {
-        "command" => own.command = from.command,
-        "prepare" => own.prepare = from.prepare,
-        "cleanup" => own.cleanup = from.cleanup,
-        "folder" => own.folder = from.folder,
-        "env" => own.environment = from.environment,
-        "stdin" => own.stdin = from.stdin,
-        "affinity" => own.cpus = from.cpus,
-        "limits" => own.limits = from.limits,
-        "workers" => own.workers = from.workers,
-        _ => {}
-    }
-    own
-}
-
 /// Which factors are crossed: all, where the file does not say; and the control.
 fn grids(value: Option<Value<'_>>, read: &[Read<'_>]) -> Result<Vec<Grid>, Error> {
     let like =
         "a list of lists of factors that are crossed, such as [[\"model\", \"n\"], [\"size\"]]";
     let mut grids = Vec::new();
-    match value {
-        None if read.is_empty() => {}
-        None => grids.push(read.iter().map(|it| (it.factor.name.clone(), Vec::new())).collect()),
-        Some(value) => {
-            for item in value.list(like)? {
-                let mut vary: Vec<(String, Vec<String>)> = Vec::new();
-                if item.is_table() {
-                    for entry in item.table(like)?.entries() {
-                        let factor =
-                            &cells::factor(read, &entry.name, |what| entry.error_at_name(what))?
-                                .factor;
-                        let levels = entry.list("a list of levels")?;
-                        let levels = levels.iter().map(|level| factors::level_of(factor, level));
-                        vary.push((entry.name.clone(), levels.collect::<Result<_, _>>()?));
-                    }
-                } else {
-                    for name in item.list(like)? {
-                        let factor =
-                            cells::factor(read, &name.text("a factor")?, |what| name.error(what))?;
-                        vary.push((factor.factor.name.clone(), Vec::new()));
-                    }
-                }
-                grids.push(vary);
+    for item in value.as_ref().map_or(Ok(Vec::new()), |value| value.list(like))? {
+        let mut vary: Vec<(String, Vec<String>)> = Vec::new();
+        if item.is_table() {
+            for entry in item.table(like)?.entries() {
+                let known = cells::factor(read, &entry.name, |what| entry.error_at_name(what))?;
+                let levels = entry.list("a list of levels")?;
+                let levels = levels.iter().map(|level| factors::level_of(&known.factor, level));
+                vary.push((entry.name.clone(), levels.collect::<Result<_, _>>()?));
+            }
+        } else {
+            for name in item.list(like)? {
+                let known = cells::factor(read, &name.text("a factor")?, |what| name.error(what))?;
+                vary.push((known.factor.name.clone(), Vec::new()));
             }
         }
+        grids.push(vary);
+    }
+    if value.is_none() && !read.is_empty() {
+        grids.push(read.iter().map(|it| (it.factor.name.clone(), Vec::new())).collect());
     }
     grids.push(vec![(AGAIN.to_string(), Vec::new())]);
     Ok(grids.into_iter().map(|vary| Grid { from: Profile::Smoke, vary }).collect())

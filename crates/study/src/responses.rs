@@ -1,8 +1,8 @@
 //! Which numbers are asked for, by the names that people give them.
 
+use crate::no_such;
 use crate::place::Error;
 use crate::table::Value;
-use ask::hint;
 use model::Response;
 use model::measures::{CPU, CPU_SHARE, PEAK_PSS, WALL};
 
@@ -18,7 +18,7 @@ fn find(responses: &[Response], name: &str, value: &Value<'_>) -> Result<usize, 
     let exact = responses.iter().position(|response| response.name == name);
     exact.or_else(|| responses.iter().position(without_unit)).ok_or_else(|| {
         let known = responses.iter().map(|response| response.name.as_str());
-        value.error(format!("{name:?} is no response; {}", hint(name, known)))
+        value.error(no_such("response", name, known))
     })
 }
 

@@ -81,7 +81,7 @@ pub fn scale(asked: &ScaleRequest<'_>) -> Result<Design, String> {
         factors: factors(&levels, copies),
         grids: grids(&levels, copies),
         findings: findings(&levels, asked.cpus, asked.work.is_some()),
-        controls: [WALL, CPU].map(control).into(),
+        controls: controls(),
         responses,
         needs: Needs { cpus: 1, ..Needs::default() },
         precision: PRECISION,
@@ -211,9 +211,11 @@ fn finding(n: u64, counted: bool) -> Finding {
     Finding { id: format!("wall_{n}"), sentence, quantity, drives: false }
 }
 
-fn control(response: &str) -> Control {
+/// Returns the A/A controls: the baseline under its two names.
+pub(crate) fn controls() -> Vec<Control> {
     let at = |level| Cell::new([(AGAIN, level)]);
-    Control { response: response.into(), a: at("no"), b: at("yes") }
+    let control = |response: &str| Control { response: response.into(), a: at("no"), b: at("yes") };
+    [WALL, CPU].map(control).into()
 }
 
 fn program(command: &[String]) -> &str {

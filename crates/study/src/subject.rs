@@ -8,23 +8,8 @@ use model::{Subject, SubjectLimits};
 use std::collections::BTreeMap;
 
 /// The keys of the file that speak of the program.
-pub(crate) const KEYS: [&str; 15] = [
-    "command",
-    "shell",
-    "prepare",
-    "cleanup",
-    "folder",
-    "env",
-    "clear_env",
-    "stdin",
-    "affinity",
-    "limits",
-    "exit_codes",
-    "look_every",
-    "linger",
-    "workers",
-    "time_limit",
-];
+pub(crate) const KEYS: &str = "command shell prepare cleanup folder env clear_env stdin affinity limits \
+    exit_codes look_every linger workers time_limit";
 
 const COMMAND: &str = "a list of words such as [\"zstd\", \"-{level}\", \"data\"]";
 
@@ -33,64 +18,56 @@ const LINGER_MS: u32 = 1_000;
 
 /// The subject, its placeholders not yet looked at.
 pub(crate) fn read(top: &Table<'_>, around: &Around<'_>) -> Result<Subject, Error> {
-    let shell = top.get("shell").map(|it| it.truth()).transpose()?.unwrap_or_default();
-    let command = top
-        .get("command")
-        .ok_or_else(|| top.error(format!("it has no command; add command = {COMMAND}")))?;
-    let truth = |key| Ok(top.get(key).map(|it| it.truth()).transpose()?.unwrap_or_default());
-    let text = |key, like| match top.get(key) {
-        Some(value) => value.text(like),
-        None => Ok(String::new()),
-    };
-    let affinity = match top.get("affinity") {
-        Some(value) => value.word("a list of CPUs such as \"0,2-3\", or \"one\"")?,
-        None => String::new(),
-    };
-    let look_every_ms = match top.get("look_every") {
-        Some(value) if value.is_text() && value.text("")? == "never" => Some(0),
-        Some(value) => Some(millis(&value, "a time such as \"5ms\", or \"never\"")?),
-        None => None,
-    };
+    let truth = |key| Ok(top.read(key, Value::truth)?.unwrap_or_default());
+    let text = |key, like| Ok(top.read(key, |value| value.text(like))?.unwrap_or_default());
+    let word = |key, like| Ok(top.read(key, |value| value.word(like))?.unwrap_or_default());
+    let shell = truth("shell")?;
+    let commands = |key| Ok(top.read(key, |value| commands(value, shell))?.unwrap_or_default());
+    let stdin: String = text("stdin", "the name of a file")?;
     Ok(Subject {
-        command: match (shell, command.is_text()) {
-            (true, _) if command.is_list() => {
-                return Err(command.error("with shell = true it must be one text, not a list"));
-            }
-            (true, _) => vec![command.text("one text for the shell")?],
-            (false, true) => {
-                let what = format!(
-                    "a text is for a shell: add shell = true, or write {}",
-                    as_list(&command.text(COMMAND)?)
-                );
-                return Err(command.error(what));
-            }
-            (false, false) => words(&command)?,
-        },
+        command: command(&top.needed_as("command", COMMAND)?, shell)?,
         shell,
-        prepare: commands(top.get("prepare"), shell)?,
-        cleanup: commands(top.get("cleanup"), shell)?,
+        prepare: commands("prepare")?,
+        cleanup: commands("cleanup")?,
         folder: within(around.folder, &text("folder", "a folder")?),
-        environment: environment(top.get("env"))?,
+        environment: top.read("env", environment)?.unwrap_or_default(),
         clear_environment: truth("clear_env")?,
-        stdin: match text("stdin", "the name of a file")? {
-            file if file.is_empty() => file,
-            file => within(around.folder, &file),
-        },
-        cpus: affinity,
-        limits: limits(top.get("limits"))?,
-        exit_codes: exit_codes(top.get("exit_codes"))?,
-        workers: top
-            .get("workers")
-            .map(|it| it.word("a number, or \"{n}\""))
-            .transpose()?
-            .unwrap_or_default(),
-        look_every_ms,
-        linger_ms: match top.get("linger") {
-            Some(value) => millis(&value, "a time such as \"2s\"")?,
-            None => LINGER_MS,
-        },
+        stdin: if stdin.is_empty() { stdin } else { within(around.folder, &stdin) },
+        cpus: word("affinity", "a list of CPUs such as \"0,2-3\", or \"one\"")?,
+        limits: top.read("limits", limits)?.unwrap_or_default(),
+        exit_codes: top.read("exit_codes", exit_codes)?.unwrap_or_default(),
+        workers: word("workers", "a number, or \"{n}\"")?,
+        look_every_ms: top.read("look_every", look_every)?,
+        linger_ms: top
+            .read("linger", |value| millis(value, "a time such as \"2s\""))?
+            .unwrap_or(LINGER_MS),
         ..Subject::default()
     })
+}
+
+/// Reads the command of the trials; one for a shell is one text.
+fn command(value: &Value<'_>, shell: bool) -> Result<Vec<String>, Error> {
+    match (shell, value.is_text()) {
+        (true, _) if value.is_list() => {
+            Err(value.error("with shell = true it must be one text, not a list"))
+        }
+        (true, _) => Ok(vec![value.text("one text for the shell")?]),
+        (false, true) => Err(for_a_shell(value)?),
+        (false, false) => words(value),
+    }
+}
+
+/// Returns the error for a text where words are expected.
+fn for_a_shell(value: &Value<'_>) -> Result<Error, Error> {
+    let list = as_list(&value.text(COMMAND)?);
+    Ok(value.error(format!("a text is for a shell: add shell = true, or write {list}")))
+}
+
+fn look_every(value: &Value<'_>) -> Result<u32, Error> {
+    if value.is_text() && value.text("")? == "never" {
+        return Ok(0);
+    }
+    millis(value, "a time such as \"5ms\", or \"never\"")
 }
 
 /// How a text would look as a list of words.
@@ -110,12 +87,9 @@ fn words(value: &Value<'_>) -> Result<Vec<String>, Error> {
 }
 
 /// One command, or a list of commands.
-fn commands(value: Option<Value<'_>>, shell: bool) -> Result<Vec<Vec<String>>, Error> {
-    let Some(value) = value else {
-        return Ok(Vec::new());
-    };
+fn commands(value: &Value<'_>, shell: bool) -> Result<Vec<Vec<String>>, Error> {
     if value.is_text() {
-        return Ok(vec![one(&value, shell)?]);
+        return Ok(vec![one(value, shell)?]);
     }
     let items = value.list("a command, or a list of commands")?;
     let many = items.iter().any(|item| item.is_list()) || shell;
@@ -124,17 +98,14 @@ fn commands(value: Option<Value<'_>>, shell: bool) -> Result<Vec<Vec<String>>, E
     } else if many {
         items.iter().map(|item| one(item, shell)).collect()
     } else {
-        Ok(vec![words(&value)?])
+        Ok(vec![words(value)?])
     }
 }
 
 fn one(value: &Value<'_>, shell: bool) -> Result<Vec<String>, Error> {
     match (value.is_text(), shell) {
         (true, true) => Ok(["/bin/sh", "-c", &value.text(COMMAND)?].map(String::from).into()),
-        (true, false) => {
-            let list = as_list(&value.text(COMMAND)?);
-            Err(value.error(format!("a text is for a shell: add shell = true, or write {list}")))
-        }
+        (true, false) => Err(for_a_shell(value)?),
         (false, _) => words(value),
     }
 }
@@ -150,10 +121,7 @@ fn within(folder: &str, path: &str) -> String {
     }
 }
 
-fn environment(value: Option<Value<'_>>) -> Result<BTreeMap<String, String>, Error> {
-    let Some(value) = value else {
-        return Ok(BTreeMap::new());
-    };
+fn environment(value: &Value<'_>) -> Result<BTreeMap<String, String>, Error> {
     let entries = value.table("a table such as { LC_ALL = \"C\" }")?.entries();
     entries
         .into_iter()
@@ -167,38 +135,30 @@ fn environment(value: Option<Value<'_>>) -> Result<BTreeMap<String, String>, Err
         .collect()
 }
 
-fn limits(value: Option<Value<'_>>) -> Result<SubjectLimits, Error> {
-    let Some(value) = value else {
-        return Ok(SubjectLimits::default());
-    };
-    let table = value.table("a table such as { memory = \"512MiB\" }")?;
-    table.known(&["address_space", "memory", "cpus"])?;
-    let size = |key: &str| match table.get(key) {
-        None => Ok(String::new()),
-        Some(value) => {
-            let text = value.word("a size such as \"512MiB\"")?;
-            match model::measures::bytes(&text) {
-                // What only a treatment completes is looked at when there are treatments.
-                None if text.contains('{') => Ok(text),
-                None => Err(value.error(format!("{text:?} is no size; write it as \"512MiB\""))),
-                Some(bytes) => Ok(bytes.to_string()),
-            }
-        }
-    };
+fn limits(value: &Value<'_>) -> Result<SubjectLimits, Error> {
+    let table =
+        value.fields("a table such as { memory = \"512MiB\" }", "address_space memory cpus")?;
+    let size = |key| Ok(table.read(key, size)?.unwrap_or_default());
+    let cpus = table.read("cpus", |value| value.word("a number of CPUs such as 0.5"))?;
     Ok(SubjectLimits {
         address_space_bytes: size("address_space")?,
         memory_bytes: size("memory")?,
-        cpus_quota: match table.get("cpus") {
-            None => String::new(),
-            Some(value) => value.word("a number of CPUs such as 0.5")?,
-        },
+        cpus_quota: cpus.unwrap_or_default(),
     })
 }
 
-fn exit_codes(value: Option<Value<'_>>) -> Result<Vec<i32>, Error> {
-    let Some(value) = value else {
-        return Ok(Vec::new());
-    };
+/// Reads a size as a number of bytes.
+fn size(value: &Value<'_>) -> Result<String, Error> {
+    let text = value.word("a size such as \"512MiB\"")?;
+    match model::measures::bytes(&text) {
+        // What only a treatment completes is looked at when there are treatments.
+        None if text.contains('{') => Ok(text),
+        None => Err(value.error(format!("{text:?} is no size; write it as \"512MiB\""))),
+        Some(bytes) => Ok(bytes.to_string()),
+    }
+}
+
+fn exit_codes(value: &Value<'_>) -> Result<Vec<i32>, Error> {
     let like = "a list of numbers from 0 to 255, such as [0, 1]";
     let code = |item: &Value<'_>| {
         let number = item.number("a number from 0 to 255")?.value;

@@ -61,17 +61,18 @@ impl<'s> Table<'s> {
         if self.key.is_empty() { name.to_string() } else { format!("{}.{name}", self.key) }
     }
 
-    /// Its entries, if all their keys are among those known.
-    pub(crate) fn known(&self, keys: &[&str]) -> Result<Vec<Value<'s>>, Error> {
+    /// Its entries, if all their keys are among those known, which are words between spaces.
+    pub(crate) fn known(&self, keys: &str) -> Result<Vec<Value<'s>>, Error> {
         let entries = self.entries();
-        match entries.iter().find(|entry| !keys.contains(&entry.name.as_str())) {
+        let known = |name: &str| keys.split_whitespace().any(|key| key == name);
+        match entries.iter().find(|entry| !known(&entry.name)) {
             None => Ok(entries),
             Some(unknown) => {
-                let meant = meant(&unknown.name, keys.iter().copied());
-                let known = keys.join(", ");
+                let all: Vec<&str> = keys.split_whitespace().collect();
+                let meant = meant(&unknown.name, all.iter().copied());
                 Err(unknown.error_at_name(match meant {
                     Some(meant) => format!("no such key; did you mean {meant}?"),
-                    None => format!("no such key; there are: {known}"),
+                    None => format!("no such key; there are: {}", all.join(", ")),
                 }))
             }
         }
@@ -81,9 +82,23 @@ impl<'s> Table<'s> {
         self.entries().into_iter().find(|entry| entry.name == name)
     }
 
+    /// Returns what is read from the value of a key; `None` where it is missing.
+    pub(crate) fn read<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&Value<'s>) -> Result<T, Error>,
+    ) -> Result<Option<T>, Error> {
+        self.get(name).as_ref().map(read).transpose()
+    }
+
     /// Returns the value of a key that must be there.
     pub(crate) fn needed(&self, name: &str) -> Result<Value<'s>, Error> {
-        self.get(name).ok_or_else(|| self.error(format!("it has no {name}; add {name} = …")))
+        self.needed_as(name, "…")
+    }
+
+    /// Returns the value of a key that must be there; `like` is what it could be.
+    pub(crate) fn needed_as(&self, name: &str, like: &str) -> Result<Value<'s>, Error> {
+        self.get(name).ok_or_else(|| self.error(format!("it has no {name}; add {name} = {like}")))
     }
 
     /// Returns the text of a key that must be there.
@@ -93,7 +108,15 @@ impl<'s> Table<'s> {
 
     /// Returns the text of a key that may be missing.
     pub(crate) fn text_or_empty(&self, name: &str) -> Result<String, Error> {
-        self.get(name).map_or(Ok(String::new()), |value| value.text("a text"))
+        Ok(self.read(name, |value| value.text("a text"))?.unwrap_or_default())
+    }
+
+    /// Returns an error at the value of a key, or about the whole where the key is missing.
+    pub(crate) fn error_at(&self, name: &str, what: String) -> Error {
+        match self.get(name) {
+            Some(value) => value.error(what),
+            None => self.error(what),
+        }
     }
 
     /// An error about the table as a whole.
@@ -163,6 +186,32 @@ impl<'s> Value<'s> {
         Ok(text.to_string())
     }
 
+    /// One of some texts, as what it means.
+    pub(crate) fn choice<T: Copy>(&self, choices: &[(&str, T)]) -> Result<T, Error> {
+        let names: Vec<String> = choices.iter().map(|(name, _)| format!("{name:?}")).collect();
+        let names = names.join(" or ");
+        let text = self.text(&names)?;
+        let found = choices.iter().find(|(name, _)| *name == text);
+        found.map(|(_, meant)| *meant).ok_or_else(|| self.error(format!("expected {names}")))
+    }
+
+    /// All texts that are in it, at any depth.
+    pub(crate) fn texts(&self) -> Vec<String> {
+        fn gather(value: &DeValue<'_>, texts: &mut Vec<String>) {
+            match value {
+                DeValue::String(text) => texts.push(text.to_string()),
+                DeValue::Array(list) => list.iter().for_each(|item| gather(item.get_ref(), texts)),
+                DeValue::Table(table) => {
+                    table.values().for_each(|value| gather(value.get_ref(), texts));
+                }
+                _ => {}
+            }
+        }
+        let mut texts = Vec::new();
+        gather(self.value.get_ref(), &mut texts);
+        texts
+    }
+
     pub(crate) fn truth(&self) -> Result<bool, Error> {
         self.value.get_ref().as_bool().ok_or_else(|| self.expected("true or false"))
     }
@@ -187,6 +236,13 @@ impl<'s> Value<'s> {
         };
         let span = self.value.span();
         Ok(Table { source: self.source, key: self.key.clone(), span, table })
+    }
+
+    /// A table whose keys are among those known.
+    pub(crate) fn fields(&self, like: &str, keys: &str) -> Result<Table<'s>, Error> {
+        let table = self.table(like)?;
+        table.known(keys)?;
+        Ok(table)
     }
 
     /// A number with the text that names it: without `_`, and in tens.

@@ -2,9 +2,7 @@
 
 use crate::text::shown;
 use kit::Stop;
-use model::measures as responses;
-use model::{Spec, Subject};
-use std::collections::BTreeMap;
+use model::{Spec, Subject, measures};
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -12,13 +10,8 @@ use std::process::{Command, Stdio};
 /// A subject of which every text is filled in and read.
 #[derive(Debug)]
 pub(crate) struct Filled {
-    words: Vec<String>,
-    pub(crate) prepare: Vec<Vec<String>>,
-    pub(crate) cleanup: Vec<Vec<String>>,
+    pub(crate) subject: Subject,
     folder: PathBuf,
-    environment: BTreeMap<String, String>,
-    clear_environment: bool,
-    stdin: Option<PathBuf>,
     /// The CPUs it is confined to; none where it may use all of the session's.
     pub(crate) cpus: Option<Vec<u32>>,
     pub(crate) address_space_bytes: Option<u64>,
@@ -34,69 +27,30 @@ impl Filled {
     /// # Errors
     /// A placeholder that nothing stands for, or a text that is no number where one is needed.
     pub(crate) fn of(subject: &Subject, spec: &Spec, scratch: &str) -> Result<Self, Stop> {
-        let fill = |text: &str| {
-            subject
-                .fill(text, &spec.treatment, scratch)
-                .map_err(|error| Stop::failed(error.to_string()))
-        };
-        let filled = |words: &Vec<String>| -> Result<Vec<String>, Stop> {
-            subject
-                .arguments(words, &spec.treatment, scratch)
-                .map_err(|error| Stop::failed(error.to_string()))
-        };
-        let all = |commands: &Vec<Vec<String>>| -> Result<Vec<_>, Stop> {
-            commands.iter().map(filled).collect()
-        };
-        let mut words: Vec<String> = filled(&subject.command)?;
-        if subject.shell {
-            words.splice(0..0, ["/bin/sh".to_string(), "-c".to_string()]);
-        }
-        let folder = fill(&subject.folder)?;
-        let stdin = fill(&subject.stdin)?;
-        let number = |what: &str, text: &str| -> Result<Option<u64>, Stop> {
-            let text = fill(text)?;
-            let no_size = || {
-                let text = shown(text.as_bytes(), 80);
-                Stop::failed(format!("{what} is “{text}”: it must be a size, such as 512MiB"))
-            };
-            if text.trim().is_empty() {
-                return Ok(None);
-            }
-            responses::bytes(&text).map(Some).ok_or_else(no_size)
-        };
-        let quota: Option<f64> = self::number(
-            "the quota of CPU time",
-            fill(&subject.limits.cpus_quota)?.trim(),
-            "a number of CPUs, such as 0.5",
-        )?;
-        if quota.is_some_and(|cpus| !cpus.is_finite() || cpus < 0.1) {
+        let subject = subject
+            .filled(&spec.treatment, scratch)
+            .map_err(|error| Stop::failed(error.to_string()))?;
+        let limits = &subject.limits;
+        let size = |what, text: &str| number(what, text, "a size, such as 512MiB", measures::bytes);
+        let right = "a number of CPUs, such as 0.5";
+        let cpus_quota: Option<f64> =
+            number("the quota of CPU time", &limits.cpus_quota, right, |text| text.parse().ok())?;
+        if cpus_quota.is_some_and(|cpus| !cpus.is_finite() || cpus < 0.1) {
             return Err(Stop::failed("the quota of CPU time must be at least 0.1 CPUs"));
         }
+        let workers =
+            number("the number of workers", &subject.workers, "a whole number", |text| {
+                text.parse().ok()
+            })?;
+        let folder = if subject.folder.is_empty() { scratch } else { &subject.folder };
         Ok(Filled {
-            words,
-            prepare: all(&subject.prepare)?,
-            cleanup: all(&subject.cleanup)?,
-            folder: PathBuf::from(if folder.is_empty() { scratch } else { &folder }),
-            environment: subject
-                .environment
-                .iter()
-                .map(|(name, value)| Ok((name.clone(), fill(value)?)))
-                .collect::<Result<_, Stop>>()?,
-            clear_environment: subject.clear_environment,
-            stdin: (!stdin.is_empty()).then(|| PathBuf::from(stdin)),
-            cpus: cpus(fill(&subject.cpus)?.trim(), spec)?,
-            address_space_bytes: number(
-                "the limit on address space",
-                &subject.limits.address_space_bytes,
-            )?,
-            memory_bytes: number("the limit on memory", &subject.limits.memory_bytes)?,
-            cpus_quota: quota,
-            workers: self::number(
-                "the number of workers",
-                fill(&subject.workers)?.trim(),
-                "a whole number",
-            )?
-            .filter(|workers| *workers > 0),
+            folder: PathBuf::from(folder),
+            cpus: cpus(subject.cpus.trim(), spec)?,
+            address_space_bytes: size("the limit on address space", &limits.address_space_bytes)?,
+            memory_bytes: size("the limit on memory", &limits.memory_bytes)?,
+            cpus_quota,
+            workers: workers.filter(|workers| *workers > 0),
+            subject,
         })
     }
 
@@ -106,10 +60,10 @@ impl Filled {
     /// # Errors
     /// A folder or a file for its standard input that is not there.
     pub(crate) fn command(&self) -> Result<Command, Stop> {
-        let mut command = self.bare(&self.words)?;
-        if let Some(stdin) = &self.stdin {
+        let mut command = self.bare(&self.subject.command)?;
+        if !self.subject.stdin.is_empty() {
             // As for a shell that stands in that folder.
-            let path = self.folder.join(stdin);
+            let path = self.folder.join(&self.subject.stdin);
             let file = File::open(&path).map_err(|error| {
                 Stop::failed(format!("its standard input, {}: {error}", path.display()))
             })?;
@@ -133,18 +87,18 @@ impl Filled {
         };
         let mut command = Command::new(program);
         command.args(arguments).current_dir(&self.folder).stdin(Stdio::null());
-        if self.clear_environment {
+        if self.subject.clear_environment {
             // The padding is the trial's, whatever environment the program gets: it moves the stack.
             let padding = std::env::var_os(PADDING);
             command.env_clear().envs(padding.map(|padding| (PADDING, padding)));
         }
-        command.envs(&self.environment);
+        command.envs(&self.subject.environment);
         Ok(command)
     }
 
     /// The program's name, for people.
     pub(crate) fn name(&self) -> String {
-        shown(self.words.first().map_or("", String::as_str).as_bytes(), 200)
+        shown(self.subject.command.first().map_or("", String::as_str).as_bytes(), 200)
     }
 }
 
@@ -157,15 +111,19 @@ pub(crate) fn line(words: &[String]) -> String {
 }
 
 /// The number in a filled text; an empty one holds none.
-fn number<T: std::str::FromStr>(what: &str, text: &str, right: &str) -> Result<Option<T>, Stop> {
+fn number<T>(
+    what: &str,
+    text: &str,
+    right: &str,
+    read: impl FnOnce(&str) -> Option<T>,
+) -> Result<Option<T>, Stop> {
+    let text = text.trim();
     if text.is_empty() {
         return Ok(None);
     }
-    let no_number = |_| {
-        let text = shown(text.as_bytes(), 80);
-        Stop::failed(format!("{what} is “{text}”: it must be {right}"))
-    };
-    text.parse().map(Some).map_err(no_number)
+    let no_number =
+        || Stop::failed(format!("{what} is “{}”: it must be {right}", shown(text.as_bytes(), 80)));
+    read(text).map(Some).ok_or_else(no_number)
 }
 
 fn cpus(text: &str, spec: &Spec) -> Result<Option<Vec<u32>>, Stop> {
@@ -215,9 +173,9 @@ mod tests {
             ..program()
         };
         let filled = filled(subject).unwrap();
-        assert_eq!(filled.words, ["work", "-j4"]);
-        assert_eq!(filled.prepare, [["touch", "/scratch/4"]]);
-        assert_eq!(filled.environment["JOBS"], "4");
+        assert_eq!(filled.subject.command, ["work", "-j4"]);
+        assert_eq!(filled.subject.prepare, [["touch", "/scratch/4"]]);
+        assert_eq!(filled.subject.environment["JOBS"], "4");
         assert_eq!(filled.folder, PathBuf::from("/scratch"));
         assert_eq!((filled.workers, filled.cpus), (Some(4), Some(vec![5])));
         assert_eq!(filled.address_space_bytes, Some(4000));
@@ -228,7 +186,7 @@ mod tests {
     fn a_shell_gets_one_text() {
         let subject =
             Subject { command: vec!["a {n} | b".into()], shell: true, ..Subject::default() };
-        assert_eq!(filled(subject).unwrap().words, ["/bin/sh", "-c", "a 4 | b"]);
+        assert_eq!(filled(subject).unwrap().subject.command, ["/bin/sh", "-c", "a 4 | b"]);
     }
 
     #[test]

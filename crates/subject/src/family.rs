@@ -35,10 +35,10 @@ pub(crate) fn see_off(
     let deadline = Instant::now() + linger;
     let processes = sys::process::descendants(own, spared).len();
     loop {
-        reap(spared)?;
+        sys::process::reap_adopted(spared)?;
         interrupted()?;
         if sys::process::descendants(own, spared).is_empty() {
-            reap(spared)?;
+            sys::process::reap_adopted(spared)?;
             return Ok(Outlived { processes, killed: 0 });
         }
         let left = deadline.saturating_duration_since(Instant::now());
@@ -48,7 +48,7 @@ pub(crate) fn see_off(
         std::thread::sleep(left.min(LOOK));
     }
     let killed = sys::process::kill_descendants(own, spared, DYING)?;
-    reap(spared)?;
+    sys::process::reap_adopted(spared)?;
     Ok(Outlived { processes, killed })
 }
 
@@ -58,19 +58,5 @@ pub(crate) fn see_off(
 /// A process that cannot be killed.
 pub(crate) fn end_all() -> Result<(), Stop> {
     sys::process::kill_descendants(sys::process::pid(), &[], DYING)?;
-    reap(&[])
-}
-
-/// Reaps the children that have ended. An orphan's parent may reap it first, and new orphans come
-/// when their parents are reaped: until there are none.
-fn reap(spared: &[Pid]) -> Result<(), Stop> {
-    loop {
-        let mut any = false;
-        for child in sys::process::adopted_children(spared) {
-            any |= sys::task::try_wait(child)?.is_some();
-        }
-        if !any {
-            return Ok(());
-        }
-    }
+    Ok(sys::process::reap_adopted(&[])?)
 }

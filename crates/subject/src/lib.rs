@@ -42,7 +42,7 @@ use sys::usage::Usage;
 
 pub use metrics::check_pick;
 pub use missing::{Missing, missing};
-pub use tally::{Figures, Group, How, Kind, Made, Numbers, Tally};
+pub use tally::{Executed, Figures, Group, Killed, Made, Numbers, Tally};
 
 /// How much of the end of its standard error goes to the trial's log.
 const LOG_BYTES: usize = 2048;
@@ -67,7 +67,7 @@ pub fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let measured = prepare_and_measure(trial, subject, &filled);
     // What it prepared is still there, and what was left behind is not to be cleaned up around.
     let cleanup = |words: &Vec<String>| aside::run(&filled, words, "cleanup", CLEANING);
-    let cleaned = filled.cleanup.iter().try_for_each(cleanup);
+    let cleaned = filled.subject.cleanup.iter().try_for_each(cleanup);
     family::end_all()?;
     measured.and(cleaned)
 }
@@ -77,7 +77,7 @@ fn prepare_and_measure(
     subject: &Subject,
     filled: &Filled,
 ) -> Result<(), Stop> {
-    for words in &filled.prepare {
+    for words in &filled.subject.prepare {
         aside::run(filled, words, "prepare", Duration::ZERO)?;
     }
     let seen = measure(trial, subject, filled)?;

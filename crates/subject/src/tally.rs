@@ -1,13 +1,14 @@
 //! What a traced command did, counted call by call. Nothing here grows with the number of calls, nor with
 //! that of the threads and processes that have ended: a build makes hundreds of thousands.
 
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use sys::Pid;
-use sys::calls::{Call, Cloned};
+use sys::calls::{Call, Cloned, error_name, signal_name};
 use sys::tracer::{End, Event};
 
 /// Version of the layout of `--json`.
@@ -19,22 +20,15 @@ const NUMBERS_MAX: usize = 100;
 /// Bits of a file's mode by which its program runs with the rights of another.
 const SET_ID_BITS: u32 = 0o6000;
 
-/// Whose calls are counted together.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Kind {
-    /// The program, by the kernel's name for it (15 characters).
-    pub program: String,
-    /// Whether they are threads that were made, and not processes' first threads.
-    pub threads: bool,
-}
-
 /// One system call's figures.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Figures {
+    /// The call.
+    pub name: Cow<'static, str>,
     /// How often it was called.
     pub calls: u64,
     /// How often each error was the answer.
-    pub errors: BTreeMap<i32, u64>,
+    pub errors: BTreeMap<Cow<'static, str>, u64>,
 }
 
 impl Figures {
@@ -44,23 +38,29 @@ impl Figures {
     }
 }
 
-/// The calls of one kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Threads or processes whose calls are counted together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Group {
+    /// The program, by the kernel's name for it (15 characters).
+    pub program: String,
+    /// What they are: `threads` that were made, or first threads of `processes`.
+    pub of: &'static str,
     /// How many threads or processes are counted here.
     pub members: u64,
-    /// By the call's name.
-    pub calls: BTreeMap<Cow<'static, str>, Figures>,
+    /// Their calls, by name.
+    pub calls: Vec<Figures>,
 }
 
 /// Threads or processes that did the same.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Numbers {
     /// How often it was done.
     pub count: u64,
     /// The numbers of the first who did, each once.
+    #[serde(rename = "pids")]
     pub first: Vec<Pid>,
     /// Who did it last.
+    #[serde(skip)]
     pub last: Pid,
 }
 
@@ -72,30 +72,65 @@ impl Numbers {
             self.first.push(task);
         }
     }
+
+    fn serialize_first<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.first.serialize(to)
+    }
 }
 
 /// Threads or processes that were made alike.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Made {
-    /// In which way.
-    pub how: How,
+    /// What was made: `process`, or `thread` of an existing one.
+    pub kind: &'static str,
     /// Those that were made.
+    #[serde(flatten)]
     pub tasks: Numbers,
     /// Those that made them.
+    #[serde(rename = "by", serialize_with = "Numbers::serialize_first")]
     pub makers: Numbers,
-}
-
-/// How a thread or a process was made.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct How {
-    /// Whether it is a thread of an existing process.
-    pub is_thread: bool,
-    /// The program that made it.
+    /// The program that made them.
     pub by_program: String,
     /// The call; empty where its beginning was not seen.
     pub call: String,
-    /// What was asked for, without the size of the stack; absent where it could not be read.
-    pub cloned: Option<Cloned>,
+    /// The flags that were asked for; absent where they could not be read.
+    pub flags: Option<Vec<String>>,
+    /// The signal that the maker gets at their end.
+    pub exit_signal: Option<Cow<'static, str>>,
+}
+
+impl Made {
+    fn is_alike(&self, other: &Made) -> bool {
+        self.kind == other.kind
+            && self.by_program == other.by_program
+            && self.call == other.call
+            && self.flags == other.flags
+            && self.exit_signal == other.exit_signal
+    }
+}
+
+/// A program that was executed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Executed {
+    /// Its file.
+    pub path: String,
+    /// The processes that did.
+    #[serde(flatten)]
+    pub by: Numbers,
+}
+
+/// Processes of one program that one signal ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Killed {
+    /// The program.
+    pub program: String,
+    /// The signal.
+    pub signal: i32,
+    /// Its name.
+    pub signal_name: Cow<'static, str>,
+    /// The processes.
+    #[serde(flatten)]
+    pub who: Numbers,
 }
 
 /// What is known of a living task.
@@ -122,15 +157,15 @@ pub struct Tally {
     /// The program that each process runs.
     programs: HashMap<Pid, String>,
     /// In the order in which they first called.
-    pub groups: Vec<(Kind, Group)>,
+    pub groups: Vec<Group>,
     /// In the order in which the first of each was made.
     pub made: Vec<Made>,
-    /// Programs executed, after the command itself, by path.
-    pub executed: Vec<(String, Numbers)>,
-    /// Processes that a signal ended, by program and signal.
-    pub killed: Vec<((String, i32), Numbers)>,
-    /// Signals delivered.
-    pub signals: BTreeMap<i32, u64>,
+    /// Programs executed, after the command itself.
+    executed: Vec<Executed>,
+    /// Processes that a signal ended.
+    pub killed: Vec<Killed>,
+    /// Signals delivered, by name.
+    signals: BTreeMap<Cow<'static, str>, u64>,
     /// How the command itself ended; `None` while it runs.
     pub root_end: Option<End>,
     /// Programs that ran without the rights that they would have had.
@@ -169,7 +204,8 @@ impl Tally {
             }
             Event::Left { task, call, result } => {
                 if let Err(errno) = result {
-                    *self.figures(*task, call).errors.entry(*errno).or_default() += 1;
+                    let errors = &mut self.figures(*task, call).errors;
+                    *errors.entry(error_name(*errno)).or_default() += 1;
                 }
             }
             Event::Made { by, task, call, cloned } => self.make(*by, *task, *call, *cloned),
@@ -179,9 +215,13 @@ impl Tally {
                 }
                 self.tasks.insert(*task, Task::of(*task, false));
                 let path = self.look_at_program(*task);
-                numbers_of(&mut self.executed, path).add(*task);
+                let same = |known: &Executed| known.path == path;
+                let new = || Executed { path: path.clone(), by: Numbers::default() };
+                known_or_new(&mut self.executed, same, new).by.add(*task);
             }
-            Event::Signalled { signal, .. } => *self.signals.entry(*signal).or_default() += 1,
+            Event::Signalled { signal, .. } => {
+                *self.signals.entry(signal_name(*signal)).or_default() += 1;
+            }
             Event::Ended { task, end } => self.end(*task, *end),
         }
     }
@@ -198,17 +238,18 @@ impl Tally {
         if !is_thread {
             self.programs.insert(task, by_program.clone());
         }
-        let call = call.map_or_else(String::new, |call| call.name().into_owned());
-        let cloned = cloned.map(|cloned| Cloned { stack_bytes: None, ..cloned });
-        let how = How { is_thread, by_program, call, cloned };
-        let known = self.made.iter().position(|made| made.how == how);
-        let index = known.unwrap_or_else(|| {
-            let (tasks, makers) = (Numbers::default(), Numbers::default());
-            self.made.push(Made { how, tasks, makers });
-            self.made.len() - 1
-        });
-        self.made[index].tasks.add(task);
-        self.made[index].makers.add(by);
+        let signal = cloned.map(|cloned| cloned.exit_signal).filter(|signal| *signal != 0);
+        let new = Made {
+            kind: if is_thread { "thread" } else { "process" },
+            by_program,
+            call: call.map_or_else(String::new, |call| call.name().into_owned()),
+            flags: cloned.map(|cloned| cloned.names()),
+            exit_signal: signal.map(signal_name),
+            ..Made::default()
+        };
+        let made = known_or_new(&mut self.made, |known| known.is_alike(&new), || new.clone());
+        made.tasks.add(task);
+        made.makers.add(by);
     }
 
     fn end(&mut self, task: Pid, end: End) {
@@ -218,7 +259,12 @@ impl Tally {
         }
         if let End::Killed(signal) = end {
             let program = self.program_of(task);
-            numbers_of(&mut self.killed, (program, signal)).add(task);
+            let same = |known: &Killed| known.program == program && known.signal == signal;
+            let new = || {
+                let (program, who) = (program.clone(), Numbers::default());
+                Killed { program, signal, signal_name: signal_name(signal), who }
+            };
+            known_or_new(&mut self.killed, same, new).who.add(task);
         }
         if task == self.root {
             // The kernel may give the number to another process later.
@@ -253,18 +299,24 @@ impl Tally {
     fn figures(&mut self, task: Pid, call: &Call) -> &mut Figures {
         let known = self.tasks.get(&task).cloned().unwrap_or_else(|| Task::of(task, false));
         let index = known.group.unwrap_or_else(|| self.join(task, &known));
-        self.groups[index].1.calls.entry(call.name()).or_default()
+        let (name, calls) = (call.name(), &mut self.groups[index].calls);
+        let at = calls.binary_search_by(|known| known.name.cmp(&name)).unwrap_or_else(|at| {
+            calls.insert(at, Figures { name, ..Figures::default() });
+            at
+        });
+        &mut calls[at]
     }
 
     /// Counts a task where those like it are counted.
     fn join(&mut self, task: Pid, known: &Task) -> usize {
-        let kind = Kind { program: self.program_of(known.process), threads: known.is_thread };
-        let found = self.groups.iter().position(|(known, _)| *known == kind);
-        let index = found.unwrap_or_else(|| {
-            self.groups.push((kind, Group::default()));
+        let program = self.program_of(known.process);
+        let of = if known.is_thread { "threads" } else { "processes" };
+        let same = |group: &Group| group.program == program && group.of == of;
+        let index = self.groups.iter().position(same).unwrap_or_else(|| {
+            self.groups.push(Group { program, of, members: 0, calls: Vec::new() });
             self.groups.len() - 1
         });
-        self.groups[index].1.members += 1;
+        self.groups[index].members += 1;
         self.tasks.insert(task, Task { group: Some(index), ..known.clone() });
         index
     }
@@ -307,28 +359,19 @@ impl Tally {
         all
     }
 
-    /// Returns how many processes were made.
-    pub fn processes_made(&self) -> u64 {
-        self.count_made(false)
-    }
-
-    /// Returns how many threads were made.
-    pub fn threads_made(&self) -> u64 {
-        self.count_made(true)
-    }
-
-    fn count_made(&self, threads: bool) -> u64 {
-        let made = self.made.iter().filter(|made| made.how.is_thread == threads);
+    /// Returns how many of a kind (`thread` or `process`) were made.
+    pub fn count_made(&self, kind: &str) -> u64 {
+        let made = self.made.iter().filter(|made| made.kind == kind);
         made.map(|made| made.tasks.count).sum()
     }
 
     /// Returns how many programs were executed after the command itself.
     pub fn executions(&self) -> u64 {
-        self.executed.iter().map(|(_, by)| by.count).sum()
+        self.executed.iter().map(|executed| executed.by.count).sum()
     }
 
     fn all_figures(&self) -> impl Iterator<Item = &Figures> {
-        self.groups.iter().flat_map(|(_, group)| group.calls.values())
+        self.groups.iter().flat_map(|group| &group.calls)
     }
 
     /// Returns how many system calls were made.
@@ -351,27 +394,9 @@ impl Tally {
         let end = match self.root_end {
             Some(End::Exited(code)) => json!({"code": code}),
             Some(End::Killed(signal)) => {
-                json!({"signal": signal, "signal_name": sys::calls::signal_name(signal)})
+                json!({"signal": signal, "signal_name": signal_name(signal)})
             }
             None => Value::Null,
-        };
-        let named = |errors: &BTreeMap<i32, u64>| -> Value {
-            errors
-                .iter()
-                .map(|(errno, count)| (sys::calls::error_name(*errno).into_owned(), json!(count)))
-                .collect::<serde_json::Map<_, _>>()
-                .into()
-        };
-        let group = |(kind, group): &(Kind, Group)| {
-            let calls = group.calls.iter().map(|(name, figures)| {
-                json!({"name": name, "calls": figures.calls, "errors": named(&figures.errors)})
-            });
-            json!({
-                "program": kind.program,
-                "of": if kind.threads { "threads" } else { "processes" },
-                "members": group.members,
-                "calls": calls.collect::<Vec<_>>(),
-            })
         };
         json!({
             "format": FORMAT,
@@ -379,52 +404,31 @@ impl Tally {
             "pid": self.root,
             "end": end,
             "complete": self.is_complete(),
-            "processes_made": self.processes_made(),
-            "threads_made": self.threads_made(),
+            "processes_made": self.count_made("process"),
+            "threads_made": self.count_made("thread"),
             "calls": self.calls(),
             "errors": self.failed(),
-            "made": self.made.iter().map(made_json).collect::<Vec<_>>(),
-            "executed": self.executed.iter().map(|(path, by)| {
-                json!({"path": path, "count": by.count, "pids": by.first})
-            }).collect::<Vec<_>>(),
-            "killed": self.killed.iter().map(|((program, signal), who)| json!({
-                "program": program, "signal": signal,
-                "signal_name": sys::calls::signal_name(*signal),
-                "count": who.count, "pids": who.first,
-            })).collect::<Vec<_>>(),
-            "signals": self.signals.iter().map(|(signal, count)| {
-                (sys::calls::signal_name(*signal).into_owned(), json!(count))
-            }).collect::<serde_json::Map<_, _>>(),
-            "groups": self.groups.iter().map(group).collect::<Vec<_>>(),
+            "made": self.made,
+            "executed": self.executed,
+            "killed": self.killed,
+            "signals": self.signals,
+            "groups": self.groups,
             "warnings": self.warnings(),
         })
     }
 }
 
-fn made_json(made: &Made) -> Value {
-    let How { is_thread, by_program, call, cloned } = &made.how;
-    let flags = cloned.map(|cloned| cloned.names());
-    let signal = cloned.map(|cloned| cloned.exit_signal).filter(|signal| *signal != 0);
-    json!({
-        "kind": if *is_thread { "thread" } else { "process" },
-        "count": made.tasks.count,
-        "pids": made.tasks.first,
-        "by": made.makers.first,
-        "by_program": by_program,
-        "call": call,
-        "flags": flags,
-        "exit_signal": signal.map(sys::calls::signal_name),
-    })
-}
-
-/// Returns the numbers kept under a name; none at first.
-fn numbers_of<K: PartialEq>(list: &mut Vec<(K, Numbers)>, name: K) -> &mut Numbers {
-    let known = list.iter().position(|(known, _)| *known == name);
-    let index = known.unwrap_or_else(|| {
-        list.push((name, Numbers::default()));
+/// Returns the entry of a list that is the same; a new one at its end if there is none.
+fn known_or_new<T>(
+    list: &mut Vec<T>,
+    same: impl Fn(&T) -> bool,
+    new: impl FnOnce() -> T,
+) -> &mut T {
+    let index = list.iter().position(same).unwrap_or_else(|| {
+        list.push(new());
         list.len() - 1
     });
-    &mut list[index].1
+    &mut list[index]
 }
 
 /// Returns the process that a task belongs to.
@@ -496,13 +500,13 @@ mod tests {
         tally.note(&made(900_001, 900_002, Cloned::by_fork()));
         tally.note(&Event::Entered { task: 900_001, call: call(0), cloned: None });
         tally.note(&Event::Entered { task: 900_002, call: call(0), cloned: None });
-        assert_eq!((tally.threads_made(), tally.processes_made()), (1, 1));
-        let kinds: Vec<bool> = tally.groups.iter().map(|(kind, _)| kind.threads).collect();
-        assert_eq!(kinds, [true, false]);
+        assert_eq!((tally.count_made("thread"), tally.count_made("process")), (1, 1));
+        let kinds: Vec<&str> = tally.groups.iter().map(|group| group.of).collect();
+        assert_eq!(kinds, ["threads", "processes"]);
         tally.note(&Event::Ended { task: 900_002, end: End::Killed(9) });
         tally.note(&Event::Ended { task: 900_001, end: End::Killed(9) });
         assert_eq!(tally.killed.len(), 1, "a thread's end is its process's");
-        assert_eq!(tally.killed[0].1.first, [900_002]);
+        assert_eq!(tally.killed[0].who.first, [900_002]);
         assert!(tally.root_end.is_none() && tally.is_complete());
         tally.leave(1);
         assert!(!tally.is_complete() && tally.warnings()[0].contains("had not ended"));
@@ -520,12 +524,13 @@ mod tests {
             tally.note(&Event::Executed { task, former: task });
             tally.note(&Event::Ended { task, end: End::Killed(9) });
         }
-        assert_eq!((tally.processes_made(), tally.calls(), tally.executions()), (1000, 2000, 1000));
+        assert_eq!((tally.count_made("process"), tally.calls()), (1000, 2000));
+        assert_eq!(tally.executions(), 1000);
         let [made_alike] = &tally.made[..] else { panic!("{:?}", tally.made) };
         assert_eq!(made_alike.tasks.first.len(), NUMBERS_MAX);
         assert_eq!((made_alike.tasks.last, made_alike.makers.count), (900_999, 1000));
         assert_eq!(made_alike.makers.first, [root]);
-        let [(_, group)] = &tally.groups[..] else { panic!("one kind") };
+        let [group] = &tally.groups[..] else { panic!("one kind") };
         assert_eq!(group.members, 1000);
         assert_eq!((tally.killed.len(), tally.executed.len()), (1, 1));
         assert_eq!((tally.tasks.len(), tally.programs.len()), (1, 1));

@@ -17,19 +17,19 @@ pub(crate) struct Levels(pub(crate) Vec<u64>);
 #[derive(Debug, Args)]
 pub(crate) struct ScaleArgs {
     /// The command; {n} in it is the number of workers
-    #[arg(value_name = "CMD", last = true, required_unless_present_any = ["fit", "resume"])]
+    #[arg(value_name = "CMD", last = true, required_unless_present_any = ["fit", "resume"], conflicts_with = "resume")]
     pub(crate) command: Vec<String>,
     /// Measure these numbers of workers: a range, a list, or both, such as 1..8 or 1,2,4..8
     ///
     /// [default: 1, 2, 3, 4, 6, 8, 12 … up to twice the CPUs, and at least 4]. One worker is always
     /// measured, since speedups are relative to it.
-    #[arg(long, value_name = "LEVELS", value_parser = parse_levels)]
+    #[arg(long, value_name = "LEVELS", value_parser = parse_levels, conflicts_with = "resume")]
     pub(crate) levels: Option<Levels>,
     /// Read the amount of work from the command's output: the first group of this regular expression,
     /// or the whole match if it has no group, at the last match
     ///
     /// Without this option, scruple assumes that each trial does the same work, whatever n is.
-    #[arg(long, value_name = "REGEX")]
+    #[arg(long, value_name = "REGEX", conflicts_with = "resume")]
     pub(crate) work: Option<String>,
     /// Read the work from this stream
     #[arg(long, value_enum, default_value_t = WorkFrom::Stdout, requires = "work")]
@@ -42,10 +42,10 @@ pub(crate) struct ScaleArgs {
     ///
     /// The copies share one folder, so a file that the command writes is written by several copies at
     /// once.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "resume")]
     pub(crate) copies: bool,
     /// Limit the command to this number of CPUs by a cgroup quota, as a container would
-    #[arg(long, value_name = "CPUS", value_parser = parse_cpus)]
+    #[arg(long, value_name = "CPUS", value_parser = parse_cpus, conflicts_with = "resume")]
     pub(crate) cpu_quota: Option<f64>,
     /// End a trial after this time, such as 30s or 10m
     #[arg(long, value_name = "TIME", value_parser = parse_time, default_value = "5m")]
@@ -54,16 +54,13 @@ pub(crate) struct ScaleArgs {
     ///
     /// Its columns are n, throughput and optionally trial and cpu_s. Trials of the same number form one
     /// block.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "resume", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "resume", "MeasureArgs", "output"])]
     pub(crate) fit: Option<PathBuf>,
     /// Set how much to measure
-    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
+    #[arg(long, value_enum, default_value_t = ProfileName::Quick, conflicts_with = "resume")]
     pub(crate) profile: ProfileName,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
-    /// Finish an interrupted session with the options that it was started with
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "profile", "runs", "time_budget", "seed", "affinity", "no_shield", "output"])]
-    pub(crate) resume: Option<PathBuf>,
     /// Print the answer as JSON (docs/scale.schema.json)
     #[arg(long)]
     pub(crate) json: bool,

@@ -5,16 +5,13 @@ use sys::cgroup::{Cgroup, Nest, Plan};
 use sys::perf::{Counter, Event};
 use sys::tracer::StopCounter;
 
-/// One way of looking at the machine.
-pub(super) struct Channel {
-    pub(super) name: &'static str,
-    /// What it is good for.
-    pub(super) serves: &'static str,
-    /// What was found when it was tried.
-    pub(super) found: Result<String, Missing>,
-}
+/// One way of looking at the machine: its name, what it is good for, and what was found when it was tried.
+pub(super) struct Channel(pub(super) &'static str, pub(super) &'static str, pub(super) Found);
 
-/// A channel that is not there.
+/// What was found, or what is missing.
+type Found = Result<String, Missing>;
+
+/// Why a channel is not there.
 pub(super) struct Missing {
     pub(super) why: String,
     /// The setting or permission that would bring it.
@@ -23,13 +20,11 @@ pub(super) struct Missing {
 
 impl Channel {
     pub(super) fn json(&self) -> Value {
-        match &self.found {
-            Ok(found) => json!({
-                "name": self.name, "serves": self.serves, "there": true, "found": found,
-            }),
-            Err(missing) => json!({
-                "name": self.name, "serves": self.serves, "there": false,
-                "why": missing.why, "remedy": missing.remedy,
+        let Channel(name, serves, found) = self;
+        match found {
+            Ok(found) => json!({ "name": name, "serves": serves, "there": true, "found": found }),
+            Err(Missing { why, remedy }) => json!({
+                "name": name, "serves": serves, "there": false, "why": why, "remedy": remedy,
             }),
         }
     }
@@ -39,108 +34,110 @@ impl Channel {
 pub(super) fn channels() -> Vec<Channel> {
     let pid = sys::process::pid();
     vec![
-        clock(),
-        Channel {
-            name: "schedstat",
-            serves: "time on a CPU and time waiting for one, exact, per thread",
-            found: present(
-                sys::proc::schedstat_process(pid).map(|_| "per-thread CPU and queue time".into()),
-                "/proc/self/schedstat is not there",
+        Channel("clock", "timing operations of less than a microsecond", clock()),
+        Channel(
+            "schedstat",
+            "time on a CPU and time waiting for one, exact, per thread",
+            present(
+                sys::proc::schedstat_process(pid).map(|_| "per-thread CPU and queue time"),
+                "/proc/self/schedstat",
                 "a kernel with CONFIG_SCHED_INFO",
             ),
-        },
-        Channel {
-            name: "migrations",
-            serves: "moves of a thread between CPUs",
-            found: present(
-                sys::proc::migrations_thread().map(|_| "/proc/self/sched".into()),
-                "/proc/self/sched is not there",
+        ),
+        Channel(
+            "migrations",
+            "moves of a thread between CPUs",
+            present(
+                sys::proc::migrations_thread().map(|_| "/proc/self/sched"),
+                "/proc/self/sched",
                 "a kernel with CONFIG_SCHED_DEBUG",
             ),
-        },
-        Channel {
-            name: "memory (PSS, USS)",
-            serves: "memory of several processes without counting shared pages twice",
-            found: tried(
+        ),
+        Channel(
+            "memory (PSS, USS)",
+            "memory of several processes without counting shared pages twice",
+            tried(
                 sys::proc::memory(pid).map(|_| "smaps_rollup".into()),
                 "a kernel with CONFIG_PROC_PAGE_MONITOR, and ptrace rights over the process",
             ),
-        },
-        Channel {
-            name: "I/O bytes",
-            serves: "bytes that a process caused to be read and written",
-            found: present(
-                sys::proc::io(pid).map(|_| "/proc/PID/io".into()),
-                "/proc/self/io is not there",
+        ),
+        Channel(
+            "I/O bytes",
+            "bytes that a process caused to be read and written",
+            present(
+                sys::proc::io(pid).map(|_| "/proc/PID/io"),
+                "/proc/self/io",
                 "a kernel with CONFIG_TASK_IO_ACCOUNTING",
             ),
-        },
-        machine_cpu(),
-        Channel {
-            name: "pressure (PSI)",
-            serves: "time in which tasks waited for CPU, memory or I/O",
-            found: present(
-                sys::proc::pressure("cpu").map(|_| "/proc/pressure".into()),
-                "/proc/pressure is not there",
+        ),
+        Channel("foreign CPU time", "telling what others used during a trial", machine_cpu()),
+        Channel(
+            "pressure (PSI)",
+            "time in which tasks waited for CPU, memory or I/O",
+            present(
+                sys::proc::pressure("cpu").map(|_| "/proc/pressure"),
+                "/proc/pressure",
                 "a kernel with CONFIG_PSI, started with psi=1",
             ),
-        },
-        cgroup("cgroup cpu", "cpu", "shielding trials from the rest of the machine"),
-        cgroup(
+        ),
+        Channel("cgroup cpu", "shielding trials from the rest of the machine", cgroup("cpu")),
+        Channel(
             "cgroup memory",
-            "memory",
             "limiting and reading the memory of many processes at once",
+            cgroup("memory"),
         ),
-        niceness(),
-        event("software events", Event::ContextSwitches, "switches, faults and migrations, exact"),
-        event(
+        Channel("niceness below 0", "shielding trials where there is no cgroup", niceness()),
+        Channel(
+            "software events",
+            "switches, faults and migrations, exact",
+            event(Event::ContextSwitches),
+        ),
+        Channel(
             "hardware counters",
-            Event::Instructions,
             "cycles, instructions, cache misses: causes",
+            event(Event::Instructions),
         ),
-        Channel {
-            name: "ptrace",
-            serves: "listing the system calls of a program",
-            found: ptrace(),
-        },
+        Channel("ptrace", "listing the system calls of a program", ptrace()),
     ]
 }
 
-fn present(found: Option<String>, why: &str, remedy: &'static str) -> Result<String, Missing> {
-    found.ok_or_else(|| Missing { why: why.into(), remedy })
+fn present(found: Option<&str>, file: &str, remedy: &'static str) -> Found {
+    let missing = || Missing { why: format!("{file} is not there"), remedy };
+    found.map(String::from).ok_or_else(missing)
 }
 
-fn tried(found: sys::Result<String>, remedy: &'static str) -> Result<String, Missing> {
+fn tried(found: sys::Result<String>, remedy: &'static str) -> Found {
     found.map_err(|error| Missing { why: error.to_string(), remedy })
 }
 
-fn clock() -> Channel {
+fn missing(why: impl Into<String>, remedy: &'static str) -> Found {
+    Err(Missing { why: why.into(), remedy })
+}
+
+fn clock() -> Found {
     let source = sys::topology::clocksource().unwrap_or_else(|| "unknown".into());
     let step_ns = sys::clock::step_ns();
-    let found = if source == "tsc" || source == "arch_sys_counter" || source == "kvm-clock" {
-        Ok(format!("clock source {source}, steps of {step_ns} ns"))
-    } else {
-        Err(Missing {
-            why: format!("clock source {source}: reading the time is a system call"),
-            remedy: "clocksource=tsc on the kernel's command line, if the TSC is stable",
-        })
-    };
-    Channel { name: "clock", serves: "timing operations of less than a microsecond", found }
+    if ["tsc", "arch_sys_counter", "kvm-clock"].contains(&source.as_str()) {
+        return Ok(format!("clock source {source}, steps of {step_ns} ns"));
+    }
+    missing(
+        format!("clock source {source}: reading the time is a system call"),
+        "clocksource=tsc on the kernel's command line, if the TSC is stable",
+    )
 }
 
-fn machine_cpu() -> Channel {
-    let found = match sys::proc::machine_cpu() {
+fn machine_cpu() -> Found {
+    match sys::proc::machine_cpu() {
         Some(cpu) if cpu.precise => Ok("nanoseconds, from the root cgroup".into()),
-        Some(_) => Err(Missing {
-            why: "only /proc/stat, in steps of 10 ms".into(),
-            remedy: "the root of a cgroup v1 hierarchy with cpuacct; version 2 has nothing finer",
-        }),
-        None => Err(Missing { why: "/proc/stat is not readable".into(), remedy: "mount /proc" }),
-    };
-    Channel { name: "foreign CPU time", serves: "telling what others used during a trial", found }
+        Some(_) => missing(
+            "only /proc/stat, in steps of 10 ms",
+            "the root of a cgroup v1 hierarchy with cpuacct; version 2 has nothing finer",
+        ),
+        None => missing("/proc/stat is not readable", "mount /proc"),
+    }
 }
 
-fn cgroup(name: &'static str, controller: &str, serves: &'static str) -> Channel {
+fn cgroup(controller: &str) -> Found {
     // As the shield of a session does it.
     let made = || {
         let plan = Plan::below_own(&[controller], &runner::group_name("doctor"));
@@ -153,34 +150,30 @@ fn cgroup(name: &'static str, controller: &str, serves: &'static str) -> Channel
     };
     let remedy = "root or a delegated cgroup, in version 2 with nobody else in it: systemd-run --scope -p \
                   Delegate=yes scruple … (as a user: --user --scope)";
-    Channel { name, serves, found: tried(made(), remedy) }
+    tried(made(), remedy)
 }
 
-fn niceness() -> Channel {
+fn niceness() -> Found {
     let before = sys::process::nice();
     let found = sys::process::set_nice(-20).map(|()| {
         let _ = sys::process::set_nice(before);
         "down to -20".to_string()
     });
-    Channel {
-        name: "niceness below 0",
-        serves: "shielding trials where there is no cgroup",
-        found: tried(found, "root, CAP_SYS_NICE, or `nice -20` for the user in limits.conf"),
-    }
+    tried(found, "root, CAP_SYS_NICE, or `nice -20` for the user in limits.conf")
 }
 
-fn event(name: &'static str, event: Event, serves: &'static str) -> Channel {
+fn event(event: Event) -> Found {
     let found = Counter::open(event, false, false).map(|_| format!("{} counts", event.name()));
     let remedy = if event.is_hardware() {
         "bare metal, or a virtual machine with a virtual PMU; and kernel.perf_event_paranoid ≤ 1"
     } else {
         "root, CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1"
     };
-    Channel { name, serves, found: tried(found, remedy) }
+    tried(found, remedy)
 }
 
-/// Returns a setting, a container's filter or a security module may forbid it, so it is tried.
-fn ptrace() -> Result<String, Missing> {
+/// Traces a child: a setting, a container's filter or a security module may forbid it.
+fn ptrace() -> Found {
     const CHILD_NS: u64 = 5_000_000_000;
     let remedy = "sysctl kernel.yama.ptrace_scope=1 or less (after 3: a restart); in a container, a \
                   seccomp profile that allows ptrace";

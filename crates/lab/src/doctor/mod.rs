@@ -16,6 +16,11 @@ use prediction::{Kind, Prediction};
 use serde_json::{Value, json};
 use std::fmt::Write;
 
+const BOLD: Style = Style::new().bold();
+const DIM: Style = Style::new().dimmed();
+const GOOD: Style = AnsiColor::Green.on_default();
+const BAD: Style = AnsiColor::Yellow.on_default();
+
 /// What was found.
 struct Findings {
     environment: Environment,
@@ -60,35 +65,31 @@ impl Findings {
     }
 
     fn text(&self) -> String {
-        let bold = Style::new().bold();
         let mut out = String::new();
-        let _ = writeln!(out, "{bold}This machine{bold:#}");
+        let _ = writeln!(out, "{BOLD}This machine{BOLD:#}");
         for (name, value) in facts(&self.environment) {
             let _ = writeln!(out, "  {name:<12} {}", report::harmless(&value));
         }
-        let _ = writeln!(out, "\n{bold}What can be observed{bold:#}");
+        let _ = writeln!(out, "\n{BOLD}What can be observed{BOLD:#}");
         for channel in &self.channels {
             channel_lines(channel, &mut out);
         }
         if let Some(prediction) = &self.prediction {
-            let _ = writeln!(out, "\n{bold}How small a difference can be found{bold:#}");
+            let _ = writeln!(out, "\n{BOLD}How small a difference can be found{BOLD:#}");
             match prediction {
                 Ok(prediction) => prediction_lines(prediction, &mut out),
                 Err(why) => {
-                    let bad = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
-                    let _ = writeln!(out, "  {bad}✗{bad:#} nothing is predicted: {why}");
+                    let _ = writeln!(out, "  {BAD}✗{BAD:#} nothing is predicted: {why}");
                 }
             }
         }
-        let _ = writeln!(out, "\n{bold}What moves numbers here{bold:#}");
+        let _ = writeln!(out, "\n{BOLD}What moves numbers here{BOLD:#}");
         if self.disturbances.is_empty() {
             let _ = writeln!(out, "  nothing was noticed");
         }
-        let (bad, dim) =
-            (Style::new().fg_color(Some(AnsiColor::Yellow.into())), Style::new().dimmed());
         for disturbance in &self.disturbances {
-            hanging(&mut out, &format!("  {bad}!{bad:#} "), 4, &disturbance.what, Style::new());
-            hanging(&mut out, "    ", 4, disturbance.advice, dim);
+            hanging(&mut out, &format!("  {BAD}!{BAD:#} "), 4, &disturbance.what, Style::new());
+            hanging(&mut out, "    ", 4, disturbance.advice, DIM);
         }
         out
     }
@@ -107,29 +108,24 @@ fn hanging(out: &mut String, first: &str, indent: usize, text: &str, style: Styl
 }
 
 fn channel_lines(channel: &Channel, out: &mut String) {
-    let good = Style::new().fg_color(Some(AnsiColor::Green.into()));
-    let bad = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
-    let dim = Style::new().dimmed();
-    let (name, serves) = (channel.name, channel.serves);
-    match &channel.found {
+    let Channel(name, serves, found) = channel;
+    match found {
         Ok(found) => {
-            let _ = writeln!(out, "  {good}✓ {name:<22}{good:#} {found}");
+            let _ = writeln!(out, "  {GOOD}✓ {name:<22}{GOOD:#} {found}");
         }
         Err(missing) => {
             let indent = " ".repeat(CHANNEL_INDENT);
-            let first = format!("  {bad}✗ {name:<22}{bad:#} ");
+            let first = format!("  {BAD}✗ {name:<22}{BAD:#} ");
             hanging(out, &first, CHANNEL_INDENT, &missing.why, Style::new());
-            hanging(out, &indent, CHANNEL_INDENT, &format!("for: {serves}"), dim);
+            hanging(out, &indent, CHANNEL_INDENT, &format!("for: {serves}"), DIM);
             let remedy = format!("to get it: {}", missing.remedy);
-            hanging(out, &indent, CHANNEL_INDENT, &remedy, dim);
+            hanging(out, &indent, CHANNEL_INDENT, &remedy, DIM);
         }
     }
 }
 
 /// Writes the table of predicted floors, and what it rests on.
 fn prediction_lines(prediction: &Prediction, out: &mut String) {
-    let bad = Style::new().fg_color(Some(AnsiColor::Yellow.into()));
-    let dim = Style::new().dimmed();
     let heads = prediction.spans.iter().map(|span| format!("{:>14}", span.name));
     let _ = writeln!(out, "  {:<12}{}", "work", heads.collect::<String>());
     for kind in &prediction.kinds {
@@ -139,17 +135,17 @@ fn prediction_lines(prediction: &Prediction, out: &mut String) {
     for Kind { work, remark, .. } in prediction.kinds.iter().filter(|kind| !kind.remark.is_empty())
     {
         let text = format!("{work}: {remark}");
-        hanging(out, &format!("  {bad}!{bad:#} "), 4, &text, Style::new());
+        hanging(out, &format!("  {BAD}!{BAD:#} "), 4, &text, Style::new());
     }
     for work in &prediction.differ {
         let _ = writeln!(
             out,
-            "  {bad}!{bad:#} identical treatments differ already now in {work}: do not trust \
+            "  {BAD}!{BAD:#} identical treatments differ already now in {work}: do not trust \
              small differences here"
         );
     }
     for line in prediction.basis() {
-        hanging(out, "    ", 4, &line, dim);
+        hanging(out, "    ", 4, &line, DIM);
     }
 }
 

@@ -101,7 +101,6 @@ fn look(design: &Design, environment: &Environment, folder: &Path) -> Result<Loo
     let mut runner = Runner::start(settings).map_err(|error| error.to_string())?;
     let mut progress = Progress::new(Some(LOOK));
     let blocks = blocks(&mut runner, design, &mut progress);
-    progress.end();
     let manifest = Manifest {
         format: SESSION_FORMAT,
         scruple: session::VERSION.into(),
@@ -136,7 +135,6 @@ fn blocks(
         let treatments: Vec<_> = (0..).zip(order).collect();
         let first_trial = records.len() as u64;
         let work = Work { design, block, treatments: &treatments, first_trial };
-        let mut stop = || sys::interrupt::requested().is_some();
         let mut listener = |event: Event<'_>| -> Result<(), Infallible> {
             match event {
                 Event::Begins(treatment) => progress.trial(treatment),
@@ -144,7 +142,7 @@ fn blocks(
             }
             Ok(())
         };
-        match runner.conduct_block(&work, &mut stop, &mut listener) {
+        match runner.conduct_block(&work, &mut listener) {
             Ok(true) => {}
             Ok(false) => break,
             Err(Halt::Runner(error)) => return Err(error.to_string()),

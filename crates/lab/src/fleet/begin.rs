@@ -100,7 +100,7 @@ pub(super) fn session_plan(plan: &FleetPlan, output: Option<PathBuf>) -> anyhow:
         affinity: plan.affinity.clone(),
         no_shield: !plan.shield,
     };
-    let args = crate::cli::PlanArgs { measure, output };
+    let args = crate::cli::PlanArgs { measure, output, resume: None };
     Plan::new(Purpose::Run, &plan.experiments, plan.profile, &args, plan.profile.budget_s())
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn begin(args: &RunArgs) -> anyhow::Result<Session> {
 fn write_beside(session: &Session, programs: &[Program], args: &RunArgs) -> anyhow::Result<()> {
     use std::io::Write;
     for Program { file, content, .. } in programs.iter().filter(|it| it.origin.is_some()) {
-        let (mut out, path) = session.create_beside(Beside::Programs, &file.level)?;
+        let (mut out, path) = session.writer().create_beside(Beside::Programs, &file.level)?;
         out.write_all(content).with_context(|| format!("cannot write {}", path.display()))?;
     }
     if args.trace {
@@ -74,17 +74,9 @@ fn write_beside(session: &Session, programs: &[Program], args: &RunArgs) -> anyh
 /// Returns the programs that the command line names; none if it names none.
 fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
     let flag = match (args.elf.is_empty(), args.rebuild) {
-        (false, true) => bail!("--elf and --rebuild name different programs; give one of them"),
-        (false, false) => "--elf",
+        (true, false) => return Ok(Vec::new()),
         (true, true) => "--rebuild",
-        (true, false) => {
-            let other = match (args.trace, args.instructions) {
-                (true, _) => "--trace",
-                (_, Some(_)) => "--instructions",
-                (false, None) => return Ok(Vec::new()),
-            };
-            bail!("{other} goes with program files: scruple run {TAKES} --elf FILE {other}…");
-        }
+        (false, _) => "--elf",
     };
     if let Some(other) = args.experiments.iter().find(|name| *name != TAKES) {
         let other = report::harmless(other);

@@ -1,6 +1,6 @@
 //! What program files are called in tables.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The most bytes of a name.
@@ -16,23 +16,12 @@ pub(super) fn of(paths: &[PathBuf]) -> Vec<String> {
             return names;
         }
     }
-    // Those that differ in characters that a name has not, or far away.
-    let names: Vec<String> = paths.iter().map(|path| with_folders(path, 1)).collect();
-    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut numbered = Vec::new();
-    for name in &names {
-        let count = seen.entry(name).or_default();
-        *count += 1;
-        numbered.push(format!("{name}-{}", *count));
-    }
-    if all_differ(&numbered) {
-        return numbered;
-    }
+    // They differ in characters that a name has not, or far away.
     (1..=paths.len()).map(|number| format!("program-{number}")).collect()
 }
 
 fn all_differ(names: &[String]) -> bool {
-    let known: std::collections::BTreeSet<&String> = names.iter().collect();
+    let known: BTreeSet<&String> = names.iter().collect();
     known.len() == names.len()
 }
 

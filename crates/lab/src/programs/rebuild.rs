@@ -197,13 +197,8 @@ fn run(mut command: Command) -> anyhow::Result<String> {
     let stop = || sys::interrupt::requested().is_some();
     let bounds =
         Bounds { time: Some(TIME_LIMIT), complaint_bytes_max: SAID_BYTES_MAX, stop: &stop };
-    let mut said = Vec::new();
-    let ended = sys::program::run(&mut command, &bounds, &mut |bytes| {
-        let room = SAID_BYTES_MAX - said.len();
-        said.extend_from_slice(&bytes[..bytes.len().min(room)]);
-        Ok(())
-    });
-    let ended = ended.map_err(|failure| match failure {
+    let answer = sys::program::answer(&mut command, &bounds, SAID_BYTES_MAX);
+    let (mut said, ended) = answer.map_err(|failure| match failure {
         Failure::TooLong(limit) => anyhow!("it took over {} s", limit.as_secs()),
         other => other.into(),
     })?;

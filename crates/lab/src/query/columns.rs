@@ -1,8 +1,10 @@
 //! What the tables hold: column by column, with its type and what it is.
 
 use super::sql;
+use crate::plan::Purpose;
 use crate::scratch::Scratch;
 use model::{Manifest, Moment};
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -51,9 +53,6 @@ pub(super) const TRIALS: [Column; 18] = [
     column("started_unix_ms", INTEGER, "when it was started, in ms since 1970"),
 ];
 
-/// A column of `sessions`, and where its cell comes from.
-type OfSession = (Column, fn(&Read<'_>) -> String);
-
 /// A session of which a row is made.
 pub(super) struct Read<'a> {
     /// What it is called in all tables.
@@ -63,47 +62,30 @@ pub(super) struct Read<'a> {
     pub(super) manifest: &'a Manifest,
 }
 
-const SESSIONS: [OfSession; 22] = [
-    (column("session", TEXT, "the session's name, as in trials"), |it| it.called.into()),
-    (column("folder", TEXT, "its folder"), |it| it.folder.display().to_string()),
-    (column("started", "TIMESTAMP", "when it began (UTC)"), |it| {
-        moment(it.manifest.started_unix_ms)
-    }),
-    (column("host", TEXT, "the machine's name"), |it| it.manifest.environment.host.clone()),
-    (column("machine", TEXT, "a hash that tells one machine from another"), |it| {
-        it.manifest.environment.machine.clone()
-    }),
-    (column("boot", TEXT, "the boot"), |it| it.manifest.environment.boot.clone()),
-    (column("kernel", TEXT, "the kernel's release"), |it| it.manifest.environment.kernel.clone()),
-    (column("cpu_model", TEXT, "the processor"), |it| it.manifest.environment.cpu_model.clone()),
-    (column("cpus_online", INTEGER, "CPUs online"), |it| {
-        it.manifest.environment.cpus_online.to_string()
-    }),
-    (column("cpus_allowed", INTEGER, "CPUs that scruple might use"), |it| {
-        it.manifest.environment.cpus_allowed.len().to_string()
-    }),
-    (column("threads_per_core", INTEGER, "threads per core"), |it| {
-        it.manifest.environment.threads_per_core.to_string()
-    }),
-    (column("memory_bytes", INTEGER, "memory"), |it| {
-        it.manifest.environment.memory_bytes.to_string()
-    }),
-    (column("hypervisor", TEXT, "the hypervisor; null where there is none"), |it| {
-        it.manifest.environment.hypervisor.clone()
-    }),
-    (column("libc", TEXT, "the C library"), |it| it.manifest.environment.libc.clone()),
-    (column("rights", TEXT, "root or user"), |it| it.manifest.environment.rights.clone()),
-    (column("load", NUMBER, "load average when it began"), |it| {
-        it.manifest.environment.load.to_string()
-    }),
-    (column("scruple", TEXT, "the version of scruple"), |it| it.manifest.scruple.clone()),
-    (column("build", TEXT, "release or debug"), |it| it.manifest.environment.build.clone()),
-    (column("rustc", TEXT, "what built it"), |it| it.manifest.environment.rustc.clone()),
-    (column("asked", TEXT, "run, selftest, study, scale or why"), |it| asked(it.manifest).into()),
-    (column("seed", "UBIGINT", "where the random order comes from"), |it| {
-        it.manifest.seed.to_string()
-    }),
-    (column("command", TEXT, "the command line"), |it| report::command_line(&it.manifest.command)),
+/// The columns of `sessions`; most are the facts of the machine under their own names.
+const SESSIONS: [Column; 22] = [
+    column("session", TEXT, "the session's name, as in trials"),
+    column("folder", TEXT, "its folder"),
+    column("started", "TIMESTAMP", "when it began (UTC)"),
+    column("host", TEXT, "the machine's name"),
+    column("machine", TEXT, "a hash that tells one machine from another"),
+    column("boot", TEXT, "the boot"),
+    column("kernel", TEXT, "the kernel's release"),
+    column("cpu_model", TEXT, "the processor"),
+    column("cpus_online", INTEGER, "CPUs online"),
+    column("cpus_allowed", INTEGER, "CPUs that scruple might use"),
+    column("threads_per_core", INTEGER, "threads per core"),
+    column("memory_bytes", INTEGER, "memory"),
+    column("hypervisor", TEXT, "the hypervisor; null where there is none"),
+    column("libc", TEXT, "the C library"),
+    column("rights", TEXT, "root or user"),
+    column("load", NUMBER, "load average when it began"),
+    column("scruple", TEXT, "the version of scruple"),
+    column("build", TEXT, "release or debug"),
+    column("rustc", TEXT, "what built it"),
+    column("asked", TEXT, "run, selftest, study, scale or why"),
+    column("seed", "UBIGINT", "where the random order comes from"),
+    column("command", TEXT, "the command line"),
 ];
 
 const SETTINGS: [Column; 3] = [
@@ -113,22 +95,34 @@ const SETTINGS: [Column; 3] = [
 ];
 
 /// The tables, in the order in which they are listed.
-const TABLES: [(&str, &str); 3] = [
-    ("trials", "one row per trial and response; a row without a value says why"),
-    ("sessions", "one row per session"),
-    ("settings", "one row per setting of a session's machine"),
+const TABLES: [(&str, &str, &[Column]); 3] = [
+    ("trials", "one row per trial and response; a row without a value says why", &TRIALS),
+    ("sessions", "one row per session", &SESSIONS),
+    ("settings", "one row per setting of a session's machine", &SETTINGS),
 ];
 
 /// The most characters of a cell of the two small tables: nobody's manifest makes a line that no reader
 /// takes.
 const CELL_CHARACTERS_MAX: usize = 10_000;
 
-fn asked(manifest: &Manifest) -> &'static str {
-    match manifest.options.inquiry {
-        Some(inquiry) => inquiry.command(),
-        None if manifest.options.selftest => "selftest",
-        None => "run",
-    }
+/// Returns the cells of a session, in the order of [`SESSIONS`].
+fn cells(read: &Read<'_>) -> anyhow::Result<Vec<String>> {
+    let Read { called, folder, manifest } = read;
+    let mut facts = serde_json::to_value(&manifest.environment)?;
+    facts["session"] = json!(called);
+    facts["folder"] = json!(folder.display().to_string());
+    facts["started"] = json!(moment(manifest.started_unix_ms));
+    facts["cpus_allowed"] = json!(manifest.environment.cpus_allowed.len());
+    facts["scruple"] = json!(manifest.scruple);
+    facts["asked"] = json!(Purpose::of(&manifest.options).command());
+    facts["seed"] = json!(manifest.seed);
+    facts["command"] = json!(report::command_line(&manifest.command));
+    let cell = |column: &Column| match &facts[column.name] {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    Ok(SESSIONS.iter().map(cell).collect())
 }
 
 fn moment(unix_ms: u64) -> String {
@@ -157,22 +151,21 @@ pub(super) struct Small {
 }
 
 impl Small {
-    pub(super) fn push(&mut self, read: &Read<'_>) {
-        push_row(&mut self.sessions, SESSIONS.iter().map(|(_, cell)| cell(read)));
+    pub(super) fn push(&mut self, read: &Read<'_>) -> anyhow::Result<()> {
+        push_row(&mut self.sessions, cells(read)?);
         for (setting, value) in &read.manifest.environment.settings {
-            let cells = [read.called.to_string(), setting.clone(), value.clone()];
-            push_row(&mut self.settings, cells.into_iter());
+            push_row(&mut self.settings, [read.called, setting, value].map(String::from));
         }
+        Ok(())
     }
 
     /// Writes both, and says how they are read.
     pub(super) fn write(&self, scratch: &Scratch) -> anyhow::Result<String> {
         let mut script = String::new();
-        let sessions: Vec<&Column> = SESSIONS.iter().map(|(column, _)| column).collect();
-        let settings: Vec<&Column> = SETTINGS.iter().collect();
-        for (name, columns, rows) in
-            [("sessions", sessions, &self.sessions), ("settings", settings, &self.settings)]
-        {
+        for (name, columns, rows) in [
+            ("sessions", &SESSIONS[..], &self.sessions),
+            ("settings", &SETTINGS[..], &self.settings),
+        ] {
             let path = scratch.path().join(format!("{name}.csv"));
             let mut text = String::new();
             push_row(&mut text, columns.iter().map(|column| column.name.to_string()));
@@ -180,8 +173,7 @@ impl Small {
             std::fs::write(&path, text)?;
             let kinds: Vec<String> =
                 columns.iter().map(|it| format!("'{}': '{}'", it.name, it.kind)).collect();
-            let (path, kinds) = (sql::file(&path)?, kinds.join(", "));
-            let csv = sql::CSV;
+            let (path, kinds, csv) = (sql::file(&path)?, kinds.join(", "), sql::CSV);
             writeln!(
                 script,
                 "CREATE TABLE {name} AS FROM read_csv({path}, {csv}, auto_detect = false, \
@@ -193,8 +185,8 @@ impl Small {
 }
 
 /// Appends a row of CSV; what is empty is null.
-fn push_row(out: &mut String, cells: impl Iterator<Item = String>) {
-    for (index, cell) in cells.enumerate() {
+fn push_row(out: &mut String, cells: impl IntoIterator<Item = String>) {
+    for (index, cell) in cells.into_iter().enumerate() {
         if index > 0 {
             out.push(',');
         }
@@ -212,36 +204,27 @@ fn push_row(out: &mut String, cells: impl Iterator<Item = String>) {
 /// that have them; none where no session was named.
 pub(super) fn listed(factors: Option<&BTreeMap<String, Vec<String>>>) -> String {
     let mut text = String::new();
-    for (index, (table, what)) in TABLES.iter().enumerate() {
-        let gap = if index == 0 { "" } else { "\n" };
+    for (table, what, columns) in TABLES {
+        let gap = if text.is_empty() { "" } else { "\n" };
         let _ = writeln!(text, "{gap}{table}: {what}");
-        for (name, kind, what) in lines(index, factors) {
-            let _ = writeln!(text, "  {name:<24} {kind:<9} {what}");
+        for Column { name, kind, what } in columns {
+            match factors.filter(|_| *name == FACTORS) {
+                None => push_line(&mut text, name, kind, what),
+                Some(factors) => {
+                    for (factor, of) in factors {
+                        let name = report::harmless(&named(&format!("factor_{factor}")));
+                        let of = report::harmless(&format!("of {}", of.join(", ")));
+                        push_line(&mut text, &name, kind, &of);
+                    }
+                }
+            }
         }
     }
     text
 }
 
-type Line = (String, &'static str, String);
-
-fn lines(table: usize, factors: Option<&BTreeMap<String, Vec<String>>>) -> Vec<Line> {
-    let plain = |it: &Column| (it.name.to_string(), it.kind, it.what.to_string());
-    let factor = |(name, of): (&String, &Vec<String>)| {
-        let of = format!("of {}", of.join(", "));
-        (report::harmless(&named(&format!("factor_{name}"))), TEXT, report::harmless(&of))
-    };
-    match (table, factors) {
-        (0, Some(factors)) => TRIALS
-            .iter()
-            .flat_map(|it| match it.name {
-                FACTORS => factors.iter().map(factor).collect(),
-                _ => vec![plain(it)],
-            })
-            .collect(),
-        (0, None) => TRIALS.iter().map(plain).collect(),
-        (1, _) => SESSIONS.iter().map(|(it, _)| plain(it)).collect(),
-        _ => SETTINGS.iter().map(plain).collect(),
-    }
+fn push_line(text: &mut String, name: &str, kind: &str, what: &str) {
+    let _ = writeln!(text, "  {name:<24} {kind:<9} {what}");
 }
 
 /// Returns a name as SQL takes it: in quotes if it needs them.

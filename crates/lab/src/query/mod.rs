@@ -33,7 +33,6 @@ pub(crate) fn query(args: &QueryArgs) -> anyhow::Result<Exit> {
     }
     let (folders, question) = words(args)?;
     let sessions = sessions(folders)?;
-    let question = question.read()?;
     let engine = Engine::find(args.duckdb.as_deref())?;
     sys::interrupt::install()?;
     let scratch = scratch(args.keep.as_deref())?;
@@ -55,76 +54,58 @@ fn answer(
 ) -> anyhow::Result<Exit> {
     let mut out = Destination::open(None, false)?;
     let asked = engine.ask(scratch, before, question, format, &mut |bytes| out.write_all(bytes));
-    let flushed = out.flush();
     match asked {
         Ok(Answer::Given(beside)) => {
+            out.end(Ok(()))?;
             beside.lines().for_each(ui::note);
-            match flushed {
-                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-                    Err(error).context("cannot write to standard output")
-                }
-                _ => Ok(Exit::Done),
-            }
+            Ok(Exit::Done)
         }
         Ok(Answer::Refused(why)) => {
+            out.end(Ok(()))?;
             // DuckDB's first line says what is wrong, and those below where.
             let mut lines = why.lines();
             ui::complain(&anyhow::anyhow!("DuckDB: {}", lines.next().unwrap_or_default()));
             lines.for_each(ui::note);
             Ok(Exit::Error)
         }
-        // A reader that has had enough (`| head`) is no error.
-        Err(Failure::Taker(error)) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
-        Err(Failure::Taker(error)) => Err(error).context("cannot write to standard output"),
+        Err(Failure::Taker(error)) => {
+            out.end(Err(error))?;
+            Ok(Exit::Done)
+        }
         Err(failure) => Err(engine::failed(failure)),
     }
 }
 
-/// Where a question stands.
-enum Question<'a> {
-    Text(&'a str),
-    /// A file; `-` is standard input.
-    File(&'a Path),
-}
-
 /// Returns the folders, and the question.
-fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], Question<'_>)> {
-    if let Some(file) = &args.file {
-        return Ok((&args.words, Question::File(file)));
-    }
-    let Some((last, folders)) = args.words.split_last() else {
-        bail!("name a session or a folder of sessions, and ask a question in SQL");
+fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], String)> {
+    let (folders, question) = match (&args.file, args.words.split_last()) {
+        (Some(file), _) => (&args.words[..], file.as_os_str()),
+        (None, Some((last, folders))) => (folders, last.as_os_str()),
+        (None, None) => bail!("name a session or a folder of sessions, and ask a question in SQL"),
     };
-    if Path::new(last).is_dir() {
+    let path = Path::new(question);
+    if args.file.is_none() && path.is_dir() {
         bail!(
             "{} is a folder; the question comes last: SQL, or - for standard input (or --file FILE)",
-            Path::new(last).display()
+            path.display()
         );
     }
-    if folders.is_empty() {
+    if args.file.is_none() && folders.is_empty() {
         bail!("no session to ask: name a session or a folder of sessions before the question");
     }
-    if input::is_stdin(Path::new(last)) {
-        return Ok((folders, Question::File(Path::new(last))));
+    let (from, text) = if args.file.is_some() || input::is_stdin(path) {
+        (input::name(path), input::text(path, QUESTION_BYTES_MAX)?)
+    } else {
+        let text = question.to_str().context("the question is not in UTF-8")?;
+        ("the question".to_string(), text.to_string())
+    };
+    if text.trim().is_empty() {
+        bail!("{from} is empty: ask something in SQL, such as \"FROM sessions\"");
     }
-    let text = last.to_str().context("the question is not in UTF-8")?;
-    Ok((folders, Question::Text(text)))
-}
-
-impl Question<'_> {
-    fn read(&self) -> anyhow::Result<String> {
-        let (from, text) = match self {
-            Question::Text(text) => ("the question".to_string(), (*text).to_string()),
-            Question::File(path) => (input::name(path), input::text(path, QUESTION_BYTES_MAX)?),
-        };
-        if text.trim().is_empty() {
-            bail!("{from} is empty: ask something in SQL, such as \"FROM sessions\"");
-        }
-        if text.contains('\0') {
-            bail!("{from} is no SQL: there is a NUL in it");
-        }
-        Ok(text)
+    if text.contains('\0') {
+        bail!("{from} is no SQL: there is a NUL in it");
     }
+    Ok((folders, text))
 }
 
 /// Returns the sessions of all folders, each once.

@@ -11,8 +11,8 @@ use crate::cli::query::AnswerFormat;
 use crate::destination::Stopped;
 use crate::progress::Count;
 use crate::scratch::Scratch;
-use crate::session::VERSION;
-use crate::{sides, ui};
+use crate::session::{self, VERSION};
+use crate::ui;
 use anyhow::{Context, bail};
 use export::{Choice, Rows, Session};
 use model::Manifest;
@@ -120,7 +120,7 @@ impl Making<'_> {
         }
         self.seen.insert(identity, dir.to_path_buf());
         let called = self.called(&manifest);
-        self.small.push(&Read { called: &called, folder: dir, manifest: &manifest });
+        self.small.push(&Read { called: &called, folder: dir, manifest: &manifest })?;
         drop(manifest);
         let kept = self.keep.map(|keep| kept(keep, dir, &state, &called)).transpose()?;
         if let Some(kept) = kept.as_ref().filter(|kept| kept.is_file()) {
@@ -148,7 +148,7 @@ impl Making<'_> {
     fn export(&mut self, dir: &Path, called: &str, kept: Option<PathBuf>) -> anyhow::Result<()> {
         let mut stored = store::open(dir)?;
         // What is odd is to be said each time, so that such a table is not kept.
-        let odd = sides::say_what_is_odd(&stored);
+        let odd = session::say_what_is_odd(&stored);
         stored.manifest.session = called.to_string();
         let number = self.files.len();
         let csv = self.scratch.path().join(format!("{number}.csv"));

@@ -4,7 +4,6 @@ use crate::plan::Plan;
 use crate::{schedule, ui};
 use model::{Design, SCRATCH, Subject, Treatment};
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Shows the trials of one block, in the order that the seed gives it.
@@ -26,7 +25,7 @@ pub(super) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<()> {
         );
         let own = order.iter().map(|treatment| Trial::of(design, subject, treatment));
         let own: Vec<Trial> = own.collect::<Result<_, _>>()?;
-        text.push_str(&listed(plan, design, subject, &own));
+        text.push_str(&listed(plan, design, &own));
         trials.extend(own.iter().map(Trial::as_json));
     }
     if as_json {
@@ -40,14 +39,8 @@ struct Trial {
     treatment: Treatment,
     /// The treatment in words.
     name: String,
-    command: Vec<String>,
-    prepare: Vec<Vec<String>>,
-    cleanup: Vec<Vec<String>>,
-    folder: String,
-    environment: BTreeMap<String, String>,
-    stdin: String,
-    cpus: String,
-    limits: [String; 3],
+    /// The program with all words of the treatment.
+    subject: Subject,
 }
 
 impl Trial {
@@ -56,95 +49,68 @@ impl Trial {
         subject: &Subject,
         treatment: &Treatment,
     ) -> Result<Trial, model::UnknownPlaceholder> {
-        let scratch = format!("{{{SCRATCH}}}");
-        let fill = |text: &str| subject.fill(text, treatment, &scratch);
-        let words = |words: &Vec<String>| subject.arguments(words, treatment, &scratch);
-        let mut command = words(&subject.command)?;
-        if subject.shell {
-            command.splice(0..0, ["/bin/sh".to_string(), "-c".to_string()]);
-        }
-        let limits = &subject.limits;
-        let variables = subject.environment.iter();
         Ok(Trial {
             name: report::treatment(design, treatment),
             treatment: treatment.clone(),
-            command,
-            prepare: subject.prepare.iter().map(words).collect::<Result<_, _>>()?,
-            cleanup: subject.cleanup.iter().map(words).collect::<Result<_, _>>()?,
-            folder: fill(&subject.folder)?,
-            environment: variables
-                .map(|(name, value)| Ok((name.clone(), fill(value)?)))
-                .collect::<Result<_, _>>()?,
-            stdin: fill(&subject.stdin)?,
-            cpus: fill(&subject.cpus)?,
-            limits: [
-                fill(&limits.address_space_bytes)?,
-                fill(&limits.memory_bytes)?,
-                fill(&limits.cpus_quota)?,
-            ],
+            subject: subject.filled(treatment, &format!("{{{SCRATCH}}}"))?,
         })
     }
 
     /// Returns what is the same for many trials, in lines.
-    fn around(&self, subject: &Subject) -> Vec<String> {
-        let all = |what: &str, commands: &[Vec<String>]| {
-            let each =
-                commands.iter().map(|words| format!("{what}: {}", report::command_line(words)));
-            each.collect::<Vec<_>>()
-        };
-        let mut lines = all("before each, not timed", &self.prepare);
-        lines.extend(all("after each, not timed", &self.cleanup));
-        lines.push(format!("in {}", self.folder));
-        let inherits = if subject.clear_environment { "nothing" } else { "yours" };
+    fn around(&self) -> Vec<String> {
+        let Subject { prepare, cleanup, folder, environment, stdin, cpus, limits, .. } =
+            &self.subject;
+        let mut lines = Vec::new();
+        for (what, commands) in [("before", prepare), ("after", cleanup)] {
+            let each = commands.iter().map(|words| report::command_line(words));
+            lines.extend(each.map(|command| format!("{what} each, not timed: {command}")));
+        }
+        lines.push(format!("in {folder}"));
+        let inherits = if self.subject.clear_environment { "nothing" } else { "yours" };
         let own: Vec<String> =
-            self.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
-        let and = if own.is_empty() { String::new() } else { " and ".to_string() };
+            environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let and = if own.is_empty() { "" } else { " and " };
         lines.push(format!("environment: {inherits}{and}{}", own.join(" ")));
-        let named =
-            |what: &str, value: &str| (!value.is_empty()).then(|| format!("{what}: {value}"));
-        lines.extend(named("input from", &self.stdin));
-        lines.extend(named("CPUs", &self.cpus));
-        let what =
-            ["most address space (bytes)", "most memory (bytes)", "most CPUs' worth of time"];
-        lines.extend(what.iter().zip(&self.limits).filter_map(|(what, limit)| named(what, limit)));
+        let named = [
+            ("input from", stdin),
+            ("CPUs", cpus),
+            ("most address space (bytes)", &limits.address_space_bytes),
+            ("most memory (bytes)", &limits.memory_bytes),
+            ("most CPUs' worth of time", &limits.cpus_quota),
+        ];
+        let named = named.into_iter().filter(|(_, value)| !value.is_empty());
+        lines.extend(named.map(|(what, value)| format!("{what}: {value}")));
         lines
     }
 
     fn as_json(&self) -> Value {
-        let [address_space_bytes, memory_bytes, cpus_quota] = &self.limits;
+        let Subject { limits, .. } = &self.subject;
         json!({
             "treatment": self.treatment,
-            "command": self.command,
-            "prepare": self.prepare,
-            "cleanup": self.cleanup,
-            "folder": self.folder,
-            "environment": self.environment,
-            "stdin": self.stdin,
-            "cpus": self.cpus,
-            "address_space_bytes": address_space_bytes,
-            "memory_bytes": memory_bytes,
-            "cpus_quota": cpus_quota,
+            "command": self.subject.command,
+            "prepare": self.subject.prepare,
+            "cleanup": self.subject.cleanup,
+            "folder": self.subject.folder,
+            "environment": self.subject.environment,
+            "stdin": self.subject.stdin,
+            "cpus": self.subject.cpus,
+            "address_space_bytes": limits.address_space_bytes,
+            "memory_bytes": limits.memory_bytes,
+            "cpus_quota": limits.cpus_quota,
         })
     }
 }
 
-fn listed(plan: &Plan, design: &Design, subject: &Subject, trials: &[Trial]) -> String {
+fn listed(plan: &Plan, design: &Design, trials: &[Trial]) -> String {
     let mut out = format!("{}  {}\n\n", report::harmless(&design.question), design.id);
     let wide = trials.iter().map(|trial| trial.name.chars().count()).max().unwrap_or_default();
     let digits = trials.len().to_string().len();
-    let common: Vec<String> = match trials.first() {
-        Some(first) => first.around(subject),
-        None => Vec::new(),
-    };
-    let common: Vec<String> = common
-        .into_iter()
-        .filter(|line| trials.iter().all(|trial| trial.around(subject).contains(line)))
-        .collect();
+    let mut common = trials.first().map(Trial::around).unwrap_or_default();
+    common.retain(|line| trials.iter().all(|trial| trial.around().contains(line)));
     for (index, trial) in trials.iter().enumerate() {
-        let command = report::harmless(&report::command_line(&trial.command));
+        let command = report::harmless(&report::command_line(&trial.subject.command));
         let _ = writeln!(out, "{:>digits$}  {:wide$}  {command}", index + 1, trial.name);
-        let own = trial.around(subject);
-        for line in own.iter().filter(|line| !common.contains(line)) {
+        for line in trial.around().iter().filter(|line| !common.contains(line)) {
             let _ = writeln!(out, "{:digits$}  {:wide$}    {}", "", "", report::harmless(line));
         }
     }

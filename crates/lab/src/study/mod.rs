@@ -28,11 +28,11 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
         dry::show(&plan(args, designs, None)?, args.json)?;
         return Ok(Exit::Done);
     }
-    let session = inquiry::open(args.resume.as_deref(), PURPOSE, || {
+    let session = inquiry::open(&args.plan, PURPOSE, || {
         let (designs, file) = designs(args)?;
         conduct::begin(plan(args, designs, file)?)
     })?;
-    if args.resume.is_some() {
+    if args.plan.resume.is_some() {
         say_what_has_changed(session.manifest());
     }
     inquiry::conclude(session, args.json, Some(&args.verdicts))

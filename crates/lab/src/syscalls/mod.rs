@@ -7,7 +7,6 @@ use crate::destination::Destination;
 use crate::exit::Exit;
 use crate::ui;
 use anyhow::Context;
-use std::io::Write;
 use subject::Tally;
 use sys::mailbox::{Mailbox, SIGCHLD, SIGHUP, SIGQUIT};
 use sys::signal::{SIGINT, SIGTERM};
@@ -42,20 +41,15 @@ pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
         text::text(&tally, ui::width())
     };
     match file {
-        Some(mut file) => {
-            let written = writeln!(file, "{}", plain(&result));
-            written.with_context(|| format!("--output: cannot write to {file}"))?;
-            file.finish().context("--output")?;
+        Some(file) => {
+            // A file gets no colours.
+            let plain = anstream::adapter::strip_str(result.trim_end());
+            file.put(format!("{plain}\n").as_bytes()).context("--output")?;
         }
         None if args.json => ui::data(&result)?,
         None => ui::people(&result)?,
     }
     Ok(if tally.is_complete() { Exit::Done } else { Exit::Incomplete })
-}
-
-/// Returns a file gets no colours.
-fn plain(text: &str) -> String {
-    anstream::adapter::strip_str(text.trim_end()).to_string()
 }
 
 /// Follows the command and all that it makes to their ends.

@@ -1,8 +1,9 @@
 //! What a traced command did, for people.
 
 use anstyle::Style;
+use std::borrow::Cow;
 use std::fmt::Write;
-use subject::{Figures, Group, Kind, Made, Numbers, Tally};
+use subject::{Figures, Group, Killed, Made, Numbers, Tally};
 use sys::tracer::End;
 
 const BOLD: Style = Style::new().bold();
@@ -14,26 +15,25 @@ const NUMBERS_MAX: usize = 4;
 pub(super) fn text(tally: &Tally, width: usize) -> String {
     let mut out = String::new();
     let _ = writeln!(out, "{BOLD}{}{BOLD:#} {}", tally.command(), ending(tally));
-    for ((program, signal), who) in &tally.killed {
-        let signal = sys::calls::signal_name(*signal);
+    for Killed { program, signal_name, who, .. } in &tally.killed {
         let (program, were) = match who.count {
             1 => (program.clone(), "was"),
             count => (format!("{count} processes of {program}"), "were"),
         };
-        let _ = writeln!(out, "  {program} ({}) {were} ended by {signal}", numbers(who));
+        let _ = writeln!(out, "  {program} ({}) {were} ended by {signal_name}", numbers(who));
     }
     let _ = writeln!(
         out,
         "  made: {}, {}; executed: {}; {}, of which {} failed",
-        counted(tally.processes_made(), "process", "processes"),
-        counted(tally.threads_made(), "thread", "threads"),
+        counted(tally.count_made("process"), "process", "processes"),
+        counted(tally.count_made("thread"), "thread", "threads"),
         counted(tally.executions(), "more program", "more programs"),
         counted(tally.calls(), "system call", "system calls"),
         tally.failed(),
     );
     makings(&mut out, &tally.made, width);
-    for (kind, group) in &tally.groups {
-        calls(&mut out, kind, group, width);
+    for group in &tally.groups {
+        calls(&mut out, group, width);
     }
     for line in report::wrapped(
         "Every system call stopped the command twice, which slows it much: the counts are right, \
@@ -61,19 +61,23 @@ fn makings(out: &mut String, made: &[Made], width: usize) {
         return;
     }
     let _ = writeln!(out, "\n{BOLD}How they were made{BOLD:#}");
-    for Made { how, tasks, makers } in made {
-        let what = match (how.is_thread, tasks.count) {
-            (true, 1) => "thread".to_string(),
-            (false, 1) => "process".to_string(),
-            (true, count) => format!("{count} threads"),
-            (false, count) => format!("{count} processes"),
+    for making in made {
+        let Made { kind, tasks, makers, by_program, flags, .. } = making;
+        let what = match (*kind, tasks.count) {
+            (one, 1) => one.to_string(),
+            ("thread", count) => format!("{count} threads"),
+            (_, count) => format!("{count} processes"),
         };
-        let (tasks, by, program) = (numbers(tasks), numbers(makers), &how.by_program);
-        let call = if how.call.is_empty() { "a call that was not seen" } else { &how.call };
-        let _ = writeln!(out, "  {what} {tasks} by {program} ({by}), {call}");
-        let asked = how.cloned.map_or_else(
+        let (tasks, by) = (numbers(tasks), numbers(makers));
+        let call = Some(making.call.as_str()).filter(|call| !call.is_empty());
+        let call = call.unwrap_or("a call that was not seen");
+        let _ = writeln!(out, "  {what} {tasks} by {by_program} ({by}), {call}");
+        let asked = flags.as_ref().map_or_else(
             || "its arguments could not be read".to_string(),
-            |cloned| cloned.to_string().replace('|', " | "),
+            |flags| {
+                let flags = flags.iter().map(String::as_str);
+                flags.chain(making.exit_signal.as_deref()).collect::<Vec<_>>().join(" | ")
+            },
         );
         for line in report::wrapped(&asked, width.saturating_sub(4)) {
             let _ = writeln!(out, "    {line}");
@@ -89,24 +93,23 @@ fn numbers(of: &Numbers) -> String {
     }
 }
 
-fn calls(out: &mut String, kind: &Kind, group: &Group, width: usize) {
-    let whose = if kind.threads {
-        counted(group.members, "thread that was made", "threads that were made")
-    } else {
-        counted(group.members, "process", "processes")
+fn calls(out: &mut String, group: &Group, width: usize) {
+    let whose = match group.of {
+        "threads" => counted(group.members, "thread that was made", "threads that were made"),
+        _ => counted(group.members, "process", "processes"),
     };
-    let _ = writeln!(out, "\n{BOLD}{}{BOLD:#}, {whose}", kind.program);
-    let mut rows: Vec<(&str, &Figures)> =
-        group.calls.iter().map(|(name, figures)| (name.as_ref(), figures)).collect();
+    let _ = writeln!(out, "\n{BOLD}{}{BOLD:#}, {whose}", group.program);
+    let mut rows: Vec<&Figures> = group.calls.iter().collect();
     // The most frequent first; among equals by name, so that two runs look the same.
-    rows.sort_by(|a, b| b.1.calls.cmp(&a.1.calls).then(a.0.cmp(b.0)));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.calls));
     let _ = writeln!(out, "  {DIM}{:>9}  {:>7}  call{DIM:#}", "calls", "errors");
-    for (name, figures) in rows {
+    for figures in rows {
         let failed = match figures.failed() {
             0 => String::new(),
             failed => failed.to_string(),
         };
-        let line = format!("  {:>9}  {failed:>7}  {name}  {}", figures.calls, errors(figures));
+        let line =
+            format!("  {:>9}  {failed:>7}  {}  {}", figures.calls, figures.name, errors(figures));
         for (index, part) in wrapped_columns(line.trim_end(), width).into_iter().enumerate() {
             let indent = if index == 0 { "" } else { "                      " };
             let _ = writeln!(out, "{indent}{part}");
@@ -115,9 +118,9 @@ fn calls(out: &mut String, kind: &Kind, group: &Group, width: usize) {
 }
 
 fn errors(figures: &Figures) -> String {
-    let one = |(errno, count): (&i32, &u64)| {
-        let name = sys::calls::error_name(*errno);
-        if figures.errors.len() == 1 { name.into_owned() } else { format!("{name} {count}") }
+    let alone = figures.errors.len() == 1;
+    let one = |(name, count): (&Cow<'static, str>, &u64)| {
+        if alone { name.to_string() } else { format!("{name} {count}") }
     };
     figures.errors.iter().map(one).collect::<Vec<_>>().join(", ")
 }
@@ -144,27 +147,35 @@ fn wrapped_columns(line: &str, width: usize) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use subject::How;
     use sys::Pid;
-    use sys::calls::Cloned;
 
-    fn made(tasks: &[Pid], cloned: Cloned) -> Made {
+    fn made(kind: &'static str, tasks: &[Pid], flags: &str) -> Made {
         let of = |tasks: &[Pid]| Numbers {
             count: tasks.len() as u64,
             first: tasks.to_vec(),
             last: tasks.last().copied().unwrap_or(0),
         };
-        let (by_program, call) = ("sh".to_string(), "clone".to_string());
-        let how = How { is_thread: cloned.is_thread(), by_program, call, cloned: Some(cloned) };
-        Made { how, tasks: of(tasks), makers: of(&[10]) }
+        Made {
+            kind,
+            tasks: of(tasks),
+            makers: of(&[10]),
+            by_program: "sh".into(),
+            call: "clone".into(),
+            flags: Some(flags.split_whitespace().map(String::from).collect()),
+            exit_signal: (kind == "process").then_some("SIGCHLD".into()),
+        }
     }
 
     #[test]
     fn those_made_alike_are_one_entry() {
         let list = [
-            made(&[11, 12, 13, 14, 15, 16, 17, 18, 19], Cloned::by_clone(0x1_0f00)),
-            made(&[20], Cloned::by_fork()),
-            made(&[21, 22], Cloned::by_vfork()),
+            made(
+                "thread",
+                &[11, 12, 13, 14, 15, 16, 17, 18, 19],
+                "CLONE_VM CLONE_FS CLONE_FILES CLONE_SIGHAND CLONE_THREAD",
+            ),
+            made("process", &[20], ""),
+            made("process", &[21, 22], "CLONE_VM CLONE_VFORK"),
         ];
         let mut out = String::new();
         makings(&mut out, &list, 60);
@@ -182,10 +193,10 @@ mod tests {
     fn errors_are_named_and_counted_where_there_are_several() {
         let mut figures = Figures { calls: 9, ..Figures::default() };
         assert_eq!(errors(&figures), "");
-        figures.errors.insert(2, 5);
+        figures.errors.insert("ENOENT".into(), 5);
         assert_eq!(errors(&figures), "ENOENT");
-        figures.errors.insert(13, 1);
-        assert_eq!(errors(&figures), "ENOENT 5, EACCES 1");
+        figures.errors.insert("EACCES".into(), 1);
+        assert_eq!(errors(&figures), "EACCES 1, ENOENT 5");
         assert_eq!(figures.failed(), 6);
     }
 

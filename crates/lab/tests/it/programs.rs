@@ -162,8 +162,8 @@ fn what_is_no_program_is_one_sentence() {
         (&["--elf", &put("call", &elf(&[addi(A7, ZERO, 64), ecall(), ret()]))], "exit alone"),
         (&["--elf", &put("float", &elf(&[0x0000_0053]))], "illegal instruction"),
         (&["--elf", &good, "--elf", &good], "named twice"),
-        (&["--elf", &good, "--rebuild"], "give one of them"),
-        (&["--trace"], "goes with program files"),
+        (&["--elf", &good, "--rebuild"], "cannot be used with"),
+        (&["--trace"], "--elf <FILE>|--rebuild"),
         (&["traps", "--elf", &good], "icache alone"),
         (&["--elf", &good, "--instructions", "0"], "--instructions"),
     ];

@@ -1,5 +1,5 @@
 use crate::pauses::{LOOK, Pauses};
-use model::{FromTrial, MESSAGE_BYTES_MAX, ToTrial};
+use model::{FromTrial, MESSAGE_BYTES_MAX, Outcome, Phase, ToTrial};
 use std::io::{ErrorKind, PipeReader, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -47,17 +47,20 @@ impl Instants {
     }
 }
 
-/// What came of waiting for the trial.
+/// Why the talk with a trial ended before its answer.
 #[derive(Debug)]
-pub(crate) enum Heard {
-    Message(Box<FromTrial>),
+pub(crate) enum Cut {
     /// The process ended and said nothing more.
-    Ended,
-    TimedOut,
+    Ended(Phase),
+    /// It has to be killed.
+    Kill(Outcome),
     /// Somebody asked the runner to stop.
     Interrupted,
-    /// Something against the protocol.
-    Violation(String),
+}
+
+/// Returns the outcome of a trial that did something against the protocol.
+pub(crate) fn violation(reason: impl Into<String>) -> Outcome {
+    Outcome::ProtocolViolated { reason: reason.into() }
 }
 
 impl Conversation {
@@ -92,17 +95,20 @@ impl Conversation {
     }
 
     /// Waits for the trial's next message.
-    pub(crate) fn hear(&mut self, deadline: Instant) -> Heard {
+    ///
+    /// # Errors
+    /// None comes: the trial ended in this phase, has to be killed, or somebody asked the runner to stop.
+    pub(crate) fn hear(&mut self, deadline: Instant, phase: Phase) -> Result<FromTrial, Cut> {
         self.woken = None;
         loop {
-            if let Some(heard) = self.take_message() {
-                return heard;
+            if let Some(message) = self.take_message() {
+                return message.map_err(Cut::Kill);
             }
             // With no time left it is still asked once: if this process was stopped for a while,
             // the answer may have been there in time.
             let left = deadline.saturating_duration_since(Instant::now());
             if sys::interrupt::requested().is_some() {
-                return Heard::Interrupted;
+                return Err(Cut::Interrupted);
             }
             let (asked, before) = (left.min(LOOK), Instant::now());
             let heard = self.wait(asked, true);
@@ -110,24 +116,29 @@ impl Conversation {
                 self.pauses.look(asked, before.elapsed());
             }
             match heard {
-                Err(error) => return Heard::Violation(format!("the runner cannot wait: {error}")),
-                Ok([false, false, false]) if left.is_zero() => return Heard::TimedOut,
+                Err(error) => {
+                    let reason = format!("the runner cannot wait: {error}");
+                    return Err(Cut::Kill(violation(reason)));
+                }
+                Ok([false, false, false]) if left.is_zero() => {
+                    return Err(Cut::Kill(Outcome::TimedOut { phase }));
+                }
                 Ok([said, printed, ended]) => {
                     if said || ended {
                         self.woken.get_or_insert_with(Instants::now);
                     }
-                    if printed && let Some(heard) = self.read_log() {
-                        return heard;
+                    if printed {
+                        self.read_log().map_err(Cut::Kill)?;
                     }
                     let open = !(said || ended) || self.read_socket();
-                    if let Some(heard) = self.take_message() {
-                        return heard;
+                    if let Some(message) = self.take_message() {
+                        return message.map_err(Cut::Kill);
                     }
                     if ended {
-                        return Heard::Ended;
+                        return Err(Cut::Ended(phase));
                     }
                     if !open && !self.process_ends(deadline) {
-                        return Heard::Violation("closed its socket and lived on".into());
+                        return Err(Cut::Kill(violation("closed its socket and lived on")));
                     }
                 }
             }
@@ -148,7 +159,7 @@ impl Conversation {
             match self.wait(left, false) {
                 Ok([_, _, true]) => return true,
                 Ok([said, printed, false]) => {
-                    if printed && self.read_log().is_some() {
+                    if printed && self.read_log().is_err() {
                         return false;
                     }
                     if said && !self.read_socket() {
@@ -199,28 +210,30 @@ impl Conversation {
         Ok([ready[0], log.is_some_and(|log| ready[log]), ready[1]])
     }
 
-    fn take_message(&mut self) -> Option<Heard> {
+    fn take_message(&mut self) -> Option<Result<FromTrial, Outcome>> {
         let end = self.inbox[self.searched..].iter().position(|byte| *byte == b'\n');
         let end = end.map(|at| self.searched + at);
         self.searched = end.unwrap_or(self.inbox.len());
         // Too long is too long, whether or not its end has arrived by now.
         if end.unwrap_or(self.inbox.len()) >= MESSAGE_BYTES_MAX {
             let reason = format!("a message of more than {MESSAGE_BYTES_MAX} bytes");
-            return Some(Heard::Violation(reason));
+            return Some(Err(violation(reason)));
         }
         let end = end?;
         let line: Vec<u8> = self.inbox.drain(..=end).collect();
         self.searched = 0;
-        Some(match serde_json::from_slice(&line[..end]) {
-            Ok(message) => Heard::Message(Box::new(with_short_reason(message))),
-            Err(error) => {
-                // It repeats what it did not expect, which may be as long as the message.
-                let error = shortened(error.to_string(), ERROR_BYTES_KEPT);
-                let error = error.replace(char::is_control, "?");
-                let start = String::from_utf8_lossy(&line[..end.min(60)]).into_owned();
-                Heard::Violation(format!("not a message of the protocol ({error}): {start:?}"))
-            }
-        })
+        let mut message = serde_json::from_slice(&line[..end]).map_err(|error| {
+            // It repeats what it did not expect, which may be as long as the message.
+            let mut error = error.to_string();
+            shorten(&mut error, ERROR_BYTES_KEPT);
+            let error = error.replace(char::is_control, "?");
+            let start = String::from_utf8_lossy(&line[..end.min(60)]);
+            violation(format!("not a message of the protocol ({error}): {start:?}"))
+        });
+        if let Ok(FromTrial::Unsupported { reason } | FromTrial::Failed { reason }) = &mut message {
+            shorten(reason, REASON_BYTES_KEPT);
+        }
+        Some(message)
     }
 
     /// Reads what the socket holds. False if the trial's end of it is closed.
@@ -240,49 +253,35 @@ impl Conversation {
     }
 
     /// Reads once from the log, so that a flood cannot keep the runner here.
-    fn read_log(&mut self) -> Option<Heard> {
-        let log = self.log.as_mut()?;
+    fn read_log(&mut self) -> Result<(), Outcome> {
+        let Some(log) = self.log.as_mut() else { return Ok(()) };
         if !sys::poll::readable(log.as_fd(), Duration::ZERO).unwrap_or(false) {
-            return None;
+            return Ok(());
         }
         let mut chunk = [0; 64 * 1024];
         let count = log.read(&mut chunk).unwrap_or(0);
         if count == 0 {
             self.log = None;
-            return None;
         }
         self.log_bytes += count;
         self.log_tail.extend_from_slice(&chunk[..count]);
         let surplus = self.log_tail.len().saturating_sub(LOG_BYTES_KEPT);
         self.log_tail.drain(..surplus);
-        (self.log_bytes > LOG_BYTES_MAX).then(|| {
-            Heard::Violation(format!(
-                "printed more than {LOG_BYTES_MAX} bytes; a trial measures in silence"
-            ))
-        })
-    }
-}
-
-/// The message, with no more of its reason than is kept.
-fn with_short_reason(message: FromTrial) -> FromTrial {
-    match message {
-        FromTrial::Unsupported { reason } => {
-            FromTrial::Unsupported { reason: shortened(reason, REASON_BYTES_KEPT) }
+        if self.log_bytes <= LOG_BYTES_MAX {
+            return Ok(());
         }
-        FromTrial::Failed { reason } => {
-            FromTrial::Failed { reason: shortened(reason, REASON_BYTES_KEPT) }
-        }
-        other => other,
+        Err(violation(format!(
+            "printed more than {LOG_BYTES_MAX} bytes; a trial measures in silence"
+        )))
     }
 }
 
 /// Cuts a text to at most `most` bytes, with a sign that there was more.
-fn shortened(mut text: String, most: usize) -> String {
+fn shorten(text: &mut String, most: usize) {
     if text.len() > most {
         text.truncate(text.floor_char_boundary(most));
         text.push('\u{2026}');
     }
-    text
 }
 
 #[cfg(test)]

@@ -28,7 +28,7 @@ fn answers() -> Vec<Vec<u8>> {
 
 /// What the runner hears of a trial that says and prints these bytes and hangs up, though its
 /// process (this one) lives on.
-fn heard(said: &[u8], printed: &[u8]) -> (Vec<FromTrial>, Heard, String) {
+fn heard(said: &[u8], printed: &[u8]) -> (Vec<FromTrial>, Cut, String) {
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     let (log, mut printer) = std::io::pipe().unwrap();
     let process = sys::pidfd::open(sys::process::pid()).unwrap();
@@ -49,9 +49,9 @@ fn heard(said: &[u8], printed: &[u8]) -> (Vec<FromTrial>, Heard, String) {
         }
         let mut messages = Vec::new();
         loop {
-            match talk.hear(deadline) {
-                Heard::Message(message) => messages.push(*message),
-                last => {
+            match talk.hear(deadline, Phase::Measuring) {
+                Ok(message) => messages.push(message),
+                Err(last) => {
                     assert!(begun.elapsed() < Duration::from_secs(20), "heard too late");
                     assert!(talk.inbox.len() <= MESSAGE_BYTES_MAX + 16 * 1024);
                     let log = talk.log_text();
@@ -67,7 +67,7 @@ fn heard(said: &[u8], printed: &[u8]) -> (Vec<FromTrial>, Heard, String) {
 
 fn violation(said: &[u8]) -> String {
     match heard(said, b"").1 {
-        Heard::Violation(reason) => reason,
+        Cut::Kill(Outcome::ProtocolViolated { reason }) => reason,
         other => panic!("{other:?}"),
     }
 }
@@ -87,7 +87,7 @@ proptest! {
             prop_assert_eq!(message, line);
         }
         match last {
-            Heard::Violation(reason) => {
+            Cut::Kill(Outcome::ProtocolViolated { reason }) => {
                 prop_assert!(reason.len() < 1000, "{reason}");
                 prop_assert!(!reason.contains(char::is_control), "{reason:?}");
             }
@@ -107,7 +107,9 @@ fn whole_answers_are_heard_one_after_the_other() {
     else {
         panic!("{messages:?}")
     };
-    assert!(matches!(last, Heard::Violation(reason) if reason.contains("lived on")));
+    assert!(
+        matches!(last, Cut::Kill(Outcome::ProtocolViolated { reason }) if reason.contains("lived on"))
+    );
     assert_eq!(log, "a\u{fffd}b");
 }
 

@@ -138,6 +138,23 @@ pub fn kill_descendants(root: Pid, spared: &[Pid], within: Duration) -> Result<u
     }
 }
 
+/// Reaps the children of this process that have ended, but those `spared`. An orphan's parent may reap it
+/// first, and new orphans come when their parents are reaped: until there are none.
+///
+/// # Errors
+/// As [`crate::task::try_wait`].
+pub fn reap_adopted(spared: &[Pid]) -> Result<()> {
+    loop {
+        let mut any = false;
+        for child in super::adopted_children(spared) {
+            any |= crate::task::try_wait(child)?.is_some();
+        }
+        if !any {
+            return Ok(());
+        }
+    }
+}
+
 /// Sends a signal to a process that may be gone by now.
 fn tell(pid: Pid, signal: i32) -> Result<()> {
     match kill(pid, signal) {

@@ -5,7 +5,7 @@ mod family;
 use crate::error::{check, last_errno};
 use crate::proc::parse_stat;
 use crate::{Error, Pid, Result, text};
-pub use family::{descendants, family, kill_descendants, nearest};
+pub use family::{descendants, family, kill_descendants, nearest, reap_adopted};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Sends `signal` to all processes of the group `pgid`. A group that has no
