@@ -1,13 +1,11 @@
 //! How a program scales with the number of its workers.
 
-use crate::chart::throughput;
+use crate::chart::Throughput;
 use crate::chart::workers::{PARTS, Workers, share};
-use crate::doc::{Block, Doc, Drawing, Figure, Role, Table, Text, Tone};
+use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
 use crate::format::{Terms, joined, parts, rounded};
-use crate::text::{columns, padded};
 use crate::words::{capital, short};
 use analysis::scaling::{ScaleInput, cause_words, loss_words};
-use maud::Markup;
 use model::{
     Estimate, Grade, Inquiry, Manifest, Record, ScaleAccount, ScaleCurve, ScaleFit, ScaleLevel,
     ScaleLoss, Scaling,
@@ -51,10 +49,16 @@ pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
     blocks.extend(remarks.map(|text| Block::note(Tone::Care, text)));
     blocks.push(Block::heading(3, "Throughput over n"));
     let title = format!("Work by elapsed time, in {}", short(&scaling.work.unit, 24));
-    blocks.push(curve(scaling, &scaling.throughput, title, |level| level.throughput));
+    blocks.extend(curve(
+        scaling,
+        &scaling.throughput,
+        title,
+        |level| level.throughput,
+        "throughput",
+    ));
     if let Some(cpu) = &scaling.cpu_throughput {
         let title = "Work by CPU second: what it costs".to_string();
-        blocks.push(curve(scaling, cpu, title, |level| level.cpu_throughput));
+        blocks.extend(curve(scaling, cpu, title, |level| level.cpu_throughput, "cpu-throughput"));
     }
     blocks.extend(workers(scaling));
     blocks.push(Block::heading(3, "Why it does not scale further"));
@@ -80,87 +84,31 @@ pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Throughput over the number of workers.
-struct Curve<'a> {
-    scaling: &'a Scaling,
-    curve: &'a ScaleCurve,
-    of: fn(&ScaleLevel) -> Option<Estimate>,
-}
-
-impl Drawing for Curve<'_> {
-    fn svg(&self) -> Markup {
-        let Curve { scaling, curve, of } = self;
-        throughput(&scaling.levels, of, curve, &scaling.work.unit, scaling.cpus)
-    }
-
-    /// A mark with its interval for each n, and the fitted curve.
-    fn letters(&self, width: usize) -> Vec<String> {
-        let known =
-            || self.scaling.levels.iter().filter_map(|level| Some((level.n, (self.of)(level)?)));
-        let top = known().map(|(_, estimate)| estimate.high).fold(0.0, f64::max);
-        if top <= 0.0 || !top.is_finite() {
-            return Vec::new();
-        }
-        let rows: Vec<[String; 2]> =
-            known().map(|(n, estimate)| [format!("n {n}"), plain(&estimate)]).collect();
-        let most = |at: usize| rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0);
-        let (name, number) = (most(0), most(1));
-        let room = width.saturating_sub(name + number + 4).max(10);
-        let place = |x: f64| ((x / top).clamp(0.0, 1.0) * (room - 1) as f64).round() as usize;
-        let mut crossed = self.scaling.cpus.is_none();
-        let mut lines = Vec::new();
-        for ((n, estimate), [label, shown]) in known().zip(&rows) {
-            if !crossed && self.scaling.cpus.is_some_and(|cpus| n > f64::from(cpus)) {
-                lines.push(format!("{:-^width$}", " more workers than CPUs "));
-                crossed = true;
-            }
-            let mut row = vec![' '; room];
-            row[place(estimate.low)..=place(estimate.high)].fill('-');
-            if let Some(fitted) = self.curve.curve.iter().find(|drawn| drawn.n == n) {
-                row[place(fitted.point)] = 'x';
-            }
-            row[place(estimate.point)] = 'o';
-            let row: String = row.into_iter().collect();
-            let line = format!("{}  {}  {row}", padded(label, name), padded(shown, number));
-            lines.push(line.trim_end().to_string());
-        }
-        lines
-    }
-}
-
 fn plain(estimate: &Estimate) -> String {
     joined(&parts(estimate, Terms::Plain))
 }
 
-fn curve<'a>(
-    scaling: &'a Scaling,
-    curve: &'a ScaleCurve,
+fn curve(
+    scaling: &Scaling,
+    curve: &ScaleCurve,
     title: String,
     of: fn(&ScaleLevel) -> Option<Estimate>,
-) -> Block<'a> {
-    let unit = short(&scaling.work.unit, 24);
-    let throughput = format!("#throughput, {unit}");
-    let mut numbers = Table::of(&["n", throughput.as_str(), "#times one worker", "#trials"]);
-    let number_of = |estimate: Option<Estimate>| estimate.map_or("–".into(), |it| plain(&it));
-    for level in &scaling.levels {
-        let cells = [level.n.to_string(), number_of(of(level)), number_of(level.speedup)];
-        numbers.row(cells.into_iter().chain([level.trials.to_string()]));
-    }
-    let mut caption =
-        "Each mark is the mean of the trials at one n, with its 95 % interval; the line (x \
-                       in a terminal) is the chosen law. "
-            .to_string();
-    caption.push_str(&format!("{}.", capital(&curve.peak.sentence)));
-    if scaling.cpus.is_some() {
-        caption.push_str(" A line marks where the CPUs end.");
-    }
-    Block::Figure(Figure {
+    place: &'static str,
+) -> Option<Block<'static>> {
+    let drawing = Throughput::new(scaling, curve, of, place)?;
+    let end = if scaling.cpus.is_some() { " A line marks where the CPUs end." } else { "" };
+    let caption = format!(
+        "Each mark is the mean of the trials at one n, with its 95 % interval; the line (a dot in a \
+         terminal) is the chosen law. {}.{end}",
+        capital(&curve.peak.sentence)
+    );
+    Some(Block::Figure(Figure {
         title: title.into(),
-        drawing: Box::new(Curve { scaling, curve, of }),
+        numbers: Some(drawing.numbers()),
+        drawing: Box::new(drawing),
         caption: vec![caption.into()],
-        numbers: Some(numbers),
         shown: false,
-    })
+    }))
 }
 
 /// Returns what became of the workers' time.
