@@ -22,7 +22,7 @@ mod stack;
 mod table;
 mod throughput;
 mod times;
-pub(crate) mod workers;
+mod workers;
 
 #[cfg(test)]
 mod tests;
@@ -39,9 +39,10 @@ pub(crate) use meter::{
 pub(crate) use plain::{PlainRows, plain_numbers};
 pub(crate) use region::strip;
 pub(crate) use scale::{Scale, Zero};
-pub(crate) use stack::{Piece, key, shares, stack};
+pub(crate) use stack::{Stack, key, shares};
 pub(crate) use throughput::Throughput;
 pub(crate) use times::RequestTimes;
+pub(crate) use workers::Workers;
 pub(crate) use {lines::scale_of, rows::log_tick, rows::scale_of as scale_of_rows};
 
 use crate::format::{Parts, Terms, count, parts, value_in};

@@ -1,9 +1,9 @@
 //! How a program scales with the number of its workers.
 
-use crate::chart::Throughput;
-use crate::chart::workers::{PARTS, Workers, share};
-use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
+use crate::chart::{Stack, Throughput, Workers};
+use crate::doc::{Block, Doc, Figure, Role, Span, Table, Text, Tone};
 use crate::format::{Terms, joined, parts, rounded};
+use crate::text::Letters;
 use crate::words::{capital, short};
 use analysis::scaling::{ScaleInput, cause_words, loss_words};
 use model::{
@@ -111,50 +111,76 @@ fn curve(
     }))
 }
 
+/// The parts of the workers' time in the order in which they are laid end to end.
+const PARTS: [ScaleLoss; 7] = [
+    ScaleLoss::Useful,
+    ScaleLoss::MoreCpu,
+    ScaleLoss::Throttled,
+    ScaleLoss::Waiting,
+    ScaleLoss::Blocked,
+    ScaleLoss::Absent,
+    ScaleLoss::OffCpu,
+];
+
+/// Returns the share of a part, with its interval.
+fn share(account: &ScaleAccount, into: ScaleLoss) -> Option<Estimate> {
+    account.parts.iter().find(|part| part.into == into).map(|part| part.share)
+}
+
 /// Returns what became of the workers' time.
 fn workers(scaling: &Scaling) -> Vec<Block<'_>> {
     let levels = scaling.levels.iter();
     let known: Vec<(f64, &ScaleAccount)> =
         levels.filter_map(|level| Some((level.n, level.account.as_ref()?))).collect();
-    if known.is_empty() {
+    // A part that is nothing anywhere needs no line.
+    let matters = |into: &ScaleLoss| {
+        known.iter().any(|(_, of)| share(of, *into).is_some_and(|it| it.point.abs() >= 0.005))
+    };
+    let present: Vec<ScaleLoss> = PARTS.into_iter().filter(matters).collect();
+    if present.is_empty() {
         return Vec::new();
     }
-    // A part that is nothing anywhere needs no line.
-    let matters = |into: ScaleLoss| {
-        known.iter().any(|(_, of)| share(of, into).is_some_and(|it| it.point.abs() >= 0.005))
-    };
-    let parts = PARTS.iter().map(|(into, _)| *into).enumerate();
-    let present: Vec<(usize, ScaleLoss)> = parts.filter(|(_, into)| matters(*into)).collect();
     let mut caption = vec![Text::from(
-        "Each bar is n times the elapsed time, which is 100 %: the mean of the trials. What the parts \
-         leave over is blank, and in the table.",
+        "Each bar is n times the elapsed time, which is 100 %: the mean of the trials.",
     )];
-    for (place, into) in &present {
-        let name = format!("{} ({})", capital(loss_words(*into)), PARTS[*place].1);
-        caption.push(Text::strong(name).then(format!(": {}.", meaning(*into))));
+    for (index, into) in present.iter().enumerate() {
+        let text = format!(": {}.", meaning(*into));
+        let name =
+            Text(vec![Span::Key(index)]).then(" ").then(Text::strong(capital(loss_words(*into))));
+        caption.push(name.then(text));
     }
-    let mut numbers = Table::of(&["n"]);
-    for (_, into) in &present {
-        numbers.columns.push(crate::doc::Column { head: loss_words(*into).into(), number: true });
-    }
-    for head in ["sum", loss_words(ScaleLoss::Rest)] {
-        numbers.columns.push(crate::doc::Column { head: head.into(), number: true });
-    }
+    let drawn = Workers {
+        parts: present.iter().map(|into| loss_words(*into)).collect(),
+        bars: known.iter().map(|(n, account)| (*n, bar(account, &present))).collect(),
+    };
+    let columns = present.iter().chain([&ScaleLoss::Rest]).copied();
+    let heads: Vec<String> = columns.clone().map(|into| format!("#{}", loss_words(into))).collect();
+    let heads: Vec<&str> = ["n"].into_iter().chain(heads.iter().map(String::as_str)).collect();
+    let mut numbers = Table::of(&heads);
     for (n, account) in &known {
         let cell = |into| share(account, into).map_or("–".into(), |it| percent(&it));
-        let shares = present.iter().map(|(_, into)| cell(*into));
-        let last = [rounded(account.explained, Terms::Share), cell(ScaleLoss::Rest)];
-        numbers.row(std::iter::once(n.to_string()).chain(shares).chain(last));
+        numbers.row([n.to_string()].into_iter().chain(columns.clone().map(cell)));
     }
     let figure = Figure {
         title: "Where the time of n workers went".into(),
-        drawing: Box::new(Workers { known, present }),
+        drawing: Box::new(drawn),
         caption,
         numbers: Some(numbers),
         shown: false,
     };
     vec![Block::heading(3, "What became of the workers' time"), Block::Figure(figure)]
 }
+
+/// Returns the time of n workers as a bar of some parts and the rest.
+fn bar(account: &ScaleAccount, present: &[ScaleLoss]) -> Stack {
+    let of = |into: &ScaleLoss| share(account, *into).unwrap_or(NOTHING);
+    let parts = present.iter().map(|into| (loss_words(*into).to_string(), of(into))).collect();
+    Stack { parts, rest: of(&ScaleLoss::Rest), letters: Letters::Unicode }
+}
+
+/// A part that does not occur.
+const NOTHING: Estimate =
+    Estimate { point: 0.0, low: 0.0, high: 0.0, standard_error: None, level: 1.0, samples: 0 };
 
 fn percent(share: &Estimate) -> String {
     joined(&parts(share, Terms::Share))
