@@ -33,9 +33,7 @@ pub(crate) use body::{
 };
 pub(crate) use choose::figures;
 pub(crate) use lines::{ABOVE, BELOW, HEIGHT, down, grid, legend_of, value_axis};
-pub(crate) use meter::{
-    Kind as MeterKind, Meter, amount as meter_amount, draw as draw_meter, meter, time as meter_time,
-};
+pub(crate) use meter::meter;
 pub(crate) use plain::{PlainRows, plain_numbers};
 pub(crate) use region::strip;
 pub(crate) use scale::{Scale, Zero};
