@@ -39,7 +39,7 @@ pub(crate) use region::strip;
 pub(crate) use scale::{Scale, Zero};
 pub(crate) use stack::{Stack, key, shares};
 pub(crate) use throughput::Throughput;
-pub(crate) use times::RequestTimes;
+pub(crate) use times::{Mark, RequestTimes};
 pub(crate) use workers::Workers;
 pub(crate) use {lines::scale_of, rows::log_tick, rows::scale_of as scale_of_rows};
 

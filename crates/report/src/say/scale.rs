@@ -203,18 +203,12 @@ fn meaning(into: ScaleLoss) -> &'static str {
 fn laws(curve: &ScaleCurve, title: &str) -> Vec<Block<'static>> {
     let mut table =
         Table::of(&["law", "coefficients, with 95 % intervals", "#AICc", "#lack of fit, p"]);
-    let mut residuals = Table::of(&["law", "residual at each n"]);
     for fit in &curve.fits {
         let chosen = curve.chosen.as_ref() == Some(&fit.law);
         let name = capital(&fit.law);
         let name = if chosen { Text::strong(format!("{name} (chosen)")) } else { name.into() };
         if fit.missing.is_empty() {
             table.row(std::iter::once(name).chain(numbers(fit)));
-            let residual = |one: &model::ScaleResidual| {
-                format!("n {}: {}", one.n, rounded(one.share, Terms::Share))
-            };
-            let each: Vec<String> = fit.residuals.iter().map(residual).collect();
-            residuals.row([capital(&fit.law), each.join(", ")]);
         } else {
             table.absent(name, short(&fit.missing, 400));
         }
@@ -235,10 +229,7 @@ fn laws(curve: &ScaleCurve, title: &str) -> Vec<Block<'static>> {
         Block::paragraph(Role::Plain, format!("{title}: {}.", curve.reason.trim_end_matches('.'))),
         Block::Table(table),
         Block::paragraph(Role::Small, about),
-        Block::fold(
-            "The formulas, and what each law leaves at each n",
-            vec![Block::List(formulas.collect()), Block::Table(residuals)],
-        ),
+        Block::fold("The formulas", vec![Block::List(formulas.collect())]),
     ]
 }
 
