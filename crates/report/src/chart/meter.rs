@@ -146,7 +146,7 @@ impl Meter {
     }
 
     /// Returns when a stretch begins, in ns of the trials' time.
-    fn from_ns(&self, stretch: usize) -> f64 {
+    fn begins_ns(&self, stretch: usize) -> f64 {
         self.total_ns * stretch as f64 / self.stretches.len() as f64
     }
 
@@ -162,7 +162,7 @@ impl Meter {
                 Some((middle, most)) => Text::from(format!("{} ", lane.amount(middle)))
                     .then(Text::quiet(lane.amount(most))),
             };
-            let from = Text::from(time(self.from_ns(index)));
+            let from = Text::from(time(self.begins_ns(index)));
             let trials = Text::from(trials.len().to_string());
             table.row([from].into_iter().chain(self.lanes.iter().map(cell)).chain([trials]));
         }
@@ -176,7 +176,7 @@ impl Meter {
             1 => lane.amount(most),
             _ => format!("median {}, most {}", lane.amount(middle), lane.amount(most)),
         };
-        let (trials, from) = (counted(trials as u64, "trial"), time(self.from_ns(stretch)));
+        let (trials, from) = (counted(trials as u64, "trial"), time(self.begins_ns(stretch)));
         format!("{}: {amount}\n{trials}, {from} after the start", lane.name)
     }
 
