@@ -205,8 +205,7 @@ pub fn why_text(why: &Why, width: usize) -> String {
 }
 
 /// The times of a load as curves: pairs of a time in ns and the share of the requests that had been
-/// answered (or sent, for lateness) by then, 0 to 1, both ascending. An empty curve is drawn from the
-/// few percentiles that the result holds.
+/// answered (or sent, for lateness) by then, 0 to 1, both ascending. An empty curve is not drawn.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LoadCurves {
     /// From due to answered.

@@ -29,13 +29,6 @@
       const [, block, value] = /^(\d+) (.*)$/.exec(told);
       return `${cellsOf(cell)[0]}\ntrial of block ${block}: ${value}`;
     }
-    const lane = mark.closest("[data-lane]");
-    if (lane) {
-      const [at, width] = ["x", "width"].map((name) => parseFloat(mark.getAttribute(name)));
-      const line = (text) => text.split("\n")[Math.round(at / width)];
-      const name = lane.closest(".row").querySelector(".row-label").textContent;
-      return `${name}: ${line(lane.dataset.lane)}\n${line(lane.closest(".meter").dataset.when)}`;
-    }
     const cells = cellsOf(mark);
     const [estimate, interval, trials] = cells.slice(-3);
     const counted = `${trials} trial${trials === "1" ? "" : "s"}`;

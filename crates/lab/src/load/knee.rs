@@ -7,7 +7,7 @@ use crate::exit::Exit;
 use crate::{session, ui};
 use analysis::{KneeInput, KneeStep};
 use anyhow::bail;
-use model::{KneeEnd, KneeRules, KneeTrial, LoadPlan, LoadResult, LoadTimes};
+use model::{KneeEnd, KneeRules, KneeTrial, LoadPlan, LoadResult};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -146,20 +146,16 @@ fn length_ms(per_s: f64, least_ms: u64) -> u64 {
 
 fn measured(result: &LoadResult, per_s: f64, block: u32) -> KneeTrial {
     let counts = &result.counts;
-    let open = counts.in_flight + counts.unsent;
-    let at = |times: &LoadTimes, percent: f64| {
-        times.percentiles.iter().find(|it| it.percent == percent).and_then(|it| it.ns)
-    };
     KneeTrial {
         block,
         per_s,
         elapsed_ns: result.elapsed_ns,
-        due: counts.answered + counts.errors.values().sum::<u64>() + counts.timed_out + open,
+        due: counts.due(),
         succeeded: counts.succeeded,
-        open,
-        p50_ns: at(&result.response, 50.0),
-        p95_ns: at(&result.response, 95.0),
-        service_p95_ns: at(&result.service, 95.0),
+        open: counts.in_flight + counts.unsent,
+        p50_ns: result.response.at(50.0),
+        p95_ns: result.response.at(95.0),
+        service_p95_ns: result.service.at(95.0),
     }
 }
 
@@ -167,7 +163,7 @@ fn measured(result: &LoadResult, per_s: f64, block: u32) -> KneeTrial {
 mod tests {
     use super::*;
     use crate::load::tests::result;
-    use model::{LoadCounts, LoadError, LoadPercentile};
+    use model::{LoadCounts, LoadError, LoadPercentile, LoadTimes};
 
     #[test]
     fn a_low_rate_is_tried_for_longer() {

@@ -120,7 +120,7 @@ pub(super) fn silence(result: &LoadResult) -> Option<String> {
         return None;
     }
     let url = &result.plan.url;
-    let errors: u64 = counts.errors.values().sum();
+    let errors = counts.failed();
     let refused = counts.errors.get(&LoadError::Refused).copied().unwrap_or(0);
     Some(match errors {
         _ if refused > 0 && refused == errors => {

@@ -369,7 +369,8 @@ pub(super) fn points_of(
     };
     html! {
         g class=(style_class(line.style)) transform=(format!("translate({shift:.1} 0)")) {
-            @for (value, cell) in &line.points {
+            // A point without trials belongs to a law, which is a line and no marks.
+            @for (value, cell) in line.points.iter().filter(|(_, cell)| cell.trials > 0) {
                 (drawn_cell(cell, unit, "", ("x", &percent(across(x, *value))), dot, mark))
             }
         }

@@ -2,109 +2,56 @@
 
 use super::scale::Scale;
 use super::{percent, px};
+use crate::doc::{Column, Drawing, Table, Text};
 use crate::format::{Terms, duration_s, rounded};
 use crate::words::counted;
 use maud::{Markup, html};
-use model::{Record, Unit};
-use std::fmt::Write as _;
+use model::{Record, Surroundings, Unit};
 
 /// Height of a lane, and the part of it that stays free above, in pixels.
 const HEIGHT: f64 = 34.0;
 const ABOVE: f64 = 3.0;
 
 /// Stretches of time that are drawn at most; a trial of a short session has one for itself.
-const BINS_MAX: usize = 96;
-
-/// Stretches of time in the table behind the chart.
-const ROWS_MAX: usize = 16;
+const STRETCHES_MAX: usize = 48;
 
 /// The least that the full height of a lane means, as a share: less would show scatter as if it
 /// were disturbance.
 const SHARE_TOP_MIN: f64 = 0.1;
 const CLOCK_TOP_MIN: f64 = 0.05;
 
-/// What a lane shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    Foreign,
-    Steal,
-    CpuPressure,
-    IoPressure,
-    MemoryPressure,
-    Throttled,
-    Clock,
-}
+/// What the kernel counts of the machine during a trial, in ns.
+type Waited = fn(&Surroundings) -> Option<u64>;
 
-const KINDS: [Kind; 7] = [
-    Kind::Foreign,
-    Kind::Steal,
-    Kind::CpuPressure,
-    Kind::IoPressure,
-    Kind::MemoryPressure,
-    Kind::Throttled,
-    Kind::Clock,
+/// The lanes of what is a share of the trials' time. The first is always shown where it is known, the
+/// others only where there was any.
+const LANES: [(&str, Waited); 6] = [
+    ("CPU time of others", |machine| machine.foreign_cpu_ns),
+    ("stolen by the hypervisor", |machine| machine.steal_ns),
+    ("waiting for a CPU", |machine| machine.cpu_pressure_ns),
+    ("waiting for I/O", |machine| machine.io_pressure_ns),
+    ("waiting for memory", |machine| machine.memory_pressure_ns),
+    ("held back by a quota", |machine| machine.throttled_ns),
 ];
 
-impl Kind {
-    /// The lane's name.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Kind::Foreign => "CPU time of others",
-            Kind::Steal => "stolen by the hypervisor",
-            Kind::CpuPressure => "waiting for a CPU",
-            Kind::IoPressure => "waiting for I/O",
-            Kind::MemoryPressure => "waiting for memory",
-            Kind::Throttled => "held back by a quota",
-            Kind::Clock => "calibration loop",
-        }
-    }
-
-    /// What is shown of one trial, as a share: of the trial's time, or of the calibration loop's
-    /// median.
-    fn of(self, record: &Record, calibration_ns: f64) -> Option<f64> {
-        let machine = &record.machine;
-        let time_ns = match self {
-            Kind::Foreign => machine.foreign_cpu_ns,
-            Kind::Steal => machine.steal_ns,
-            Kind::CpuPressure => machine.cpu_pressure_ns,
-            Kind::IoPressure => machine.io_pressure_ns,
-            Kind::MemoryPressure => machine.memory_pressure_ns,
-            Kind::Throttled => machine.throttled_ns,
-            Kind::Clock => {
-                let slower = calibration(record)?;
-                return (calibration_ns > 0.0).then(|| slower / calibration_ns - 1.0);
-            }
-        };
-        (record.total_ns > 0).then_some(time_ns? as f64 / record.total_ns as f64)
-    }
-}
-
-/// The slower of a trial's two calibration loops, in nanoseconds.
-fn calibration(record: &Record) -> Option<f64> {
-    let loops = record.measured.as_ref()?.calibration?;
-    Some(loops.before_ns.max(loops.after_ns) as f64)
-}
-
-/// A stretch of time.
+/// What one kind of disturbance did.
 #[derive(Clone, Debug)]
-pub(crate) struct Bin {
-    /// From when to when, in nanoseconds of the trials' time.
-    pub(crate) from_ns: f64,
-    pub(crate) to_ns: f64,
-    pub(crate) trials: usize,
-    /// By lane: the median of its trials and the most of any.
-    pub(crate) lanes: Vec<Option<(f64, f64)>>,
+struct Lane {
+    name: &'static str,
+    /// Whether it is the calibration loop, as what lies above its median.
+    clock: bool,
+    /// By stretch of time: the median of its trials and the most of any.
+    stretches: Vec<Option<(f64, f64)>>,
+    /// The same of all trials.
+    over_all: (f64, f64),
 }
 
 /// The disturbance of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Meter {
-    pub(crate) kinds: Vec<Kind>,
-    pub(crate) bins: Vec<Bin>,
-    /// By lane: the median of all trials and the most of any.
-    pub(crate) over_all: Vec<(f64, f64)>,
-    /// The median of the calibration loops; 0 where there are none.
-    calibration_ns: f64,
+    lanes: Vec<Lane>,
+    /// The trials that reach into each stretch of time.
+    stretches: Vec<Vec<usize>>,
     total_ns: f64,
 }
 
@@ -113,200 +60,206 @@ pub(crate) struct Meter {
 pub(crate) fn meter(records: &[Record]) -> Option<Meter> {
     let mut trials: Vec<&Record> = records.iter().collect();
     trials.sort_by_key(|record| record.trial);
-    let mut loops: Vec<f64> = trials.iter().filter_map(|record| calibration(record)).collect();
-    let calibration_ns = median(&mut loops).unwrap_or(0.0);
-    let over = |kind: Kind| -> Vec<f64> {
-        trials.iter().filter_map(|record| kind.of(record, calibration_ns)).collect()
-    };
-    let (mut kinds, mut over_all) = (Vec::new(), Vec::new());
-    for kind in KINDS {
-        let mut values = over(kind);
-        let always = matches!(kind, Kind::Foreign | Kind::Clock);
-        if let Some(found) = summary(&mut values).filter(|(_, most)| always || *most > 0.0) {
-            kinds.push(kind);
-            over_all.push(found);
-        }
+    let lengths: Vec<f64> = trials.iter().map(|record| record.total_ns.max(1) as f64).collect();
+    let stretches = stretches(&lengths);
+    let mut lanes = Vec::new();
+    for (index, (name, waited)) in LANES.into_iter().enumerate() {
+        let shares: Vec<Option<f64>> = trials.iter().map(|record| share(record, waited)).collect();
+        let lane = Lane::new(name, false, &shares, &stretches);
+        lanes.extend(lane.filter(|lane| index == 0 || lane.over_all.1 > 0.0));
     }
-    if kinds.is_empty() {
-        return None;
-    }
-    let bins = bins(&trials, &kinds, calibration_ns, BINS_MAX);
-    let total_ns = bins.last().map_or(0.0, |bin| bin.to_ns);
-    Some(Meter { kinds, bins, over_all, calibration_ns, total_ns })
+    lanes.extend(Lane::new("calibration loop", true, &slowing(&trials), &stretches));
+    (!lanes.is_empty()).then(|| Meter { lanes, stretches, total_ns: lengths.iter().sum() })
 }
 
-/// Stretches of equal length, each with the trials that reach into it.
-fn bins(trials: &[&Record], kinds: &[Kind], calibration_ns: f64, most: usize) -> Vec<Bin> {
-    let lengths: Vec<f64> = trials.iter().map(|record| record.total_ns.max(1) as f64).collect();
-    let total: f64 = lengths.iter().sum();
-    let count = trials.len().clamp(1, most);
-    let width = total / count as f64;
-    let mut members: Vec<Vec<&Record>> = vec![Vec::new(); count];
+fn share(record: &Record, waited: Waited) -> Option<f64> {
+    (record.total_ns > 0).then_some(waited(&record.machine)? as f64 / record.total_ns as f64)
+}
+
+/// Returns by how much the slower of each trial's two calibration loops lies above their median.
+fn slowing(trials: &[&Record]) -> Vec<Option<f64>> {
+    let slower = |record: &&Record| {
+        let loops = record.measured.as_ref()?.calibration?;
+        Some(loops.before_ns.max(loops.after_ns) as f64)
+    };
+    let loops: Vec<Option<f64>> = trials.iter().map(slower).collect();
+    let known: Vec<f64> = loops.iter().flatten().copied().collect();
+    let middle = analysis::median(&known).filter(|middle| *middle > 0.0);
+    loops.into_iter().map(|ns| Some(ns? / middle? - 1.0)).collect()
+}
+
+/// Returns stretches of equal length, each with the trials that reach into it.
+fn stretches(lengths: &[f64]) -> Vec<Vec<usize>> {
+    let count = lengths.len().clamp(1, STRETCHES_MAX);
+    let width = lengths.iter().sum::<f64>() / count as f64;
+    let mut members: Vec<Vec<usize>> = vec![Vec::new(); count];
     let mut at = 0.0;
-    for (record, length) in trials.iter().zip(lengths) {
+    for (trial, length) in lengths.iter().enumerate() {
         let first = ((at / width) as usize).min(count - 1);
         at += length;
         // A trial that ends where a stretch begins has no part in it.
         let last = ((at / width - 1e-9).max(0.0) as usize).clamp(first, count - 1);
-        members[first..=last].iter_mut().for_each(|bin| bin.push(record));
+        members[first..=last].iter_mut().for_each(|stretch| stretch.push(trial));
     }
-    let bin = |(index, members): (usize, Vec<&Record>)| Bin {
-        from_ns: index as f64 * width,
-        to_ns: (index + 1) as f64 * width,
-        trials: members.len(),
-        lanes: kinds
-            .iter()
-            .map(|kind| {
-                let values = members.iter().filter_map(|record| kind.of(record, calibration_ns));
-                summary(&mut values.collect::<Vec<_>>())
-            })
-            .collect(),
-    };
-    members.into_iter().enumerate().map(bin).collect()
+    members
 }
 
-fn summary(values: &mut [f64]) -> Option<(f64, f64)> {
-    let most = values.iter().copied().reduce(f64::max)?;
-    Some((median(values)?, most))
+impl Lane {
+    /// Returns a lane of numbers, one a trial; `None` where no number is known.
+    fn new(
+        name: &'static str,
+        clock: bool,
+        numbers: &[Option<f64>],
+        stretches: &[Vec<usize>],
+    ) -> Option<Lane> {
+        let over_all = summary(numbers.iter().copied())?;
+        let of = |trials: &Vec<usize>| summary(trials.iter().map(|trial| numbers[*trial]));
+        Some(Lane { name, clock, stretches: stretches.iter().map(of).collect(), over_all })
+    }
+
+    /// Returns what the bottom and the top of the lane mean.
+    fn range(&self) -> (f64, f64) {
+        let known = self.stretches.iter().flatten();
+        let top_min = if self.clock { CLOCK_TOP_MIN } else { SHARE_TOP_MIN };
+        known.fold((0.0, top_min), |(low, high), (middle, most)| (middle.min(low), most.max(high)))
+    }
+
+    /// Returns one of its numbers with two digits: three would be read as if disturbance were known
+    /// that well. The calibration loop's is what it lies above its median.
+    fn amount(&self, x: f64) -> String {
+        let digits = 10f64.powf(x.abs().max(1e-4).log10().floor() - 1.0);
+        let text = rounded((x / digits).round() * digits, Terms::Share);
+        if self.clock && x > 0.0 { format!("+{text}") } else { text }
+    }
 }
 
-fn median(values: &mut [f64]) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let upper = *values.get(values.len() / 2)?;
-    let lower = values[(values.len() - 1) / 2];
-    Some(f64::midpoint(lower, upper))
+/// Returns the median and the most of what is known.
+fn summary(numbers: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
+    let known: Vec<f64> = numbers.flatten().collect();
+    Some((analysis::median(&known)?, known.into_iter().reduce(f64::max)?))
 }
 
 impl Meter {
-    /// The same in fewer stretches, for a table.
-    pub(crate) fn coarse(&self, records: &[Record]) -> Vec<Bin> {
-        let mut trials: Vec<&Record> = records.iter().collect();
-        trials.sort_by_key(|record| record.trial);
-        bins(&trials, &self.kinds, self.calibration_ns, ROWS_MAX)
+    /// Reports whether the calibration loop has a lane.
+    pub(crate) fn has_clock(&self) -> bool {
+        self.lanes.iter().any(|lane| lane.clock)
     }
-}
 
-/// All lanes with their common axis of time.
-pub(crate) fn draw(meter: &Meter) -> Markup {
-    let lanes: Vec<&str> = meter.kinds.iter().map(|kind| kind.name()).collect();
-    let about = format!(
-        "Chart: {} over {} of trials, in {} stretches. Arrow keys step through them; the table \
-         below holds the same in fewer.",
-        lanes.join(", "),
-        time(meter.total_ns),
-        meter.bins.len()
-    );
-    let when: Vec<String> = meter.bins.iter().map(when).collect();
-    html! {
-        div.rows.meter role="img" tabindex="0" aria-label=(about) data-when=(when.join("\n")) {
-            @for lane in 0..meter.kinds.len() { (draw_lane(meter, lane)) }
-            (axis(meter))
+    /// Returns when a stretch begins, in ns of the trials' time.
+    fn begins_ns(&self, stretch: usize) -> f64 {
+        self.total_ns * stretch as f64 / self.stretches.len() as f64
+    }
+
+    /// Returns the numbers behind the lanes: a row for each stretch of time.
+    pub(crate) fn numbers(&self) -> Table {
+        let mut table = Table::of(&["from"]).kind("wide", "disturbance over time");
+        let heads = self.lanes.iter().map(|lane| format!("{} median, most", lane.name));
+        let heads = heads.chain(["trials".to_string()]);
+        table.columns.extend(heads.map(|head| Column { head, number: true }));
+        for (index, trials) in self.stretches.iter().enumerate() {
+            let cell = |lane: &Lane| match lane.stretches[index] {
+                None => Text::from("–"),
+                Some((middle, most)) => Text::from(format!("{} ", lane.amount(middle)))
+                    .then(Text::quiet(lane.amount(most))),
+            };
+            let from = Text::from(time(self.begins_ns(index)));
+            let trials = Text::from(trials.len().to_string());
+            table.row([from].into_iter().chain(self.lanes.iter().map(cell)).chain([trials]));
         }
+        table
     }
-}
 
-/// What the bottom and the top of a lane mean.
-fn range(meter: &Meter, lane: usize) -> (f64, f64) {
-    let values = meter.bins.iter().filter_map(|bin| bin.lanes[lane]);
-    let (least, most) = values.fold((0.0_f64, 0.0_f64), |(least, most), (middle, largest)| {
-        (least.min(middle), most.max(largest))
-    });
-    let top_min = if meter.kinds[lane] == Kind::Clock { CLOCK_TOP_MIN } else { SHARE_TOP_MIN };
-    (least, most.max(top_min))
-}
-
-fn draw_lane(meter: &Meter, lane: usize) -> Markup {
-    let kind = meter.kinds[lane];
-    let (low, high) = range(meter, lane);
-    let down =
-        |x: f64| ABOVE + (1.0 - ((x - low) / (high - low)).clamp(0.0, 1.0)) * (HEIGHT - ABOVE);
-    let count = meter.bins.len();
-    let (middle, most) = meter.over_all[lane];
-    let style = if kind == Kind::Clock { "s0" } else { "s1" };
-    // A line for each stretch, also for one of which nothing is known.
-    let says =
-        meter.bins.iter().map(|bin| bin.lanes[lane].map_or(String::new(), |p| says(kind, bin, p)));
-    let says: Vec<String> = says.collect();
-    html! {
-        div.row {
-            div.row-label { (kind.name()) }
-            svg.strip width="100%" height=(px(HEIGHT)) data-lane=(says.join("\n")) {
-                g class=(style) {
-                    svg width="100%" height=(px(HEIGHT)) viewBox=(format!("0 0 {count} {HEIGHT}"))
-                        preserveAspectRatio="none" {
-                        path.most d=(steps(meter, lane, |pair| pair.1, down)) {}
-                        path.middle d=(steps(meter, lane, |pair| pair.0, down)) {}
-                    }
-                    line.base x1="0" x2="100%" y1=(px(down(0.0))) y2=(px(down(0.0))) {}
-                }
-                @for (index, bin) in meter.bins.iter().enumerate() {
-                    @if bin.lanes[lane].is_some() {
-                        rect.mark.hit x=(percent(index as f64 / count as f64))
-                            width=(percent(1.0 / count as f64)) height=(px(HEIGHT)) {}
-                    }
-                }
-            }
-            div.row-value {
-                b { (amount(kind, middle)) } " "
-                span.interval { "most " (amount(kind, most)) }
-            }
-        }
-    }
-}
-
-/// The outline of a lane: a step per stretch, broken where nothing is known.
-fn steps(
-    meter: &Meter,
-    lane: usize,
-    value: impl Fn((f64, f64)) -> f64,
-    down: impl Fn(f64) -> f64,
-) -> String {
-    let base = px(down(0.0));
-    let mut path = String::new();
-    let mut drawing = false;
-    for (index, bin) in meter.bins.iter().enumerate() {
-        let Some(pair) = bin.lanes[lane] else {
-            if drawing {
-                let _ = write!(path, "V{base}Z");
-            }
-            drawing = false;
-            continue;
+    /// Returns what a stretch of time says of a lane when it is pointed at.
+    fn tip(&self, lane: &Lane, stretch: usize, (middle, most): (f64, f64)) -> String {
+        let trials = self.stretches[stretch].len();
+        let amount = match trials {
+            1 => lane.amount(most),
+            _ => format!("median {}, most {}", lane.amount(middle), lane.amount(most)),
         };
-        if !drawing {
-            let _ = write!(path, "M{index} {base}");
+        let (trials, from) = (counted(trials as u64, "trial"), time(self.begins_ns(stretch)));
+        format!("{}: {amount}\n{trials}, {from} after the start", lane.name)
+    }
+
+    fn lane(&self, lane: &Lane) -> Markup {
+        let (low, high) = lane.range();
+        let down = |x: f64| ABOVE + (high - x.clamp(low, high)) / (high - low) * (HEIGHT - ABOVE);
+        let width = 1.0 / self.stretches.len() as f64;
+        let known = lane.stretches.iter().enumerate();
+        let known = known.filter_map(|(index, pair)| Some((index, (*pair)?)));
+        html! {
+            div.row {
+                div.row-label { (lane.name) }
+                svg.strip width="100%" height=(px(HEIGHT)) {
+                    g class=(if lane.clock { "s0" } else { "s1" }) {
+                        @for (index, (middle, most)) in known {
+                            @let x = percent(index as f64 * width);
+                            @for (class, value) in [("most", most), ("middle", middle)] {
+                                rect class=(class) x=(x) width=(percent(width)) y=(px(down(value.max(0.0))))
+                                    height=(px((down(0.0) - down(value)).abs())) {}
+                            }
+                            rect.mark.hit x=(x) width=(percent(width)) height=(px(HEIGHT))
+                                data-tip=(self.tip(lane, index, (middle, most))) {}
+                        }
+                        line.base x1="0" x2="100%" y1=(px(down(0.0))) y2=(px(down(0.0))) {}
+                    }
+                }
+                div.row-value {
+                    b { (lane.amount(lane.over_all.0)) } " "
+                    span.interval { "most " (lane.amount(lane.over_all.1)) }
+                }
+            }
         }
-        let _ = write!(path, "V{}H{}", px(down(value(pair))), index + 1);
-        drawing = true;
     }
-    if drawing {
-        let _ = write!(path, "V{base}Z");
+
+    fn axis(&self) -> Markup {
+        const MINUTE_NS: f64 = 60e9;
+        let total = self.total_ns;
+        // Round minutes are round for people, round hundreds of seconds are not.
+        let unit = if total > 5.0 * MINUTE_NS { MINUTE_NS } else { 1.0 };
+        let ticks = Scale::Linear { low: 0.0, high: total / unit }.ticks(5);
+        html! {
+            div.row.row-axis {
+                div.row-label {}
+                svg.strip width="100%" height="20" {
+                    @for value in ticks.into_iter().filter(|value| value * unit < 0.97 * total) {
+                        @let first = value == 0.0;
+                        text x=(percent(value * unit / total)) y="14"
+                            text-anchor=(if first { "start" } else { "middle" }) {
+                            @if first { "0" } @else { (time(value * unit)) }
+                        }
+                    }
+                }
+                div.row-value.unit { "time of the trials" }
+            }
+        }
     }
-    path
 }
 
-/// A lane's number: the calibration loop's is what it lies above its median.
-pub(crate) fn amount(kind: Kind, x: f64) -> String {
-    // Two digits: three would be read as if disturbance were known that well.
-    let digits = 10f64.powf(x.abs().max(1e-4).log10().floor() - 1.0);
-    let text = rounded((x / digits).round() * digits, Terms::Share);
-    if kind == Kind::Clock && x > 0.0 { format!("+{text}") } else { text }
-}
+impl Drawing for Meter {
+    fn svg(&self) -> Markup {
+        let lanes: Vec<&str> = self.lanes.iter().map(|lane| lane.name).collect();
+        let about = format!(
+            "Chart: {} over {} of trials, in {} stretches. Arrow keys step through them; the table \
+             below holds the same numbers.",
+            lanes.join(", "),
+            time(self.total_ns),
+            self.stretches.len()
+        );
+        html! {
+            div.rows.meter role="img" tabindex="0" aria-label=(about) {
+                @for lane in &self.lanes { (self.lane(lane)) }
+                (self.axis())
+            }
+        }
+    }
 
-/// What a stretch of time says of a lane when it is pointed at; the script puts the lane's name before
-/// it and under it [`when`] it was.
-fn says(kind: Kind, bin: &Bin, (middle, most): (f64, f64)) -> String {
-    match bin.trials {
-        1 => amount(kind, most),
-        _ => format!("median {}, most {}", amount(kind, middle), amount(kind, most)),
+    fn letters(&self, _width: usize) -> Vec<String> {
+        Vec::new()
     }
 }
 
-fn when(bin: &Bin) -> String {
-    format!("{}, {} after the start", counted(bin.trials as u64, "trial"), time(bin.from_ns))
-}
-
-/// A length of time for people.
-pub(crate) fn time(ns: f64) -> String {
+/// Returns a length of time for people.
+fn time(ns: f64) -> String {
     const SECOND_NS: f64 = 1e9;
     if ns >= 120.0 * SECOND_NS {
         duration_s((ns / SECOND_NS) as u64)
@@ -315,35 +268,16 @@ pub(crate) fn time(ns: f64) -> String {
     }
 }
 
-fn axis(meter: &Meter) -> Markup {
-    const MINUTE_NS: f64 = 60e9;
-    let total = meter.total_ns;
-    // Round minutes are round for people, round hundreds of seconds are not.
-    let unit = if total > 5.0 * MINUTE_NS { MINUTE_NS } else { 1.0 };
-    let ticks = Scale::Linear { low: 0.0, high: total / unit }.ticks(5);
-    html! {
-        div.row.row-axis {
-            div.row-label {}
-            svg.strip width="100%" height="20" {
-                @for value in ticks.into_iter().filter(|value| value * unit < 0.97 * total) {
-                    @let first = value == 0.0;
-                    text x=(percent(value * unit / total)) y="14"
-                        text-anchor=(if first { "start" } else { "middle" }) {
-                        @if first { "0" } @else { (time(value * unit)) }
-                    }
-                }
-            }
-            div.row-value.unit { "time of the trials" }
-        }
-    }
-}
-
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
 mod tests {
     use super::*;
     use crate::fixture;
-    use model::{Calibration, Surroundings};
+    use model::Calibration;
+
+    fn names(meter: &Meter) -> Vec<&str> {
+        meter.lanes.iter().map(|lane| lane.name).collect()
+    }
 
     /// Trials of the fixture, each with this much CPU time of others.
     fn records(shares: &[f64]) -> Vec<Record> {
@@ -364,10 +298,10 @@ mod tests {
     #[test]
     fn each_trial_of_a_short_session_has_a_stretch_of_its_own() {
         let meter = meter(&records(&[0.1, 0.2, 0.9])).unwrap();
-        assert_eq!(meter.kinds, [Kind::Foreign]);
-        let seen: Vec<f64> = meter.bins.iter().map(|bin| bin.lanes[0].unwrap().1).collect();
+        assert_eq!(names(&meter), ["CPU time of others"]);
+        let seen: Vec<f64> = meter.lanes[0].stretches.iter().map(|it| it.unwrap().1).collect();
         assert_eq!(seen, [0.1, 0.2, 0.9]);
-        assert_eq!(meter.over_all, [(0.2, 0.9)]);
+        assert_eq!(meter.lanes[0].over_all, (0.2, 0.9));
     }
 
     #[test]
@@ -375,21 +309,21 @@ mod tests {
         let mut records = records(&[0.0, 0.5]);
         records[1].total_ns = 3_000_000;
         records[1].machine.foreign_cpu_ns = Some(1_500_000);
-        let bins = meter(&records).unwrap().bins;
-        assert_eq!(bins.len(), 2);
-        assert_eq!((bins[0].trials, bins[1].trials), (2, 1));
-        assert_eq!(bins[1].lanes[0], Some((0.5, 0.5)));
+        let meter = meter(&records).unwrap();
+        assert_eq!(meter.stretches, [vec![0, 1], vec![1]]);
+        assert_eq!(meter.lanes[0].stretches[1], Some((0.5, 0.5)));
     }
 
     #[test]
     fn many_trials_are_binned_and_keep_their_extremes() {
         let shares: Vec<f64> = (0..800).map(|i| if i == 500 { 2.0 } else { 0.01 }).collect();
         let meter = meter(&records(&shares)).unwrap();
-        assert_eq!(meter.bins.len(), BINS_MAX);
-        let most = meter.bins.iter().map(|bin| bin.lanes[0].unwrap().1).fold(0.0, f64::max);
+        assert_eq!(meter.stretches.len(), STRETCHES_MAX);
+        let all = meter.lanes[0].stretches.iter().flatten();
+        let most = all.map(|(_, most)| *most).fold(0.0, f64::max);
         assert_eq!(most, 2.0);
-        let counted: usize = meter.bins.iter().map(|bin| bin.trials).sum();
-        assert!((800..=800 + BINS_MAX).contains(&counted), "{counted}");
+        let counted: usize = meter.stretches.iter().map(Vec::len).sum();
+        assert!((800..=800 + STRETCHES_MAX).contains(&counted), "{counted}");
     }
 
     #[test]
@@ -401,27 +335,30 @@ mod tests {
                 Some(model::Measured { calibration: Some(loops), ..Default::default() });
         }
         let meter = meter(&records).unwrap();
-        assert_eq!(meter.kinds, [Kind::Foreign, Kind::Clock]);
-        let seen: Vec<bool> = meter.bins.iter().map(|bin| bin.lanes[1].is_some()).collect();
+        assert_eq!(names(&meter), ["CPU time of others", "calibration loop"]);
+        let clock = &meter.lanes[1];
+        let seen: Vec<bool> = clock.stretches.iter().map(Option::is_some).collect();
         assert_eq!(seen, [true, true, false, true]);
-        assert!((meter.over_all[1].1 - 0.3).abs() < 1e-12);
-        let path = steps(&meter, 1, |pair| pair.1, |x| x * 10.0);
-        assert_eq!(path, "M0 0V0H1V0H2V0ZM3 0V3H4V0Z");
+        assert!((clock.over_all.1 - 0.3).abs() < 1e-12);
+        let drawn = meter.lane(clock).into_string();
+        assert_eq!(drawn.matches("mark hit").count(), 3);
+        assert!(drawn.contains("calibration loop: +30 %"), "{drawn}");
     }
 
     #[test]
     fn a_neighbour_of_one_third_of_the_session_is_seen_there() {
         let meter = meter(&fixture::doubted(12).records).unwrap();
         let busy = |lane: usize, least: f64| -> Vec<usize> {
-            let bins = meter.bins.iter().enumerate();
-            bins.filter(|(_, bin)| bin.lanes[lane].is_some_and(|(_, most)| most > least))
+            let stretches = meter.lanes[lane].stretches.iter().enumerate();
+            stretches
+                .filter(|(_, pair)| pair.is_some_and(|(_, most)| most > least))
                 .map(|(index, _)| index)
                 .collect()
         };
-        let clock = meter.kinds.iter().position(|kind| *kind == Kind::Clock).unwrap();
+        let clock = meter.lanes.iter().position(|lane| lane.clock).unwrap();
         for seen in [busy(0, 0.5), busy(clock, 0.03)] {
-            let third = BINS_MAX / 3..=2 * BINS_MAX / 3;
-            assert!(seen.len() >= BINS_MAX / 3 - 2, "{seen:?}");
+            let third = STRETCHES_MAX / 3..=2 * STRETCHES_MAX / 3;
+            assert!(seen.len() >= STRETCHES_MAX / 3 - 2, "{seen:?}");
             assert!(seen.iter().all(|index| third.contains(index)), "{seen:?}");
         }
     }

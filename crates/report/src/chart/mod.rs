@@ -13,16 +13,16 @@ mod heat;
 pub(crate) mod letters;
 mod lines;
 mod meter;
+mod plain;
 mod region;
 mod rows;
 mod scale;
 mod slopes;
-pub(crate) mod squeezes;
 mod stack;
 mod table;
 mod throughput;
 mod times;
-pub(crate) mod workers;
+mod workers;
 
 #[cfg(test)]
 mod tests;
@@ -33,14 +33,14 @@ pub(crate) use body::{
 };
 pub(crate) use choose::figures;
 pub(crate) use lines::{ABOVE, BELOW, HEIGHT, down, grid, legend_of, value_axis};
-pub(crate) use meter::{
-    Kind as MeterKind, Meter, amount as meter_amount, draw as draw_meter, meter, time as meter_time,
-};
+pub(crate) use meter::meter;
+pub(crate) use plain::{PlainRows, plain_numbers};
 pub(crate) use region::strip;
 pub(crate) use scale::{Scale, Zero};
-pub(crate) use stack::{Piece, key, shares, stack};
-pub(crate) use throughput::throughput;
-pub(crate) use times::RequestTimes;
+pub(crate) use stack::{Stack, key, shares};
+pub(crate) use throughput::Throughput;
+pub(crate) use times::{Mark, RequestTimes};
+pub(crate) use workers::Workers;
 pub(crate) use {lines::scale_of, rows::log_tick, rows::scale_of as scale_of_rows};
 
 use crate::format::{Parts, Terms, count, parts, value_in};

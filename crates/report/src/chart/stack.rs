@@ -1,7 +1,10 @@
 //! What a total is made of: its parts laid end to end, with the rest that they leave.
 
+use super::letters::accounts::Bar;
 use super::{STYLES, percent, px, style_class};
+use crate::doc::Drawing;
 use crate::format::{Terms, joined, parts, rounded};
+use crate::text::Letters;
 use crate::words::short;
 use maud::{Markup, html};
 use model::Estimate;
@@ -15,89 +18,100 @@ const HEIGHT: f64 = 44.0;
 /// The least share of the width in which a number can be read.
 const READABLE: f64 = 0.045;
 
-/// The same in a bar of a table.
-const SHARES_READABLE: f64 = 0.1;
+/// A small bar in a table: its beginning and end in pixels, and the least share for a number.
+const SMALL: (f64, f64) = (1.0, 19.0);
+const SMALL_READABLE: f64 = 0.1;
 
-/// A part of a total.
-#[derive(Clone, Debug)]
-pub(crate) struct Piece<'a> {
-    pub(crate) label: &'a str,
-    /// Of the total, which is 1.
-    pub(crate) share: Estimate,
+/// A total of 1 with its parts and what they leave over. Parts are numbered as the rows of the table
+/// beside it are; one below 0 has no length.
+pub(crate) struct Stack {
+    pub(crate) parts: Vec<(String, Estimate)>,
+    pub(crate) rest: Estimate,
+    pub(crate) letters: Letters,
 }
 
-/// One bar. Pieces are numbered as the rows of the table beside it are; one below 0 has no length.
-pub(crate) fn stack(pieces: &[Piece<'_>], rest: &Estimate) -> Markup {
-    let lengths: Vec<f64> = pieces.iter().map(|piece| length(piece.share.point)).collect();
-    let end: f64 = lengths.iter().sum();
-    // The parts may be more than the total; then the line of the total lies within them.
-    let (early, late) = (1.0 - rest.high, 1.0 - rest.low);
-    let span = [1.0, end, length(late).min(3.0)].into_iter().fold(0.0, f64::max) * 1.01;
-    let place = |share: f64| percent((share / span).clamp(0.0, 1.0));
-    let mut from = 0.0;
-    let placed: Vec<(f64, f64)> = lengths
-        .iter()
-        .map(|length| {
-            let at = from;
-            from += length;
-            (at, *length)
-        })
-        .collect();
-    html! {
-        svg.stack width="100%" height=(px(HEIGHT)) role="img" aria-label=(words(pieces, rest)) {
-            @for (index, (at, length)) in placed.iter().enumerate() {
-                g class=(style_class(index)) {
-                    rect.piece x=(place(*at)) y=(px(TOP)) width=(place(*length)) height=(px(BOTTOM - TOP)) {}
-                    @if length / span >= READABLE {
-                        text.piece-number x=(place(at + length / 2.0)) y="19.5" text-anchor="middle" { (index + 1) }
+impl Drawing for Stack {
+    fn svg(&self) -> Markup {
+        let rest = &self.rest;
+        let lengths: Vec<f64> = self.parts.iter().map(|(_, share)| length(share.point)).collect();
+        let end: f64 = lengths.iter().sum();
+        // The parts may be more than the total; then the line of the total lies within them.
+        let (early, late) = (1.0 - rest.high, 1.0 - rest.low);
+        let span = [1.0, end, length(late).min(3.0)].into_iter().fold(0.0, f64::max) * 1.01;
+        let place = |share: f64| percent((share / span).clamp(0.0, 1.0));
+        let lengths: Vec<f64> = lengths.iter().map(|length| length / span).collect();
+        let described: Vec<String> =
+            self.parts.iter().map(|(label, share)| described(label, share)).collect();
+        let all = format!(
+            "Of the total: {}; {}.",
+            described.join(", "),
+            self::described("the rest", rest)
+        );
+        html! {
+            svg.stack width="100%" height=(px(HEIGHT)) role="img" aria-label=(all) {
+                (pieces(&lengths, &described, (TOP, BOTTOM), READABLE))
+                @if end < 1.0 {
+                    rect.rest x=(place(end)) y=(px(TOP)) width=(place(1.0 - end)) height=(px(BOTTOM - TOP)) {}
+                    @if (1.0 - end) / span >= 2.0 * READABLE {
+                        text x=(place(f64::midpoint(1.0, end))) y="19.5" text-anchor="middle" { "rest" }
                     }
                 }
+                line.total x1=(place(1.0)) x2=(place(1.0)) y1="0" y2=(px(BOTTOM + 2.0)) {}
+                line.ends x1=(place(early)) x2=(place(late)) y1=(px(UNDER)) y2=(px(UNDER)) {}
+                line.ends x1=(place(1.0 - rest.point)) x2=(place(1.0 - rest.point)) y1=(px(UNDER - 4.0)) y2=(px(UNDER + 4.0)) {}
             }
-            @if end < 1.0 {
-                rect.rest x=(place(end)) y=(px(TOP)) width=(place(1.0 - end)) height=(px(BOTTOM - TOP)) {}
-                @if (1.0 - end) / span >= 2.0 * READABLE {
-                    text x=(place(f64::midpoint(1.0, end))) y="19.5" text-anchor="middle" { "rest" }
-                }
-            }
-            line.total x1=(place(1.0)) x2=(place(1.0)) y1="0" y2=(px(BOTTOM + 2.0)) {}
-            line.ends x1=(place(early)) x2=(place(late)) y1=(px(UNDER)) y2=(px(UNDER)) {}
-            line.ends x1=(place(1.0 - rest.point)) x2=(place(1.0 - rest.point)) y1=(px(UNDER - 4.0)) y2=(px(UNDER + 4.0)) {}
         }
+    }
+
+    fn letters(&self, width: usize) -> Vec<String> {
+        let shares: Vec<f64> = self.parts.iter().map(|(_, share)| share.point).collect();
+        Bar { shares: &shares, letters: self.letters }.lines(width)
     }
 }
 
-/// A small bar of numbered parts of a whole, each with its name; one that is not known has no
+/// Draws a small bar of numbered parts of a whole, each with its name; one that is not known has no
 /// length, and the others are divided by their sum.
 pub(crate) fn shares(parts: &[Option<f64>], names: &[&str]) -> Markup {
     let lengths: Vec<f64> = parts.iter().map(|part| part.map_or(0.0, length)).collect();
     let sum: f64 = lengths.iter().sum();
-    let described: Vec<String> = names
-        .iter()
-        .zip(parts)
-        .map(|(name, part)| match part {
-            Some(part) => format!("{name} {}", rounded(length(*part) / sum, Terms::Share)),
-            None => format!("{name} not known"),
-        })
-        .collect();
-    let mut from = 0.0;
+    let lengths: Vec<f64> = lengths.iter().map(|length| length / sum).collect();
+    let known = parts.iter().zip(&lengths).map(|(part, length)| part.map(|_| *length));
+    let described = names.iter().zip(known).map(|(name, part)| match part {
+        Some(part) => format!("{name} {}", rounded(part, Terms::Share)),
+        None => format!("{name} not known"),
+    });
+    let described: Vec<String> = described.collect();
     html! {
         @if sum > 0.0 && sum.is_finite() {
             svg.stack.shares width="100%" height="20" role="img" aria-label=(described.join(", ")) {
-                @for (index, length) in lengths.iter().map(|length| length / sum).enumerate() {
-                    @if length > 0.0 {
-                        g class=(style_class(index)) {
-                            title { (described[index]) }
-                            rect.piece x=(percent(from)) y="1" width=(percent(length)) height="18" {}
-                            @if length >= SHARES_READABLE {
-                                text.piece-number x=(percent(from + length / 2.0)) y="14.5" text-anchor="middle" {
-                                    (index + 1)
-                                }
-                            }
-                        }
+                (pieces(&lengths, &described, SMALL, SMALL_READABLE))
+            }
+        }
+    }
+}
+
+/// Draws parts end to end. Lengths are shares of the width; each part is described where it is pointed
+/// at, and has its number where its length is at least `readable`.
+fn pieces(
+    lengths: &[f64],
+    described: &[String],
+    (top, bottom): (f64, f64),
+    readable: f64,
+) -> Markup {
+    let mut from = 0.0;
+    html! {
+        @for (index, (length, described)) in lengths.iter().zip(described).enumerate() {
+            @if *length > 0.0 {
+                g class=(style_class(index)) {
+                    title { (described) }
+                    rect.piece x=(percent(from)) y=(px(top)) width=(percent(*length)) height=(px(bottom - top)) {}
+                    @if *length >= readable {
+                        text.piece-number x=(percent(from + length / 2.0)) y=(px(f64::midpoint(top, bottom) + 4.5))
+                            text-anchor="middle" { (index + 1) }
                     }
-                    ({ from += length; "" })
                 }
             }
+            ({ from += length; "" })
         }
     }
 }
@@ -106,14 +120,8 @@ fn length(share: f64) -> f64 {
     if share.is_finite() { share.max(0.0) } else { 0.0 }
 }
 
-/// The bar in words.
-fn words(pieces: &[Piece<'_>], rest: &Estimate) -> String {
-    let described = |label: &str, share: &Estimate| {
-        format!("{} {}", short(label, 120), joined(&parts(share, Terms::Share)))
-    };
-    let parts: Vec<String> =
-        pieces.iter().map(|piece| described(piece.label, &piece.share)).collect();
-    format!("Of the total: {}; {}.", parts.join(", "), described("the rest", rest))
+fn described(label: &str, share: &Estimate) -> String {
+    format!("{} {}", short(label, 120), joined(&parts(share, Terms::Share)))
 }
 
 /// The colour and the number by which a row of the table is known in the bar.
@@ -131,9 +139,9 @@ mod tests {
     }
 
     fn drawn(shares: &[f64]) -> String {
-        let pieces: Vec<Piece<'_>> =
-            shares.iter().map(|&s| Piece { label: "part", share: share(s) }).collect();
-        stack(&pieces, &share(1.0 - shares.iter().sum::<f64>())).into_string()
+        let parts = shares.iter().map(|&point| ("part".into(), share(point))).collect();
+        let rest = share(1.0 - shares.iter().sum::<f64>());
+        Stack { parts, rest, letters: Letters::Unicode }.svg().into_string()
     }
 
     /// The widths of the bar's pieces and of its rest, in per cent.
@@ -177,7 +185,7 @@ mod tests {
     #[test]
     fn a_part_below_zero_has_no_length_and_is_told_in_words() {
         let svg = drawn(&[-0.1, 0.6]);
-        assert_eq!(widths(&svg)[0], 0.0);
+        assert_eq!(widths(&svg).len(), 2);
         assert!(svg.contains("part −10 % [−12, −8]"), "{svg}");
     }
 }

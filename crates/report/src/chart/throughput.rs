@@ -1,111 +1,124 @@
 //! Throughput over the number of workers: trials with their interval, and the fitted curve.
 
 use super::axis::Axis;
-use super::body::{Cell, Line};
-use super::lines::{
-    ABOVE, BELOW, HEIGHT, band_and_line, grid, landmarks, legend_of, level_axis, points_of,
-    stretched, value_axis,
-};
-use super::px;
+use super::body::{Cell, Group, Line, Panel};
+use super::letters::{Sheet, rows_in};
+use super::lines;
+use super::plain::plain_numbers;
 use super::scale::{Scale, Zero};
-use crate::format::{Terms, axis_unit};
+use crate::doc::{Drawing, Table};
+use crate::format::Terms;
+use crate::text::Letters;
 use crate::words::short;
 use maud::{Markup, html};
-use model::{Estimate, ScaleCurve, ScaleLevel, Unit};
+use model::{Card, Estimate, Response, ScaleCurve, ScaleLevel, Scaling, Unit};
 
 /// The styles of what was measured and of the curve.
 const MEASURED: usize = 0;
 const FITTED: usize = 1;
 
-/// A chart of one throughput; nothing where there is none.
-pub(crate) fn throughput(
-    levels: &[ScaleLevel],
-    of: impl Fn(&ScaleLevel) -> Option<Estimate>,
-    curve: &ScaleCurve,
-    unit: &str,
-    cpus: Option<u32>,
-) -> Markup {
-    let measured: Vec<(f64, Cell)> = levels
-        .iter()
-        .filter_map(|level| {
-            let label = format!("n {}", level.n);
-            let trials = level.trials as usize;
-            Some((level.n, Cell { label, estimate: Some(of(level)?), dots: Vec::new(), trials }))
-        })
-        .collect();
-    let fitted: Vec<(f64, Cell)> = curve.curve.iter().map(|at| (at.n, cell_of(at))).collect();
-    let ends = measured.iter().chain(&fitted).filter_map(|(_, cell)| cell.estimate);
-    let values = ends.flat_map(|it| [it.low, it.point, it.high]);
-    let ns: Vec<f64> = measured.iter().map(|(n, _)| *n).collect();
-    let (Some(y), Some(x)) = (Scale::over(values, Zero::Always), Scale::over_levels(&ns)) else {
-        return html! {};
-    };
-    let axis = Axis {
-        name: "n, the number of workers".into(),
-        unit: String::new(),
-        levels: ns.iter().map(|n| (*n, n.to_string())).collect(),
-        landmarks: landmark(cpus, &ns),
-        scale: x,
-    };
-    let law = curve.chosen.as_deref().map(|law| format!("fitted: {law}, with its 95 % band"));
-    let lines = [
-        Line { name: "measured: mean of the trials".into(), style: MEASURED, points: measured },
-        Line { name: law.unwrap_or_default(), style: FITTED, points: fitted },
-    ];
-    draw(&axis, &y, &lines, &Unit::Other(short(unit, 24)))
+/// A chart of one throughput.
+pub(crate) struct Throughput {
+    response: Response,
+    axis: Axis,
+    measured: Line,
+    fitted: Line,
+    /// Its address on the page.
+    place: &'static str,
 }
 
-fn cell_of(at: &model::ScaleDrawn) -> Cell {
-    let estimate = Estimate {
-        point: at.point,
-        low: at.low,
-        high: at.high,
-        standard_error: None,
-        level: 0.95,
-        samples: 0,
-    };
+impl Throughput {
+    /// Returns the chart of one throughput of the levels and the law fitted to it; `None` where there is
+    /// nothing to draw.
+    pub(crate) fn new(
+        scaling: &Scaling,
+        curve: &ScaleCurve,
+        of: fn(&ScaleLevel) -> Option<Estimate>,
+        place: &'static str,
+    ) -> Option<Throughput> {
+        let measured: Vec<(f64, Cell)> = scaling
+            .levels
+            .iter()
+            .filter_map(|level| Some((level.n, measured_at(level, scaling.cpus, of(level)?))))
+            .collect();
+        let ns: Vec<f64> = measured.iter().map(|(n, _)| *n).collect();
+        let axis = Axis {
+            name: "n, the number of workers".into(),
+            unit: String::new(),
+            levels: ns.iter().map(|n| (*n, n.to_string())).collect(),
+            landmarks: landmark(scaling.cpus, &ns),
+            scale: Scale::over_levels(&ns)?,
+        };
+        let law = curve.chosen.as_deref().map(|law| format!("fitted: {law}, with its 95 % band"));
+        let fitted = curve.curve.iter().map(|at| (at.n, fitted_at(at))).collect();
+        let unit = Unit::Other(short(&scaling.work.unit, 24));
+        Some(Throughput {
+            response: Response::new("throughput", "throughput", unit, Card::default()),
+            axis,
+            measured: Line {
+                name: "measured: mean of the trials".into(),
+                style: MEASURED,
+                points: measured,
+            },
+            fitted: Line { name: law.unwrap_or_default(), style: FITTED, points: fitted },
+            place,
+        })
+    }
+
+    /// Returns the numbers behind the chart.
+    pub(crate) fn numbers(&self) -> Table {
+        let cells = self.measured.points.iter().map(|(_, cell)| cell);
+        plain_numbers(["workers", "throughput", "trials"], &self.response, cells)
+    }
+}
+
+fn measured_at(level: &ScaleLevel, cpus: Option<u32>, estimate: Estimate) -> Cell {
+    let more = cpus.is_some_and(|cpus| level.n > f64::from(cpus));
+    let label = format!("n {}{}", level.n, if more { ", more than CPUs" } else { "" });
+    Cell { label, estimate: Some(estimate), dots: Vec::new(), trials: level.trials as usize }
+}
+
+fn fitted_at(at: &model::ScaleDrawn) -> Cell {
+    let (point, low, high) = (at.point, at.low, at.high);
+    let estimate = Estimate { point, low, high, standard_error: None, level: 0.95, samples: 0 };
     Cell { label: String::new(), estimate: Some(estimate), dots: Vec::new(), trials: 0 }
 }
 
-/// Where the CPUs end, if that lies among the levels.
+/// Returns where the CPUs end, if that lies among the levels.
 fn landmark(cpus: Option<u32>, ns: &[f64]) -> Vec<(f64, String)> {
     let among = |cpus: &f64| ns.iter().any(|n| n <= cpus) && ns.iter().any(|n| n >= cpus);
     let name = |cpus: f64| format!("{cpus} CPU{}", if cpus == 1.0 { "" } else { "s" });
     cpus.map(f64::from).filter(among).map(|cpus| (cpus, name(cpus))).into_iter().collect()
 }
 
-fn draw(axis: &Axis, y: &Scale, lines: &[Line; 2], unit: &Unit) -> Markup {
-    let [measured, fitted] = lines;
-    let terms = Terms::In(unit);
-    let ticks = y.ticks(4);
-    let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
-    let about = format!(
-        "Chart: throughput over the number of workers. {} means of trials with their intervals, and \
-         a fitted curve with its band. Arrow keys step through them; the table below holds the same \
-         numbers.",
-        measured.points.len()
-    );
-    let known = lines.iter().filter(|line| !line.points.is_empty());
-    html! {
-        (legend_of(known.map(|line| (line.style, line.name.as_str())), "what is drawn"))
-        div.panels {
-            div.panel {
-                p.panel-title { b { "Throughput" } " " span.unit { (axis_unit(largest, terms)) } }
-                div.plot role="img" tabindex="0" aria-label=(about) {
-                    (value_axis(y, &ticks, terms))
-                    svg.canvas width="100%" height=(px(ABOVE + HEIGHT + BELOW)) {
-                        (grid(y, &ticks))
-                        (level_axis(&axis.scale, &axis.levels))
-                        (landmarks(axis))
-                        svg.stretched width="100%" height=(px(ABOVE + HEIGHT))
-                            viewBox=(stretched()) preserveAspectRatio="none" {
-                            (band_and_line(fitted, &axis.scale, y))
-                        }
-                        (points_of(measured, &axis.scale, y, 0.0, unit))
-                    }
-                }
-                p.axis-title { (axis.name) @if axis.scale.is_log() { ", log scale" } }
-            }
+impl Drawing for Throughput {
+    fn svg(&self) -> Markup {
+        let drawn =
+            [&self.measured, &self.fitted].into_iter().filter(|line| !line.points.is_empty());
+        let panel = Panel {
+            response: &self.response,
+            heading: String::new(),
+            lines: drawn.cloned().collect(),
+            limits: Vec::new(),
+        };
+        let groups = [Group { heading: String::new(), panels: vec![panel] }];
+        html! {
+            (lines::legend(&groups, "what is drawn"))
+            (lines::draw(&self.axis, &groups, false, self.place))
         }
+    }
+
+    /// A row for each n, with the fitted law as a dot.
+    fn letters(&self, width: usize) -> Vec<String> {
+        let fitted_at = |n: f64| self.fitted.points.iter().find(|(at, _)| *at == n);
+        let row = |(n, cell): &(f64, Cell)| {
+            let law = fitted_at(*n).and_then(|(_, cell)| Some((0, cell.estimate?.point)));
+            (MEASURED, Cell { dots: law.into_iter().collect(), ..cell.clone() })
+        };
+        let rows: Vec<(usize, Cell)> = self.measured.points.iter().map(row).collect();
+        let ends = rows.iter().filter_map(|(_, cell)| cell.estimate);
+        let scale = Scale::over(ends.flat_map(|it| [it.low, it.point, it.high]), Zero::Always);
+        let sheet = Sheet::new(width, Letters::Unicode);
+        rows_in(Terms::In(&self.response.unit), scale, &rows, &[], sheet)
     }
 }

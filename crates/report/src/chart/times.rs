@@ -13,37 +13,46 @@ const SHORTEST_DRAWN_NS: f64 = 1e3;
 const STEP_OF_ALL: f64 = 0.004;
 const STEP_OF_TAIL: f64 = 0.8;
 
+/// A percentile that is marked: its name and its share.
+pub(crate) type Mark = (&'static str, f64);
+
 /// The distributions of some times of requests.
-#[derive(Default)]
-pub(crate) struct RequestTimes(Vec<Curve>);
+pub(crate) struct RequestTimes {
+    curves: Vec<Curve>,
+    marks: &'static [Mark],
+}
 
 impl RequestTimes {
+    /// Returns a chart without a curve, which marks some percentiles.
+    pub(crate) fn new(marks: &'static [Mark]) -> Self {
+        RequestTimes { curves: Vec::new(), marks }
+    }
+
     /// Adds the curve through `points`: pairs of a time in ns and the share of the requests, 0 to 1, both
-    /// ascending. `marked` are percentiles: a name, a share and a time in ns. A curve of fewer than
-    /// two points is left out.
-    pub(crate) fn add(
-        &mut self,
-        name: &str,
-        points: &[(u64, f64)],
-        marked: impl Iterator<Item = (&'static str, f64, f64)>,
-    ) {
-        let points: Vec<Quantile> =
-            thinned(points).iter().map(|(ns, share)| drawn_at(*share, *ns as f64)).collect();
-        let marked = marked.map(|(name, share, ns)| (name, drawn_at(share, ns))).collect();
-        let (name, style) = (name.into(), self.0.len());
-        let curve = Curve { name, style, trials: 1, of: 1, observations: 0, points, marked };
-        self.0.extend((curve.points.len() > 1).then_some(curve));
+    /// ascending. It begins at the shortest time; without a time it is left out.
+    pub(crate) fn add(&mut self, name: &str, points: &[(u64, f64)]) {
+        let Some((shortest, _)) = points.first() else { return };
+        let mark = |(name, share): &Mark| {
+            let (ns, _) = points.iter().find(|(_, part)| part >= share)?;
+            Some((*name, drawn_at(*share, *ns as f64)))
+        };
+        let marked = self.marks.iter().filter_map(mark).collect();
+        let start = [(*shortest, 0.0)];
+        let kept = start.into_iter().chain(thinned(points));
+        let points = kept.map(|(ns, share)| drawn_at(share, ns as f64)).collect();
+        let (name, style) = (name.into(), self.curves.len());
+        self.curves.push(Curve { name, style, trials: 1, of: 1, observations: 0, points, marked });
     }
 
     /// Returns the figure; `None` without a curve.
     pub(crate) fn figure(self, caption: &str) -> Option<Block<'static>> {
-        let mut points = self.0.iter().flat_map(|curve| &curve.points);
+        let mut points = self.curves.iter().flat_map(|curve| &curve.points);
         let mut caption = vec![caption.into()];
         if points.any(|point| point.value == SHORTEST_DRAWN_NS) {
             caption.push("Times below 1 µs are drawn at 1 µs.".into());
         }
         let title = "How long requests took".into();
-        (!self.0.is_empty()).then(|| {
+        (!self.curves.is_empty()).then(|| {
             Block::Figure(Figure {
                 title,
                 drawing: Box::new(self),
@@ -57,7 +66,7 @@ impl RequestTimes {
 
 impl Drawing for RequestTimes {
     fn svg(&self) -> Markup {
-        distribution_of_times(&self.0)
+        distribution_of_times(&self.curves)
     }
 
     fn letters(&self, _: usize) -> Vec<String> {

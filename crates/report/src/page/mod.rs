@@ -28,8 +28,7 @@ const CHAPTERS: &str = concat!(
     include_str!("rail.css"),
     include_str!("subject.css"),
     include_str!("scaling.css"),
-    include_str!("print.css"),
-    include_str!("squeezes.css")
+    include_str!("print.css")
 );
 
 /// What the page does by itself: tooltips and keys. It reads data attributes and writes text,

@@ -1,13 +1,11 @@
 //! What totals are made of: counts times unit costs, and what they leave over.
 
 use super::chapter::Chapter;
-use crate::chart::letters::accounts::Bar;
-use crate::chart::{self, Piece};
-use crate::doc::{Block, Drawing, Figure, Note, Role, Span, Table, Text, Tone};
+use crate::chart::Stack;
+use crate::doc::{Block, Figure, Note, Role, Span, Table, Text, Tone};
 use crate::format::{Terms, parts};
 use crate::text::Letters;
 use crate::words::{capital, short};
-use maud::{Markup, html};
 use model::{AccountResult, Estimate, PartResult};
 
 /// Returns all accounts of an experiment.
@@ -43,7 +41,7 @@ fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<
         return vec![Block::heading(4, title), Block::Note(note)];
     }
     let mut caption = Vec::new();
-    if let Some(bar) = bar(account) {
+    if let Some(bar) = bar(account, letters) {
         let ends = if is_exact(account) { "" } else { ", with the 95 % interval" };
         let what = format!("Upright line: the total. Under the bar: where its parts end{ends}.");
         caption.push(what.into());
@@ -52,7 +50,7 @@ fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<
         }
         let figure = Figure {
             title: title.into(),
-            drawing: Box::new(Drawn { bar, letters }),
+            drawing: Box::new(bar),
             caption,
             numbers: Some(table(account)),
             shown: true,
@@ -66,36 +64,11 @@ fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<
     blocks
 }
 
-/// The parts of a total as shares of it, laid end to end, with the rest.
-struct Shares {
-    parts: Vec<(String, Estimate)>,
-    rest: Estimate,
-}
-
-fn bar(account: &AccountResult) -> Option<Shares> {
+/// Returns the parts of a total as shares of it, if all of them are known.
+fn bar(account: &AccountResult, letters: Letters) -> Option<Stack> {
     let part = |part: &PartResult| Some((part.label.clone(), part.share?));
     let parts = account.parts.iter().map(part).collect::<Option<Vec<_>>>()?;
-    Some(Shares { parts, rest: account.residual_share? })
-}
-
-struct Drawn {
-    bar: Shares,
-    letters: Letters,
-}
-
-impl Drawing for Drawn {
-    fn svg(&self) -> Markup {
-        let piece = |(label, share): &'_ (String, Estimate)| (label.clone(), *share);
-        let parts: Vec<(String, Estimate)> = self.bar.parts.iter().map(piece).collect();
-        let pieces: Vec<Piece<'_>> =
-            parts.iter().map(|(label, share)| Piece { label, share: *share }).collect();
-        html! { (chart::stack(&pieces, &self.bar.rest)) }
-    }
-
-    fn letters(&self, width: usize) -> Vec<String> {
-        let shares: Vec<f64> = self.bar.parts.iter().map(|(_, share)| share.point).collect();
-        Bar { shares: &shares, letters: self.letters }.lines(width)
-    }
+    Some(Stack { parts, rest: account.residual_share?, letters })
 }
 
 fn table(account: &AccountResult) -> Table {

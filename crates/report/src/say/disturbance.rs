@@ -1,11 +1,10 @@
 //! What disturbed the trials of a session, and what warns of it.
 
 use crate::Session;
-use crate::chart::{self, Meter};
-use crate::doc::{Block, Column, Drawing, Figure, Note, Table, Text, Tone};
+use crate::chart;
+use crate::doc::{Block, Figure, Note, Text, Tone};
 use crate::format::{Terms, count, rounded, value};
 use crate::words::{capital, counted, short};
-use maud::Markup;
 use model::{ExperimentSummary, Unit};
 use std::collections::BTreeMap;
 
@@ -143,19 +142,6 @@ fn rank(experiment: &ExperimentSummary, warning: &str) -> u8 {
     if ends(|kind| kind == "unsupported") { 2 } else { 1 }
 }
 
-/// The session over its time: when what disturbed it.
-struct OverTime(Meter);
-
-impl Drawing for OverTime {
-    fn svg(&self) -> Markup {
-        chart::draw_meter(&self.0)
-    }
-
-    fn letters(&self, _width: usize) -> Vec<String> {
-        Vec::new()
-    }
-}
-
 /// Returns the session over its time, with the numbers behind it; nothing where no trial was looked at.
 pub(crate) fn over_time(session: &Session<'_>) -> Option<Block<'static>> {
     let meter = chart::meter(session.records)?;
@@ -163,39 +149,18 @@ pub(crate) fn over_time(session: &Session<'_>) -> Option<Block<'static>> {
                        them. Shares of the trials' time; what waited may be the trial itself. The top \
                        of a lane is its most. "
         .to_string();
-    if meter.kinds.contains(&chart::MeterKind::Clock) {
+    if meter.has_clock() {
         caption.push_str(
             "The calibration loop is a fixed piece of work just before and after each trial, compared \
              with its median: where it rises, the CPU was slower. ",
         );
     }
     caption.push_str("Pauses between trials are left out.");
-    let numbers = Some(numbers(session, &meter));
     Some(Block::Figure(Figure {
         title: "When the machine was disturbed".into(),
-        drawing: Box::new(OverTime(meter)),
+        numbers: Some(meter.numbers()),
+        drawing: Box::new(meter),
         caption: vec![caption.into()],
-        numbers,
         shown: false,
     }))
-}
-
-fn numbers(session: &Session<'_>, meter: &Meter) -> Table {
-    let mut table = Table::of(&["from"]).kind("wide", "disturbance over time");
-    let head = |kind: &chart::MeterKind| format!("{} median, most", kind.name());
-    let column = |head: String| Column { head, number: true };
-    table.columns.extend(meter.kinds.iter().map(|kind| column(head(kind))));
-    table.columns.push(column("trials".into()));
-    for bin in meter.coarse(session.records) {
-        let lane = |(kind, pair): (&chart::MeterKind, &Option<(f64, f64)>)| match pair {
-            None => Text::from("–"),
-            Some((middle, most)) => Text::from(format!("{} ", chart::meter_amount(*kind, *middle)))
-                .then(Text::quiet(chart::meter_amount(*kind, *most))),
-        };
-        let lanes = meter.kinds.iter().zip(&bin.lanes).map(lane);
-        let from = Text::from(chart::meter_time(bin.from_ns));
-        let trials = Text::from(bin.trials.to_string());
-        table.row(std::iter::once(from).chain(lanes).chain([trials]));
-    }
-    table
 }

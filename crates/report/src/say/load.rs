@@ -1,7 +1,7 @@
 //! The result of a load.
 
 use crate::LoadCurves;
-use crate::chart::RequestTimes;
+use crate::chart::{Mark, RequestTimes};
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
 use crate::format::{Terms, count, rounded, value};
 use crate::words::{self, counted, short};
@@ -10,7 +10,7 @@ use model::{
 };
 
 /// The percentiles that the figure marks.
-const MARKED: [(&str, f64); 4] = [("p50", 50.0), ("p95", 95.0), ("p99", 99.0), ("p99.9", 99.9)];
+const MARKED: [Mark; 4] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999)];
 
 /// A response time is compared with the service time where it is this many times as long.
 const HIDDEN_LEAST: f64 = 1.1;
@@ -127,22 +127,14 @@ pub(super) fn alike(plan: &LoadPlan) -> String {
     text
 }
 
-/// Returns the number of requests that came due.
-fn due(result: &LoadResult) -> u64 {
-    let counts = &result.counts;
-    let errors: u64 = counts.errors.values().sum();
-    counts.answered + errors + counts.timed_out + counts.in_flight + counts.unsent
-}
-
 /// Returns a percentile of some times, in ns; `None` where it is unknown.
 fn percentile(times: &LoadTimes, percent: f64) -> Option<f64> {
-    let found = times.percentiles.iter().find(|known| known.percent == percent)?;
-    found.ns.map(|ns| ns as f64)
+    times.at(percent).map(|ns| ns as f64)
 }
 
 fn throughput(result: &LoadResult) -> String {
     let counts = &result.counts;
-    let (due, elapsed) = (count(due(result)), time(result.elapsed_ns as f64));
+    let (due, elapsed) = (count(counts.due()), time(result.elapsed_ns as f64));
     let (succeeded, per_s) = (count(counts.succeeded), rate(result.throughput_per_s));
     match (counts.succeeded, counts.answered) {
         (0, 0) => format!("No request was answered: {due} came due in {elapsed}."),
@@ -173,40 +165,18 @@ fn row(result: &LoadResult, name: &str, cell: impl Fn(&LoadTimes) -> String) -> 
 }
 
 fn figure(result: &LoadResult, curves: &LoadCurves) -> Option<Block<'static>> {
-    let mut figure = RequestTimes::default();
-    figure.add("response", &points(&curves.response, &result.response), marks(&result.response));
-    figure.add("service", &points(&curves.service, &result.service), marks(&result.service));
+    let mut figure = RequestTimes::new(&MARKED);
+    figure.add("response", &curves.response);
+    figure.add("service", &curves.service);
     // In a closed loop without a pace nothing can be late.
     if result.plan.arrivals != Arrivals::Closed {
-        figure.add(
-            "lateness",
-            &points(&curves.lateness, &result.lateness),
-            marks(&result.lateness),
-        );
+        figure.add("lateness", &curves.lateness);
     }
     figure.figure(
         "The share of the requests that had been answered (lateness: sent) within a time. A curve \
          that ends below 100 % ends where the rest was given up. The marks are p50, p95, p99 and \
          p99.9.",
     )
-}
-
-/// Returns a curve from its shortest time on; without a known one, through what the result holds.
-fn points(known: &[(u64, f64)], times: &LoadTimes) -> Vec<(u64, f64)> {
-    let mut points: Vec<(u64, f64)> = times.min_ns.map(|ns| (ns, 0.0)).into_iter().collect();
-    points.extend(known);
-    if known.is_empty() {
-        let few = times.percentiles.iter();
-        points.extend(few.filter_map(|known| Some((known.ns?, known.percent / 100.0))));
-        points.extend(times.max_ns.filter(|_| times.censored == 0).map(|ns| (ns, 1.0)));
-    }
-    points
-}
-
-fn marks(times: &LoadTimes) -> impl Iterator<Item = (&'static str, f64, f64)> {
-    MARKED
-        .iter()
-        .filter_map(|(name, percent)| Some((*name, percent / 100.0, percentile(times, *percent)?)))
 }
 
 fn facts(result: &LoadResult) -> Vec<(String, Text)> {
@@ -217,19 +187,31 @@ fn facts(result: &LoadResult) -> Vec<(String, Text)> {
     let mut facts = vec![
         ("ends", ends.join(" or ")),
         ("timeout", time(plan.timeout_ms as f64 * 1e6)),
-        ("came due", count(due(result))),
+        ("came due", count(counts.due())),
         ("sent", count(counts.sent)),
         ("answered", count(counts.answered)),
         ("succeeded (status below 400)", count(counts.succeeded)),
-        ("errors", count(counts.errors.values().sum())),
+        ("errors", count(counts.failed())),
         ("timed out", count(counts.timed_out)),
         ("in flight at the end", count(counts.in_flight)),
         ("never sent", count(counts.unsent)),
+        ("read", bytes(result.read_bytes as f64)),
+        ("written", bytes(result.written_bytes as f64)),
+        ("CPU time of the generator", share(result, result.generator_cpu_ns)),
     ];
+    if let Some(foreign_ns) = result.foreign_cpu_ns {
+        facts.push(("CPU time of all other programs", share(result, foreign_ns)));
+    }
     for (name, value) in &plan.headers {
         facts.push(("header", format!("{}: {}", short(name, 80), short(value, 200))));
     }
     facts.into_iter().map(|(name, text)| (name.into(), text.into())).collect()
+}
+
+/// Returns a CPU time as a share of one CPU's.
+fn share(result: &LoadResult, ns: u64) -> String {
+    let share = ns as f64 / result.elapsed_ns.max(1) as f64;
+    format!("{} of one CPU", rounded(share, Terms::Share))
 }
 
 /// Returns what there is to say beyond the table, the most important first.
@@ -239,9 +221,7 @@ fn remarks(result: &LoadResult) -> Vec<Remark> {
     all.extend(result.fairness.and_then(fairness));
     all.extend(network(result));
     all.push(hidden(result));
-    all.extend(own_lateness(result));
     all.extend(result.audit.iter().map(audit));
-    all.push((Tone::Plain, cost(result)));
     all
 }
 
@@ -290,7 +270,7 @@ fn given_up(result: &LoadResult) -> Option<Remark> {
     ];
     let given_up = parts.iter().filter(|(n, _)| *n > 0);
     let given_up: Vec<String> = given_up.map(|(n, what)| format!("{} {what}", count(*n))).collect();
-    let unsent = counts.unsent * UNSENT_ONE_OF > due(result);
+    let unsent = counts.unsent * UNSENT_ONE_OF > counts.due();
     let tone = if counts.timed_out > 0 || unsent { Tone::Care } else { Tone::Plain };
     let text = format!(
         "Requests given up: {}. Percentiles count them as waiting until then (Kaplan–Meier); a \
@@ -310,8 +290,6 @@ fn fairness(fair: Fairness) -> Option<Remark> {
              percentiles do not show that."
         );
         (Tone::Bad, text)
-    } else if fair.least == fair.most {
-        (Tone::Plain, format!("Each connection got {most}."))
     } else {
         let tone = if fair.index < FAIR_LEAST { Tone::Care } else { Tone::Plain };
         (tone, format!("Connections got {least} to {most} each, median {median} ({index})."))
@@ -338,9 +316,6 @@ fn network(result: &LoadResult) -> Vec<Remark> {
             "Connecting took {modes}: the kernel's back-off after a lost SYN, not the server's time."
         );
         all.push((Tone::Care, text));
-    } else if let Some(n) = result.network.syn_retransmits.filter(|n| *n > 0) {
-        let segments = counted(n, "SYN segment");
-        all.push((Tone::Care, format!("This machine retransmitted {segments} during the load.")));
     }
     all
 }
@@ -365,33 +340,11 @@ fn hidden(result: &LoadResult) -> Remark {
         return (Tone::Plain, text.into());
     };
     let waited = waited.map_or("longer than could be measured".into(), time);
-    // The table has the generator's own lateness in it.
-    let shown = percentile(&result.response, percent).map(time);
-    let own = shown.is_some_and(|shown| shown != waited);
-    let without = if own { " (without the generator's own lateness)" } else { "" };
     let text = format!(
-        "p{percent} of the service time is {service}, but users waited {waited}{without}. A tool that \
-         sends a request only after the last answer hides this difference."
+        "p{percent} of the service time is {service}, but users waited {waited} (without the generator's \
+         own lateness). A tool that sends a request only after the last answer hides this difference."
     );
     (Tone::Care, text)
-}
-
-/// Returns what the generator itself adds to response times where that is no doubt: the doubt says it
-/// itself.
-fn own_lateness(result: &LoadResult) -> Option<Remark> {
-    // In a closed loop nothing is due before it can be sent.
-    let closed = result.plan.arrivals == Arrivals::Closed;
-    if closed || result.own_lateness(LoadResult::OWN_LATENESS_NS).is_some() {
-        return None;
-    }
-    let own = result.own_lateness(0)?;
-    let [punctual, response] = [own.punctual_ns, own.response_ns].map(|ns| time(ns as f64));
-    let text = format!(
-        "The generator sent some requests slightly late. Without that, p{} of the response time would \
-         be {punctual}, not {response}. For times this short, use the service time.",
-        own.percent
-    );
-    Some((Tone::Plain, text))
 }
 
 fn audit(law: &LawCheck) -> Remark {
@@ -402,21 +355,4 @@ fn audit(law: &LawCheck) -> Remark {
     }
     let text = format!("Audit failed: {sides}, more than 2 % apart. Part of this result is wrong.");
     (Tone::Bad, text)
-}
-
-/// Returns what the generator itself took.
-fn cost(result: &LoadResult) -> String {
-    let (sent, own_ns) = (result.counts.sent, result.generator_cpu_ns as f64);
-    let elapsed_ns = result.elapsed_ns.max(1) as f64;
-    let mut text =
-        format!("The generator used {} of one CPU", rounded(own_ns / elapsed_ns, Terms::Share));
-    if sent > 0 {
-        text.push_str(&format!(" ({} per request)", time(own_ns / sent as f64)));
-    }
-    if let Some(foreign_ns) = result.foreign_cpu_ns {
-        let share = rounded(foreign_ns as f64 / elapsed_ns, Terms::Share);
-        text.push_str(&format!(", all other programs {share}"));
-    }
-    let [read, written] = [result.read_bytes, result.written_bytes].map(|n| bytes(n as f64));
-    text + &format!(". It read {read} and wrote {written}.")
 }

@@ -89,7 +89,7 @@ pub(crate) fn answers(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
                         (short(&chapter.summary.question, 400))
                     }
                     p.answer { (crate::paint::inline(&answer(chapter))) }
-                    (reason::why(chapter))
+                    @if let Some(why) = reason::why(chapter) { p.why { (crate::paint::inline(&why)) } }
                 }
             }
         }

@@ -22,15 +22,11 @@ pub(crate) fn planted(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let Some(table) = table(answers) else {
         return Vec::new();
     };
-    let meanings = [HELD, NEAR_MISS, EXCLUDED]
-        .map(|held| format!("{}: {}.", capital(held), held_meaning(held)))
-        .join(" ");
+    let meanings = meanings(chapter.summary.planted.iter());
+    let about = format!("A known answer was put into each of these. {meanings}");
     vec![
         Block::heading(3, "What was planted, and what was found"),
-        Block::paragraph(
-            Role::Small,
-            format!("A known answer was put into each of these. {meanings}"),
-        ),
+        Block::paragraph(Role::Small, about),
         table,
     ]
 }
@@ -41,8 +37,8 @@ fn table<'c, 'a: 'c>(
     let mut table = Table::of(&["planted", "#truth", "#found here", "so"]).kind("planted", "");
     for (chapter, planted) in answers {
         let outcome = outcome(chapter.summary, planted);
-        let size = size(planted).filter(|_| !is_nothing(planted));
-        let size = size.map_or(String::new(), |size| format!(" ({size})"));
+        let size = planted.size.filter(|_| !is_nothing(planted));
+        let size = size.map_or(String::new(), |size| format!(" ({})", rounded(size, Terms::Share)));
         let what = format!("{}{size}", capital(&short(&planted.what, 200)));
         let found = match format::result_parts(&planted.result) {
             Some(number) => Text::number(number),
@@ -50,7 +46,7 @@ fn table<'c, 'a: 'c>(
         };
         let held = if outcome.held.is_empty() { "" } else { "; " };
         table.toned(
-            tone(outcome.kind),
+            outcome.tone,
             [
                 Text::from(format!("{} {what}", outcome.mark)),
                 truth(planted).into(),
@@ -60,14 +56,6 @@ fn table<'c, 'a: 'c>(
         );
     }
     (!table.rows.is_empty()).then_some(Block::Table(table))
-}
-
-fn tone(kind: &str) -> Tone {
-    match kind {
-        "supported" => Tone::Good,
-        "refuted" => Tone::Bad,
-        _ => Tone::Care,
-    }
 }
 
 /// Returns each gap of an experiment with its suspects, the largest share first.
@@ -97,10 +85,10 @@ fn cause_table<'c, 'a: 'c>(
     let mut table =
         Table::of(&["slow", "planted cause", "#largest share", "so"]).kind("planted", "");
     for (chapter, diagnosis) in causes {
-        let (mark, kind, said) = diagnosed(chapter.summary, diagnosis);
+        let (mark, tone, said) = diagnosed(chapter.summary, diagnosis);
         let largest = diagnosis.suspects.first().and_then(|blame| blame.share.estimate.as_ref());
         table.toned(
-            tone(kind),
+            tone,
             [
                 Text::from(format!("{mark} {}", capital(&short(&diagnosis.what, 200)))),
                 diagnosis.planted.clone().unwrap_or_else(|| "–".into()).into(),
@@ -132,59 +120,55 @@ fn share(chapter: &Chapter<'_>, blame: &Blame) -> String {
 
 /// How it stands with a known answer: the mark never stands without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Outcome {
+struct Outcome {
     /// "✓", "✗", "?" or "–".
-    pub(crate) mark: &'static str,
-    /// The class that colours it: that of a verdict.
-    pub(crate) kind: &'static str,
+    mark: &'static str,
+    tone: Tone,
     /// Whether the effect was found.
-    pub(crate) found: &'static str,
+    found: &'static str,
     /// How the interval lies to the truth; empty where there is none.
-    pub(crate) held: &'static str,
+    held: &'static str,
 }
 
-/// The interval holds the truth.
-pub(crate) const HELD: &str = "held";
-/// It does not, and chance explains it.
-pub(crate) const NEAR_MISS: &str = "near miss";
-/// It does not, and chance does not explain it.
-pub(crate) const EXCLUDED: &str = "excluded";
+/// How an interval lies to the truth, and what the word means.
+const HELD: (&str, &str) = ("held", "the 95 % interval holds the truth");
+const NEAR_MISS: (&str, &str) =
+    ("near miss", "it misses the truth by little, as one in twenty does by chance");
+const EXCLUDED: (&str, &str) =
+    ("excluded", "it misses the truth by more than chance, over all planted answers (Holm)");
 
-/// What those words mean; said once where they stand beside planted answers.
-pub(crate) fn held_meaning(held: &str) -> &'static str {
-    match held {
-        HELD => "the 95 % interval holds the truth",
-        NEAR_MISS => "it misses the truth by little, as one in twenty does by chance",
-        EXCLUDED => "it misses the truth by more than chance, over all planted answers (Holm)",
-        _ => "",
-    }
+/// Returns how a result's interval lies to the truth; `None` where there is no interval.
+fn held(planted: &PlantedResult) -> Option<(&'static str, &'static str)> {
+    Some(match (planted.holds?, planted.excluded) {
+        (true, _) => HELD,
+        (false, Some(true)) => EXCLUDED,
+        (false, _) => NEAR_MISS,
+    })
 }
 
-const RIGHT: (&str, &str) = ("✓", "supported");
-const WRONG: (&str, &str) = ("✗", "refuted");
-const OPEN: (&str, &str) = ("?", "inconclusive");
-const UNTESTED: (&str, &str) = ("–", "inconclusive");
+/// Returns what the words of these results mean that say how an interval lies to the truth.
+pub(crate) fn meanings<'p>(results: impl Iterator<Item = &'p PlantedResult>) -> String {
+    let used: Vec<&str> = results.filter_map(held).map(|(word, _)| word).collect();
+    let known = [HELD, NEAR_MISS, EXCLUDED].into_iter().filter(|(word, _)| used.contains(word));
+    let said = known.map(|(word, meaning)| format!("{}: {meaning}.", capital(word)));
+    said.collect::<Vec<_>>().join(" ")
+}
 
-/// The mark of a standing, and the class that colours it.
-fn marked(standing: Standing) -> (&'static str, &'static str) {
+/// Returns the mark of a standing, and its tone.
+fn marked(standing: Standing) -> (&'static str, Tone) {
     match standing {
-        Standing::Right => RIGHT,
-        Standing::Wrong => WRONG,
-        Standing::Missed => OPEN,
-        Standing::Untested => UNTESTED,
+        Standing::Right => ("✓", Tone::Good),
+        Standing::Wrong => ("✗", Tone::Bad),
+        Standing::Missed => ("?", Tone::Care),
+        Standing::Untested => ("–", Tone::Care),
     }
 }
 
-/// A known answer's outcome, as the grade counts it.
-pub(crate) fn outcome(experiment: &ExperimentSummary, planted: &PlantedResult) -> Outcome {
+/// Returns a known answer's outcome, as the grade counts it.
+fn outcome(experiment: &ExperimentSummary, planted: &PlantedResult) -> Outcome {
     let standing = analysis::answer_standing(experiment, planted).standing;
-    let (mark, kind) = marked(standing);
-    let held = match (planted.holds, planted.excluded) {
-        (Some(true), _) => HELD,
-        (Some(false), Some(true)) => EXCLUDED,
-        (Some(false), _) => NEAR_MISS,
-        (None, _) => "",
-    };
+    let (mark, tone) = marked(standing);
+    let held = held(planted).map_or("", |(word, _)| word);
     let found = match (planted.found, is_nothing(planted)) {
         (Some(true), false) => "found",
         (Some(false), false) => "not found",
@@ -193,16 +177,16 @@ pub(crate) fn outcome(experiment: &ExperimentSummary, planted: &PlantedResult) -
         (None, _) if standing == Standing::Untested => "not possible here",
         (None, _) => "not measured",
     };
-    Outcome { mark, kind, found, held }
+    Outcome { mark, tone, found, held }
 }
 
-/// Whether the truth is that there is nothing to find.
-pub(crate) fn is_nothing(planted: &PlantedResult) -> bool {
+/// Reports whether the truth is that there is nothing to find.
+fn is_nothing(planted: &PlantedResult) -> bool {
     planted.truth.contains(planted.without)
 }
 
-/// Where the truth lies: "2.00×", "between 1.98× and 2.02×".
-pub(crate) fn truth(planted: &PlantedResult) -> String {
+/// Returns where the truth lies: "2.00×", "1.98× to 2.02×".
+fn truth(planted: &PlantedResult) -> String {
     let terms = terms(&planted.result);
     // As many digits as the number beside it has: a truth of 1.005 is not 1.
     let width = planted.result.estimate.map(|estimate| estimate.high - estimate.low);
@@ -222,36 +206,29 @@ pub(crate) fn truth(planted: &PlantedResult) -> String {
     }
 }
 
-/// The size of the effect, where it has one: "5 %".
-pub(crate) fn size(planted: &PlantedResult) -> Option<String> {
-    planted.size.map(|size| rounded(size, Terms::Share))
-}
-
-/// How it stands with a diagnosis: its mark, the class that colours it, and in words.
-pub(crate) fn diagnosed(
+/// Returns how it stands with a diagnosis: its mark, its tone, and in words.
+fn diagnosed(
     experiment: &ExperimentSummary,
     diagnosis: &DiagnosisResult,
-) -> (&'static str, &'static str, String) {
-    let name = |name: &str| words::short(name, words::LABEL_CHARACTERS_MAX);
-    let (mark, kind) = marked(analysis::cause_standing(experiment, diagnosis).standing);
-    let said = match (&diagnosis.named, &diagnosis.planted) {
-        (Some(named), Some(planted)) if named == planted => {
-            format!("named, as planted: {}", name(named))
+) -> (&'static str, Tone, String) {
+    let name =
+        |name: &Option<String>| name.as_ref().map(|name| short(name, words::LABEL_CHARACTERS_MAX));
+    let standing = analysis::cause_standing(experiment, diagnosis).standing;
+    let (mark, tone) = marked(standing);
+    let said = match (name(&diagnosis.named), name(&diagnosis.planted)) {
+        (Some(named), Some(planted)) if named == planted => format!("named, as planted: {named}"),
+        (Some(named), Some(planted)) => format!("named: {named}; planted: {planted}"),
+        (None, Some(planted)) if standing == Standing::Untested => {
+            format!("not possible here; planted: {planted}")
         }
-        (Some(named), Some(planted)) => {
-            format!("named: {}; planted: {}", name(named), name(planted))
-        }
-        (None, Some(planted)) if mark == UNTESTED.0 => {
-            format!("not possible here; planted: {}", name(planted))
-        }
-        (None, Some(planted)) => format!("none named; planted: {}", name(planted)),
+        (None, Some(planted)) => format!("none named; planted: {planted}"),
         // A gap whose cause nobody planted has no right answer.
-        (Some(named), None) => return ("→", RIGHT.1, format!("named: {}", name(named))),
+        (Some(named), None) => return ("→", Tone::Good, format!("named: {named}")),
         (None, None) => {
-            return (OPEN.0, OPEN.1, "none named: no share differs from the others".into());
+            return ("?", Tone::Care, "none named: no share differs from the others".into());
         }
     };
-    (mark, kind, said)
+    (mark, tone, said)
 }
 
 #[cfg(test)]
@@ -314,7 +291,7 @@ mod tests {
         assert_eq!(mark(true, false, false), "?");
         // One interval in twenty misses the truth by design: no more than a word is made of it.
         assert_eq!(mark(false, false, true), "✓");
-        assert_eq!(judged(&planted(effect(), false, false, true)).held, NEAR_MISS);
+        assert_eq!(judged(&planted(effect(), false, false, true)).held, NEAR_MISS.0);
         assert_eq!(mark(false, true, true), "✗");
     }
 

@@ -2,13 +2,13 @@
 
 use super::load::{alike, begin, doubts, rate, time};
 use crate::PredictedCurves;
-use crate::chart::RequestTimes;
+use crate::chart::{Mark, RequestTimes};
 use crate::doc::{Block, Doc, Role, Table, Tone};
 use crate::words::{cleaned, counted};
 use model::{LoadPrediction, PredictedLoad, PredictedTime, ServerDemand, ServerKind, ServerLimit};
 
 /// The percentiles that the figures mark: those of the tables.
-const MARKED: [(&str, f64); 2] = [("p50", 0.5), ("p99", 0.99)];
+const MARKED: [Mark; 2] = [("p50", 0.5), ("p99", 0.99)];
 
 /// Returns how well a simulation predicts a server, with a chapter for each load; `curves` has an
 /// element for each load, or fewer.
@@ -126,16 +126,9 @@ fn remarks(load: &PredictedLoad) -> String {
 }
 
 fn figure(curves: &PredictedCurves) -> Option<Block<'static>> {
-    let mut figure = RequestTimes::default();
-    for (name, curve) in [("measured", &curves.measured), ("predicted", &curves.predicted)] {
-        let first = curve.first().map(|(ns, _)| (*ns, 0.0));
-        let points: Vec<(u64, f64)> = first.into_iter().chain(curve.iter().copied()).collect();
-        let marks = MARKED.iter().filter_map(|(name, share)| {
-            let (ns, _) = curve.iter().find(|(_, part)| part >= share)?;
-            Some((*name, *share, *ns as f64))
-        });
-        figure.add(name, &points, marks);
-    }
+    let mut figure = RequestTimes::new(&MARKED);
+    figure.add("measured", &curves.measured);
+    figure.add("predicted", &curves.predicted);
     figure.figure(
         "The share of the requests that had been answered within a time, of those answered in both. \
          The marks are p50 and p99.",

@@ -1,13 +1,11 @@
 //! How a program scales with the number of its workers.
 
-use crate::chart::throughput;
-use crate::chart::workers::{PARTS, Workers, share};
-use crate::doc::{Block, Doc, Drawing, Figure, Role, Table, Text, Tone};
+use crate::chart::{Stack, Throughput, Workers};
+use crate::doc::{Block, Doc, Figure, Role, Span, Table, Text, Tone};
 use crate::format::{Terms, joined, parts, rounded};
-use crate::text::{columns, padded};
+use crate::text::Letters;
 use crate::words::{capital, short};
 use analysis::scaling::{ScaleInput, cause_words, loss_words};
-use maud::Markup;
 use model::{
     Estimate, Grade, Inquiry, Manifest, Record, ScaleAccount, ScaleCurve, ScaleFit, ScaleLevel,
     ScaleLoss, Scaling,
@@ -51,10 +49,16 @@ pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
     blocks.extend(remarks.map(|text| Block::note(Tone::Care, text)));
     blocks.push(Block::heading(3, "Throughput over n"));
     let title = format!("Work by elapsed time, in {}", short(&scaling.work.unit, 24));
-    blocks.push(curve(scaling, &scaling.throughput, title, |level| level.throughput));
+    blocks.extend(curve(
+        scaling,
+        &scaling.throughput,
+        title,
+        |level| level.throughput,
+        "throughput",
+    ));
     if let Some(cpu) = &scaling.cpu_throughput {
         let title = "Work by CPU second: what it costs".to_string();
-        blocks.push(curve(scaling, cpu, title, |level| level.cpu_throughput));
+        blocks.extend(curve(scaling, cpu, title, |level| level.cpu_throughput, "cpu-throughput"));
     }
     blocks.extend(workers(scaling));
     blocks.push(Block::heading(3, "Why it does not scale further"));
@@ -80,87 +84,47 @@ pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
     blocks
 }
 
-/// Throughput over the number of workers.
-struct Curve<'a> {
-    scaling: &'a Scaling,
-    curve: &'a ScaleCurve,
-    of: fn(&ScaleLevel) -> Option<Estimate>,
-}
-
-impl Drawing for Curve<'_> {
-    fn svg(&self) -> Markup {
-        let Curve { scaling, curve, of } = self;
-        throughput(&scaling.levels, of, curve, &scaling.work.unit, scaling.cpus)
-    }
-
-    /// A mark with its interval for each n, and the fitted curve.
-    fn letters(&self, width: usize) -> Vec<String> {
-        let known =
-            || self.scaling.levels.iter().filter_map(|level| Some((level.n, (self.of)(level)?)));
-        let top = known().map(|(_, estimate)| estimate.high).fold(0.0, f64::max);
-        if top <= 0.0 || !top.is_finite() {
-            return Vec::new();
-        }
-        let rows: Vec<[String; 2]> =
-            known().map(|(n, estimate)| [format!("n {n}"), plain(&estimate)]).collect();
-        let most = |at: usize| rows.iter().map(|row| columns(&row[at])).max().unwrap_or(0);
-        let (name, number) = (most(0), most(1));
-        let room = width.saturating_sub(name + number + 4).max(10);
-        let place = |x: f64| ((x / top).clamp(0.0, 1.0) * (room - 1) as f64).round() as usize;
-        let mut crossed = self.scaling.cpus.is_none();
-        let mut lines = Vec::new();
-        for ((n, estimate), [label, shown]) in known().zip(&rows) {
-            if !crossed && self.scaling.cpus.is_some_and(|cpus| n > f64::from(cpus)) {
-                lines.push(format!("{:-^width$}", " more workers than CPUs "));
-                crossed = true;
-            }
-            let mut row = vec![' '; room];
-            row[place(estimate.low)..=place(estimate.high)].fill('-');
-            if let Some(fitted) = self.curve.curve.iter().find(|drawn| drawn.n == n) {
-                row[place(fitted.point)] = 'x';
-            }
-            row[place(estimate.point)] = 'o';
-            let row: String = row.into_iter().collect();
-            let line = format!("{}  {}  {row}", padded(label, name), padded(shown, number));
-            lines.push(line.trim_end().to_string());
-        }
-        lines
-    }
-}
-
 fn plain(estimate: &Estimate) -> String {
     joined(&parts(estimate, Terms::Plain))
 }
 
-fn curve<'a>(
-    scaling: &'a Scaling,
-    curve: &'a ScaleCurve,
+fn curve(
+    scaling: &Scaling,
+    curve: &ScaleCurve,
     title: String,
     of: fn(&ScaleLevel) -> Option<Estimate>,
-) -> Block<'a> {
-    let unit = short(&scaling.work.unit, 24);
-    let throughput = format!("#throughput, {unit}");
-    let mut numbers = Table::of(&["n", throughput.as_str(), "#times one worker", "#trials"]);
-    let number_of = |estimate: Option<Estimate>| estimate.map_or("–".into(), |it| plain(&it));
-    for level in &scaling.levels {
-        let cells = [level.n.to_string(), number_of(of(level)), number_of(level.speedup)];
-        numbers.row(cells.into_iter().chain([level.trials.to_string()]));
-    }
-    let mut caption =
-        "Each mark is the mean of the trials at one n, with its 95 % interval; the line (x \
-                       in a terminal) is the chosen law. "
-            .to_string();
-    caption.push_str(&format!("{}.", capital(&curve.peak.sentence)));
-    if scaling.cpus.is_some() {
-        caption.push_str(" A line marks where the CPUs end.");
-    }
-    Block::Figure(Figure {
+    place: &'static str,
+) -> Option<Block<'static>> {
+    let drawing = Throughput::new(scaling, curve, of, place)?;
+    let end = if scaling.cpus.is_some() { " A line marks where the CPUs end." } else { "" };
+    let caption = format!(
+        "Each mark is the mean of the trials at one n, with its 95 % interval; the line (a dot in a \
+         terminal) is the chosen law. {}.{end}",
+        capital(&curve.peak.sentence)
+    );
+    Some(Block::Figure(Figure {
         title: title.into(),
-        drawing: Box::new(Curve { scaling, curve, of }),
+        numbers: Some(drawing.numbers()),
+        drawing: Box::new(drawing),
         caption: vec![caption.into()],
-        numbers: Some(numbers),
         shown: false,
-    })
+    }))
+}
+
+/// The parts of the workers' time in the order in which they are laid end to end.
+const PARTS: [ScaleLoss; 7] = [
+    ScaleLoss::Useful,
+    ScaleLoss::MoreCpu,
+    ScaleLoss::Throttled,
+    ScaleLoss::Waiting,
+    ScaleLoss::Blocked,
+    ScaleLoss::Absent,
+    ScaleLoss::OffCpu,
+];
+
+/// Returns the share of a part, with its interval.
+fn share(account: &ScaleAccount, into: ScaleLoss) -> Option<Estimate> {
+    account.parts.iter().find(|part| part.into == into).map(|part| part.share)
 }
 
 /// Returns what became of the workers' time.
@@ -168,45 +132,55 @@ fn workers(scaling: &Scaling) -> Vec<Block<'_>> {
     let levels = scaling.levels.iter();
     let known: Vec<(f64, &ScaleAccount)> =
         levels.filter_map(|level| Some((level.n, level.account.as_ref()?))).collect();
-    if known.is_empty() {
+    // A part that is nothing anywhere needs no line.
+    let matters = |into: &ScaleLoss| {
+        known.iter().any(|(_, of)| share(of, *into).is_some_and(|it| it.point.abs() >= 0.005))
+    };
+    let present: Vec<ScaleLoss> = PARTS.into_iter().filter(matters).collect();
+    if present.is_empty() {
         return Vec::new();
     }
-    // A part that is nothing anywhere needs no line.
-    let matters = |into: ScaleLoss| {
-        known.iter().any(|(_, of)| share(of, into).is_some_and(|it| it.point.abs() >= 0.005))
-    };
-    let parts = PARTS.iter().map(|(into, _)| *into).enumerate();
-    let present: Vec<(usize, ScaleLoss)> = parts.filter(|(_, into)| matters(*into)).collect();
     let mut caption = vec![Text::from(
-        "Each bar is n times the elapsed time, which is 100 %: the mean of the trials. What the parts \
-         leave over is blank, and in the table.",
+        "Each bar is n times the elapsed time, which is 100 %: the mean of the trials.",
     )];
-    for (place, into) in &present {
-        let name = format!("{} ({})", capital(loss_words(*into)), PARTS[*place].1);
-        caption.push(Text::strong(name).then(format!(": {}.", meaning(*into))));
+    for (index, into) in present.iter().enumerate() {
+        let text = format!(": {}.", meaning(*into));
+        let name =
+            Text(vec![Span::Key(index)]).then(" ").then(Text::strong(capital(loss_words(*into))));
+        caption.push(name.then(text));
     }
-    let mut numbers = Table::of(&["n"]);
-    for (_, into) in &present {
-        numbers.columns.push(crate::doc::Column { head: loss_words(*into).into(), number: true });
-    }
-    for head in ["sum", loss_words(ScaleLoss::Rest)] {
-        numbers.columns.push(crate::doc::Column { head: head.into(), number: true });
-    }
+    let drawn = Workers {
+        parts: present.iter().map(|into| loss_words(*into)).collect(),
+        bars: known.iter().map(|(n, account)| (*n, bar(account, &present))).collect(),
+    };
+    let columns = present.iter().chain([&ScaleLoss::Rest]).copied();
+    let heads: Vec<String> = columns.clone().map(|into| format!("#{}", loss_words(into))).collect();
+    let heads: Vec<&str> = ["n"].into_iter().chain(heads.iter().map(String::as_str)).collect();
+    let mut numbers = Table::of(&heads);
     for (n, account) in &known {
         let cell = |into| share(account, into).map_or("–".into(), |it| percent(&it));
-        let shares = present.iter().map(|(_, into)| cell(*into));
-        let last = [rounded(account.explained, Terms::Share), cell(ScaleLoss::Rest)];
-        numbers.row(std::iter::once(n.to_string()).chain(shares).chain(last));
+        numbers.row([n.to_string()].into_iter().chain(columns.clone().map(cell)));
     }
     let figure = Figure {
         title: "Where the time of n workers went".into(),
-        drawing: Box::new(Workers { known, present }),
+        drawing: Box::new(drawn),
         caption,
         numbers: Some(numbers),
         shown: false,
     };
     vec![Block::heading(3, "What became of the workers' time"), Block::Figure(figure)]
 }
+
+/// Returns the time of n workers as a bar of some parts and the rest.
+fn bar(account: &ScaleAccount, present: &[ScaleLoss]) -> Stack {
+    let of = |into: &ScaleLoss| share(account, *into).unwrap_or(NOTHING);
+    let parts = present.iter().map(|into| (loss_words(*into).to_string(), of(into))).collect();
+    Stack { parts, rest: of(&ScaleLoss::Rest), letters: Letters::Unicode }
+}
+
+/// A part that does not occur.
+const NOTHING: Estimate =
+    Estimate { point: 0.0, low: 0.0, high: 0.0, standard_error: None, level: 1.0, samples: 0 };
 
 fn percent(share: &Estimate) -> String {
     joined(&parts(share, Terms::Share))
@@ -229,18 +203,12 @@ fn meaning(into: ScaleLoss) -> &'static str {
 fn laws(curve: &ScaleCurve, title: &str) -> Vec<Block<'static>> {
     let mut table =
         Table::of(&["law", "coefficients, with 95 % intervals", "#AICc", "#lack of fit, p"]);
-    let mut residuals = Table::of(&["law", "residual at each n"]);
     for fit in &curve.fits {
         let chosen = curve.chosen.as_ref() == Some(&fit.law);
         let name = capital(&fit.law);
         let name = if chosen { Text::strong(format!("{name} (chosen)")) } else { name.into() };
         if fit.missing.is_empty() {
             table.row(std::iter::once(name).chain(numbers(fit)));
-            let residual = |one: &model::ScaleResidual| {
-                format!("n {}: {}", one.n, rounded(one.share, Terms::Share))
-            };
-            let each: Vec<String> = fit.residuals.iter().map(residual).collect();
-            residuals.row([capital(&fit.law), each.join(", ")]);
         } else {
             table.absent(name, short(&fit.missing, 400));
         }
@@ -261,10 +229,7 @@ fn laws(curve: &ScaleCurve, title: &str) -> Vec<Block<'static>> {
         Block::paragraph(Role::Plain, format!("{title}: {}.", curve.reason.trim_end_matches('.'))),
         Block::Table(table),
         Block::paragraph(Role::Small, about),
-        Block::fold(
-            "The formulas, and what each law leaves at each n",
-            vec![Block::List(formulas.collect()), Block::Table(residuals)],
-        ),
+        Block::fold("The formulas", vec![Block::List(formulas.collect())]),
     ]
 }
 

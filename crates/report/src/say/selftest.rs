@@ -1,8 +1,8 @@
 //! The grade of a self-test.
 
-use super::planted::{EXCLUDED, HELD, NEAR_MISS, held_meaning};
+use super::planted::meanings;
 use crate::doc::{Block, Doc, Note, Role, Text, Tone};
-use crate::words::{capital, uncapital};
+use crate::words::uncapital;
 use model::{Selftest, Standing, TrustGrade};
 
 /// Returns the grade and what it rests on, for a terminal.
@@ -27,29 +27,14 @@ pub(crate) fn grade(selftest: &Selftest) -> Doc<'static> {
     if !selftest.advice.is_empty() {
         doc.push(Block::paragraph(Role::Plain, selftest.advice.clone()));
     }
-    doc.push(Block::paragraph(Role::Small, legend(selftest)));
+    let meanings = meanings(selftest.answers.iter().map(|answer| &answer.result));
+    doc.push(Block::paragraph(Role::Small, meanings));
     doc
 }
 
 /// "Grade B".
 pub(crate) fn word(grade: Option<TrustGrade>) -> String {
     grade.map_or("No grade".into(), |grade| format!("Grade {grade:?}"))
-}
-
-/// What the table says of intervals, as far as it says it.
-fn legend(selftest: &Selftest) -> String {
-    let answers = || selftest.answers.iter().map(|answer| &answer.result);
-    let said = [
-        (HELD, answers().any(|it| it.holds == Some(true))),
-        (NEAR_MISS, answers().any(|it| it.holds == Some(false) && it.excluded != Some(true))),
-        (EXCLUDED, answers().any(|it| it.holds == Some(false) && it.excluded == Some(true))),
-    ];
-    let meanings = said
-        .into_iter()
-        .filter(|(_, used)| *used)
-        .map(|(held, _)| format!("{held}: {}", held_meaning(held)));
-    let text = meanings.collect::<Vec<_>>().join("; ");
-    if text.is_empty() { text } else { format!("{}.", capital(&text)) }
 }
 
 /// How many of one kind are right.

@@ -24,8 +24,7 @@ pub(crate) fn subject(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
         .into_iter()
         .filter(|treatment| !design.repeats(treatment))
         .collect();
-    let around = around(subject).into_iter().map(|line| short(&line, LINE_CHARACTERS).into());
-    let mut details = vec![Block::List(around.collect())];
+    let mut details = vec![Block::Facts(around(subject))];
     details.push(Block::Table(lines(chapter, design, subject, &treatments)));
     if treatments.len() > TREATMENTS_MAX {
         let more = format!("and {} more.", treatments.len() - TREATMENTS_MAX);
@@ -75,47 +74,30 @@ fn line(subject: &Subject, treatment: &Treatment) -> String {
     short(&line, LINE_CHARACTERS)
 }
 
-/// What is true of every trial of it, in sentences.
-fn around(subject: &Subject) -> Vec<String> {
-    let mut sentences = vec![match subject.shell {
-        true => "Started by /bin/sh, whose start is timed with it.".to_string(),
-        false => "Started without a shell.".to_string(),
-    }];
-    if !subject.folder.is_empty() {
-        sentences.push(format!("In the folder {}.", subject.folder));
-    }
-    for (what, commands) in
-        [("Before each trial", &subject.prepare), ("After each trial", &subject.cleanup)]
-    {
-        for words in commands {
-            sentences.push(format!("{what}, not timed: {}.", words::command_line(words)));
-        }
-    }
+/// Returns what is true of every trial of it.
+fn around(subject: &Subject) -> Vec<(String, Text)> {
+    let start = if subject.shell { "by /bin/sh, whose start is timed" } else { "without a shell" };
+    let mut facts = vec![("started", start.to_string()), ("folder", subject.folder.clone())];
+    let before = subject.prepare.iter().map(|words| ("before each trial, not timed", words));
+    let after = subject.cleanup.iter().map(|words| ("after each trial, not timed", words));
+    facts.extend(before.chain(after).map(|(name, words)| (name, words::command_line(words))));
     let own: Vec<String> =
         subject.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    if subject.clear_environment {
-        sentences.push("With an environment of its own alone.".into());
-    }
-    if !own.is_empty() {
-        sentences.push(format!("With {} in its environment.", own.join(" ")));
-    }
+    let others = if subject.clear_environment { "no other variable" } else { "" };
+    let codes: Vec<String> = subject.exit_codes.iter().map(i32::to_string).collect();
     let limits = &subject.limits;
-    for (what, value) in [
-        ("Its input is", &subject.stdin),
-        ("Its CPUs are", &subject.cpus),
-        ("Its address space, in bytes, is at most", &limits.address_space_bytes),
-        ("Its memory, in bytes, is at most", &limits.memory_bytes),
-        ("Its CPU time per time, in CPUs, is at most", &limits.cpus_quota),
-    ] {
-        if !value.is_empty() {
-            sentences.push(format!("{what} {value}."));
-        }
-    }
-    if !subject.exit_codes.is_empty() {
-        let codes: Vec<String> = subject.exit_codes.iter().map(i32::to_string).collect();
-        sentences.push(format!("It succeeds with the exit codes {}.", codes.join(", ")));
-    }
-    sentences
+    facts.extend([
+        ("environment", format!("{} {others}", own.join(" ")).trim().to_string()),
+        ("input", subject.stdin.clone()),
+        ("CPUs", subject.cpus.clone()),
+        ("most address space, bytes", limits.address_space_bytes.clone()),
+        ("most memory, bytes", limits.memory_bytes.clone()),
+        ("most CPU time per time, CPUs", limits.cpus_quota.clone()),
+        ("exit codes of success", codes.join(", ")),
+    ]);
+    facts.retain(|(_, value)| !value.is_empty());
+    let fact = |(name, value): (&str, String)| (name.into(), short(&value, LINE_CHARACTERS).into());
+    facts.into_iter().map(fact).collect()
 }
 
 #[cfg(test)]
@@ -144,8 +126,8 @@ mod tests {
         let page = page(subject.clone());
         assert!(page.contains("<code>'./&lt;b&gt;' {mechanism} 'a b'</code>"), "not the command");
         assert!(page.contains("<code>'./&lt;b&gt;' fork 'a b'</code>"), "not as it ran");
-        assert!(page.contains("Before each trial, not timed: sync."));
-        assert!(page.contains("In the folder /x\u{fffd}[31m."));
+        assert!(page.contains("before each trial, not timed</dt><dd>sync</dd>"), "{page}");
+        assert!(page.contains("folder</dt><dd>/x\u{fffd}[31m</dd>"));
         assert!(page.contains("What your programs cost on"));
         let shell = Subject { command: list(&["ls | {mechanism}"]), shell: true, ..subject };
         assert!(self::page(shell).contains("<code>ls | fork</code>"));

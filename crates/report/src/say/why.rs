@@ -1,11 +1,11 @@
 //! Which resource limits a command.
 
 use crate::Session;
-use crate::chart::squeezes::{Ranked, Strengths};
+use crate::chart::{Cell, PlainRows, plain_numbers};
 use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
 use crate::format::{self, Terms, joined, parts};
 use crate::words::{capital, short};
-use model::{Estimate, SqueezeResult, Why};
+use model::{Card, Estimate, Response, SqueezeResult, Unit, Why};
 
 /// Returns the answer from a session's trials; `None` where the session squeezed nothing.
 pub(crate) fn of(session: &Session<'_>) -> Option<Why> {
@@ -38,21 +38,9 @@ pub(crate) fn blocks(why: &Why) -> Vec<Block<'_>> {
         Block::paragraph(Role::Small, evidence(why)),
     ];
     blocks.extend(why.warnings.iter().map(|text| Block::note(Tone::Care, short(text, 1000))));
-    let figure = |title: &str, drawing, caption: Vec<Text>| {
-        Block::Figure(Figure { title: title.into(), drawing, caption, numbers: None, shown: false })
-    };
-    let ranked = Box::new(Ranked(why));
-    blocks.push(figure("What its time depends on", ranked, vec![MEANING.into()]));
-    let strengths = Strengths(why);
-    if strengths.any() {
-        let title = "How strongly each was squeezed, and what came of it";
-        blocks.push(figure(title, Box::new(strengths), Vec::new()));
-    }
-    blocks.push(Block::details("", "The strengths of each squeeze", false, vec![table(why)]));
-    let mut rest: Vec<Text> = Vec::new();
-    if let Some(residual) = &why.residual {
-        rest.push(format!("{RESIDUAL}: {}.", joined(&parts(residual, Terms::Plain))).into());
-    }
+    blocks.push(Block::Figure(elasticities(why)));
+    blocks.push(Block::fold("The strengths of each squeeze", vec![strengths(why)]));
+    let mut rest: Vec<Text> = why.squeezes.iter().filter_map(remark).collect();
     let not = |it: &model::NotSqueezed| {
         format!("Not squeezed: {}: {}", it.resource.words(), short(&it.reason, 600)).into()
     };
@@ -62,47 +50,73 @@ pub(crate) fn blocks(why: &Why) -> Vec<Block<'_>> {
     blocks
 }
 
-fn table(why: &Why) -> Block<'static> {
+/// Returns the elasticities in order, and what they leave unexplained.
+fn elasticities(why: &Why) -> Figure<'static> {
+    let response = Response::new("elasticity", "elasticity", Unit::Count, Card::default());
+    let cell = |label: String, estimate: Estimate| {
+        let trials = estimate.samples as usize;
+        Cell { label, estimate: Some(estimate), dots: Vec::new(), trials }
+    };
+    let (mut rows, mut absent) = (Vec::new(), Vec::new());
+    for one in &why.squeezes {
+        let name = capital(one.resource.words());
+        match one.elasticity {
+            None => absent.push((name, "too little taken".to_string())),
+            Some(known) if one.stands => rows.push((STANDS, cell(name, known))),
+            Some(known) => rows.push((OPEN, cell(format!("{name} (not significant)"), known))),
+        }
+    }
+    let residual = why.residual.map(|known| (REST, cell(RESIDUAL.into(), known)));
+    rows.extend(residual);
+    let heads = ["resource", "elasticity", "blocks"];
+    let numbers = plain_numbers(heads, &response, rows.iter().map(|(_, cell)| cell));
+    let title = "What its time depends on";
+    Figure {
+        title: title.into(),
+        drawing: Box::new(PlainRows { response, title, rows, absent }),
+        caption: vec![MEANING.into()],
+        numbers: Some(numbers),
+        shown: false,
+    }
+}
+
+/// Returns what each strength of each squeeze took, and what came of it.
+fn strengths(why: &Why) -> Block<'static> {
     let number = |estimate: &Option<Estimate>, terms: Terms<'_>| {
-        let known = estimate.as_ref();
-        Text::from(known.map_or("–".into(), |estimate| joined(&parts(estimate, terms))))
+        estimate.as_ref().map_or("–".into(), |estimate| joined(&parts(estimate, terms)))
     };
     let mut table = Table::of(&["resource", "strength", "#taken", "#time", "#elasticity"]);
-    for one in &why.squeezes {
+    for (one, dose) in why.squeezes.iter().flat_map(|one| one.doses.iter().map(move |it| (one, it)))
+    {
         table.row([
-            Text::strong(capital(one.resource.words())),
-            all(one).into(),
-            Text::default(),
-            Text::default(),
-            number(&one.elasticity, Terms::Plain),
+            capital(one.resource.words()),
+            short(&dose.level, 40),
+            number(&dose.taken, Terms::Share),
+            number(&dose.slower, Terms::Times),
+            number(&dose.elasticity, Terms::Plain),
         ]);
-        for dose in &one.doses {
-            table.row([
-                Text::default(),
-                short(&dose.level, 40).into(),
-                number(&dose.taken, Terms::Share),
-                number(&dose.slower, Terms::Times),
-                number(&dose.elasticity, Terms::Plain),
-            ]);
-        }
     }
     Block::Table(table)
 }
 
-/// Returns what is to be known of all strengths of a squeeze together.
-fn all(one: &SqueezeResult) -> String {
-    let mut said = vec!["all".to_string()];
-    if one.linear == Some(false) {
-        said.push("the stronger does not do what the weaker makes expect".into());
-    }
-    if one.cpu_subtracted && one.elasticity.is_some() {
-        said.push("the elasticity is without the CPU time that its co-runners took".into());
-    }
-    if !one.remark.is_empty() {
-        said.push(one.remark.clone());
-    }
-    said.join("; ")
+/// Returns what must be known of all strengths of a squeeze together, if anything.
+fn remark(one: &SqueezeResult) -> Option<Text> {
+    let bent = "the stronger does not do what the weaker makes expect";
+    let without = "the elasticity is without the CPU time that its co-runners took";
+    let said = [
+        (one.linear == Some(false)).then_some(bent),
+        (one.cpu_subtracted && one.elasticity.is_some()).then_some(without),
+        Some(one.remark.as_str()).filter(|text| !text.is_empty()),
+    ];
+    let said: Vec<&str> = said.into_iter().flatten().collect();
+    let name = capital(one.resource.words());
+    (!said.is_empty()).then(|| format!("{name}: {}.", said.join("; ")).into())
 }
+
+/// Styles of the rows: of what is significant, of what is not, and of the rest.
+const STANDS: usize = 0;
+const OPEN: usize = 2;
+const REST: usize = 5;
 
 /// What an elasticity is.
 const MEANING: &str = "Elasticity: at 1 nothing else limits the program, at 0 the resource does not matter; 95 % \
@@ -110,7 +124,7 @@ const MEANING: &str = "Elasticity: at 1 nothing else limits the program, at 0 th
      and wake-ups.";
 
 /// What the residual is.
-pub(crate) const RESIDUAL: &str = "Not explained by CPU time, storage and timers";
+const RESIDUAL: &str = "Not explained by CPU time, storage and timers";
 
 /// "Evidence: timing and counters; 12 trials of 1.2 s with nothing taken."
 fn evidence(why: &Why) -> String {

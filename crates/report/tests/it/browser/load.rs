@@ -62,7 +62,7 @@ fn a_load_works_in_a_browser() {
 /// It was starved, its connections were given up, and its address is a script.
 #[test]
 fn a_load_that_went_wrong_works_in_a_browser() {
-    is_seen(&report::load_page(&starved(), &LoadCurves::default()), "load-starved");
+    is_seen(&report::load_page(&starved(), &grown()), "load-starved");
 }
 
 #[test]
