@@ -291,7 +291,7 @@ fn widened(point: f64, (low, high): (f64, f64), trials: &Paired) -> (f64, f64) {
 /// Anderson, *Model Selection and Multimodel Inference*, 2nd edition, Springer 2002, 2.6: 4 to 7).
 const PLAUSIBLE_WITHIN: f64 = 7.0;
 
-/// Widens the intervals of the chosen law for the choice: where another law is plausible, too, each
+/// Widens the intervals of the chosen law for the choice: where another law is also plausible, each
 /// coefficient that both have is in either interval. A small β that does not show is part of Amdahl's α,
 /// and a kink near the largest n is hard to tell from a β.
 fn allow_for_the_choice(fits: &mut [ScaleFit], chosen: &str) {
