@@ -324,6 +324,26 @@ pub(crate) struct MeasureArgs {
     pub(crate) no_shield: bool,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SelftestProfile {
+    /// Seconds; for tests, too few for a meaningful grade
+    Smoke,
+    /// Short trials
+    Quick,
+    /// More and longer trials; give it some minutes (--time-budget 5m)
+    Standard,
+}
+
+impl From<SelftestProfile> for model::Profile {
+    fn from(name: SelftestProfile) -> Self {
+        match name {
+            SelftestProfile::Smoke => model::Profile::Smoke,
+            SelftestProfile::Quick => model::Profile::Quick,
+            SelftestProfile::Standard => model::Profile::Standard,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct SelftestArgs {
     /// Run these experiments with planted answers only [default: all]
@@ -332,8 +352,8 @@ pub(crate) struct SelftestArgs {
     #[arg(value_name = "EXPERIMENT", conflicts_with = "resume")]
     pub(crate) experiments: Vec<String>,
     /// Set how much to measure
-    #[arg(long, value_enum, default_value_t = ProfileName::Quick, conflicts_with = "resume")]
-    pub(crate) profile: ProfileName,
+    #[arg(long, value_enum, default_value_t = SelftestProfile::Quick, conflicts_with = "resume")]
+    pub(crate) profile: SelftestProfile,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
     /// Print the grade and its evidence as JSON (docs/selftest.schema.json)
@@ -545,6 +565,8 @@ mod tests {
             match parse_time(&text) {
                 Ok(seconds) => {
                     proptest::prop_assert!((1..=7 * 24 * 3600).contains(&seconds));
+                    let digits = text.trim_start().starts_with(|c: char| c.is_ascii_digit());
+                    proptest::prop_assert!(digits, "{text}");
                 }
                 Err(why) => proptest::prop_assert!(!why.is_empty()),
             }

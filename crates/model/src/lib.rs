@@ -57,7 +57,7 @@ pub use fleet::{
 pub use knee::{Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, KneeTrial};
 pub use load::{
     Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPercentile, LoadPlan, LoadResult,
-    LoadTimes, Network, SynBackoff,
+    LoadTimes, Network, OwnLateness, SynBackoff,
 };
 pub use manifest::{CpuCache, Environment, Inquiry, Manifest, Neighbour, Options, ShieldReport};
 pub use name::{Name, share_names};

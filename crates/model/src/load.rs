@@ -253,14 +253,53 @@ pub struct LoadResult {
     pub doubts: Vec<String>,
 }
 
+/// A percentile of the response time with what the generator itself added to it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OwnLateness {
+    /// In percent: 50, 95 or 99.
+    pub percent: f64,
+    /// The response time, in ns.
+    pub response_ns: u64,
+    /// What it would have been had the generator sent each request when it could, in ns.
+    pub punctual_ns: u64,
+}
+
+impl LoadResult {
+    /// What the generator may add to a response time before it makes a result doubtful, in ns: to be
+    /// woken at a moment takes a thread some 0.1 ms, also on a machine that has nothing else to do.
+    pub const OWN_LATENESS_NS: u64 = 250_000;
+
+    /// What it may add to any response time, as a part of that.
+    const OWN_SHARE: f64 = 0.1;
+
+    /// Returns the percentile of the response time, of the 50th, 95th and 99th, that the generator's own
+    /// lateness has lengthened most, as a ratio: of those that it has lengthened by more than a tenth
+    /// and by more than `least_ns`. `None` where there is none.
+    pub fn own_lateness(&self, least_ns: u64) -> Option<OwnLateness> {
+        let ratio = |own: &OwnLateness| own.response_ns as f64 / own.punctual_ns.max(1) as f64;
+        [50.0, 95.0, 99.0]
+            .into_iter()
+            .filter_map(|percent| {
+                let response_ns = self.response.at(percent)?;
+                let punctual_ns = self.punctual.at(percent)?;
+                Some(OwnLateness { percent, response_ns, punctual_ns })
+            })
+            .filter(|own| {
+                let added_ns = own.response_ns.saturating_sub(own.punctual_ns);
+                added_ns > least_ns && added_ns as f64 > Self::OWN_SHARE * own.punctual_ns as f64
+            })
+            .max_by(|a, b| ratio(a).total_cmp(&ratio(b)))
+    }
+}
+
 impl LoadCounts {
-    /// Requests that failed, whatever the reason.
+    /// Returns how many requests failed, whatever the reason.
     #[must_use]
     pub fn failed(&self) -> u64 {
         self.errors.values().sum()
     }
 
-    /// Requests that came due.
+    /// Returns how many requests came due.
     #[must_use]
     pub fn due(&self) -> u64 {
         self.answered + self.failed() + self.timed_out + self.in_flight + self.unsent
@@ -268,7 +307,7 @@ impl LoadCounts {
 }
 
 impl LoadTimes {
-    /// A percentile, in ns; `None` where it is not among them or unknown.
+    /// Returns a percentile, in ns; `None` where it is not among them or unknown.
     #[must_use]
     pub fn at(&self, percent: f64) -> Option<u64> {
         self.percentiles.iter().find(|known| known.percent == percent)?.ns

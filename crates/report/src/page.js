@@ -13,12 +13,12 @@
   for (const figure of document.querySelectorAll("figure")) {
     behind.set(figure, Array.from(figure.querySelectorAll(".behind tbody tr")));
   }
-  const cellsOf = (cell) => {
+  const rowOf = (cell) => {
     const chart = cell.closest("[data-first]");
     const place = Array.from(chart.querySelectorAll(CELLS)).indexOf(cell);
-    const row = behind.get(chart.closest("figure"))[Number(chart.dataset.first) + place];
-    return Array.from(row.cells, (one) => one.textContent);
+    return behind.get(chart.closest("figure"))[Number(chart.dataset.first) + place];
   };
+  const cellsOf = (cell) => Array.from(rowOf(cell).cells, (one) => one.textContent);
   const dotsOf = (cell) => Array.from(cell.querySelectorAll("circle"));
 
   const textOf = (mark) => {
@@ -30,9 +30,11 @@
       return `${cellsOf(cell)[0]}\ntrial of block ${block}: ${value}`;
     }
     const cells = cellsOf(mark);
-    const [estimate, interval, trials] = cells.slice(-3);
-    const counted = `${trials} trial${trials === "1" ? "" : "s"}`;
-    return `${cells[0]}\n${`${estimate} ${interval}`.trim()}\n${counted}`;
+    const [estimate, interval, count] = cells.slice(-3);
+    // The last column's head says what was counted: trials or blocks.
+    const counted = rowOf(mark).closest("table").tHead.rows[0].lastElementChild.textContent;
+    const samples = `${count} ${count === "1" ? counted.replace(/s$/, "") : counted}`;
+    return `${cells[0]}\n${`${estimate} ${interval}`.trim()}\n${samples}`;
   };
 
   const middle = (mark) => {

@@ -67,9 +67,12 @@ pub(crate) fn padded(text: &str, width: usize) -> String {
     format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
 }
 
+/// Text is not broken into narrower lines.
+pub(crate) const WRAPPED_MIN: usize = 8;
+
 /// Text broken at spaces into lines of at most `width` columns. A longer word is cut.
 pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let width = width.max(8);
+    let width = width.max(WRAPPED_MIN);
     let mut lines = Vec::new();
     let mut line = String::new();
     for word in words::cleaned(text).split_whitespace() {

@@ -102,6 +102,7 @@ fn only_what_was_planted_can_be_asked_for() {
     assert!(text.contains("nonsense") && text.contains("null"), "{text}");
     let text = refused(&["selftest", "create"]);
     assert!(text.contains("scruple run create"), "{text}");
+    assert!(refused(&["selftest", "--profile", "thorough"]).contains("standard"));
     let listed = scruple().arg("list").output().unwrap();
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     for known in experiments::PLANTED {

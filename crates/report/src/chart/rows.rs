@@ -29,7 +29,7 @@ pub(crate) fn draw(
     };
     let ticks = scale.ticks(5);
     let about = format!(
-        "Chart: {title}. {} rows with trials, estimate and interval. Arrow keys step through \
+        "Chart: {title}. {} rows with estimate and interval. Arrow keys step through \
          them; the table below holds the same numbers.",
         rows.len()
     );

@@ -2,7 +2,7 @@
 
 use super::terminal::{plain_words, style};
 use crate::doc::{Table, Tone};
-use crate::text::{BOLD, DIM, columns, padded, paint, wrapped};
+use crate::text::{BOLD, DIM, WRAPPED_MIN, columns, padded, paint, wrapped};
 use crate::words;
 
 /// What stands between two columns.
@@ -54,7 +54,10 @@ impl Rows {
         for (index, head) in self.head.iter().enumerate() {
             // A head of numbers may take several lines, numbers may not.
             let words = head.split_whitespace().map(columns);
-            widths[index] = if numbers[index] { words.max().unwrap_or(0) } else { columns(head) };
+            widths[index] = match numbers[index] {
+                true => words.max().unwrap_or(0).max(columns(head).min(WRAPPED_MIN)),
+                false => columns(head),
+            };
         }
         for (row, (_, cells)) in self.rows.iter().enumerate() {
             let counted = if self.is_instead(row) { 1 } else { numbers.len() };

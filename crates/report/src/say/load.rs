@@ -221,6 +221,7 @@ fn remarks(result: &LoadResult) -> Vec<Remark> {
     all.extend(result.fairness.and_then(fairness));
     all.extend(network(result));
     all.push(hidden(result));
+    all.extend(own_lateness(result));
     all.extend(result.audit.iter().map(audit));
     all
 }
@@ -290,6 +291,8 @@ fn fairness(fair: Fairness) -> Option<Remark> {
              percentiles do not show that."
         );
         (Tone::Bad, text)
+    } else if fair.least == fair.most {
+        (Tone::Plain, format!("Each connection got {most}."))
     } else {
         let tone = if fair.index < FAIR_LEAST { Tone::Care } else { Tone::Plain };
         (tone, format!("Connections got {least} to {most} each, median {median} ({index})."))
@@ -316,6 +319,9 @@ fn network(result: &LoadResult) -> Vec<Remark> {
             "Connecting took {modes}: the kernel's back-off after a lost SYN, not the server's time."
         );
         all.push((Tone::Care, text));
+    } else if let Some(n) = result.network.syn_retransmits.filter(|n| *n > 0) {
+        let segments = counted(n, "SYN segment");
+        all.push((Tone::Care, format!("This machine retransmitted {segments} during the load.")));
     }
     all
 }
@@ -340,11 +346,33 @@ fn hidden(result: &LoadResult) -> Remark {
         return (Tone::Plain, text.into());
     };
     let waited = waited.map_or("longer than could be measured".into(), time);
+    // The table has the generator's own lateness in it.
+    let shown = percentile(&result.response, percent).map(time);
+    let own = shown.is_some_and(|shown| shown != waited);
+    let without = if own { " (without the generator's own lateness)" } else { "" };
     let text = format!(
-        "p{percent} of the service time is {service}, but users waited {waited} (without the generator's \
-         own lateness). A tool that sends a request only after the last answer hides this difference."
+        "p{percent} of the service time is {service}, but users waited {waited}{without}. A tool that \
+         sends a request only after the last answer hides this difference."
     );
     (Tone::Care, text)
+}
+
+/// Returns what the generator itself adds to response times where that is no doubt: the doubt says it
+/// itself.
+fn own_lateness(result: &LoadResult) -> Option<Remark> {
+    // In a closed loop nothing is due before it can be sent.
+    let closed = result.plan.arrivals == Arrivals::Closed;
+    if closed || result.own_lateness(LoadResult::OWN_LATENESS_NS).is_some() {
+        return None;
+    }
+    let own = result.own_lateness(0)?;
+    let [punctual, response] = [own.punctual_ns, own.response_ns].map(|ns| time(ns as f64));
+    let text = format!(
+        "The generator sent some requests slightly late. Without that, p{} of the response time would \
+         be {punctual}, not {response}. For times this short, use the service time.",
+        own.percent
+    );
+    Some((Tone::Plain, text))
 }
 
 fn audit(law: &LawCheck) -> Remark {

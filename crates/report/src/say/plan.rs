@@ -13,7 +13,7 @@ pub(crate) fn plan(advice: &Advice) -> Doc<'static> {
     let best = advice.models.iter().find(|one| Some(&one.model) == advice.recommended.as_ref());
     doc.push(answer(best.is_some(), recommended(best, advice)));
     if let Some(best) = best {
-        doc.push(Block::paragraph(Role::Further, behaviour(best, &advice.load)));
+        doc.push(Block::paragraph(Role::Further, behaviour(best, advice)));
     }
     for program in &advice.measured {
         doc.push(Block::paragraph(Role::Further, measured(program, &advice.load)));
@@ -121,7 +121,8 @@ fn recommended(best: Option<&Staffing>, advice: &Advice) -> String {
 }
 
 /// Returns what the best model does under the load, and how far it is from its limits.
-fn behaviour(best: &Staffing, load: &Load) -> String {
+fn behaviour(best: &Staffing, advice: &Advice) -> String {
+    let load = &advice.load;
     let (mean, p95) = (known(best.response_ns, time), known(best.p95_ns, time));
     let (present, busy) = (known(best.present, rate), known(best.cpu_busy, percent));
     let mut text = format!(
@@ -147,7 +148,7 @@ fn behaviour(best: &Staffing, load: &Load) -> String {
     if best.model == "pool" {
         text.push_str(&workers(best, load));
     }
-    text
+    text + &others(advice, best)
 }
 
 /// Returns the fewest workers of a pool, and how many more the width of the intervals requires.
@@ -165,6 +166,22 @@ fn workers(best: &Staffing, load: &Load) -> String {
         ));
     }
     text
+}
+
+/// Returns how the CPU time of other models compares.
+fn others(advice: &Advice, best: &Staffing) -> String {
+    let alike: Vec<&str> = advice.alike.iter().map(|model| name(model)).collect();
+    let others = advice.models.iter().filter(|one| one.model != best.model);
+    match others.max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns)) {
+        _ if !alike.is_empty() => {
+            format!(" CPU time is the same within 5 % with {}.", alike.join(" and "))
+        }
+        Some(most) => {
+            let ([own, more], with) = ([best, most].map(|one| time(one.cpu_ns)), name(&most.model));
+            format!(" A request takes {own} of CPU time, and {more} with {with}.")
+        }
+        None => String::new(),
+    }
 }
 
 fn models(models: &[Staffing]) -> Table {
@@ -246,17 +263,24 @@ fn measured(program: &MeasuredProgram, load: &Load) -> String {
 
 /// Returns what the answer rests on beside the measurements.
 fn assumptions(advice: &Advice) -> String {
+    let load = &advice.load;
     let times = "It assumes that service times and think times are exponentially distributed, that the \
                  stated service time and CPU share are right, and that nothing else uses the CPUs.";
-    let memory = match advice.load.worker_memory_bytes > 0.0 {
-        true => "",
-        false => " A worker's own data is not in its memory (--worker-memory).",
+    let memory = if load.worker_memory_bytes > 0.0 {
+        ""
+    } else {
+        " A worker's own data is not in its memory (--worker-memory)."
     };
     let Some(simulated) = &advice.simulated else {
+        let who = if load.connections.is_some() {
+            "connections send requests"
+        } else {
+            "requests arrive"
+        };
         return format!(
             "The plan is computed from the worst ends of the intervals. {times} Then 95 % of responses are \
-             within three times the mean; steadier times mean shorter waits. It also assumes that requests \
-             arrive at random, and that a small process creates the threads or processes.{memory}"
+             within three times the mean; steadier times mean shorter waits. It also assumes that {who} at \
+             random, and that a small process creates the threads or processes.{memory}"
         );
     };
     let connections = counted(simulated.connections.into(), "connection");

@@ -1,7 +1,7 @@
 //! How a program scales with the number of its workers.
 
 use crate::chart::{Stack, Throughput, Workers};
-use crate::doc::{Block, Doc, Figure, Role, Span, Table, Text, Tone};
+use crate::doc::{Block, Column, Doc, Figure, Role, Span, Table, Text, Tone};
 use crate::format::{Terms, joined, parts, rounded};
 use crate::text::Letters;
 use crate::words::{capital, short};
@@ -49,13 +49,7 @@ pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
     blocks.extend(remarks.map(|text| Block::note(Tone::Care, text)));
     blocks.push(Block::heading(3, "Throughput over n"));
     let title = format!("Work by elapsed time, in {}", short(&scaling.work.unit, 24));
-    blocks.extend(curve(
-        scaling,
-        &scaling.throughput,
-        title,
-        |level| level.throughput,
-        "throughput",
-    ));
+    blocks.extend(curve(scaling, &scaling.throughput, title, |level| level.throughput, THROUGHPUT));
     if let Some(cpu) = &scaling.cpu_throughput {
         let title = "Work by CPU second: what it costs".to_string();
         blocks.extend(curve(scaling, cpu, title, |level| level.cpu_throughput, "cpu-throughput"));
@@ -88,6 +82,10 @@ fn plain(estimate: &Estimate) -> String {
     joined(&parts(estimate, Terms::Plain))
 }
 
+/// The address of the chart of throughput, whose table has the speedup.
+const THROUGHPUT: &str = "throughput";
+
+/// Returns the chart of one throughput, with the numbers behind it.
 fn curve(
     scaling: &Scaling,
     curve: &ScaleCurve,
@@ -102,9 +100,18 @@ fn curve(
          terminal) is the chosen law. {}.{end}",
         capital(&curve.peak.sentence)
     );
+    let mut numbers = drawing.numbers();
+    if place == THROUGHPUT {
+        let measured = scaling.levels.iter().filter(|level| of(level).is_some());
+        let speedups = measured.map(|level| level.speedup.map_or("–".into(), |it| plain(&it)));
+        numbers.columns.insert(1, Column { head: "times one worker".into(), number: true });
+        for (row, speedup) in numbers.rows.iter_mut().zip(speedups) {
+            row.cells.insert(1, speedup.into());
+        }
+    }
     Some(Block::Figure(Figure {
         title: title.into(),
-        numbers: Some(drawing.numbers()),
+        numbers: Some(numbers),
         drawing: Box::new(drawing),
         caption: vec![caption.into()],
         shown: false,

@@ -83,11 +83,11 @@ fn around(subject: &Subject) -> Vec<(String, Text)> {
     facts.extend(before.chain(after).map(|(name, words)| (name, words::command_line(words))));
     let own: Vec<String> =
         subject.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    let others = if subject.clear_environment { "no other variable" } else { "" };
+    let others = subject.clear_environment.then(|| "no other variable".to_string());
     let codes: Vec<String> = subject.exit_codes.iter().map(i32::to_string).collect();
     let limits = &subject.limits;
     facts.extend([
-        ("environment", format!("{} {others}", own.join(" ")).trim().to_string()),
+        ("environment", own.into_iter().chain(others).collect::<Vec<_>>().join(", ")),
         ("input", subject.stdin.clone()),
         ("CPUs", subject.cpus.clone()),
         ("most address space, bytes", limits.address_space_bytes.clone()),

@@ -3,8 +3,8 @@
 use crate::loads::{plan, stalled, starved, times};
 use crate::plain;
 use model::{
-    Arrivals, Estimate, Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, LoadCounts, LoadPlan,
-    LoadResult,
+    Arrivals, Estimate, Fairness, Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, LoadCounts,
+    LoadPlan, LoadResult,
 };
 use report::LoadCurves;
 
@@ -94,13 +94,27 @@ fn nothing_is_wider_than_the_terminal_or_commands_it() {
 fn the_hidden_waits_are_told_in_numbers() {
     let text = plain::plain(&report::load_terminal(&stalled(), 120)).replace('\n', " ");
     assert!(text.contains("p99 of the service time is 900 µs"), "{text}");
-    assert!(text.contains("waited 900 ms (without"), "{text}");
+    assert!(text.contains("waited 900 ms. "), "{text}");
+    let punctual = LoadResult { punctual: stalled().response, ..stalled() };
+    let response = times(9_999, 1, [960.0; 9].map(Some));
+    let late = LoadResult { response, ..punctual };
+    let text = plain::plain(&report::load_terminal(&late, 120));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("waited 900 ms (without the generator's own lateness)."), "{text}");
     let closed =
         LoadResult { plan: LoadPlan { arrivals: Arrivals::Closed, ..plan() }, ..stalled() };
     let text = plain::plain(&report::load_terminal(&closed, 120));
     assert!(text.contains("In a closed loop, each connection waits"), "{text}");
     let text = plain::plain(&report::load_terminal(&starved(), 120)).replace('\n', " ");
     assert!(text.contains("15 of 16 connections got no answer"), "{text}");
+}
+
+#[test]
+fn answers_that_are_shared_out_evenly_need_no_index() {
+    let fair = Fairness { least: 200, most: 200, index: 1.0, ..stalled().fairness.unwrap() };
+    let result = LoadResult { fairness: Some(fair), ..stalled() };
+    let text = plain::plain(&report::load_terminal(&result, 120));
+    assert!(text.contains("· Each connection got 200 answers.\n"), "{text}");
 }
 
 #[test]
@@ -147,9 +161,13 @@ fn a_late_generator_is_not_taken_for_a_server_that_lets_users_wait() {
     let little = told(&late_by(0.1));
     assert!(!little.contains("of the service time is"), "{little}");
     assert!(little.contains("hardly any request waited for a connection"), "{little}");
+    let own = "Without that, p50 of the response time would be 60.0 µs, not 160 µs.";
+    assert!(little.contains(own), "{little}");
     // Beyond that it is a doubt, which says it itself.
     let much = told(&late_by(1.0));
-    assert!(!much.contains("of the service time is"), "{much}");
+    assert!(!much.contains("slightly late") && !much.contains("of the service time is"), "{much}");
+    let not_at_all = told(&late_by(0.0));
+    assert!(!not_at_all.contains("slightly late"), "{not_at_all}");
 }
 
 #[test]

@@ -207,33 +207,17 @@ fn shares(result: &LoadResult, tally: &Tally, seen: &Surroundings) -> Vec<String
     doubts
 }
 
-/// What the generator may add to a response time before it makes a result doubtful, in ns: to be woken
-/// at a moment takes a thread some 0.1 ms, also on a machine that has nothing else to do.
-const OWN_LATENESS_NS: u64 = 250_000;
-
-/// What it may add to any response time, as a part of that.
-const OWN_SHARE: f64 = 0.1;
-
 /// Response times that are the generator's doing to a good part. That it sent some request late says
 /// nothing yet: what its users read is a percentile, and that a percentile of a server that answers in
 /// some 0.1 ms is longer by the time it takes to be woken is shown next to it and is no doubt.
 fn late(result: &LoadResult) -> Option<String> {
-    let lengthened = [50.0, 95.0, 99.0].into_iter().filter_map(|percent| {
-        let (response_ns, punctual_ns) =
-            (result.response.at(percent)?, result.punctual.at(percent)?);
-        let added_ns = response_ns.saturating_sub(punctual_ns);
-        let much = added_ns > OWN_LATENESS_NS && added_ns as f64 > OWN_SHARE * punctual_ns as f64;
-        much.then_some((percent, response_ns as f64, punctual_ns as f64))
-    });
-    let ratio =
-        |(_, response_ns, punctual_ns): &(f64, f64, f64)| response_ns / punctual_ns.max(1.0);
-    let (percent, response_ns, punctual_ns) =
-        lengthened.max_by(|a, b| ratio(a).total_cmp(&ratio(b)))?;
+    let own = result.own_lateness(LoadResult::OWN_LATENESS_NS)?;
     Some(format!(
-        "the generator itself was late: p{percent} of the response time is {:.3} ms, and would have been \
-         {:.3} ms had it sent each request when it could",
-        response_ns / 1e6,
-        punctual_ns / 1e6
+        "the generator itself was late: p{} of the response time is {:.3} ms, and would have been {:.3} \
+         ms had it sent each request when it could",
+        own.percent,
+        own.response_ns as f64 / 1e6,
+        own.punctual_ns as f64 / 1e6
     ))
 }
 

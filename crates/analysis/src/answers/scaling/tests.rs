@@ -500,8 +500,9 @@ fn noise_that_blocks_share_hides_no_law() {
             let found = found_laws(truth, law, &eight, blocks, noise, 900 + index as u64);
             let least = |count: usize, percent: usize| count * 100 >= LAW_SESSIONS * percent;
             let case = format!("{law}, {blocks} blocks, {own}: {found:?}");
-            assert!(least(found.right, if own > 0.02 { 65 } else { 85 }), "{case}");
-            assert!(least(found.named, 85) && least(found.covered, 85), "{case}");
+            // With so much noise, six blocks cannot tell a β from a kink; the answer then names both.
+            let of_right = if own > 0.02 { found.named } else { found.right };
+            assert!(least(of_right, 90) && least(found.covered, 85), "{case}");
         }
     }
 }
