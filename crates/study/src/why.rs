@@ -40,7 +40,7 @@ pub fn why(asked: &WhyRequest<'_>) -> Result<Design, String> {
         id: "why".into(),
         version: 1,
         chapter: "Your programs".into(),
-        question: "Which resource does this command live on?".into(),
+        question: "Which resource limits this command?".into(),
         method: method(&asked.cpus, asked.kept),
         factors: vec![levels(&resources)],
         responses: measures::responses().into_iter().chain(squeezed::responses()).collect(),

@@ -94,7 +94,7 @@ fn curve(
     place: &'static str,
 ) -> Option<Block<'static>> {
     let drawing = Throughput::new(scaling, curve, of, place)?;
-    let end = if scaling.cpus.is_some() { " A line marks where the CPUs end." } else { "" };
+    let end = if scaling.cpus.is_some() { " Where n exceeds the CPUs is marked." } else { "" };
     let caption = format!(
         "Each mark is the mean of the trials at one n, with its 95 % interval; the line (a dot in a \
          terminal) is the chosen law. {}.{end}",

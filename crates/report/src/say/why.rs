@@ -120,8 +120,8 @@ const REST: usize = 5;
 
 /// What an elasticity is.
 const MEANING: &str = "Elasticity: at 1 nothing else limits the program, at 0 the resource does not matter; 95 % \
-     confidence intervals over blocks. Time on the CPU includes what is lost there to memory, cache \
-     and wake-ups.";
+     confidence intervals over blocks. Significance: 5 % level, after Holm's correction. Time on the CPU \
+     includes what is lost there to memory, cache and wake-ups.";
 
 /// What the residual is.
 const RESIDUAL: &str = "Not explained by CPU time, storage and timers";
