@@ -24,7 +24,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
     if args.json {
         ui::data(&serde_json::to_string_pretty(&advice)?)?;
     } else {
-        ui::people(&report::advice_text(&advice, ui::width()))?;
+        ui::people(&report::advice(&advice).text(ui::width()))?;
     }
     Ok(exit(&advice))
 }

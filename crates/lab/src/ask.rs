@@ -23,7 +23,7 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
     if args.json {
         ui::data(&serde_json::to_string_pretty(&answers)?)?;
     } else {
-        ui::people(&report::asked_text(&answers, ui::width()))?;
+        ui::people(&report::asked(&answers).text(ui::width()))?;
     }
     let all = answers.iter().all(|answer| answer.result.estimate.is_some());
     Ok(if all { Exit::Done } else { Exit::Incomplete })

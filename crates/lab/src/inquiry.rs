@@ -107,7 +107,7 @@ fn answer(
                 bail!("{} holds no program whose scaling was asked for", dir.display());
             };
             let json = serde_json::to_string_pretty(&scaling)?;
-            (json, report::scaling_text(&scaling, width))
+            (json, report::scaling_answer(&scaling).text(width))
         }
         Purpose::Ask(Inquiry::Why) => {
             let Some(why) = report::why(session) else {
@@ -127,7 +127,7 @@ fn answer(
                 warning = Some(grade.sentence.clone());
             }
             let table = report::selftest_text(session, width);
-            let text = format!("{table}\n{}", report::grade_text(&grade, width));
+            let text = format!("{table}\n{}", report::grade(&grade).text(width));
             (serde_json::to_string_pretty(&grade)?, text.trim_start().to_string())
         }
     };

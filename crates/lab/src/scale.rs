@@ -21,7 +21,7 @@ pub(crate) fn scale(args: &ScaleArgs) -> anyhow::Result<Exit> {
         if args.json {
             ui::data(&serde_json::to_string_pretty(&scaling)?)?;
         } else {
-            ui::people(&report::scaling_text(&scaling, ui::width()))?;
+            ui::people(&report::scaling_answer(&scaling).text(ui::width()))?;
         }
         return Ok(Exit::Done);
     }

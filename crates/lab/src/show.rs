@@ -48,12 +48,12 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
     } else {
         if let Some(scaling) = report::scaling(&stored.manifest, &stored.records, session::VERSION)
         {
-            ui::people(&report::scaling_text(&scaling, ui::width()))?;
+            ui::people(&report::scaling_answer(&scaling).text(ui::width()))?;
         } else {
             ui::people(&report::terminal(&whole, ui::width(), None))?;
         }
         if stored.manifest.options.selftest {
-            let grade = report::grade_text(&analysis::selftest(&summary), ui::width());
+            let grade = report::grade(&analysis::selftest(&summary)).text(ui::width());
             ui::people(&format!("\n{grade}"))?;
         }
         if let Some(why) = report::why(&whole) {

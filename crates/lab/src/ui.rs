@@ -34,7 +34,7 @@ pub(crate) fn data(text: &str) -> anyhow::Result<()> {
 
 /// Writes a result for people to standard output, in the letters that the terminal understands.
 pub(crate) fn people(text: &str) -> anyhow::Result<()> {
-    result(&report::in_letters(text, width(), letters()))
+    result(&letters().of_lines(text, width()))
 }
 
 /// Returns the letters of the locale in force.

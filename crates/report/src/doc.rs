@@ -8,7 +8,7 @@ use maud::Markup;
 use model::Verdict;
 
 /// A whole page, or all that a command prints.
-pub(crate) struct Doc<'a> {
+pub struct Doc<'a> {
     /// The version of scruple that measured or analysed.
     pub(crate) scruple: String,
     /// The page's name in a window's title.

@@ -70,8 +70,9 @@ pub(crate) fn padded(text: &str, width: usize) -> String {
 /// Text is not broken into narrower lines.
 pub(crate) const WRAPPED_MIN: usize = 8;
 
-/// Text broken at spaces into lines of at most `width` columns. A longer word is cut.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
+/// Returns text broken at spaces into lines of at most `width` columns, made harmless to a terminal; a
+/// longer word is cut.
+pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(WRAPPED_MIN);
     let mut lines = Vec::new();
     let mut line = String::new();
@@ -128,9 +129,10 @@ impl Letters {
         }
     }
 
-    /// Lines with their colours in these letters. Where that makes one longer than `width` columns,
-    /// it loses its colours and is broken.
-    pub(crate) fn of_lines(self, text: &str, width: usize) -> String {
+    /// Returns text for a terminal in these letters. In ASCII "µ" is "u" and "×" is "x"; a letter of a
+    /// name that has no likeness is "?". Colours stay; a line that becomes longer than `width` columns
+    /// loses them and is broken.
+    pub fn of_lines(self, text: &str, width: usize) -> String {
         if self == Letters::Unicode {
             return text.to_string();
         }

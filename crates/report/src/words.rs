@@ -183,8 +183,8 @@ pub(crate) fn sentence(text: &str, most: usize) -> String {
     text
 }
 
-/// Returns text from outside, made harmless, whatever its length.
-pub(crate) fn cleaned(text: &str) -> String {
+/// Returns text from outside in one line, without what a terminal would obey, whatever its length.
+pub fn cleaned(text: &str) -> String {
     text.chars().map(harmless).collect()
 }
 
@@ -300,7 +300,7 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
 }
 
 /// A command line as a shell would take it.
-pub(crate) fn command_line(words: &[String]) -> String {
+pub fn command_line(words: &[String]) -> String {
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 

@@ -60,7 +60,7 @@ pub(super) fn find(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     if args.json {
         ui::data(&serde_json::to_string_pretty(&knee)?)?;
     } else {
-        ui::people(&report::knee_terminal(&knee, ui::width()))?;
+        ui::people(&report::knee(&knee).text(ui::width()))?;
     }
     match end {
         KneeEnd::NoAnswer => bail!("{} answered nothing", asked.plan.url),

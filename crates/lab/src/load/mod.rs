@@ -47,13 +47,13 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
             .context("--hdr-log")?;
     }
     if let Some(file) = html {
-        let page = report::load_page(result, &files::curves(&outcome));
+        let page = report::load(result, &files::curves(&outcome)).page();
         file.put(page.as_bytes()).context("--html")?;
     }
     if args.json {
         ui::data(&serde_json::to_string_pretty(result)?)?;
     } else if to_stdout == [false; 3] {
-        ui::people(&report::load_terminal(result, ui::width()))?;
+        ui::people(&report::load(result, &report::LoadCurves::default()).text(ui::width()))?;
     }
     if interrupted() {
         ui::note("interrupted: this is what was measured until then");

@@ -69,13 +69,13 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     end?;
     let page_on_stdout = args.html.as_deref().is_some_and(files::is_stdout);
     if let Some(file) = html {
-        let page = report::prediction_page(&prediction, &study.curves);
+        let page = report::prediction(&prediction, &study.curves).page();
         file.put(page.as_bytes()).context("--html")?;
     }
     if args.json {
         ui::data(&serde_json::to_string_pretty(&prediction)?)?;
     } else if !page_on_stdout {
-        ui::people(&report::prediction_terminal(&prediction, ui::width()))?;
+        ui::people(&report::prediction(&prediction, &[]).text(ui::width()))?;
     }
     Ok(if prediction.complete { Exit::Done } else { Exit::Incomplete })
 }

@@ -5,7 +5,7 @@ mod raw;
 mod sayings;
 mod slim;
 
-pub(crate) use sayings::sayings;
+pub use sayings::sayings;
 
 use crate::doc::Block;
 use crate::say::chapter::{Chapter, chapters};
@@ -157,8 +157,9 @@ fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
     let own = anchor(&summary.id);
     let subject = chapter.design.and_then(|design| design.subject.as_ref());
     let squeezed = subject.is_some_and(|subject| subject.squeeze.is_some());
-    let why = say::why::of(session).filter(|_| squeezed);
-    let scaling = || say::scale::of(session.manifest, session.records, &session.summary.scruple);
+    let why = say::why::why(session).filter(|_| squeezed);
+    let scaling =
+        || say::scale::scaling(session.manifest, session.records, &session.summary.scruple);
     let scaling = scaling().filter(|_| subject.is_some() && !squeezed);
     let answer =
         why.as_ref().map(say::why::blocks).or_else(|| scaling.as_ref().map(say::scale::blocks));

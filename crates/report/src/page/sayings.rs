@@ -19,8 +19,9 @@ const SCRIPT: &str = include_str!("../claims.js");
 /// What contradicts people comes first.
 const ORDER: [Verdict; 3] = [Verdict::Refuted, Verdict::Supported, Verdict::Inconclusive];
 
-/// See [`crate::claims_html`].
-pub(crate) fn sayings(session: &Session<'_>) -> String {
+/// Returns what people say beside what this machine says, as one self-contained page: every claim of the
+/// session with its source, mechanism, verdict, number, floor and grade; refuted claims first.
+pub fn sayings(session: &Session<'_>) -> String {
     let chapters = chapters_without_figures(session);
     let title = format!("What people say · {}", short(&session.manifest.session, 120));
     let sections: Vec<(Verdict, Vec<(&Chapter<'_>, &ClaimResult)>)> =

@@ -9,3 +9,22 @@ mod tests;
 
 pub(crate) use html::{blocks as html_blocks, claims as html_claims, inline, page};
 pub(crate) use terminal::{Folds, lines, text};
+
+use crate::doc::Doc;
+
+/// Style of the pages of loads beyond the common one: an address is long, and tables are narrow.
+const LOAD_STYLE: &str = "h1 { font-size: clamp(1.35rem, 4vw, 2rem); }
+.scroll > table { width: auto; min-width: min(100%, 30rem); }";
+
+impl Doc<'_> {
+    /// Returns the document for a terminal of `width` columns, with ANSI colours.
+    pub fn text(&self, width: usize) -> String {
+        text(self, width, Folds::Closed)
+    }
+
+    /// Returns the document as one self-contained page in the look of the report. What others wrote is
+    /// escaped.
+    pub fn page(&self) -> String {
+        page(self, LOAD_STYLE)
+    }
+}

@@ -4,8 +4,8 @@ use crate::doc::{Block, Doc, Role, Tone};
 use crate::format;
 use model::{Asked, Quantity};
 
-/// Returns a line for each answer, with its caveats below it.
-pub(crate) fn asked(answers: &[Asked]) -> Doc<'static> {
+/// Returns the answers to what was asked of sessions: a line for each, with its caveats below it.
+pub fn asked(answers: &[Asked]) -> Doc<'static> {
     let mut doc = Doc::new("", "quantities", "quantities");
     let several = answers.iter().any(|answer| answer.session != answers[0].session);
     for answer in answers {

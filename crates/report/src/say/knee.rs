@@ -6,8 +6,8 @@ use crate::format::{Parts, Terms, parts};
 use crate::words::counted;
 use model::{Knee, KneeBreak, KneeEnd, KneeRules};
 
-/// Returns the capacity of a server, what defines it, and each rate that was tried.
-pub(crate) fn knee(knee: &Knee) -> Doc<'static> {
+/// Returns the highest rate that a server sustains, what defines it, and each rate that was tried.
+pub fn knee(knee: &Knee) -> Doc<'static> {
     let first = format!("first load: {}", asked(&knee.plan));
     let mut doc = begin(&knee.scruple, "the capacity of a server", &knee.plan, &first);
     doc.push(answer(knee.held_per_s.is_some(), capacity(knee)));

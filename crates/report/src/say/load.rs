@@ -27,8 +27,10 @@ const FAIR_LEAST: f64 = 0.8;
 /// A sentence and how it is meant: a `Plain` one is a detail, any other a note.
 type Remark = (Tone, String);
 
-/// Returns what a load did: throughput, caveats, the three times, details, settings and counts.
-pub(crate) fn load(result: &LoadResult, curves: &LoadCurves) -> Doc<'static> {
+/// Returns what a load did: throughput, caveats, errors, the three times side by side, details, settings
+/// and counts; a page has the distributions of the times where there are curves. What others wrote is
+/// made harmless.
+pub fn load(result: &LoadResult, curves: &LoadCurves) -> Doc<'static> {
     let lead = asked(&result.plan);
     let mut doc = begin(&result.scruple, "a load on a server", &result.plan, &lead);
     doc.push(answer(result.counts.succeeded > 0, throughput(result)));

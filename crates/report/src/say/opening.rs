@@ -100,9 +100,9 @@ pub(crate) fn answers(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup
 pub(crate) fn own_answer(session: &Session<'_>, chapter: &Chapter<'_>) -> Option<String> {
     let subject = chapter.design?.subject.as_ref()?;
     if subject.squeeze.is_some() {
-        return Some(why::of(session)?.answer);
+        return Some(why::why(session)?.answer);
     }
-    let scaling = scale::of(session.manifest, session.records, &session.summary.scruple)?;
+    let scaling = scale::scaling(session.manifest, session.records, &session.summary.scruple)?;
     scaling.answer.into_iter().next()
 }
 

@@ -6,8 +6,9 @@ use crate::format::{self, Terms, parts};
 use crate::words::{capital, counted};
 use model::{Advice, Load, MeasuredProgram, Refusal, Staffing, Unit};
 
-/// Returns what to use for a load, what it does, why other models fail, and what that rests on.
-pub(crate) fn plan(advice: &Advice) -> Doc<'static> {
+/// Returns which model of concurrency sustains a load: what to use, what it does and with which margin,
+/// why other models fail, and the measured numbers behind it. What others wrote is made harmless.
+pub fn advice(advice: &Advice) -> Doc<'static> {
     let mut doc = Doc::new(&advice.scruple, "a plan for a load", advice.session.clone());
     doc.push(Block::paragraph(Role::Lead, stated(&advice.load)));
     let best = advice.models.iter().find(|one| Some(&one.model) == advice.recommended.as_ref());

@@ -10,9 +10,9 @@ use model::{LoadPrediction, PredictedLoad, PredictedTime, ServerDemand, ServerKi
 /// The percentiles that the figures mark: those of the tables.
 const MARKED: [Mark; 2] = [("p50", 0.5), ("p99", 0.99)];
 
-/// Returns how well a simulation predicts a server, with a chapter for each load; `curves` has an
-/// element for each load, or fewer.
-pub(crate) fn prediction(result: &LoadPrediction, curves: &[PredictedCurves]) -> Doc<'static> {
+/// Returns a server's response times next to those of a simulated one, with a chapter for each load;
+/// `curves` has an element for each load, in their order, or fewer. What others wrote is made harmless.
+pub fn prediction(result: &LoadPrediction, curves: &[PredictedCurves]) -> Doc<'static> {
     let lead = format!("simulated as {}. {}", kind(result.server), alike(&result.plan));
     let mut doc = begin(&result.scruple, "a server and its simulation", &result.plan, &lead);
     let Some(demand) = &result.demand else {

@@ -11,8 +11,9 @@ use model::{
     ScaleLoss, Scaling,
 };
 
-/// See [`crate::scaling`].
-pub(crate) fn of(manifest: &Manifest, records: &[Record], scruple: &str) -> Option<Scaling> {
+/// Returns what a session of `scruple scale` says, computed from its trials; none for a session of
+/// another kind. `scruple` is the version that analyses.
+pub fn scaling(manifest: &Manifest, records: &[Record], scruple: &str) -> Option<Scaling> {
     if manifest.options.inquiry != Some(Inquiry::Scale) {
         return None;
     }
@@ -26,8 +27,9 @@ pub(crate) fn of(manifest: &Manifest, records: &[Record], scruple: &str) -> Opti
     Some(analysis::scaling::scaling(&input))
 }
 
-/// Returns the whole answer for a terminal.
-pub(crate) fn document(scaling: &Scaling) -> Doc<'_> {
+/// Returns how a program scales: the answer, what to do, throughput over n as a chart, where the workers'
+/// time went, the causes, the laws. What others wrote is made harmless.
+pub fn scaling_answer(scaling: &Scaling) -> Doc<'_> {
     let mut doc = Doc::new(&scaling.scruple, "how a program scales", scaling.source.clone());
     doc.push(Block::paragraph(Role::Lead, short(&scaling.source, 400)));
     doc.blocks.extend(blocks(scaling));

@@ -5,8 +5,9 @@ use crate::doc::{Block, Doc, Note, Role, Text, Tone};
 use crate::words::uncapital;
 use model::{Selftest, Standing, TrustGrade};
 
-/// Returns the grade and what it rests on, for a terminal.
-pub(crate) fn grade(selftest: &Selftest) -> Doc<'static> {
+/// Returns the grade of a self-test: for which size of effect the machine can be trusted, what was
+/// missed, wrong or not tested, and what the words of the table mean.
+pub fn grade(selftest: &Selftest) -> Doc<'static> {
     let mut doc = Doc::new("", "self-test", "self-test");
     let sentence = format!("{}: {}", word(selftest.grade), uncapital(&selftest.sentence));
     doc.push(Block::paragraph(Role::Answer, sentence));

@@ -18,9 +18,10 @@ const WARNINGS_MAX: usize = 4;
 /// What contradicts people comes first.
 const ORDER: [Verdict; 3] = [Verdict::Refuted, Verdict::Supported, Verdict::Inconclusive];
 
-/// Returns the summary of a session. Where every claim takes more than `height` lines, each experiment
-/// has its answer alone; nothing is cut.
-pub(crate) fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
+/// Returns the final summary of a session for a terminal of `width` columns, with ANSI colours: each
+/// experiment's question with its answer and claims, what may be trusted and what it cost. Where every
+/// claim takes more than `height` lines, each experiment has its answer alone; nothing is cut.
+pub fn terminal(session: &Session<'_>, width: usize, height: Option<usize>) -> String {
     let chapters = chapters_without_figures(session);
     let most = height.map_or(usize::MAX, |_| WARNINGS_MAX);
     let whole = document(session, chapters.iter().flat_map(with_claims), most);
@@ -174,8 +175,10 @@ fn trusted(session: &Session<'_>) -> Block<'static> {
     }
 }
 
-/// Returns experiments with their figures and all details, in lines of at most `width` columns.
-pub(crate) fn charts(
+/// Returns experiments of a session drawn for a terminal of `width` columns (40 to 160), with ANSI
+/// colours: each of those named, or all where none is, with its question, answers, the figures that the
+/// page draws, accounts, claims and floors. A name that the session does not hold draws nothing.
+pub fn charts(
     session: &Session<'_>,
     experiments: &[String],
     width: usize,
@@ -197,11 +200,13 @@ pub(crate) fn charts(
     letters.of_lines(&paint::text(&doc, bounded(width), Folds::Verdicts), width)
 }
 
-/// Returns all planted answers of a session for a terminal; empty where nothing was planted.
-pub(crate) fn known_answers(session: &Session<'_>, width: usize) -> String {
+/// Returns all planted answers and diagnoses of a session for a terminal of `width` columns, with ANSI
+/// colours: each with its mark, what was planted, the truth, the interval found and whether it was found.
+/// Empty where nothing was planted.
+pub fn selftest_text(session: &Session<'_>, width: usize) -> String {
     let chapters = chapters_without_figures(session);
     let doc = planted::document(&session.summary.scruple, &chapters);
-    if doc.blocks.is_empty() { String::new() } else { paint::text(&doc, width, Folds::Open) }
+    if doc.blocks.is_empty() { String::new() } else { doc.text(width) }
 }
 
 /// Returns what the page of a session says before and after its chapters.

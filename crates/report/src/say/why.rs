@@ -4,11 +4,12 @@ use crate::Session;
 use crate::chart::{Cell, PlainRows, plain_numbers};
 use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
 use crate::format::{self, Terms, joined, parts};
-use crate::words::{capital, short};
+use crate::paint::{self, Folds};
+use crate::words::{capital, command_line, short};
 use model::{Card, Estimate, Response, SqueezeResult, Unit, Why};
 
-/// Returns the answer from a session's trials; `None` where the session squeezed nothing.
-pub(crate) fn of(session: &Session<'_>) -> Option<Why> {
+/// Returns which resource limits a session's command; `None` where the session squeezed nothing.
+pub fn why(session: &Session<'_>) -> Option<Why> {
     let squeezes = |design: &&model::Design| {
         design.subject.as_ref().is_some_and(|subject| subject.squeeze.is_some())
     };
@@ -22,12 +23,13 @@ pub(crate) fn of(session: &Session<'_>) -> Option<Why> {
     })
 }
 
-/// Returns the answer for a terminal.
-pub(crate) fn document(why: &Why) -> Doc<'_> {
+/// Returns what limits the command for a terminal of `width` columns, with ANSI colours: each squeeze with its elasticity and its strengths,
+/// what the kernel counted, and what was not squeezed.
+pub fn why_text(why: &Why, width: usize) -> String {
     let mut doc = Doc::new(&why.scruple, "what limits a command", why.command.join(" "));
-    doc.push(Block::paragraph(Role::Lead, crate::words::command_line(&why.command)));
+    doc.push(Block::paragraph(Role::Lead, command_line(&why.command)));
     doc.blocks.extend(blocks(why));
-    doc
+    paint::text(&doc, width, Folds::Open)
 }
 
 /// Returns what limits the command, each resource with its elasticity, what was counted, and what was not

@@ -93,7 +93,7 @@ fn advice() -> Advice {
 
 /// As a pipe sees it.
 fn plain(advice: &Advice, width: usize) -> String {
-    let text = report::advice_text(advice, width);
+    let text = report::advice(advice).text(width);
     let mut plain = String::new();
     let mut rest = text.as_str();
     while let Some((before, after)) = rest.split_once('\u{1b}') {

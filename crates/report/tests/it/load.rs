@@ -63,22 +63,22 @@ fn knee() -> Knee {
 fn a_load_in_the_terminal() {
     insta::assert_snapshot!(
         "load_stalled_100",
-        plain::plain(&report::load_terminal(&stalled(), 100))
+        plain::plain(&report::load(&stalled(), &LoadCurves::default()).text(100))
     );
     insta::assert_snapshot!(
         "load_starved_80",
-        plain::plain(&report::load_terminal(&starved(), 80))
+        plain::plain(&report::load(&starved(), &LoadCurves::default()).text(80))
     );
-    insta::assert_snapshot!("knee_100", plain::plain(&report::knee_terminal(&knee(), 100)));
+    insta::assert_snapshot!("knee_100", plain::plain(&report::knee(&knee()).text(100)));
 }
 
 #[test]
 fn nothing_is_wider_than_the_terminal_or_commands_it() {
     for width in [40, 60, 80, 120] {
         let texts = [
-            report::load_terminal(&stalled(), width),
-            report::load_terminal(&starved(), width),
-            report::knee_terminal(&knee(), width),
+            report::load(&stalled(), &LoadCurves::default()).text(width),
+            report::load(&starved(), &LoadCurves::default()).text(width),
+            report::knee(&knee()).text(width),
         ];
         for text in texts {
             let text = plain::plain(&text);
@@ -92,20 +92,22 @@ fn nothing_is_wider_than_the_terminal_or_commands_it() {
 
 #[test]
 fn the_hidden_waits_are_told_in_numbers() {
-    let text = plain::plain(&report::load_terminal(&stalled(), 120)).replace('\n', " ");
+    let text = plain::plain(&report::load(&stalled(), &LoadCurves::default()).text(120))
+        .replace('\n', " ");
     assert!(text.contains("p99 of the service time is 900 µs"), "{text}");
     assert!(text.contains("waited 900 ms. "), "{text}");
     let punctual = LoadResult { punctual: stalled().response, ..stalled() };
     let response = times(9_999, 1, [960.0; 9].map(Some));
     let late = LoadResult { response, ..punctual };
-    let text = plain::plain(&report::load_terminal(&late, 120));
+    let text = plain::plain(&report::load(&late, &LoadCurves::default()).text(120));
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("waited 900 ms (without the generator's own lateness)."), "{text}");
     let closed =
         LoadResult { plan: LoadPlan { arrivals: Arrivals::Closed, ..plan() }, ..stalled() };
-    let text = plain::plain(&report::load_terminal(&closed, 120));
+    let text = plain::plain(&report::load(&closed, &LoadCurves::default()).text(120));
     assert!(text.contains("In a closed loop, each connection waits"), "{text}");
-    let text = plain::plain(&report::load_terminal(&starved(), 120)).replace('\n', " ");
+    let text = plain::plain(&report::load(&starved(), &LoadCurves::default()).text(120))
+        .replace('\n', " ");
     assert!(text.contains("15 of 16 connections got no answer"), "{text}");
 }
 
@@ -113,7 +115,7 @@ fn the_hidden_waits_are_told_in_numbers() {
 fn answers_that_are_shared_out_evenly_need_no_index() {
     let fair = Fairness { least: 200, most: 200, index: 1.0, ..stalled().fairness.unwrap() };
     let result = LoadResult { fairness: Some(fair), ..stalled() };
-    let text = plain::plain(&report::load_terminal(&result, 120));
+    let text = plain::plain(&report::load(&result, &LoadCurves::default()).text(120));
     assert!(text.contains("· Each connection got 200 answers.\n"), "{text}");
 }
 
@@ -122,7 +124,9 @@ fn redirects_are_told_from_what_was_asked_for() {
     let with = |statuses: &[(u16, u64)]| {
         let statuses = statuses.iter().copied().collect();
         let counts = LoadCounts { statuses, ..stalled().counts };
-        plain::plain(&report::load_terminal(&LoadResult { counts, ..stalled() }, 120))
+        plain::plain(
+            &report::load(&LoadResult { counts, ..stalled() }, &LoadCurves::default()).text(120),
+        )
     };
     let moved = with(&[(301, 9_999)]);
     assert!(
@@ -137,7 +141,9 @@ fn redirects_are_told_from_what_was_asked_for() {
 fn what_came_due_at_the_very_end_is_an_aside() {
     let with = |unsent: u64| {
         let counts = LoadCounts { unsent, in_flight: 0, ..stalled().counts };
-        plain::plain(&report::load_terminal(&LoadResult { counts, ..stalled() }, 120))
+        plain::plain(
+            &report::load(&LoadResult { counts, ..stalled() }, &LoadCurves::default()).text(120),
+        )
     };
     assert!(with(1).contains("· Requests given up: 1 came due and"), "{}", with(1));
     assert!(with(100).contains("! Requests given up: 100 came due and"), "{}", with(100));
@@ -153,7 +159,7 @@ fn a_late_generator_is_not_taken_for_a_server_that_lets_users_wait() {
         ..stalled()
     };
     let told = |result: &LoadResult| {
-        plain::plain(&report::load_terminal(result, 120))
+        plain::plain(&report::load(result, &LoadCurves::default()).text(120))
             .split_whitespace()
             .collect::<Vec<_>>()
             .join(" ")
@@ -172,7 +178,7 @@ fn a_late_generator_is_not_taken_for_a_server_that_lets_users_wait() {
 
 #[test]
 fn a_search_that_found_no_capacity_says_what_it_found() {
-    let told = |knee: &Knee| plain::plain(&report::knee_terminal(knee, 120)).replace('\n', " ");
+    let told = |knee: &Knee| plain::plain(&report::knee(knee).text(120)).replace('\n', " ");
     let none = Knee { capacity_per_s: None, ..knee() };
     let between = told(&none);
     assert!(between.contains("sustains 724 requests per second and not 862"), "{between}");
@@ -190,7 +196,7 @@ fn a_search_that_found_no_capacity_says_what_it_found() {
 #[test]
 fn the_page_needs_nothing_else_and_escapes_what_others_wrote() {
     for result in [stalled(), starved()] {
-        let page = report::load_page(&result, &LoadCurves::default());
+        let page = report::load(&result, &LoadCurves::default()).page();
         for outside in ["<script src", "href=\"http", "url(", "<script>alert", "\u{1b}"] {
             assert!(!page.contains(outside), "{outside}");
         }
@@ -213,11 +219,11 @@ fn the_page_draws_a_curve_for_each_time_that_has_one() {
     let curve: Vec<(u64, f64)> =
         (1..=5000).map(|n| (n * 1_000, f64::from(n as u32) / 5000.0)).collect();
     let curves = LoadCurves { response: curve.clone(), service: curve.clone(), lateness: curve };
-    let full = report::load_page(&stalled(), &curves);
-    let few = report::load_page(&stalled(), &LoadCurves::default());
+    let full = report::load(&stalled(), &curves).page();
+    let few = report::load(&stalled(), &LoadCurves::default()).page();
     let closed =
         LoadResult { plan: LoadPlan { arrivals: Arrivals::Closed, ..plan() }, ..stalled() };
-    let closed = report::load_page(&closed, &curves);
+    let closed = report::load(&closed, &curves).page();
     // The legend has a line of its own for each curve.
     assert_eq!((lines(&full), lines(&few), lines(&closed)), (6, 0, 4));
     assert!(full.contains("Times below 1 µs are drawn at 1 µs"));
@@ -230,7 +236,7 @@ fn the_page_draws_a_curve_for_each_time_that_has_one() {
         lateness: none,
         ..stalled()
     };
-    let page = report::load_page(&silent, &LoadCurves::default());
+    let page = report::load(&silent, &LoadCurves::default()).page();
     assert!(page.contains("No request was answered") && lines(&page) == 0);
 }
 

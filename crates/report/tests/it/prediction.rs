@@ -5,7 +5,7 @@ use crate::predicted::{curves, prediction};
 use model::{LoadPrediction, PredictedLoad};
 
 fn plain(prediction: &LoadPrediction, width: usize) -> String {
-    plain::plain(&report::prediction_terminal(prediction, width))
+    plain::plain(&report::prediction(prediction, &[]).text(width))
 }
 
 #[test]
@@ -59,7 +59,7 @@ fn what_was_interrupted_says_so() {
 
 #[test]
 fn the_page_holds_what_the_terminal_shows() {
-    let page = report::prediction_page(&prediction(), &[curves()]).replace('\u{a0}', " ");
+    let page = report::prediction(&prediction(), &[curves()]).page().replace('\u{a0}', " ");
     for part in [
         "Simulated as a pool of 8 workers. Each connection is for one request.",
         "a request holds one for 20.2 ms, and",
@@ -77,8 +77,8 @@ fn the_page_holds_what_the_terminal_shows() {
     }
     assert!(!page.contains("Interrupted"));
     let late = LoadPrediction { complete: false, ..prediction() };
-    assert!(report::prediction_page(&late, &[]).contains("Interrupted: not all loads"));
-    assert!(!report::prediction_page(&late, &[]).contains("How long requests took"));
+    assert!(report::prediction(&late, &[]).page().contains("Interrupted: not all loads"));
+    assert!(!report::prediction(&late, &[]).page().contains("How long requests took"));
     let early = LoadPrediction { demand: None, loads: Vec::new(), ..late };
-    assert!(report::prediction_page(&early, &[]).contains("Interrupted before the demand"));
+    assert!(report::prediction(&early, &[]).page().contains("Interrupted before the demand"));
 }

@@ -99,7 +99,7 @@ fn planted_answers_and_diagnoses() {
     insta::assert_snapshot!("selftest_80", plain(&report::selftest_text(&session, 80)));
     insta::assert_snapshot!("selftest_44", plain(&report::selftest_text(&session, 44)));
     let told = analysis::selftest(summary);
-    insta::assert_snapshot!("grade_100", plain(&report::grade_text(&told, 100)));
+    insta::assert_snapshot!("grade_100", plain(&report::grade(&told).text(100)));
     for width in [100, 80] {
         let text = plain(&report::selftest_text(&session, width));
         assert!(!text.contains('…'), "nothing is cut at {width} columns: {text}");

@@ -40,8 +40,10 @@ pub(crate) enum Medium {
     Terminal,
 }
 
-/// Returns the page of a comparison.
-pub(crate) fn page(comparison: &Comparison) -> String {
+/// Returns sessions compared with each other as one self-contained page in the look of the report: what
+/// makes the comparison doubtful, what differs, the facts, and each experiment with a chart of ratios.
+/// What others wrote is escaped, as in the report.
+pub fn page(comparison: &Comparison) -> String {
     let compared = Compared::new(comparison);
     let names = comparison.sides.iter().map(|side| short(&side.name, 60)).rev();
     let title = names.collect::<Vec<_>>().join(" against ");
@@ -51,8 +53,10 @@ pub(crate) fn page(comparison: &Comparison) -> String {
     paint::page(&doc, STYLE)
 }
 
-/// Returns a comparison for a terminal: whole, or what fits into `height` lines.
-pub(crate) fn terminal(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
+/// Returns sessions compared with each other, for a terminal of `width` columns, with ANSI colours: with
+/// a `height` the conditions, what makes the comparison doubtful, the answer and the largest differences
+/// that fit; without one every number.
+pub fn terminal(comparison: &Comparison, width: usize, height: Option<usize>) -> String {
     let compared = Compared::new(comparison);
     let mut doc = Doc::new(&comparison.scruple, "a comparison of sessions", "");
     doc.blocks = match height {

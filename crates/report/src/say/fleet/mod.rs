@@ -19,8 +19,8 @@ const COMPARISON_LINES_MIN: usize = 14;
 /// Doubts of a node that are shown.
 const DOUBTS_MAX: usize = 10;
 
-/// Returns the page of a fleet.
-pub(crate) fn page(result: &FleetResult) -> String {
+/// Returns the result of a fleet as one self-contained page. What nodes and engines said is escaped.
+pub fn page(result: &FleetResult) -> String {
     let title = format!("a fleet of {}", counted(result.nodes.len() as u64, "node"));
     let compared = result.comparison.as_ref().map(Compared::new);
     let mut doc = Doc::new(&result.scruple, "a fleet", title);
@@ -38,8 +38,10 @@ pub(crate) fn page(result: &FleetResult) -> String {
     paint::page(&doc, compare::STYLE)
 }
 
-/// Returns a fleet for a terminal: whole, or about what fits into `height` lines.
-pub(crate) fn terminal(result: &FleetResult, width: usize, height: Option<usize>) -> String {
+/// Returns the result of a fleet, for a terminal of `width` columns, with ANSI colours: its nodes, which
+/// are one machine, how far those of one kind lie apart, outliers, then their sessions compared with that
+/// of the first as in [`compare::terminal`]. With a `height` about what fits.
+pub fn terminal(result: &FleetResult, width: usize, height: Option<usize>) -> String {
     let compared = result.comparison.as_ref().map(Compared::new);
     let mut doc = Doc::new(&result.scruple, "a fleet", "");
     doc.blocks = before(result, height.is_none());

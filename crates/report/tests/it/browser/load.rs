@@ -56,16 +56,16 @@ fn grown() -> LoadCurves {
 
 #[test]
 fn a_load_works_in_a_browser() {
-    is_seen(&report::load_page(&stalled(), &grown()), "load");
+    is_seen(&report::load(&stalled(), &grown()).page(), "load");
 }
 
 /// It was starved, its connections were given up, and its address is a script.
 #[test]
 fn a_load_that_went_wrong_works_in_a_browser() {
-    is_seen(&report::load_page(&starved(), &grown()), "load-starved");
+    is_seen(&report::load(&starved(), &grown()).page(), "load-starved");
 }
 
 #[test]
 fn a_prediction_works_in_a_browser() {
-    is_seen(&report::prediction_page(&prediction(), &[curves()]), "prediction");
+    is_seen(&report::prediction(&prediction(), &[curves()]).page(), "prediction");
 }
