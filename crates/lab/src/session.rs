@@ -28,7 +28,7 @@ pub(crate) fn courses(manifest: &Manifest, records: &[Record]) -> Vec<Course> {
     let new = |design: &Design| Course::new(design.clone(), &manifest.options);
     let mut courses: Vec<Course> = manifest.designs.iter().map(new).collect();
     for record in records {
-        if let Some(course) = courses.iter_mut().find(|it| it.design.id == record.experiment) {
+        if let Some(course) = courses.iter_mut().find(|it| record.experiment == it.design.id) {
             course.note(record);
         }
     }

@@ -1,8 +1,7 @@
 //! Names that many records repeat, held once.
 
-use serde::de::{Error, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use std::borrow::Borrow;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::fmt;
@@ -14,6 +13,7 @@ use std::sync::Arc;
 /// A session has a few hundred of them and repeats each in thousands of records. A clone shares the
 /// text; so do equal names that are read inside [`share_names`].
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
 pub struct Name(Arc<str>);
 
 thread_local! {
@@ -68,12 +68,6 @@ impl Name {
     }
 }
 
-impl Default for Name {
-    fn default() -> Self {
-        Name::from("")
-    }
-}
-
 impl Deref for Name {
     type Target = str;
 
@@ -82,21 +76,9 @@ impl Deref for Name {
     }
 }
 
-impl Borrow<str> for Name {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-impl AsRef<str> for Name {
-    fn as_ref(&self) -> &str {
-        &self.0
-    }
-}
-
-impl From<&str> for Name {
-    fn from(text: &str) -> Self {
-        Name(text.into())
+impl<T: AsRef<str> + ?Sized> From<&T> for Name {
+    fn from(text: &T) -> Self {
+        Name(text.as_ref().into())
     }
 }
 
@@ -106,45 +88,9 @@ impl From<String> for Name {
     }
 }
 
-impl From<&String> for Name {
-    fn from(text: &String) -> Self {
-        Name::from(text.as_str())
-    }
-}
-
-impl From<Name> for String {
-    fn from(name: Name) -> Self {
-        name.as_str().to_string()
-    }
-}
-
-impl PartialEq<str> for Name {
-    fn eq(&self, other: &str) -> bool {
-        self.as_str() == other
-    }
-}
-
-impl PartialEq<&str> for Name {
-    fn eq(&self, other: &&str) -> bool {
-        self.as_str() == *other
-    }
-}
-
-impl PartialEq<String> for Name {
-    fn eq(&self, other: &String) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl PartialEq<Name> for String {
-    fn eq(&self, other: &Name) -> bool {
-        self.as_str() == other.as_str()
-    }
-}
-
-impl PartialEq<Name> for str {
-    fn eq(&self, other: &Name) -> bool {
-        self == other.as_str()
+impl<T: AsRef<str> + ?Sized> PartialEq<T> for Name {
+    fn eq(&self, other: &T) -> bool {
+        self.as_str() == other.as_ref()
     }
 }
 
@@ -168,35 +114,10 @@ impl Serialize for Name {
 
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl Visitor<'_> for Text {
-            type Value = Name;
-
-            // What serde says of a `String`, so that the error of a broken line has the same words.
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a string")
-            }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Name, E> {
-                Ok(Name::read(text))
-            }
-        }
-        deserializer.deserialize_str(Text)
-    }
-}
-
-#[cfg(feature = "schema")]
-impl schemars::JsonSchema for Name {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        String::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        String::json_schema(generator)
+        /// A text, which is copied only where it stands in escapes.
+        #[derive(Deserialize)]
+        struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+        Text::deserialize(deserializer).map(|text| Name::read(&text.0))
     }
 }
 

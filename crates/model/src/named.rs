@@ -1,18 +1,19 @@
 //! A few values, each with a name.
 
 use crate::Name;
-use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::marker::PhantomData;
 
 /// Values by name, in the order of the names: what a record holds of facts and counters.
 ///
 /// A record has a handful and there is a record for each trial. A tree reserves half a kilobyte for
 /// the first of them; this is a sorted list of just its length.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Named<V>(Box<[(Name, V)]>);
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(inline))]
+pub struct Named<V>(
+    #[cfg_attr(feature = "schema", schemars(with = "BTreeMap<Name, V>"))] Box<[(Name, V)]>,
+);
 
 impl<V> Named<V> {
     /// The value of that name.
@@ -93,38 +94,7 @@ impl<V: Serialize> Serialize for Named<V> {
 
 impl<'de, V: Deserialize<'de>> Deserialize<'de> for Named<V> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Map<V>(PhantomData<V>);
-        impl<'de, V: Deserialize<'de>> Visitor<'de> for Map<V> {
-            type Value = Named<V>;
-
-            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-                out.write_str("a map")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Named<V>, A::Error> {
-                let mut all: Vec<(Name, V)> = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    all.push(entry);
-                }
-                Ok(all.into_iter().collect())
-            }
-        }
-        deserializer.deserialize_map(Map(PhantomData))
-    }
-}
-
-#[cfg(feature = "schema")]
-impl<V: schemars::JsonSchema> schemars::JsonSchema for Named<V> {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        BTreeMap::<String, V>::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        BTreeMap::<String, V>::json_schema(generator)
+        BTreeMap::<Name, V>::deserialize(deserializer).map(Self::from)
     }
 }
 

@@ -1,3 +1,4 @@
+use crate::treatment::is_word_character;
 use crate::{Design, Treatment};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -123,16 +124,9 @@ pub enum Pick {
 pub const SCRATCH: &str = "scratch";
 
 /// A placeholder that nothing stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{{{0}}} is no factor, and not {{{SCRATCH}}}")]
 pub struct UnknownPlaceholder(pub String);
-
-impl std::fmt::Display for UnknownPlaceholder {
-    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{{{}}} is no factor, and not {{{SCRATCH}}}", self.0)
-    }
-}
-
-impl std::error::Error for UnknownPlaceholder {}
 
 impl Subject {
     /// A text with the words of a treatment in the place of its placeholders.
@@ -339,10 +333,6 @@ fn pieces(text: &str) -> Vec<Piece<'_>> {
     }
     found.push(Piece::Text(&text[from..]));
     found
-}
-
-fn is_word_character(c: char) -> bool {
-    c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'
 }
 
 #[cfg(test)]

@@ -103,7 +103,7 @@ fn every_experiment_runs_in_smoke() {
     let trials = std::fs::read_to_string(dir.join("trials.ndjson")).unwrap();
     let designs = designs();
     for record in trials.lines().map(|line| serde_json::from_str::<model::Record>(line).unwrap()) {
-        let design = designs.iter().find(|design| design.id == record.experiment).unwrap();
+        let design = designs.iter().find(|design| record.experiment == design.id).unwrap();
         for series in record.measured.iter().flat_map(|measured| &measured.series) {
             let declared = design.response(&series.response).is_some();
             assert!(declared, "{} records {}", design.id, series.response);

@@ -5,7 +5,8 @@
 //! treatments in one kilobyte of text. Each bound is an order of magnitude above what the catalog
 //! needs (its figures stand beside it), so that nobody who measures will meet it.
 
-use crate::{Cell, Design, DesignError, Factor, Manifest, Outcome, Profile, Record, Unit};
+use crate::{Design, Factor, Manifest, Outcome, Profile, Record};
+use serde_json::Value;
 
 /// The most blocks of an experiment, counted from 0.
 ///
@@ -56,7 +57,7 @@ impl Manifest {
         let mut ids = std::collections::BTreeSet::new();
         let (mut treatments, mut quantities) = (0_usize, 0_usize);
         for design in &self.designs {
-            design.check().map_err(|error: DesignError| error.to_string())?;
+            design.check().map_err(|error| error.to_string())?;
             if !ids.insert(&design.id) {
                 return Err(format!("experiment {} stands in it twice", design.id));
             }
@@ -132,53 +133,14 @@ impl Design {
 
     /// Whether it is small enough; looked at before anything is expanded or compared.
     pub(crate) fn check_size(&self) -> Result<(), String> {
-        count("factors", self.factors.len(), FACTORS_MAX)?;
-        for (what, length) in [
-            ("grids", self.grids.len()),
-            ("responses", self.responses.len()),
-            ("findings", self.findings.len()),
-            ("accounts", self.accounts.len()),
-            ("claims", self.claims.len()),
-            ("controls", self.controls.len()),
-            ("known answers", self.planted.len()),
-            ("diagnoses", self.diagnoses.len()),
-            ("programs", self.programs.len()),
-            ("privileges", self.needs.privileges.len()),
-        ] {
-            count(what, length, ENTRIES_MAX)?;
-        }
-        for factor in &self.factors {
-            count("levels of a factor", factor.levels.len(), ENTRIES_MAX)?;
-        }
-        for grid in &self.grids {
-            count("factors of a grid", grid.vary.len(), FACTORS_MAX)?;
-            grid.vary.iter().try_for_each(|(_, levels)| {
-                count("levels of a grid's factor", levels.len(), ENTRIES_MAX)
-            })?;
-        }
-        for response in &self.responses {
-            count("limits of a response", response.limits.len(), ENTRIES_MAX)?;
-        }
-        for account in &self.accounts {
-            count("parts of an account", account.parts.len(), ENTRIES_MAX)?;
-        }
-        for diagnosis in &self.diagnoses {
-            count("suspects", diagnosis.suspects.len(), ENTRIES_MAX)?;
-        }
+        let value = serde_json::to_value(self).map_err(|error| error.to_string())?;
+        check_value("design", &value)?;
         if let Some(subject) = &self.subject {
-            count(
-                "commands before and after",
-                subject.prepare.len() + subject.cleanup.len(),
-                ENTRIES_MAX,
-            )?;
-            count("metrics", subject.metrics.len(), ENTRIES_MAX)?;
-            count("variables", subject.environment.len(), ENTRIES_MAX)?;
+            let around = subject.prepare.len() + subject.cleanup.len();
+            count("commands before and after", around, ENTRIES_MAX)?;
             count("texts of a command", subject.texts().count(), SUBJECT_TEXTS_MAX)?;
             count("words for levels", subject.stand_ins().count(), SUBJECT_TEXTS_MAX)?;
         }
-        self.names().try_for_each(|it| bytes("a name", it, NAME_BYTES_MAX))?;
-        self.texts().try_for_each(|it| text("a text", it))?;
-        self.cells().try_for_each(|cell| count("factors of a cell", cell.0.len(), FACTORS_MAX))?;
         if self.time_limit_ms > TIME_LIMIT_MS_MAX {
             let limit = self.time_limit_ms;
             return Err(format!("its time limit of {limit} ms is over {TIME_LIMIT_MS_MAX}"));
@@ -187,93 +149,51 @@ impl Design {
         count("treatments", treatments, TREATMENTS_MAX)
             .map_err(|what| format!("{what}; cross fewer factors, or name grids"))
     }
+}
 
-    /// What treatments and tables repeat.
-    fn names(&self) -> impl Iterator<Item = &str> {
-        let factors = self.factors.iter().flat_map(|factor| {
-            let levels = factor.levels.iter().map(|level| &level.name);
-            [&factor.name, &factor.baseline].into_iter().chain(levels)
-        });
-        let responses = self.responses.iter().flat_map(|response| {
-            let unit = match &response.unit {
-                Unit::Other(name) => Some(name),
-                _ => None,
-            };
-            std::iter::once(&response.name).chain(&response.cpu_twin).chain(unit)
-        });
-        let findings = self.findings.iter().map(|finding| &finding.id);
-        let claims = self.claims.iter().map(|claim| &claim.id);
-        let accounts = self.accounts.iter().map(|account| &account.id);
-        let planted = self.planted.iter().map(|planted| &planted.id);
-        let diagnoses = self.diagnoses.iter().flat_map(|it| {
-            let suspects = it.suspects.iter().map(|suspect| &suspect.name);
-            std::iter::once(&it.id).chain(&it.planted).chain(suspects)
-        });
-        let ids = findings.chain(claims).chain(accounts).chain(planted).chain(diagnoses);
-        let programs = self.programs.iter().map(|program| &program.level);
-        let rest = responses.chain(ids).chain(programs);
-        std::iter::once(&self.id).chain(factors).chain(rest).map(String::as_str)
+/// The fields whose texts treatments and tables repeat. (`other` is a unit that a user named.)
+const NAMES: [&str; 7] = ["id", "name", "baseline", "cpu_twin", "other", "planted", "level"];
+
+/// The fields whose keys are a user's own words.
+const MAPS: [&str; 3] = ["environment", "words", "lists"];
+
+/// What a field's entries are called in an error, and the most that it may have.
+fn entries_of(field: &str) -> (&str, usize) {
+    match field {
+        "factors" => (field, FACTORS_MAX),
+        "vary" => ("factors of a grid", FACTORS_MAX),
+        "levels" => ("levels of a factor", ENTRIES_MAX),
+        "limits" => ("limits of a response", ENTRIES_MAX),
+        "parts" => ("parts of an account", ENTRIES_MAX),
+        "planted" => ("known answers", ENTRIES_MAX),
+        "environment" => ("variables", ENTRIES_MAX),
+        "command" | "prepare" | "cleanup" => ("texts of a command", SUBJECT_TEXTS_MAX),
+        "words" | "lists" => ("words for levels", SUBJECT_TEXTS_MAX),
+        other => (other, ENTRIES_MAX),
     }
+}
 
-    /// What is printed as it is.
-    fn texts(&self) -> impl Iterator<Item = &str> {
-        let factors = self.factors.iter().flat_map(|factor| {
-            std::iter::once(&factor.about).chain(factor.levels.iter().map(|level| &level.about))
-        });
-        let responses = self.responses.iter().flat_map(|response| {
-            let card = &response.card;
-            [&response.label, &card.from, &card.to, &card.corrected, &card.source]
-                .into_iter()
-                .chain(response.limits.iter().map(|limit| &limit.label))
-        });
-        let findings = self.findings.iter().map(|finding| &finding.sentence);
-        let accounts = self.accounts.iter().flat_map(|account| {
-            std::iter::once(&account.title).chain(account.parts.iter().map(|part| &part.label))
-        });
-        let claims = self
-            .claims
-            .iter()
-            .flat_map(|claim| [&claim.text, &claim.source, &claim.mechanism, &claim.note]);
-        let planted = self.planted.iter().map(|planted| &planted.what);
-        let diagnoses = self.diagnoses.iter().map(|diagnosis| &diagnosis.what);
-        let programs = self
-            .programs
-            .iter()
-            .flat_map(|program| [&program.path, &program.sha256, &program.about]);
-        let subject =
-            self.subject.iter().flat_map(|subject| subject.texts().chain(subject.stand_ins()));
-        [&self.chapter, &self.question, &self.method]
-            .into_iter()
-            .chain(&self.needs.privileges)
-            .chain(factors)
-            .chain(responses)
-            .chain(findings.chain(accounts).chain(claims).chain(planted).chain(diagnoses))
-            .chain(programs)
-            .map(String::as_str)
-            .chain(subject)
-    }
-
-    /// Every cell that something names.
-    fn cells(&self) -> impl Iterator<Item = &Cell> {
-        let subtracted = self.responses.iter().filter_map(|response| response.subtract.as_ref());
-        let quantities = self
-            .findings
-            .iter()
-            .map(|finding| &finding.quantity)
-            .chain(self.claims.iter().map(|claim| &claim.quantity))
-            .chain(self.planted.iter().map(|planted| &planted.quantity));
-        let terms = self.accounts.iter().flat_map(crate::Account::terms);
-        let controls = self.controls.iter().flat_map(|control| [&control.a, &control.b]);
-        let diagnoses = self.diagnoses.iter().flat_map(|it| {
-            [&it.whole, &it.base].into_iter().chain(it.suspects.iter().map(|s| &s.without))
-        });
-        let limits = self.responses.iter().flat_map(|response| &response.limits);
-        subtracted
-            .chain(limits.map(|limit| &limit.at))
-            .chain(quantities.flat_map(crate::Quantity::cells))
-            .chain(terms.flat_map(crate::Term::cells))
-            .chain(controls)
-            .chain(diagnoses)
+/// Whether every list and text of a part of a design has an end. `field` is where it stands.
+fn check_value(field: &str, value: &Value) -> Result<(), String> {
+    let (what, most) = entries_of(field);
+    match value {
+        Value::String(name) if NAMES.contains(&field) => bytes("a name", name, NAME_BYTES_MAX),
+        Value::String(found) => text("a text", found),
+        Value::Array(all) => {
+            count(what, all.len(), most)?;
+            let within = if field == "vary" { "levels of a grid's factor" } else { field };
+            all.iter().try_for_each(|one| check_value(within, one))
+        }
+        Value::Object(all) if MAPS.contains(&field) => {
+            count(what, all.len(), most)?;
+            all.values().try_for_each(|one| check_value(field, one))
+        }
+        // Cells are maps as well, and every other object has fewer fields than a cell may.
+        Value::Object(all) => {
+            count("factors of a cell", all.len(), FACTORS_MAX)?;
+            all.iter().try_for_each(|(field, one)| check_value(field, one))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
 }
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{
-    Account, Card, Center, Claim, Control, Diagnosis, Environment, Factor, Finding, Grid, Level,
-    Options, Part, Planted, Quantity, Region, Response, ShieldReport, Suspect, Term,
+    Account, Card, Cell, Center, Claim, Control, Diagnosis, Environment, Factor, Finding, Grid,
+    Level, Options, Part, Planted, Quantity, Region, Response, ShieldReport, Suspect, Term, Unit,
 };
 
 fn factor(name: &str, levels: usize) -> Factor {

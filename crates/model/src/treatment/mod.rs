@@ -1,4 +1,4 @@
-use crate::{Cell, Design, Factor, Level, Profile, ProgramFile};
+use crate::{Cell, Design, Factor, Level, Profile, ProgramFile, Quantity};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -69,21 +69,14 @@ impl fmt::Display for Treatment {
 
 /// A design that contradicts itself. Built-in designs are checked by a test, a user's study when
 /// it is read.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("experiment {experiment}: {what}")]
 pub struct DesignError {
     /// The experiment.
     pub experiment: String,
     /// What is wrong, and what would be right.
     pub what: String,
 }
-
-impl fmt::Display for DesignError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "experiment {}: {}", self.experiment, self.what)
-    }
-}
-
-impl std::error::Error for DesignError {}
 
 impl Design {
     /// All treatments of a profile, each once, in a fixed order.
@@ -146,87 +139,73 @@ impl Design {
     /// whether it is small enough to be read (`model::bounds`).
     pub fn check(&self) -> Result<(), DesignError> {
         let shown = || self.id.chars().take(SHOWN).collect();
-        let fail = |what: String| Err(DesignError { experiment: shown(), what });
-        if self.id.is_empty() || !self.id.chars().all(is_name_character) {
-            return fail("its id must be a word of a-z, 0-9 and _".into());
-        }
-        if let Err(what) = self.check_size().and_then(|()| self.check_names()) {
-            return fail(what);
-        }
-        for factor in &self.factors {
-            if let Err(what) = check_factor(factor) {
-                return fail(what);
-            }
-        }
-        for response in &self.responses {
-            if let Some(suffix) = response.unit.suffix()
-                && !response.name.ends_with(suffix)
-            {
-                return fail(format!("response {} must end in {suffix}", response.name));
-            }
-            if let Some(cell) = &response.subtract
-                && let Err(what) = self.check_cell(cell)
-            {
-                return fail(what);
-            }
-            for limit in &response.limits {
-                if let Err(what) = self.check_cell(&limit.at) {
-                    return fail(what);
-                }
-            }
-            if let Some(twin) = &response.cpu_twin
-                && self.response(twin).is_none()
-            {
-                return fail(format!("{} names {twin}, which is no response", response.name));
-            }
-        }
-        for (factor, level) in self.grids.iter().flat_map(|grid| &grid.vary).flat_map(grid_pairs) {
-            if let Err(what) = self.check_level(factor, level) {
-                return fail(what);
-            }
-        }
-        if let Some(Err(what)) = self.subject.as_ref().map(|subject| subject.check(self)) {
-            return fail(what);
-        }
-        if let Some(Err(what)) = self.programs.iter().map(ProgramFile::check).find(Result::is_err) {
-            return fail(what);
-        }
-        self.check_quantities().or_else(fail)
+        self.check_parts().map_err(|what| DesignError { experiment: shown(), what })
     }
 
-    /// Reports two of one name, which a reader by name could not distinguish.
+    fn check_parts(&self) -> Result<(), String> {
+        if self.id.is_empty() || !self.id.chars().all(is_word_character) {
+            return Err("its id must be a word of a-z, 0-9 and _".into());
+        }
+        self.check_size()?;
+        self.check_names()?;
+        for response in &self.responses {
+            let name = &response.name;
+            if let Some(suffix) = response.unit.suffix().filter(|suffix| !name.ends_with(suffix)) {
+                return Err(format!("response {name} must end in {suffix}"));
+            }
+            let cells = response.subtract.iter().chain(response.limits.iter().map(|it| &it.at));
+            cells.into_iter().try_for_each(|cell| self.check_cell(cell))?;
+            let no_response = |twin: &&String| self.response(twin).is_none();
+            if let Some(twin) = response.cpu_twin.as_ref().filter(no_response) {
+                return Err(format!("{name} names {twin}, which is no response"));
+            }
+        }
+        for (factor, levels) in self.grids.iter().flat_map(|grid| &grid.vary) {
+            self.check_level(factor, None)?;
+            levels.iter().try_for_each(|level| self.check_level(factor, Some(level)))?;
+        }
+        self.subject.iter().try_for_each(|subject| subject.check(self))?;
+        self.programs.iter().try_for_each(ProgramFile::check)?;
+        self.check_quantities()
+    }
+
+    /// Reports two of one name, which a reader by name could not distinguish, and baselines that are
+    /// no levels.
     fn check_names(&self) -> Result<(), String> {
-        let factors: Vec<&String> = self.factors.iter().map(|factor| &factor.name).collect();
-        let responses: Vec<&String> = self.responses.iter().map(|it| &it.name).collect();
-        for (what, names) in [("factors", factors), ("responses", responses)] {
-            let mut seen = BTreeSet::new();
-            if let Some(twice) = names.into_iter().find(|name| !seen.insert(*name)) {
-                return Err(format!("it has two {what} of the name {twice}"));
+        if let Some(name) = twice(self.factors.iter().map(|factor| &factor.name)) {
+            return Err(format!("it has two factors of the name {name}"));
+        }
+        if let Some(name) = twice(self.responses.iter().map(|response| &response.name)) {
+            return Err(format!("it has two responses of the name {name}"));
+        }
+        for Factor { name, baseline, levels, .. } in &self.factors {
+            if !levels.iter().any(|level| level.name == *baseline) {
+                return Err(format!("factor {name} has no level {baseline}, its baseline"));
+            }
+            if twice(levels.iter().map(|level| &level.name)).is_some() {
+                return Err(format!("factor {name} has two levels of one name"));
             }
         }
         Ok(())
     }
 
+    /// The quantities that it asks for: of findings, claims and known answers.
+    fn quantities(&self) -> impl Iterator<Item = &Quantity> {
+        let findings = self.findings.iter().map(|finding| &finding.quantity);
+        let claims = self.claims.iter().map(|claim| &claim.quantity);
+        findings.chain(claims).chain(self.planted.iter().map(|planted| &planted.quantity))
+    }
+
     fn check_quantities(&self) -> Result<(), String> {
-        let quantities = self
-            .findings
-            .iter()
-            .map(|finding| &finding.quantity)
-            .chain(self.claims.iter().map(|claim| &claim.quantity));
-        let shares: Vec<crate::Quantity> = self
-            .diagnoses
-            .iter()
-            .flat_map(|it| it.suspects.iter().map(|suspect| it.share(suspect)))
-            .collect();
-        let quantities =
-            quantities.chain(self.planted.iter().map(|planted| &planted.quantity)).chain(&shares);
-        let named = quantities.map(|quantity| (Some(quantity.response()), quantity.cells()));
+        let named = self.quantities().map(|it| (Some(it.response()), it.cells()));
         let terms = self.accounts.iter().flat_map(crate::Account::terms);
         let used = terms.map(|term| (term.response(), term.cells()));
         let compared =
             self.controls.iter().map(|it| (Some(it.response.as_str()), vec![&it.a, &it.b]));
-        let gaps =
-            self.diagnoses.iter().map(|it| (Some(it.response.as_str()), vec![&it.whole, &it.base]));
+        let gaps = self.diagnoses.iter().map(|it| {
+            let removed = it.suspects.iter().map(|suspect| &suspect.without);
+            (Some(it.response.as_str()), removed.chain([&it.whole, &it.base]).collect())
+        });
         for (response, cells) in named.chain(used).chain(compared).chain(gaps) {
             if let Some(response) = response.filter(|name| self.response(name).is_none()) {
                 return Err(format!("{response} is no response"));
@@ -238,11 +217,8 @@ impl Design {
 
     /// What a quantity follows along an axis must be a factor, and have the levels it names.
     fn check_axes(&self) -> Result<(), String> {
-        use crate::Quantity as Q;
-        let findings = self.findings.iter().map(|finding| &finding.quantity);
-        let claims = self.claims.iter().map(|claim| &claim.quantity);
-        let planted = self.planted.iter().map(|planted| &planted.quantity);
-        for quantity in findings.chain(claims).chain(planted) {
+        use Quantity as Q;
+        for quantity in self.quantities() {
             match quantity {
                 Q::Exponent { over, .. } | Q::Linearity { over, .. } => {
                     self.check_level(over, None)?;
@@ -283,34 +259,21 @@ impl Design {
 /// As much of an id is shown in an error: a wrong one may have any length.
 const SHOWN: usize = 40;
 
-fn grid_pairs((factor, levels): &(String, Vec<String>)) -> Vec<(&str, Option<&str>)> {
-    let mut pairs = vec![(factor.as_str(), None)];
-    pairs.extend(levels.iter().map(|level| (factor.as_str(), Some(level.as_str()))));
-    pairs
+/// Returns the first name that stands among them a second time.
+fn twice<'n>(mut names: impl Iterator<Item = &'n String>) -> Option<&'n String> {
+    let mut seen = BTreeSet::new();
+    names.find(|name| !seen.insert(*name))
 }
 
-fn is_name_character(c: char) -> bool {
+/// Whether a word of a-z, 0-9 and `_` may hold a character.
+pub(crate) fn is_word_character(c: char) -> bool {
     c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'
 }
 
-fn check_factor(factor: &Factor) -> Result<(), String> {
-    if factor.level(&factor.baseline).is_none() {
-        return Err(format!(
-            "factor {} has no level {}, its baseline",
-            factor.name, factor.baseline
-        ));
-    }
-    let names: BTreeSet<_> = factor.levels.iter().map(|level| &level.name).collect();
-    if names.len() != factor.levels.len() {
-        return Err(format!("factor {} has two levels of one name", factor.name));
-    }
-    Ok(())
-}
-
-impl crate::Quantity {
+impl Quantity {
     /// The cells it names.
     pub fn cells(&self) -> Vec<&Cell> {
-        use crate::Quantity as Q;
+        use Quantity as Q;
         match self {
             Q::Value { at, .. }
             | Q::Exponent { at, .. }
@@ -324,17 +287,14 @@ impl crate::Quantity {
 
     /// The treatments of a design whose trials this quantity needs, among those given.
     pub fn treatments<'a>(&self, design: &Design, all: &'a [Treatment]) -> Vec<&'a Treatment> {
-        use crate::Quantity as Q;
+        use Quantity as Q;
         let wanted: Vec<&Treatment> = match self {
             Q::Frequency { among, .. } => all.iter().filter(|t| t.matches(among)).collect(),
             Q::Exponent { over, at, .. } | Q::Linearity { over, at, .. } => {
                 all.iter().filter(|t| varies_over(design, t, over, at)).collect()
             }
             Q::Proportion { over, lower, upper, at, .. } => {
-                let ends = [
-                    design.complete(&at.with(over, lower)),
-                    design.complete(&at.with(over, upper)),
-                ];
+                let ends = [lower, upper].map(|level| design.complete(&at.with(over, level)));
                 all.iter().filter(|t| ends.contains(t)).collect()
             }
             _ => {
