@@ -43,12 +43,20 @@ pub(crate) enum Block<'a> {
     Fold(Fold<'a>),
     /// A small paragraph with a name that links on the page lead to.
     Anchored(&'static str, Text),
-    /// What only a page can do: trials that its script sorts and downloads.
+    /// What only a page shows.
     OnPage(Markup),
     /// Blocks with an address on the page.
     Section(String, Vec<Block<'a>>),
     /// Blocks that stand next to each other where there is room.
     Columns(Kind, Vec<Vec<Block<'a>>>),
+}
+
+/// Data that a page's script reads.
+pub(crate) struct Data {
+    /// The address of the section that they belong to.
+    pub(crate) of: String,
+    /// JSON, compressed by gzip and written in base64.
+    pub(crate) gzip: String,
 }
 
 /// Details behind a label.

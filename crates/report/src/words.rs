@@ -163,6 +163,11 @@ pub(crate) fn level(factor: &str, level: &str) -> String {
     }
 }
 
+/// Returns the address of an experiment on a page.
+pub(crate) fn anchor(id: &str) -> String {
+    format!("experiment-{}", short(id, 64))
+}
+
 /// Text from outside, made harmless to read: control characters and those that turn the
 /// direction of text around become "�", and what is longer than `most` characters ends in "…".
 pub(crate) fn short(text: &str, most: usize) -> String {

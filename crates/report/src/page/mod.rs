@@ -1,7 +1,6 @@
 //! The report as one page: chapters in the order in which people read.
 
 mod bind;
-mod raw;
 mod sayings;
 mod slim;
 
@@ -84,7 +83,12 @@ pub(crate) fn page(session: &Session<'_>, neighbour: Neighbour) -> String {
     let parts = [STYLE, CHAPTERS].into_iter().chain(SCRIPTS);
     let taken = body.0.len() + AROUND_BYTES + parts.map(str::len).sum::<usize>();
     let room = PAGE_BYTES.saturating_sub(taken).max(TRIALS_BYTES);
-    let trials = raw::embed(&raw::Reader::new(session), &chapters, room);
+    let trials = say::trials::data(session, &chapters, room);
+    let trials = html! {
+        @for data in &trials {
+            script type="application/gzip" id={ (data.of) "-data" } { (PreEscaped(&data.gzip)) }
+        }
+    };
     document(session, &title, &html! { (body) (trials) }, &SCRIPTS)
 }
 
@@ -154,7 +158,7 @@ fn opening(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
 fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
     let summary = chapter.summary;
     let first = chapter.design.map(|design| design.chapter.as_str()).unwrap_or_default();
-    let own = anchor(&summary.id);
+    let own = words::anchor(&summary.id);
     let subject = chapter.design.and_then(|design| design.subject.as_ref());
     let squeezed = subject.is_some_and(|subject| subject.squeeze.is_some());
     let why = say::why::why(session).filter(|_| squeezed);
@@ -163,8 +167,7 @@ fn chapter(session: &Session<'_>, chapter: &Chapter<'_>) -> Markup {
     let scaling = scaling().filter(|_| subject.is_some() && !squeezed);
     let answer =
         why.as_ref().map(say::why::blocks).or_else(|| scaling.as_ref().map(say::scale::blocks));
-    let around =
-        experiment::Around { answer, trials: Some(Block::OnPage(raw::place(session, chapter))) };
+    let around = experiment::Around { answer, trials: say::trials::place(session, chapter) };
     let blocks = experiment::chapter(session, chapter, around, Letters::Unicode);
     html! {
         section.experiment id=(own) aria-label=(words::plain(&summary.id)) {
@@ -197,9 +200,4 @@ fn footer(session: &Session<'_>) -> Markup {
             }
         }
     }
-}
-
-/// The anchor of an experiment.
-pub(crate) fn anchor(id: &str) -> String {
-    format!("experiment-{}", words::short(id, 64))
 }

@@ -6,38 +6,6 @@
   const ROWS = 100;
   const GROUP = "\u202f";
 
-  // See report::page::raw::pack.
-  const steps = (packed) => {
-    const values = [];
-    let before = 0;
-    for (const run of packed ? packed.split(",") : []) {
-      const [step, times] = run.split("*");
-      for (let n = Number(times || 1); n > 0; n--) values.push((before += Number(step)));
-    }
-    return values;
-  };
-  const numbers = (packed) =>
-    Float64Array.from(packed.split(","), (one) => (one === "" ? NaN : Number(one)));
-  const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-";
-  const digitOf = new Map(Array.from(DIGITS, (letter, digit) => [letter, digit]));
-  const column = (packed, decimals, places) => {
-    const before = [];
-    const scale = 10 ** decimals;
-    let at = 0;
-    return Float64Array.from(places, (place) => {
-      let [value, weight, digit] = [0, 1, 32];
-      while (digit >= 32) {
-        const letter = packed[at++];
-        if (letter === "." || letter === undefined) return NaN;
-        digit = digitOf.get(letter);
-        value += (digit % 32) * weight;
-        weight *= 32;
-      }
-      before[place] = (before[place] || 0) + (value % 2 ? -(value + 1) / 2 : value / 2);
-      return before[place] / scale;
-    });
-  };
-
   const element = (name, attributes, ...content) => {
     const made = document.createElement(name);
     for (const [key, value] of Object.entries(attributes || {})) {
@@ -47,25 +15,34 @@
     return made;
   };
 
-  const read = (id) => {
-    const data = JSON.parse(document.getElementById(id).textContent);
-    for (const key of ["trial", "block", "position", "started", "outcome", "tagged"]) {
-      data[key] = steps(data[key]);
-    }
+  const bytes = (id) => Uint8Array.from(atob(document.getElementById(id).textContent), (one) => one.charCodeAt(0));
+
+  // See report::say::trials.
+  const read = async (id) => {
+    const packed = new Blob([bytes(id)]).stream();
+    const data = await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).json();
     data.count = data.trial.length;
-    data.place = data.treatment === "" ? [] : data.treatment.split(",").map(Number);
+    // Factors and levels in the order of the design, as far as they were measured; others stand last.
+    const names = new Set(data.treatments.flatMap(Object.keys));
+    const declared = new Map(data.factors);
+    data.factors = [...declared.keys(), ...[...names].filter((name) => !declared.has(name)).sort()];
+    data.levels = data.factors.map((factor) => {
+      const seen = new Set(data.treatments.filter((own) => factor in own).map((own) => own[factor]));
+      const known = declared.get(factor) || [];
+      return [...known.filter((level) => seen.delete(level)), ...[...seen].sort()];
+    });
+    data.varying = data.varying.map((factor) => data.factors.indexOf(factor));
+    // The index of a trial's level; a treatment that lacks a factor has none.
+    data.indexOf = (factor, trial) =>
+      data.levels[factor].indexOf(data.treatments[data.place[trial]][data.factors[factor]]);
+    data.level = (factor, trial) => data.levels[factor][data.indexOf(factor, trial)] ?? "";
+    const numbers = (values) => Float64Array.from(values, (value) => value ?? NaN);
     for (const response of data.responses) {
-      response.values =
-        "packed" in response ? column(response.packed, response.decimals, data.place) : numbers(response.values);
-      response.beyond = steps(response.beyond);
-      response.usual = steps(response.usual);
-      if (response.controls) response.controls = steps(response.controls);
+      response.label ??= "";
+      response.unit = response.unit?.other ?? response.unit ?? "";
+      response.values = numbers(response.values);
+      response.net = response.net ? numbers(response.net) : response.values;
     }
-    data.level = (factor, trial) => {
-      const index = data.treatments[data.place[trial]][factor];
-      return index < 0 ? "" : data.levels[factor][index];
-    };
-    data.tagsOf = (trial) => data.tags.filter((_, bit) => data.tagged[trial] & (1 << bit));
     return data;
   };
 
@@ -83,7 +60,7 @@
     const factor = (index) => ({
       head: data.factors[index].replaceAll("_", " "),
       text: (i) => data.level(index, i),
-      key: (i) => data.treatments[data.place[i]][index],
+      key: (i) => data.indexOf(index, i),
     });
     const response = (one) => ({
       head: one.name,
@@ -93,6 +70,11 @@
       text: (i) => grouped(one.values[i]),
       key: (i) => one.values[i],
     });
+    // Sorted by their place among all that there are.
+    const words = (head, text) => {
+      const all = [...new Set(data.trial.map((_, i) => text(i)))].sort();
+      return { head, text, key: (i) => all.indexOf(text(i)) };
+    };
     return [
       plain("trial", data.trial),
       plain("block", data.block),
@@ -100,12 +82,8 @@
       ...data.varying.map(factor),
       // A response that no trial has a number for would be an empty column.
       ...data.responses.filter((one) => one.values.some((value) => !Number.isNaN(value))).map(response),
-      {
-        head: "outcome",
-        text: (i) => data.outcomes[data.outcome[i]][0].replaceAll("_", " "),
-        key: (i) => data.outcome[i],
-      },
-      { head: "tags", text: (i) => data.tagsOf(i).join(", "), key: (i) => data.tagged[i] },
+      words("outcome", (i) => data.outcome[i][0].replaceAll("_", " ")),
+      words("tags", (i) => data.tags[i].join(", ")),
     ];
   };
 
@@ -131,31 +109,12 @@
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
 
-  // The control of the same block, as analysis subtracts it: the mean of its trials there.
-  const controlsOf = (data, response) => {
-    if (!response.controls) return null;
-    const sums = new Map();
-    for (let i = 0; i < data.count; i++) {
-      if (Number.isNaN(response.values[i])) continue;
-      const key = `${data.place[i]} ${data.block[i]}`;
-      const sum = sums.get(key) || [0, 0];
-      sums.set(key, [sum[0] + response.values[i], sum[1] + 1]);
-    }
-    return (i) => {
-      const control = response.controls[data.place[i]];
-      if (control === -1) return 0;
-      const sum = sums.get(`${control} ${data.block[i]}`);
-      return sum ? sum[0] / sum[1] : NaN;
-    };
-  };
-
   const csv = (data) => {
     const head = ["session", "host", "experiment", "version", "trial", "block", "position", "treatment"];
     const tail = ["response", "unit", "value", "measured_value", "observations", "outcome", "reason", "tags", "started_unix_ms"];
     const factors = data.factors.map((name) => `factor_${name}`);
     const lines = [[...head, ...factors, ...tail].map(field).join(",")];
     const of = [data.session, data.host, data.experiment, data.version === null ? "" : data.version];
-    const controls = data.responses.map((response) => controlsOf(data, response));
     const shown = (value) => (Number.isNaN(value) ? "" : value);
     for (let i = 0; i < data.count; i++) {
       const levels = data.factors.map((_, factor) => data.level(factor, i));
@@ -166,14 +125,11 @@
         .map(([name, level]) => `${name}=${level}`)
         .join(" ");
       const before = [...of, data.trial[i], data.block[i], data.position[i], treatment, ...levels];
-      const after = [...data.outcomes[data.outcome[i]], data.tagsOf(i).join(";"), data.started[i]];
-      data.responses.forEach((response, index) => {
-        const value = response.values[i];
-        const net = controls[index] ? value - controls[index](i) : value;
-        const observations = response.usual[data.place[i]] + response.beyond[i];
-        const own = [response.name, response.unit, shown(net), shown(value), observations];
+      const after = [...data.outcome[i], data.tags[i].join(";"), data.started[i]];
+      for (const { name, unit, values, net, observations } of data.responses) {
+        const own = [name, unit, shown(net[i]), shown(values[i]), observations[i]];
         lines.push([...before, ...own, ...after].map(field).join(","));
-      });
+      }
     }
     return `${lines.join("\n")}\n`;
   };
@@ -203,16 +159,13 @@
     let kind = 0;
     const kinds = [
       ["all trials", () => true],
-      ["without a tag", (i) => data.tagged[i] === 0],
-      ["with a tag", (i) => data.tagged[i] !== 0],
-      ["that gave no number", (i) => data.outcomes[data.outcome[i]][0] !== "completed"],
+      ["without a tag", (i) => !data.tags[i].length],
+      ["with a tag", (i) => data.tags[i].length > 0],
+      ["that gave no number", (i) => data.outcome[i][0] !== "completed"],
     ];
     const passes = (i) =>
       kinds[kind][1](i) &&
-      data.varying.every((factor) => {
-        const level = data.treatments[data.place[i]][factor];
-        return wanted[factor] < 0 || wanted[factor] === level;
-      });
+      data.varying.every((factor) => wanted[factor] < 0 || wanted[factor] === data.indexOf(factor, i));
     const factors = data.varying.map((factor) =>
       choice(data.factors[factor].replaceAll("_", " "), ["all", ...data.levels[factor]], (index) => {
         wanted[factor] = index - 1;
@@ -252,7 +205,7 @@
         ". ",
       );
     }
-    const subtracts = data.responses.some((response) => response.controls);
+    const subtracts = data.responses.some((response) => response.net !== response.values);
     parts.push(
       "A row is a trial; a column its one number for that response, in the unit that ends its name" +
         (subtracts ? ", before a control is subtracted" : "") +
@@ -261,8 +214,8 @@
     return element("p", { class: "small" }, ...parts);
   };
 
-  const build = (place) => {
-    const data = read(place.dataset.raw);
+  const build = async (place) => {
+    const data = await read(`${place.closest("section").id}-data`);
     const columns = columnsOf(data);
     const everything = Array.from({ length: data.count }, (_, i) => i);
     let state = { column: columns[0], down: false, first: 0, trials: everything.slice() };
@@ -315,7 +268,7 @@
       heads(columns, sort),
       body,
     );
-    place.querySelector(".without-script").replaceWith(
+    place.querySelector("summary + p").replaceWith(
       about(data),
       element("div", { class: "raw-tools" }, ...filters, save),
       element("div", { class: "raw-scroll", tabindex: "0", role: "region", "aria-label": `every trial of ${data.experiment}` }, table),

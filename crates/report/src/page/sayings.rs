@@ -1,13 +1,13 @@
 //! What people say, what this machine says: all claims of a session on a page of their own.
 
-use super::{anchor, bind, document, footer};
+use super::{bind, document, footer};
 use crate::doc::{Claim, Text};
 use crate::paint;
 use crate::say::chapter::{Chapter, chapters_without_figures};
 use crate::say::claims;
 use crate::say::evidence::FLOOR_MEANING;
 use crate::say::opening::{grades, lead, tally, warning};
-use crate::words::{self, counted, short};
+use crate::words::{self, anchor, counted, short};
 use crate::{REPORT_PAGE, Session};
 use maud::{Markup, PreEscaped, html};
 use model::{ClaimResult, Verdict};

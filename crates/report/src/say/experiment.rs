@@ -90,7 +90,7 @@ fn figures<'a>(chapter: &'a Chapter<'a>, letters: Letters) -> Vec<Block<'a>> {
     if chapter.figures.is_empty() {
         return Vec::new();
     }
-    let own = crate::page::anchor(&chapter.summary.id);
+    let own = words::anchor(&chapter.summary.id);
     let chart = |(index, figure): (usize, &'a Figure<'a>)| {
         let place = format!("{own}-chart-{}", index + 1);
         Block::Chart(place.clone(), Box::new(Chart { figure, place, letters }))

@@ -27,6 +27,7 @@ pub(crate) mod selftest;
 pub(crate) mod session;
 mod subject;
 mod tags;
+pub(crate) mod trials;
 pub(crate) mod trust;
 pub(crate) mod why;
 

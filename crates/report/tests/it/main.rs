@@ -9,6 +9,7 @@ mod charts;
 mod compared;
 mod comparison;
 mod comparison_text;
+mod embedded;
 mod fixture;
 mod grown;
 mod hostile;

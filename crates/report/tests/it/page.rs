@@ -1,5 +1,6 @@
 //! The page as text: well formed, light, complete, and safe from what others wrote.
 
+use crate::embedded::embedded;
 use crate::fixture;
 use crate::fixture::Fixture;
 use crate::grown;
@@ -553,8 +554,7 @@ fn a_standard_session_stays_within_its_bytes() {
     assert!(page.len() <= STANDARD_BYTES, "{} bytes", page.len());
     // Each experiment has its trials on the page, and they take all that the rest leaves.
     assert!(page.len() > STANDARD_BYTES - 40_000, "{} bytes", page.len());
-    let embedded = page.matches("<script type=\"application/json\"").count();
-    assert_eq!(embedded, fixture.summary.experiments.len());
+    assert_eq!(embedded(&page).len(), fixture.summary.experiments.len());
 }
 
 /// What the profile `quick` leaves is a page of two million bytes with every trial on it.
@@ -563,14 +563,13 @@ fn the_recorded_session_makes_a_page_with_all_its_trials() {
     let fixture = recorded::session("base");
     let page = page_of(&fixture);
     assert!(page.len() <= 2_000_000, "{} bytes", page.len());
-    let mut embedded = 0;
-    for data in page.split("<script type=\"application/json\"").skip(1) {
-        let json = data.split_once('>').and_then(|(_, rest)| rest.split_once("</script>"));
-        let data: serde_json::Value = serde_json::from_str(json.expect("data").0).unwrap();
+    let mut trials = 0;
+    for data in embedded(&page) {
         assert_eq!(data["blocks"][0], data["blocks"][1], "{}", data["experiment"]);
-        embedded += data["stored"].as_u64().unwrap();
+        assert_eq!(data["trial"].as_array().unwrap().len() as u64, data["stored"]);
+        trials += data["stored"].as_u64().unwrap();
     }
-    assert_eq!(embedded, fixture.records.len() as u64);
+    assert_eq!(trials, fixture.records.len() as u64);
 }
 
 #[test]
@@ -592,5 +591,8 @@ fn a_hundred_thousand_trials_make_a_page_of_five_million_bytes() {
     let fixture = grown::session(model::Profile::Standard, 100_000, 1);
     let page = page_of(&fixture);
     assert!(page.len() <= 5_000_000, "{} bytes", page.len());
-    assert!(page.contains("\"stored\":"));
+    let embedded = embedded(&page);
+    assert_eq!(embedded.len(), fixture.summary.experiments.len());
+    let stored: u64 = embedded.iter().map(|data| data["stored"].as_u64().unwrap()).sum();
+    assert_eq!(stored, fixture.records.len() as u64);
 }

@@ -1,7 +1,6 @@
 //! What a comparison holds: one item for each number that is compared.
 
 use crate::format::{self, Parts, Terms, parts, rough};
-use crate::page;
 use crate::words::{self, LABEL_CHARACTERS_MAX, short};
 use model::{
     ComparedExperiment, ComparedQuantity, ComparedRow, Comparison, Estimate, SessionEffect,
@@ -255,7 +254,7 @@ pub(super) fn chapters(comparison: &Comparison) -> Vec<Chapter<'_>> {
     let mut taken = BTreeSet::new();
     let mut chapters = Vec::new();
     for (index, experiment) in comparison.experiments.iter().enumerate() {
-        let mut anchor = page::anchor(&experiment.id);
+        let mut anchor = words::anchor(&experiment.id);
         while !taken.insert(anchor.clone()) {
             anchor = format!("{anchor}-{}", index + 1);
         }

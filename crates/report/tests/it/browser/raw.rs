@@ -462,7 +462,7 @@ fn without_a_script_the_page_says_where_the_trials_are() {
     looked.tab.open(&page);
     assert_eq!(looked.text("location.pathname"), page.display().to_string());
     looked.ask(&format!("{}.open = true", fold("create")));
-    let place = format!("{}.querySelector('.without-script')", fold("create"));
+    let place = format!("{}.querySelector('summary + p')", fold("create"));
     let said = looked.text(&format!("{place}.textContent"));
     assert!(said.contains("trials.ndjson") && said.contains("scruple export "), "{said}");
     let height = format!("{place}.getBoundingClientRect().height");
