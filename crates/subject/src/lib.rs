@@ -102,9 +102,8 @@ struct Seen {
     io: Option<Io>,
     looked: Looked,
     outlived: Outlived,
-    memory_peak_bytes: Option<u64>,
-    throttled_ns: Option<u64>,
-    broken_limit_bytes: Option<u64>,
+    /// Where it ran, for what they counted.
+    groups: Groups,
     stdout: Printed,
     stderr: Printed,
 }
@@ -127,7 +126,9 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
     let spared = sys::process::adopted_children(&[]);
     let usage_before = Usage::of_children();
     let io_before = sys::proc::io_of_children();
-    let child = command.spawn().map_err(|error| cannot_start(filled, &error))?;
+    let cannot_start =
+        |error| Stop::failed(format!("{} cannot be started: {error}", filled.name()));
+    let child = command.spawn().map_err(cannot_start)?;
     // Our ends of the pipes: the readers wait until nobody can print any more.
     drop(command);
     let began = start.began().ok_or_else(|| Stop::failed("the program never began"))?;
@@ -150,35 +151,14 @@ fn measure(trial: &mut Trial<'_>, subject: &Subject, filled: &Filled) -> Result<
     let usage = Usage::of_children().since(usage_before).since(began.usage);
     let (stdout, stdout_parked) = reading_stdout.finish()?;
     let (stderr, stderr_parked) = reading_stderr.finish()?;
-    let io = less(sys::proc::io_of_children(), io_before);
+    let io = sys::proc::io_of_children().zip(io_before).map(|(now, then)| now.since(then));
     trial.end()?;
     drop((looker_parked, stdout_parked, stderr_parked));
-    Ok(Seen {
-        began,
-        ended,
-        ended_ns,
-        usage,
-        io,
-        looked,
-        outlived,
-        memory_peak_bytes: groups.memory_peak_bytes(),
-        throttled_ns: groups.throttled_ns(),
-        broken_limit_bytes: groups.broken_limit_bytes(),
-        stdout,
-        stderr,
-    })
-}
-
-fn less(now: Option<Io>, then: Option<Io>) -> Option<Io> {
-    Some(now?.since(then?))
-}
-
-fn cannot_start(filled: &Filled, error: &std::io::Error) -> Stop {
-    Stop::failed(format!("{} cannot be started: {error}", filled.name()))
+    Ok(Seen { began, ended, ended_ns, usage, io, looked, outlived, groups, stdout, stderr })
 }
 
 fn expect_success(subject: &Subject, filled: &Filled, seen: &Seen) -> Result<(), Stop> {
-    if let Some(bytes) = seen.broken_limit_bytes {
+    if let Some(bytes) = seen.groups.broken_limit_bytes() {
         let name = filled.name();
         return Err(Stop::failed(format!(
             "{name} went beyond its limit of {bytes} bytes of memory, and the kernel killed a \

@@ -119,13 +119,16 @@ fn accepted(cpus: &[u32]) -> Result<(), Stop> {
     })
 }
 
+/// Makes the program's group for a controller, of which the session's is `parent`.
+fn group(parent: Option<&String>, controller: &str) -> Result<Guard, String> {
+    let parent = Cgroup::at(Path::new(parent.ok_or("none can be made")?));
+    Ok(parent.child_for(controller, "subject").map_err(|error| error.to_string())?.guarded())
+}
+
 fn memory_group(spec: &Spec, limit_bytes: Option<u64>) -> Result<Guard, String> {
-    let parent = spec.memory_cgroup.as_ref().ok_or("none can be made")?;
-    let text = |error: sys::Error| error.to_string();
-    let group = Cgroup::at(Path::new(parent)).child_for("memory", "subject").map_err(text)?;
-    let guard = group.guarded();
+    let guard = group(spec.memory_cgroup.as_ref(), "memory")?;
     if let Some(bytes) = limit_bytes {
-        guard.group().set_memory_limit(bytes).map_err(text)?;
+        guard.group().set_memory_limit(bytes).map_err(|error| error.to_string())?;
         // The kernel rounds down to pages; anything else would be another treatment.
         let kept = guard.group().memory_limit();
         if kept.is_none_or(|kept| kept > bytes || kept + 65_536 <= bytes) {
@@ -136,10 +139,7 @@ fn memory_group(spec: &Spec, limit_bytes: Option<u64>) -> Result<Guard, String> 
 }
 
 fn cpu_group(spec: &Spec, cpus: f64) -> Result<Guard, String> {
-    let parent = spec.cpu_cgroup.as_ref().ok_or("none can be made")?;
-    let text = |error: sys::Error| error.to_string();
-    let group = Cgroup::at(Path::new(parent)).child_for("cpu", "subject").map_err(text)?;
-    let guard = group.guarded();
-    guard.group().set_cpu_quota(cpus).map_err(text)?;
+    let guard = group(spec.cpu_cgroup.as_ref(), "cpu")?;
+    guard.group().set_cpu_quota(cpus).map_err(|error| error.to_string())?;
     Ok(guard)
 }

@@ -4,7 +4,7 @@ use crate::output::{KEPT_BYTES, Printed};
 use crate::text::shown;
 use kit::Stop;
 use model::{Metric, Pick, Stream};
-use regex::bytes::{Captures, Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 
 /// How much of a text that holds no number is shown.
 const SHOWN_BYTES: usize = 200;
@@ -59,13 +59,10 @@ fn compiled(expression: &str) -> Result<Regex, String> {
 fn by_regex(expression: &str, printed: &Printed, name: &str) -> Result<String, String> {
     let regex = compiled(expression)?;
     let (first, last) = printed.kept();
-    let found = last.as_ref().and_then(|end| last_match(&regex, end));
-    let Some(found) = found.or_else(|| last_match(&regex, &first)) else {
-        let between = if last.is_some() {
-            format!(", of which the first and the last {KEPT_BYTES} are searched")
-        } else {
-            String::new()
-        };
+    let found = last.iter().chain([&first]).find_map(|part| regex.captures_iter(part).last());
+    let Some(found) = found else {
+        let searched = format!(", of which the first and the last {KEPT_BYTES} are searched");
+        let between = last.map_or(String::new(), |_| searched);
         return Err(format!(
             "/{}/ matches nothing in the {} bytes of {name}{between}{}",
             shown_text(expression),
@@ -75,10 +72,6 @@ fn by_regex(expression: &str, printed: &Printed, name: &str) -> Result<String, S
     };
     let group = found.get(1).or_else(|| found.get(0)).map_or(&[][..], |group| group.as_bytes());
     Ok(String::from_utf8_lossy(group).into_owned())
-}
-
-fn last_match<'a>(regex: &Regex, text: &'a [u8]) -> Option<Captures<'a>> {
-    regex.captures_iter(text).last()
 }
 
 fn by_pointer(pointer: &str, printed: &Printed, name: &str) -> Result<String, String> {

@@ -41,9 +41,9 @@ pub(crate) fn all(trial: &mut Trial<'_>, seen: &Seen) {
         (responses::WRITTEN, seen.io.map(|io| io.wchar.saturating_sub(seen.began.written_bytes))),
         (responses::STORAGE_READ, seen.io.map(|io| io.read_bytes)),
         (responses::STORAGE_WRITTEN, seen.io.map(|io| io.write_bytes)),
-        (responses::PEAK_CGROUP, seen.memory_peak_bytes),
+        (responses::PEAK_CGROUP, seen.groups.memory_peak_bytes()),
         (responses::LOOKING, Some(seen.looked.cpu_ns)),
-        (responses::THROTTLED, seen.throttled_ns),
+        (responses::THROTTLED, seen.groups.throttled_ns()),
     ];
     found.extend(memory(trial, seen));
     found.extend(threads(trial, seen, wall_ns, cpu_ns));

@@ -215,9 +215,9 @@ impl Tally {
                 }
                 self.tasks.insert(*task, Task::of(*task, false));
                 let path = self.look_at_program(*task);
-                let same = |known: &Executed| known.path == path;
-                let new = || Executed { path: path.clone(), by: Numbers::default() };
-                known_or_new(&mut self.executed, same, new).by.add(*task);
+                let new = Executed { path, by: Numbers::default() };
+                let index = same(&mut self.executed, new, |known, new| known.path == new.path);
+                self.executed[index].by.add(*task);
             }
             Event::Signalled { signal, .. } => {
                 *self.signals.entry(signal_name(*signal)).or_default() += 1;
@@ -247,9 +247,9 @@ impl Tally {
             exit_signal: signal.map(signal_name),
             ..Made::default()
         };
-        let made = known_or_new(&mut self.made, |known| known.is_alike(&new), || new.clone());
-        made.tasks.add(task);
-        made.makers.add(by);
+        let index = same(&mut self.made, new, Made::is_alike);
+        self.made[index].tasks.add(task);
+        self.made[index].makers.add(by);
     }
 
     fn end(&mut self, task: Pid, end: End) {
@@ -258,13 +258,13 @@ impl Tally {
             return;
         }
         if let End::Killed(signal) = end {
-            let program = self.program_of(task);
-            let same = |known: &Killed| known.program == program && known.signal == signal;
-            let new = || {
-                let (program, who) = (program.clone(), Numbers::default());
-                Killed { program, signal, signal_name: signal_name(signal), who }
+            let (program, who) = (self.program_of(task), Numbers::default());
+            let new = Killed { program, signal, signal_name: signal_name(signal), who };
+            let alike = |known: &Killed, new: &Killed| {
+                known.program == new.program && known.signal == new.signal
             };
-            known_or_new(&mut self.killed, same, new).who.add(task);
+            let index = same(&mut self.killed, new, alike);
+            self.killed[index].who.add(task);
         }
         if task == self.root {
             // The kernel may give the number to another process later.
@@ -311,11 +311,9 @@ impl Tally {
     fn join(&mut self, task: Pid, known: &Task) -> usize {
         let program = self.program_of(known.process);
         let of = if known.is_thread { "threads" } else { "processes" };
-        let same = |group: &Group| group.program == program && group.of == of;
-        let index = self.groups.iter().position(same).unwrap_or_else(|| {
-            self.groups.push(Group { program, of, members: 0, calls: Vec::new() });
-            self.groups.len() - 1
-        });
+        let new = Group { program, of, members: 0, calls: Vec::new() };
+        let alike = |known: &Group, new: &Group| known.program == new.program && known.of == new.of;
+        let index = same(&mut self.groups, new, alike);
         self.groups[index].members += 1;
         self.tasks.insert(task, Task { group: Some(index), ..known.clone() });
         index
@@ -418,17 +416,13 @@ impl Tally {
     }
 }
 
-/// Returns the entry of a list that is the same; a new one at its end if there is none.
-fn known_or_new<T>(
-    list: &mut Vec<T>,
-    same: impl Fn(&T) -> bool,
-    new: impl FnOnce() -> T,
-) -> &mut T {
-    let index = list.iter().position(same).unwrap_or_else(|| {
-        list.push(new());
+/// Returns where in a list the first entry is that is like `new`, which is put at its end if there is
+/// none.
+fn same<T>(list: &mut Vec<T>, new: T, alike: impl Fn(&T, &T) -> bool) -> usize {
+    list.iter().position(|known| alike(known, &new)).unwrap_or_else(|| {
+        list.push(new);
         list.len() - 1
-    });
-    &mut list[index]
+    })
 }
 
 /// Returns the process that a task belongs to.

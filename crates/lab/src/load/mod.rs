@@ -5,7 +5,6 @@ mod knee;
 mod live;
 mod plan;
 mod predict;
-mod target;
 
 use crate::cli::load::LoadArgs;
 use crate::exit::Exit;

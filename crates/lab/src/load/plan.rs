@@ -1,10 +1,10 @@
 //! The load that a command line asks for.
 
-use super::target::Target;
 use crate::cli::load::{LoadArgs, Open};
 use crate::{input, ui};
 use anyhow::{Context, bail};
 use model::{Arrivals, LoadPlan};
+use web::load::Target;
 
 /// Connections where none are stated: as hey and oha have it, and in an open loop enough for a
 /// server that stalls, below the 1024 descriptors that most programs may open.
@@ -28,7 +28,7 @@ pub(super) struct Asked {
 
 /// Returns the plan for a command line, checked as far as the command knows.
 pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
-    let target = Target::of(&args.url)?;
+    let target = Target::parse(&args.url)?;
     if target.is_remote()? {
         check_remote(args, target.host())?;
     }

@@ -107,47 +107,48 @@ fn stream_bytes(cpu: u32) -> u64 {
     (STREAM_CACHES * last_cache_bytes(cpu)).clamp(*STREAM_BYTES.start(), *STREAM_BYTES.end())
 }
 
-/// One on each CPU beside the program's.
-fn beside(
-    trial: &Trial<'_>,
+/// Starts one on each CPU beside the program's that works for `percent` of its time on `bytes`; `work`
+/// makes what it does in the thread itself, where its memory is to be.
+fn beside<W: FnMut() -> u64 + 'static>(
     place: &Place,
-    percent: u32,
-    bytes: u64,
+    (percent, bytes): (u32, u64),
+    does: &'static str,
+    work: fn(u64) -> W,
 ) -> Result<Vec<CoRunner>, Stop> {
-    if place.beside.is_empty() {
-        return Err(Stop::unsupported(ONE_CPU));
-    }
-    // And as much for the reference.
-    trial.need_memory(bytes * (place.beside.len() as u64 + 1))?;
     let one = |cpu: &u32| {
         CoRunner::start(&[*cpu], move || {
-            let mut stream = Stream::of(bytes);
-            let how = format!("reads {} MB, {percent} % of the time", bytes >> 20);
-            Ok((Part { percent, work: move || stream.chunk() }, how))
+            let how = format!("{does} {} MB, {percent} % of the time", bytes >> 20);
+            Ok((Part { percent, work: work(bytes) }, how))
         })
     };
     place.beside.iter().map(one).collect()
 }
 
-/// Starts co-runners that stream for `percent` of their time.
+/// Starts co-runners that stream for `percent` of their time; at 0 they touch none of their memory.
 pub(super) fn streamers(
     trial: &Trial<'_>,
     place: &Place,
     percent: u32,
 ) -> Result<Vec<CoRunner>, Stop> {
     let bytes = stream_bytes(place.reference()?);
-    beside(trial, place, percent, bytes)
+    if place.beside.is_empty() {
+        return Err(Stop::unsupported(ONE_CPU));
+    }
+    // And as much for the reference.
+    trial.need_memory(bytes * (place.beside.len() as u64 + 1))?;
+    beside(place, (percent, bytes), "reads", streaming)
 }
 
-/// Co-runners with the same memory that touch none of it.
-pub(super) fn busy(trial: &Trial<'_>, place: &Place) -> Result<Vec<CoRunner>, Stop> {
-    streamers(trial, place, 0)
+/// Makes what reads a buffer of `bytes` chunk by chunk.
+fn streaming(bytes: u64) -> impl FnMut() -> u64 {
+    let mut stream = Stream::of(bytes);
+    move || stream.chunk()
 }
 
 /// The reference that lives on memory bandwidth.
 pub(super) fn stream() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
-    let mut stream = Stream::of(stream_bytes(sys::affinity::current_cpu()));
-    Ok(move || Ok(stream.chunk()))
+    let mut chunk = streaming(stream_bytes(sys::affinity::current_cpu()));
+    Ok(move || Ok(chunk()))
 }
 
 /// Lines in a random order, each of which names the next: one cycle through all of them.
@@ -191,20 +192,19 @@ pub(super) fn walkers(
 ) -> Result<Vec<CoRunner>, Stop> {
     trial.need_memory(2 * bytes * (place.beside.len() as u64 + 1))?;
     let each = bytes / place.beside.len().max(1) as u64;
-    let one = |cpu: &u32| {
-        CoRunner::start(&[*cpu], move || {
-            let mut walk = Walk::of(each);
-            let how = format!("walks through {} MB, {percent} % of the time", each >> 20);
-            Ok((Part { percent, work: move || walk.steps() }, how))
-        })
-    };
-    place.beside.iter().map(one).collect()
+    beside(place, (percent, each), "walks through", walking)
+}
+
+/// Makes what walks through `bytes`.
+fn walking(bytes: u64) -> impl FnMut() -> u64 {
+    let mut walk = Walk::of(bytes);
+    move || walk.steps()
 }
 
 /// Makes the reference that is limited by the cache: a walk through `bytes`.
 pub(super) fn walk(bytes: u64) -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
-    let mut walk = Walk::of(bytes);
-    Ok(move || Ok(walk.steps()))
+    let mut steps = walking(bytes);
+    Ok(move || Ok(steps()))
 }
 
 #[cfg(test)]

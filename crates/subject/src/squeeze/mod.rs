@@ -94,7 +94,7 @@ pub(crate) fn prepare(
             made.co_runners = cpu::co_runners(&place, 50)?;
             made.on_program = true;
         }
-        Squeeze::Beside => made.co_runners = memory::busy(trial, &place)?,
+        Squeeze::Beside => made.co_runners = memory::streamers(trial, &place, 0)?,
         Squeeze::Take(resource, percent) => made.take(trial, &place, resource, percent)?,
     }
     if let Some(how) = made.co_runners.first().map(CoRunner::how) {

@@ -31,9 +31,10 @@ pub(super) enum Progress {
 }
 
 /// Where in an answer we are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     /// In a head, of which the first bytes may be kept in [`Answer::head`].
+    #[default]
     Head,
     /// The number of bytes of the body that are to come.
     Length(u64),
@@ -65,7 +66,7 @@ enum State {
 }
 
 /// One answer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Answer {
     state: State,
     /// The first bytes of a head that came in pieces.
@@ -77,12 +78,6 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    /// An answer of which nothing has come.
-    pub(super) fn new() -> Self {
-        let head = Vec::new();
-        Self { state: State::Head, head, overhead_bytes: 0, status: 0, reusable: false }
-    }
-
     /// Gets ready for the next.
     pub(super) fn reset(&mut self) {
         self.state = State::Head;

@@ -3,7 +3,7 @@ use proptest::prelude::*;
 
 /// What an answer comes to in pieces, and where the connection ends after it.
 fn read(pieces: &[&[u8]], bodiless: bool) -> Progress {
-    let mut answer = Answer::new();
+    let mut answer = Answer::default();
     for piece in pieces {
         match answer.feed(piece, bodiless) {
             Progress::More => {}
@@ -94,7 +94,7 @@ fn what_follows_an_answer_spoils_the_connection() {
 
 #[test]
 fn one_answer_after_the_other() {
-    let mut answer = Answer::new();
+    let mut answer = Answer::default();
     for piece in [&b"HTTP/1.1 200 OK\r\nContent-"[..], b"Length: 1\r\n\r\n"] {
         assert_eq!(answer.feed(piece, false), Progress::More);
     }
@@ -106,7 +106,7 @@ fn one_answer_after_the_other() {
 
 /// Feeds `piece` again and again after `start`; how many bytes it took to be garbage.
 fn endless(start: &[u8], piece: &[u8], limit: usize) -> Option<usize> {
-    let mut answer = Answer::new();
+    let mut answer = Answer::default();
     assert_eq!(answer.feed(start, false), Progress::More);
     let mut fed = 0;
     while fed < limit {

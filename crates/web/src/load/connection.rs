@@ -14,9 +14,10 @@ use std::net::SocketAddr;
 const READS_MAX: u32 = 16;
 
 /// What a connection is doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
     /// It is not open, and has nothing to do.
+    #[default]
     Vacant,
     /// It is being opened for a request.
     Connecting,
@@ -102,8 +103,8 @@ impl Turns {
     }
 }
 
-/// A connection, or the place of one.
-#[derive(Debug)]
+/// A connection, or the place of one, which at first is vacant.
+#[derive(Debug, Default)]
 pub(super) struct Connection {
     stream: Option<TcpStream>,
     pub(super) phase: Phase,
@@ -131,25 +132,6 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    /// The place of a connection that is not open.
-    pub(super) fn vacant() -> Self {
-        Self {
-            stream: None,
-            phase: Phase::Vacant,
-            written: 0,
-            answer: Answer::new(),
-            due_ns: 0,
-            sent_ns: 0,
-            own_late_ns: 0,
-            was_asked: false,
-            answers: 0,
-            turns: Turns::default(),
-            proven: false,
-            failures: 0,
-            is_listed: false,
-        }
-    }
-
     /// Whether it has a request that is neither answered nor given up.
     pub(super) fn is_busy(&self) -> bool {
         matches!(self.phase, Phase::Connecting | Phase::Asking)

@@ -16,11 +16,11 @@ mod worker;
 
 pub use schedule::due_ns;
 pub use survival::percentiles;
+pub use target::Target;
 
 use connection::Turns;
 use hdrhistogram::Histogram;
 use model::{LoadPlan, LoadResult, Network};
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc;
 use std::thread::{self, ScopedJoinHandle, Thread};
@@ -28,9 +28,8 @@ use std::time::Duration;
 use sys::clock::now_ns;
 use sys::limits::{self, Resource};
 use tally::Tally;
-use target::Target;
 use verdict::Surroundings;
-use worker::{Job, Progress, Shared, Unreachable, Worker};
+use worker::{Job, Progress, Shared, Worker};
 
 /// The most connections.
 const CONNECTIONS_MAX: u32 = 65_536;
@@ -73,6 +72,12 @@ pub enum Error {
     },
 }
 
+/// Says what was tried when the system refused something.
+fn system(what: &str) -> impl FnOnce(std::io::Error) -> Error {
+    let what = what.to_string();
+    move |error| Error::System { what, error }
+}
+
 /// Times as histograms of three significant digits, in ns: known, and given up.
 #[derive(Clone, Debug)]
 pub struct Times {
@@ -82,15 +87,17 @@ pub struct Times {
     pub censored: Histogram<u64>,
 }
 
-impl Times {
+impl Default for Times {
     /// No times. The histograms grow with the longest time in them, and with nothing else.
     #[expect(clippy::expect_used, reason = "three digits are what every histogram can do")]
-    pub(crate) fn new() -> Self {
+    fn default() -> Self {
         let mut known = Histogram::new(3).expect("a histogram of three digits");
         known.auto(true);
         Self { censored: known.clone(), known }
     }
+}
 
+impl Times {
     /// Adds the times of others.
     pub(crate) fn add(&mut self, other: &Times) {
         tally::add(&mut self.known, &other.known);
@@ -255,9 +262,8 @@ fn carry_out(
     let before = Before::look();
     let (start_ns, tallies) = conduct(workers, &shared, &progress, live)?;
     let mut seen = before.since();
-    let mut sum = Tally::new();
+    let mut sum = Tally::default();
     for tally in tallies {
-        let tally = tally.map_err(|error| unreachable(address, error))?;
         seen.busiest_cpu_ns = seen.busiest_cpu_ns.max(tally.cpu_ns);
         sum.add(&tally);
     }
@@ -272,21 +278,14 @@ fn carry_out(
     Ok((Outcome { result, steady, response, service, lateness }, noted))
 }
 
-/// A server that no connection could be made to.
-fn unreachable(address: SocketAddr, error: Unreachable) -> Error {
-    Error::System { what: format!("connect to {address}"), error: error.0 }
-}
-
-/// What each thread came to.
-type Tallies = Vec<Result<Tally, Unreachable>>;
-
-/// Lets the threads do their work, and reports it to `live`. Returns also when they started.
+/// Lets the threads do their work, and reports it to `live`. Returns when they started, and what each
+/// came to.
 fn conduct(
     workers: Vec<(Worker<'_>, mio::Waker)>,
     shared: &Shared,
     progress: &[Progress],
     live: &mut dyn FnMut(Live) -> bool,
-) -> Result<(u64, Tallies), Error> {
+) -> Result<(u64, Vec<Tally>), Error> {
     let running = AtomicU32::new(workers.len() as u32);
     let (running, main) = (&running, &thread::current());
     thread::scope(|scope| {
@@ -301,8 +300,7 @@ fn conduct(
                 started.recv().ok().map(|start_ns: u64| worker.run(start_ns))
             };
             let thread = thread::Builder::new().name("load".into()).spawn_scoped(scope, work);
-            let what = || "make a thread".to_string();
-            handles.push(thread.map_err(|error| Error::System { what: what(), error })?);
+            handles.push(thread.map_err(system("make a thread"))?);
         }
         let start_ns = now_ns() + START_NS;
         for start in &starts {
@@ -373,14 +371,10 @@ impl Drop for Ending<'_> {
 }
 
 /// What a thread came to.
-fn join(
-    handle: ScopedJoinHandle<'_, Option<Result<Result<Tally, Unreachable>, Error>>>,
-) -> Result<Result<Tally, Unreachable>, Error> {
-    let gone = || Error::System {
-        what: "a thread of the generator".to_string(),
-        error: std::io::Error::other("it ended early; this is a fault of scruple"),
-    };
-    handle.join().ok().flatten().ok_or_else(gone)?
+fn join(handle: ScopedJoinHandle<'_, Option<Result<Tally, Error>>>) -> Result<Tally, Error> {
+    let gone = || std::io::Error::other("it ended early; this is a fault of scruple");
+    let ended = handle.join().ok().flatten().ok_or_else(gone);
+    ended.map_err(system("a thread of the generator"))?
 }
 
 /// What is looked at before a load, and once more after it.

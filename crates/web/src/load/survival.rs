@@ -73,7 +73,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn times(known: &[u64], censored: &[u64]) -> Times {
-        let mut times = Times::new();
+        let mut times = Times::default();
         known.iter().for_each(|ns| times.known.record(*ns).unwrap());
         censored.iter().for_each(|ns| times.censored.record(*ns).unwrap());
         times

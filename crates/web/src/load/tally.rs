@@ -50,7 +50,7 @@ impl Presence {
 }
 
 /// Counts, times and integrals.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
     /// From due to answered.
     pub(super) response: Times,
@@ -61,8 +61,8 @@ pub(super) struct Tally {
     /// From due to answered, less what passed between the moment at which the request was due and a
     /// connection free and its sending: the generator's own part.
     pub(super) punctual: Times,
-    /// Answers by status, 0 to 999.
-    pub(super) statuses: Vec<u64>,
+    /// Answers by status.
+    pub(super) statuses: BTreeMap<u16, u64>,
     pub(super) errors: BTreeMap<LoadError, u64>,
     pub(super) sent: u64,
     pub(super) timed_out: u64,
@@ -96,48 +96,15 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    pub(super) fn new() -> Self {
-        Self {
-            response: Times::new(),
-            service: Times::new(),
-            lateness: Times::new(),
-            punctual: Times::new(),
-            statuses: vec![0; 1000],
-            errors: BTreeMap::new(),
-            sent: 0,
-            timed_out: 0,
-            in_flight: 0,
-            unsent: 0,
-            waited: 0,
-            exhausted: 0,
-            failed_ns: (0.0, 0.0),
-            present_area: 0.0,
-            busy_area: 0.0,
-            read_bytes: 0,
-            written_bytes: 0,
-            syn_backoff: BTreeMap::new(),
-            answers: Vec::new(),
-            turns: Vec::new(),
-            noted: Vec::new(),
-            end_ns: 0,
-            cpu_ns: 0,
-            queue_wait_ns: None,
-        }
-    }
-
     /// Adds what another thread has counted.
     pub(super) fn add(&mut self, other: &Tally) {
         self.response.add(&other.response);
         self.service.add(&other.service);
         self.lateness.add(&other.lateness);
         self.punctual.add(&other.punctual);
-        self.statuses.iter_mut().zip(&other.statuses).for_each(|(sum, count)| *sum += count);
-        for (error, count) in &other.errors {
-            *self.errors.entry(*error).or_default() += count;
-        }
-        for (seconds, count) in &other.syn_backoff {
-            *self.syn_backoff.entry(*seconds).or_default() += count;
-        }
+        add_each(&mut self.statuses, &other.statuses);
+        add_each(&mut self.errors, &other.errors);
+        add_each(&mut self.syn_backoff, &other.syn_backoff);
         self.sent += other.sent;
         self.timed_out += other.timed_out;
         self.in_flight += other.in_flight;
@@ -163,12 +130,19 @@ impl Tally {
 
     /// Whole answers.
     pub(super) fn answered(&self) -> u64 {
-        self.statuses.iter().sum()
+        self.statuses.values().sum()
     }
 
     /// Requests that failed.
     pub(super) fn failed(&self) -> u64 {
         self.errors.values().sum()
+    }
+}
+
+/// Adds counts to those of the same name.
+fn add_each<K: Copy + Ord>(sum: &mut BTreeMap<K, u64>, part: &BTreeMap<K, u64>) {
+    for (name, count) in part {
+        *sum.entry(*name).or_default() += count;
     }
 }
 

@@ -77,12 +77,11 @@ fn per_s(count: f64, elapsed_ns: u64) -> f64 {
 
 /// What became of the requests.
 fn counts(tally: &Tally) -> LoadCounts {
-    let statuses = (0_u16..).zip(&tally.statuses).filter(|(_, count)| **count > 0);
     LoadCounts {
         sent: tally.sent,
         answered: tally.answered(),
-        succeeded: tally.statuses.iter().take(400).sum(),
-        statuses: statuses.map(|(status, count)| (status, *count)).collect(),
+        succeeded: tally.statuses.range(..400).map(|(_, count)| count).sum(),
+        statuses: tally.statuses.clone(),
         errors: tally.errors.clone(),
         timed_out: tally.timed_out,
         in_flight: tally.in_flight,

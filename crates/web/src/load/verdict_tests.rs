@@ -20,7 +20,7 @@ fn plan(arrivals: Arrivals, keep_alive: bool) -> LoadPlan {
 
 /// Two requests of 100 ms each in one second, and one in flight for the last 50 ms.
 fn tally() -> Tally {
-    let mut tally = Tally::new();
+    let mut tally = Tally::default();
     for times in [&mut tally.response, &mut tally.service, &mut tally.punctual] {
         record(&mut times.known, 100_000_000);
         record(&mut times.known, 100_000_000);
@@ -29,8 +29,8 @@ fn tally() -> Tally {
     for _ in 0..3 {
         record(&mut tally.lateness.known, 1000);
     }
-    tally.statuses[200] = 1;
-    tally.statuses[404] = 1;
+    tally.statuses.insert(200, 1);
+    tally.statuses.insert(404, 1);
     (tally.sent, tally.in_flight) = (3, 1);
     (tally.present_area, tally.busy_area) = (250e6, 250e6);
     tally.answers = vec![2, 0, 0, 0];
@@ -59,7 +59,7 @@ fn throughput_counts_successes_and_the_laws_hold() {
 #[test]
 fn a_request_that_was_lost_breaks_a_law() {
     let mut tally = tally();
-    tally.response = Times::new();
+    tally.response = Times::default();
     record(&mut tally.response.known, 100_000_000);
     let result = judged(&tally, Surroundings::default());
     assert!(!result.audit[0].holds && result.audit[1].holds);
@@ -99,7 +99,7 @@ fn every_disturbance_is_a_doubt() {
     // What a short load does once is no share of its time.
     let all = Surroundings { busiest_cpu_ns: 9_000_000, stolen_ns: Some(9_000_000), ..nothing };
     let foreign = Surroundings { foreign_cpu_ns: Some(9_000_000), ..all };
-    let short = result(&plan(Arrivals::Closed, true), &Tally::new(), 9_000_000, &foreign);
+    let short = result(&plan(Arrivals::Closed, true), &Tally::default(), 9_000_000, &foreign);
     assert!(short.doubts.is_empty() && short.foreign_cpu_ns.is_none(), "{:?}", short.doubts);
     let mut closed = tally();
     closed.waited = 3;
@@ -111,7 +111,7 @@ fn every_disturbance_is_a_doubt() {
 /// Doubts on a load of which each response took `response_us`, of these `own_us` because of the
 /// generator.
 fn doubts_on_lateness(response_us: &[u64], own_us: &[u64]) -> Vec<String> {
-    let mut tally = Tally::new();
+    let mut tally = Tally::default();
     for (response_us, own_us) in response_us.iter().zip(own_us) {
         record(&mut tally.response.known, response_us * 1000);
         record(&mut tally.punctual.known, (response_us - own_us) * 1000);
@@ -145,9 +145,10 @@ fn lateness_is_a_doubt_where_it_falsifies_what_is_read() {
 
 #[test]
 fn nothing_at_all_is_a_result() {
-    let empty = result(&plan(Arrivals::Closed, true), &Tally::new(), 0, &Surroundings::default());
+    let empty =
+        result(&plan(Arrivals::Closed, true), &Tally::default(), 0, &Surroundings::default());
     assert_eq!(empty.throughput_per_s, 0.0);
     assert!(empty.audit.is_empty() && empty.doubts.is_empty());
-    let idle = judged(&Tally::new(), Surroundings::default());
+    let idle = judged(&Tally::default(), Surroundings::default());
     assert!(idle.audit.iter().all(|law| law.holds));
 }

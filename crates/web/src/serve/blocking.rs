@@ -23,26 +23,17 @@ pub(super) fn arrange(listener: &TcpListener, server: &Server) -> std::io::Resul
     socket.set_write_timeout(Some(look))
 }
 
-/// What came of waiting for a connection.
-#[derive(Debug)]
-pub(super) enum Accepted {
-    /// One.
-    Connection(TcpStream),
-    /// None for a while.
-    Nothing,
-    /// The server is to end.
-    End,
-}
-
-/// Waits for a connection, for [`LOOK`] at most, or until a signal comes to this thread (the
-/// standard library's `accept` would wait on).
-pub(super) fn accept(listener: &TcpListener, server: &Server) -> Accepted {
-    if server.is_over() {
-        return Accepted::End;
-    }
-    match SockRef::from(listener).accept() {
-        Ok((socket, _)) => Accepted::Connection(socket.into()),
-        Err(error) => {
+/// Takes one connection after the other until the server is to end, and now and then none: waits for one
+/// for [`LOOK`] at most, or until a signal comes to this thread (the standard library's `accept` would
+/// wait on).
+pub(super) fn each(
+    listener: &TcpListener,
+    server: &Server,
+    mut serve: impl FnMut(Option<TcpStream>),
+) {
+    while !server.is_over() {
+        let accepted = SockRef::from(listener).accept();
+        if let Err(error) = &accepted {
             let kinds =
                 [ErrorKind::WouldBlock, ErrorKind::Interrupted, ErrorKind::ConnectionAborted];
             if !server.is_over() && !kinds.contains(&error.kind()) {
@@ -50,20 +41,18 @@ pub(super) fn accept(listener: &TcpListener, server: &Server) -> Accepted {
                 // for it at once again would only burn the CPU.
                 std::thread::sleep(RETRY);
             }
-            Accepted::Nothing
         }
+        serve(accepted.ok().map(|(socket, _)| socket.into()));
     }
 }
 
 /// One connection after the other.
 pub(super) fn single(listener: &TcpListener, server: &Server) {
-    loop {
-        match accept(listener, server) {
-            Accepted::Connection(stream) => converse(&stream, server),
-            Accepted::Nothing => {}
-            Accepted::End => return,
+    each(listener, server, |stream| {
+        if let Some(stream) = stream {
+            converse(&stream, server);
         }
-    }
+    });
 }
 
 /// Starts that number of threads that each do as [`single`].
@@ -82,17 +71,13 @@ pub(super) fn pool(listener: &TcpListener, threads: u32, server: &Server) -> std
 /// A thread for each connection. One for which no thread can be made is closed.
 pub(super) fn thread_per_connection(listener: &TcpListener, server: &Server) {
     std::thread::scope(|scope| {
-        loop {
-            match accept(listener, server) {
-                Accepted::Connection(stream) => {
-                    let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
-                    // The thread owns the connection: if it cannot be made, that is closed.
-                    let _ = thread.spawn_scoped(scope, move || converse(&stream, server));
-                }
-                Accepted::Nothing => {}
-                Accepted::End => return,
+        each(listener, server, |stream| {
+            if let Some(stream) = stream {
+                let thread = std::thread::Builder::new().stack_size(STACK_BYTES);
+                // The thread owns the connection: if it cannot be made, that is closed.
+                let _ = thread.spawn_scoped(scope, move || converse(&stream, server));
             }
-        }
+        });
     });
 }
 

@@ -1,6 +1,6 @@
 //! Models that are made of processes. They fork, and so run in processes of one thread only.
 
-use super::blocking::{self, Accepted, converse};
+use super::blocking::{self, converse};
 use super::{RETRY, Server};
 use std::collections::HashSet;
 use std::net::TcpListener;
@@ -81,19 +81,13 @@ impl Drop for Children {
 /// connection for which none can be made is closed.
 pub(super) fn fork_per_request(listener: &TcpListener, server: &Server) {
     let mut children = Children::default();
-    loop {
-        match blocking::accept(listener, server) {
-            Accepted::Connection(stream) => {
-                if children.fork(|| converse(&stream, server)).is_err() {
-                    // As where a connection cannot be accepted: others may end meanwhile.
-                    std::thread::sleep(RETRY);
-                }
-            }
-            Accepted::Nothing => {}
-            Accepted::End => return,
+    blocking::each(listener, server, |stream| {
+        if stream.is_some_and(|stream| children.fork(|| converse(&stream, server)).is_err()) {
+            // As where a connection cannot be accepted: others may end meanwhile.
+            std::thread::sleep(RETRY);
         }
         children.reap();
-    }
+    });
 }
 
 /// Makes that number of processes, which each take one connection after the other, and replaces one

@@ -136,15 +136,23 @@ impl Running {
     /// Why it cannot be asked: mostly because it has ended, which takes a moment longer than the end
     /// of its connections.
     fn end_or(&mut self, error: std::io::Error) -> Result<StartError, StartError> {
+        Ok(match self.ended_within(LAST_BREATH)? {
+            Some(ended) => StartError::Ended(describe(&ended)),
+            None => StartError::System { what: "asking the server", error },
+        })
+    }
+
+    /// Waits for its end for so long.
+    fn ended_within(&mut self, patience: Duration) -> sys::Result<Option<Ended>> {
         let begun = Instant::now();
-        while begun.elapsed() < LAST_BREATH {
+        while begun.elapsed() < patience {
             if let Some(ended) = sys::task::try_wait(self.pid)? {
                 self.is_over = true;
-                return Ok(StartError::Ended(describe(&ended)));
+                return Ok(Some(ended));
             }
             std::thread::sleep(Duration::from_millis(1));
         }
-        Ok(StartError::System { what: "asking the server", error })
+        Ok(None)
     }
 
     /// Whether it has the workers that it has while nobody asks.
@@ -176,15 +184,10 @@ impl Running {
     /// If the system does not let it be awaited.
     pub fn end(mut self, patience: Duration) -> sys::Result<Ended> {
         sys::process::kill(self.pid, sys::signal::SIGTERM)?;
-        let begun = Instant::now();
-        while begun.elapsed() < patience {
-            if let Some(ended) = sys::task::try_wait(self.pid)? {
-                self.is_over = true;
-                return Ok(ended);
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        match self.ended_within(patience)? {
+            Some(ended) => Ok(ended),
+            None => self.kill(),
         }
-        self.kill()
     }
 
     /// Its children are killed with it: they were forked by its only thread.

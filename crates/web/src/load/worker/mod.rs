@@ -5,7 +5,7 @@ mod sending;
 use super::connection::{Connection, Phase, Ready, Step, Wire};
 use super::schedule::Due;
 use super::tally::{Presence, Tally};
-use super::{Error, Noted};
+use super::{Error, Noted, system};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use model::{Arrivals, LoadError, LoadPlan};
@@ -117,20 +117,12 @@ pub(super) struct Worker<'a> {
     wire: Wire<'a>,
 }
 
-/// A load of which no connection ever came to be.
-pub(super) struct Unreachable(pub(super) io::Error);
-
 impl<'a> Worker<'a> {
     /// Makes all that the thread needs, and what wakes it when the load is to end.
     pub(super) fn new(job: Job<'a>) -> Result<(Self, Waker), Error> {
-        let system = |what: &str| {
-            let what = what.to_string();
-            move |error| Error::System { what, error }
-        };
         let poll = Poll::new().map_err(system("make an epoll instance"))?;
         let waker = Waker::new(poll.registry(), STOP).map_err(system("make a waker"))?;
-        let alarm = Alarm::new()
-            .map_err(|error| Error::System { what: "make a timer".into(), error: other(&error) })?;
+        let alarm = Alarm::new().map_err(|error| system("make a timer")(other(&error)))?;
         poll.registry()
             .register(&mut SourceFd(&alarm.as_raw_fd()), ALARM, Interest::READABLE)
             .map_err(system("watch the timer"))?;
@@ -147,7 +139,7 @@ impl<'a> Worker<'a> {
             poll,
             alarm,
             alarm_ns: u64::MAX,
-            connections: (0..job.connections).map(|_| Connection::vacant()).collect(),
+            connections: (0..job.connections).map(|_| Connection::default()).collect(),
             free: VecDeque::with_capacity(job.connections as usize),
             vacant: Vec::with_capacity(job.connections as usize),
             free_since_ns: 0,
@@ -166,7 +158,7 @@ impl<'a> Worker<'a> {
             last_ns: 0,
             present: Presence::default(),
             asking: Presence::default(),
-            tally: Tally::new(),
+            tally: Tally::default(),
             wire,
             job,
         };
@@ -174,8 +166,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Puts its part of the load on the server, from the moment `start_ns` on.
-    pub(super) fn run(mut self, start_ns: u64) -> Result<Result<Tally, Unreachable>, Error> {
-        let system = |what: &str, error: io::Error| Error::System { what: what.to_string(), error };
+    pub(super) fn run(mut self, start_ns: u64) -> Result<Tally, Error> {
         sys::clock::sleep_ns(start_ns.saturating_sub(now_ns()));
         let cpu_ns = sys::clock::thread_cpu_ns();
         let waited = sys::proc::schedstat_thread();
@@ -194,17 +185,17 @@ impl<'a> Worker<'a> {
             self.dispatch();
             if let Some(error) = self.unreachable() {
                 self.job.shared.failed.store(true, Ordering::Relaxed);
-                return Ok(Err(error));
+                return Err(error);
             }
             if self.is_done() {
                 break self.last_ns;
             }
             self.tell();
-            let wait = self.set_alarm().map_err(|error| system("set a timer", other(&error)))?;
+            let wait = self.set_alarm().map_err(|error| system("set a timer")(other(&error)))?;
             match self.poll.poll(&mut events, wait) {
                 Ok(()) => {}
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(system("wait for events", error)),
+                Err(error) => return Err(system("wait for events")(error)),
             }
             self.take(&events);
         };
@@ -213,7 +204,7 @@ impl<'a> Worker<'a> {
             .zip(waited)
             .map(|(after, before)| after.since(before).queue_wait_ns);
         self.finish(end_ns);
-        Ok(Ok(self.tally))
+        Ok(self.tally)
     }
 
     /// The load starts: a closed loop asks on all connections, an open one waits for arrivals.
@@ -309,9 +300,7 @@ impl<'a> Worker<'a> {
         }
         let connection = &mut self.connections[index as usize];
         connection.record(now_ns, &mut self.tally, |times| &mut times.known);
-        if let Some(count) = self.tally.statuses.get_mut(usize::from(status)) {
-            *count += 1;
-        }
+        *self.tally.statuses.entry(status).or_default() += 1;
         let due_ns = connection.due_ns;
         connection.answers += 1;
         connection.turns.answered(due_ns, now_ns);

@@ -1,8 +1,9 @@
 //! Which connection sends which request when, and what ends without an answer.
 
-use super::{TIMEOUT_STEP_NS, Unreachable, Worker};
+use super::{TIMEOUT_STEP_NS, Worker};
 use crate::load::connection::Phase;
 use crate::load::tally::record;
+use crate::load::{Error, system};
 use mio::Token;
 use model::Arrivals;
 use std::cmp::Reverse;
@@ -203,14 +204,14 @@ impl Worker<'_> {
 
     /// The reason, where every attempt at connecting has failed so far and none is under way: a
     /// server that is not there is an error, one that goes away is a result.
-    pub(super) fn unreachable(&mut self) -> Option<Unreachable> {
+    pub(super) fn unreachable(&mut self) -> Option<Error> {
         let shared = self.job.shared;
         let failed = self.opened > 0 && self.unopened >= self.opened;
         if self.reached || !failed || shared.reached.load(Ordering::Relaxed) {
             return None;
         }
         let cause = self.cause.take().unwrap_or_else(|| io::ErrorKind::NotConnected.into());
-        Some(Unreachable(cause))
+        Some(system(&format!("connect to {}", self.job.address))(cause))
     }
 
     /// Tells how far it is.
