@@ -7,6 +7,7 @@ mod calibrate;
 mod deny;
 mod duckdb;
 mod machine;
+mod markdown;
 mod pictures;
 mod record;
 mod release;
@@ -59,7 +60,7 @@ enum Chore {
         #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(6..))]
         rounds: Option<u32>,
     },
-    /// Render the documents as a site in target/book, with mdBook
+    /// Render the documents as a site in target/book
     Book,
     /// Take the pictures of the documents again, from recorded/
     Pictures,
@@ -111,7 +112,7 @@ fn perform(Asked { chore, no_install }: &Asked) -> Result<u8> {
         Chore::Tidy => tidy(root)?,
         Chore::Strings { sample, seed } => strings::print(root, *sample, *seed)?,
         Chore::Calibrate { rounds } => return calibrate::calibrate(root, install, *rounds),
-        Chore::Book => book::book(root, install)?,
+        Chore::Book => book::book(root)?,
         Chore::Pictures => pictures::pictures(root, install)?,
         Chore::Record { into, binary } => record::record(root, into.as_deref(), binary.as_deref())?,
         Chore::ReleaseCheck => release::check(root, install)?,

@@ -135,8 +135,7 @@ pub(crate) fn tools(root: &Path, install: bool) -> Result<()> {
 
 /// Checks everything. Output of the tools passes through as it comes.
 ///
-/// What waits for the network runs while the compiler works, and mdBook is built on what the tests
-/// leave of the CPUs.
+/// What waits for the network runs while the compiler works.
 ///
 /// # Errors
 /// Names the first step that failed.
@@ -151,29 +150,13 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     tools.finish()?;
     titles.next("libraries: cargo deny")?;
     libraries.finish()?;
-    let engine = match book::installation(root).filter(|_| install) {
-        Some(words) => {
-            let mut command = Command::new("nice");
-            command.args(["-n", "19"]).arg(cargo()).args(words).current_dir(root);
-            Some(Background::start(root, "mdBook", &mut command)?)
-        }
-        None => None,
-    };
     for step in STEPS.iter().skip(BEFORE_TESTS) {
         conduct(root, step, &mut titles)?;
     }
     titles.next(&format!("a fleet on Slurm: cargo {}", FLEET.join(" ")))?;
     fleet(root, install)?;
     titles.next("book")?;
-    if let Some(engine) = engine {
-        engine.finish()?;
-    }
-    match (book::installed(root), install) {
-        (None, false) => {
-            say("-- book: SKIPPED, there is no mdBook and nothing is to be installed")?
-        }
-        _ => book::book(root, install).context("step \"book\" failed")?,
-    }
+    book::book(root).context("step \"book\" failed")?;
     say(&format!("\nall steps passed in {:.0} s", begin.elapsed().as_secs_f64()))
 }
 

@@ -65,7 +65,7 @@ const RULES: [fn(&Tree) -> Vec<Fault>; 18] = [
     words::developer_paths,
     papers::reasons,
     papers::changelog,
-    papers::links,
+    book::links,
     book::pages,
     book::parts,
     book::chores,
@@ -75,6 +75,12 @@ const RULES: [fn(&Tree) -> Vec<Fault>; 18] = [
 /// All faults of a tree, rule by rule.
 pub(crate) fn check(tree: &Tree) -> Vec<Fault> {
     RULES.iter().flat_map(|rule| rule(tree)).collect()
+}
+
+/// The links of documents that lead nowhere, and documents that the book does not show.
+pub(crate) fn dead_links(tree: &Tree) -> Vec<String> {
+    let faults = [book::pages, book::links, book::parts].into_iter().flat_map(|rule| rule(tree));
+    faults.map(|fault| fault.to_string()).collect()
 }
 
 impl Tree {
@@ -110,6 +116,11 @@ impl Tree {
     /// The Rust sources.
     fn rust(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.iter().filter(|file| file.path.ends_with(".rs"))
+    }
+
+    /// The documents.
+    fn documents(&self) -> impl Iterator<Item = &SourceFile> {
+        self.files.iter().filter(|file| file.path.ends_with(".md"))
     }
 
     /// The workspace's packages: the folder of each, and its Cargo.toml.

@@ -2,7 +2,6 @@
 
 use super::imports::section;
 use super::{Fault, Tree};
-use std::path::{Component, Path, PathBuf};
 
 /// Every library in the workspace has a line that says why it is here.
 pub(super) fn reasons(tree: &Tree) -> Vec<Fault> {
@@ -62,58 +61,10 @@ pub(super) fn changelog(tree: &Tree) -> Vec<Fault> {
     }
 }
 
-/// Every file that a document links to is there.
-pub(super) fn links(tree: &Tree) -> Vec<Fault> {
-    let mut faults = Vec::new();
-    for file in tree.files.iter().filter(|file| file.path.ends_with(".md")) {
-        let folder = Path::new(&file.path).parent().unwrap_or(Path::new(""));
-        for (index, line) in file.text.lines().enumerate() {
-            for target in targets(line) {
-                let path = plain(&folder.join(target));
-                let there = path.as_ref().is_some_and(|path| {
-                    tree.files.iter().any(|file| Path::new(&file.path).starts_with(path))
-                });
-                if !there {
-                    faults.push(file.fault_at(index, format!("{target} is not there")));
-                }
-            }
-        }
-    }
-    faults
-}
-
-/// The files that a line of Markdown links to.
-fn targets(line: &str) -> impl Iterator<Item = &str> {
-    line.split("](").skip(1).filter_map(|after| {
-        let target = after.split([')', ' ']).next()?;
-        let file = target.split('#').next()?;
-        let elsewhere = target.contains("://") || target.starts_with("mailto:");
-        (!file.is_empty() && !elsewhere).then_some(file)
-    })
-}
-
-/// A path without `.` and `..`; none if it leads out of the tree.
-fn plain(path: &Path) -> Option<PathBuf> {
-    let mut plain = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::Normal(name) => plain.push(name),
-            Component::CurDir => {}
-            Component::ParentDir => {
-                if !plain.pop() {
-                    return None;
-                }
-            }
-            Component::RootDir | Component::Prefix(_) => return None,
-        }
-    }
-    Some(plain)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{places, tree};
-    use super::{changelog, links, reasons};
+    use super::super::tests::tree;
+    use super::{changelog, reasons};
 
     #[test]
     fn a_library_without_a_reason_is_a_fault() {
@@ -141,15 +92,5 @@ mod tests {
         assert_eq!(with("## Unreleased\n### Added\n## 0.2.0\n### Measurement\n").len(), 1);
         assert_eq!(with("## 0.2.0\n### Measurement\n").len(), 1);
         assert_eq!(changelog(&tree([("Cargo.toml", root)])).len(), 1);
-    }
-
-    #[test]
-    fn a_link_to_nothing_is_a_fault() {
-        let text = "[a](docs/a.md) [b](https://example.org/x) [c](#part) [d](docs)\n\
-            [e](docs/gone.md#part) and [f](../outside.md)\n";
-        let faults = links(&tree([("README.md", text), ("docs/a.md", "[up](../README.md#x)")]));
-        let texts: Vec<&str> = faults.iter().map(|fault| fault.what.as_str()).collect();
-        assert_eq!(texts, ["docs/gone.md is not there", "../outside.md is not there"]);
-        assert_eq!(places(&faults), ["README.md:2", "README.md:2"]);
     }
 }
