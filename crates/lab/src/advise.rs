@@ -21,11 +21,7 @@ pub(crate) fn advise(args: &AdviseArgs) -> anyhow::Result<Exit> {
         load,
     })
     .map_err(|bad| anyhow!("{}", bad.0))?;
-    if args.json {
-        ui::data(&serde_json::to_string_pretty(&advice)?)?;
-    } else {
-        ui::people(&report::advice(&advice).text(ui::width()))?;
-    }
+    ui::show(args.json, &advice, |width| report::advice(&advice).text(width))?;
     Ok(exit(&advice))
 }
 

@@ -20,11 +20,7 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
             answers.push(answer(&folder, text, &expression)?);
         }
     }
-    if args.json {
-        ui::data(&serde_json::to_string_pretty(&answers)?)?;
-    } else {
-        ui::people(&report::asked(&answers).text(ui::width()))?;
-    }
+    ui::show(args.json, &answers, |width| report::asked(&answers).text(width))?;
     let all = answers.iter().all(|answer| answer.result.estimate.is_some());
     Ok(if all { Exit::Done } else { Exit::Incomplete })
 }

@@ -1,13 +1,12 @@
 //! Work on all CPUs whose results are taken one after the other, in order.
 
-use anyhow::Context;
-use std::sync::mpsc::sync_channel;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use anyhow::anyhow;
+use std::thread::ScopedJoinHandle;
 
 /// The most threads: each holds what it works on.
 const THREADS_MAX: usize = 4;
 
-/// The most results of a thread that wait to be taken.
+/// The most results of a thread that wait to be taken, while it works on one more.
 const AHEAD_MAX: usize = 3;
 
 /// Does `work` on each item, and gives the results to `take` in the order of the items.
@@ -15,71 +14,39 @@ const AHEAD_MAX: usize = 3;
 /// No two items are worked on at once that together weigh more than `weight_max`.
 ///
 /// # Errors
-/// The first, in the order of the items, of `work` and `take`; the threads end with what they are at.
+/// The first, in the order of the items, of `work` and `take`; nothing is begun
+/// after the items that are worked on by then.
 pub(crate) fn in_order<T: Sync, R: Send>(
     items: &[T],
-    (weigh, weight_max): (impl Fn(&T) -> u64 + Sync, u64),
+    (weigh, weight_max): (impl Fn(&T) -> u64, u64),
     work: impl Fn(&T) -> anyhow::Result<R> + Sync,
     mut take: impl FnMut(&T, R) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
-    let threads = cpus.min(THREADS_MAX).min(items.len());
-    let scale = Scale { most: weight_max, ..Scale::default() };
-    std::thread::scope(|scope| {
-        let mut lanes = Vec::new();
-        for first in 0..threads {
-            let (results, lane) = sync_channel(AHEAD_MAX);
-            lanes.push(lane);
-            let (scale, weigh, work) = (&scale, &weigh, &work);
-            scope.spawn(move || {
-                for item in items.iter().skip(first).step_by(threads) {
-                    let held = scale.hold(weigh(item));
-                    let result = work(item);
-                    drop(held);
-                    if results.send(result).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-        for (item, lane) in items.iter().zip(lanes.iter().cycle()) {
-            let result = lane.recv().context("a thread ended early")?;
+    let threads = cpus.min(THREADS_MAX);
+    let mut rest = items;
+    while !rest.is_empty() {
+        let mut weight = 0_u64;
+        let fits = |item: &&T| {
+            weight = weight.saturating_add(weigh(item));
+            weight <= weight_max
+        };
+        // One alone is worked on whatever it weighs.
+        let batch = rest.iter().take(threads * (AHEAD_MAX + 1)).take_while(fits).count().max(1);
+        let (now, later) = rest.split_at(batch);
+        rest = later;
+        let each = |part: &[T]| part.iter().map(&work).collect::<Vec<_>>();
+        let results = std::thread::scope(|scope| {
+            let parts = now.chunks(batch.div_ceil(threads));
+            let threads: Vec<_> = parts.map(|part| scope.spawn(move || each(part))).collect();
+            threads.into_iter().map(ScopedJoinHandle::join).collect::<Result<Vec<_>, _>>()
+        });
+        let results = results.map_err(|_| anyhow!("a thread ended early"))?;
+        for (item, result) in now.iter().zip(results.into_iter().flatten()) {
             take(item, result?)?;
         }
-        Ok(())
-    })
-}
-
-/// The weight of all that is being worked on.
-#[derive(Debug, Default)]
-struct Scale {
-    weight: Mutex<u64>,
-    less: Condvar,
-    most: u64,
-}
-
-impl Scale {
-    fn weight(&self) -> MutexGuard<'_, u64> {
-        self.weight.lock().unwrap_or_else(PoisonError::into_inner)
     }
-
-    /// Adds a weight as soon as there is room for it.
-    fn hold(&self, weight: u64) -> Held<'_> {
-        let is_full = |held: &mut u64| *held > 0 && held.saturating_add(weight) > self.most;
-        let waited = self.less.wait_while(self.weight(), is_full);
-        *waited.unwrap_or_else(PoisonError::into_inner) += weight;
-        Held(self, weight)
-    }
-}
-
-/// A weight that is taken away again when this is dropped.
-struct Held<'a>(&'a Scale, u64);
-
-impl Drop for Held<'_> {
-    fn drop(&mut self) {
-        *self.0.weight() -= self.1;
-        self.0.less.notify_all();
-    }
+    Ok(())
 }
 
 #[cfg(test)]

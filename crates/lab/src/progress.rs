@@ -10,24 +10,33 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// A live line on a terminal, which is cleared at the end; plain lines elsewhere.
 #[derive(Debug)]
-struct Line {
-    bar: Option<ProgressBar>,
+pub(crate) struct Line {
+    pub(crate) bar: Option<ProgressBar>,
     begun: Instant,
     last_plain: Option<Instant>,
 }
 
 impl Line {
     /// Begins a line of some length; none means that it only moves.
-    fn new(length: Option<u64>, template: &str) -> Self {
+    pub(crate) fn new(length: Option<u64>, template: &str) -> Self {
         Line { bar: ui::bar(length, template), begun: Instant::now(), last_plain: None }
     }
 
-    /// Writes a plain line, with the time that has passed, unless one was written a moment ago.
-    fn plain(&mut self, text: &str) {
-        if self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY) {
+    /// Lets a moment pass before the first plain line.
+    pub(crate) fn waits(mut self) -> Self {
+        self.last_plain = Some(self.begun);
+        self
+    }
+
+    /// Writes a plain line, with the time that has passed, unless one was written a moment ago. Reports
+    /// whether it did.
+    pub(crate) fn plain(&mut self, elapsed: Duration, text: &str) -> bool {
+        let is_due = self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY);
+        if is_due {
             self.last_plain = Some(Instant::now());
-            ui::note(&format!("[{}] {text}", ui::seconds(self.begun.elapsed().as_secs())));
+            ui::note(&format!("[{}] {text}", ui::seconds(elapsed.as_secs())));
         }
+        is_due
     }
 }
 
@@ -71,7 +80,7 @@ impl Progress {
             None => {
                 let left = left.map_or_else(String::new, |left| format!(", {left}"));
                 let headline = self.so_far().map_or_else(String::new, |it| format!("; {it}"));
-                self.line.plain(&format!("{}{left}{headline}", self.place));
+                self.line.plain(self.elapsed(), &format!("{}{left}{headline}", self.place));
             }
         }
     }
@@ -127,8 +136,7 @@ impl Count {
     pub(crate) fn new(what: &'static str, of: usize) -> Self {
         let new = || {
             let template = "{wide_bar:.cyan/dim} {pos} of {len} {msg}, {prefix}";
-            let mut line = Line::new(Some(of as u64), template);
-            line.last_plain = Some(line.begun);
+            let mut line = Line::new(Some(of as u64), template).waits();
             line.bar = line.bar.take().map(|bar| bar.with_message(what).with_prefix("just begun"));
             line
         };
@@ -147,7 +155,10 @@ impl Count {
                 bar.set_prefix(left);
                 bar.set_position(self.done as u64);
             }
-            None => line.plain(&format!("{} of {} {}, {left}", self.done, self.of, self.what)),
+            None => {
+                let text = format!("{} of {} {}, {left}", self.done, self.of, self.what);
+                line.plain(gone, &text);
+            }
         }
     }
 }

@@ -18,11 +18,7 @@ const FIGURES_BYTES_MAX: u64 = 16 << 20;
 pub(crate) fn scale(args: &ScaleArgs) -> anyhow::Result<Exit> {
     if let Some(file) = &args.fit {
         let scaling = fit(file)?;
-        if args.json {
-            ui::data(&serde_json::to_string_pretty(&scaling)?)?;
-        } else {
-            ui::people(&report::scaling_answer(&scaling).text(ui::width()))?;
-        }
+        ui::show(args.json, &scaling, |width| report::scaling_answer(&scaling).text(width))?;
         return Ok(Exit::Done);
     }
     let session = inquiry::open(&args.plan, PURPOSE, || conduct::begin(session_plan(args)?))?;

@@ -8,21 +8,17 @@ use clap::CommandFactory;
 
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let designs = catalog::designs();
-    if args.json {
-        ui::data(&serde_json::to_string_pretty(&designs)?)?;
-    } else {
-        ui::people(&report::catalog::list(&designs, args.profile.into(), ui::width()))?;
-    }
+    ui::show(args.json, &designs, |width| {
+        report::catalog::list(&designs, args.profile.into(), width)
+    })?;
     Ok(Exit::Done)
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let design = catalog::find(&catalog::all(), &args.experiment)?;
-    if args.shown.json {
-        ui::data(&serde_json::to_string_pretty(&design)?)?;
-    } else {
-        ui::people(&report::catalog::explain(&design, args.shown.profile.into(), ui::width()))?;
-    }
+    ui::show(args.shown.json, &design, |width| {
+        report::catalog::explain(&design, args.shown.profile.into(), width)
+    })?;
     Ok(Exit::Done)
 }
 

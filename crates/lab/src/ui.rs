@@ -4,6 +4,7 @@ use crate::cli::Color;
 use crate::destination::Destination;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 use std::io::{IsTerminal, Write};
 
 /// Sets the colours for both streams. `auto` leaves it to the terminal, NO_COLOR and TERM.
@@ -35,6 +36,18 @@ pub(crate) fn data(text: &str) -> anyhow::Result<()> {
 /// Writes a result for people to standard output, in the letters that the terminal understands.
 pub(crate) fn people(text: &str) -> anyhow::Result<()> {
     result(&letters().of_lines(text, width()))
+}
+
+/// Shows a result on standard output: as JSON where that was asked for, else in words of this width.
+pub(crate) fn show(
+    json: bool,
+    result: &impl Serialize,
+    words: impl FnOnce(usize) -> String,
+) -> anyhow::Result<()> {
+    match json {
+        true => data(&serde_json::to_string_pretty(result)?),
+        false => people(&words(width())),
+    }
 }
 
 /// Returns the letters of the locale in force.

@@ -2,8 +2,10 @@
 
 use super::prediction::Prediction;
 use model::{Environment, Unit};
+use serde::Serialize;
 
 /// Something about this machine that moves numbers.
+#[derive(Serialize)]
 pub(super) struct Disturbance {
     pub(super) what: String,
     pub(super) advice: &'static str,

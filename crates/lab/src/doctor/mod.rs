@@ -37,11 +37,7 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
     let measured = prediction.as_ref().and_then(|it| it.as_ref().ok());
     let disturbances = disturbances::disturbances(&environment, measured);
     let findings = Findings { environment, channels, disturbances, prediction };
-    if args.json {
-        ui::data(&serde_json::to_string_pretty(&findings.json())?)?;
-    } else {
-        ui::people(&findings.text())?;
-    }
+    ui::show(args.json, &findings.json(), |_| findings.text())?;
     // After Ctrl-C the answer lacks what was asked for.
     let interrupted = sys::interrupt::requested().is_some();
     Ok(if interrupted { Exit::Incomplete } else { Exit::Done })
@@ -49,18 +45,17 @@ pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
 
 impl Findings {
     fn json(&self) -> Value {
-        let disturbances = self.disturbances.iter();
+        let mut prediction = match &self.prediction {
+            None => json!({"why": "not asked for (--no-measure)"}),
+            Some(Err(why)) => json!({"why": why}),
+            Some(Ok(prediction)) => json!(prediction),
+        };
+        prediction["there"] = matches!(self.prediction, Some(Ok(_))).into();
         json!({
             "environment": self.environment,
             "channels": self.channels.iter().map(Channel::json).collect::<Vec<_>>(),
-            "prediction": match &self.prediction {
-                None => json!({"there": false, "why": "not asked for (--no-measure)"}),
-                Some(Err(why)) => json!({"there": false, "why": why}),
-                Some(Ok(prediction)) => prediction.json(),
-            },
-            "disturbances": disturbances
-                .map(|it| json!({"what": it.what, "advice": it.advice}))
-                .collect::<Vec<_>>(),
+            "prediction": prediction,
+            "disturbances": self.disturbances,
         })
     }
 
@@ -126,10 +121,10 @@ fn channel_lines(channel: &Channel, out: &mut String) {
 
 /// Writes the table of predicted floors, and what it rests on.
 fn prediction_lines(prediction: &Prediction, out: &mut String) {
-    let heads = prediction.spans.iter().map(|span| format!("{:>14}", span.name));
+    let heads = prediction.kinds[0].floors.iter().map(|floor| format!("{:>14}", floor.time));
     let _ = writeln!(out, "  {:<12}{}", "work", heads.collect::<String>());
     for kind in &prediction.kinds {
-        let floors = kind.floors.iter().map(|floor| format!("{:>14}", floor_text(*floor)));
+        let floors = kind.floors.iter().map(|it| format!("{:>14}", floor_text(it.floor)));
         let _ = writeln!(out, "  {:<12}{}", kind.work, floors.collect::<String>());
     }
     for Kind { work, remark, .. } in prediction.kinds.iter().filter(|kind| !kind.remark.is_empty())

@@ -11,7 +11,7 @@ use model::{
     Design, Environment, FindingResult, Manifest, Options, Profile, Record, SESSION_FORMAT, Summary,
 };
 use runner::{Event, Halt, Runner, Settings, Work};
-use serde_json::{Value, json};
+use serde::Serialize;
 use std::convert::Infallible;
 use std::path::Path;
 use std::time::Duration;
@@ -24,36 +24,43 @@ const LOOK_MAX: Duration = Duration::from_secs(12);
 const TIMES_S: [u64; 3] = [1, 10, 60];
 
 /// What was measured, and what it promises.
+#[derive(Serialize)]
 pub(super) struct Prediction {
     /// Blocks that were measured, and the time that they took, in seconds.
     blocks: u64,
     measured_s: f64,
-    /// The times for which is predicted.
-    pub(super) spans: Vec<Span>,
-    /// One per kind of work.
+    /// One per kind of work, and one at least.
     pub(super) kinds: Vec<Kind>,
     /// The kinds of work in which identical treatments differ already.
+    #[serde(skip)]
     pub(super) differ: Vec<String>,
     /// What the hypervisor took of this machine's CPUs meanwhile, as a share of one CPU.
     pub(super) steal_share: Option<f64>,
+    assumes: &'static str,
 }
 
-/// A time to measure in.
-pub(super) struct Span {
-    /// What it is called: "in 10 s".
-    pub(super) name: String,
+/// What is predicted for a time to measure in.
+#[derive(Clone, Serialize)]
+pub(super) struct Floor {
+    /// What the time is called: "in 10 s".
+    pub(super) time: String,
     seconds: f64,
     /// How many blocks are measured in it.
     blocks: u64,
+    /// The smallest relative difference that will be found; none where the time is too short for two
+    /// blocks.
+    pub(super) floor: Option<f64>,
 }
 
 /// A kind of work.
+#[derive(Serialize)]
 pub(super) struct Kind {
     /// What it is called: `cpu`, `kernel`, `memory`.
     pub(super) work: String,
-    /// The smallest relative difference that will be found, one per span; none where the time is
-    /// too short for two blocks.
-    pub(super) floors: Vec<Option<f64>>,
+    /// What is predicted for each time.
+    pub(super) floors: Vec<Floor>,
+    /// Whether identical treatments differ in it already.
+    differs: bool,
     /// What is to be doubted about them; may be empty.
     pub(super) remark: String,
 }
@@ -163,27 +170,28 @@ fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> Result<Pre
         return Err(format!("fewer than two blocks could be measured: {warnings}"));
     }
     let measured_s = looked.elapsed.as_secs_f64();
-    let spans = spans(measured_s / blocks as f64);
-    let kind = |finding: &FindingResult| Kind {
-        work: finding.id.clone(),
-        floors: spans
-            .iter()
-            .map(|span| analysis::predict(finding.result.estimate.as_ref()?, span.blocks))
-            .collect(),
-        remark: finding.result.remark.clone(),
+    let (times, differ) = (times(measured_s / blocks as f64), differing(summary, design));
+    let kind = |finding: &FindingResult| {
+        let estimate = finding.result.estimate.as_ref();
+        let mut floors = times.clone();
+        for floor in &mut floors {
+            floor.floor = estimate.and_then(|it| analysis::predict(it, floor.blocks));
+        }
+        let (work, remark) = (finding.id.clone(), finding.result.remark.clone());
+        Kind { differs: differ.contains(&work), work, floors, remark }
     };
     let kinds: Vec<Kind> = experiment.findings.iter().map(kind).collect();
-    if kinds.iter().all(|kind| kind.floors.iter().all(Option::is_none)) {
+    if kinds.iter().flat_map(|kind| &kind.floors).all(|it| it.floor.is_none()) {
         let why = kinds.iter().map(|kind| kind.remark.as_str()).find(|remark| !remark.is_empty());
         return Err(why.unwrap_or("no scatter was seen at all").into());
     }
     Ok(Prediction {
         blocks,
         measured_s,
-        spans,
         kinds,
-        differ: differing(summary, design),
+        differ,
         steal_share: steal_share(&looked.records),
+        assumes: "the next minutes are like the seconds measured",
     })
 }
 
@@ -207,20 +215,15 @@ fn differing(summary: &Summary, design: &Design) -> Vec<String> {
 }
 
 /// Returns the times for which is predicted, the last of them what an experiment gets in `run`.
-fn spans(block_s: f64) -> Vec<Span> {
+fn times(block_s: f64) -> Vec<Floor> {
     let of = |seconds: f64| (seconds / block_s) as u64;
-    let mut spans: Vec<Span> = TIMES_S
-        .into_iter()
-        .map(|time_s| {
-            let seconds = time_s as f64;
-            Span { name: format!("in {time_s} s"), seconds, blocks: of(seconds) }
-        })
-        .collect();
+    let time = |time: String, seconds, blocks| Floor { time, seconds, blocks, floor: None };
+    let fixed = TIMES_S.map(|s| time(format!("in {s} s"), s as f64, of(s as f64)));
     let profile = Profile::Quick;
     let share_s = profile.budget_s() as f64 / catalog::designs().len() as f64;
     let blocks = of(share_s).min(u64::from(profile.blocks_max()));
-    spans.push(Span { name: "in quick".into(), seconds: blocks as f64 * block_s, blocks });
-    spans
+    let quick = time("in quick".into(), blocks as f64 * block_s, blocks);
+    fixed.into_iter().chain([quick]).collect()
 }
 
 /// Returns the time stolen during the trials, as a share of one CPU over their time.
@@ -233,7 +236,7 @@ fn steal_share(records: &[Record]) -> Option<f64> {
 impl Prediction {
     /// Returns what it rests on, in lines.
     pub(super) fn basis(&self) -> Vec<String> {
-        let quick = self.spans.last().map_or(0, |span| span.blocks);
+        let quick = self.kinds[0].floors.last().map_or(0, |floor| floor.blocks);
         vec![
             format!(
                 "the smallest relative difference between two treatments that is found in four of \
@@ -249,30 +252,5 @@ impl Prediction {
                  its share of a session of all, at most {quick} blocks here"
             ),
         ]
-    }
-
-    pub(super) fn json(&self) -> Value {
-        let kinds = self.kinds.iter().map(|kind| {
-            let floors = self.spans.iter().zip(&kind.floors).map(|(span, floor)| {
-                json!({
-                    "time": span.name, "seconds": span.seconds, "blocks": span.blocks,
-                    "floor": floor,
-                })
-            });
-            json!({
-                "work": kind.work,
-                "floors": floors.collect::<Vec<_>>(),
-                "differs": self.differ.contains(&kind.work),
-                "remark": kind.remark,
-            })
-        });
-        json!({
-            "there": true,
-            "blocks": self.blocks,
-            "measured_s": self.measured_s,
-            "steal_share": self.steal_share,
-            "kinds": kinds.collect::<Vec<_>>(),
-            "assumes": "the next minutes are like the seconds measured",
-        })
     }
 }

@@ -1,11 +1,14 @@
 //! The files that a load's result may be written to.
 
+use crate::cli::load::LoadArgs;
 use crate::destination::Destination;
+use crate::ui;
 use anyhow::{Context, anyhow};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
-use report::LoadCurves;
+use report::{Doc, LoadCurves};
+use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -26,6 +29,25 @@ pub(super) fn place(
 ) -> anyhow::Result<Option<Destination>> {
     let open = |path| Destination::open(Some(path), false).map(Destination::in_any_case);
     path.map(open).transpose().context(flag)
+}
+
+/// Shows a result: its page, `drawn`, where the command line has it, and JSON or the `plain` document on
+/// standard output, unless a file that was asked for goes there.
+pub(super) fn show(
+    args: &LoadArgs,
+    html: Option<Destination>,
+    result: &impl Serialize,
+    drawn: &Doc,
+    plain: &Doc,
+) -> anyhow::Result<()> {
+    if let Some(file) = html {
+        file.put(drawn.page().as_bytes()).context("--html")?;
+    }
+    let mut files = [&args.html, &args.hdr_log].into_iter().flatten();
+    if !args.json && files.any(|file| is_stdout(file)) {
+        return Ok(());
+    }
+    ui::show(args.json, result, |width| plain.text(width))
 }
 
 /// Returns the times as curves of what was answered within each.

@@ -57,11 +57,7 @@ pub(super) fn find(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
         doubts,
     };
     let knee = analysis::knee(input);
-    if args.json {
-        ui::data(&serde_json::to_string_pretty(&knee)?)?;
-    } else {
-        ui::people(&report::knee(&knee).text(ui::width()))?;
-    }
+    ui::show(args.json, &knee, |width| report::knee(&knee).text(width))?;
     match end {
         KneeEnd::NoAnswer => bail!("{} answered nothing", asked.plan.url),
         _ if knee.capacity_per_s.is_some() && end != KneeEnd::Interrupted => Ok(Exit::Done),

@@ -1,13 +1,10 @@
 //! How far a load is: a live line on a terminal, plain lines elsewhere.
 
+use crate::progress::Line;
 use crate::ui;
-use indicatif::ProgressBar;
 use model::{LoadError, LoadResult};
 use std::time::{Duration, Instant};
 use web::load::Live;
-
-/// How often a plain line is written at the most.
-const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// A load is hopeless after this number of failures and this time without an answer.
 const FAILED_LEAST: u64 = 100;
@@ -24,10 +21,9 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Shows what becomes of a load, and heeds who wants it to end.
 #[derive(Debug)]
 pub(super) struct Watch {
-    bar: Option<ProgressBar>,
+    line: Line,
     /// What stands before each line.
     about: String,
-    last_plain: Instant,
     last: Live,
     gives_up: bool,
 }
@@ -36,9 +32,8 @@ impl Watch {
     /// Begins to watch a load that takes `whole`; `None` where it ends after a number of requests.
     pub(super) fn new(whole: Option<Duration>) -> Self {
         let length = whole.map(|whole| whole.as_millis() as u64);
-        let bar = ui::bar(length, "{wide_bar:.cyan/dim} {prefix}\n{msg}");
-        let (about, last_plain) = (String::new(), Instant::now());
-        Watch { bar, about, last_plain, last: Live::default(), gives_up: true }
+        let line = Line::new(length, "{wide_bar:.cyan/dim} {prefix}\n{msg}").waits();
+        Watch { line, about: String::new(), last: Live::default(), gives_up: true }
     }
 
     /// Begins a part of the whole.
@@ -62,19 +57,17 @@ impl Watch {
             true => live.answered.saturating_sub(last.answered) as f64 / since,
             false => 0.0,
         };
-        let line = format!(
+        let text = format!(
             "{about}{} answered, {} failed, {} under way, {per_s:.0} per second now",
             live.answered, live.failed, live.in_flight
         );
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.line.bar {
             bar.set_position(elapsed.as_millis() as u64);
             bar.set_prefix(ui::seconds(elapsed.as_secs()));
-            bar.set_message(line);
+            bar.set_message(text);
             bar.tick();
             self.last = live;
-        } else if self.last_plain.elapsed() >= PLAIN_EVERY {
-            self.last_plain = Instant::now();
-            ui::note(&format!("[{}] {line}", ui::seconds(elapsed.as_secs())));
+        } else if self.line.plain(elapsed, &text) {
             self.last = live;
         }
         !interrupted() && !self.is_hopeless(live)
@@ -88,7 +81,7 @@ impl Watch {
 
     /// Clears the live line.
     pub(super) fn end(&self) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = &self.line.bar {
             bar.finish_and_clear();
         }
     }

@@ -45,15 +45,9 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
             .and_then(|()| file.put(&log))
             .context("--hdr-log")?;
     }
-    if let Some(file) = html {
-        let page = report::load(result, &files::curves(&outcome)).page();
-        file.put(page.as_bytes()).context("--html")?;
-    }
-    if args.json {
-        ui::data(&serde_json::to_string_pretty(result)?)?;
-    } else if to_stdout == [false; 3] {
-        ui::people(&report::load(result, &report::LoadCurves::default()).text(ui::width()))?;
-    }
+    let drawn = report::load(result, &files::curves(&outcome));
+    let plain = report::load(result, &report::LoadCurves::default());
+    files::show(args, html, result, &drawn, &plain)?;
     if interrupted() {
         ui::note("interrupted: this is what was measured until then");
         return Ok(Exit::Incomplete);

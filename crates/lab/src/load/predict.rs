@@ -5,9 +5,9 @@ use super::live::{Watch, interrupted, rest, silence};
 use super::plan::Asked;
 use crate::cli::load::LoadArgs;
 use crate::exit::Exit;
-use crate::{session, ui};
+use crate::session;
 use analysis::{MeasuredLoad, Saturated};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{anyhow, bail};
 use laws::station::predict::Observed;
 use model::{Arrivals, LoadPlan, LoadPrediction, Network, PredictedLoad, ServerDemand};
 use report::PredictedCurves;
@@ -67,16 +67,8 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     let end = study.conduct(args, &mut prediction);
     study.watch.end();
     end?;
-    let page_on_stdout = args.html.as_deref().is_some_and(files::is_stdout);
-    if let Some(file) = html {
-        let page = report::prediction(&prediction, &study.curves).page();
-        file.put(page.as_bytes()).context("--html")?;
-    }
-    if args.json {
-        ui::data(&serde_json::to_string_pretty(&prediction)?)?;
-    } else if !page_on_stdout {
-        ui::people(&report::prediction(&prediction, &[]).text(ui::width()))?;
-    }
+    let drawn = report::prediction(&prediction, &study.curves);
+    files::show(args, html, &prediction, &drawn, &report::prediction(&prediction, &[]))?;
     Ok(if prediction.complete { Exit::Done } else { Exit::Incomplete })
 }
 

@@ -28,10 +28,7 @@ pub(super) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<()> {
         text.push_str(&listed(plan, design, &own));
         trials.extend(own.iter().map(Trial::as_json));
     }
-    if as_json {
-        return ui::data(&serde_json::to_string_pretty(&trials)?);
-    }
-    ui::people(&text)
+    ui::show(as_json, &trials, |_| text)
 }
 
 /// A trial as it would run.
