@@ -35,6 +35,8 @@ pub use parquet_file::write_parquet;
 pub use table::Rows;
 
 use model::{Manifest, Record};
+use serde::Serialize;
+use std::io::Write;
 
 /// A stored session: all that is needed.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +67,13 @@ pub enum Error {
     #[cfg(feature = "parquet")]
     #[error("cannot write Parquet: {0}")]
     Parquet(String),
+}
+
+/// Writes a whole file as JSON for people, and a newline.
+fn write_json(value: &impl Serialize, mut out: impl Write) -> Result<(), Error> {
+    serde_json::to_writer_pretty(&mut out, value)?;
+    out.write_all(b"\n")?;
+    Ok(out.flush()?)
 }
 
 impl From<serde_json::Error> for Error {

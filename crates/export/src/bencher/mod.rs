@@ -1,24 +1,15 @@
 //! Bencher's own layout, the Bencher Metric Format.
 
 use crate::cases::{LeftOut, each_case};
-use crate::{Choice, Error, Session};
+use crate::{Choice, Error, Session, write_json};
 use analysis::{median, median_estimate};
 use model::Design;
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::Write;
 
 /// The most bytes that Bencher allows in a benchmark's name.
 const NAME_BYTES_MAX: usize = 1024;
-
-#[derive(Serialize)]
-struct Metric {
-    value: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lower_value: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    upper_value: Option<f64>,
-}
 
 /// Writes the estimates of the session as Bencher Metric Format: a benchmark per treatment, a
 /// measure per response, the median over trials and its 95 % interval, as in summary.json.
@@ -28,12 +19,8 @@ struct Metric {
 ///
 /// # Errors
 /// If a name of the choice is not in the session, or if `out` fails.
-pub fn bencher(
-    session: &Session<'_>,
-    choice: &Choice,
-    mut out: impl Write,
-) -> Result<LeftOut, Error> {
-    let mut all: BTreeMap<String, BTreeMap<String, Metric>> = BTreeMap::new();
+pub fn bencher(session: &Session<'_>, choice: &Choice, out: impl Write) -> Result<LeftOut, Error> {
+    let mut all: BTreeMap<String, BTreeMap<String, Value>> = BTreeMap::new();
     let left_out = each_case(
         session,
         choice,
@@ -44,19 +31,18 @@ pub fn bencher(
             let Some(value) = estimate.map(|it| it.point).or_else(|| median(&values)) else {
                 return;
             };
-            let metric = Metric {
-                value,
-                lower_value: estimate.map(|it| it.low),
-                upper_value: estimate.map(|it| it.high),
+            let metric = match estimate {
+                Some(it) => {
+                    json!({ "value": value, "lower_value": it.low, "upper_value": it.high })
+                }
+                None => json!({ "value": value }),
             };
             let name = shortened(&format!("{} {}", case.design.id, case.treatment));
             let measures = all.entry(name).or_default();
             measures.insert(measure(case.design, &case.response.name), metric);
         },
     )?;
-    serde_json::to_writer_pretty(&mut out, &all)?;
-    out.write_all(b"\n")?;
-    out.flush()?;
+    write_json(&all, out)?;
     Ok(left_out)
 }
 

@@ -1,67 +1,14 @@
 //! The layout of google/benchmark's `--benchmark_format=json` (its schema version 1).
 
 use crate::cases::{Case, LeftOut, each_case, is_time};
-use crate::{Choice, Error, Session};
+use crate::{Choice, Error, Session, write_json};
 use analysis::{mean, median, variance};
-use model::{CpuCache, Design, Environment, Moment, Record, Response};
-use serde::Serialize;
+use model::{CpuCache, Design, Manifest, Moment, Record, Response};
+use serde_json::{Value, json};
 use std::io::Write;
 
 /// What stands beside a time whose CPU time is not known.
 const NO_CPU_TIME: &str = "cpu_time repeats real_time: no CPU time was measured with it";
-
-#[derive(Serialize)]
-struct File {
-    context: Context,
-    benchmarks: Vec<Entry>,
-}
-
-#[derive(Serialize)]
-struct Context {
-    date: String,
-    host_name: String,
-    executable: &'static str,
-    num_cpus: u32,
-    caches: Vec<Cache>,
-    load_avg: Vec<f64>,
-    library_version: String,
-    library_build_type: String,
-    json_schema_version: u32,
-    scruple_session: String,
-}
-
-#[derive(Serialize)]
-struct Cache {
-    #[serde(rename = "type")]
-    kind: String,
-    level: u32,
-    size: u64,
-}
-
-/// One trial, or one number over the trials. Times are in `time_unit`, except the coefficient of
-/// variation, which has no unit.
-#[derive(Serialize)]
-struct Entry {
-    name: String,
-    family_index: u64,
-    per_family_instance_index: u64,
-    run_name: String,
-    run_type: &'static str,
-    repetitions: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    repetition_index: Option<u64>,
-    threads: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aggregate_name: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    aggregate_unit: Option<&'static str>,
-    iterations: u64,
-    real_time: f64,
-    cpu_time: f64,
-    time_unit: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<&'static str>,
-}
 
 /// Writes every time of the session in google/benchmark's layout: one entry of the run type
 /// `iteration` per trial, in nanoseconds, and the mean, median, standard deviation and coefficient
@@ -77,7 +24,7 @@ struct Entry {
 pub fn google_benchmark(
     session: &Session<'_>,
     choice: &Choice,
-    mut out: impl Write,
+    out: impl Write,
 ) -> Result<LeftOut, Error> {
     let mut writer = Writer::default();
     // One that was asked for by name is given.
@@ -90,42 +37,35 @@ pub fn google_benchmark(
         !is_twin && is_time(design, response, left_out)
     };
     let left_out = each_case(session, choice, wanted, |case| writer.add(case))?;
-    let manifest = session.manifest;
-    let file =
-        File { context: context(&manifest.environment, manifest), benchmarks: writer.entries };
-    serde_json::to_writer_pretty(&mut out, &file)?;
-    out.write_all(b"\n")?;
-    out.flush()?;
+    let file = json!({ "context": context(session.manifest), "benchmarks": writer.entries });
+    write_json(&file, out)?;
     Ok(left_out)
 }
 
-fn context(environment: &Environment, manifest: &model::Manifest) -> Context {
+fn context(manifest: &Manifest) -> Value {
     let it = Moment::of_unix_ms(manifest.started_unix_ms);
-    let cache = |cache: &CpuCache| Cache {
-        kind: cache.kind.clone(),
-        level: cache.level,
-        size: cache.size_bytes,
-    };
-    Context {
-        date: format!(
+    let environment = &manifest.environment;
+    let cache = |cache: &CpuCache| json!({ "type": cache.kind, "level": cache.level, "size": cache.size_bytes });
+    json!({
+        "date": format!(
             "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}+00:00",
             it.year, it.month, it.day, it.hour, it.minute, it.second
         ),
-        host_name: environment.host.clone(),
-        executable: "scruple",
-        num_cpus: environment.cpus_online,
-        caches: environment.caches.iter().map(cache).collect(),
-        load_avg: vec![environment.load],
-        library_version: format!("scruple {}", manifest.scruple),
-        library_build_type: environment.build.clone(),
-        json_schema_version: 1,
-        scruple_session: manifest.session.clone(),
-    }
+        "host_name": environment.host,
+        "executable": "scruple",
+        "num_cpus": environment.cpus_online,
+        "caches": environment.caches.iter().map(cache).collect::<Vec<_>>(),
+        "load_avg": [environment.load],
+        "library_version": format!("scruple {}", manifest.scruple),
+        "library_build_type": environment.build,
+        "json_schema_version": 1,
+        "scruple_session": manifest.session,
+    })
 }
 
 #[derive(Default)]
 struct Writer {
-    entries: Vec<Entry>,
+    entries: Vec<Value>,
     /// Experiment and response of the last case: a family.
     family: Option<(String, String)>,
     family_index: u64,
@@ -145,17 +85,23 @@ impl Writer {
         }
         let real = case.values();
         let cpu = cpu_times(case);
-        let label = cpu.is_none().then_some(NO_CPU_TIME);
+        let has_cpu_time = cpu.is_some();
         let cpu = cpu.unwrap_or_else(|| real.clone());
-        for (index, (_, number)) in case.trials.iter().enumerate() {
-            let mut entry = self.entry(case, "iteration", real[index], cpu[index]);
-            entry.repetition_index = Some(index as u64);
-            entry.iterations = number.operations;
-            entry.label = label;
+        let mut add = |run_type: &str, name: &str, real: f64, cpu: f64, own: &[(&str, Value)]| {
+            let mut entry = self.entry(case, run_type, name, real, cpu);
+            let label = (!has_cpu_time).then(|| ("label", json!(NO_CPU_TIME)));
+            for (key, value) in own.iter().cloned().chain(label) {
+                entry[key] = value;
+            }
             self.entries.push(entry);
+        };
+        for (index, (_, number)) in case.trials.iter().enumerate() {
+            let own =
+                [("repetition_index", json!(index)), ("iterations", json!(number.operations))];
+            add("iteration", "", real[index], cpu[index], &own);
         }
         type Over = fn(&[f64]) -> Option<f64>;
-        let all: [(&'static str, &'static str, Over); 4] = [
+        let all: [(&str, &str, Over); 4] = [
             ("mean", "time", mean),
             ("median", "time", median),
             ("stddev", "time", deviation),
@@ -167,37 +113,38 @@ impl Writer {
             if real.len() > 1
                 && let (Some(real), Some(cpu)) = (finite(&real), finite(&cpu))
             {
-                let mut entry = self.entry(case, "aggregate", real, cpu);
-                entry.name = format!("{}_{name}", entry.run_name);
-                entry.aggregate_name = Some(name);
-                entry.aggregate_unit = Some(unit);
-                entry.label = label;
-                self.entries.push(entry);
+                let own = [("aggregate_name", json!(name)), ("aggregate_unit", json!(unit))];
+                add("aggregate", &format!("_{name}"), real, cpu, &own);
             }
         }
     }
 
-    fn entry(&self, case: &Case<'_, '_>, run_type: &'static str, real: f64, cpu: f64) -> Entry {
+    /// Returns one trial, or one number over the trials. Times are in `time_unit`, except the
+    /// coefficient of variation, which has no unit.
+    fn entry(
+        &self,
+        case: &Case<'_, '_>,
+        run_type: &str,
+        suffix: &str,
+        real: f64,
+        cpu: f64,
+    ) -> Value {
         let run_name = run_name(case);
-        let repetitions = case.trials.len() as u64;
-        Entry {
-            name: run_name.clone(),
-            family_index: self.family_index,
-            per_family_instance_index: self.instance_index,
-            run_name,
-            run_type,
-            repetitions,
-            repetition_index: None,
+        let repetitions = case.trials.len();
+        json!({
+            "name": format!("{run_name}{suffix}"),
+            "family_index": self.family_index,
+            "per_family_instance_index": self.instance_index,
+            "run_name": run_name,
+            "run_type": run_type,
+            "repetitions": repetitions,
             // A trial is one process; what it starts is a matter of its levels.
-            threads: 1,
-            aggregate_name: None,
-            aggregate_unit: None,
-            iterations: repetitions,
-            real_time: real,
-            cpu_time: cpu,
-            time_unit: "ns",
-            label: None,
-        }
+            "threads": 1,
+            "iterations": repetitions,
+            "real_time": real,
+            "cpu_time": cpu,
+            "time_unit": "ns",
+        })
     }
 }
 
