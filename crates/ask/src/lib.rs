@@ -19,6 +19,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test may stop at the first surprise"))]
 
+mod figure;
 mod holds;
 mod near;
 mod parse;
@@ -28,6 +29,7 @@ mod resolve;
 mod tests;
 pub mod units;
 
+pub use figure::{plot, plot_text};
 pub use holds::{Terms, region};
 pub use near::{hint, meant};
 pub use parse::{Expression, parse};

@@ -135,6 +135,16 @@ impl Cursor<'_> {
         if self.takes(sign) { Ok(()) } else { self.error(format!("expected {sign}")) }
     }
 
+    /// Steps over a word, if it comes next.
+    pub(crate) fn takes_word(&mut self, word: &str) -> bool {
+        let begun = self.at;
+        let found = self.word().is_ok_and(|found| found.text == word);
+        if !found {
+            self.at = begun;
+        }
+        found
+    }
+
     fn wants_word(&mut self, word: &str) -> Result<(), Error> {
         let found = self.word()?;
         if found.text == word {
@@ -293,7 +303,7 @@ impl Cursor<'_> {
     }
 
     /// Parses a name without spaces.
-    fn word(&mut self) -> Result<Name, Error> {
+    pub(crate) fn word(&mut self) -> Result<Name, Error> {
         if self.rest().starts_with('"') {
             return self.quoted();
         }

@@ -80,16 +80,19 @@ pub fn term_text(term: &Term, design: &Design) -> String {
 
 /// Returns the text of a cell: its levels, with their factors where a level alone is ambiguous.
 pub fn cell_text(cell: &Cell, design: &Design) -> String {
-    let level = |(factor, level): (&String, &String)| {
-        let having = design.factors.iter().filter(|factor| factor.level(level).is_some()).count();
-        let is_number = level.starts_with(|c: char| c.is_ascii_digit() || c == '-');
-        if having == 1 && !is_number {
-            written(level, true)
-        } else {
-            format!("{factor}={}", written(level, true))
-        }
-    };
+    let level = |(factor, level): (&String, &String)| level_text(factor, level, design);
     cell.0.iter().map(level).collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the text of a level, with its factor where the level alone is ambiguous.
+pub(crate) fn level_text(factor: &str, level: &str, design: &Design) -> String {
+    let having = design.factors.iter().filter(|factor| factor.level(level).is_some()).count();
+    let is_number = level.starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    if having == 1 && !is_number {
+        written(level, true)
+    } else {
+        format!("{factor}={}", written(level, true))
+    }
 }
 
 fn item(response: &str, cell: &Cell, design: &Design) -> String {

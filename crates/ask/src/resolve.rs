@@ -2,7 +2,7 @@
 
 use crate::parse::{Cursor, Expression, Item, LevelName, Name, Shape, parse};
 use crate::{Error, Terms, hint, region, units};
-use model::{Cell, Design, Factor, Quantity, Region, Term};
+use model::{Cell, Design, Factor, Quantity, Region, Response, Term};
 use std::ops::Range;
 
 /// Returns the quantity that a text means in a design.
@@ -90,12 +90,7 @@ impl Expression {
     pub fn quantity(&self, design: &Design) -> Result<Quantity, Error> {
         let items = self.items();
         let first = items[0];
-        if design.response(&first.response.text).is_none() {
-            let known = design.responses.iter().map(|response| response.name.as_str());
-            let name = &first.response.text;
-            let what = format!("{} has no response {name:?}; {}", design.id, hint(name, known));
-            return Err(Error { span: first.response.span.clone(), what });
-        }
+        self::response(&first.response, design)?;
         if let Some(other) = items.iter().find(|it| it.response.text != first.response.text) {
             let what = format!(
                 "a quantity is formed of one response; this one begins with {}",
@@ -142,25 +137,41 @@ impl Expression {
     }
 }
 
+/// Returns the response of that name.
+pub(crate) fn response<'d>(name: &Name, design: &'d Design) -> Result<&'d Response, Error> {
+    design.response(&name.text).ok_or_else(|| {
+        let known = design.responses.iter().map(|response| response.name.as_str());
+        let what =
+            format!("{} has no response {:?}; {}", design.id, name.text, hint(&name.text, known));
+        Error { span: name.span.clone(), what }
+    })
+}
+
 fn of_levels(levels: &[LevelName], design: &Design) -> Result<Cell, Error> {
     let mut cell = Cell::default();
     for named in levels {
-        let (factor, level) = match &named.factor {
-            Some(name) => {
-                let factor = factor(name, design)?;
-                (factor, level(factor, &named.level)?)
-            }
-            None => (only_factor(&named.level, design)?, named.level.text.clone()),
-        };
-        if cell.0.insert(factor.name.clone(), level).is_some() {
-            let what = format!("two levels of {}", factor.name);
+        let (factor, level) = located(named, design)?;
+        if cell.0.insert(factor.clone(), level).is_some() {
+            let what = format!("two levels of {factor}");
             return Err(Error { span: named.level.span.clone(), what });
         }
     }
     Ok(cell)
 }
 
-fn factor<'d>(name: &Name, design: &'d Design) -> Result<&'d Factor, Error> {
+/// Returns the names of a level's factor and of the level.
+pub(crate) fn located(named: &LevelName, design: &Design) -> Result<(String, String), Error> {
+    let (factor, level) = match &named.factor {
+        Some(name) => {
+            let factor = factor(name, design)?;
+            (factor, level(factor, &named.level)?)
+        }
+        None => (only_factor(&named.level, design)?, named.level.text.clone()),
+    };
+    Ok((factor.name.clone(), level))
+}
+
+pub(crate) fn factor<'d>(name: &Name, design: &'d Design) -> Result<&'d Factor, Error> {
     design.factor(&name.text).ok_or_else(|| {
         let known = design.factors.iter().map(|factor| factor.name.as_str());
         let what =
@@ -170,7 +181,7 @@ fn factor<'d>(name: &Name, design: &'d Design) -> Result<&'d Factor, Error> {
 }
 
 /// Returns the name of a factor whose levels are numbers.
-fn axis(name: &Name, design: &Design) -> Result<String, Error> {
+pub(crate) fn axis(name: &Name, design: &Design) -> Result<String, Error> {
     let factor = factor(name, design)?;
     if factor.levels.iter().any(|level| level.value.is_some()) {
         return Ok(factor.name.clone());

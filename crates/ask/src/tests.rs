@@ -32,7 +32,7 @@ fn response(name: &str, unit: Unit) -> Response {
     }
 }
 
-fn design() -> Design {
+pub(crate) fn design() -> Design {
     Design {
         id: "create".into(),
         factors: vec![

@@ -57,6 +57,26 @@ fn what_a_quantity_compares_is_measured_in_some_profile() {
     }
 }
 
+#[test]
+fn every_experiment_declares_its_figures_and_each_shows_something() {
+    for experiment in CATALOG.iter().chain(PLANTED) {
+        let design = (experiment.design)();
+        assert!((1..=4).contains(&design.figures.len()), "{}", design.id);
+        for figure in &design.figures {
+            let at = format!("{} {}", design.id, figure.id);
+            let shown = figure.plot.treatments(&design, Profile::Thorough);
+            assert!(shown.len() > 1, "{at}: {shown:?}");
+            for factor in &figure.plot.by {
+                let levels: BTreeSet<_> = shown.iter().map(|it| it.level(factor)).collect();
+                assert!(levels.len() > 1, "{at}: {factor} does not vary");
+            }
+        }
+        let main = design.findings[0].quantity.response();
+        let mut drawn = design.figures.iter().flat_map(|figure| &figure.plot.responses);
+        assert!(drawn.any(|name| name == main), "{} does not draw {main}", design.id);
+    }
+}
+
 /// Compares the names of the responses that an experiment declares with the string literals of its
 /// files and of the modules of `support` that they import, in both directions.
 ///

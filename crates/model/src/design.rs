@@ -1,5 +1,6 @@
 use crate::{
-    Account, Claim, Control, Diagnosis, Finding, Planted, Profile, ProgramFile, Subject, Unit,
+    Account, Claim, Control, Diagnosis, Figure, Finding, Planted, Profile, ProgramFile, Subject,
+    Unit,
 };
 use serde::{Deserialize, Serialize};
 
@@ -31,6 +32,9 @@ pub struct Design {
     /// What the totals are made of.
     #[serde(default)]
     pub accounts: Vec<Account>,
+    /// What the report draws, in this order; if nothing is declared, it draws the main response.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<Figure>,
     /// What people say, and the data that would refute it.
     pub claims: Vec<Claim>,
     /// Pairs of treatments that are identical: the A/A controls.

@@ -14,6 +14,7 @@ mod calendar;
 mod claim;
 mod comparison;
 mod design;
+mod figure;
 mod fleet;
 mod knee;
 mod load;
@@ -50,6 +51,7 @@ pub use comparison::{
     GateLook, GateOutcome, GateResult, Replication, SessionEffect, Side, Weight,
 };
 pub use design::{Card, Center, Design, Factor, Grid, Level, Limit, Needs, Response};
+pub use figure::{Figure, Plot};
 pub use fleet::{
     Fleet, FleetAttempt, FleetEngine, FleetNode, FleetPlan, FleetRequest, FleetResult, NodeFacts,
     NodeKind, NodeResult, NodeStanding, Outlier, Outliers, Spread,

@@ -2,6 +2,7 @@
 //!
 //! docs/experiment-files.md describes every key.
 
+use crate::figures;
 use crate::no_such;
 use crate::place::{Error, Source};
 use crate::table::{Table, Value};
@@ -12,7 +13,7 @@ use model::{
 };
 
 const KEYS: &str = "version chapter question method precision precise time_limit needs factors grids \
-    responses findings accounts claims controls planted diagnoses";
+    responses findings figures accounts claims controls planted diagnoses";
 
 const RESPONSE_KEYS: &str =
     "label unit center cpu_twin subtract exact independent from to corrected source limits";
@@ -49,12 +50,14 @@ pub fn experiment(id: &str, text: &str) -> Result<Design, Error> {
     design.responses = each(all(&top, "responses")?, |value| response(value, &design))?;
     design.findings = each(all(&top, "findings")?, |value| finding(value, &design))?;
     top.read("precise", |precise| set_precise(precise, &mut design.findings))?;
+    design.figures = figures::read(&top, &design)?;
     design.accounts = each(all(&top, "accounts")?, |value| account(value, &design))?;
     design.claims = each(all(&top, "claims")?, |value| claim(value, &design))?;
     design.controls = each(list(&top, "controls")?, |value| control(value, &design))?;
     design.planted = each(all(&top, "planted")?, |value| planted(value, &design))?;
     design.diagnoses = each(all(&top, "diagnoses")?, |value| diagnosis(value, &design))?;
     design.check().map_err(|error| top.error(error.what))?;
+    figures::check(&top, &design)?;
     Ok(design)
 }
 

@@ -14,6 +14,7 @@ mod claims;
 mod example;
 mod experiment;
 mod factors;
+mod figures;
 mod findings;
 mod metrics;
 mod place;

@@ -5,7 +5,8 @@ use crate::place::{Error, Source};
 use crate::subject::millis;
 use crate::table::{Table, Value};
 use crate::{
-    Around, Study, cells, claims, factors, findings, is_word, metrics, responses, scale, subject,
+    Around, Study, cells, claims, factors, figures, findings, is_word, metrics, responses, scale,
+    subject,
 };
 use ask::hint;
 use ask::units;
@@ -13,7 +14,7 @@ use model::measures::{self, AGAIN, CPU, WALL};
 use model::{Design, Factor, Grid, Metric, Needs, Profile, Quantity, Response, SCRATCH, Subject};
 
 /// The keys of the file that speak of the experiment; the others stand in [`subject::KEYS`].
-const KEYS: &str = "name question factors grids responses metrics claims precision";
+const KEYS: &str = "name question factors grids responses metrics figures claims precision";
 
 /// How long a trial may take, if the file does not say.
 const TIME_LIMIT_MS: u64 = 60_000;
@@ -51,7 +52,7 @@ pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
     let claims = top.read("claims", |value| claims::read(value, about))?.unwrap_or_default();
     let grids = grids(top.get("grids"), &read)?;
     let own: Vec<&Factor> = read.iter().map(|read| &read.factor).collect();
-    let design = Design {
+    let mut design = Design {
         id: id(&top, around)?,
         version: 1,
         chapter: "your own programs".into(),
@@ -69,8 +70,10 @@ pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
         subject: Some(subject),
         ..Design::default()
     };
+    design.figures = figures::read(&top, &design)?;
     let mut study = Study { design, file: around.file.into(), places };
     check(&top, &study)?;
+    figures::check(&top, &study.design)?;
     only_what_is_measured(&top, &mut study.design)?;
     Ok(study)
 }

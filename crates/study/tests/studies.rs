@@ -106,6 +106,10 @@ unit = "ms"
 scale = 2
 label = "own time"
 
+[figures.time]
+title = "Time over the number of threads"
+shows = "wall_ns, took_ns over threads by tool where threads=1, threads=4"
+
 [[claims]]
 text = "More threads are faster."
 source = "a blog"
@@ -180,6 +184,14 @@ fn every_key_has_its_place_in_the_design() {
     assert_eq!((subject.metrics[0].per, subject.metrics[1].per), (1_000_000, 1));
     assert_eq!(subject.metrics[1].response, "took_ns");
     assert_eq!((subject.metrics[1].scale, subject.metrics[1].from), (2e6, Stream::Stderr));
+    let figure = &design.figures[0];
+    assert_eq!(
+        (figure.id.as_str(), figure.title.as_str()),
+        ("time", "Time over the number of threads")
+    );
+    assert_eq!(figure.plot.responses, ["wall_ns", "took_ns"]);
+    assert_eq!(figure.plot.over.as_deref(), Some("threads"));
+    assert_eq!(figure.plot.treatments(&design, Profile::Quick).len(), 4);
     let [faster, flat_2, flat_4, took] = design.claims.as_slice() else {
         panic!("{:?}", design.claims)
     };
@@ -296,6 +308,28 @@ const WRONG: &[(&str, &str, &str)] = &[
         "command = [\"{a}{b}{c}\"]\nfactors.a = \"1..200\"\nfactors.b = \"1..200\"\nfactors.c = \"1..200\"",
         "a.toml:1:1: ",
         "treatments are more than",
+    ),
+    (
+        "command = [\"{n}\"]\nfactors.n = [1, 2]\nfigures.a = { title = \"A\", shows = \"wall by n\" }",
+        "a.toml:3:37: figures.a.shows: ",
+        "did you mean wall_ns?",
+    ),
+    (
+        "command = [\"{n}\"]\nfactors.n = [1, 2]\nfigures.a = { title = \"A\", shows = \"wall_ns by m\" }",
+        "a.toml:3:48: figures.a.shows: ",
+        "no factor",
+    ),
+    (
+        "command = [\"a\"]\nfigures.a = { title = \"A\", show = \"wall_ns\" }",
+        "a.toml:2:28: figures.a.show: ",
+        "did you mean shows?",
+    ),
+    ("command = [\"a\"]\nfigures.a.title = \"A\"", "a.toml:2:", "add shows = "),
+    ("command = [\"a\"]\nfigures.a.shows = \"wall_ns\"", "a.toml:2:", "add title = "),
+    (
+        "command = [\"{n}{m}\"]\ngrids = [[\"n\"], [\"m\"]]\nfactors.n = [1, 2]\nfactors.m = [1, 2]\n[figures.a]\ntitle = \"A\"\nshows = \"wall_ns where n=2, m=2\"",
+        "a.toml:5:",
+        "no grid measures what it shows",
     ),
     ("name = \"My Study\"\ncommand = [\"a\"]", "a.toml:1:8: name: ", "a-z"),
     ("command = [\"a\\u0000\"]", "a.toml:1:12: command[1]: ", "zero byte"),

@@ -59,6 +59,11 @@ pub(crate) fn design(programs: &[ProgramFile]) -> Design {
     for response in &mut design.responses {
         response.label = response.label.replace(CARRIED, first);
     }
+    for name in design.figures.iter_mut().flat_map(|figure| &mut figure.plot.by) {
+        if name == "build" {
+            *name = FACTOR.into();
+        }
+    }
     design.findings = findings(programs);
     let like = design.accounts.swap_remove(0);
     let accounts = programs.iter().enumerate();

@@ -1,7 +1,8 @@
 use super::*;
 use crate::{
-    Account, Card, Cell, Center, Claim, Control, Diagnosis, Environment, Factor, Finding, Grid,
-    Level, Options, Part, Planted, Quantity, Region, Response, ShieldReport, Suspect, Term, Unit,
+    Account, Card, Cell, Center, Claim, Control, Diagnosis, Environment, Factor, Figure, Finding,
+    Grid, Level, Options, Part, Planted, Plot, Quantity, Region, Response, ShieldReport, Suspect,
+    Term, Unit,
 };
 
 fn factor(name: &str, levels: usize) -> Factor {
@@ -144,6 +145,8 @@ fn every_list_has_an_end() {
         ("controls", Box::new(move |it| it.controls = vec![control("wall_ns"); many])),
         ("accounts", Box::new(move |it| it.accounts = vec![account(0); many])),
         ("parts", Box::new(move |it| it.accounts = vec![account(many)])),
+        ("figures", Box::new(move |it| it.figures = vec![figure("wall_ns", 1); many])),
+        ("count", Box::new(move |it| it.figures = vec![figure("wall_ns", many)])),
         ("known answers", Box::new(move |it| it.planted = vec![planted(); many])),
         ("diagnoses", Box::new(move |it| it.diagnoses = vec![diagnosis(0, None); many])),
         ("suspects", Box::new(move |it| it.diagnoses = vec![diagnosis(many, None)])),
@@ -178,6 +181,17 @@ fn what_is_named_must_be_there_and_be_one() {
         (refused(|it| it.factors.push(factor("count", 2))), "two factors of the name"),
         (refused(|it| it.controls = vec![control("cpu_ns")]), "cpu_ns is no response"),
         (refused(|it| it.diagnoses = vec![diagnosis(1, Some("b"))]), "b is no suspect"),
+        (
+            refused(|it| it.figures = vec![figure("cpu_ns", 1)]),
+            "shows cpu_ns, which is no response",
+        ),
+        (
+            refused(|it| {
+                it.figures = vec![figure("wall_ns", 1)];
+                it.figures[0].plot.by = vec!["size".into()];
+            }),
+            "size is no factor",
+        ),
         (
             refused(|it| {
                 let (response, over, at) = ("wall_ns".into(), "size".into(), Cell::default());
@@ -226,6 +240,12 @@ fn claim() -> Claim {
         holds_if: Region::above(1.0),
         note: String::new(),
     }
+}
+
+fn figure(response: &str, levels: usize) -> Figure {
+    let at = [("count".to_string(), vec!["0".to_string(); levels])].into();
+    let plot = Plot { responses: vec![response.into()], at, ..Plot::default() };
+    Figure { id: "f".into(), title: String::new(), plot }
 }
 
 fn control(response: &str) -> Control {

@@ -1,4 +1,4 @@
-use crate::{Cell, Design, Factor, Level, Profile, ProgramFile, Quantity};
+use crate::{Cell, Design, Factor, Figure, Level, Profile, ProgramFile, Quantity};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -166,6 +166,7 @@ impl Design {
         }
         self.subject.iter().try_for_each(|subject| subject.check(self))?;
         self.programs.iter().try_for_each(ProgramFile::check)?;
+        self.figures.iter().try_for_each(|figure| self.check_figure(figure))?;
         self.check_quantities()
     }
 
@@ -237,6 +238,16 @@ impl Design {
             }
         }
         Ok(())
+    }
+
+    fn check_figure(&self, Figure { id, plot, .. }: &Figure) -> Result<(), String> {
+        if let Some(wrong) = plot.responses.iter().find(|name| self.response(name).is_none()) {
+            return Err(format!("figure {id} shows {wrong}, which is no response"));
+        }
+        plot.over.iter().chain(&plot.by).try_for_each(|name| self.check_level(name, None))?;
+        plot.at.iter().try_for_each(|(factor, levels)| {
+            levels.iter().try_for_each(|level| self.check_level(factor, Some(level)))
+        })
     }
 
     fn check_cell(&self, cell: &Cell) -> Result<(), String> {

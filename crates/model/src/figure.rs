@@ -1,0 +1,58 @@
+use crate::{Design, Profile, Treatment};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A figure of a report: what is drawn of an experiment, and under which title.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Figure {
+    /// Its name in the file that declares it.
+    pub id: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows.
+    pub plot: Plot,
+}
+
+/// What a figure shows: responses at some treatments, over an axis or in rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Plot {
+    /// The responses; each has panels of its own.
+    pub responses: Vec<String>,
+    /// The numeric factor of the horizontal axis; none if each treatment is a row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub over: Option<String>,
+    /// The factors that vary besides: the first has a line or a row for each level, the others have
+    /// panels.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
+    /// Levels by factor: those that are shown of a factor that varies, and the one at which another
+    /// stands. Factors that are named nowhere stand at their baselines.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub at: BTreeMap<String, Vec<String>>,
+}
+
+impl Plot {
+    /// Reports whether a factor varies in the figure.
+    pub fn varies(&self, factor: &str) -> bool {
+        self.over.iter().chain(&self.by).any(|name| name == factor)
+    }
+
+    /// Returns the treatments of a design that the figure shows in a profile.
+    pub fn treatments(&self, design: &Design, profile: Profile) -> Vec<Treatment> {
+        let mut all = design.treatments(profile);
+        all.retain(|treatment| self.shows(design, treatment));
+        all
+    }
+
+    fn shows(&self, design: &Design, treatment: &Treatment) -> bool {
+        design.factors.iter().all(|factor| {
+            let level = treatment.level(&factor.name).unwrap_or_default();
+            match self.at.get(&factor.name) {
+                Some(levels) => levels.iter().any(|known| known == level),
+                None => self.varies(&factor.name) || level == factor.baseline,
+            }
+        })
+    }
+}

@@ -1,0 +1,36 @@
+//! What the report draws.
+
+use crate::place::Error;
+use crate::table::{Table, Value};
+use model::{Design, Figure, Profile};
+
+/// Reads all figures, in the order of the file.
+pub(crate) fn read(top: &Table<'_>, design: &Design) -> Result<Vec<Figure>, Error> {
+    entries(top)?.iter().map(|value| figure(value, design)).collect()
+}
+
+/// Refuses a figure that would be empty whatever is measured. The design must have passed its own
+/// check.
+pub(crate) fn check(top: &Table<'_>, design: &Design) -> Result<(), Error> {
+    for (value, figure) in entries(top)?.iter().zip(&design.figures) {
+        if figure.plot.treatments(design, Profile::Thorough).is_empty() {
+            let what = "no grid measures what it shows; add it to grids, or name other levels";
+            return Err(value.error(what));
+        }
+    }
+    Ok(())
+}
+
+fn entries<'s>(top: &Table<'s>) -> Result<Vec<Value<'s>>, Error> {
+    let figures = top.read("figures", |value| value.table("a table with an entry for each"))?;
+    Ok(figures.map(|figures| figures.entries()).unwrap_or_default())
+}
+
+fn figure(value: &Value<'_>, design: &Design) -> Result<Figure, Error> {
+    let table = value.fields("a figure { title = …, shows = … }", "title shows")?;
+    let shows = table.needed_as("shows", "\"RESPONSE by FACTOR\"")?;
+    let text = shows.text("what it shows, such as \"call_ns by entry\"")?;
+    let plot = ask::plot(&text, design).map_err(|error| shows.error_within(0, error))?;
+    let title = table.needed_as("title", "\"what it shows, in words\"")?.text("a text")?;
+    Ok(Figure { id: value.name.clone(), title, plot })
+}
