@@ -33,15 +33,43 @@ pub use planted::PLANTED;
 
 use kit::Experiment;
 use kit::model::{Design, ProgramFile};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 /// Reads an experiment's declaration.
 ///
 /// # Panics
 /// The declaration is wrong: a test of this room reads all of them.
 fn declared(id: &str, toml: &str) -> Design {
-    match study::experiment(id, toml) {
+    let mut design = match study::experiment(id, toml) {
         Ok(design) => design,
         Err(error) => panic!("{error}"),
+    };
+    for claim in &mut design.claims {
+        claim.source = cited(&claim.source);
+    }
+    design
+}
+
+/// The works that claims cite, by their keys in `references.toml`.
+static WORKS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+    let table = DeTable::parse(include_str!("references.toml")).map(Spanned::into_inner);
+    let entries = table.unwrap_or_default().into_iter();
+    let work = |value: Spanned<DeValue<'_>>| value.get_ref().as_str().map(String::from);
+    entries.filter_map(|(key, value)| Some((key.get_ref().to_string(), work(value)?))).collect()
+});
+
+/// Returns a claim's source with the work in the place of its key. Manual pages and "often said"
+/// have no key.
+fn cited(source: &str) -> String {
+    let end = source.find([' ', ',']).unwrap_or(source.len());
+    let (key, place) = source.split_at(end);
+    match (WORKS.get(key), place.trim_start_matches([' ', ','])) {
+        (None, _) => source.into(),
+        (Some(work), "") => work.clone(),
+        (Some(work), place) => format!("{work}, {place}"),
     }
 }
 

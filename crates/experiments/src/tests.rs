@@ -1,4 +1,4 @@
-use super::{CATALOG, PLANTED};
+use super::{CATALOG, PLANTED, WORKS};
 use kit::model::{Profile, Unit};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -160,4 +160,34 @@ fn literals(code: &str) -> BTreeSet<&str> {
 
 fn looks_like_a_response(name: &str) -> bool {
     SUFFIXED.iter().filter_map(Unit::suffix).any(|suffix| name.ends_with(suffix))
+}
+
+/// Reports whether a source is a manual page, such as `fork(2)`, with or without a place in it.
+fn is_manual_page(source: &str) -> bool {
+    let (name, rest) = source.split_once('(').unwrap_or((source, ""));
+    let named = name.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));
+    let mut rest = rest.chars();
+    let section = rest.next().is_some_and(|c| ('1'..='8').contains(&c));
+    named && !name.is_empty() && section && rest.next() == Some(')')
+}
+
+#[test]
+fn every_claim_cites_what_can_be_looked_up() {
+    let mut cited = BTreeSet::new();
+    for experiment in CATALOG {
+        for claim in (experiment.design)().claims {
+            let source = claim.source.as_str();
+            let work = WORKS.values().find(|work| {
+                let rest = source.strip_prefix(work.as_str());
+                rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(", "))
+            });
+            let said = ["often said", "often said in lab reports", "docs/icache.md"];
+            let known = work.is_some() || is_manual_page(source) || said.contains(&source);
+            assert!(known, "{}.{}: {source}", experiment.id, claim.id);
+            cited.extend(work);
+        }
+    }
+    let unused: Vec<_> = WORKS.values().filter(|work| !cited.contains(work)).collect();
+    assert!(unused.is_empty(), "works that no claim cites: {unused:?}");
+    assert!(cited.len() > 10, "the file of references was not read");
 }
