@@ -23,7 +23,7 @@ impl Before {
             runner_cpu_ns: sys::clock::process_cpu_ns(),
             pressure_ns: ["cpu", "io", "memory"].map(sys::proc::pressure),
             throttled_ns: quotas.throttled_ns(),
-            suspended_ns: sys::pauses::suspended_ns(),
+            suspended_ns: sys::clock::suspended_ns(),
             continued: sys::pauses::continued(),
         }
     }

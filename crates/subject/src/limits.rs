@@ -91,7 +91,7 @@ pub(crate) fn launch(
         trial.observe("affinity", sys::affinity::format_list(&cpus));
     }
     if let Some(bytes) = filled.address_space_bytes {
-        let hard = sys::limits::get(Resource::AddressSpace)?.hard;
+        let hard = sys::limits::get(Resource::AddressSpace).hard;
         if hard.is_some_and(|hard| hard < bytes) {
             return Err(Stop::unsupported(format!(
                 "an address space of {bytes} bytes is beyond the hard limit of this user, {} \

@@ -1,6 +1,6 @@
 //! Which CPUs a thread may use.
 
-use crate::error::{check, last_errno};
+use crate::error::last_errno;
 use crate::{Error, Result};
 
 /// Highest CPU number that is understood, far above any kernel's NR_CPUS.
@@ -9,30 +9,23 @@ const HIGHEST_CPU: u32 = 65_535;
 /// Bits in one word of the kernel's mask.
 const WORD_BITS: usize = libc::c_ulong::BITS as usize;
 
+/// Words of a mask that holds every CPU that is understood. The kernel refuses to tell a mask that is
+/// shorter than its own, and tells no length.
+const WORDS: usize = HIGHEST_CPU as usize / WORD_BITS + 1;
+
+/// Returns room for a mask, for [`set_and_verify`].
+pub(crate) fn room() -> Vec<libc::c_ulong> {
+    vec![0; WORDS]
+}
+
 /// The CPUs the calling thread may use, in ascending order.
 ///
 /// # Errors
 /// Whatever `sched_getaffinity` says.
 pub fn allowed() -> Result<Vec<u32>> {
-    let mut words = 16_usize;
-    loop {
-        let mut mask: Vec<libc::c_ulong> = vec![0; words];
-        // SAFETY: the pointer and the size in bytes describe `mask`, and the
-        // kernel writes at most that many bytes. libc's fixed `cpu_set_t` is
-        // only the declared type: a machine may have more CPUs than it holds.
-        let result = unsafe {
-            libc::sched_getaffinity(0, size_of_val(mask.as_slice()), mask.as_mut_ptr().cast())
-        };
-        if result == 0 {
-            return Ok(cpus_of(&mask));
-        }
-        let errno = last_errno();
-        // EINVAL: the kernel's mask is longer than ours.
-        if errno != libc::EINVAL || words * WORD_BITS > HIGHEST_CPU as usize {
-            return Err(Error::new("sched_getaffinity(this thread)", errno));
-        }
-        words *= 2;
-    }
+    let mut room = room();
+    ask(&mut room).map_err(|errno| Error::new("sched_getaffinity(this thread)", errno))?;
+    Ok(cpus_of(&room))
 }
 
 /// Binds the calling thread to `cpus`, and reads back that the kernel kept all
@@ -47,48 +40,23 @@ pub fn pin(cpus: &[u32]) -> Result<()> {
         let what = if cpus.len() == 1 { "CPU" } else { "CPUs" };
         format!("sched_setaffinity({what} {})", format_list(cpus))
     };
-    let Some(highest) = cpus.iter().copied().max() else {
+    if cpus.is_empty() {
         return Err(Error::new("sched_setaffinity(an empty list of CPUs)", libc::EINVAL));
-    };
-    if highest > HIGHEST_CPU {
-        return Err(Error::new(call(), libc::EINVAL));
     }
     let before = allowed()?;
-    set(cpus, highest, call)?;
     let mut wanted = cpus.to_vec();
     wanted.sort_unstable();
     wanted.dedup();
-    if allowed()? == wanted {
-        return Ok(());
-    }
-    if let Some(highest) = before.last() {
-        set(&before, *highest, || "sched_setaffinity(the earlier CPUs)".to_string())?;
-    }
-    Err(Error::new(call(), libc::EINVAL))
+    let mut room = room();
+    set_and_verify(&wanted, &mut room).or_else(|errno| {
+        bind(&before, &mut room)
+            .map_err(|errno| Error::new("sched_setaffinity(the earlier CPUs)", errno))?;
+        Err(Error::new(call(), errno))
+    })
 }
 
-/// The bare system call.
-fn set(cpus: &[u32], highest: u32, call: impl Fn() -> String) -> Result<()> {
-    let mut mask: Vec<libc::c_ulong> = vec![0; highest as usize / WORD_BITS + 1];
-    for cpu in cpus {
-        mask[*cpu as usize / WORD_BITS] |= 1 << (*cpu as usize % WORD_BITS);
-    }
-    // SAFETY: the pointer and the size in bytes describe `mask`, which the
-    // kernel only reads.
-    let result =
-        unsafe { libc::sched_setaffinity(0, size_of_val(mask.as_slice()), mask.as_ptr().cast()) };
-    check(result.into(), call).map(|_| ())
-}
-
-/// The words of a mask that can hold these CPUs, and whatever the kernel says of this machine.
-pub(crate) fn words_for(cpus: &[u32]) -> usize {
-    let highest = cpus.iter().copied().max().unwrap_or(0).min(HIGHEST_CPU);
-    // The kernel refuses to tell a mask that is shorter than its own, and tells no length.
-    (highest as usize / WORD_BITS + 1).max(HIGHEST_CPU as usize / WORD_BITS + 1)
-}
-
-/// As [`pin`], for a process that may not allocate: `room` has as many words as [`words_for`]
-/// says.
+/// As [`pin`], for a process that may not allocate, of CPUs of which none is named twice; `room` is
+/// what [`room`] returns.
 ///
 /// # Errors
 /// The kernel's error number; `EINVAL` where it kept another mask than asked for.
@@ -96,26 +64,33 @@ pub(crate) fn set_and_verify(
     cpus: &[u32],
     room: &mut [libc::c_ulong],
 ) -> std::result::Result<(), i32> {
+    bind(cpus, room)?;
+    ask(room)?;
+    let is_set = |cpu: u32| room[cpu as usize / WORD_BITS] >> (cpu as usize % WORD_BITS) & 1 == 1;
+    let count: u32 = room.iter().map(|word| word.count_ones()).sum();
+    let all = cpus.iter().all(|cpu| is_set(*cpu));
+    if all && count as usize == cpus.len() { Ok(()) } else { Err(libc::EINVAL) }
+}
+
+/// Asks the kernel to bind the calling thread, without a look at what it kept.
+fn bind(cpus: &[u32], room: &mut [libc::c_ulong]) -> std::result::Result<(), i32> {
     room.fill(0);
     for cpu in cpus {
         let word = room.get_mut(*cpu as usize / WORD_BITS).ok_or(libc::EINVAL)?;
         *word |= 1 << (*cpu as usize % WORD_BITS);
     }
-    // SAFETY: the pointer and the size in bytes describe `room`, which the kernel only reads.
+    // SAFETY: the pointer and the size in bytes describe `room`, which the kernel only reads. libc's
+    // fixed `cpu_set_t` is only the declared type: a machine may have more CPUs than it holds.
     let set = unsafe { libc::sched_setaffinity(0, size_of_val(room), room.as_ptr().cast()) };
-    if set == -1 {
-        return Err(last_errno());
-    }
+    if set == -1 { Err(last_errno()) } else { Ok(()) }
+}
+
+/// Asks the kernel for the mask of the calling thread.
+fn ask(room: &mut [libc::c_ulong]) -> std::result::Result<(), i32> {
     room.fill(0);
     // SAFETY: as above; the kernel writes at most that many bytes.
     let got = unsafe { libc::sched_getaffinity(0, size_of_val(room), room.as_mut_ptr().cast()) };
-    if got == -1 {
-        return Err(last_errno());
-    }
-    let is_set = |cpu: u32| room[cpu as usize / WORD_BITS] >> (cpu as usize % WORD_BITS) & 1 == 1;
-    let count: u32 = room.iter().map(|word| word.count_ones()).sum();
-    let all = cpus.iter().all(|cpu| is_set(*cpu));
-    if all && count as usize == cpus.len() { Ok(()) } else { Err(libc::EINVAL) }
+    if got == -1 { Err(last_errno()) } else { Ok(()) }
 }
 
 /// The CPU the calling thread is on at this moment.
@@ -128,10 +103,14 @@ pub fn current_cpu() -> u32 {
 
 /// The numbers of the bits that are set.
 fn cpus_of(mask: &[libc::c_ulong]) -> Vec<u32> {
-    let bits = mask.len() * WORD_BITS;
-    (0..bits)
-        .filter(|bit| mask[bit / WORD_BITS] >> (bit % WORD_BITS) & 1 == 1)
-        .filter_map(|bit| u32::try_from(bit).ok())
+    let words = mask.iter().enumerate().filter(|(_, word)| **word != 0);
+    words
+        .flat_map(|(at, word)| {
+            (0..WORD_BITS)
+                .filter(move |bit| word >> bit & 1 == 1)
+                .map(move |bit| at * WORD_BITS + bit)
+        })
+        .filter_map(|cpu| u32::try_from(cpu).ok())
         .collect()
 }
 

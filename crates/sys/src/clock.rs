@@ -119,13 +119,22 @@ pub fn now_ns() -> u64 {
     read_id(libc::CLOCK_MONOTONIC)
 }
 
-/// For how long the machine has been suspended since its boot, in ns: `CLOCK_BOOTTIME` goes on
-/// then, `CLOCK_MONOTONIC` does not.
+/// So often the clocks are read for one comparison: that all are torn apart is unlikely.
+const READINGS: u32 = 3;
+
+/// For how long this machine has been suspended since its boot, in ns: what `CLOCK_BOOTTIME` has
+/// counted and `CLOCK_MONOTONIC` has not. A virtual machine that its host has paused does not know
+/// of it, and nothing shows here.
 pub fn suspended_ns() -> u64 {
-    // In this order, so that what passes between the two readings is not taken for a suspension
-    // that began in the future.
-    let monotonic_ns = now_ns();
-    read_id(libc::CLOCK_BOOTTIME).saturating_sub(monotonic_ns)
+    // The two are read one after the other, and this process may have to wait in between: the reading
+    // counts that is the closest.
+    let reading = |_| {
+        let before = now_ns();
+        let with = read_id(libc::CLOCK_BOOTTIME);
+        let after = now_ns();
+        (after.saturating_sub(before), with.saturating_sub(before))
+    };
+    (0..READINGS).map(reading).min().map_or(0, |(_, suspended)| suspended)
 }
 
 /// CPU time of the calling thread, in ns.
@@ -387,5 +396,13 @@ mod tests {
         crate::process::kill(child, libc::SIGKILL).unwrap();
         crate::task::wait(child).unwrap();
         assert_eq!(process_cpu_ns_of(child), None);
+    }
+
+    #[test]
+    fn a_machine_that_was_awake_all_the_time_was_not_suspended_meanwhile() {
+        let before = suspended_ns();
+        sleep_ns(1_000_000);
+        // It never becomes less. That it does not become more is a matter of the machine.
+        assert!(suspended_ns() + 1_000_000_000 > before);
     }
 }

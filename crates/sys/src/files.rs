@@ -1,11 +1,10 @@
 //! Files as a disk sees them: synchronous and direct writes, the page cache,
 //! file systems.
 
-use crate::error::{check, check_number};
 use crate::pages::{FileMapping, Share};
 use crate::{Error, Result};
 use std::fs::{File, OpenOptions};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use std::os::fd::BorrowedFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -59,9 +58,9 @@ pub fn sync_data(file: &File) -> Result<()> {
 /// # Errors
 /// `EINVAL` for what is no regular file.
 pub fn drop_cache(file: &File) -> Result<()> {
-    // SAFETY: integers only; a length of 0 means the whole file.
-    let errno = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-    check_number(errno, || "posix_fadvise(DONTNEED)".to_string())
+    // No length means the whole file.
+    rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)
+        .map_err(Error::of("posix_fadvise(DONTNEED)"))
 }
 
 /// How much of the file is in the page cache, in bytes, in whole pages.
@@ -146,16 +145,15 @@ fn filesystem_name(magic: u32) -> String {
 /// `EPERM` above /proc/sys/fs/pipe-max-size, or where the user's pipes have too much room already;
 /// `EBADF` for what is no pipe.
 pub fn widen_pipe(pipe: BorrowedFd<'_>, bytes: usize) -> Result<()> {
-    let size = libc::c_int::try_from(bytes).unwrap_or(libc::c_int::MAX);
-    // SAFETY: integers only.
-    let result = unsafe { libc::fcntl(pipe.as_raw_fd(), libc::F_SETPIPE_SZ, size) };
-    check(result.into(), || format!("fcntl(F_SETPIPE_SZ, {bytes})")).map(|_| ())
+    let widened = rustix::pipe::fcntl_setpipe_size(pipe, bytes);
+    widened.map(|_| ()).map_err(Error::of(format!("fcntl(F_SETPIPE_SZ, {bytes})")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::pages::{Huge, Mapping, page_bytes};
+    use std::os::fd::AsRawFd;
     use std::os::unix::fs::FileExt;
 
     #[test]

@@ -88,13 +88,9 @@ extern "C" fn note(_signal: libc::c_int) {
 extern "C" fn ignore(_signal: libc::c_int) {}
 
 fn install(signal: i32, handler: extern "C" fn(libc::c_int)) -> Result<()> {
-    // SAFETY: all-zero bytes are a valid sigaction (no flags, empty mask).
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = handler as libc::sighandler_t;
-    // SAFETY: the action outlives the call. What the handlers of this file do, and where that is
-    // not safe in a handler, each says itself.
-    let set = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
-    check(set.into(), || format!("sigaction(signal {signal})")).map(|_| ())
+    // SAFETY: what the handlers of this file do, and where that is not safe in a handler, each says
+    // itself.
+    unsafe { crate::signal::handle(signal, handler, 0) }
 }
 
 /// What the timer's handler does. Each is the same thing that the interrupted code does.

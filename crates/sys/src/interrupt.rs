@@ -1,8 +1,8 @@
 //! Being asked to stop: SIGINT, SIGTERM, SIGHUP.
 
-use crate::error::check;
-use crate::{Error, Result};
-use std::os::fd::BorrowedFd;
+use crate::{Error, Result, signal};
+use rustix::event::EventfdFlags;
+use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd};
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 
 /// The first signal that came; 0 while none has.
@@ -22,40 +22,22 @@ const SIGNALS: [libc::c_int; 3] = [libc::SIGINT, libc::SIGTERM, libc::SIGHUP];
 /// `EMFILE` where no descriptor is left.
 pub fn install() -> Result<()> {
     if DESCRIPTOR.load(Ordering::Acquire) < 0 {
-        // SAFETY: creates a descriptor; touches no memory.
-        let descriptor = unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) };
-        check(descriptor.into(), || "eventfd".to_string())?;
-        let stored =
-            DESCRIPTOR.compare_exchange(-1, descriptor, Ordering::AcqRel, Ordering::Acquire);
-        if stored.is_err() {
-            // Another thread was first.
-            // SAFETY: the descriptor is ours and nobody has seen it.
-            unsafe { libc::close(descriptor) };
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let event = rustix::event::eventfd(0, flags).map_err(Error::of("eventfd"))?;
+        let number = event.as_raw_fd();
+        // Where another thread was first, the descriptor is closed here.
+        if DESCRIPTOR.compare_exchange(-1, number, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+            let _ = event.into_raw_fd();
         }
     }
     for signal in SIGNALS {
-        set_handler(signal)?;
+        if !signal::is_ignored(signal)? {
+            // SAFETY: the handler is async-signal-safe: it uses atomics and write(2), and leaves
+            // errno as it was.
+            unsafe { signal::handle(signal, note, 0) }?;
+        }
     }
     Ok(())
-}
-
-fn set_handler(signal: libc::c_int) -> Result<()> {
-    let call = || format!("sigaction(signal {signal})");
-    // SAFETY: all-zero bytes are a valid sigaction (default action, empty mask).
-    let mut earlier: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: a null new action only asks; `earlier` is ours.
-    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut earlier) };
-    check(asked.into(), call)?;
-    if earlier.sa_sigaction == libc::SIG_IGN {
-        return Ok(());
-    }
-    // SAFETY: as above.
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = note as extern "C" fn(libc::c_int) as libc::sighandler_t;
-    // SAFETY: the handler is async-signal-safe: it uses atomics and write(2),
-    // and leaves errno as it was. The action outlives the call.
-    let set = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
-    check(set.into(), call).map(|_| ())
 }
 
 /// The handler.
@@ -95,13 +77,7 @@ pub fn descriptor() -> Option<BorrowedFd<'static>> {
 /// # Errors
 /// None is known.
 pub fn restore_default() -> Result<()> {
-    for signal in SIGNALS {
-        // SAFETY: sets the default action, which involves no code of ours.
-        if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
-            return Err(Error::new(format!("signal({signal})"), crate::error::last_errno()));
-        }
-    }
-    Ok(())
+    SIGNALS.into_iter().try_for_each(signal::heed)
 }
 
 /// Gives the three signals their default action back and forgets those that came, with the

@@ -5,7 +5,7 @@
 //! a write can last as long as a tick of the scheduler, whatever the device does, and no shield
 //! around the writer helps: this account shows it.
 
-use crate::proc::{parse_schedstat, parse_stat};
+use crate::proc::{parse_schedstat, stat};
 use crate::{Pid, text};
 use std::collections::HashMap;
 
@@ -29,7 +29,7 @@ pub fn waits() -> Option<Waits> {
 
 /// The wait of one process, if it is a kernel worker.
 fn wait_of(pid: Pid) -> Option<u64> {
-    let stat = parse_stat(&text::read(format!("/proc/{pid}/stat")).ok()?)?;
+    let stat = stat(pid)?;
     if !is_worker(stat.parent, &stat.name) {
         return None;
     }

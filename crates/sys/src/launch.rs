@@ -6,12 +6,14 @@
 //! that `yes | head` would end in an error message.
 
 use crate::cgroup::Cgroup;
-use crate::error::last_errno;
 use crate::pages::{SharedWords, shared};
 use crate::usage::Usage;
 use crate::{Result, clock};
+use rustix::fs::{Mode, OFlags};
+use rustix::process::{Resource, Rlimit, setrlimit};
 use std::ffi::CString;
 use std::io;
+use std::num::NonZeroU64;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
@@ -86,7 +88,7 @@ pub fn arrange(command: &mut Command, launch: &Launch) -> Result<Start> {
     let words = Arc::new(shared(WORDS * size_of::<AtomicU64>())?);
     let mut prepared = Prepared {
         cpus: launch.cpus.clone(),
-        room: vec![0; crate::affinity::words_for(&launch.cpus)],
+        room: crate::affinity::room(),
         address_space_bytes: launch.address_space_bytes,
         groups: launch.groups.iter().filter_map(membership).collect(),
         timer_slack_ns: launch.timer_slack_ns,
@@ -119,27 +121,18 @@ impl Prepared {
         for group in &self.groups {
             enter(group)?;
         }
-        // SAFETY: no arguments; touches no memory.
-        if unsafe { libc::setsid() } == -1 {
-            return Err(io::Error::from_raw_os_error(last_errno()));
-        }
+        rustix::process::setsid()?;
         default_signals();
         if !self.cpus.is_empty() {
             crate::affinity::set_and_verify(&self.cpus, &mut self.room)
                 .map_err(io::Error::from_raw_os_error)?;
         }
         if let Some(bytes) = self.address_space_bytes {
-            let limit = libc::rlimit { rlim_cur: bytes, rlim_max: bytes };
-            // SAFETY: `limit` outlives the call, which only reads it.
-            if unsafe { libc::setrlimit(libc::RLIMIT_AS, &raw const limit) } == -1 {
-                return Err(io::Error::from_raw_os_error(last_errno()));
-            }
+            let limit = Rlimit { current: Some(bytes), maximum: Some(bytes) };
+            setrlimit(Resource::As, limit)?;
         }
         if let Some(slack_ns) = self.timer_slack_ns {
-            // SAFETY: a number; touches no memory.
-            if unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack_ns as libc::c_ulong) } == -1 {
-                return Err(io::Error::from_raw_os_error(last_errno()));
-            }
+            rustix::thread::set_current_timer_slack(NonZeroU64::new(slack_ns))?;
         }
         self.tell();
         Ok(())
@@ -167,18 +160,10 @@ impl Prepared {
 
 /// Moves the calling process into the group whose `cgroup.procs` this is.
 fn enter(procs: &CString) -> io::Result<()> {
-    // SAFETY: a C string that outlives the call.
-    let file = unsafe { libc::open(procs.as_ptr(), libc::O_WRONLY | libc::O_CLOEXEC) };
-    if file == -1 {
-        return Err(io::Error::from_raw_os_error(last_errno()));
-    }
+    let file = rustix::fs::open(procs, OFlags::WRONLY | OFlags::CLOEXEC, Mode::empty())?;
     // "0" is the process that writes, in both versions.
-    // SAFETY: the pointer and the length describe the literal.
-    let written = unsafe { libc::write(file, c"0".as_ptr().cast(), 1) };
-    let errno = last_errno();
-    // SAFETY: the descriptor is ours, and is not used again.
-    unsafe { libc::close(file) };
-    if written == 1 { Ok(()) } else { Err(io::Error::from_raw_os_error(errno)) }
+    rustix::io::write(file, b"0")?;
+    Ok(())
 }
 
 /// Every signal at its default and none blocked. What exec would keep is what is *ignored*: by the

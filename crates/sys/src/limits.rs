@@ -1,7 +1,7 @@
 //! Resource limits of this process.
 
-use crate::error::check;
-use crate::{Result, text};
+use crate::{Error, Result, text};
+use rustix::process::{Resource as Kernels, Rlimit, getrlimit, setrlimit};
 
 /// A resource that the kernel limits per process or per user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -35,20 +35,20 @@ pub struct Limit {
     pub hard: Option<u64>,
 }
 
-impl Resource {
-    /// All of them.
-    pub const ALL: [Resource; 9] = [
-        Resource::AddressSpace,
-        Resource::Data,
-        Resource::FileSize,
-        Resource::OpenFiles,
-        Resource::Processes,
-        Resource::Core,
-        Resource::Stack,
-        Resource::LockedMemory,
-        Resource::CpuTime,
-    ];
+/// Each resource with the kernel's number and name of its limit, in the order of [`Resource`].
+const RESOURCES: [(Resource, Kernels, &str); 9] = [
+    (Resource::AddressSpace, Kernels::As, "RLIMIT_AS"),
+    (Resource::Data, Kernels::Data, "RLIMIT_DATA"),
+    (Resource::FileSize, Kernels::Fsize, "RLIMIT_FSIZE"),
+    (Resource::OpenFiles, Kernels::Nofile, "RLIMIT_NOFILE"),
+    (Resource::Processes, Kernels::Nproc, "RLIMIT_NPROC"),
+    (Resource::Core, Kernels::Core, "RLIMIT_CORE"),
+    (Resource::Stack, Kernels::Stack, "RLIMIT_STACK"),
+    (Resource::LockedMemory, Kernels::Memlock, "RLIMIT_MEMLOCK"),
+    (Resource::CpuTime, Kernels::Cpu, "RLIMIT_CPU"),
+];
 
+impl Resource {
     /// Whether it limits how much memory a process may have.
     pub fn is_of_memory(self) -> bool {
         matches!(self, Resource::AddressSpace | Resource::Data)
@@ -56,50 +56,22 @@ impl Resource {
 
     /// The kernel's name of the limit.
     pub fn name(self) -> &'static str {
-        match self {
-            Resource::AddressSpace => "RLIMIT_AS",
-            Resource::Data => "RLIMIT_DATA",
-            Resource::FileSize => "RLIMIT_FSIZE",
-            Resource::OpenFiles => "RLIMIT_NOFILE",
-            Resource::Processes => "RLIMIT_NPROC",
-            Resource::Core => "RLIMIT_CORE",
-            Resource::Stack => "RLIMIT_STACK",
-            Resource::LockedMemory => "RLIMIT_MEMLOCK",
-            Resource::CpuTime => "RLIMIT_CPU",
-        }
-    }
-
-    fn number(self) -> libc::__rlimit_resource_t {
-        match self {
-            Resource::AddressSpace => libc::RLIMIT_AS,
-            Resource::Data => libc::RLIMIT_DATA,
-            Resource::FileSize => libc::RLIMIT_FSIZE,
-            Resource::OpenFiles => libc::RLIMIT_NOFILE,
-            Resource::Processes => libc::RLIMIT_NPROC,
-            Resource::Core => libc::RLIMIT_CORE,
-            Resource::Stack => libc::RLIMIT_STACK,
-            Resource::LockedMemory => libc::RLIMIT_MEMLOCK,
-            Resource::CpuTime => libc::RLIMIT_CPU,
-        }
+        RESOURCES[self as usize].2
     }
 }
 
-/// The limit on `resource`.
-///
-/// # Errors
-/// None is known for these resources.
-pub fn get(resource: Resource) -> Result<Limit> {
-    let raw = get_raw(resource)?;
-    let bounded = |value: libc::rlim_t| (value != libc::RLIM_INFINITY).then_some(value);
-    Ok(Limit { soft: bounded(raw.rlim_cur), hard: bounded(raw.rlim_max) })
+/// Returns the limit on `resource`.
+pub fn get(resource: Resource) -> Limit {
+    let Rlimit { current, maximum } = getrlimit(RESOURCES[resource as usize].1);
+    Limit { soft: current, hard: maximum }
 }
 
 /// The limits that are in force for each process of this session, of the resources for which there is
 /// one. What limits the tasks of a user does not limit root.
 pub fn in_force() -> Vec<(Resource, u64)> {
-    let all = Resource::ALL.into_iter();
+    let all = RESOURCES.iter().map(|(resource, ..)| *resource);
     let all = all.filter(|it| *it != Resource::Processes || !crate::process::is_root());
-    all.filter_map(|resource| Some((resource, get(resource).ok()?.soft?))).collect()
+    all.filter_map(|resource| Some((resource, get(resource).soft?))).collect()
 }
 
 /// Sets the soft limit of this process (`None`: unlimited) and leaves the hard
@@ -108,23 +80,10 @@ pub fn in_force() -> Vec<(Resource, u64)> {
 /// # Errors
 /// `EINVAL` above the hard limit, `EPERM`.
 pub fn set(resource: Resource, soft: Option<u64>) -> Result<()> {
-    let mut raw = get_raw(resource)?;
-    raw.rlim_cur = soft.unwrap_or(libc::RLIM_INFINITY);
-    // SAFETY: `raw` is a valid rlimit that outlives the call.
-    let result = unsafe { libc::setrlimit(resource.number(), &raw const raw) };
-    check(result.into(), || match soft {
-        Some(value) => format!("setrlimit({}, {value})", resource.name()),
-        None => format!("setrlimit({}, unlimited)", resource.name()),
-    })
-    .map(|_| ())
-}
-
-fn get_raw(resource: Resource) -> Result<libc::rlimit> {
-    let mut raw = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: `raw` is ours and outlives the call.
-    let result = unsafe { libc::getrlimit(resource.number(), &raw mut raw) };
-    check(result.into(), || format!("getrlimit({})", resource.name()))?;
-    Ok(raw)
+    let (_, kernels, name) = RESOURCES[resource as usize];
+    let new = Rlimit { current: soft, maximum: getrlimit(kernels).maximum };
+    let wanted = soft.map_or_else(|| "unlimited".to_string(), |value| value.to_string());
+    setrlimit(kernels, new).map_err(Error::of(format!("setrlimit({name}, {wanted})")))
 }
 
 /// Keeps a crash of this process and of its children from writing a core dump.
@@ -139,7 +98,7 @@ pub fn disable_core_dumps() -> Result<()> {
     let piped =
         text::read("/proc/sys/kernel/core_pattern").is_ok_and(|pattern| pattern.starts_with('|'));
     let wanted = u64::from(piped);
-    let hard = get(Resource::Core)?.hard.unwrap_or(u64::MAX);
+    let hard = get(Resource::Core).hard.unwrap_or(u64::MAX);
     set(Resource::Core, Some(wanted.min(hard)))
 }
 
@@ -152,9 +111,9 @@ mod tests {
     #[test]
     fn a_limit_is_read_back() {
         in_child(|| {
-            let before = get(Resource::OpenFiles).unwrap();
+            let before = get(Resource::OpenFiles);
             set(Resource::OpenFiles, Some(64)).unwrap();
-            let after = get(Resource::OpenFiles).unwrap();
+            let after = get(Resource::OpenFiles);
             assert_eq!(after, Limit { soft: Some(64), hard: before.hard });
         });
     }
@@ -167,7 +126,7 @@ mod tests {
             let listed = in_force();
             assert!(listed.contains(&(Resource::AddressSpace, 1 << 30)), "{listed:?}");
             assert!(listed.contains(&(Resource::OpenFiles, 64)), "{listed:?}");
-            let unlimited = |resource| get(resource).unwrap().soft.is_none();
+            let unlimited = |resource| get(resource).soft.is_none();
             assert!(listed.iter().all(|(resource, _)| !unlimited(*resource)), "{listed:?}");
         });
     }
@@ -193,7 +152,7 @@ mod tests {
     #[test]
     fn a_soft_limit_above_the_hard_one_is_refused() {
         in_child(|| {
-            let Some(hard) = get(Resource::OpenFiles).unwrap().hard else { return };
+            let Some(hard) = get(Resource::OpenFiles).hard else { return };
             let error = set(Resource::OpenFiles, Some(hard + 1)).unwrap_err();
             assert!(error.to_string().starts_with("setrlimit(RLIMIT_NOFILE, "), "{error}");
             assert_eq!(error.errno(), Some(libc::EINVAL));
@@ -204,7 +163,7 @@ mod tests {
     fn core_dumps_can_be_disabled() {
         in_child(|| {
             disable_core_dumps().unwrap();
-            assert!(get(Resource::Core).unwrap().soft.unwrap() <= 1);
+            assert!(get(Resource::Core).soft.unwrap() <= 1);
         });
     }
 }

@@ -1,6 +1,8 @@
 //! Signals as messages: waited for, one after the other, instead of interrupting.
 
-use crate::error::{check, last_errno};
+use crate::error::last_errno;
+use crate::signal::{heed, is_ignored};
+use crate::wait_signal::{self, SignalSet};
 use crate::{Error, Pid, Result};
 
 pub use libc::{SIGCHLD, SIGHUP, SIGQUIT};
@@ -9,8 +11,8 @@ pub use libc::{SIGCHLD, SIGHUP, SIGQUIT};
 /// asked for.
 #[derive(Debug)]
 pub struct Mailbox {
-    signals: libc::sigset_t,
-    earlier: libc::sigset_t,
+    signals: SignalSet,
+    earlier: SignalSet,
 }
 
 /// A signal that came.
@@ -32,28 +34,18 @@ impl Mailbox {
     /// # Errors
     /// `EINVAL` for a signal that does not exist.
     pub fn open(signals: &[i32]) -> Result<Self> {
-        // SAFETY: all-zero bytes are a valid sigset_t: it holds integers only.
-        let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
-        // SAFETY: `set` is ours.
-        unsafe { libc::sigemptyset(&raw mut set) };
+        let mut waiting = Vec::with_capacity(signals.len());
         for signal in signals {
             if *signal == SIGCHLD {
-                // SAFETY: sets the default action, which involves no code of ours.
-                unsafe { libc::signal(SIGCHLD, libc::SIG_DFL) };
+                heed(SIGCHLD)?;
             } else if is_ignored(*signal)? {
                 continue;
             }
-            // SAFETY: `set` is ours.
-            let added = unsafe { libc::sigaddset(&raw mut set, *signal) };
-            check(added.into(), || format!("sigaddset({signal})"))?;
+            waiting.push(*signal);
         }
-        // SAFETY: as above.
-        let mut earlier: libc::sigset_t = unsafe { std::mem::zeroed() };
-        // SAFETY: both sets are ours and outlive the call.
-        let errno =
-            unsafe { libc::pthread_sigmask(libc::SIG_BLOCK, &raw const set, &raw mut earlier) };
-        crate::error::check_number(errno, || "pthread_sigmask".to_string())?;
-        Ok(Self { signals: set, earlier })
+        let mailbox = Self { signals: SignalSet::of(&waiting), earlier: wait_signal::blocked()? };
+        wait_signal::block(&mailbox.signals)?;
+        Ok(mailbox)
     }
 
     /// Waits for the next signal.
@@ -65,7 +57,7 @@ impl Mailbox {
         let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
         loop {
             // SAFETY: both are ours and outlive the call.
-            let signal = unsafe { libc::sigwaitinfo(&raw const self.signals, &raw mut info) };
+            let signal = unsafe { libc::sigwaitinfo(&raw const self.signals.raw, &raw mut info) };
             if signal > 0 {
                 // Codes above 0 mean that the kernel has sent it. SAFETY: for the others it
                 // tells the sender.
@@ -81,20 +73,8 @@ impl Mailbox {
 
 impl Drop for Mailbox {
     fn drop(&mut self) {
-        // SAFETY: the set is ours; it was the mask before.
-        unsafe {
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const self.earlier, std::ptr::null_mut())
-        };
+        let _ = wait_signal::change(libc::SIG_SETMASK, &self.earlier);
     }
-}
-
-fn is_ignored(signal: i32) -> Result<bool> {
-    // SAFETY: all-zero bytes are a valid sigaction (default action, empty mask).
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: a null new action only asks; `action` is ours.
-    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
-    check(asked.into(), || format!("sigaction(signal {signal})"))?;
-    Ok(action.sa_sigaction == libc::SIG_IGN)
 }
 
 #[cfg(test)]

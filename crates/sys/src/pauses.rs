@@ -1,28 +1,19 @@
 //! Times in which this process, or the whole machine, stood still.
 
-use crate::Result;
-use crate::error::check;
+use crate::{Pid, Result, proc, signal};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The number of SIGCONT that this process received.
 static CONTINUED: AtomicU32 = AtomicU32::new(0);
-
-/// So often the clocks are read for one comparison: that all are torn apart is unlikely.
-const READINGS: u32 = 3;
 
 /// From now on [`continued`] counts. Programs executed later get the default action back.
 ///
 /// # Errors
 /// None is known.
 pub fn watch() -> Result<()> {
-    // SAFETY: all-zero bytes are a valid sigaction (default action, empty mask).
-    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    action.sa_sigaction = note as extern "C" fn(libc::c_int) as libc::sighandler_t;
-    // Who reads or writes meanwhile need not know of it.
-    action.sa_flags = libc::SA_RESTART;
-    // SAFETY: the handler is async-signal-safe: it adds to an atomic. The action outlives the call.
-    let set = unsafe { libc::sigaction(libc::SIGCONT, &raw const action, std::ptr::null_mut()) };
-    check(set.into(), || "sigaction(SIGCONT)".to_string()).map(|_| ())
+    // Who reads or writes meanwhile need not know of it: SA_RESTART.
+    // SAFETY: the handler is async-signal-safe: it adds to an atomic.
+    unsafe { signal::handle(libc::SIGCONT, note, libc::SA_RESTART) }
 }
 
 /// The handler. The kernel lets a stopped process go on whether or not there is one.
@@ -36,43 +27,18 @@ pub fn continued() -> u32 {
     CONTINUED.load(Ordering::Acquire)
 }
 
-/// For how long this machine has been suspended since its boot, in ns: what `CLOCK_BOOTTIME` has
-/// counted and `CLOCK_MONOTONIC` has not. A virtual machine that its host has paused does not know
-/// of it, and nothing shows here.
-pub fn suspended_ns() -> u64 {
-    // The two are read one after the other, and this process may have to wait in between: the reading
-    // counts that is the closest.
-    let reading = |_| {
-        let before = read(libc::CLOCK_MONOTONIC);
-        let with = read(libc::CLOCK_BOOTTIME);
-        let after = read(libc::CLOCK_MONOTONIC);
-        (after.saturating_sub(before), with.saturating_sub(before))
-    };
-    (0..READINGS).map(reading).min().map_or(0, |(_, suspended)| suspended)
-}
-
 /// Whether a process is stopped (SIGSTOP).
-pub fn is_stopped(pid: crate::Pid) -> bool {
+pub fn is_stopped(pid: Pid) -> bool {
     state_of(pid) == Some('T')
 }
 
 /// Whether a tracer holds a process, for the moment of a system call or for longer.
-pub fn is_held_by_tracer(pid: crate::Pid) -> bool {
+pub fn is_held_by_tracer(pid: Pid) -> bool {
     state_of(pid) == Some('t')
 }
 
-fn state_of(pid: crate::Pid) -> Option<char> {
-    let stat = crate::text::read(format!("/proc/{pid}/stat")).ok()?;
-    crate::proc::parse_stat(&stat).map(|stat| stat.state)
-}
-
-fn read(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is a valid timespec that outlives the call; both clocks exist since Linux
-    // 2.6.39, so the call cannot fail.
-    unsafe { libc::clock_gettime(clock, &raw mut time) };
-    let seconds = u64::try_from(time.tv_sec).unwrap_or(0);
-    seconds.saturating_mul(1_000_000_000).saturating_add(u64::try_from(time.tv_nsec).unwrap_or(0))
+fn state_of(pid: Pid) -> Option<char> {
+    Some(proc::stat(pid)?.state)
 }
 
 #[cfg(test)]
@@ -123,13 +89,5 @@ mod tests {
             assert_eq!(task::wait(waker).unwrap().code, Some(0));
             assert_eq!(continued(), 1);
         });
-    }
-
-    #[test]
-    fn a_machine_that_was_awake_all_the_time_was_not_suspended_meanwhile() {
-        let before = suspended_ns();
-        crate::clock::sleep_ns(1_000_000);
-        // It never becomes less. That it does not become more is a matter of the machine.
-        assert!(suspended_ns() + 1_000_000_000 > before);
     }
 }

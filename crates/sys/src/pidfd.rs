@@ -12,10 +12,7 @@ use std::os::fd::OwnedFd;
 /// `ESRCH` where there is no such process, `EMFILE`; `ENOSYS` on older kernels.
 pub fn open(pid: Pid) -> Result<OwnedFd> {
     let call = format!("pidfd_open({pid})");
-    // A number that names no process, which the kernel would refuse in the same way.
-    let Some(pid) = rustix::process::Pid::from_raw(pid).filter(|_| pid > 0) else {
-        return Err(Error::new(call, libc::EINVAL));
-    };
+    let Some(pid) = crate::process::single(pid) else { return Err(Error::new(call, libc::EINVAL)) };
     rustix::process::pidfd_open(pid, PidfdFlags::empty()).map_err(Error::of(call))
 }
 

@@ -1,8 +1,10 @@
 //! Waiting for descriptors.
 
-use crate::error::last_errno;
 use crate::{Error, Result};
-use std::os::fd::{AsRawFd, BorrowedFd};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::io::Errno;
+use rustix::time::Timespec;
+use std::os::fd::BorrowedFd;
 use std::time::{Duration, Instant};
 
 /// Waits until `fd` is readable or `timeout` has passed; returns whether it is.
@@ -11,9 +13,7 @@ use std::time::{Duration, Instant};
 /// # Errors
 /// `ENOMEM`, `EINVAL` beyond the limit on open files.
 pub fn readable(fd: BorrowedFd<'_>, timeout: Duration) -> Result<bool> {
-    let mut polled = [polled(fd)];
-    wait(&mut polled, timeout)?;
-    Ok(polled[0].revents != 0)
+    readable_any(&[fd], timeout).map(|readable| readable[0])
 }
 
 /// Waits until one of `fds` is readable or `timeout` has passed; returns for
@@ -22,37 +22,25 @@ pub fn readable(fd: BorrowedFd<'_>, timeout: Duration) -> Result<bool> {
 /// # Errors
 /// As [`readable`].
 pub fn readable_any(fds: &[BorrowedFd<'_>], timeout: Duration) -> Result<Vec<bool>> {
-    let mut polled: Vec<libc::pollfd> = fds.iter().map(|fd| polled(*fd)).collect();
+    let mut polled: Vec<PollFd<'_>> = fds.iter().map(|fd| PollFd::new(fd, PollFlags::IN)).collect();
     wait(&mut polled, timeout)?;
-    Ok(polled.iter().map(|one| one.revents != 0).collect())
-}
-
-fn polled(fd: BorrowedFd<'_>) -> libc::pollfd {
-    libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 }
+    Ok(polled.iter().map(|one| !one.revents().is_empty()).collect())
 }
 
 /// `ppoll` until something happens or the deadline passes. A signal does not
 /// end the wait; who wants to be woken by one adds
 /// [`crate::interrupt::descriptor`] to the list.
-fn wait(polled: &mut [libc::pollfd], timeout: Duration) -> Result<()> {
-    let count = libc::nfds_t::try_from(polled.len()).unwrap_or(libc::nfds_t::MAX);
-    // A deadline that cannot be represented is as good as none: a day.
+fn wait(polled: &mut [PollFd<'_>], timeout: Duration) -> Result<()> {
     let start = Instant::now();
     loop {
+        // A deadline that cannot be represented is as good as none: a day.
         let left = timeout.saturating_sub(start.elapsed()).min(Duration::from_secs(86_400));
-        let time = libc::timespec {
-            tv_sec: libc::time_t::try_from(left.as_secs()).unwrap_or(libc::time_t::MAX),
-            tv_nsec: left.subsec_nanos().into(),
-        };
-        // SAFETY: the pointer and count describe `polled`; the time outlives the
-        // call; a null mask leaves the signals as they are.
-        let result =
-            unsafe { libc::ppoll(polled.as_mut_ptr(), count, &raw const time, std::ptr::null()) };
-        match result {
-            -1 if last_errno() == libc::EINTR => {}
-            -1 => return Err(Error::new("ppoll", last_errno())),
-            0 if start.elapsed() < timeout => {}
-            _ => return Ok(()),
+        let time = Timespec { tv_sec: left.as_secs() as _, tv_nsec: left.subsec_nanos().into() };
+        match poll(polled, Some(&time)) {
+            Err(Errno::INTR) => {}
+            Err(errno) => return Err(Error::of("ppoll")(errno)),
+            Ok(0) if start.elapsed() < timeout => {}
+            Ok(_) => return Ok(()),
         }
     }
 }

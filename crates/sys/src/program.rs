@@ -2,9 +2,10 @@
 //! may hold things up.
 
 use crate::{poll, process, signal};
+use rustix::fs::OFlags;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -163,10 +164,7 @@ struct Pipe(Option<File>);
 impl Pipe {
     fn new(end: Option<OwnedFd>) -> Result<Self, Failure> {
         if let Some(end) = &end {
-            // SAFETY: sets a flag of a descriptor that is ours; touches no memory.
-            if unsafe { libc::fcntl(end.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } == -1 {
-                return Err(io::Error::last_os_error().into());
-            }
+            rustix::fs::fcntl_setfl(end, OFlags::NONBLOCK).map_err(io::Error::from)?;
         }
         Ok(Pipe(end.map(File::from)))
     }

@@ -1,6 +1,6 @@
 //! The numbers of the signals that other rooms send or tell apart.
 
-use crate::error::last_errno;
+use crate::error::{check, last_errno};
 use crate::{Error, Result};
 
 pub use libc::{
@@ -41,13 +41,7 @@ pub fn name(signal: i32) -> Option<&'static str> {
 /// # Errors
 /// None is known.
 pub fn ignore_requests_to_end() -> Result<()> {
-    for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
-        // SAFETY: ignoring a signal involves no code of ours.
-        if unsafe { libc::signal(signal, libc::SIG_IGN) } == libc::SIG_ERR {
-            return Err(Error::new(format!("signal({signal})"), last_errno()));
-        }
-    }
-    Ok(())
+    [libc::SIGHUP, libc::SIGINT, libc::SIGTERM].into_iter().try_for_each(ignore)
 }
 
 /// Gives a signal its default action back, in this process and in what it starts. A shell without
@@ -57,10 +51,7 @@ pub fn ignore_requests_to_end() -> Result<()> {
 /// `EINVAL` for a signal that does not exist or has one action only.
 pub fn heed(signal: i32) -> Result<()> {
     // SAFETY: sets the default action, which involves no code of ours.
-    if unsafe { libc::signal(signal, libc::SIG_DFL) } == libc::SIG_ERR {
-        return Err(Error::new(format!("signal({signal})"), last_errno()));
-    }
-    Ok(())
+    taken(signal, unsafe { libc::signal(signal, libc::SIG_DFL) })
 }
 
 /// From now on a write beyond the limit on file sizes (`ulimit -f`) fails with
@@ -69,11 +60,57 @@ pub fn heed(signal: i32) -> Result<()> {
 /// # Errors
 /// None is known.
 pub fn ignore_file_size_signal() -> Result<()> {
+    ignore(libc::SIGXFSZ)
+}
+
+fn ignore(signal: i32) -> Result<()> {
     // SAFETY: ignoring a signal involves no code of ours.
-    if unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) } == libc::SIG_ERR {
-        return Err(Error::new("signal(SIGXFSZ)", last_errno()));
+    taken(signal, unsafe { libc::signal(signal, libc::SIG_IGN) })
+}
+
+/// Turns the answer of `signal` into a result.
+fn taken(signal: i32, answer: libc::sighandler_t) -> Result<()> {
+    match answer {
+        libc::SIG_ERR => Err(Error::new(
+            format!("signal({})", name(signal).map_or(signal.to_string(), String::from)),
+            last_errno(),
+        )),
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// From now on `handler` is called for a signal, with these flags of sigaction(2).
+///
+/// # Errors
+/// `EINVAL` for what is no signal, or for one that cannot be caught.
+///
+/// # Safety
+/// What the handler does must be safe in the middle of whatever code the signal interrupts.
+pub(crate) unsafe fn handle(
+    signal: i32,
+    handler: extern "C" fn(libc::c_int),
+    flags: libc::c_int,
+) -> Result<()> {
+    // SAFETY: all-zero bytes are a valid sigaction (no flags, empty mask).
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    action.sa_sigaction = handler as libc::sighandler_t;
+    action.sa_flags = flags;
+    // SAFETY: the action outlives the call; of the handler the caller promises it.
+    let set = unsafe { libc::sigaction(signal, &raw const action, std::ptr::null_mut()) };
+    check(set.into(), || format!("sigaction(signal {signal})")).map(|_| ())
+}
+
+/// Whether this process ignores a signal.
+///
+/// # Errors
+/// `EINVAL` for what is no signal.
+pub(crate) fn is_ignored(signal: i32) -> Result<bool> {
+    // SAFETY: all-zero bytes are a valid sigaction (default action, empty mask).
+    let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
+    // SAFETY: a null new action only asks; `action` is ours.
+    let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
+    check(asked.into(), || format!("sigaction(signal {signal})"))?;
+    Ok(action.sa_sigaction == libc::SIG_IGN)
 }
 
 #[cfg(test)]

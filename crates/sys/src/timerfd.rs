@@ -1,10 +1,10 @@
 //! An alarm that can be waited for with other events, to the nanosecond: `epoll_wait` counts in
 //! milliseconds.
 
-use crate::Result;
-use crate::error::check;
+use crate::{Error, Result};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, RawFd};
 
 /// An alarm on `CLOCK_MONOTONIC`, closed on exec, not blocking. Its descriptor is readable once the
 /// alarm has gone off.
@@ -19,12 +19,10 @@ impl Alarm {
     /// # Errors
     /// `EMFILE` or `ENFILE` beyond the limits on open files, `ENOMEM`.
     pub fn new() -> Result<Self> {
-        let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
-        // SAFETY: integers only.
-        let descriptor = unsafe { libc::timerfd_create(libc::CLOCK_MONOTONIC, flags) };
-        check(descriptor.into(), || "timerfd_create(CLOCK_MONOTONIC)".to_string())?;
-        // SAFETY: the kernel has just made the descriptor, and nobody else knows it.
-        Ok(Self { timer: File::from(unsafe { OwnedFd::from_raw_fd(descriptor) }) })
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, flags);
+        let timer = timer.map_err(Error::of("timerfd_create(CLOCK_MONOTONIC)"))?;
+        Ok(Self { timer: File::from(timer) })
     }
 
     /// Sets the alarm to the moment `at_ns` of [`crate::clock::now_ns`]; it goes off at once where that has
@@ -35,25 +33,13 @@ impl Alarm {
     pub fn set(&self, at_ns: u64) -> Result<()> {
         // A time of 0 would disarm the timer instead of letting it go off.
         let at_ns = at_ns.max(1);
-        let at = libc::timespec {
-            tv_sec: libc::time_t::try_from(at_ns / 1_000_000_000).unwrap_or(libc::time_t::MAX),
-            // Below 10⁹, which every C long holds.
-            tv_nsec: (at_ns % 1_000_000_000) as libc::c_long,
-        };
-        let never = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        let setting = libc::itimerspec { it_interval: never, it_value: at };
-        let descriptor = self.timer.as_raw_fd();
-        // SAFETY: `setting` is a valid itimerspec that outlives the call, and the old one is not
-        // asked for.
-        let result = unsafe {
-            libc::timerfd_settime(
-                descriptor,
-                libc::TFD_TIMER_ABSTIME,
-                &raw const setting,
-                std::ptr::null_mut(),
-            )
-        };
-        check(result.into(), || format!("timerfd_settime({at_ns} ns)")).map(|_| ())
+        let (seconds, rest_ns) = (at_ns / 1_000_000_000, at_ns % 1_000_000_000);
+        // Both fit: there are fewer than 2⁶³ seconds in 2⁶⁴ ns.
+        let it_value = Timespec { tv_sec: seconds as _, tv_nsec: rest_ns as _ };
+        let setting = Itimerspec { it_interval: Timespec::default(), it_value };
+        rustix::time::timerfd_settime(&self.timer, TimerfdTimerFlags::ABSTIME, &setting)
+            .map(|_| ())
+            .map_err(Error::of(format!("timerfd_settime({at_ns} ns)")))
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// A set of signals.
 #[derive(Clone, Copy)]
 pub struct SignalSet {
-    raw: libc::sigset_t,
+    pub(crate) raw: libc::sigset_t,
 }
 
 impl std::fmt::Debug for SignalSet {
@@ -78,7 +78,7 @@ pub fn unblock(set: &SignalSet) -> Result<()> {
     change(libc::SIG_UNBLOCK, set)
 }
 
-fn change(how: i32, set: &SignalSet) -> Result<()> {
+pub(crate) fn change(how: i32, set: &SignalSet) -> Result<()> {
     // SAFETY: the set outlives the call; a null old set is not written. Blocking and unblocking
     // touch no memory of ours; handlers that run meanwhile answer for themselves.
     let errno = unsafe { libc::pthread_sigmask(how, &raw const set.raw, std::ptr::null_mut()) };

@@ -100,7 +100,7 @@ fn descriptors(trial: &mut Trial<'_>) -> Result<Vec<File>, Stop> {
         return Ok(Vec::new());
     }
     let needed = count + SPARE_DESCRIPTORS;
-    let limit = sys::limits::get(Resource::OpenFiles)?;
+    let limit = sys::limits::get(Resource::OpenFiles);
     if limit.soft.is_some_and(|soft| soft < needed) {
         sys::limits::set(Resource::OpenFiles, Some(needed))
             .map_err(|error| Stop::unsupported(format!("{error}: raise `ulimit -n`")))?;

@@ -207,7 +207,7 @@ fn enter_limit(order: &Order, group: Option<&Cgroup>) -> Result<u64, Stop> {
     match (order.limit, group) {
         (Limit::AddressSpace, _) => {
             sys::limits::set(Resource::AddressSpace, Some(order.limit_bytes))?;
-            Ok(sys::limits::get(Resource::AddressSpace)?.soft.unwrap_or(0))
+            Ok(sys::limits::get(Resource::AddressSpace).soft.unwrap_or(0))
         }
         (Limit::Cgroup, Some(group)) => {
             group.add(sys::process::pid())?;

@@ -260,7 +260,7 @@ fn curves(requests: &[Observed], predicted: &[Option<u64>]) -> PredictedCurves {
 
 /// Returns the number of connections wanted, or the most that this process may have open.
 fn most_open(wanted: u32) -> u32 {
-    let limit = sys::limits::get(sys::limits::Resource::OpenFiles).ok().and_then(|it| it.soft);
+    let limit = sys::limits::get(sys::limits::Resource::OpenFiles).soft;
     let room = limit.map_or(u64::MAX, |files| files.saturating_sub(FILES_LEFT));
     wanted.min(u32::try_from(room).unwrap_or(u32::MAX)).max(1)
 }

@@ -10,6 +10,7 @@ mod inherited;
 mod nest;
 mod quota;
 
+use crate::proc::stat;
 use crate::{Error, Pid, Result, process, text};
 pub use freezer::Freezers;
 pub use inherited::{Room, memory_room, tasks_room};
@@ -308,8 +309,9 @@ impl Cgroup {
             group.kill_all()?;
         }
         for _ in 0..ATTEMPTS {
-            let living: Vec<Pid> =
-                self.processes().into_iter().filter(|pid| is_alive(*pid)).collect();
+            // A zombie stays listed in its group until it is reaped, but needs no killing.
+            let is_alive = |pid: &Pid| stat(*pid).is_some_and(|stat| stat.is_alive());
+            let living: Vec<Pid> = self.processes().into_iter().filter(is_alive).collect();
             if living.is_empty() {
                 return Ok(());
             }
@@ -399,15 +401,6 @@ impl Cgroup {
     fn write(&self, file: &str, content: &str) -> Result<()> {
         text::write(self.path.join(file), content)
     }
-}
-
-/// Whether a process runs: a zombie stays listed in its group until it is
-/// reaped, but needs no killing.
-fn is_alive(pid: Pid) -> bool {
-    text::read(format!("/proc/{pid}/stat"))
-        .ok()
-        .and_then(|stat| crate::proc::parse_stat(&stat))
-        .is_some_and(|stat| !matches!(stat.state, 'Z' | 'X'))
 }
 
 /// CPU time of every task of the machine, in ns, from the true root of the

@@ -1,6 +1,6 @@
 //! The machine as a whole: CPU time, steal, memory, pressure, neighbours.
 
-use super::task::{Stat, parse_stat};
+use super::task::{Stat, stat};
 use crate::text::{field, kib_field};
 use crate::{Error, Pid, Result, cgroup, process, text};
 use std::collections::HashMap;
@@ -152,7 +152,7 @@ fn other_processes() -> HashMap<Pid, Stat> {
     let own = process::group();
     text::process_ids()
         .into_iter()
-        .filter_map(|pid| Some((pid, parse_stat(&text::read(format!("/proc/{pid}/stat")).ok()?)?)))
+        .filter_map(|pid| Some((pid, stat(pid)?)))
         .filter(|(_, stat)| stat.group != own)
         .collect()
 }

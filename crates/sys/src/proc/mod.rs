@@ -15,7 +15,7 @@ pub use load::{
 pub use memory::{Memory, Resident, memory, parse_memory, resident};
 pub use task::{
     Io, SchedStat, Stat, Status, io, migrations_thread, parse_io, parse_schedstat, parse_stat,
-    parse_status, schedstat_process, schedstat_thread, status,
+    parse_status, schedstat_process, schedstat_thread, stat, status,
 };
 pub use threads::{Thread, io_of_children, threads};
 

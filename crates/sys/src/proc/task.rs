@@ -205,6 +205,18 @@ pub struct Stat {
     pub start_ticks: u64,
 }
 
+impl Stat {
+    /// Whether it is more than a zombie.
+    pub fn is_alive(&self) -> bool {
+        !matches!(self.state, 'Z' | 'X')
+    }
+}
+
+/// Returns what a process's stat file says; `None` where it is gone.
+pub fn stat(pid: Pid) -> Option<Stat> {
+    parse_stat(&text::read(path(pid, "stat")).ok()?)
+}
+
 /// Reads a stat file. The name stands in parentheses and may itself contain
 /// spaces and parentheses: it ends at the last one.
 pub fn parse_stat(text: &str) -> Option<Stat> {

@@ -1,7 +1,7 @@
 //! All that comes of a process: its children, theirs, and so on.
 
-use super::{kill, parse_pids, stat_of};
-use crate::proc::Stat;
+use super::{kill, parse_pids};
+use crate::proc::{Stat, stat};
 use crate::{Error, Pid, Result, text};
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
@@ -14,15 +14,11 @@ use std::time::{Duration, Instant};
 pub fn descendants(root: Pid, spared: &[Pid]) -> Vec<Pid> {
     let mut found: Vec<Pid> = family(root, spared)
         .into_iter()
-        .filter(|(_, stat)| is_alive(stat))
+        .filter(|(_, stat)| stat.is_alive())
         .map(|(pid, _)| pid)
         .collect();
     found.sort_unstable();
     found
-}
-
-fn is_alive(stat: &Stat) -> bool {
-    !matches!(stat.state, 'Z' | 'X')
 }
 
 /// As [`descendants`], each with what /proc says of it, and zombies among them: a zombie may have
@@ -67,7 +63,7 @@ fn listed(root: Pid, spared: &[Pid]) -> Option<Vec<(Pid, Stat)>> {
             };
             for child in parse_pids(&children).filter(|child| known.insert(*child)) {
                 unasked.push(child);
-                found.extend(stat_of(child).map(|stat| (child, stat)));
+                found.extend(stat(child).map(|stat| (child, stat)));
             }
         }
     }
@@ -78,7 +74,7 @@ fn listed(root: Pid, spared: &[Pid]) -> Option<Vec<(Pid, Stat)>> {
 fn scanned(root: Pid, spared: &[Pid]) -> Vec<(Pid, Stat)> {
     let mut children: HashMap<Pid, Vec<(Pid, Stat)>> = HashMap::new();
     for pid in text::process_ids() {
-        if let Some(stat) = stat_of(pid) {
+        if let Some(stat) = stat(pid) {
             children.entry(stat.parent).or_default().push((pid, stat));
         }
     }
@@ -111,7 +107,7 @@ pub fn kill_descendants(root: Pid, spared: &[Pid], within: Duration) -> Result<u
         let found = family(root, spared);
         let new: Vec<_> = found
             .iter()
-            .filter(|(pid, stat)| is_alive(stat) && !stopped.contains(&(*pid, stat.start_ticks)))
+            .filter(|(pid, stat)| stat.is_alive() && !stopped.contains(&(*pid, stat.start_ticks)))
             .collect();
         if new.is_empty() || Instant::now() > give_up {
             break;

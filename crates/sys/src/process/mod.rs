@@ -2,10 +2,12 @@
 
 mod family;
 
-use crate::error::{check, last_errno};
-use crate::proc::parse_stat;
+use crate::error::check;
+use crate::proc::stat;
 use crate::{Error, Pid, Result, text};
 pub use family::{descendants, family, kill_descendants, nearest, reap_adopted};
+use rustix::process::{Signal, WaitId, WaitIdOptions, set_parent_process_death_signal};
+use std::num::NonZeroU64;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// Sends `signal` to all processes of the group `pgid`. A group that has no
@@ -46,9 +48,8 @@ pub fn kill(pid: Pid, signal: i32) -> Result<()> {
 /// # Errors
 /// `EINVAL` before Linux 3.4.
 pub fn become_subreaper() -> Result<()> {
-    // SAFETY: prctl with integers only.
-    let result = unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
-    check(result.into(), || "prctl(PR_SET_CHILD_SUBREAPER)".to_string()).map(|_| ())
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))
+        .map_err(Error::of("prctl(PR_SET_CHILD_SUBREAPER)"))
 }
 
 /// Has this process killed when its parent ends, exactly: when the thread that
@@ -57,9 +58,8 @@ pub fn become_subreaper() -> Result<()> {
 /// # Errors
 /// `ESRCH` where the parent had ended before the kernel could be asked.
 pub fn die_with_parent(parent: Pid) -> Result<()> {
-    // SAFETY: prctl with integers only.
-    let result = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) };
-    check(result.into(), || "prctl(PR_SET_PDEATHSIG)".to_string())?;
+    set_parent_process_death_signal(Some(Signal::KILL))
+        .map_err(Error::of("prctl(PR_SET_PDEATHSIG)"))?;
     // A parent that ended before the prctl can send nothing any more.
     if parent_pid() == parent {
         Ok(())
@@ -74,9 +74,7 @@ pub fn die_with_parent(parent: Pid) -> Result<()> {
 /// # Errors
 /// None is known.
 pub fn outlive_parent() -> Result<()> {
-    // SAFETY: prctl with integers only.
-    let result = unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, 0, 0, 0, 0) };
-    check(result.into(), || "prctl(PR_SET_PDEATHSIG, none)".to_string()).map(|_| ())
+    set_parent_process_death_signal(None).map_err(Error::of("prctl(PR_SET_PDEATHSIG, none)"))
 }
 
 /// Sets the niceness (-20 first, 19 last) of the calling thread; new threads
@@ -86,10 +84,8 @@ pub fn outlive_parent() -> Result<()> {
 /// # Errors
 /// `EACCES` or `EPERM` for a lower value without the right to it.
 pub fn set_nice(nice: i32) -> Result<()> {
-    // SAFETY: integers only. The type of the first argument differs between
-    // libraries of C, hence the inferred cast.
-    let result = unsafe { libc::setpriority(libc::PRIO_PROCESS as _, 0, nice) };
-    check(result.into(), || format!("setpriority(nice {nice})")).map(|_| ())
+    rustix::process::setpriority_process(None, nice)
+        .map_err(Error::of(format!("setpriority(nice {nice})")))
 }
 
 /// Lets the kernel end the sleeps of the calling thread so much later than asked for, in
@@ -99,10 +95,8 @@ pub fn set_nice(nice: i32) -> Result<()> {
 /// # Errors
 /// None that the kernel documents.
 pub fn set_timer_slack(slack_ns: u64) -> Result<()> {
-    let slack_ns = libc::c_ulong::try_from(slack_ns.max(1)).unwrap_or(libc::c_ulong::MAX);
-    // SAFETY: a number; touches no memory.
-    let result = unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, slack_ns, 0, 0, 0) };
-    check(result.into(), || format!("prctl(PR_SET_TIMERSLACK, {slack_ns})")).map(|_| ())
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(slack_ns.max(1)))
+        .map_err(Error::of(format!("prctl(PR_SET_TIMERSLACK, {slack_ns})")))
 }
 
 /// Puts the calling thread before all ordinary ones, whatever their niceness (`SCHED_FIFO` at the
@@ -122,27 +116,23 @@ pub fn set_first_in_line() -> Result<()> {
 /// The niceness of the calling thread. An error reads as 0; for one's own
 /// thread there is none.
 pub fn nice() -> i32 {
-    // SAFETY: integers only.
-    unsafe { libc::getpriority(libc::PRIO_PROCESS as _, 0) }
+    rustix::process::getpriority_process(None).unwrap_or(0)
 }
 
 /// Whether the effective user is root. Root inside a container may still lack
 /// rights.
 pub fn is_root() -> bool {
-    // SAFETY: no arguments, cannot fail.
-    unsafe { libc::geteuid() == 0 }
+    rustix::process::geteuid().is_root()
 }
 
 /// The number of this process.
 pub fn pid() -> Pid {
-    // SAFETY: no arguments, cannot fail.
-    unsafe { libc::getpid() }
+    rustix::process::getpid().as_raw_pid()
 }
 
 /// The number of the parent process; 0 if it is outside our PID namespace.
 pub fn parent_pid() -> Pid {
-    // SAFETY: no arguments, cannot fail.
-    unsafe { libc::getppid() }
+    rustix::process::Pid::as_raw(rustix::process::getppid())
 }
 
 /// Makes this process the leader of a new group and returns its number.
@@ -184,8 +174,7 @@ pub fn close_all_but(kept: &[BorrowedFd<'_>]) -> Result<()> {
 
 /// The process group of this process.
 pub fn group() -> Pid {
-    // SAFETY: no arguments, cannot fail.
-    unsafe { libc::getpgrp() }
+    rustix::process::getpgrp().as_raw_pid()
 }
 
 /// Whether the child `pid` has ended, without reaping it: its number stays
@@ -194,7 +183,7 @@ pub fn group() -> Pid {
 /// # Errors
 /// `ECHILD` where `pid` is no child of this process or was reaped.
 pub fn peek_exited(pid: Pid) -> Result<bool> {
-    has_changed(pid, libc::WEXITED | libc::WNOWAIT)
+    has_changed(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
 }
 
 /// Whether the child `pid` was stopped and continued (SIGSTOP, then SIGCONT) since this was last
@@ -203,28 +192,21 @@ pub fn peek_exited(pid: Pid) -> Result<bool> {
 /// # Errors
 /// As [`peek_exited`].
 pub fn take_continued(pid: Pid) -> Result<bool> {
-    has_changed(pid, libc::WCONTINUED)
+    has_changed(pid, WaitIdOptions::CONTINUED)
 }
 
 /// Asks waitid, without waiting, whether the child `pid` has changed in one of the ways of `flags`.
-fn has_changed(pid: Pid, flags: libc::c_int) -> Result<bool> {
+/// Returns the number of a process as `rustix` has it; `None` for zero and negative numbers, which mean
+/// groups and "any child" to the kernel.
+pub(crate) fn single(pid: Pid) -> Option<rustix::process::Pid> {
+    if pid > 0 { rustix::process::Pid::from_raw(pid) } else { None }
+}
+
+fn has_changed(pid: Pid, options: WaitIdOptions) -> Result<bool> {
     let call = || format!("waitid(process {pid})");
-    let Some(id) = libc::id_t::try_from(pid).ok().filter(|id| *id > 0) else {
-        return Err(Error::new(call(), libc::ECHILD));
-    };
-    loop {
-        // SAFETY: all-zero bytes are a valid siginfo_t.
-        let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
-        // SAFETY: `info` is ours and outlives the call.
-        let result = unsafe { libc::waitid(libc::P_PID, id, &raw mut info, flags | libc::WNOHANG) };
-        if result == -1 && last_errno() == libc::EINTR {
-            continue;
-        }
-        check(result.into(), call)?;
-        // SAFETY: waitid filled the child's fields, or left the zeros if the
-        // child has not changed; both are valid to read.
-        return Ok(unsafe { info.si_pid() } == pid);
-    }
+    let Some(child) = single(pid) else { return Err(Error::new(call(), libc::ECHILD)) };
+    let ask = || rustix::process::waitid(WaitId::Pid(child), options | WaitIdOptions::NOHANG);
+    rustix::io::retry_on_intr(ask).map(|status| status.is_some()).map_err(Error::of(call()))
 }
 
 /// The children of this process, zombies included, that are not `known`:
@@ -267,7 +249,7 @@ fn scanned_children() -> Vec<Pid> {
     let own = pid();
     text::process_ids()
         .into_iter()
-        .filter(|pid| stat_of(*pid).is_some_and(|stat| stat.parent == own))
+        .filter(|pid| stat(*pid).is_some_and(|stat| stat.parent == own))
         .collect()
 }
 
@@ -276,14 +258,8 @@ fn scanned_children() -> Vec<Pid> {
 pub fn group_members(pgid: Pid) -> Vec<Pid> {
     text::process_ids()
         .into_iter()
-        .filter(|pid| {
-            stat_of(*pid).is_some_and(|stat| stat.group == pgid && !matches!(stat.state, 'Z' | 'X'))
-        })
+        .filter(|pid| stat(*pid).is_some_and(|stat| stat.group == pgid && stat.is_alive()))
         .collect()
-}
-
-fn stat_of(pid: Pid) -> Option<crate::proc::Stat> {
-    parse_stat(&text::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
 #[cfg(test)]

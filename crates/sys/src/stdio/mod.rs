@@ -7,9 +7,10 @@ pub use records::{Appender, Printing, RECORD_BYTES, Stream, parse_record};
 
 use crate::error::{check, last_errno};
 use crate::{Error, Result};
+use rustix::fs::{MemfdFlags, memfd_create};
 use std::ffi::CStr;
 use std::fs::File;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, IntoRawFd};
 use std::ptr::NonNull;
 
 /// What a program does that keeps a log by stdio and flushes it each time: `fopen`
@@ -48,12 +49,8 @@ pub fn silence() -> Result<()> {
         .write(true)
         .open("/dev/null")
         .map_err(|error| Error::io("open(/dev/null)", &error))?;
-    for number in [libc::STDOUT_FILENO, libc::STDERR_FILENO] {
-        // SAFETY: descriptors 1 and 2 are nobody's property; what they led to is closed.
-        let done = unsafe { libc::dup2(null.as_raw_fd(), number) };
-        check(done.into(), || format!("dup2(/dev/null, {number})"))?;
-    }
-    Ok(())
+    rustix::stdio::dup2_stdout(&null).map_err(Error::of("dup2(/dev/null, 1)"))?;
+    rustix::stdio::dup2_stderr(&null).map_err(Error::of("dup2(/dev/null, 2)"))
 }
 
 /// The longest text that is sure to stay in a stream's buffer: the smallest
@@ -83,11 +80,8 @@ impl Unflushed {
         if text.len() > TEXT_BYTES_MAX {
             return Err(Error::new(format!("fwrite({} bytes)", text.len()), libc::EMSGSIZE));
         }
-        // SAFETY: the name is a C string; the kernel copies it.
-        let number = unsafe { libc::memfd_create(c"unflushed".as_ptr(), libc::MFD_CLOEXEC) };
-        check(number.into(), || "memfd_create".to_string())?;
-        // SAFETY: the descriptor was just made and belongs to nobody else.
-        let descriptor = unsafe { OwnedFd::from_raw_fd(number) };
+        let descriptor = memfd_create(c"unflushed", MemfdFlags::CLOEXEC);
+        let descriptor = descriptor.map_err(Error::of("memfd_create"))?;
         let file =
             File::from(descriptor.try_clone().map_err(|error| Error::io("dup(memfd)", &error))?);
         // SAFETY: the descriptor is open for writing and the mode is a C string.

@@ -1,12 +1,11 @@
 //! Starting a program under the tracer.
 
 use super::{Event, Tracer};
-use crate::error::{check, last_errno};
+use crate::error::last_errno;
 use crate::{Error, Pid, Result, process, task};
 use std::ffi::{CString, OsStr, OsString, c_char};
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::io::{PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 
 impl Tracer {
@@ -25,6 +24,7 @@ impl Tracer {
         }
         let mut vector: Vec<*const c_char> = strings.iter().map(|text| text.as_ptr()).collect();
         vector.push(std::ptr::null());
+        let pipe = || std::io::pipe().map_err(|error| Error::io("pipe2", &error));
         let (gate, mut opener) = pipe()?;
         let (mut answer, failure) = pipe()?;
         let (vector, opener_number) = (&vector, opener.as_raw_fd());
@@ -53,7 +53,12 @@ impl Tracer {
 }
 
 /// What the child does: waits until it is traced, and executes the program.
-fn execute(vector: &[*const c_char], mut gate: File, opener: RawFd, mut failure: File) -> i32 {
+fn execute(
+    vector: &[*const c_char],
+    mut gate: PipeReader,
+    opener: RawFd,
+    mut failure: PipeWriter,
+) -> i32 {
     // SAFETY: the descriptor is this process's own copy, whose owner it never comes back to.
     // While it was open, the gate could not see its other end close.
     unsafe { libc::close(opener) };
@@ -81,15 +86,4 @@ fn end(child: Pid) {
 
 fn c_string(text: &OsStr) -> Option<CString> {
     CString::new(text.as_bytes()).ok()
-}
-
-/// A pipe whose ends are closed when a program is executed: reading and writing end.
-fn pipe() -> Result<(File, File)> {
-    let mut ends = [-1; 2];
-    // SAFETY: the kernel writes two descriptors to `ends`.
-    let result = unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) };
-    check(result.into(), || "pipe2".to_string())?;
-    // SAFETY: both were just made for us and nobody else knows them.
-    let [reading, writing] = ends.map(|end| File::from(unsafe { OwnedFd::from_raw_fd(end) }));
-    Ok((reading, writing))
 }

@@ -1,7 +1,6 @@
 //! The null dereference, made in earnest.
 
-use crate::error::last_errno;
-use crate::{Error, Result};
+use crate::Result;
 
 /// Reads the word at address 0, for which the kernel ends this **process** with
 /// SIGSEGV: all of its threads. Returns only where something is mapped there,
@@ -15,10 +14,7 @@ use crate::{Error, Result};
 /// # Errors
 /// What `signal` says.
 pub fn dereference() -> Result<()> {
-    // SAFETY: sets the default action, which involves no code of ours.
-    if unsafe { libc::signal(libc::SIGSEGV, libc::SIG_DFL) } == libc::SIG_ERR {
-        return Err(Error::new("signal(SIGSEGV)", last_errno()));
-    }
+    crate::signal::heed(libc::SIGSEGV)?;
     read_null();
     Ok(())
 }

@@ -231,7 +231,7 @@ fn carry_out(
     let target = Target::parse(&plan.url)?;
     let request = target::request(plan, &target, body)?;
     let address = target.resolve()?;
-    let limit = limits::get(Resource::OpenFiles).ok().and_then(|limit| limit.soft);
+    let limit = limits::get(Resource::OpenFiles).soft;
     let threads = schedule::threads(plan);
     check_files(limit, plan.connections, threads)?;
     let shared = Shared::default();
