@@ -36,22 +36,14 @@ pub use parse::{Expression, parse};
 pub use print::{cell_text, condition_text, full_text, quantity_text, term_text};
 pub use resolve::{cell, condition, quantity, term};
 
-use std::fmt;
 use std::ops::Range;
 
 /// An expression that cannot be understood.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("column {}: {what}", .span.start + 1)]
 pub struct Error {
     /// The bytes of the expression that are wrong.
     pub span: Range<usize>,
     /// What is wrong, and what would be right.
     pub what: String,
 }
-
-impl fmt::Display for Error {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "column {}: {}", self.span.start + 1, self.what)
-    }
-}
-
-impl std::error::Error for Error {}

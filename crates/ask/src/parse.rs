@@ -164,9 +164,8 @@ impl Cursor<'_> {
     /// Parses an expression and stays behind it.
     pub(crate) fn expression(&mut self) -> Result<Expression, Error> {
         let begun = self.at;
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let rest = self.rest();
-        let word = &rest[..rest.find(|c| !is_name(c)).unwrap_or(rest.len())];
+        let word = &rest[..rest.find(|c| !is_identifier(c)).unwrap_or(rest.len())];
         if rest[word.len()..].trim_start().starts_with('(') {
             let word = self.word()?;
             self.wants("(")?;
@@ -243,14 +242,17 @@ impl Cursor<'_> {
     }
 
     fn identifier(&mut self) -> Result<Name, Error> {
+        self.until(|c| !is_identifier(c), "expected the name of a response")
+    }
+
+    /// Parses up to a character that ends a name, or to the end of the text.
+    fn until(&mut self, ends: impl Fn(char) -> bool, expected: &str) -> Result<Name, Error> {
         let rest = self.rest();
-        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
-        if length == 0 {
-            return self.error("expected the name of a response");
+        let text = rest[..rest.find(ends).unwrap_or(rest.len())].trim_end().to_string();
+        if text.is_empty() {
+            return self.error(expected);
         }
-        let text = rest[..length].to_string();
-        let span = self.at..self.at + length;
+        let span = self.at..self.at + text.len();
         self.at = span.end;
         Ok(Name { text, span })
     }
@@ -292,14 +294,8 @@ impl Cursor<'_> {
         if self.rest().starts_with('"') {
             return self.quoted();
         }
-        let rest = self.rest();
-        let text = rest[..rest.find(ENDS).unwrap_or(rest.len())].trim_end().to_string();
-        if text.is_empty() {
-            return self.error("expected the name of a level, such as fork or touched=64");
-        }
-        let span = self.at..self.at + text.len();
-        self.at = span.end;
-        Ok(Name { text, span })
+        let expected = "expected the name of a level, such as fork or touched=64";
+        self.until(|c| ENDS.contains(&c), expected)
     }
 
     /// Parses a name without spaces.
@@ -307,15 +303,7 @@ impl Cursor<'_> {
         if self.rest().starts_with('"') {
             return self.quoted();
         }
-        let rest = self.rest();
-        let ends = |c: char| c.is_whitespace() || ENDS.contains(&c);
-        let text = rest[..rest.find(ends).unwrap_or(rest.len())].to_string();
-        if text.is_empty() {
-            return self.error("expected a word");
-        }
-        let span = self.at..self.at + text.len();
-        self.at = span.end;
-        Ok(Name { text, span })
+        self.until(|c| c.is_whitespace() || ENDS.contains(&c), "expected a word")
     }
 
     fn quoted(&mut self) -> Result<Name, Error> {
@@ -335,6 +323,10 @@ impl Cursor<'_> {
         let what = "a quotation mark that opens is never closed".to_string();
         Err(Error { span: begun..self.text.len(), what })
     }
+}
+
+fn is_identifier(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
 /// Writes a name so that it is parsed as it is.

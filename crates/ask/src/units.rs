@@ -50,7 +50,7 @@ fn split(text: &str) -> Option<(f64, &str)> {
 /// A length of time such as `30s` or `1.5 ms`, in nanoseconds; a unit must stand behind it.
 pub fn time_ns(text: &str) -> Option<f64> {
     let (number, unit) = split(text)?;
-    let (_, factor) = TIMES.iter().find(|(name, _)| *name == unit)?;
+    let factor = factor(&TIMES, unit)?;
     (number >= 0.0).then_some(number * factor)
 }
 
@@ -60,15 +60,17 @@ pub fn share(text: &str) -> Option<f64> {
     (unit == "%" && number >= 0.0).then_some(number / 100.0)
 }
 
+/// What a unit's number is multiplied by, from one of the tables.
+fn factor(table: &[(&str, f64)], unit: &str) -> Option<f64> {
+    table.iter().find(|(name, _)| *name == unit).map(|(_, factor)| *factor)
+}
+
 /// The unit of a response that has a user's unit, and what its numbers are multiplied by.
 pub fn unit(text: &str) -> (Unit, f64) {
-    let find = |table: &[(&str, f64)]| {
-        table.iter().find(|(name, _)| *name == text).map(|(_, factor)| *factor)
-    };
-    if let Some(factor) = find(&TIMES) {
+    if let Some(factor) = factor(&TIMES, text) {
         return (Unit::Ns, factor);
     }
-    if let Some(factor) = find(&SIZES) {
+    if let Some(factor) = factor(&SIZES, text) {
         return (Unit::Bytes, factor);
     }
     match text {
@@ -87,10 +89,8 @@ pub fn unit(text: &str) -> (Unit, f64) {
 pub fn in_unit(text: &str, unit: &Unit) -> Result<f64, String> {
     let (number, name) = split(text).ok_or_else(|| format!("{text:?} is no number"))?;
     let find = |table: &[(&str, f64)], like: &str| {
-        let found = table.iter().find(|(known, _)| *known == name);
-        found
-            .map(|(_, factor)| number * factor)
-            .ok_or_else(|| format!("write {text:?} with one of its units, such as {like}"))
+        let found = factor(table, name).map(|factor| number * factor);
+        found.ok_or_else(|| format!("write {text:?} with one of its units, such as {like}"))
     };
     match unit {
         Unit::Ns => find(&TIMES, "200 ms"),

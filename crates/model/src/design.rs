@@ -303,6 +303,16 @@ impl Response {
 }
 
 impl Factor {
+    /// The levels that a profile measures, of those that are wanted; an empty list means all.
+    pub(crate) fn levels_of<'f>(
+        &'f self,
+        profile: Profile,
+        wanted: &'f [String],
+    ) -> impl Iterator<Item = &'f Level> {
+        let named = |name| wanted.is_empty() || wanted.contains(name);
+        self.levels.iter().filter(move |it| it.from <= profile && named(&it.name))
+    }
+
     /// The level of that name.
     pub fn level(&self, name: &str) -> Option<&Level> {
         self.levels.iter().find(|level| level.name == name)

@@ -37,63 +37,34 @@ mod treatment;
 mod unit;
 mod why;
 
-pub use account::{Account, Part, Term};
-pub use advice::{Advice, Cost, Gap, Load, MeasuredProgram, Refusal, Simulated, Staffing};
-pub use asked::Asked;
-pub use bounds::{
-    BLOCKS_MAX, DESIGNS_MAX, ENTRIES_MAX, FACTORS_MAX, NAME_BYTES_MAX, SESSION_QUANTITIES_MAX,
-    SESSION_TREATMENTS_MAX, SUBJECT_TEXTS_MAX, TEXT_BYTES_MAX, TIME_LIMIT_MS_MAX, TREATMENTS_MAX,
-};
-pub use calendar::Moment;
-pub use claim::{Cell, Claim, Control, Finding, Quantity, Region};
-pub use comparison::{
-    ComparedExperiment, ComparedQuantity, ComparedRow, ComparedVerdict, Comparison, FactRow,
-    GateLook, GateOutcome, GateResult, Replication, SessionEffect, Side, Weight,
-};
-pub use design::{Card, Center, Design, Factor, Grid, Level, Limit, Needs, Response};
-pub use figure::{Figure, Plot};
-pub use fleet::{
-    Fleet, FleetAttempt, FleetEngine, FleetNode, FleetPlan, FleetRequest, FleetResult, NodeFacts,
-    NodeKind, NodeResult, NodeStanding, Outlier, Outliers, Spread,
-};
-pub use knee::{Knee, KneeBreak, KneeEnd, KneeRate, KneeRules, KneeTrial};
-pub use load::{
-    Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPercentile, LoadPlan, LoadResult,
-    LoadTimes, Network, OwnLateness, SynBackoff,
-};
-pub use manifest::{CpuCache, Environment, Inquiry, Manifest, Neighbour, Options, ShieldReport};
-pub use name::{Name, share_names};
-pub use named::Named;
-pub use planted::{Diagnosis, Planted, Suspect};
-pub use prediction::{
-    LoadPrediction, PredictedByFormula, PredictedLoad, PredictedTime, ServerDemand, ServerKind,
-    ServerLimit,
-};
-pub use profile::Profile;
-pub use program_file::ProgramFile;
-pub use protocol::{FromTrial, MESSAGE_BYTES_MAX, PROTOCOL_VERSION, Spec, ToTrial};
-pub use record::{
-    Calibration, Check, Counters, Exhibit, Measured, Outcome, Phase, ProcessUsage, Record, Series,
-    Surroundings,
-};
-pub use scaling::{
-    Bottleneck, SCALE_COPIES, SCALE_WORK, SCALE_WORKERS, ScaleAccount, ScaleAdvice, ScaleCause,
-    ScaleCoefficient, ScaleCurve, ScaleDrawn, ScaleFit, ScaleLevel, ScaleLoss, ScalePart,
-    ScalePeak, ScaleResidual, ScaleWork, Scaling,
-};
-pub use selftest::{AnswerStanding, CauseStanding, Selftest, Standing, TrustGrade};
-pub use subject::{Metric, Pick, SCRATCH, Stream, Subject, SubjectLimits, UnknownPlaceholder};
-pub use summary::{
-    AccountResult, Blame, ClaimResult, ControlResult, DiagnosisResult, Estimate, EstimateRow,
-    ExperimentSummary, FindingResult, Grade, Harness, Meter, OutcomeCount, PartResult,
-    PlantedResult, QuantityResult, ResponseFloor, Source, Summary, Trust, Variance, Verdict,
-};
-pub use treatment::{DesignError, Treatment};
-pub use unit::Unit;
-pub use why::{
-    BESIDE, Dose, NOTHING, NOTHING_AGAIN, NotSqueezed, Price, Resource, Squeeze, SqueezeResult,
-    Why, WhyCount,
-};
+pub use account::*;
+pub use advice::*;
+pub use asked::*;
+pub use bounds::*;
+pub use calendar::*;
+pub use claim::*;
+pub use comparison::*;
+pub use design::*;
+pub use figure::*;
+pub use fleet::*;
+pub use knee::*;
+pub use load::*;
+pub use manifest::*;
+pub use name::*;
+pub use named::*;
+pub use planted::*;
+pub use prediction::*;
+pub use profile::*;
+pub use program_file::*;
+pub use protocol::*;
+pub use record::*;
+pub use scaling::*;
+pub use selftest::*;
+pub use subject::*;
+pub use summary::*;
+pub use treatment::*;
+pub use unit::*;
+pub use why::*;
 
 /// Version of the layout of `manifest.json` and `trials.ndjson`.
 pub const SESSION_FORMAT: u32 = 1;

@@ -186,7 +186,7 @@ pub struct ScaleResidual {
 }
 
 /// Where a throughput is greatest.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScalePeak {
     /// The n; null where there is none within 1.3 times the largest n measured.

@@ -185,6 +185,13 @@ impl Estimate {
         Estimate { point, low: point, high: point, standard_error: None, level: 1.0, samples }
     }
 
+    /// Returns the number and its ends on another scale, which keeps their order; the standard error stays
+    /// on the scale that it was formed on.
+    #[must_use]
+    pub fn map(self, to: impl Fn(f64) -> f64) -> Self {
+        Estimate { point: to(self.point), low: to(self.low), high: to(self.high), ..self }
+    }
+
     /// Whether the number was computed, not measured ([`crate::Response::exact`]).
     pub fn is_exact(&self) -> bool {
         self.level >= 1.0

@@ -12,7 +12,7 @@
 //! A pair that agrees exactly in all blocks has no floor and does not count; a treatment with a
 //! number at or below 0 has no logarithm and is left out.
 
-use crate::session::sample::{ByBlock, Table, logarithms};
+use crate::session::sample::{Table, less, logarithms};
 use crate::stats::floor::minimum_detectable_in;
 use crate::stats::interval::centre;
 use crate::stats::order::median;
@@ -35,7 +35,7 @@ fn floor_of(table: &Table<'_>, response: &str) -> ResponseFloor {
     let columns = logarithms(table, response);
     let mut errors: Vec<(f64, usize)> = Vec::new();
     for (one, other) in pairs(columns.len()) {
-        let effects = log_ratios(&columns[one].1, &columns[other].1);
+        let effects: Vec<f64> = less(&columns[one].1, &columns[other].1).into_values().collect();
         if let Some(located) = centre(&effects).filter(|located| !located.agrees) {
             errors.push((located.standard_error, located.samples));
         }
@@ -68,11 +68,6 @@ fn pairs(count: usize) -> Vec<(usize, usize)> {
     (0..steps)
         .flat_map(|index| (0..count).map(move |one| (one, (one + step(index)) % count)))
         .collect()
-}
-
-/// Returns the log-ratios of two treatments in the blocks that have both.
-fn log_ratios(one: &ByBlock, other: &ByBlock) -> Vec<f64> {
-    one.iter().filter_map(|(block, value)| Some(value - other.get(block)?)).collect()
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What kind of evidence a verdict rests on.
 
 use crate::session::sample::Table;
-use model::{Grade, Quantity, Record, Response, Treatment};
+use model::{Grade, Quantity, Record, Response};
 
 /// Returns the grade of a number, and what would raise it; empty at the highest.
 ///
@@ -15,10 +15,9 @@ use model::{Grade, Quantity, Record, Response, Treatment};
 /// * [`Grade::Timing`]: neither. What was timed is believed to be what its name says.
 pub(crate) fn grade(table: &Table<'_>, quantity: &Quantity) -> (Grade, String) {
     let design = table.design;
-    let all: Vec<Treatment> = table.treatments().into_iter().cloned().collect();
-    let behind: Vec<&Record> = quantity
-        .treatments(design, &all)
-        .into_iter()
+    let behind: Vec<&Record> = table
+        .needed(quantity)
+        .iter()
         .flat_map(|treatment| table.records(treatment))
         .filter(|record| record.measured.is_some())
         .copied()

@@ -25,7 +25,10 @@ fn median_ns(values: impl Iterator<Item = u64>) -> Option<u64> {
 }
 
 /// Returns the first of two times as a share of the second, over the trials that tell both.
-fn share(records: &[Record], times: impl Fn(&Record) -> Option<(u64, u64)>) -> Option<f64> {
+pub(crate) fn share(
+    records: &[Record],
+    times: impl Fn(&Record) -> Option<(u64, u64)>,
+) -> Option<f64> {
     let (mut part_ns, mut whole_ns) = (0.0, 0.0);
     for (part, whole) in records.iter().filter_map(times) {
         part_ns += part as f64;

@@ -1,10 +1,7 @@
 //! The one number of each trial, trial by trial: what every estimate is made from.
 
-use crate::session::sample::{ByBlock, Table, center_of, centre, observations, raw_observations};
-use model::{Design, Record, Treatment};
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::rc::Rc;
+use crate::session::sample::{Table, center_of, centre, observations, raw_observations};
+use model::Record;
 
 /// What one trial says of one response, in the response's unit.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,38 +29,12 @@ pub struct Observation {
     pub operations: u64,
 }
 
-/// What is subtracted from a response at a treatment, by block; `None` where nothing is.
-type Controls = HashMap<(String, Treatment), Option<Rc<ByBlock>>>;
-
-/// The numbers of one experiment's trials.
-///
-/// [`crate::samples`] gives the same numbers by treatment; here a trial can be asked for its own.
-pub struct Numbers<'a> {
-    table: Table<'a>,
-    controls: RefCell<Controls>,
-}
-
-impl<'a> Numbers<'a> {
-    /// Returns the trials of `design` among the records.
-    pub fn new(design: &'a Design, records: &'a [Record]) -> Self {
-        Numbers { table: Table::new(design, records.iter()), controls: RefCell::default() }
-    }
-
-    /// Returns the treatments that have a record, in order.
-    pub fn treatments(&self) -> Vec<&'a Treatment> {
-        self.table.treatments()
-    }
-
-    /// Returns all records of a treatment, whatever their outcome, in the order of the session.
-    pub fn records(&self, treatment: &Treatment) -> &[&'a Record] {
-        self.table.records(treatment)
-    }
-
+impl Table<'_> {
     /// Returns what a trial of this experiment says of a response.
     pub fn of(&self, record: &Record, response: &str) -> Number {
         let found = observations(record, response);
         let count = found.len() as u64;
-        let measured = centre(found, center_of(self.table.design, response));
+        let measured = centre(found, center_of(self.design, response));
         let value = measured.and_then(|measured| match self.control(response, &record.treatment) {
             None => Some(measured),
             Some(control) => Some(measured - control.get(&record.block)?),
@@ -86,17 +57,6 @@ impl<'a> Numbers<'a> {
         let counted = observations(record, response).into_iter();
         counted.map(|value| Observation { total: value as i64, operations: 1 }).collect()
     }
-
-    fn control(&self, response: &str, treatment: &Treatment) -> Option<Rc<ByBlock>> {
-        self.table.design.response(response)?.subtract.as_ref()?;
-        let key = (response.to_string(), treatment.clone());
-        if let Some(known) = self.controls.borrow().get(&key) {
-            return known.clone();
-        }
-        let control = self.table.control(response, treatment).map(Rc::new);
-        self.controls.borrow_mut().insert(key, control.clone());
-        control
-    }
 }
 
 #[cfg(test)]
@@ -104,7 +64,7 @@ mod tests {
     use super::*;
     use crate::fixture::Trial;
     use crate::samples;
-    use model::{Cell, Center, Outcome, Response, Unit};
+    use model::{Cell, Center, Design, Outcome, Response, Unit};
 
     fn design() -> Design {
         let response = |name: &str, subtract: bool| Response {
@@ -143,7 +103,7 @@ mod tests {
     #[test]
     fn a_trial_tells_what_was_measured_and_what_is_left_without_its_control() {
         let (design, records) = (design(), records());
-        let numbers = Numbers::new(&design, &records);
+        let numbers = Table::new(&design, &records);
         let of = |index: usize, response| numbers.of(&records[index], response);
         let call = of(1, "call_ns");
         assert_eq!((call.measured, call.value), (Some(20.0), Some(15.0)));
@@ -164,7 +124,7 @@ mod tests {
     #[test]
     fn they_are_the_numbers_that_estimates_are_made_from() {
         let (design, records) = (design(), records());
-        let numbers = Numbers::new(&design, &records);
+        let numbers = Table::new(&design, &records);
         for response in ["call_ns", "bare_ns", "wall_ns"] {
             let sampled = samples(&design, &records, response);
             for treatment in numbers.treatments() {

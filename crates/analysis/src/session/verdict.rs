@@ -16,6 +16,7 @@
 //! verdict still be Inconclusive.
 
 use crate::session::evidence::{Evidence, Side};
+use crate::stats::holm::holm;
 use model::{Quantity, Region, Verdict};
 
 /// What one claim's own data say, before the correction for the session's other claims.
@@ -49,6 +50,19 @@ impl Leaning {
             blocks: blocks.min(),
         }
     }
+}
+
+/// Returns the verdict of each claim of a session, given which way its data lean, after Holm's
+/// correction over all that have a p-value.
+pub(crate) fn verdicts(leanings: &[Option<Leaning>]) -> Vec<Verdict> {
+    let p_values = leanings.iter().flatten().filter_map(|leaning| leaning.p_value);
+    let mut stands = holm(&p_values.collect::<Vec<f64>>()).into_iter();
+    let mut verdict = |leaning: &Leaning| {
+        let stands = leaning.p_value.and_then(|_| stands.next());
+        leaning.verdict(stands.unwrap_or(false))
+    };
+    let leanings = leanings.iter();
+    leanings.map(|it| it.as_ref().map_or(Verdict::Inconclusive, &mut verdict)).collect()
 }
 
 /// Returns which way the data lean; `None` where there is no estimate, or the region has no end that

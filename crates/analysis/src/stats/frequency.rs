@@ -67,11 +67,12 @@ impl Frequency {
         if trials.len() < 2 {
             return None;
         }
-        let all = sum(&trials);
+        let all = sum(trials.iter().copied());
         let scatter = scatter(&trials, all);
         let effective = effective(trials.len(), all, scatter);
         let units = (!independent || scatter > CLUSTERED)
-            .then(|| trials.chunks(trials.len().div_ceil(TRIALS_MAX)).map(sum).collect());
+            .then(|| trials.chunks(trials.len().div_ceil(TRIALS_MAX)))
+            .map(|groups| groups.map(|group| sum(group.iter().copied())).collect());
         Some(Frequency { all, trials: trials.len(), effective, units })
     }
 
@@ -140,8 +141,8 @@ pub fn frequency(trials: &[(u64, u64)], independent: bool) -> Option<Estimate> {
     Some(Frequency::over(&tallies, independent)?.estimate())
 }
 
-fn sum(trials: &[Tally]) -> Tally {
-    trials.iter().fold(Tally::default(), |sum, trial| Tally {
+pub(crate) fn sum(trials: impl IntoIterator<Item = Tally>) -> Tally {
+    trials.into_iter().fold(Tally::default(), |sum, trial| Tally {
         events: sum.events.saturating_add(trial.events),
         chances: sum.chances.saturating_add(trial.chances),
     })

@@ -1,7 +1,7 @@
 //! Intervals from the trials themselves, resampled at each n.
 
 use super::smooth::Problem;
-use super::solve::{Minimum, Squares, invert, times};
+use super::solve::{Minimum, invert, times};
 use super::{Coefficient, Fit, LEVEL, Law, Level, Point, Region, Values, fit, kinked, levels};
 use crate::Error;
 use crate::tail::student_quantile;
@@ -129,14 +129,12 @@ fn pick(uniform: &mut impl FnMut() -> f64, count: usize) -> Result<usize, Error>
 /// The coefficients of resampled trials. Unbounded: cut at a bound, they would scatter too little.
 fn again(problem: &Problem, first: &Fit) -> Option<Values> {
     let near = |minimum: Minimum| problem.unscaled(minimum.values);
-    match first.law {
-        Law::Kink | Law::ContendedKink => kinked::solve(problem, Region::Free).map(near),
-        _ => {
-            let mut start = first.around;
-            start[0] /= problem.unit;
-            problem.solve_from(&start, Region::Free).map(near)
-        }
+    if first.law.is_kinked() {
+        return kinked::solve(problem, Region::Free).map(near);
     }
+    let mut start = first.around;
+    start[0] /= problem.unit;
+    problem.solve_from(&start, Region::Free).map(near)
 }
 
 impl Bootstrap {

@@ -1,52 +1,65 @@
 //! From a minimum to a [`Fit`]: standard errors, intervals, AICc.
 
 use super::smooth::Problem;
-use super::solve::{Bounds, Matrix, Minimum};
-use super::{Fit, LEVEL, Parameter};
+use super::solve::{Matrix, Minimum, invert};
+use super::{Fit, LEVEL, Parameter, Region, kinked};
 use crate::Error;
 use crate::error::representable;
 use crate::tail::student_quantile;
 
-/// A law's coefficients as found, on the problem's scale.
-pub(super) struct Estimated {
-    /// The best within the region.
-    pub(super) minimum: Minimum,
-    /// Where the intervals are formed.
-    pub(super) around: Minimum,
-    /// (JᵀJ)⁻¹ there.
-    pub(super) inverse: Matrix,
-    /// The region.
-    pub(super) bounds: Bounds,
+fn solve(problem: &Problem, region: Region) -> Option<Minimum> {
+    if problem.law.is_kinked() { kinked::solve(problem, region) } else { problem.solve(region) }
 }
 
-/// The fit, in the caller's units.
-pub(super) fn finish(problem: &Problem, found: &Estimated) -> Result<Fit, Error> {
+/// A law fitted, in the caller's units.
+///
+/// Within bounds, the interval is that of the unbounded fit, cut: what truth it holds, the bounds do
+/// not take away. Without one, the bounded fit's own slopes must do.
+pub(super) fn fit(problem: &Problem, region: Region) -> Result<Fit, Error> {
     let law = problem.law;
+    let unknown = || Error::NotIdentified { law };
+    let minimum = solve(problem, region).ok_or_else(unknown)?;
+    let around = match region {
+        Region::Free => minimum,
+        Region::Physical => solve(problem, Region::Free).unwrap_or(minimum),
+    };
+    let used = std::array::from_fn(|i| i < problem.count());
+    // (JᵀJ)⁻¹ where the intervals are formed.
+    let inverse = invert(&problem.normal(&around.values).0, used).ok_or_else(unknown)?;
+    let bounds = match law.is_kinked() {
+        true => kinked::region(problem, region),
+        false => problem.bounds(region),
+    };
     let (points, count) = (problem.points.len(), law.coefficients().len());
     let freedom = points - count;
     let t = student_quantile(freedom as f64, 1.0 - LEVEL);
-    let variance = found.around.squares / freedom as f64;
+    let variance = around.squares / freedom as f64;
     let unit = |i: usize| if i == 0 { problem.unit } else { 1.0 };
     let covariance: Matrix = std::array::from_fn(|i| {
-        std::array::from_fn(|j| found.inverse[i][j] * variance * unit(i) * unit(j))
+        std::array::from_fn(|j| inverse[i][j] * variance * unit(i) * unit(j))
     });
-    let values = problem.unscaled(found.minimum.values);
-    let around = problem.unscaled(found.around.values);
+    let values = problem.unscaled(minimum.values);
+    let centre = problem.unscaled(around.values);
     let mut parameters = Vec::with_capacity(count);
     for (i, &coefficient) in law.coefficients().iter().enumerate() {
         let error = representable("standard error", covariance[i][i].max(0.0).sqrt())?;
-        let (least, most) = (found.bounds.low[i], found.bounds.high[i]);
-        let inside = found.minimum.values[i] > least && found.minimum.values[i] < most;
+        let (least, most) = (bounds.low[i], bounds.high[i]);
+        let inside = minimum.values[i] > least && minimum.values[i] < most;
         let cut = |end: f64| if i == 0 { end.max(0.0) } else { end.clamp(least, most) };
         parameters.push(Parameter {
             coefficient,
             value: representable("coefficient", values[i])?,
             standard_error: inside.then_some(error),
-            low: cut(around[i] - t * error).min(values[i]),
-            high: cut(around[i] + t * error).max(values[i]),
+            low: cut(centre[i] - t * error).min(values[i]),
+            high: cut(centre[i] + t * error).max(values[i]),
         });
     }
-    let squares = found.minimum.squares;
+    if law.is_kinked()
+        && let Some(cores) = parameters.last_mut()
+    {
+        (cores.low, cores.high) = kinked::profile_interval(problem, &minimum, freedom);
+    }
+    let squares = minimum.squares;
     let residual_squares =
         representable("residual sum of squares", squares * problem.unit.powi(2) * problem.weight)?;
     Ok(Fit {
@@ -58,9 +71,9 @@ pub(super) fn finish(problem: &Problem, found: &Estimated) -> Result<Fit, Error>
         aicc: aicc(problem, squares),
         largest_n: problem.levels.last().copied().unwrap_or(1.0),
         values,
-        around,
+        around: centre,
         covariance,
-        bounds: found.bounds,
+        bounds,
     })
 }
 

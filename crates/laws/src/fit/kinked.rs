@@ -1,34 +1,17 @@
 //! The laws with a kink: between two neighbouring n they are smooth, so each such segment is
 //! searched by itself and the best wins (Hudson 1966).
 
-use super::intervals::{self, Estimated};
-use super::smooth::Problem;
-use super::solve::{Bounds, Minimum, Squares, invert, minimise};
-use super::{Fit, LEVEL, Law, Point, Region, Values};
-use crate::Error;
+use super::smooth::{Problem, minimise};
+use super::solve::{Bounds, Minimum};
+use super::{LEVEL, Law, Point, Region, Values};
 use crate::tail::student_quantile;
 
 /// Places per segment at which a kink's profile is looked at.
 const PLACES: u32 = 16;
 
-/// A kink, fitted.
-pub(super) fn fit(problem: &Problem, region: Region) -> Result<Fit, Error> {
-    let unknown = Error::NotIdentified { law: problem.law };
-    let Some(minimum) = solve(problem, region) else { return Err(unknown) };
-    let around = match region {
-        Region::Free => minimum,
-        Region::Physical => solve(problem, Region::Free).unwrap_or(minimum),
-    };
-    let used = std::array::from_fn(|i| i < problem.law.coefficients().len());
-    let (matrix, _) = problem.normal(&around.values);
-    let Some(inverse) = invert(&matrix, used) else { return Err(unknown) };
-    let bounds = bounds(problem, region, range(problem));
-    let mut fit = intervals::finish(problem, &Estimated { minimum, around, inverse, bounds })?;
-    let (low, high) = profile_interval(problem, &minimum, fit.freedom);
-    if let Some(cores) = fit.parameters.last_mut() {
-        (cores.low, cores.high) = (low, high);
-    }
-    Ok(fit)
+/// The region of a kink's coefficients, and where the kink itself may lie.
+pub(super) fn region(problem: &Problem, region: Region) -> Bounds {
+    bounds(problem, region, range(problem))
 }
 
 /// Where c stands among the coefficients.
@@ -110,7 +93,7 @@ fn profile(problem: &Problem, best: &Minimum, cores: f64) -> f64 {
 /// no more than t² residual variances (Bates and Watts 1988, 6.1). The slope of the sum changes at
 /// each n, so that a standard error would hold between two n only, and the number of CPUs, where
 /// kinks are, is apt to be one of them.
-fn profile_interval(problem: &Problem, best: &Minimum, freedom: usize) -> (f64, f64) {
+pub(super) fn profile_interval(problem: &Problem, best: &Minimum, freedom: usize) -> (f64, f64) {
     let cores = best.values[place(problem.law)];
     let t = student_quantile(freedom as f64, 1.0 - LEVEL);
     let least = best.squares.max(problem.negligible());

@@ -173,6 +173,10 @@ impl Law {
         }
     }
 
+    fn is_kinked(self) -> bool {
+        matches!(self, Law::Kink | Law::ContendedKink)
+    }
+
     /// At how many different n there must be points.
     pub fn levels_needed(self) -> usize {
         match self {
@@ -302,11 +306,7 @@ impl Fit {
 /// not tell the coefficients apart. A kink is looked for up to the last n but one, since less than
 /// two n cannot be seen to be flat; one that lies beyond fits badly there.
 pub fn fit(law: Law, points: &[Point], region: Region) -> Result<Fit, Error> {
-    let problem = smooth::Problem::new(law, points)?;
-    match law {
-        Law::Kink | Law::ContendedKink => kinked::fit(&problem, region),
-        _ => smooth::fit(&problem, region),
-    }
+    intervals::fit(&smooth::Problem::new(law, points)?, region)
 }
 
 /// The points with the weights that suit a noise which is the same part of the throughput at each
@@ -368,14 +368,8 @@ impl Level {
 fn levels(points: &[Point]) -> Vec<Level> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|&a, &b| points[a].n.total_cmp(&points[b].n));
-    let mut levels: Vec<Level> = Vec::new();
-    for index in order {
-        match levels.last_mut() {
-            Some(level) if level.n == points[index].n => level.members.push(index),
-            _ => levels.push(Level { n: points[index].n, members: vec![index] }),
-        }
-    }
-    levels
+    let levels = order.chunk_by(|&a, &b| points[a].n == points[b].n);
+    levels.map(|own| Level { n: points[own[0]].n, members: own.to_vec() }).collect()
 }
 
 #[cfg(test)]

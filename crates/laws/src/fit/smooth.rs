@@ -1,8 +1,7 @@
-//! The laws without a kink.
+//! The laws without a kink, and Levenberg and Marquardt's method within bounds.
 
-use super::intervals::{self, Estimated};
-use super::solve::{Bounds, Matrix, Minimum, Squares, invert, minimise, times};
-use super::{Fit, Law, MOST, Point, Region, Values, check, levels};
+use super::solve::{Bounds, Matrix, Minimum, invert, times};
+use super::{Law, MOST, Point, Region, Values, check, levels};
 use crate::Error;
 
 /// Points that can tell a law, on a scale of their own: throughputs of at most 1, weights of at
@@ -129,14 +128,14 @@ impl Problem {
     pub(super) fn solve_from(&self, start: &Values, region: Region) -> Option<Minimum> {
         minimise(self, start, &self.bounds(region))
     }
-}
 
-impl Squares for Problem {
-    fn count(&self) -> usize {
+    /// How many coefficients there are.
+    pub(super) fn count(&self) -> usize {
         self.law.coefficients().len()
     }
 
-    fn squares(&self, values: &Values) -> Option<f64> {
+    /// The sum of squared residuals; `None` where the law has no value.
+    pub(super) fn squares(&self, values: &Values) -> Option<f64> {
         let mut sum = 0.0;
         for point in &self.points {
             let x = self.law.value(values, point.n);
@@ -149,7 +148,8 @@ impl Squares for Problem {
         sum.is_finite().then_some(sum)
     }
 
-    fn normal(&self, values: &Values) -> (Matrix, Values) {
+    /// JᵀJ and Jᵀr: the products of the law's slopes with one another and with the residuals.
+    pub(super) fn normal(&self, values: &Values) -> (Matrix, Values) {
         let mut matrix: Matrix = [[0.0; MOST]; MOST];
         let mut slope = [0.0; MOST];
         for point in &self.points {
@@ -165,27 +165,105 @@ impl Squares for Problem {
         (matrix, slope)
     }
 
-    fn negligible(&self) -> f64 {
+    /// A sum of squares that is nothing but rounding.
+    pub(super) fn negligible(&self) -> f64 {
         // Residuals of a hundred times the rounding of their points.
         1e-28 * self.total
     }
 }
 
-/// A smooth law, fitted.
-pub(super) fn fit(problem: &Problem, region: Region) -> Result<Fit, Error> {
-    let unknown = Error::NotIdentified { law: problem.law };
-    let Some(minimum) = problem.solve(region) else { return Err(unknown) };
-    // Within bounds, the interval is that of the unbounded fit, cut: what truth it holds, the
-    // bounds do not take away. Without one, the bounded fit's own slopes must do.
-    let around = match region {
-        Region::Free => minimum,
-        Region::Physical => problem.solve(Region::Free).unwrap_or(minimum),
+/// Steps after which a search that does not end is given up.
+const STEPS_MAX: u32 = 300;
+
+/// The part of the residuals that still lies along the model's slopes when a search has arrived
+/// (the relative offset of Bates and Watts, *Nonlinear Regression Analysis*, Wiley 1988, 2.2.3).
+const OFFSET_ARRIVED: f64 = 1e-9;
+
+/// The same where rounding allows no better step.
+const OFFSET_TOLERABLE: f64 = 1e-4;
+
+/// The minimum that is reached from `start`, within `bounds`; `None` if none is.
+///
+/// A coefficient at its bound that the slope pushes outwards is held there for the step (D. P.
+/// Bertsekas, *Projected Newton methods for optimization problems with simple constraints*, SIAM
+/// Journal on Control and Optimization 20, 1982).
+pub(super) fn minimise(problem: &Problem, start: &Values, bounds: &Bounds) -> Option<Minimum> {
+    let clamp = |v: Values| -> Values {
+        std::array::from_fn(|i| v[i].clamp(bounds.low[i], bounds.high[i]))
     };
-    let used = std::array::from_fn(|i| i < problem.count());
-    let Some(inverse) = invert(&problem.normal(&around.values).0, used) else {
-        return Err(unknown);
-    };
-    let bounds = problem.bounds(region);
-    let estimated = Estimated { minimum, around, inverse, bounds };
-    intervals::finish(problem, &estimated)
+    let mut values = clamp(*start);
+    let mut squares = problem.squares(&values)?;
+    let mut damping = 1e-3;
+    for _ in 0..STEPS_MAX {
+        let (matrix, slope) = problem.normal(&values);
+        let used = free(problem.count(), &values, &slope, bounds);
+        if squares <= problem.negligible() || used == [false; MOST] {
+            return Some(Minimum { values, squares });
+        }
+        let offset = offset(&matrix, &slope, used, squares)?;
+        if offset < OFFSET_ARRIVED {
+            return Some(Minimum { values, squares });
+        }
+        loop {
+            let mut damped = matrix;
+            for (i, row) in damped.iter_mut().enumerate() {
+                row[i] *= 1.0 + damping;
+            }
+            let step = times(&invert(&damped, used)?, &slope);
+            let next = clamp(std::array::from_fn(|i| values[i] + step[i]));
+            if let Some(better) = problem.squares(&next).filter(|&next| next < squares) {
+                (values, squares) = (next, better);
+                damping = (damping / 10.0).max(1e-15);
+                break;
+            }
+            damping *= 10.0;
+            if damping > 1e12 {
+                return (offset < OFFSET_TOLERABLE).then_some(Minimum { values, squares });
+            }
+        }
+    }
+    None
+}
+
+/// The coefficients that may move: all but those at a bound that the slope pushes outwards.
+fn free(count: usize, values: &Values, slope: &Values, bounds: &Bounds) -> [bool; MOST] {
+    std::array::from_fn(|i| {
+        let out_low = values[i] <= bounds.low[i] && slope[i] <= 0.0;
+        let out_high = values[i] >= bounds.high[i] && slope[i] >= 0.0;
+        i < count && !out_low && !out_high
+    })
+}
+
+/// The part of the residuals that lies along the slopes; `None` if the slopes are not independent.
+fn offset(matrix: &Matrix, slope: &Values, used: [bool; MOST], squares: f64) -> Option<f64> {
+    let along = times(&invert(matrix, used)?, slope);
+    let explained: f64 =
+        (0..MOST).filter(|&i| used[i]).map(|i| along[i] * slope[i]).sum::<f64>().max(0.0);
+    Some((explained / squares).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_inverse_is_one_of_any_size() {
+        let matrix = [[1e12, 2.0, 1e-3], [2.0, 3e-4, 0.0], [1e-3, 0.0, 5e-9]];
+        let inverse = invert(&matrix, [true; 3]).unwrap();
+        for i in 0..3 {
+            let unit = times(&matrix, &std::array::from_fn(|j| inverse[j][i]));
+            let scale = matrix[i][i].sqrt();
+            for (j, &found) in unit.iter().enumerate() {
+                let wanted = f64::from(u8::from(i == j));
+                assert!(
+                    (found - wanted).abs() * scale / matrix[j][j].sqrt() < 1e-9,
+                    "{i} {j} {found}"
+                );
+            }
+        }
+        let part = invert(&matrix, [true, false, true]).unwrap();
+        assert_eq!((part[0][1], part[1][1]), (0.0, 0.0));
+        assert_eq!(invert(&[[1.0, 2.0, 0.0], [2.0, 4.0, 0.0], [0.0, 0.0, 1.0]], [true; 3]), None);
+        assert_eq!(invert(&[[f64::NAN; 3]; 3], [true; 3]), None);
+    }
 }

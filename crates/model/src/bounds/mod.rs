@@ -106,10 +106,7 @@ impl Design {
     /// At least as many as the treatments of a profile, found without making any: those that two
     /// grids share count twice.
     pub fn treatments_at_most(&self, profile: Profile) -> usize {
-        let levels = |factor: &Factor, wanted: &[String]| {
-            let named = |name| wanted.is_empty() || wanted.contains(name);
-            factor.levels.iter().filter(|l| l.from <= profile && named(&l.name)).count()
-        };
+        let levels = |it: &Factor, wanted: &[String]| it.levels_of(profile, wanted).count();
         if self.grids.is_empty() {
             return product(self.factors.iter().map(|factor| levels(factor, &[])));
         }

@@ -1,4 +1,4 @@
-use crate::{Cell, Design, Factor, Figure, Level, Profile, ProgramFile, Quantity};
+use crate::{Cell, Design, Factor, Figure, Profile, ProgramFile, Quantity};
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -106,22 +106,11 @@ impl Design {
             let Some(factor) = self.factor(name) else {
                 continue;
             };
-            let levels: Vec<&Level> = factor
-                .levels
-                .iter()
-                .filter(|level| level.from <= profile)
-                .filter(|level| wanted.is_empty() || wanted.contains(&level.name))
-                .collect();
-            partial = partial
-                .iter()
-                .flat_map(|treatment| {
-                    levels.iter().map(|level| {
-                        let mut next = treatment.clone();
-                        next.levels_mut().insert(name.clone(), level.name.clone());
-                        next
-                    })
-                })
-                .collect();
+            let with = |treatment: &Treatment| -> Vec<Treatment> {
+                let cells = factor.levels_of(profile, wanted);
+                cells.map(|level| treatment.with(&Cell::new([(name, &level.name)]))).collect()
+            };
+            partial = partial.iter().flat_map(with).collect();
         }
         into.extend(partial);
     }

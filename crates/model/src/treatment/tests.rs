@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Card, Center, Claim, Grid, Quantity, Region, Response, Unit};
+use crate::{Card, Center, Claim, Grid, Level, Quantity, Region, Response, Unit};
 use proptest::prelude::*;
 
 fn level(name: &str, from: Profile) -> Level {

@@ -154,7 +154,7 @@ impl<'a> Case<'a> {
 ///
 /// Response times have no simple distribution where one queue stands in another. That of M/M/1 is
 /// exponential, with more servers fewer are late; M/M/k with the time for which a worker is held
-/// missed by 16 % where the CPUs were the queue. By simulation (`simulated`) 95 % came within 76 to
+/// missed by 16 % where the CPUs were the queue. By simulation (`tests::simulated`) 95 % came within 76 to
 /// 95 % of this.
 pub(super) fn p95_of(mean: f64) -> f64 {
     mean * LATE_ONE_OF.ln()

@@ -64,9 +64,8 @@ pub(super) fn estimate(
     quantity: &Quantity,
 ) -> Option<Estimate> {
     let known = quantity.cells().iter().all(|cell| {
-        cell.0.iter().all(|(factor, level)| {
-            design.factor(factor).is_some_and(|f| f.levels.iter().any(|l| l.name == *level))
-        })
+        let has = |factor: &str, level: &str| design.factor(factor)?.level(level);
+        cell.0.iter().all(|(factor, level)| has(factor, level).is_some())
     });
     if !known || design.response(quantity.response()).is_none() {
         return None;
@@ -110,26 +109,12 @@ impl Asked<'_> {
         let design = self.designs.iter().find(|design| design.id == of)?;
         let found = estimate(design, self.records, &quantity)?;
         let unit = design.response(quantity.response())?.unit.clone();
-        let over = |x: f64| x / by;
-        let estimate = Estimate {
-            point: over(found.point),
-            low: over(found.low),
-            high: over(found.high),
-            standard_error: found.standard_error.map(over),
-            ..found
-        };
-        let ends = Ends { point: estimate.point, high: estimate.high };
-        let (what, experiment) = (what.into(), of.into());
-        self.costs.list.push(Cost {
-            id,
-            what,
-            experiment,
-            quantity,
-            divided_by: by,
-            unit,
-            estimate,
-        });
-        Some(ends)
+        let standard_error = found.standard_error.map(|error| error / by);
+        let estimate = Estimate { standard_error, ..found }.map(|x| x / by);
+        let (what, experiment, divided_by) = (what.into(), of.into(), by);
+        let cost = Cost { id, what, experiment, quantity, divided_by, unit, estimate };
+        self.costs.list.push(cost);
+        Some(Ends { point: estimate.point, high: estimate.high })
     }
 
     fn gap(&mut self, what: &str, measure: &str) {
@@ -211,12 +196,8 @@ impl Asked<'_> {
         let what = "memory (PSS) of one more connection of an event loop";
         let memory_bytes =
             self.cost("event_loop_memory".into(), what, SERVERS, value(SERVER_MEMORY), 1.0);
-        self.costs.models.push(Model {
-            name: "event_loop",
-            kind: Kind::Loop,
-            added_ns,
-            memory_bytes,
-        });
+        let (name, kind) = ("event_loop", Kind::Loop);
+        self.costs.models.push(Model { name, kind, added_ns, memory_bytes });
     }
 }
 

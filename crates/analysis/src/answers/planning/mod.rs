@@ -11,7 +11,7 @@
 //!   them do per second, X(j), is found by Buzen's convolution ("Computational algorithms for closed
 //!   queueing networks with exponential servers", Communications of the ACM 16, 1973).
 //! * A pool of k workers is a station that does X(j) while j ≤ k are busy. Its queue settles if X(k)
-//!   exceeds the rate. `simulated` plays such pools request by request.
+//!   exceeds the rate. A test plays such pools request by request.
 //! * Of a model that makes a worker for each request the response time is (1 − f) S + R(c), R being
 //!   that of M/M/n with as many servers as there are CPUs.
 //! * With connections in place of a rate the whole is closed and never unstable: the workers are the
@@ -264,7 +264,5 @@ fn measured(input: &PlanInput<'_>) -> Vec<MeasuredProgram> {
     found
 }
 
-#[cfg(test)]
-mod simulated;
 #[cfg(test)]
 mod tests;

@@ -2,9 +2,10 @@
 
 use super::case::{At, Case, NOTABLE, lost};
 use super::level::ratio;
+use super::rows::{self, cause};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent_of, with_interval};
-use model::{Bottleneck, Estimate, Grade, ScaleCause};
+use model::{Bottleneck, Grade, ScaleCause};
 
 /// Returns the cause beyond the CPUs, if there were more workers than them and it cost something.
 ///
@@ -37,55 +38,11 @@ pub(super) fn beyond(
         if cpus == 1 { "" } else { "s" },
     )];
     // With a single CPU, every second worker is one too many.
-    Some(if falls || cpus == 1 {
-        oversubscribed(most, falls, &change, evidence)
-    } else {
-        used_up(most, cpus, evidence)
-    })
-}
-
-fn oversubscribed(
-    most: At<'_>,
-    falls: bool,
-    change: &Estimate,
-    evidence: Vec<String>,
-) -> ScaleCause {
-    let sentence = if falls {
-        let change = Estimate {
-            point: change.point - 1.0,
-            low: change.low - 1.0,
-            high: change.high - 1.0,
-            ..*change
-        };
-        format!(
-            "More workers than CPUs reduce the throughput ({}): they take turns, and a worker \
-             without a CPU may hold a lock that others need",
-            percent_of(&change)
-        )
-    } else {
-        "There are more workers than CPUs at every n above 1, so they only take turns".into()
+    let (row, number) = match (falls, cpus) {
+        (true, _) => (rows::FALLS, percent_of(&change.map(|times| times - 1.0))),
+        (false, 1) => (rows::TURNS, String::new()),
+        _ => (rows::CPUS, cpus.to_string()),
     };
-    ScaleCause {
-        cause: Bottleneck::Oversubscribed,
-        at: most.described.n,
-        lost: lost(most.described),
-        grade: Grade::Software,
-        sentence,
-        evidence,
-        remedy: "Use no more workers than CPUs.".into(),
-    }
-}
-
-fn used_up(most: At<'_>, cpus: u32, evidence: Vec<String>) -> ScaleCause {
-    ScaleCause {
-        cause: Bottleneck::Cpus,
-        at: most.described.n,
-        lost: lost(most.described),
-        grade: Grade::Software,
-        sentence: format!(
-            "Beyond n = {cpus}, all CPUs are in use: additional workers wait for a CPU"
-        ),
-        evidence,
-        remedy: format!("Use more than {cpus} CPUs, or less CPU time per operation."),
-    }
+    let at = (most.described.n, lost(most.described));
+    Some(cause(row, &number, at, Grade::Software, evidence))
 }

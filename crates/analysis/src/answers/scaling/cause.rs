@@ -6,8 +6,9 @@
 use super::account::share;
 use super::beyond;
 use super::case::{At, Case, NOTABLE, lost};
-use super::evidence::{self, Signs};
+use super::evidence::{Signs, by_crowd};
 use super::level::{chosen, ratio};
+use super::rows::{self, Row, cause};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of, time, with_interval};
 use model::{Bottleneck, Estimate, Grade, ScaleCause, ScaleLoss};
@@ -64,16 +65,8 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
         return unknown(at, lost, evidence);
     };
     evidence.extend(found.evidence);
-    let unsplit = into == ScaleLoss::OffCpu;
-    ScaleCause {
-        cause: found.cause,
-        at: at.described.n,
-        lost: Some(lost),
-        grade: if unsplit { Grade::Timing } else { Grade::Software },
-        sentence: found.sentence,
-        evidence,
-        remedy: found.remedy,
-    }
+    let grade = if into == ScaleLoss::OffCpu { Grade::Timing } else { Grade::Software };
+    cause(found.row, "", (at.described.n, Some(lost)), grade, evidence)
 }
 
 /// Returns the rule of the largest part. What neighbours took says nothing of the program: where it lost
@@ -104,7 +97,7 @@ fn decide(
             _ => return of_others,
         };
         if !matches!(into, ScaleLoss::Waiting | ScaleLoss::OffCpu)
-            || found.cause != Bottleneck::Neighbour
+            || found.row.0 != Bottleneck::Neighbour
         {
             return Some((into, found));
         }
@@ -117,44 +110,26 @@ fn decide(
 /// Returns every so little that is lost, a worker went to sleep: whether the time is that of sleeping, of
 /// waiting for a CPU after it was woken, or of the kernel's work for both.
 fn sleeping(signs: &Signs) -> Finding {
-    let evidence = vec![format!(
+    let evidence = format!(
         "{} more sleeps than with one worker, one per {} of lost time",
         figure(signs.more_switches.unwrap_or_default()),
         time(signs.lost_each_ns.unwrap_or_default())
-    )];
-    Finding {
-        cause: Bottleneck::Mutex,
-        sentence: "Workers sleep while they wait for a lock: many short waits".into(),
-        evidence,
-        remedy: "Hold the lock for less of the work, or give each worker its own part of the \
-                 data; additional workers only queue for the lock."
-            .into(),
-    }
+    );
+    Finding { row: rows::MUTEX, evidence: vec![evidence] }
 }
 
 /// A cause on its way.
-pub(super) struct Finding {
-    pub(super) cause: Bottleneck,
-    pub(super) sentence: String,
-    pub(super) evidence: Vec<String>,
-    pub(super) remedy: String,
+struct Finding {
+    row: Row,
+    evidence: Vec<String>,
 }
 
 fn quota(signs: &Signs) -> Finding {
-    Finding {
-        cause: Bottleneck::Quota,
-        sentence: "A CPU quota throttles the workers: they are ready to run, but have to wait \
-                   for the next quota period"
-            .into(),
-        evidence: vec![format!(
-            "the quota throttled the program for {} of the elapsed time, summed over CPUs",
-            percent(signs.throttled.unwrap_or_default())
-        )],
-        remedy:
-            "Only a larger quota (cpu.max of its cgroup, a container's CPU limit) helps; until \
-             then, use one worker per CPU of the quota."
-                .into(),
-    }
+    let evidence = format!(
+        "the quota throttled the program for {} of the elapsed time, summed over CPUs",
+        percent(signs.throttled.unwrap_or_default())
+    );
+    Finding { row: rows::QUOTA, evidence: vec![evidence] }
 }
 
 fn waiting(signs: &Signs, n: f64) -> Finding {
@@ -183,14 +158,7 @@ fn crowded(signs: &Signs, n: f64, share: f64) -> Finding {
 fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, described: String) -> Finding {
     let kept = signs.kept_to(n);
     if kept.is_none() && of_others {
-        return Finding {
-            cause: Bottleneck::Neighbour,
-            sentence: "Other programs use the CPUs that the workers wait for: this result \
-                       describes the machine more than the program"
-                .into(),
-            evidence: vec![described],
-            remedy: "Measure again on an idle machine.".into(),
-        };
+        return Finding { row: rows::NEIGHBOUR, evidence: vec![described] };
     }
     let whole = kept.map(|kept| {
         let (kept, n) = (figure(kept), figure(n));
@@ -199,16 +167,7 @@ fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, described: String) ->
              them"
         )
     });
-    Finding {
-        cause: Bottleneck::Oversubscribed,
-        sentence: "More threads are ready to run than the program has CPUs, although the machine \
-                   has a CPU for each worker"
-            .into(),
-        evidence: [described].into_iter().chain(whole).collect(),
-        remedy: "Check whether the program pins its threads to the same CPU, or starts more \
-                 threads than requested (for example, a library's own pool in each worker)."
-            .into(),
-    }
+    Finding { row: rows::CONFINED, evidence: [described].into_iter().chain(whole).collect() }
 }
 
 fn idle_workers(account: &model::ScaleAccount, signs: &Signs, into: ScaleLoss) -> Finding {
@@ -231,16 +190,7 @@ fn idle_workers(account: &model::ScaleAccount, signs: &Signs, into: ScaleLoss) -
                 .into(),
         );
     }
-    Finding {
-        cause: Bottleneck::Serial,
-        sentence: "For part of the time, some workers have no work: one worker does a step alone \
-             (reading, merging, writing), the shares are unequal, or a lock is held for long"
-            .into(),
-        evidence,
-        remedy: "Shorten the step that one worker does alone, or distribute smaller pieces; more \
-             workers shorten only the rest."
-            .into(),
-    }
+    Finding { row: rows::SERIAL, evidence }
 }
 
 fn more_cpu(case: &Case<'_>, one: At<'_>, at: At<'_>, signs: &Signs) -> Finding {
@@ -254,46 +204,25 @@ fn more_cpu(case: &Case<'_>, one: At<'_>, at: At<'_>, signs: &Signs) -> Finding 
     )];
     if signs.steal.unwrap_or_default() * at.described.n >= MOST * growth {
         evidence.push("the hypervisor gave that amount of CPU time to other guests".into());
-        return Finding {
-            cause: Bottleneck::Neighbour,
-            sentence: "Another virtual machine on the same host takes CPU time".into(),
-            evidence,
-            remedy: "Measure again on a dedicated machine, or at another time.".into(),
-        };
+        return Finding { row: rows::GUESTS, evidence };
     }
     if signs.system_share.is_some_and(|share| share >= MOST) {
-        return Finding {
-            cause: Bottleneck::Kernel,
-            sentence:
-                "With more workers, the kernel spends more time on each operation: contended \
-                 kernel locks, page faults in one address space, or wake-ups"
-                    .into(),
-            evidence,
-            remedy: "Find the system calls whose time grows (scruple syscalls, perf); processes, \
-                     unlike threads, do not share the locks of one address space."
-                .into(),
-        };
+        return Finding { row: rows::KERNEL, evidence };
     }
-    let (cause, described) = by_copies(case, one, at, growth)
-        .or_else(|| evidence::by_crowd(case, one, growth))
+    let (row, described) = by_copies(case, one, at, growth)
+        .or_else(|| by_crowd(case, one, growth))
         .unwrap_or_else(|| {
             let described = "without --copies the two cannot be distinguished: it runs separate \
                              copies with one worker each at the same time";
-            (Bottleneck::SpinningOrHardware, described.to_string())
+            (rows::SPINNING_OR_HARDWARE, described.to_string())
         });
     evidence.push(described);
-    let (sentence, remedy) = words_of_cpu(cause);
-    Finding { cause, sentence: sentence.into(), evidence, remedy: remedy.into() }
+    Finding { row, evidence }
 }
 
 /// Returns what the copies say: separate copies share the hardware and nothing of the program: what they also
 /// lose is the hardware's.
-fn by_copies(
-    case: &Case<'_>,
-    one: At<'_>,
-    at: At<'_>,
-    growth: f64,
-) -> Option<(Bottleneck, String)> {
+fn by_copies(case: &Case<'_>, one: At<'_>, at: At<'_>, growth: f64) -> Option<(Row, String)> {
     let of = |trials: &[&ScaleTrial]| -> Vec<f64> {
         trials.iter().filter_map(|trial| trial.cpu_each_ns()).collect()
     };
@@ -306,110 +235,40 @@ fn by_copies(
         figure(at.described.n),
         percent(growth)
     );
-    let cause = if apart >= MOST * growth { Bottleneck::Hardware } else { Bottleneck::Spinning };
-    Some((cause, described))
-}
-
-fn words_of_cpu(cause: Bottleneck) -> (&'static str, &'static str) {
-    match cause {
-        Bottleneck::Hardware => (
-            "The workers share hardware that is at its limit: memory bandwidth, a cache, or the \
-             two threads of one core",
-            "Access less memory per operation, or keep the data within a core's own cache; \
-             additional workers stall on memory while they count as running.",
-        ),
-        Bottleneck::Spinning => (
-            "The workers spend CPU time on synchronisation: a spinning lock, or data that \
-             several of them write (including data that only shares a cache line)",
-            "Give each worker its own copy of the shared data, hold the lock for less time, or \
-             use a lock that sleeps; check for counters of several workers in one cache line.",
-        ),
-        _ => (
-            "Each operation takes more CPU time in the program itself: workers spin, or share \
-             hardware that is at its limit (memory bandwidth, a cache, a core)",
-            "Measure with --copies, or run scruple why, to distinguish the two.",
-        ),
-    }
+    let row = if apart >= MOST * growth { rows::HARDWARE } else { rows::SPINNING };
+    Some((row, described))
 }
 
 fn unknown(at: At<'_>, lost: Estimate, evidence: Vec<String>) -> ScaleCause {
-    ScaleCause {
-        cause: Bottleneck::Unknown,
-        at: at.described.n,
-        lost: Some(lost),
-        grade: Grade::Timing,
-        sentence: "The measurements do not show where the time goes".into(),
-        evidence,
-        remedy:
-            "Use longer trials, which are sampled more often, and define an operation with --work."
-                .into(),
-    }
+    cause(rows::UNKNOWN, "", (at.described.n, Some(lost)), Grade::Timing, evidence)
+}
+
+/// Returns the most workers measured, and what they lack.
+fn last(case: &Case<'_>) -> (f64, Option<Estimate>) {
+    let n = case.levels.last().map_or(1.0, |level| level.n);
+    (n, case.described.last().and_then(lost))
 }
 
 fn nothing(case: &Case<'_>) -> ScaleCause {
-    let last = case.levels.last().map_or(1.0, |level| level.n);
-    ScaleCause {
-        cause: Bottleneck::Nothing,
-        at: last,
-        lost: case.described.last().and_then(lost),
-        grade: Grade::Software,
-        sentence: format!(
-            "Nothing limits it up to n = {}, the most workers measured",
-            figure(last)
-        ),
-        evidence: Vec::new(),
-        remedy: "Measure more workers (--levels) to find the limit.".into(),
-    }
+    let last = last(case);
+    cause(rows::NOTHING, &figure(last.0), last, Grade::Software, Vec::new())
 }
 
 /// Returns what the chosen law says where nothing but throughput is known: a shape, which several causes
 /// have.
 fn by_law(case: &Case<'_>) -> ScaleCause {
-    let last = case.levels.last().map_or(1.0, |level| level.n);
-    let fit = chosen(case.curve);
-    let value = |symbol: &str| {
+    let (last, fit, reason) = (last(case), chosen(case.curve), &case.curve.reason);
+    let above = |symbol: &str| {
         let mut all = fit.iter().flat_map(|fit| &fit.coefficients);
-        all.find(|one| one.symbol == symbol)
+        all.any(|one| one.symbol == symbol && one.low > 0.0)
     };
-    let law = fit.map(|fit| fit.law.as_str()).unwrap_or_default();
-    let above = |symbol: &str| value(symbol).filter(|one| one.low > 0.0);
-    let (cause, sentence) = match law {
-        "linear" => (
-            Bottleneck::Nothing,
-            format!("Nothing limits it up to n = {}, the most workers measured", figure(last)),
-        ),
-        "kink" | "kink with contention" => (
-            Bottleneck::Unknown,
-            "Throughput is flat from some n on: CPUs, a quota or slots limit how many workers \
-             run at a time"
-                .to_string(),
-        ),
-        _ if above("β").is_some() => (
-            Bottleneck::Unknown,
-            "Each pair of workers adds a cost: they wait for data of each other".to_string(),
-        ),
-        _ if above("α").is_some() || above("s").is_some() => (
-            Bottleneck::Unknown,
-            "One part is done by one worker at a time: a serial part, or a lock".to_string(),
-        ),
-        _ => (Bottleneck::Unknown, "These points do not show what limits it".to_string()),
+    let row = match fit.map_or("", |fit| &fit.law) {
+        "linear" => rows::STRAIGHT,
+        "kink" | "kink with contention" => rows::FLAT,
+        _ if above("β") => rows::PAIRS,
+        _ if above("α") || above("s") => rows::ONE_AT_A_TIME,
+        _ => rows::NO_SHAPE,
     };
-    let evidence = match fit {
-        Some(_) => vec![format!("the law: {}", case.curve.reason)],
-        None => vec![case.curve.reason.clone()],
-    };
-    let (at, grade) = (last, Grade::Timing);
-    let remedy =
-        "Throughput alone shows the shape, not the cause: scruple scale -- COMMAND {n} measures \
-         where the workers' time goes."
-            .into();
-    ScaleCause {
-        cause,
-        at,
-        lost: case.described.last().and_then(lost),
-        grade,
-        sentence,
-        evidence,
-        remedy,
-    }
+    let law = if fit.is_some() { "the law: " } else { "" };
+    cause(row, &figure(last.0), last, Grade::Timing, vec![format!("{law}{reason}")])
 }

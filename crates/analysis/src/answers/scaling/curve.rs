@@ -29,7 +29,7 @@ pub(super) fn curve(trials: &Paired, laws: &[Law]) -> ScaleCurve {
         chosen: None,
         reason,
         intervals: "t".into(),
-        peak: ScalePeak { n: None, low: None, high: None, sentence: "no curve was fitted".into() },
+        peak: ScalePeak { sentence: "no curve was fitted".into(), ..ScalePeak::default() },
         curve: Vec::new(),
     };
     let weighted = match weighted(points) {
@@ -45,7 +45,11 @@ pub(super) fn curve(trials: &Paired, laws: &[Law]) -> ScaleCurve {
     let resampled = least >= TRIALS_FOR_BOOTSTRAP;
     let fits = choice.candidates.iter().map(|one| described(one, &weighted, points, resampled));
     let mut fits: Vec<ScaleFit> = fits.collect();
-    fits.iter_mut().for_each(|one| one.widen_height(trials));
+    // What blocks scatter widens the height of the curve.
+    let coefficients = fits.iter_mut().flat_map(|fit| &mut fit.coefficients);
+    for gamma in coefficients.filter(|one| one.symbol == "γ") {
+        (gamma.low, gamma.high) = widened(gamma.value, (gamma.low, gamma.high), trials);
+    }
     let chosen = choice.law();
     allow_for_the_choice(&mut fits, name(chosen));
     let Ok(fitted) = choice.fit() else { return nothing(too_few(&weighted)) };
@@ -83,24 +87,18 @@ fn too_few(points: &[Point]) -> String {
 
 /// Returns what a law is called.
 pub(super) fn name(law: Law) -> &'static str {
-    match law {
-        Law::Linear => "linear",
-        Law::Gustafson => "Gustafson",
-        Law::Amdahl => "Amdahl",
-        Law::Usl => "universal",
-        Law::Kink => "kink",
-        Law::ContendedKink => "kink with contention",
-    }
+    words(law).0
 }
 
-fn formula(law: Law) -> &'static str {
+/// Returns what a law is called, and its formula.
+fn words(law: Law) -> (&'static str, &'static str) {
     match law {
-        Law::Linear => "X = γ n",
-        Law::Gustafson => "X = γ (n − s (n − 1))",
-        Law::Amdahl => "X = γ n / (1 + α (n − 1))",
-        Law::Usl => "X = γ n / (1 + α (n − 1) + β n (n − 1))",
-        Law::Kink => "X = γ min(n, c)",
-        Law::ContendedKink => "X = γ m / (1 + α (m − 1)), m = min(n, c)",
+        Law::Linear => ("linear", "X = γ n"),
+        Law::Gustafson => ("Gustafson", "X = γ (n − s (n − 1))"),
+        Law::Amdahl => ("Amdahl", "X = γ n / (1 + α (n − 1))"),
+        Law::Usl => ("universal", "X = γ n / (1 + α (n − 1) + β n (n − 1))"),
+        Law::Kink => ("kink", "X = γ min(n, c)"),
+        Law::ContendedKink => ("kink with contention", "X = γ m / (1 + α (m − 1)), m = min(n, c)"),
     }
 }
 
@@ -123,7 +121,7 @@ fn described(
     let law = candidate.law;
     let mut described = ScaleFit {
         law: name(law).into(),
-        formula: formula(law).into(),
+        formula: words(law).1.into(),
         coefficients: Vec::new(),
         aicc: None,
         lack_of_fit_p: candidate.lack_of_fit.map(|lack| lack.p_value),
@@ -219,61 +217,33 @@ fn reason(choice: &Choice) -> String {
 
 /// Returns where throughput is greatest by the chosen law, and which other law may hold as well.
 fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
-    let mut peak = peak_of(fitted, again);
-    if let Reason::Tied { with } = &choice.reason {
-        let law = name(choice.law());
-        let with = list(with);
-        peak.sentence += &format!(" if the law is {law}; {with} describes the trials equally well");
-    }
-    peak
-}
-
-fn peak_of(fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
-    let reach = figure(REACH);
     let far = figure(fitted.largest_n);
-    let open = |sentence: String| ScalePeak { n: None, low: None, high: None, sentence };
-    match fitted.peak() {
-        Peak::Within { n, low, high } => {
+    let kink = fitted.law.coefficients().iter().position(|it| *it == Coefficient::Cores);
+    let mut peak = ScalePeak::default();
+    peak.sentence = match (fitted.peak(), kink) {
+        (Peak::Within { n, low, high }, _) => {
+            (peak.n, peak.low, peak.high) = (Some(n), Some(low), high);
             let end = high.map_or("no end".to_string(), figure);
-            let sentence =
-                format!("throughput is greatest at n = {} [{}, {end}]", figure(n), figure(low));
-            ScalePeak { n: Some(n), low: Some(low), high, sentence }
+            format!("throughput is greatest at n = {} [{}, {end}]", figure(n), figure(low))
         }
-        Peak::Beyond { .. } => {
-            open(format!("no peak within {reach} × the measured range (n up to {far})"))
-        }
-        Peak::None => {
-            let place = fitted.law.coefficients().iter().position(|it| *it == Coefficient::Cores);
-            let Some(place) = place else {
-                return open(format!(
-                    "no peak within {reach} × the measured range (n up to {far})"
-                ));
-            };
+        (Peak::None, Some(place)) => {
             let one = &fitted.parameters[place];
             let (low, high) = again.map_or((one.low, one.high), |again| again.intervals()[place]);
-            open(format!(
+            format!(
                 "no peak, but a kink: from n = {} [{}, {}] on throughput is flat, as far as it was \
                  measured (n up to {far})",
                 figure(one.value),
                 figure(low),
                 figure(high)
-            ))
+            )
         }
+        _ => format!("no peak within {} × the measured range (n up to {far})", figure(REACH)),
+    };
+    if let Reason::Tied { with } = &choice.reason {
+        let (law, with) = (name(choice.law()), list(with));
+        peak.sentence += &format!(" if the law is {law}; {with} describes the trials equally well");
     }
-}
-
-/// What widens as the height of the curve does.
-trait Height {
-    /// Adds what blocks scatter.
-    fn widen_height(&mut self, trials: &Paired);
-}
-
-impl Height for ScaleFit {
-    fn widen_height(&mut self, trials: &Paired) {
-        for one in self.coefficients.iter_mut().filter(|one| one.symbol == "γ") {
-            (one.low, one.high) = widened(one.value, (one.low, one.high), trials);
-        }
-    }
+    peak
 }
 
 /// Returns the ends of an interval of a height, with what blocks scatter added in squares, on the

@@ -2,9 +2,9 @@
 
 use super::case::{At, Case};
 use super::level::{Level, ratio};
+use super::rows::{self, Row};
 use super::trials::ScaleTrial;
 use super::words::percent;
-use model::Bottleneck;
 
 /// Where a spinning lock's holder loses its CPU, all others burn theirs until it is back; where
 /// memory is short, no more workers run at a time than before. So CPU time that is more than twice
@@ -105,7 +105,7 @@ impl Signs {
 }
 
 /// Reports whether CPU time that grew by `growth` within the CPUs grows much further beyond them.
-pub(super) fn by_crowd(case: &Case<'_>, one: At<'_>, growth: f64) -> Option<(Bottleneck, String)> {
+pub(super) fn by_crowd(case: &Case<'_>, one: At<'_>, growth: f64) -> Option<(Row, String)> {
     let most = case.most().filter(|most| {
         case.within().is_some_and(|within| most.described.n >= 2.0 * within.described.n)
     })?;
@@ -118,6 +118,6 @@ pub(super) fn by_crowd(case: &Case<'_>, one: At<'_>, growth: f64) -> Option<(Bot
             super::words::figure(most.described.n),
             percent(beyond)
         );
-        (Bottleneck::Spinning, described)
+        (rows::SPINNING, described)
     })
 }

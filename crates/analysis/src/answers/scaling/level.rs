@@ -2,6 +2,7 @@
 
 use super::trials::ScaleTrial;
 use crate::stats::estimate::mean_estimate;
+use crate::stats::interval::LEVEL;
 use crate::stats::order;
 use laws::fit::Law;
 use laws::tail::student_quantile;
@@ -37,24 +38,21 @@ pub(super) fn laws_for(grows: bool) -> Vec<Law> {
 pub(super) fn levels(trials: &[ScaleTrial]) -> Vec<Level<'_>> {
     let mut order: Vec<&ScaleTrial> = trials.iter().filter(|trial| trial.copies == 1).collect();
     order.sort_by(|a, b| a.n.total_cmp(&b.n));
-    let mut levels: Vec<Level<'_>> = Vec::new();
-    for trial in order {
-        match levels.last_mut() {
-            Some(level) if level.n == trial.n => level.trials.push(trial),
-            _ => levels.push(Level { n: trial.n, trials: vec![trial] }),
-        }
-    }
-    levels
+    let levels = order.chunk_by(|a, b| a.n == b.n);
+    levels.map(|own| Level { n: own[0].n, trials: own.to_vec() }).collect()
 }
 
 /// Returns the mean with its interval; of a single trial, the number alone, which has none.
 pub(crate) fn centre(values: &[f64]) -> Option<Estimate> {
-    let single = || {
-        let &[point] = values else { return None };
-        let (low, high) = (point, point);
-        Some(Estimate { point, low, high, standard_error: None, level: 0.95, samples: 1 })
-    };
-    mean_estimate(values).or_else(single)
+    match *values {
+        [point] => Some(alone(point, 1)),
+        _ => mean_estimate(values),
+    }
+}
+
+/// Returns a number without an interval.
+fn alone(point: f64, samples: u32) -> Estimate {
+    Estimate { level: LEVEL, ..Estimate::exactly(point, samples) }
 }
 
 /// Returns the ratio of two means of separate trials, with the interval of Student's t on the logarithm
@@ -72,15 +70,14 @@ pub(crate) fn ratio(above: &[f64], below: &[f64]) -> Option<Estimate> {
         Some((order::variance(values)? / (mean * mean) / count, count - 1.0))
     };
     let (Some((va, fa)), Some((vb, fb))) = (of(above, a), of(below, b)) else {
-        let (low, high) = (point, point);
-        return Some(Estimate { point, low, high, standard_error: None, level: 0.95, samples });
+        return Some(alone(point, samples));
     };
     let error = (va + vb).sqrt();
     let freedom = (va + vb).powi(2) / (va * va / fa + vb * vb / fb);
     let freedom = if freedom.is_finite() { freedom.max(1.0) } else { fa + fb };
     let reach = student_quantile(freedom, 0.05) * error;
     let (low, high) = (point * (-reach).exp(), point * reach.exp());
-    Some(Estimate { point, low, high, standard_error: Some(error), level: 0.95, samples })
+    Some(Estimate { point, low, high, standard_error: Some(error), level: LEVEL, samples })
 }
 
 /// Returns the chosen fit's name, where there is one.

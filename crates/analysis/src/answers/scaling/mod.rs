@@ -15,6 +15,7 @@ mod input;
 mod level;
 mod next;
 mod paired;
+mod rows;
 mod trials;
 mod words;
 

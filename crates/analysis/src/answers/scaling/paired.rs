@@ -73,14 +73,8 @@ pub(super) fn paired(trials: &[Blocked]) -> Paired {
 pub(super) fn by_level(points: &[(f64, f64)]) -> Vec<(f64, Vec<f64>)> {
     let mut sorted = points.to_vec();
     sorted.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let mut levels: Vec<(f64, Vec<f64>)> = Vec::new();
-    for (n, x) in sorted {
-        match levels.last_mut() {
-            Some((known, values)) if *known == n => values.push(x),
-            _ => levels.push((n, vec![x])),
-        }
-    }
-    levels
+    let levels = sorted.chunk_by(|a, b| a.0 == b.0);
+    levels.map(|own| (own[0].0, own.iter().map(|(_, x)| *x).collect())).collect()
 }
 
 /// Returns the part of each level and of each block, the latter with the mean 0.

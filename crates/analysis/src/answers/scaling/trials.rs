@@ -5,7 +5,7 @@ use model::{Outcome, Record};
 use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
 
 /// What is known of one trial of a program that was asked to use n workers. Times in ns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ScaleTrial {
     /// How many workers it was asked to use.
     pub n: f64,
@@ -48,16 +48,7 @@ impl ScaleTrial {
             block,
             work: 1.0,
             wall_ns: 1e9 / throughput,
-            cpu_ns: None,
-            system_ns: None,
-            waiting_ns: None,
-            blocked_ns: None,
-            absent_ns: None,
-            throttled_ns: None,
-            voluntary: None,
-            involuntary: None,
-            foreign_ns: None,
-            steal_ns: None,
+            ..ScaleTrial::default()
         }
     }
 

@@ -11,19 +11,19 @@
 //! was taken is in the interval, and there is none where it may have been nothing.
 
 mod answer;
-mod price;
 
 #[cfg(test)]
 mod tests;
 
 use crate::session::disturbance::disturbed;
 use crate::session::effect::effect;
-use crate::session::sample::{ByBlock, Table};
+use crate::session::sample::{ByBlock, Table, less};
 use crate::stats::holm::holm;
 use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
 use model::{
-    BESIDE, Cell, Design, Dose, Estimate, NOTHING, NOTHING_AGAIN, NotSqueezed, Outcome, Quantity,
-    QuantityResult, Record, Resource, Squeeze, SqueezeResult, Treatment, WHY_FORMAT, Why, WhyCount,
+    BESIDE, Cell, Design, Dose, Estimate, NOTHING, NOTHING_AGAIN, NotSqueezed, Outcome, Price,
+    Quantity, QuantityResult, Record, Resource, Squeeze, SqueezeResult, Treatment, WHY_FORMAT, Why,
+    WhyCount,
 };
 
 /// What the trials of a squeeze record (`model::squeezed`).
@@ -46,6 +46,12 @@ const COUNTED: [&str; 9] = [
 
 /// Less than this part taken, in a typical block, says nothing of what more would do.
 const TAKEN_MIN: f64 = 0.03;
+
+/// The part of a resource whose price is given.
+const PART: f64 = 0.1;
+
+/// How far beyond the measured strength a price is given.
+const BEYOND: f64 = 1.5;
 
 /// All that the answer is made from.
 #[derive(Clone, Copy, Debug)]
@@ -217,11 +223,7 @@ impl Trials<'_> {
             let ppm = self.table.blocks(response, &self.at(level)).into_iter();
             ppm.map(|(block, ppm)| (block, -(1.0 - (ppm / 1e6).min(0.999_999)).ln())).collect()
         };
-        let mut slower: ByBlock = self
-            .logs(level)
-            .into_iter()
-            .filter_map(|(block, log)| Some((block, log - base.get(&block)?)))
-            .collect();
+        let mut slower = less(&self.logs(level), &base);
         if let Some(elasticity) = cpu {
             // Earlier sessions know what the co-runners had, and not what they cost beside it.
             let of_cpu = Some(part(CPU_LOST)).filter(|lost| !lost.is_empty());
@@ -263,7 +265,7 @@ impl Trials<'_> {
         let mut result = SqueezeResult {
             resource,
             doses,
-            price: located.as_ref().and_then(|located| price::price(located, strongest)),
+            price: located.as_ref().and_then(|located| price(located, strongest)),
             elasticity: located.as_ref().map(|located| located.estimate(|x| x)),
             cpu_subtracted: of_cpu.is_some(),
             stands: false,
@@ -400,11 +402,20 @@ fn linear(pairs: &[Pairs]) -> Option<bool> {
     if !times.is_finite() || times <= 0.0 {
         return None;
     }
-    let left: Vec<f64> = strong
-        .slower
-        .iter()
-        .filter_map(|(block, strong)| Some(strong - times * weak.slower.get(block)?))
-        .collect();
+    let expected: ByBlock = weak.slower.iter().map(|(block, it)| (*block, times * it)).collect();
+    let left: Vec<f64> = less(&strong.slower, &expected).into_values().collect();
     let left = centre(&left)?;
     Some(left.low <= 0.0 && left.high >= 0.0)
+}
+
+/// Returns (1 − part)^−e − 1, for the part of 10 %, or for as much as 1.5 times the strongest squeeze
+/// reaches. `strongest` is −ln(1 − part) of it. `None` where nothing was taken.
+fn price(elasticity: &Located, strongest: f64) -> Option<Price> {
+    let reach = 1.0 - (-BEYOND * strongest).exp();
+    let part = PART.min(reach);
+    if part.is_nan() || part <= 0.0 {
+        return None;
+    }
+    let cost = |e: f64| (1.0 - part).powf(-e) - 1.0;
+    Some(Price { part, cost: elasticity.estimate(cost) })
 }

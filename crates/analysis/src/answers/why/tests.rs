@@ -1,5 +1,6 @@
-use super::{WhyInput, why};
+use super::{WhyInput, price, why};
 use crate::fixture::{Trial, factor, response};
+use crate::stats::interval::centre;
 use model::{
     Cell, Design, Finding, NOTHING, NOTHING_AGAIN, Outcome, Quantity, Record, Resource, Squeeze,
     Subject, Unit, Why,
@@ -299,4 +300,16 @@ fn a_design_without_squeezes_is_not_asked() {
     let input =
         WhyInput { scruple: "0", session: "s", complete: true, design: &design, records: &[] };
     assert_eq!(why(&input), None);
+}
+
+#[test]
+fn ten_percent_of_all_it_lives_on_costs_a_ninth() {
+    let one = centre(&[1.0; 8]).unwrap();
+    let described = price(&one, 0.5).unwrap();
+    assert_eq!(described.part, 0.1);
+    assert!((described.cost.point - 1.0 / 9.0).abs() < 1e-12);
+    // Little was taken: no more than 1.5 times that is shown.
+    let described = price(&one, 0.02).unwrap();
+    assert!((described.part - 0.0295545).abs() < 1e-6, "{}", described.part);
+    assert_eq!(price(&one, 0.0), None);
 }

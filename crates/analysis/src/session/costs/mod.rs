@@ -8,9 +8,10 @@
 //! as [`Quantity::Share`](model::Quantity::Share) is.
 
 use crate::session::disturbance::disturbed;
-use crate::session::sample::{ByBlock, Table};
+use crate::session::effect::common;
+use crate::session::sample::{ByBlock, Table, less};
 use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
-use model::{Account, AccountResult, Estimate, PartResult, Record, Term, Treatment, Unit};
+use model::{Account, AccountResult, Estimate, PartResult, Term, Treatment, Unit};
 use std::collections::BTreeSet;
 
 /// What sums of so few numbers lose to rounding, as a share of the total, at the most.
@@ -32,7 +33,10 @@ fn result(table: &Table<'_>, account: &Account) -> AccountResult {
             let remarks = remarks(table, account, &ledger);
             (ledger, remarks)
         }
-        Err(missing) => (Ledger::empty(account), missing),
+        Err(missing) => {
+            let lines = vec![Line::default(); account.parts.len()];
+            (Ledger { lines, ..Ledger::default() }, missing)
+        }
     };
     let total = &ledger.total;
     let responses = || account.terms().filter_map(Term::response);
@@ -63,7 +67,7 @@ fn result(table: &Table<'_>, account: &Account) -> AccountResult {
 }
 
 /// The numbers of an account, one per block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Ledger {
     total: Column,
     lines: Vec<Line>,
@@ -73,7 +77,7 @@ struct Ledger {
 }
 
 /// A part's numbers.
-#[derive(Debug)]
+#[derive(Clone, Debug, Default)]
 struct Line {
     count: Column,
     each: Column,
@@ -137,7 +141,8 @@ impl Ledger {
         if !missing.is_empty() {
             return Err(missing);
         }
-        let blocks = complete_blocks(account.terms().filter_map(|term| by_block(table, term)));
+        let columns = account.terms().filter_map(|term| by_block(table, term));
+        let blocks = common(columns.map(|column| column.into_keys().collect()));
         if blocks.len() < 2 {
             return Err(vec![format!(
                 "{} blocks have all of its numbers, 2 are needed",
@@ -155,23 +160,10 @@ impl Ledger {
             })
             .collect();
         let residual = total.less(&lines);
-        let tried = tried_together(table, account);
+        let places = places(table, account).into_iter();
+        let tried = common(places.map(|(response, treatment)| table.tried(response, &treatment)));
         let lacking = tried.iter().filter(|block| !blocks.contains(block)).count();
         Ok(Ledger { total, lines, residual, lacking })
-    }
-
-    fn empty(account: &Account) -> Ledger {
-        let line = || Line {
-            count: Column::default(),
-            each: Column::default(),
-            amount: Column::default(),
-        };
-        Ledger {
-            total: Column::default(),
-            lines: account.parts.iter().map(|_| line()).collect(),
-            residual: Column::default(),
-            lacking: 0,
-        }
     }
 }
 
@@ -181,14 +173,7 @@ fn by_block(table: &Table<'_>, term: &Term) -> Option<ByBlock> {
     match term {
         Term::Known { .. } => None,
         Term::Measured { response, at: cell } => Some(at(response, cell)),
-        Term::Difference { response, of, to } => {
-            let (mut of, to) = (at(response, of), at(response, to));
-            of.retain(|block, _| to.contains_key(block));
-            for (block, value) in &mut of {
-                *value -= to.get(block).copied().unwrap_or_default();
-            }
-            Some(of)
-        }
+        Term::Difference { response, of, to } => Some(less(&at(response, of), &at(response, to))),
     }
 }
 
@@ -204,11 +189,6 @@ fn column(table: &Table<'_>, term: &Term, blocks: &BTreeSet<u32>) -> Column {
         (_, None) => Vec::new(),
     };
     Column { values, kind }
-}
-
-fn complete_blocks(columns: impl Iterator<Item = ByBlock>) -> BTreeSet<u32> {
-    let sets = columns.map(|column| column.into_keys().collect::<BTreeSet<u32>>());
-    sets.reduce(|all, set| all.intersection(&set).copied().collect()).unwrap_or_default()
 }
 
 /// Returns each response with a treatment where the account reads it, once.
@@ -236,19 +216,11 @@ fn missing(table: &Table<'_>, account: &Account) -> Vec<String> {
     missing
 }
 
-fn tried_together(table: &Table<'_>, account: &Account) -> BTreeSet<u32> {
-    let places = places(table, account).into_iter();
-    let sets = places.map(|(response, treatment)| table.tried(response, &treatment));
-    sets.reduce(|all, set| all.intersection(&set).copied().collect()).unwrap_or_default()
-}
-
 /// Returns what is to be doubted about an account that has its numbers.
 fn remarks(table: &Table<'_>, account: &Account, ledger: &Ledger) -> Vec<String> {
     let blocks = ledger.total.values.len();
     let mut remarks = Vec::new();
-    let records =
-        |(_, treatment): &(&str, Treatment)| -> Vec<&Record> { table.records(treatment).to_vec() };
-    let is_disturbed = || places(table, account).iter().any(|place| disturbed(&records(place)));
+    let is_disturbed = || places(table, account).iter().any(|it| disturbed(table.records(&it.1)));
     if !table.design.is_exact() && is_disturbed() {
         remarks.push("others took part of the wall clock of some of its trials".into());
     }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::fixture::{design, task};
-use model::{Cell, Design, Outcome, Part};
+use model::{Cell, Design, Outcome, Part, Record};
 use proptest::prelude::*;
 
 fn cell(model: &str) -> Cell {

@@ -91,8 +91,7 @@ pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
     let (Some(twin), false) = (twin, matches!(quantity, Quantity::Frequency { .. })) else {
         return direct();
     };
-    let all: Vec<Treatment> = table.treatments().into_iter().cloned().collect();
-    let needed = quantity.treatments(design, &all);
+    let needed = table.needed(quantity);
     let disturbed: Vec<Disturbed> =
         needed.iter().map(|treatment| Disturbed::among(table.records(treatment))).collect();
     if !disturbed.iter().any(|one| one.shifts()) {
@@ -125,7 +124,7 @@ pub(crate) fn may_be_carried(table: &Table<'_>, quantity: &Quantity) -> bool {
         return false;
     };
     let of_twin = center_of(design, twin);
-    let keeps_one_cpu = |treatment: &&Treatment| {
+    let keeps_one_cpu = |treatment: &Treatment| {
         let measured = table.records(treatment).iter().filter(|it| it.measured.is_some());
         let share = |record: &&&Record| {
             let wall = trial_value(record, &response.name, response.center)?;
@@ -134,14 +133,13 @@ pub(crate) fn may_be_carried(table: &Table<'_>, quantity: &Quantity) -> bool {
         let shares: Vec<f64> = measured.clone().filter_map(|record| share(&record)).collect();
         measured.copied().all(one_cpu) && median(&shares).is_some_and(|share| share >= KEEPS_CPU)
     };
-    let all: Vec<Treatment> = table.treatments().into_iter().cloned().collect();
-    let needed = quantity.treatments(design, &all);
+    let needed = table.needed(quantity);
     !needed.is_empty() && needed.iter().all(keeps_one_cpu)
 }
 
 /// Returns what others took from some treatments: of the typical trial of the worst of them, or from how
 /// many trials where these are few.
-fn described(table: &Table<'_>, treatments: &[&Treatment], disturbed: &[Disturbed]) -> String {
+fn described(table: &Table<'_>, treatments: &[Treatment], disturbed: &[Disturbed]) -> String {
     if !disturbed.iter().any(|one| one.breaks()) {
         let sum = |of: fn(&Disturbed) -> usize| disturbed.iter().map(of).sum::<usize>();
         return format!(
@@ -289,7 +287,7 @@ impl Former<'_> {
             ));
         }
         // A round that narrows another interval measures some of the levels only.
-        let blocks = common(series.iter().map(|(_, _, tried)| tried));
+        let blocks = common(series.iter().map(|(_, _, tried)| tried.clone()));
         let numbers: Vec<f64> = blocks
             .iter()
             .filter_map(|block| {
@@ -351,9 +349,7 @@ impl Former<'_> {
                 return None;
             }
         }
-        let tried: Vec<BTreeSet<u32>> =
-            treatments.iter().map(|t| self.table.tried(self.response, t)).collect();
-        let tried = common(tried.iter());
+        let tried = common(treatments.iter().map(|t| self.table.tried(self.response, t)));
         let all: Vec<u32> =
             tried.iter().copied().filter(|b| columns.iter().all(|c| c.contains_key(b))).collect();
         self.left_out(tried.len() - all.len(), tried.len());
@@ -452,9 +448,8 @@ fn too_few(blocks: usize) -> String {
 }
 
 /// Returns what all sets hold; nothing if there is none.
-fn common<'a>(mut sets: impl Iterator<Item = &'a BTreeSet<u32>>) -> BTreeSet<u32> {
-    let first = sets.next().cloned().unwrap_or_default();
-    sets.fold(first, |all, set| all.intersection(set).copied().collect())
+pub(crate) fn common(sets: impl Iterator<Item = BTreeSet<u32>>) -> BTreeSet<u32> {
+    sets.reduce(|all, set| &all & &set).unwrap_or_default()
 }
 
 /// Returns slope and R² of a least-squares line; the slope is `None` if all x are the same.

@@ -1,5 +1,6 @@
 //! What the machine did beside the trials, over the whole session.
 
+use crate::session::harness::share;
 use crate::session::input::Input;
 use crate::session::outcomes::tag_counts;
 use crate::session::tags::{Tag, Tagger, calibration};
@@ -31,13 +32,9 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
         tags: tag_counts(tagger, records),
         calibration_ns: clock.calibration_ns,
         calibration_spread: clock.spread,
-        steal_share: share(records, |record| record.machine.steal_ns),
-        cpu_pressure_share: share(records, |record| {
-            at_most_its_life(record, record.machine.cpu_pressure_ns)
-        }),
-        throttled_share: share(records, |record| {
-            at_most_its_life(record, record.machine.throttled_ns)
-        }),
+        steal_share: share(records, |it| Some((it.machine.steal_ns?, it.total_ns))),
+        cpu_pressure_share: share(records, |it| wait(it, it.machine.cpu_pressure_ns)),
+        throttled_share: share(records, |it| wait(it, it.machine.throttled_ns)),
         recognised: Vec::new(),
     };
     meter.recognised = [
@@ -59,23 +56,11 @@ pub(crate) fn meter(input: &Input<'_>, tagger: &Tagger) -> Meter {
     meter
 }
 
-/// Returns the time that the kernel counted beside the trials, as a share of the time they lived, over those
-/// of of which it reported it.
-fn share(records: &[Record], counted: impl Fn(&Record) -> Option<u64>) -> Option<f64> {
-    let (mut part_ns, mut whole_ns) = (0.0, 0.0);
-    for record in records {
-        if let Some(counted_ns) = counted(record) {
-            part_ns += counted_ns as f64;
-            whole_ns += record.total_ns as f64;
-        }
-    }
-    (whole_ns > 0.0).then(|| part_ns / whole_ns)
-}
-
-/// Returns a wait no longer than the trial lived: the kernel adds up the CPUs of a group, counts a wait
-/// that began before when it ends, and is asked a little earlier and later than the clock.
-fn at_most_its_life(record: &Record, wait_ns: Option<u64>) -> Option<u64> {
-    Some(wait_ns?.min(record.total_ns))
+/// Returns a wait of a trial, no longer than the trial lived, and how long that was: the kernel adds up
+/// the CPUs of a group, counts a wait that began before when it ends, and is asked a little earlier and
+/// later than the clock.
+fn wait(record: &Record, wait_ns: Option<u64>) -> Option<(u64, u64)> {
+    Some((wait_ns?.min(record.total_ns), record.total_ns))
 }
 
 /// What the calibration loops say of the CPU's clock.

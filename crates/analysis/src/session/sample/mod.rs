@@ -2,15 +2,31 @@
 
 use crate::session::disturbance::cpu_ns;
 use crate::session::tags::Tag;
-use crate::stats::frequency::Tally;
+use crate::stats::frequency::{Tally, sum};
 use crate::stats::order::{mean, median_in_place};
-use model::{Center, Counters, Design, Measured, Outcome, Record, Series, Treatment};
+use model::{Center, Counters, Design, Measured, Outcome, Quantity, Record, Series, Treatment};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 
-/// Returns block and value of each trial.
-type Trials = Rc<Vec<(u32, f64)>>;
+/// Values that are computed when they are first asked for, and kept, since many quantities ask for the
+/// same: by response and treatment.
+type Kept<V> = RefCell<HashMap<(String, Treatment), V>>;
+
+fn kept<V: Clone>(
+    cache: &Kept<V>,
+    response: &str,
+    treatment: &Treatment,
+    compute: impl FnOnce() -> V,
+) -> V {
+    let key = (response.to_string(), treatment.clone());
+    if let Some(known) = cache.borrow().get(&key) {
+        return known.clone();
+    }
+    let value = compute();
+    cache.borrow_mut().insert(key, value.clone());
+    value
+}
 
 /// Values by block.
 pub(crate) type ByBlock = BTreeMap<u32, f64>;
@@ -28,7 +44,7 @@ pub fn samples<'a>(
     records: impl IntoIterator<Item = &'a Record>,
     response: &str,
 ) -> BTreeMap<Treatment, Vec<(u32, f64)>> {
-    let table = Table::new(design, records.into_iter());
+    let table = Table::new(design, records);
     let trials = |treatment: &Treatment| {
         let trials = table.trials_by_block(response, treatment);
         (!trials.is_empty()).then(|| (treatment.clone(), trials))
@@ -82,36 +98,21 @@ pub fn events_among<'a>(
     records: impl IntoIterator<Item = &'a Record>,
     response: &str,
 ) -> Option<(u64, u64)> {
-    let tallies = records.into_iter().map(|record| tally(record, response));
-    let sum = tallies.fold(Tally::default(), |sum, one| Tally {
-        events: sum.events.saturating_add(one.events),
-        chances: sum.chances.saturating_add(one.chances),
-    });
+    let sum = sum(records.into_iter().map(|record| tally(record, response)));
     (sum.chances > 0).then_some((sum.events, sum.chances))
 }
 
 /// Returns the events and chances of a completed trial: an observation over one operation is one event if
 /// it is above 0; one over n operations is that many events among n.
 pub(crate) fn tally(record: &Record, response: &str) -> Tally {
-    let Some(measured) = completed(record) else {
-        return Tally::default();
-    };
-    let series = measured.series.iter().filter(|series| series.response == response);
-    let mut tally = Tally::default();
-    for one in series {
-        let per = one.per.max(1);
-        for &value in &one.values {
-            let events = u64::try_from(value).unwrap_or(0).min(per);
-            tally.events = tally.events.saturating_add(events);
-            tally.chances = tally.chances.saturating_add(per);
-        }
+    let tally = sum(raw_observations(record, response).map(|(total, chances)| Tally {
+        events: u64::try_from(total).unwrap_or(0).min(chances),
+        chances,
+    }));
+    match completed(record).and_then(|_| from_record(record, response)) {
+        Some(value) if tally.chances == 0 => Tally { events: u64::from(value > 0.0), chances: 1 },
+        _ => tally,
     }
-    if tally.chances == 0
-        && let Some(value) = from_record(record, response)
-    {
-        return Tally { events: u64::from(value > 0.0), chances: 1 };
-    }
-    tally
 }
 
 /// Returns the one number of a trial; `None` if it did not complete or did not measure this.
@@ -175,60 +176,63 @@ fn from_record(record: &Record, response: &str) -> Option<f64> {
     from_counters(counters, response).or_else(|| Tag::count(record, response))
 }
 
-/// The trials of one experiment, sorted by treatment; the numbers of a response are taken out
-/// when they are first asked for, and kept, since many quantities ask for the same.
-pub(crate) struct Table<'a> {
+/// The trials of one experiment, sorted by treatment.
+///
+/// It keeps what it has computed, so it serves one thread.
+pub struct Table<'a> {
     pub(crate) design: &'a Design,
     by_treatment: HashMap<&'a Treatment, Vec<&'a Record>>,
-    trials: RefCell<HashMap<(String, Treatment), Trials>>,
+    /// Block and value of each trial.
+    trials: Kept<Rc<Vec<(u32, f64)>>>,
+    controls: Kept<Option<Rc<ByBlock>>>,
 }
 
 impl<'a> Table<'a> {
     /// Returns the trials of `design` among the records.
-    pub(crate) fn new(design: &'a Design, records: impl Iterator<Item = &'a Record>) -> Self {
+    pub fn new(design: &'a Design, records: impl IntoIterator<Item = &'a Record>) -> Self {
         let mut by_treatment: HashMap<&Treatment, Vec<&Record>> = HashMap::new();
-        for record in records.filter(|record| record.experiment == design.id) {
+        for record in records.into_iter().filter(|record| record.experiment == design.id) {
             by_treatment.entry(&record.treatment).or_default().push(record);
         }
-        Table { design, by_treatment, trials: RefCell::default() }
+        Table { design, by_treatment, trials: Kept::default(), controls: Kept::default() }
     }
 
-    /// Returns all records of a treatment, whatever their outcome.
-    pub(crate) fn records(&self, treatment: &Treatment) -> &[&'a Record] {
+    /// Returns all records of a treatment, whatever their outcome, in the order of the session.
+    pub fn records(&self, treatment: &Treatment) -> &[&'a Record] {
         self.by_treatment.get(treatment).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the treatments that have a record, in order.
-    pub(crate) fn treatments(&self) -> Vec<&'a Treatment> {
+    pub fn treatments(&self) -> Vec<&'a Treatment> {
         let mut treatments: Vec<&Treatment> = self.by_treatment.keys().copied().collect();
         treatments.sort_unstable();
         treatments
     }
 
+    /// Returns the treatments that a quantity needs, of those that have a record.
+    pub(crate) fn needed(&self, quantity: &Quantity) -> Vec<Treatment> {
+        let all: Vec<Treatment> = self.treatments().into_iter().cloned().collect();
+        quantity.treatments(self.design, &all).into_iter().cloned().collect()
+    }
+
     /// Returns block and value of each trial, before subtraction.
-    fn raw(&self, response: &str, treatment: &Treatment) -> Trials {
-        let key = (response.to_string(), treatment.clone());
-        if let Some(found) = self.trials.borrow().get(&key) {
-            return Rc::clone(found);
-        }
-        let center = center_of(self.design, response);
-        let values: Vec<(u32, f64)> = self
-            .records(treatment)
-            .iter()
-            .filter_map(|record| Some((record.block, trial_value(record, response, center)?)))
-            .collect();
-        let values = Rc::new(values);
-        self.trials.borrow_mut().insert(key, Rc::clone(&values));
-        values
+    fn raw(&self, response: &str, treatment: &Treatment) -> Rc<Vec<(u32, f64)>> {
+        kept(&self.trials, response, treatment, || {
+            let center = center_of(self.design, response);
+            let value = |it: &&Record| Some((it.block, trial_value(it, response, center)?));
+            Rc::new(self.records(treatment).iter().filter_map(value).collect())
+        })
     }
 
     /// Returns the value of the control to subtract, by block; `None` if nothing is subtracted.
     ///
     /// The control itself keeps its value: it is a treatment that one may ask for.
-    pub(crate) fn control(&self, response: &str, treatment: &Treatment) -> Option<ByBlock> {
+    pub(crate) fn control(&self, response: &str, treatment: &Treatment) -> Option<Rc<ByBlock>> {
         let cell = self.design.response(response)?.subtract.as_ref()?;
-        let control = treatment.with(cell);
-        (control != *treatment).then(|| block_means(&self.raw(response, &control)))
+        kept(&self.controls, response, treatment, || {
+            let control = treatment.with(cell);
+            (control != *treatment).then(|| Rc::new(block_means(&self.raw(response, &control))))
+        })
     }
 
     /// Returns block and number of each trial, with the control of the same block subtracted where the
@@ -251,14 +255,11 @@ impl<'a> Table<'a> {
 
     /// Returns one number per block: the mean of the block's trials, less the control.
     pub(crate) fn blocks(&self, response: &str, treatment: &Treatment) -> ByBlock {
-        let mut blocks = block_means(&self.raw(response, treatment));
-        if let Some(control) = self.control(response, treatment) {
-            blocks.retain(|block, _| control.contains_key(block));
-            for (block, value) in &mut blocks {
-                *value -= control.get(block).copied().unwrap_or_default();
-            }
+        let blocks = block_means(&self.raw(response, treatment));
+        match self.control(response, treatment) {
+            Some(control) => less(&blocks, &control),
+            None => blocks,
         }
-        blocks
     }
 }
 
@@ -274,6 +275,11 @@ pub(crate) fn logarithms<'a>(table: &Table<'a>, response: &str) -> Vec<(&'a Trea
         Some((treatment, values))
     };
     table.treatments().into_iter().filter_map(column).collect()
+}
+
+/// Returns one column less another, in the blocks that have both.
+pub(crate) fn less(column: &ByBlock, other: &ByBlock) -> ByBlock {
+    column.iter().filter_map(|(block, value)| Some((*block, value - other.get(block)?))).collect()
 }
 
 fn block_means(trials: &[(u32, f64)]) -> ByBlock {

@@ -15,7 +15,7 @@ use crate::session::sample::Table;
 use crate::session::tags::Tagger;
 use crate::session::untagged;
 use crate::session::variance::variances;
-use crate::session::verdict::{Leaning, lean};
+use crate::session::verdict::{self, Leaning, lean};
 use crate::stats::estimate::median_estimate;
 use crate::stats::holm::holm;
 use model::{
@@ -42,14 +42,16 @@ pub fn summarise(input: &Input<'_>) -> Summary {
     let mut experiments: Vec<ExperimentSummary> =
         tables.iter().map(|table| experiment(table, own(table.design), &tagger)).collect();
     let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
-    let (verdicts, stands) = corrected(&judged);
-    let mut stands = stands.into_iter();
+    let mut verdicts = corrected(&judged).into_iter();
+    let leanings = judged.iter().flatten().filter_map(|judged| judged.leaning);
+    let count = leanings.filter(|leaning| leaning.p_value.is_some()).count();
     for (summary, planted) in experiments.iter_mut().zip(planted(&tables)) {
         summary.planted = planted;
     }
     for ((summary, table), judged) in experiments.iter_mut().zip(&tables).zip(judged) {
+        let results = judged.into_iter().zip(verdicts.by_ref());
         summary.claims =
-            judged.into_iter().map(|judged| judged.result(table, &mut stands, verdicts)).collect();
+            results.map(|(judged, verdict)| judged.result(table, verdict, count)).collect();
     }
     untagged::fill(&mut experiments, &tables, &by_experiment, &tagger);
     Summary {
@@ -82,20 +84,19 @@ pub(crate) fn by_experiment(records: &[Record]) -> HashMap<&str, Vec<&Record>> {
     own
 }
 
-/// Returns how many verdicts share their error, and which of them stand, one for each p-value.
-fn corrected(judged: &[Vec<Judged<'_>>]) -> (usize, Vec<bool>) {
-    let leanings = judged.iter().flatten().filter_map(|judged| judged.leaning);
-    let p_values: Vec<f64> = leanings.filter_map(|leaning| leaning.p_value).collect();
-    (p_values.len(), holm(&p_values))
-}
-
 /// Returns the verdict of each claim of a session, by its name, experiment by experiment.
 pub(crate) fn verdicts(tables: &[Table<'_>]) -> Vec<Vec<(String, Verdict)>> {
     let judged: Vec<Vec<Judged<'_>>> = tables.iter().map(judge).collect();
-    let (_, stands) = corrected(&judged);
-    let mut stands = stands.into_iter();
-    let mut described = |one: &Judged<'_>| (one.claim.id.clone(), one.verdict(&mut stands));
-    judged.iter().map(|claims| claims.iter().map(&mut described).collect()).collect()
+    let mut verdicts = corrected(&judged).into_iter();
+    let mut named = |claims: &Vec<Judged<'_>>| {
+        claims.iter().map(|one| one.claim.id.clone()).zip(verdicts.by_ref()).collect()
+    };
+    judged.iter().map(&mut named).collect()
+}
+
+fn corrected(judged: &[Vec<Judged<'_>>]) -> Vec<Verdict> {
+    let leanings: Vec<Option<Leaning>> = judged.iter().flatten().map(|one| one.leaning).collect();
+    verdict::verdicts(&leanings)
 }
 
 /// A claim with what its own data say.
@@ -119,26 +120,8 @@ fn judge<'a>(table: &Table<'a>) -> Vec<Judged<'a>> {
 }
 
 impl Judged<'_> {
-    /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct.
-    fn verdict(&self, stands: &mut impl Iterator<Item = bool>) -> Verdict {
-        match self.leaning {
-            Some(leaning) => {
-                let stands = leaning.p_value.and_then(|_| stands.next());
-                leaning.verdict(stands.unwrap_or(false))
-            }
-            None => Verdict::Inconclusive,
-        }
-    }
-
-    /// Takes the answer of Holm's correction for this claim, if it had a p-value to correct, which
-    /// went over that number of verdicts.
-    fn result(
-        self,
-        table: &Table<'_>,
-        stands: &mut impl Iterator<Item = bool>,
-        verdicts: usize,
-    ) -> ClaimResult {
-        let verdict = self.verdict(stands);
+    /// Returns what is said of the claim, whose verdict shares its error with all `verdicts`.
+    fn result(self, table: &Table<'_>, verdict: Verdict, verdicts: usize) -> ClaimResult {
         let claim = self.claim;
         let (grade, raise) = grade(table, &claim.quantity);
         ClaimResult {

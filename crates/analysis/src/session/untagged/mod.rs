@@ -9,9 +9,8 @@
 use crate::session::effect::form;
 use crate::session::sample::{Table, has_value};
 use crate::session::tags::{Tag, Tagger};
-use crate::session::verdict::{Leaning, lean};
+use crate::session::verdict::{Leaning, lean, verdicts};
 use crate::stats::estimate::median_estimate;
-use crate::stats::holm::holm;
 use model::{
     ClaimResult, Design, EstimateRow, ExperimentSummary, QuantityResult, Record, Treatment, Verdict,
 };
@@ -78,9 +77,7 @@ impl Pair<'_> {
         if self.is_computed(&carrier) {
             return;
         }
-        let all: Vec<Treatment> = self.table.treatments().into_iter().cloned().collect();
-        let needed = result.quantity.treatments(self.table.design, &all);
-        result.tagged = self.tagged(needed, &carrier);
+        result.tagged = self.tagged(&self.table.needed(&result.quantity), &carrier);
         if result.tagged > 0 && Tag::counted_by(&carrier).is_none() {
             result.untagged = form(self.without, &result.quantity, &carrier).evidence.estimate();
         }
@@ -129,17 +126,10 @@ fn note_other_verdicts(experiments: &mut [ExperimentSummary], without: &[Table<'
         .zip(without)
         .flat_map(|(summary, table)| summary.claims.iter().map(|claim| leaning(table, claim)))
         .collect();
-    let p_values = leanings.iter().flatten().filter_map(|leaning| leaning.p_value);
-    let p_values: Vec<f64> = p_values.collect();
-    let mut stands = holm(&p_values).into_iter();
-    let mut leanings = leanings.into_iter();
+    let mut verdicts = verdicts(&leanings).into_iter();
     for summary in experiments {
         let mut resting = 0;
-        for (claim, leaning) in summary.claims.iter_mut().zip(leanings.by_ref()) {
-            let verdict = leaning.map_or(Verdict::Inconclusive, |leaning| {
-                let stands = leaning.p_value.and_then(|_| stands.next());
-                leaning.verdict(stands.unwrap_or(false))
-            });
+        for (claim, verdict) in summary.claims.iter_mut().zip(verdicts.by_ref()) {
             let counts_tags = Tag::counted_by(carrier(&claim.result)).is_some();
             if claim.result.tagged == 0 || counts_tags || verdict == claim.verdict {
                 continue;

@@ -254,14 +254,14 @@ fn search(rules: &KneeRules, trials: &[KneeTrial]) -> KneeStep {
     if trials.len() >= 2 && trials.iter().all(|trial| trial.succeeded == 0) {
         return KneeStep::End(KneeEnd::NoAnswer);
     }
-    let mut bracket = Bracket::default();
+    let mut rates = Vec::new();
     for rate in judge.rates() {
         match judge.verdict(rate.per_s) {
             None => return again(rate.per_s),
-            Some(held) => bracket.add(rate.per_s, held),
+            Some(held) => rates.push((rate.per_s, held)),
         }
     }
-    match (bracket.held, bracket.broke) {
+    match bracket(&rates) {
         (None, _) if lowest / FALL < RATE_LEAST => KneeStep::End(KneeEnd::LowestBroke),
         (None, _) => again(lowest / FALL),
         (Some(held), None) if held >= most => KneeStep::End(KneeEnd::HighestHeld),
@@ -278,21 +278,11 @@ fn search(rules: &KneeRules, trials: &[KneeTrial]) -> KneeStep {
     }
 }
 
-/// The highest rate that held below the lowest that broke.
-#[derive(Clone, Copy, Debug, Default)]
-struct Bracket {
-    held: Option<f64>,
-    broke: Option<f64>,
-}
-
-impl Bracket {
-    /// Rates come ascending.
-    fn add(&mut self, per_s: f64, held: bool) {
-        if self.broke.is_some() {
-            return;
-        }
-        *(if held { &mut self.held } else { &mut self.broke }) = Some(per_s);
-    }
+/// Returns the highest of rising rates that held below the lowest that broke, and that one.
+fn bracket(rates: &[(f64, bool)]) -> (Option<f64>, Option<f64>) {
+    let below = rates.iter().take_while(|(_, held)| *held).count();
+    let per_s = |rate: &(f64, bool)| rate.0;
+    (rates[..below].last().map(per_s), rates.get(below).map(per_s))
 }
 
 /// Returns the next rate of a block, the first of the next block, or the end.
@@ -330,11 +320,9 @@ fn rates_of(rules: &KneeRules, trials: &[KneeTrial], block: u32) -> Vec<f64> {
     let before = trials.iter().take_while(|trial| trial.block < block).count();
     let trials = &trials[..before];
     let judge = Judge::new(rules, trials);
-    let mut bracket = Bracket::default();
-    for rate in judge.rates() {
-        bracket.add(rate.per_s, mostly_held(&rate));
-    }
-    let found = bracket.held.zip(bracket.broke).map(|(held, broke)| (held * broke).sqrt());
+    let rates: Vec<_> = judge.rates().iter().map(|it| (it.per_s, mostly_held(it))).collect();
+    let (held, broke) = bracket(&rates);
+    let found = held.zip(broke).map(|(held, broke)| (held * broke).sqrt());
     let Some(place) = median(&judge.capacities()).or(found) else { return Vec::new() };
     let most = rules.most_per_s.unwrap_or(RATE_MOST);
     let around = (-ASIDE..=ASIDE).map(|step| place * STEP.powi(step)).filter(|it| *it <= most);

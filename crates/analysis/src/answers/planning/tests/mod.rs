@@ -1,7 +1,9 @@
 /// The closed forms that the tests of `laws` have.
-#[path = "../../../../laws/tests/it/oracle.rs"]
+#[path = "../../../../../laws/tests/it/oracle.rs"]
 #[expect(dead_code, reason = "the tests of `laws` need the rest")]
 mod oracle;
+
+mod simulated;
 
 use super::case::{WAIT_PART, p95_of};
 use super::open::at_once;
@@ -92,13 +94,13 @@ fn trial(
 
 /// A session in which a hand-off costs 2 µs (5 to another CPU, which is not asked for), a thread 20, a
 /// process 200, a switch 1.5; a thread takes 50 kB, a process 200 kB.
-pub(super) struct Session {
+struct Session {
     designs: Vec<Design>,
     records: Vec<Record>,
 }
 
 impl Session {
-    pub(super) fn new(scatter: f64) -> Self {
+    fn new(scatter: f64) -> Self {
         let create = experiment(
             "create",
             vec![
@@ -151,7 +153,7 @@ impl Session {
         self
     }
 
-    pub(super) fn plan(&self, load: Load) -> Advice {
+    fn plan(&self, load: Load) -> Advice {
         self.try_plan(load).unwrap()
     }
 
@@ -162,7 +164,7 @@ impl Session {
 }
 
 /// 500 requests per second of 20 ms, 30 % of it on a CPU, on eight CPUs.
-pub(super) fn load() -> Load {
+fn load() -> Load {
     Load {
         rate_per_s: Some(500.0),
         service_ns: 20.0 * MS,
@@ -172,7 +174,7 @@ pub(super) fn load() -> Load {
     }
 }
 
-pub(super) fn of<'a>(advice: &'a Advice, model: &str) -> &'a Staffing {
+fn of<'a>(advice: &'a Advice, model: &str) -> &'a Staffing {
     advice.models.iter().find(|one| one.model == model).unwrap()
 }
 

@@ -1,7 +1,7 @@
 //! The formulas against what they stand for: requests, one by one, through a pool of workers and the
 //! CPUs below it ([`laws::station`]).
 
-use super::tests::{Session, load, of};
+use super::{Session, load, of};
 use laws::station::{Demand, Request, Station, open};
 use model::Load;
 use rand::{RngExt, SeedableRng};
