@@ -192,6 +192,11 @@ impl Estimate {
         Estimate { point: to(self.point), low: to(self.low), high: to(self.high), ..self }
     }
 
+    /// Returns a number between the ends of its 95 % interval, of which only that is known.
+    pub fn between(low: f64, point: f64, high: f64) -> Self {
+        Estimate { point, low, high, standard_error: None, level: 0.95, samples: 0 }
+    }
+
     /// Whether the number was computed, not measured ([`crate::Response::exact`]).
     pub fn is_exact(&self) -> bool {
         self.level >= 1.0

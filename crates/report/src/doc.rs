@@ -181,7 +181,9 @@ pub(crate) trait Drawing {
     fn svg(&self) -> Markup;
     /// Draws it in letters, at most `width` columns wide. Without a line the figure is left out: a
     /// table has its numbers.
-    fn letters(&self, width: usize) -> Vec<String>;
+    fn letters(&self, _width: usize) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// A run of text.
@@ -336,6 +338,18 @@ impl<'a> Block<'a> {
     }
 }
 
+impl<'a> Figure<'a> {
+    /// Returns a drawing with its title and caption, without its numbers.
+    pub(crate) fn new(
+        title: impl Into<Text>,
+        drawing: impl Drawing + 'a,
+        caption: Vec<Text>,
+    ) -> Figure<'a> {
+        let drawing = Box::new(drawing);
+        Figure { title: title.into(), drawing, caption, numbers: None, shown: false }
+    }
+}
+
 impl Tone {
     /// Returns the mark of a tone; it is read without its colour.
     pub(crate) fn mark(self) -> &'static str {
@@ -362,6 +376,16 @@ impl Table {
     #[must_use]
     pub(crate) fn kind(mut self, kind: &'static str, about: impl Into<String>) -> Table {
         (self.kind, self.about) = (kind, about.into());
+        self
+    }
+
+    /// Returns the table with ordinary rows.
+    #[must_use]
+    pub(crate) fn rows<C: Into<Text>>(
+        mut self,
+        rows: impl IntoIterator<Item = impl IntoIterator<Item = C>>,
+    ) -> Table {
+        rows.into_iter().for_each(|cells| self.row(cells));
         self
     }
 

@@ -66,15 +66,20 @@ pub fn value(x: f64, unit: &Unit) -> String {
     value_in(x, Terms::In(unit))
 }
 
-/// "8.1 [7.9, 8.4]", or in a unit "12.3 µs [12.1, 12.6]", with as many digits as the width of the
+/// "8.1× [7.9, 8.4]", or in a unit "12.3 µs [12.1, 12.6]", with as many digits as the width of the
 /// interval supports.
-pub fn estimate(estimate: &Estimate, unit: Option<&Unit>) -> String {
-    joined(&parts(estimate, unit.map_or(Terms::Plain, Terms::In)))
+pub(crate) fn estimate(estimate: &Estimate, terms: Terms<'_>) -> String {
+    joined(&parts(estimate, terms))
 }
 
 /// A ratio with its interval: "8.1× [7.9, 8.4]".
-pub fn ratio(estimate: &Estimate) -> String {
-    joined(&parts(estimate, Terms::Times))
+pub(crate) fn ratio(ratio: &Estimate) -> String {
+    estimate(ratio, Terms::Times)
+}
+
+/// What is known, as `shown` writes it, or a dash.
+pub(crate) fn or_dash<T>(known: Option<T>, shown: impl Fn(T) -> String) -> String {
+    known.map_or("–".into(), shown)
 }
 
 /// A quantity's value in the terms that suit its kind, or why there is none. A frequency's counts
@@ -200,22 +205,17 @@ pub(crate) fn terms_of<'a>(quantity: &Quantity, unit: Option<&'a Unit>) -> Terms
 
 /// A single number in given terms, with three significant digits.
 pub(crate) fn value_in(x: f64, terms: Terms<'_>) -> String {
-    if x.is_nan() {
-        return "–".into();
-    }
-    let frame = frame(terms, x);
-    let shown = x / frame.divisor;
-    format!("{}{}", number(shown, decimals_plain(shown)), frame.suffix)
+    written(x, terms, DIGITS_PLAIN, false)
 }
 
 /// A number that somebody chose, or one where a glance is enough: three
 /// significant digits, without zeros at the end: "2×", "2.1 %", "16.3×".
 pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
-    rounded_to(x, terms, DIGITS_PLAIN)
+    written(x, terms, DIGITS_PLAIN, true)
 }
 
-/// Does the same with a number of significant digits.
-fn rounded_to(x: f64, terms: Terms<'_>, digits: i32) -> String {
+/// A single number with a number of significant digits, `trimmed`: without zeros at the end.
+fn written(x: f64, terms: Terms<'_>, digits: i32, trimmed: bool) -> String {
     if x.is_nan() {
         return "–".into();
     }
@@ -224,11 +224,11 @@ fn rounded_to(x: f64, terms: Terms<'_>, digits: i32) -> String {
     let text = number(shown, decimals_to(shown, digits));
     // The zeros to take away stand before an exponent.
     let (digits, power) = text.split_at(text.find('e').unwrap_or(text.len()));
-    let trimmed = match digits.contains('.') {
+    let digits = match trimmed && digits.contains('.') {
         true => digits.trim_end_matches('0').trim_end_matches('.'),
         false => digits,
     };
-    format!("{trimmed}{power}{}", frame.suffix)
+    format!("{digits}{power}{}", frame.suffix)
 }
 
 /// The largest share that [`rough`] tells in numbers.
@@ -255,21 +255,17 @@ pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
 
 /// Does the same with fewer digits where it would take more than `columns`.
 pub(crate) fn parts_within(estimate: &Estimate, terms: Terms<'_>, columns: usize) -> Parts {
-    let mut fitting = parts(estimate, terms);
-    for fewer in 1..=DIGITS_MAX as usize {
-        if joined(&fitting).chars().count() <= columns {
-            break;
-        }
-        fitting = parts_with(estimate, terms, fewer);
-    }
-    fitting
+    let most = DIGITS_MAX as usize;
+    let with = |fewer| parts_with(estimate, terms, fewer);
+    let fits = |parts: &Parts| joined(parts).chars().count() <= columns;
+    (0..most).map(with).find(fits).unwrap_or_else(|| with(most))
 }
 
 fn parts_with(estimate: &Estimate, terms: Terms<'_>, fewer: usize) -> Parts {
     let ends = [estimate.low, estimate.high];
     if estimate.is_exact() {
         let digits = (DIGITS_MAX - fewer as i32).max(DIGITS_PLAIN);
-        let point = rounded_to(estimate.point, terms, digits);
+        let point = written(estimate.point, terms, digits, true);
         return Parts { point, interval: EXACT.into() };
     }
     if is_exact(estimate) {
@@ -364,15 +360,11 @@ fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
 /// the Particle Data Group, in short), within [`DIGITS_MAX`] significant digits.
 fn decimals(point: f64, width: f64) -> usize {
     if !width.is_finite() || width <= 0.0 {
-        return decimals_plain(point);
+        return decimals_to(point, DIGITS_PLAIN);
     }
     let wanted = (-(width / 3.0).log10()).ceil() as i32;
     let most = DIGITS_MAX - 1 - exponent(point);
     wanted.min(most).clamp(0, 9) as usize
-}
-
-fn decimals_plain(x: f64) -> usize {
-    decimals_to(x, DIGITS_PLAIN)
 }
 
 fn decimals_to(x: f64, digits: i32) -> usize {
@@ -399,21 +391,14 @@ fn number(x: f64, decimals: usize) -> String {
         return format!("{x:.significant$e}").replace('-', "−");
     }
     let digits = format!("{:.decimals$}", x.abs());
-    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-    let mut text = String::new();
-    if x < 0.0 && digits.bytes().any(|b| (b'1'..=b'9').contains(&b)) {
-        text.push('−');
-    }
+    let (whole, fraction) = digits.split_at(digits.find('.').unwrap_or(digits.len()));
+    let is_negative = x < 0.0 && digits.bytes().any(|b| (b'1'..=b'9').contains(&b));
+    let mut text = String::from(if is_negative { "−" } else { "" });
     for (index, digit) in whole.chars().enumerate() {
-        let left = whole.len() - index;
-        if index > 0 && left % 3 == 0 && whole.len() > 4 {
+        if index > 0 && whole.len() > 4 && (whole.len() - index) % 3 == 0 {
             text.push(GROUP_SEPARATOR);
         }
         text.push(digit);
     }
-    if !fraction.is_empty() {
-        text.push('.');
-        text.push_str(fraction);
-    }
-    text
+    text + fraction
 }

@@ -49,17 +49,13 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     if columns(&text) <= most {
         return text;
     }
-    let mut kept = String::new();
-    let mut room = most.saturating_sub(1);
-    for c in text.chars() {
-        let Some(left) = room.checked_sub(columns_of(c)) else { break };
-        room = left;
-        kept.push(c);
-    }
-    if most > 0 {
-        kept.push('…');
-    }
-    kept
+    let mut taken = 0;
+    let fits = |c: &char| {
+        taken += columns_of(*c);
+        taken < most
+    };
+    let kept: String = text.chars().take_while(fits).collect();
+    if most > 0 { kept + "…" } else { kept }
 }
 
 /// Text filled with spaces on the right up to a width.
@@ -171,36 +167,13 @@ pub(crate) fn ascii(text: &str) -> String {
     out
 }
 
+/// Letters of ours, and below each the ASCII letter that reads like it.
+const OURS: &str = "−–—─┄╌…×✗÷µ·░✓┬└│├┤“”‘’←↑▲↓▼●■◆○□◇²³ᵇ∝≈╱\u{a0}\u{202f}\u{2009}";
+const ALIKE: &str = "------~xx/u..+++|||\"\"''<^^vv*#@o=%23b~~/   ";
+
 /// The ASCII letter that reads like a letter of ours.
 fn likeness(c: char) -> char {
-    match c {
-        '−' | '–' | '—' | '─' | '┄' | '╌' => '-',
-        '…' => '~',
-        '×' | '✗' => 'x',
-        '÷' => '/',
-        'µ' => 'u',
-        '·' | '░' => '.',
-        '✓' | '┬' | '└' => '+',
-        '│' | '├' | '┤' => '|',
-        '“' | '”' => '"',
-        '‘' | '’' => '\'',
-        '←' => '<',
-        '↑' | '▲' => '^',
-        '↓' | '▼' => 'v',
-        '●' => '*',
-        '■' => '#',
-        '◆' => '@',
-        '○' => 'o',
-        '□' => '=',
-        '◇' => '%',
-        '²' => '2',
-        '³' => '3',
-        'ᵇ' => 'b',
-        '∝' | '≈' => '~',
-        '╱' => '/',
-        '\u{a0}' | '\u{202f}' | '\u{2009}' => ' ',
-        _ => '?',
-    }
+    OURS.chars().zip(ALIKE.chars()).find(|(ours, _)| *ours == c).map_or('?', |(_, alike)| alike)
 }
 
 #[cfg(test)]

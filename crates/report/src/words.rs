@@ -277,30 +277,22 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
         _ => words.extend(experiments.iter().map(|id| quoted(id))),
     }
     let own = manifest.designs.iter().filter(|design| experiments.contains(&design.id));
-    for program in own.clone().flat_map(|design| &design.programs) {
-        words.push(format!("--elf {}", quoted(&program.path)));
-    }
-    if let Some(most) = own.flat_map(|design| &design.programs).map(|it| it.instructions_max).max()
-    {
-        words.push(format!("--instructions {most}"));
-    }
-    words.push(format!("--seed {}", manifest.seed));
-    words.push(format!("--profile {}", options.profile.name()));
-    if let Some(blocks) = options.blocks {
-        words.push(format!("--runs {blocks}"));
-    }
-    if !options.cpus.is_empty() {
-        let cpus: Vec<_> = options.cpus.iter().map(u32::to_string).collect();
-        words.push(format!("--affinity {}", cpus.join(",")));
-    }
-    if let Some(budget_s) = options.time_budget_s
-        && (options.selftest || budget_s != options.profile.budget_s())
-    {
-        words.push(format!("--time-budget {budget_s}s"));
-    }
-    if !options.shield {
-        words.push("--no-shield".to_string());
-    }
+    let programs = own.flat_map(|design| &design.programs);
+    words.extend(programs.clone().map(|program| format!("--elf {}", quoted(&program.path))));
+    let most = programs.map(|program| program.instructions_max).max();
+    words.extend(most.map(|most| format!("--instructions {most}")));
+    let cpus: Vec<_> = options.cpus.iter().map(u32::to_string).collect();
+    let usual_s = options.profile.budget_s();
+    let budget_s = options.time_budget_s.filter(|s| options.selftest || *s != usual_s);
+    let stated = [
+        Some(format!("--seed {}", manifest.seed)),
+        Some(format!("--profile {}", options.profile.name())),
+        options.blocks.map(|blocks| format!("--runs {blocks}")),
+        (!cpus.is_empty()).then(|| format!("--affinity {}", cpus.join(","))),
+        budget_s.map(|budget_s| format!("--time-budget {budget_s}s")),
+        (!options.shield).then(|| "--no-shield".to_string()),
+    ];
+    words.extend(stated.into_iter().flatten());
     words.join(" ")
 }
 

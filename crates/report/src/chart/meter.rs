@@ -252,10 +252,6 @@ impl Drawing for Meter {
             }
         }
     }
-
-    fn letters(&self, _width: usize) -> Vec<String> {
-        Vec::new()
-    }
 }
 
 /// Returns a length of time for people.

@@ -3,7 +3,7 @@
 use super::letters::accounts::Bar;
 use super::{STYLES, percent, px, style_class};
 use crate::doc::Drawing;
-use crate::format::{Terms, joined, parts, rounded};
+use crate::format::{Terms, estimate, rounded};
 use crate::text::Letters;
 use crate::words::short;
 use maud::{Markup, html};
@@ -121,7 +121,7 @@ fn length(share: f64) -> f64 {
 }
 
 fn described(label: &str, share: &Estimate) -> String {
-    format!("{} {}", short(label, 120), joined(&parts(share, Terms::Share)))
+    format!("{} {}", short(label, 120), estimate(share, Terms::Share))
 }
 
 /// The colour and the number by which a row of the table is known in the bar.

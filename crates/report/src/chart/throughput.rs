@@ -79,9 +79,8 @@ fn measured_at(level: &ScaleLevel, cpus: Option<u32>, estimate: Estimate) -> Cel
 }
 
 fn fitted_at(at: &model::ScaleDrawn) -> Cell {
-    let (point, low, high) = (at.point, at.low, at.high);
-    let estimate = Estimate { point, low, high, standard_error: None, level: 0.95, samples: 0 };
-    Cell { label: String::new(), estimate: Some(estimate), dots: Vec::new(), trials: 0 }
+    let estimate = Some(Estimate::between(at.low, at.point, at.high));
+    Cell { label: String::new(), estimate, dots: Vec::new(), trials: 0 }
 }
 
 /// Returns where the CPUs end, if that lies among the levels.

@@ -51,26 +51,14 @@ impl RequestTimes {
         if points.any(|point| point.value == SHORTEST_DRAWN_NS) {
             caption.push("Times below 1 µs are drawn at 1 µs.".into());
         }
-        let title = "How long requests took".into();
-        (!self.curves.is_empty()).then(|| {
-            Block::Figure(Figure {
-                title,
-                drawing: Box::new(self),
-                caption,
-                numbers: None,
-                shown: false,
-            })
-        })
+        let some = !self.curves.is_empty();
+        some.then(|| Block::Figure(Figure::new("How long requests took", self, caption)))
     }
 }
 
 impl Drawing for RequestTimes {
     fn svg(&self) -> Markup {
         distribution_of_times(&self.curves)
-    }
-
-    fn letters(&self, _: usize) -> Vec<String> {
-        Vec::new()
     }
 }
 

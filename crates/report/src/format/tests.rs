@@ -51,30 +51,30 @@ fn values_take_the_unit_that_fits() {
 
 #[test]
 fn digits_follow_the_width_of_the_interval() {
-    assert_eq!(estimate(&interval(8.12, 7.88, 8.41), None), "8.1 [7.9, 8.4]");
-    assert_eq!(estimate(&interval(8.12, 8.06, 8.18), None), "8.12 [8.06, 8.18]");
-    assert_eq!(estimate(&interval(100.0, 55.0, 160.0), None), "100 [55, 160]");
+    assert_eq!(estimate(&interval(8.12, 7.88, 8.41), Terms::Plain), "8.1 [7.9, 8.4]");
+    assert_eq!(estimate(&interval(8.12, 8.06, 8.18), Terms::Plain), "8.12 [8.06, 8.18]");
+    assert_eq!(estimate(&interval(100.0, 55.0, 160.0), Terms::Plain), "100 [55, 160]");
     assert_eq!(
-        estimate(&interval(12_345.0, 12_100.0, 12_600.0), Some(&Unit::Ns)),
+        estimate(&interval(12_345.0, 12_100.0, 12_600.0), Terms::In(&Unit::Ns)),
         "12.3 µs [12.1, 12.6]"
     );
     // The same in every block: there is no interval.
-    assert_eq!(estimate(&interval(5.0, 5.0, 5.0), None), "5");
+    assert_eq!(estimate(&interval(5.0, 5.0, 5.0), Terms::Plain), "5");
     let ratio_of_counts = interval(0.4, 0.4 - 1e-16, 0.4 + 1e-16);
-    assert_eq!(ratio(&ratio_of_counts), "0.4×");
-    assert_eq!(estimate(&interval(1.5e-6, 1.5e-6, 1.5e-6), Some(&Unit::Ns)), "1.5 fs");
-    assert_eq!(estimate(&interval(5.0, 1.0, f64::INFINITY), None), "5.00 [1.00, ∞]");
+    assert_eq!(estimate(&ratio_of_counts, Terms::Times), "0.4×");
+    assert_eq!(estimate(&interval(1.5e-6, 1.5e-6, 1.5e-6), Terms::In(&Unit::Ns)), "1.5 fs");
+    assert_eq!(estimate(&interval(5.0, 1.0, f64::INFINITY), Terms::Plain), "5.00 [1.00, ∞]");
 }
 
 #[test]
 fn no_number_has_more_digits_than_can_be_read() {
-    let text = estimate(&interval(123.456_789, 123.456_788, 123.456_790), None);
+    let text = estimate(&interval(123.456_789, 123.456_788, 123.456_790), Terms::Plain);
     assert_eq!(text, "123.46 [123.46, 123.46]");
 }
 
 #[test]
 fn nothing_is_minus_zero() {
-    assert_eq!(estimate(&interval(-0.001, -2.0, 2.0), None), "0 [−2, 2]");
+    assert_eq!(estimate(&interval(-0.001, -2.0, 2.0), Terms::Plain), "0 [−2, 2]");
 }
 
 #[test]
@@ -206,12 +206,12 @@ fn a_floor_has_two_digits() {
 
 #[test]
 fn what_is_computed_says_so_in_the_place_of_an_interval() {
-    let exact = |x: f64, unit: &Unit| estimate(&Estimate::exactly(x, 2), Some(unit));
+    let exact = |x: f64, unit: &Unit| estimate(&Estimate::exactly(x, 2), Terms::In(unit));
     assert_eq!(exact(143_467.0, &Unit::Count), "143\u{202f}467 [exact]");
     assert_eq!(exact(999_275.1, &Unit::Ppm), "99.928 % [exact]");
     assert_eq!(exact(94.0, &Unit::Bytes), "94 B [exact]");
     assert_eq!(exact(0.0, &Unit::Count), "0 [exact]");
-    assert_eq!(ratio(&Estimate::exactly(0.5875, 2)), "0.5875× [exact]");
+    assert_eq!(estimate(&Estimate::exactly(0.5875, 2), Terms::Times), "0.5875× [exact]");
     let said = result(ratio_of(), None, Some(Estimate::exactly(0.5875, 2)));
     assert_eq!(
         sentence("It takes {} times as many.", &said),

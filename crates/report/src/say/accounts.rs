@@ -48,13 +48,8 @@ fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<
         if !account.remark.is_empty() {
             caption.push(format!("{}.", capital(&account.remark)).into());
         }
-        let figure = Figure {
-            title: title.into(),
-            drawing: Box::new(bar),
-            caption,
-            numbers: Some(table(account)),
-            shown: true,
-        };
+        let numbers = Some(table(account));
+        let figure = Figure { numbers, shown: true, ..Figure::new(title, bar, caption) };
         return vec![Block::Figure(figure)];
     }
     let mut blocks = vec![Block::heading(4, title), Block::Table(table(account))];

@@ -106,10 +106,6 @@ impl Drawing for Strip {
         let region: Region = self.claim.holds_if;
         chart::strip(&self.estimate, region, terms)
     }
-
-    fn letters(&self, _width: usize) -> Vec<String> {
-        Vec::new()
-    }
 }
 
 /// Reports whether a claim is about the headline's response, whose definition stands at the top.

@@ -156,11 +156,7 @@ pub(crate) fn over_time(session: &Session<'_>) -> Option<Block<'static>> {
         );
     }
     caption.push_str("Pauses between trials are left out.");
-    Some(Block::Figure(Figure {
-        title: "When the machine was disturbed".into(),
-        numbers: Some(meter.numbers()),
-        drawing: Box::new(meter),
-        caption: vec![caption.into()],
-        shown: false,
-    }))
+    let numbers = Some(meter.numbers());
+    let title = "When the machine was disturbed";
+    Some(Block::Figure(Figure { numbers, ..Figure::new(title, meter, vec![caption.into()]) }))
 }

@@ -36,11 +36,9 @@ fn capacity(knee: &Knee) -> String {
         (Some(held), None) => {
             format!("The server sustains {held} requests per second, the highest rate tried.")
         }
-        (None, Some(broke)) if knee.end != KneeEnd::NoAnswer => {
-            format!(
-                "The server does not sustain {broke} requests per second, the lowest rate tried."
-            )
-        }
+        (None, Some(broke)) if knee.end != KneeEnd::NoAnswer => format!(
+            "The server does not sustain {broke} requests per second, the lowest rate tried."
+        ),
         _ => "No request was answered.".into(),
     }
 }
@@ -69,9 +67,7 @@ fn criterion(knee: &Knee) -> String {
 }
 
 fn table(knee: &Knee) -> Table {
-    let heads = ["#rate", "#succeeded", "#response p95", "#trials passed", "failed because"];
-    let mut table = Table::of(&heads);
-    for tried in &knee.rates {
+    let rows = knee.rates.iter().map(|tried| {
         let (per_s, succeeded) = (rate(tried.per_s), rate(tried.throughput_per_s));
         let passed = format!("{} of {}", tried.held, tried.trials);
         let why = match tried.broke {
@@ -79,9 +75,10 @@ fn table(knee: &Knee) -> Table {
             Some(KneeBreak::ResponseTime) => "too slow",
             Some(KneeBreak::Throughput) => "too few succeed",
         };
-        table.row([per_s, succeeded, time_or_unknown(tried.p95_ns), passed, why.into()]);
-    }
-    table
+        [per_s, succeeded, time_or_unknown(tried.p95_ns), passed, why.into()]
+    });
+    let heads = ["#rate", "#succeeded", "#response p95", "#trials passed", "failed because"];
+    Table::of(&heads).rows(rows)
 }
 
 fn ended(knee: &Knee) -> String {

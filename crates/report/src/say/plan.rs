@@ -2,7 +2,7 @@
 
 use super::load::{answer, bytes, rate, time};
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
-use crate::format::{self, Terms, parts};
+use crate::format::{Terms, estimate, or_dash, parts};
 use crate::words::{capital, counted};
 use model::{Advice, Load, MeasuredProgram, Refusal, Staffing, Unit};
 
@@ -47,11 +47,6 @@ pub fn advice(advice: &Advice) -> Doc<'static> {
 
 fn percent(part: f64) -> String {
     format!("{:.0} %", 100.0 * part)
-}
-
-/// Returns a number as `shown` writes it, or a dash.
-fn known<T>(number: Option<T>, shown: impl Fn(T) -> String) -> String {
-    number.map_or("–".into(), shown)
 }
 
 fn stated(load: &Load) -> String {
@@ -124,8 +119,8 @@ fn recommended(best: Option<&Staffing>, advice: &Advice) -> String {
 /// Returns what the best model does under the load, and how far it is from its limits.
 fn behaviour(best: &Staffing, advice: &Advice) -> String {
     let load = &advice.load;
-    let (mean, p95) = (known(best.response_ns, time), known(best.p95_ns, time));
-    let (present, busy) = (known(best.present, rate), known(best.cpu_busy, percent));
+    let (mean, p95) = (or_dash(best.response_ns, time), or_dash(best.p95_ns, time));
+    let (present, busy) = (or_dash(best.present, rate), or_dash(best.cpu_busy, percent));
     let mut text = format!(
         "Responses take {mean} on average, and 95 % take {p95} or less. On average {present} requests are \
          in progress, and the CPUs are {busy} busy."
@@ -186,14 +181,13 @@ fn others(advice: &Advice, best: &Staffing) -> String {
 }
 
 fn models(models: &[Staffing]) -> Table {
-    let mut table = Table::of(&["model", "#CPU time", "#workers", "#p95", "#memory"]);
-    for one in models {
+    let rows = models.iter().map(|one| {
         let mark = if one.refusal.is_none() { Tone::Good.mark() } else { Tone::Bad.mark() };
-        let workers = known(one.workers, |count| count.to_string());
-        let (p95, memory) = (known(one.p95_ns, time), known(one.memory_bytes, bytes));
-        table.row([format!("{mark} {}", name(&one.model)), time(one.cpu_ns), workers, p95, memory]);
-    }
-    table
+        let workers = or_dash(one.workers, |count| count.to_string());
+        let (p95, memory) = (or_dash(one.p95_ns, time), or_dash(one.memory_bytes, bytes));
+        [format!("{mark} {}", name(&one.model)), time(one.cpu_ns), workers, p95, memory]
+    });
+    Table::of(&["model", "#CPU time", "#workers", "#p95", "#memory"]).rows(rows)
 }
 
 /// Returns why a model does not sustain the load, without a full stop.
@@ -238,17 +232,16 @@ fn why_not(refusal: &Refusal, one: &Staffing) -> String {
 }
 
 fn costs(advice: &Advice) -> Table {
-    let mut table = Table::of(&["cost", "#estimate", "experiment"]);
-    for cost in &advice.costs {
+    let rows = advice.costs.iter().map(|cost| {
         let number = Text::number(parts(&cost.estimate, Terms::In(&cost.unit)));
-        table.row([cost.what.as_str().into(), number, cost.experiment.as_str().into()]);
-    }
-    table
+        [cost.what.as_str().into(), number, cost.experiment.as_str().into()]
+    });
+    Table::of(&["cost", "#estimate", "experiment"]).rows(rows)
 }
 
 fn measured(program: &MeasuredProgram, load: &Load) -> String {
     let MeasuredProgram { experiment, factor, best_level, .. } = program;
-    let throughput = format::estimate(&program.throughput, Some(&Unit::PerSecond));
+    let throughput = estimate(&program.throughput, Terms::In(&Unit::PerSecond));
     let asked = load.rate_per_s.map(rate).unwrap_or_default();
     match &program.level {
         Some(level) => format!(
@@ -267,17 +260,12 @@ fn assumptions(advice: &Advice) -> String {
     let load = &advice.load;
     let times = "It assumes that service times and think times are exponentially distributed, that the \
                  stated service time and CPU share are right, and that nothing else uses the CPUs.";
-    let memory = if load.worker_memory_bytes > 0.0 {
-        ""
-    } else {
-        " A worker's own data is not in its memory (--worker-memory)."
+    let memory = match load.worker_memory_bytes > 0.0 {
+        true => "",
+        false => " A worker's own data is not in its memory (--worker-memory).",
     };
     let Some(simulated) = &advice.simulated else {
-        let who = if load.connections.is_some() {
-            "connections send requests"
-        } else {
-            "requests arrive"
-        };
+        let who = load.connections.map_or("requests arrive", |_| "connections send requests");
         return format!(
             "The plan is computed from the worst ends of the intervals. {times} Then 95 % of responses are \
              within three times the mean; steadier times mean shorter waits. It also assumes that {who} at \

@@ -2,9 +2,9 @@
 
 use super::chapter::Chapter;
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
-use crate::format::{self, Terms, parts, rounded, terms};
+use crate::format::{self, Terms, estimate, parts, rounded, terms};
 use crate::words::{self, capital, short};
-use model::{Blame, DiagnosisResult, Estimate, ExperimentSummary, PlantedResult, Standing};
+use model::{DiagnosisResult, Estimate, ExperimentSummary, PlantedResult, Standing};
 
 /// Returns all planted answers and causes of a session: nothing where nothing was planted.
 pub(crate) fn document<'a>(scruple: &str, chapters: &[Chapter<'a>]) -> Doc<'a> {
@@ -101,21 +101,16 @@ fn cause_table<'c, 'a: 'c>(
 }
 
 fn suspects(chapter: &Chapter<'_>, diagnosis: &DiagnosisResult) -> Block<'static> {
-    let mut table = Table::of(&["suspect", "#share of the gap", "so"]).kind("suspects", "");
-    for blame in &diagnosis.suspects {
-        let is = |name: &Option<String>| name.as_ref() == Some(&blame.suspect);
-        let so = [(is(&diagnosis.named), "named"), (is(&diagnosis.planted), "planted")];
-        let so: Vec<&str> = so.iter().filter(|(holds, _)| *holds).map(|(_, word)| *word).collect();
-        table.row([short(&blame.suspect, 120), share(chapter, blame), so.join(" ")]);
-    }
-    Block::Table(table)
-}
-
-fn share(chapter: &Chapter<'_>, blame: &Blame) -> String {
-    match &blame.share.estimate {
-        Some(share) => format::joined(&parts(share, Terms::Share)),
-        None => chapter.missing(&blame.share).word,
-    }
+    let rows = diagnosis.suspects.iter().map(|blame| {
+        let share = blame.share.estimate.map(|share| estimate(&share, Terms::Share));
+        let so = [(&diagnosis.named, "named"), (&diagnosis.planted, "planted")];
+        let so = so.into_iter().filter(|(name, _)| name.as_ref() == Some(&blame.suspect));
+        let so: Vec<&str> = so.map(|(_, word)| word).collect();
+        let share = share.unwrap_or_else(|| chapter.missing(&blame.share).word);
+        [short(&blame.suspect, 120), share, so.join(" ")]
+    });
+    let heads = ["suspect", "#share of the gap", "so"];
+    Block::Table(Table::of(&heads).kind("suspects", "").rows(rows))
 }
 
 /// How it stands with a known answer: the mark never stands without its words.
@@ -192,10 +187,7 @@ fn truth(planted: &PlantedResult) -> String {
     let width = planted.result.estimate.map(|estimate| estimate.high - estimate.low);
     let end = |x: f64| match width {
         Some(width) if width > 0.0 && width.is_finite() => {
-            let (low, high) = (x - width / 2.0, x + width / 2.0);
-            let as_wide =
-                Estimate { point: x, low, high, standard_error: None, level: 0.95, samples: 0 };
-            parts(&as_wide, terms).point
+            parts(&Estimate::between(x - width / 2.0, x, x + width / 2.0), terms).point
         }
         _ => rounded(x, terms),
     };

@@ -55,12 +55,11 @@ fn kind(server: ServerKind) -> String {
 
 /// Returns by how much the predicted means are wrong.
 fn errors(loads: &[PredictedLoad]) -> String {
-    let mut errors = Vec::new();
-    for load in loads {
+    let error = |load: &PredictedLoad| {
         let error = load.mean.as_ref().map_or("unknown".into(), error);
-        errors.push(format!("{error} at {}", utilisation(load)));
-    }
-    let errors = errors.join(", ");
+        format!("{error} at {}", utilisation(load))
+    };
+    let errors = loads.iter().map(error).collect::<Vec<_>>().join(", ");
     format!("The predicted mean response time is off by {errors} of the maximum throughput.")
 }
 
@@ -95,13 +94,13 @@ fn learned(cpus: u32, demand: &ServerDemand) -> String {
 }
 
 fn table(load: &PredictedLoad) -> Table {
-    let mut table = Table::of(&["response time", "#measured", "#predicted", "#off by"]);
     let all = [("mean", &load.mean), ("p50", &load.p50), ("p99", &load.p99)];
-    for (name, known) in all.into_iter().filter_map(|(name, time)| Some((name, time.as_ref()?))) {
+    let rows = all.into_iter().filter_map(|(name, known)| {
+        let known = known.as_ref()?;
         let [measured, predicted] = [known.measured_ns, known.predicted_ns].map(time);
-        table.row([name.into(), measured, predicted, error(known)]);
-    }
-    table
+        Some([name.into(), measured, predicted, error(known)])
+    });
+    Table::of(&["response time", "#measured", "#predicted", "#off by"]).rows(rows)
 }
 
 fn remarks(load: &PredictedLoad) -> String {

@@ -2,7 +2,7 @@
 
 use crate::chart::{Stack, Throughput, Workers};
 use crate::doc::{Block, Column, Doc, Figure, Role, Span, Table, Text, Tone};
-use crate::format::{Terms, joined, parts, rounded};
+use crate::format::{Terms, estimate, or_dash, rounded};
 use crate::text::Letters;
 use crate::words::{capital, short};
 use analysis::scaling::{ScaleInput, cause_words, loss_words};
@@ -80,10 +80,6 @@ pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
     blocks
 }
 
-fn plain(estimate: &Estimate) -> String {
-    joined(&parts(estimate, Terms::Plain))
-}
-
 /// The address of the chart of throughput, whose table has the speedup.
 const THROUGHPUT: &str = "throughput";
 
@@ -105,19 +101,15 @@ fn curve(
     let mut numbers = drawing.numbers();
     if place == THROUGHPUT {
         let measured = scaling.levels.iter().filter(|level| of(level).is_some());
-        let speedups = measured.map(|level| level.speedup.map_or("–".into(), |it| plain(&it)));
+        let speedups =
+            measured.map(|level| or_dash(level.speedup, |it| estimate(&it, Terms::Plain)));
         numbers.columns.insert(1, Column { head: "times one worker".into(), number: true });
         for (row, speedup) in numbers.rows.iter_mut().zip(speedups) {
             row.cells.insert(1, speedup.into());
         }
     }
-    Some(Block::Figure(Figure {
-        title: title.into(),
-        numbers: Some(numbers),
-        drawing: Box::new(drawing),
-        caption: vec![caption.into()],
-        shown: false,
-    }))
+    let figure = Figure::new(title, drawing, vec![caption.into()]);
+    Some(Block::Figure(Figure { numbers: Some(numbers), ..figure }))
 }
 
 /// The parts of the workers' time in the order in which they are laid end to end.
@@ -165,34 +157,21 @@ fn workers(scaling: &Scaling) -> Vec<Block<'_>> {
     let columns = present.iter().chain([&ScaleLoss::Rest]).copied();
     let heads: Vec<String> = columns.clone().map(|into| format!("#{}", loss_words(into))).collect();
     let heads: Vec<&str> = ["n"].into_iter().chain(heads.iter().map(String::as_str)).collect();
-    let mut numbers = Table::of(&heads);
-    for (n, account) in &known {
-        let cell = |into| share(account, into).map_or("–".into(), |it| percent(&it));
-        numbers.row([n.to_string()].into_iter().chain(columns.clone().map(cell)));
-    }
-    let figure = Figure {
-        title: "Where the time of n workers went".into(),
-        drawing: Box::new(drawn),
-        caption,
-        numbers: Some(numbers),
-        shown: false,
-    };
-    vec![Block::heading(3, "What became of the workers' time"), Block::Figure(figure)]
+    let numbers = Table::of(&heads).rows(known.iter().map(|(n, account)| {
+        let cell = |into| or_dash(share(account, into), |it| estimate(&it, Terms::Share));
+        [n.to_string()].into_iter().chain(columns.clone().map(cell))
+    }));
+    let figure = Figure::new("Where the time of n workers went", drawn, caption);
+    let figure = Block::Figure(Figure { numbers: Some(numbers), ..figure });
+    vec![Block::heading(3, "What became of the workers' time"), figure]
 }
 
 /// Returns the time of n workers as a bar of some parts and the rest.
 fn bar(account: &ScaleAccount, present: &[ScaleLoss]) -> Stack {
-    let of = |into: &ScaleLoss| share(account, *into).unwrap_or(NOTHING);
+    // A part that does not occur is nothing.
+    let of = |into: &ScaleLoss| share(account, *into).unwrap_or(Estimate::exactly(0.0, 0));
     let parts = present.iter().map(|into| (loss_words(*into).to_string(), of(into))).collect();
     Stack { parts, rest: of(&ScaleLoss::Rest), letters: Letters::Unicode }
-}
-
-/// A part that does not occur.
-const NOTHING: Estimate =
-    Estimate { point: 0.0, low: 0.0, high: 0.0, standard_error: None, level: 1.0, samples: 0 };
-
-fn percent(share: &Estimate) -> String {
-    joined(&parts(share, Terms::Share))
 }
 
 /// Returns what a part means, for those who see its name for the first time.
@@ -244,16 +223,12 @@ fn laws(curve: &ScaleCurve, title: &str) -> Vec<Block<'static>> {
 
 fn numbers(fit: &ScaleFit) -> [Text; 3] {
     let coefficients = fit.coefficients.iter().map(|one| {
-        let (point, low, high) = (one.value, one.low, one.high);
-        let estimate = Estimate { point, low, high, standard_error: None, level: 0.95, samples: 0 };
-        format!("{} {}", one.symbol, plain(&estimate))
+        let known = Estimate::between(one.low, one.value, one.high);
+        format!("{} {}", one.symbol, estimate(&known, Terms::Plain))
     });
-    let aicc = fit.aicc.map_or("–".into(), |aicc| format!("{aicc:.1}").replace('-', "−"));
-    let p = match fit.lack_of_fit_p {
-        None => "–".to_string(),
-        Some(p) if p < 0.001 => "below 0.001".to_string(),
-        Some(p) => format!("{p:.3}"),
-    };
+    let aicc = or_dash(fit.aicc, |aicc| format!("{aicc:.1}").replace('-', "−"));
+    let small = |p| if p < 0.001 { "below 0.001".into() } else { format!("{p:.3}") };
+    let p = or_dash(fit.lack_of_fit_p, small);
     let refuted = if fit.refuted { ", refuted" } else { "" };
     let coefficients = coefficients.collect::<Vec<_>>().join(", ");
     [coefficients.into(), aicc.into(), format!("{p}{refuted}").into()]

@@ -55,12 +55,11 @@ fn lines(
     let varying: Vec<String> = design.factors.iter().map(|factor| factor.name.clone()).collect();
     let mut treatments: Vec<&Treatment> = treatments.iter().collect();
     treatments.sort_by_cached_key(|treatment| words::place(design, treatment));
-    let mut table = Table::of(&["treatment", "command"]).kind("", "the command at each treatment");
-    for treatment in treatments.into_iter().take(TREATMENTS_MAX) {
+    let rows = treatments.into_iter().take(TREATMENTS_MAX).map(|treatment| {
         let name = chapter.name(treatment, &varying);
-        table.row([Text::from(name), Text::code(line(subject, treatment))]);
-    }
-    table
+        [Text::from(name), Text::code(line(subject, treatment))]
+    });
+    Table::of(&["treatment", "command"]).kind("", "the command at each treatment").rows(rows)
 }
 
 /// The command line of a treatment, the trial's own folder by its placeholder.

@@ -3,7 +3,7 @@
 use crate::Session;
 use crate::chart::{Cell, PlainRows, plain_numbers};
 use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
-use crate::format::{self, Terms, joined, parts};
+use crate::format::{self, Terms, estimate, or_dash};
 use crate::paint::{self, Folds};
 use crate::words::{capital, command_line, short};
 use model::{Card, Estimate, Response, SqueezeResult, Unit, Why};
@@ -43,10 +43,9 @@ pub(crate) fn blocks(why: &Why) -> Vec<Block<'_>> {
     blocks.push(Block::Figure(elasticities(why)));
     blocks.push(Block::fold("The strengths of each squeeze", vec![strengths(why)]));
     let mut rest: Vec<Text> = why.squeezes.iter().filter_map(remark).collect();
-    let not = |it: &model::NotSqueezed| {
+    rest.extend(why.not_squeezed.iter().map(|it| {
         format!("Not squeezed: {}: {}", it.resource.words(), short(&it.reason, 600)).into()
-    };
-    rest.extend(why.not_squeezed.iter().map(not));
+    }));
     rest.extend(control(why).chain(counted(why)).map(|text| capital(&text).into()));
     blocks.push(Block::List(rest));
     blocks
@@ -68,37 +67,29 @@ fn elasticities(why: &Why) -> Figure<'static> {
             Some(known) => rows.push((OPEN, cell(format!("{name} (not significant)"), known))),
         }
     }
-    let residual = why.residual.map(|known| (REST, cell(RESIDUAL.into(), known)));
-    rows.extend(residual);
+    rows.extend(why.residual.map(|known| (REST, cell(RESIDUAL.into(), known))));
     let heads = ["resource", "elasticity", "blocks"];
     let numbers = plain_numbers(heads, &response, rows.iter().map(|(_, cell)| cell));
     let title = "What its time depends on";
-    Figure {
-        title: title.into(),
-        drawing: Box::new(PlainRows { response, title, rows, absent }),
-        caption: vec![MEANING.into()],
-        numbers: Some(numbers),
-        shown: false,
-    }
+    let drawing = PlainRows { response, title, rows, absent };
+    Figure { numbers: Some(numbers), ..Figure::new(title, drawing, vec![MEANING.into()]) }
 }
 
 /// Returns what each strength of each squeeze took, and what came of it.
 fn strengths(why: &Why) -> Block<'static> {
-    let number = |estimate: &Option<Estimate>, terms: Terms<'_>| {
-        estimate.as_ref().map_or("–".into(), |estimate| joined(&parts(estimate, terms)))
-    };
-    let mut table = Table::of(&["resource", "strength", "#taken", "#time", "#elasticity"]);
-    for (one, dose) in why.squeezes.iter().flat_map(|one| one.doses.iter().map(move |it| (one, it)))
-    {
-        table.row([
+    let number = |known: Option<Estimate>, terms| or_dash(known, |it| estimate(&it, terms));
+    let all = why.squeezes.iter().flat_map(|one| one.doses.iter().map(move |dose| (one, dose)));
+    let rows = all.map(|(one, dose)| {
+        [
             capital(one.resource.words()),
             short(&dose.level, 40),
-            number(&dose.taken, Terms::Share),
-            number(&dose.slower, Terms::Times),
-            number(&dose.elasticity, Terms::Plain),
-        ]);
-    }
-    Block::Table(table)
+            number(dose.taken, Terms::Share),
+            number(dose.slower, Terms::Times),
+            number(dose.elasticity, Terms::Plain),
+        ]
+    });
+    let heads = ["resource", "strength", "#taken", "#time", "#elasticity"];
+    Block::Table(Table::of(&heads).rows(rows))
 }
 
 /// Returns what must be known of all strengths of a squeeze together, if anything.
@@ -131,7 +122,7 @@ const RESIDUAL: &str = "Not explained by CPU time, storage and timers";
 /// "Evidence: timing and counters; 12 trials of 1.2 s with nothing taken."
 fn evidence(why: &Why) -> String {
     let wall = why.wall_ns.as_ref().map(|wall| {
-        let time = format::estimate(wall, Some(&model::Unit::Ns));
+        let time = estimate(wall, Terms::In(&Unit::Ns));
         format!("; {} trials took {time} with nothing taken", wall.samples)
     });
     format!("Evidence: {}{}.", why.evidence, wall.unwrap_or_default())
@@ -139,14 +130,12 @@ fn evidence(why: &Why) -> String {
 
 /// What the controls say.
 fn control(why: &Why) -> impl Iterator<Item = String> {
-    let ratio = |result: &Option<model::QuantityResult>| {
-        let estimate = result.as_ref()?.estimate.as_ref()?;
-        Some(joined(&parts(estimate, Terms::Times)))
-    };
-    let again = ratio(&why.again).map(|it| format!("control, the same again: {it}"));
-    let beside =
-        ratio(&why.beside).map(|it| format!("next to a busy CPU that uses no memory: {it}"));
-    [again, beside].into_iter().flatten()
+    let again = ("control, the same again", &why.again);
+    let all = [again, ("next to a busy CPU that uses no memory", &why.beside)];
+    all.into_iter().filter_map(|(name, result)| {
+        let ratio = result.as_ref()?.estimate?;
+        Some(format!("{name}: {}", estimate(&ratio, Terms::Times)))
+    })
 }
 
 /// What the kernel counted, in one line.

@@ -143,13 +143,8 @@ impl<'a> Compared<'a> {
         let place = chapter.anchor.clone();
         let ratios = Ratios { items: shown, sides, place: format!("{place}-ratios") };
         let title = if sides.len() > 2 { "The other sides" } else { "B" };
-        let mut blocks = vec![Block::Figure(Figure {
-            title: format!("{title} as a multiple of A").into(),
-            drawing: Box::new(ratios),
-            caption,
-            numbers: None,
-            shown: false,
-        })];
+        let title = format!("{title} as a multiple of A");
+        let mut blocks = vec![Block::Figure(Figure::new(title, ratios, caption))];
         if !folded.is_empty() && medium == Medium::Page {
             let differs = folded.iter().any(|item| item.differs());
             let label = counted(folded.len() as u64, "more row");

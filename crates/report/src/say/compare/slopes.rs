@@ -69,8 +69,7 @@ pub(super) fn slopes<'c>(items: &'c [Item<'c>], sides: usize) -> Option<Block<'c
     if differing > panels.len() || panels.iter().any(|panel| panel.is_cut) {
         caption.push("Other responses and treatments are in the table alone.".into());
     }
-    let drawing = Box::new(Chart { panels, sides });
-    let figure = Figure { title: title.into(), drawing, caption, numbers: None, shown: false };
+    let figure = Figure::new(title, Chart { panels, sides }, caption);
     Some(match differing {
         0 => Block::fold(title, vec![Block::Figure(figure)]),
         _ => Block::Figure(figure),
