@@ -21,9 +21,10 @@ pub enum Resource {
 }
 
 /// A level of a factor that squeezes, by its name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Squeeze {
     /// Nothing is taken; the co-runners are there and idle.
+    #[default]
     Nothing,
     /// A CPU beside the program's is busy and touches no memory: what memory and cache are compared
     /// with.

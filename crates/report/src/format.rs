@@ -214,7 +214,7 @@ pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
     written(x, terms, DIGITS_PLAIN, true)
 }
 
-/// A single number with a number of significant digits, `trimmed`: without zeros at the end.
+/// A single number in given terms with `digits` significant ones; `trimmed`: without zeros at the end.
 fn written(x: f64, terms: Terms<'_>, digits: i32, trimmed: bool) -> String {
     if x.is_nan() {
         return "–".into();

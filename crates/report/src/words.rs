@@ -216,6 +216,11 @@ pub(crate) fn letter(side: usize) -> String {
     }
 }
 
+/// Returns those sentences that there are, one after the other.
+pub(crate) fn sentences(all: impl IntoIterator<Item = Option<String>>) -> String {
+    all.into_iter().flatten().collect::<Vec<_>>().join(" ")
+}
+
 /// A sentence begins with a capital.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();

@@ -4,7 +4,7 @@ use crate::LoadCurves;
 use crate::chart::{Mark, RequestTimes};
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
 use crate::format::{Terms, count, rounded, value};
-use crate::words::{self, counted, short};
+use crate::words::{self, counted, sentences, short};
 use model::{
     Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes, Unit,
 };
@@ -116,17 +116,15 @@ pub(super) fn asked(plan: &LoadPlan) -> String {
 
 /// Returns what all requests have in common, in sentences.
 pub(super) fn alike(plan: &LoadPlan) -> String {
-    let mut text = String::from(match plan.keep_alive {
+    let kept = match plan.keep_alive {
         true => "Connections are kept.",
         false => "Each connection is for one request.",
-    });
-    if plan.threads > 1 {
-        text.push_str(&format!(" The generator has {} threads.", plan.threads));
-    }
-    if plan.body_bytes > 0 {
-        text.push_str(&format!(" Each request has a body of {}.", bytes(plan.body_bytes as f64)));
-    }
-    text
+    };
+    let threads =
+        (plan.threads > 1).then(|| format!("The generator has {} threads.", plan.threads));
+    let body = Some(plan.body_bytes as f64).filter(|body| *body > 0.0).map(bytes);
+    let body = body.map(|body| format!("Each request has a body of {body}."));
+    sentences([Some(kept.into()), threads, body])
 }
 
 /// Returns a percentile of some times, in ns; `None` where it is unknown.
@@ -230,10 +228,11 @@ fn remarks(result: &LoadResult) -> Vec<Remark> {
 
 fn failed(result: &LoadResult) -> Vec<Remark> {
     let LoadCounts { errors, statuses, .. } = &result.counts;
-    let mut all = Vec::new();
-    for (error, n) in errors.iter().filter(|(_, n)| **n > 0) {
-        all.push((Tone::Bad, format!("{} {}.", counted(*n, "request"), error_words(*error))));
-    }
+    let of_error = |(error, n): (&LoadError, &u64)| {
+        (*n > 0)
+            .then(|| (Tone::Bad, format!("{} {}.", counted(*n, "request"), error_words(*error))))
+    };
+    let mut all: Vec<Remark> = errors.iter().filter_map(of_error).collect();
     let refused = statuses.range(400..).any(|(_, n)| *n > 0);
     let redirected = statuses.keys().any(|status| REDIRECTS.contains(status));
     let each: Vec<String> =
@@ -303,29 +302,29 @@ fn fairness(fair: Fairness) -> Option<Remark> {
 }
 
 fn network(result: &LoadResult) -> Vec<Remark> {
-    let mut all = Vec::new();
-    if let Some(n) = result.network.listen_overflows.filter(|n| *n > 0) {
+    let overflowed = result.network.listen_overflows.filter(|n| *n > 0).map(|n| {
         let text = format!(
             "An accept queue on this machine overflowed ({}): a server accepted connections more \
              slowly than they came, and its backlog was full.",
             counted(n, "time")
         );
-        all.push((Tone::Bad, text));
-    }
+        (Tone::Bad, text)
+    });
     let modes = result.syn_backoff.iter();
     let modes =
         modes.map(|mode| format!("{} s ({})", mode.seconds, counted(mode.requests, "request")));
     let modes = modes.collect::<Vec<_>>().join(", ");
-    if !modes.is_empty() {
-        let text = format!(
+    let lost = match result.network.syn_retransmits.filter(|n| *n > 0) {
+        _ if !modes.is_empty() => Some(format!(
             "Connecting took {modes}: the kernel's back-off after a lost SYN, not the server's time."
-        );
-        all.push((Tone::Care, text));
-    } else if let Some(n) = result.network.syn_retransmits.filter(|n| *n > 0) {
-        let segments = counted(n, "SYN segment");
-        all.push((Tone::Care, format!("This machine retransmitted {segments} during the load.")));
-    }
-    all
+        )),
+        Some(n) => {
+            let segments = counted(n, "SYN segment");
+            Some(format!("This machine retransmitted {segments} during the load."))
+        }
+        None => None,
+    };
+    overflowed.into_iter().chain(lost.map(|text| (Tone::Care, text))).collect()
 }
 
 /// Returns what service times alone would hide.

@@ -3,7 +3,7 @@
 use super::load::{answer, bytes, rate, time};
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
 use crate::format::{Terms, estimate, or_dash, parts};
-use crate::words::{capital, counted};
+use crate::words::{capital, counted, sentences};
 use model::{Advice, Load, MeasuredProgram, Refusal, Staffing, Unit};
 
 /// Returns which model of concurrency sustains a load: what to use, what it does and with which margin,
@@ -66,20 +66,16 @@ fn stated(load: &Load) -> String {
         None => String::new(),
     };
     let cpus = counted(load.cpus.into(), "CPU");
-    let mut text = format!(
+    let load_is = format!(
         "Load: {comes}. A request holds a worker for {service}, {share} of it on a CPU. Available: {cpus}\
          {each} ({whose})."
     );
-    if let Some(target) = load.target_p95_ns.map(time) {
-        text.push_str(&format!(" Target: 95 % of responses within {target}."));
-    }
-    if let Some(memory) = load.memory_bytes.map(bytes) {
-        text.push_str(&format!(" Workers may use at most {memory}."));
-    }
-    if load.worker_memory_bytes > 0.0 {
-        text.push_str(&format!(" Each allocates {} itself.", bytes(load.worker_memory_bytes)));
-    }
-    text
+    let within = |p95| format!("Target: 95 % of responses within {}.", time(p95));
+    let at_most = |most| format!("Workers may use at most {}.", bytes(most));
+    let own = Some(load.worker_memory_bytes).filter(|own| *own > 0.0);
+    let own = own.map(|own| format!("Each allocates {} itself.", bytes(own)));
+    let limits = [load.target_p95_ns.map(within), load.memory_bytes.map(at_most), own];
+    sentences([Some(load_is)].into_iter().chain(limits))
 }
 
 fn name(model: &str) -> &str {
@@ -121,63 +117,54 @@ fn behaviour(best: &Staffing, advice: &Advice) -> String {
     let load = &advice.load;
     let (mean, p95) = (or_dash(best.response_ns, time), or_dash(best.p95_ns, time));
     let (present, busy) = (or_dash(best.present, rate), or_dash(best.cpu_busy, percent));
-    let mut text = format!(
+    let response = format!(
         "Responses take {mean} on average, and 95 % take {p95} or less. On average {present} requests are \
          in progress, and the CPUs are {busy} busy."
     );
-    if let Some((machines, each)) = load.machines.zip(best.throughput_per_s) {
+    let throughput = load.machines.zip(best.throughput_per_s).map(|(machines, each)| {
         let (all, each) = (rate(f64::from(machines) * each), rate(each));
         let each = if machines > 1 { format!(" together, {each} each") } else { String::new() };
-        text.push_str(&format!(" Throughput: {all} requests per second{each} (simulated)."));
-    }
-    if let Some((most, per_s)) = best.rate_most_per_s.zip(load.rate_per_s) {
+        format!("Throughput: {all} requests per second{each} (simulated).")
+    });
+    let margin = best.rate_most_per_s.zip(load.rate_per_s).map(|(most, per_s)| {
         let limit = match (load.target_p95_ns, load.workers) {
             (Some(_), _) => "responses come too late",
             (None, Some(_)) => "the queue grows without limit",
             (None, None) => "requests wait long for a worker",
         };
         let (most, more) = (rate(most), percent(most / per_s - 1.0));
-        text.push_str(&format!(
-            " It sustains up to {most} requests per second, {more} more, before {limit}."
-        ));
-    }
-    if best.model == "pool" {
-        text.push_str(&workers(best, load));
-    }
-    text + &others(advice, best)
+        format!("It sustains up to {most} requests per second, {more} more, before {limit}.")
+    });
+    let workers = (best.model == "pool").then(|| workers(best, load)).into_iter().flatten();
+    let all = [Some(response), throughput, margin].into_iter().chain(workers);
+    sentences(all.chain([others(advice, best)]))
 }
 
 /// Returns the fewest workers of a pool, and how many more the width of the intervals requires.
-fn workers(best: &Staffing, load: &Load) -> String {
+fn workers(best: &Staffing, load: &Load) -> [Option<String>; 2] {
     let counts = (best.workers, best.workers_point, best.workers_least);
-    let (Some(workers), Some(point), Some(least)) = counts else { return String::new() };
-    let mut text = String::new();
-    if load.rate_per_s.is_some() && load.workers.is_none() {
-        let least = counted(least.into(), "worker");
-        text.push_str(&format!(" With fewer than {least} the queue would grow without limit."));
-    }
-    if point != workers {
-        text.push_str(&format!(
-            " The worst ends of the measured intervals require {workers}, their middle {point}."
-        ));
-    }
-    text
+    let (Some(workers), Some(point), Some(least)) = counts else { return [None, None] };
+    let grows = load.rate_per_s.is_some() && load.workers.is_none();
+    let fewer = grows.then(|| counted(least.into(), "worker"));
+    let ends = format!(
+        "The worst ends of the measured intervals require {workers}, their middle {point}."
+    );
+    [
+        fewer.map(|least| format!("With fewer than {least} the queue would grow without limit.")),
+        (point != workers).then_some(ends),
+    ]
 }
 
 /// Returns how the CPU time of other models compares.
-fn others(advice: &Advice, best: &Staffing) -> String {
+fn others(advice: &Advice, best: &Staffing) -> Option<String> {
     let alike: Vec<&str> = advice.alike.iter().map(|model| name(model)).collect();
-    let others = advice.models.iter().filter(|one| one.model != best.model);
-    match others.max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns)) {
-        _ if !alike.is_empty() => {
-            format!(" CPU time is the same within 5 % with {}.", alike.join(" and "))
-        }
-        Some(most) => {
-            let ([own, more], with) = ([best, most].map(|one| time(one.cpu_ns)), name(&most.model));
-            format!(" A request takes {own} of CPU time, and {more} with {with}.")
-        }
-        None => String::new(),
+    if !alike.is_empty() {
+        return Some(format!("CPU time is the same within 5 % with {}.", alike.join(" and ")));
     }
+    let others = advice.models.iter().filter(|one| one.model != best.model);
+    let most = others.max_by(|a, b| a.cpu_ns.total_cmp(&b.cpu_ns))?;
+    let ([own, more], with) = ([best, most].map(|one| time(one.cpu_ns)), name(&most.model));
+    Some(format!("A request takes {own} of CPU time, and {more} with {with}."))
 }
 
 fn models(models: &[Staffing]) -> Table {

@@ -4,7 +4,7 @@ use super::load::{alike, begin, doubts, rate, time};
 use crate::PredictedCurves;
 use crate::chart::{Mark, RequestTimes};
 use crate::doc::{Block, Doc, Role, Table, Tone};
-use crate::words::{cleaned, counted};
+use crate::words::{cleaned, counted, sentences};
 use model::{LoadPrediction, PredictedLoad, PredictedTime, ServerDemand, ServerKind, ServerLimit};
 
 /// The percentiles that the figures mark: those of the tables.
@@ -105,23 +105,21 @@ fn table(load: &PredictedLoad) -> Table {
 
 fn remarks(load: &PredictedLoad) -> String {
     let [half, most] = [load.each_p50, load.each_p99].map(|part| Some(100.0 * part?));
-    let mut text = match half.zip(most) {
+    let singles = match half.zip(most) {
         Some((half, most)) => format!(
             "Half of the single requests are off by {half:.1} % or less, and 99 % by {most:.1} % or less."
         ),
         None => "No request was answered in both the measurement and the simulation.".into(),
     };
-    if let Some(formula) = &load.formula {
+    let formula = load.formula.as_ref().map(|formula| {
         let (name, mean) = (cleaned(&formula.name), time(formula.mean_ns));
-        text.push_str(&format!(" By the formula ({name}) the mean would be {mean}."));
-    }
+        format!("By the formula ({name}) the mean would be {mean}.")
+    });
     let (measured, predicted) = (load.measured_alone, load.predicted_alone);
-    if measured > 0 || predicted > 0 {
-        text.push_str(&format!(
-            " Answered only in the measurement: {measured}; only in the simulation: {predicted}."
-        ));
-    }
-    text
+    let alone = format!(
+        "Answered only in the measurement: {measured}; only in the simulation: {predicted}."
+    );
+    sentences([Some(singles), formula, (measured + predicted > 0).then_some(alone)])
 }
 
 fn figure(curves: &PredictedCurves) -> Option<Block<'static>> {

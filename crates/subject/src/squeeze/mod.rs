@@ -22,6 +22,7 @@ use model::squeezed as responses;
 use model::{NOTHING, Resource, Squeeze, Subject};
 
 /// What is taken during a trial.
+#[derive(Default)]
 pub(crate) struct Squeezed {
     squeeze: Squeeze,
     co_runners: Vec<CoRunner>,
@@ -78,16 +79,7 @@ pub(crate) fn prepare(
         Stop::failed(format!("{level} is no squeeze: {NOTHING}, or a resource as in cpu-25"))
     })?;
     let place = Place::of(trial, program_cpus);
-    let mut made = Squeezed {
-        squeeze,
-        co_runners: Vec::new(),
-        taken: None,
-        cpu_lost: None,
-        timer_slack_ns: None,
-        cpus: place.program.len(),
-        on_program: false,
-        began_ns: 0,
-    };
+    let mut made = Squeezed { squeeze, cpus: place.program.len(), ..Squeezed::default() };
     match squeeze {
         // Idle, but there: the same threads, parked.
         Squeeze::Nothing => {

@@ -21,9 +21,9 @@ pub use target::Target;
 use connection::Turns;
 use hdrhistogram::Histogram;
 use model::{LoadPlan, LoadResult, Network};
-use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc;
-use std::thread::{self, ScopedJoinHandle, Thread};
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 use sys::clock::now_ns;
 use sys::limits::{self, Resource};
@@ -122,16 +122,15 @@ impl Steady {
     /// From the turns of all connections; `None` if none had two answers.
     fn of(turns: &[Turns]) -> Option<Self> {
         let whole = turns.iter().filter(|it| it.count > 0 && it.span_ns > 0);
-        let mut steady: Option<Steady> = None;
-        for one in whole {
-            let sum = steady.get_or_insert(Steady { per_s: 0.0, in_system: 0.0 });
-            let span_s = one.span_ns as f64 / 1e9;
-            let rate_per_s = one.count as f64 / span_s;
+        let steady = whole.map(|one| {
+            let per_s = one.count as f64 / (one.span_ns as f64 / 1e9);
             let mean_s = one.response_ns as f64 / 1e9 / one.count as f64;
-            sum.per_s += rate_per_s;
-            sum.in_system += rate_per_s * mean_s;
-        }
-        steady
+            Steady { per_s, in_system: per_s * mean_s }
+        });
+        steady.reduce(|sum, one| Steady {
+            per_s: sum.per_s + one.per_s,
+            in_system: sum.in_system + one.in_system,
+        })
     }
 }
 
@@ -203,11 +202,8 @@ pub fn run_noting(
     live: &mut dyn FnMut(Live) -> bool,
 ) -> Result<(Outcome, Vec<Noted>), Error> {
     check(plan, body)?;
-    let expected = match (expected(plan), plan.requests) {
-        (Some(expected), Some(most)) => Some(expected.min(most as f64)),
-        (expected, most) => expected.or(most.map(|most| most as f64)),
-    };
-    if expected.is_none_or(|expected| expected > NOTED_MAX) {
+    let known = [expected(plan), plan.requests.map(|most| most as f64)];
+    if known.into_iter().flatten().reduce(f64::min).is_none_or(|expected| expected > NOTED_MAX) {
         return Err(Error::Plan(format!(
             "each request is to be noted, at most {NOTED_MAX} of them: state a number, a lower rate \
              or a shorter time"
@@ -286,87 +282,68 @@ fn conduct(
     progress: &[Progress],
     live: &mut dyn FnMut(Live) -> bool,
 ) -> Result<(u64, Vec<Tally>), Error> {
-    let running = AtomicU32::new(workers.len() as u32);
-    let (running, main) = (&running, &thread::current());
     thread::scope(|scope| {
+        let (ended, ending) = mpsc::channel();
         let (mut wakers, mut starts, mut handles) = (Vec::new(), Vec::new(), Vec::new());
         for (worker, waker) in workers {
             let (start, started) = mpsc::channel();
             wakers.push(waker);
             starts.push(start);
+            let ended = ended.clone();
             let work = move || {
-                let _ending = Ending { running, main };
                 // Nobody says when, if another thread could not be made.
-                started.recv().ok().map(|start_ns: u64| worker.run(start_ns))
+                let tally = started.recv().ok().map(|start_ns: u64| worker.run(start_ns));
+                // Nobody listens where the load could not begin.
+                let _ = ended.send(());
+                tally
             };
             let thread = thread::Builder::new().name("load".into()).spawn_scoped(scope, work);
             handles.push(thread.map_err(system("make a thread"))?);
         }
+        drop(ended);
         let start_ns = now_ns() + START_NS;
         for start in &starts {
             // A thread that is gone is found when it is joined.
             let _ = start.send(start_ns);
         }
-        watch(start_ns, running, shared, progress, &wakers, live);
+        watch(start_ns, &ending, shared, progress, &wakers, live);
         let tallies = handles.into_iter().map(join).collect::<Result<_, _>>()?;
         Ok((start_ns, tallies))
     })
 }
 
-/// Waits until all threads have ended.
+/// Waits until all threads have ended, of which each says so to `ending` or is gone.
 fn watch(
     start_ns: u64,
-    running: &AtomicU32,
+    ending: &Receiver<()>,
     shared: &Shared,
     progress: &[Progress],
     wakers: &[mio::Waker],
     live: &mut dyn FnMut(Live) -> bool,
 ) {
-    let stop = || {
-        shared.stop.store(true, Ordering::Relaxed);
-        for waker in wakers {
-            // A thread that cannot be woken looks when its next event comes.
-            let _ = waker.wake();
-        }
-    };
     let (mut heard, mut stopped) = (start_ns, false);
-    while running.load(Ordering::Acquire) > 0 {
-        thread::park_timeout(LIVE);
+    while ending.recv_timeout(LIVE) != Err(RecvTimeoutError::Disconnected) {
         let now_ns = now_ns();
-        let ended = running.load(Ordering::Acquire) < wakers.len() as u32;
         // One that could reach nobody ends at once; the others need not go on.
-        if ended && !stopped && shared.failed.load(Ordering::Relaxed) {
+        let mut ends = shared.failed.load(Ordering::Relaxed);
+        if !(stopped || ends) && now_ns.saturating_sub(heard) >= LIVE.as_nanos() as u64 {
+            heard = now_ns;
+            let sum = |count: fn(&Progress) -> u64| progress.iter().map(count).sum();
+            ends = !live(Live {
+                elapsed: Duration::from_nanos(now_ns.saturating_sub(start_ns)),
+                answered: sum(|it| it.answered.load(Ordering::Relaxed)),
+                failed: sum(|it| it.failed.load(Ordering::Relaxed)),
+                in_flight: sum(|it| it.in_flight.load(Ordering::Relaxed)),
+            });
+        }
+        if ends && !stopped {
             stopped = true;
-            stop();
+            shared.stop.store(true, Ordering::Relaxed);
+            for waker in wakers {
+                // A thread that cannot be woken looks when its next event comes.
+                let _ = waker.wake();
+            }
         }
-        if stopped || now_ns.saturating_sub(heard) < LIVE.as_nanos() as u64 {
-            continue;
-        }
-        heard = now_ns;
-        let sum = |count: fn(&Progress) -> u64| progress.iter().map(count).sum();
-        let goes_on = live(Live {
-            elapsed: Duration::from_nanos(now_ns.saturating_sub(start_ns)),
-            answered: sum(|it| it.answered.load(Ordering::Relaxed)),
-            failed: sum(|it| it.failed.load(Ordering::Relaxed)),
-            in_flight: sum(|it| it.in_flight.load(Ordering::Relaxed)),
-        });
-        if !goes_on {
-            stopped = true;
-            stop();
-        }
-    }
-}
-
-/// Says that a thread has ended, however it did.
-struct Ending<'a> {
-    running: &'a AtomicU32,
-    main: &'a Thread,
-}
-
-impl Drop for Ending<'_> {
-    fn drop(&mut self) {
-        self.running.fetch_sub(1, Ordering::Release);
-        self.main.unpark();
     }
 }
 

@@ -152,10 +152,6 @@ pub fn listen(backlog: u32) -> Result<TcpListener> {
 /// # Errors
 /// What the system says while the server is set up; `InvalidInput` for a model of no threads or
 /// processes, and for one that forks in a process of several threads.
-pub fn serve(listener: TcpListener, plan: &Plan) -> Result<()> {
-    run(listener, &Server::new(plan))
-}
-
 fn run(listener: TcpListener, server: &Server) -> Result<()> {
     let model = server.plan.model;
     if matches!(model, Model::Pool(0) | Model::PreFork(0) | Model::Tokio(0)) {

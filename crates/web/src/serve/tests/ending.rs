@@ -137,7 +137,9 @@ fn a_model_that_forks_refuses_a_process_with_threads() {
     std::thread::scope(|scope| {
         scope.spawn(|| begun.wait());
         for model in [Model::ForkPerRequest, Model::PreFork(2)] {
-            let error = super::super::serve(listen(1).unwrap(), &plan(model)).unwrap_err();
+            let error =
+                super::super::run(listen(1).unwrap(), &super::super::Server::new(&plan(model)))
+                    .unwrap_err();
             assert_eq!(error.kind(), ErrorKind::InvalidInput, "{model:?}");
         }
         begun.wait();
