@@ -1,5 +1,6 @@
 //! How fine are the clocks, what does a reading cost, and do they agree between CPUs?
 
+use crate::support::not_made;
 use kit::model::Design;
 use kit::{Experiment, OBSERVATIONS_MAX, Stop, Trial};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -38,17 +39,12 @@ struct Patience {
     wait_ns: u64,
 }
 
-/// Returns what the levels of the factor `clock` stand for: every clock, by its name.
-fn clocks() -> [(&'static str, Clock); Clock::ALL.len()] {
-    Clock::ALL.map(|clock| (clock.name(), clock))
-}
-
 fn design() -> Design {
     crate::declared("clock", include_str!("clock.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    let clock = trial.pick("clock", &clocks())?;
+    let clock = trial.pick("clock", &Clock::ALL)?;
     if !clock.available() {
         return Err(Stop::unsupported(format!("{} cannot be read on this machine", clock.name())));
     }
@@ -190,9 +186,7 @@ fn compare(
             }
             Ok::<(), sys::Error>(())
         });
-        let partner = partner.map_err(|error| {
-            Stop::unsupported(format!("{error}: raise `ulimit -u` and `ulimit -v`"))
-        })?;
+        let partner = partner.map_err(not_made)?;
         let bursts = bursts(&mail, patience, &read);
         mail.over.store(true, Ordering::Relaxed);
         let ended = partner.join().map_err(|_| Stop::failed("the second thread panicked"))?;
@@ -231,12 +225,12 @@ fn bursts(mail: &Mail, patience: Patience, read: &impl Fn() -> u64) -> Vec<i64> 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
-    use super::{Patience, ROUNDS, clocks, compare, design, in_parts, smallest_step};
+    use super::{Clock, Patience, ROUNDS, compare, design, in_parts, smallest_step};
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
     fn every_clock_is_a_level_and_every_level_a_clock() {
-        crate::check_levels(&design(), "clock", &clocks());
+        crate::check_levels(&design(), "clock", &Clock::ALL);
     }
 
     #[test]

@@ -333,10 +333,10 @@ pub fn crew_placed<Kept>(
         }
         made.wait_until_there()?;
         let opened_ns = sys::clock::now_ns();
-        made.open(&start);
+        start.open();
         made.wait_until_held()?;
         let held = Held::watched_by(|| while_held(&made.pids()));
-        made.open(&gate);
+        gate.open();
         let killed = made.wait_for_processes()?;
         // Threads are joined where the scope ends, which is the next thing to happen.
         Ok::<_, Stop>((opened_ns, held, killed))
@@ -423,10 +423,7 @@ fn pass(gate: &SharedGate, count: usize) {
         // Should it fail, the maker looks by itself before long.
         let _ = sys::futex::wake_shared(gate.arrived(), 1);
     }
-    while gate.released().load(Ordering::Acquire) == 0 {
-        // An error here is a spurious return; the loop looks again.
-        let _ = sys::futex::wait_shared(gate.released(), 0, None);
-    }
+    gate.wait();
 }
 
 fn read_report(words: &[AtomicU64]) -> Report {
@@ -524,13 +521,6 @@ impl Made<'_> {
         self.processes.iter().map(|(_, pid)| *pid).collect()
     }
 
-    /// Opens a gate.
-    fn open(&self, gate: &SharedGate) {
-        gate.released().store(1, Ordering::Release);
-        // The word is valid, so the kernel has no reason to refuse.
-        let _ = sys::futex::wake_shared(gate.released(), u32::MAX);
-    }
-
     /// Waits until every worker process is gone; returns how many a signal killed.
     fn wait_for_processes(&mut self) -> Result<u32, Stop> {
         while let Some((_, pid)) = self.processes.pop() {
@@ -544,8 +534,8 @@ impl Drop for Made<'_> {
     /// After an error threads must be let go, or the scope would wait for them for ever, and
     /// processes must be ended. After success there is nothing left to do.
     fn drop(&mut self) {
-        self.open(self.start);
-        self.open(self.gate);
+        self.start.open();
+        self.gate.open();
         for (_, pid) in self.processes.drain(..) {
             let _ = sys::process::kill(pid, sys::signal::SIGKILL);
             let _ = sys::task::wait(pid);

@@ -68,47 +68,40 @@ pub fn settings() -> BTreeMap<String, String> {
         ("smt", "/sys/devices/system/cpu/smt/control"),
         ("isolated_cpus", "/sys/devices/system/cpu/isolated"),
     ];
-    let mut settings = BTreeMap::new();
-    for (name, path) in FILES {
-        set(&mut settings, name, text::value(path));
-    }
-    let huge = "/sys/kernel/mm/transparent_hugepage";
-    set(
-        &mut settings,
-        "thp",
-        text::value(format!("{huge}/enabled")).and_then(|text| chosen(&text)),
-    );
-    set(
-        &mut settings,
-        "thp_defrag",
-        text::value(format!("{huge}/defrag")).and_then(|text| chosen(&text)),
-    );
+    const CHOICES: [(&str, &str); 2] = [
+        ("thp", "/sys/kernel/mm/transparent_hugepage/enabled"),
+        ("thp_defrag", "/sys/kernel/mm/transparent_hugepage/defrag"),
+    ];
+    // The driver tells `intel_pstate`, whose `powersave` is not that of `acpi-cpufreq`; the preference
+    // is that of a CPU that chooses its own frequency; the capacity is beside the fastest CPU's, 1024.
+    const OF_CPUS: [(&str, &str); 5] = [
+        ("governor", "cpufreq/scaling_governor"),
+        ("frequency_driver", "cpufreq/scaling_driver"),
+        ("energy_preference", "cpufreq/energy_performance_preference"),
+        ("frequency_max_khz", "cpufreq/scaling_max_freq"),
+        ("cpu_capacity", "cpu_capacity"),
+    ];
     let cpus = affinity::allowed().unwrap_or_default();
-    let of_all = |of: fn(u32) -> Option<String>| distinct(cpus.iter().copied().filter_map(of));
-    set(&mut settings, "governor", of_all(topology::governor));
-    set(&mut settings, "frequency_driver", of_all(topology::frequency_driver));
-    set(&mut settings, "energy_preference", of_all(topology::energy_preference));
-    set(&mut settings, "frequency_max_khz", of_all(topology::frequency_max_khz));
-    set(&mut settings, "cpu_capacity", of_all(topology::capacity));
-    set(&mut settings, "clocksource", topology::clocksource());
-    set(&mut settings, "perf_event_paranoid", perf::paranoid().map(|level| level.to_string()));
-    set(&mut settings, "mitigations", mitigations());
-    set(&mut settings, "hz", timer_hz().map(|hz| hz.to_string()));
+    let of_all = |file| distinct(cpus.iter().filter_map(|cpu| topology::of_cpu(*cpu, file)));
     let versions: Vec<&str> = cgroup::versions().into_iter().map(cgroup::Version::name).collect();
-    set(&mut settings, "cgroup", (!versions.is_empty()).then(|| versions.join("+")));
-    settings
+    let others = [
+        ("clocksource", topology::clocksource()),
+        ("perf_event_paranoid", perf::paranoid().map(|level| level.to_string())),
+        ("mitigations", mitigations()),
+        ("hz", timer_hz().map(|hz| hz.to_string())),
+        ("cgroup", (!versions.is_empty()).then(|| versions.join("+"))),
+    ];
+    let files = FILES.map(|(name, path)| (name, text::value(path)));
+    let choices = CHOICES.map(|(name, path)| (name, text::value(path).and_then(|it| chosen(&it))));
+    let of_cpus = OF_CPUS.map(|(name, file)| (name, of_all(file)));
+    let all = files.into_iter().chain(choices).chain(of_cpus).chain(others);
+    all.filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
 }
 
 /// The values that occur, each once, in order: one where all CPUs are alike.
 fn distinct(values: impl Iterator<Item = String>) -> Option<String> {
     let values: BTreeSet<String> = values.collect();
     (!values.is_empty()).then(|| values.into_iter().collect::<Vec<_>>().join(", "))
-}
-
-fn set(settings: &mut BTreeMap<String, String>, name: &str, value: Option<String>) {
-    if let Some(value) = value {
-        settings.insert(name.to_string(), value);
-    }
 }
 
 /// The word in brackets of a list of choices: `always [madvise] never`.

@@ -217,29 +217,12 @@ pub(crate) fn vendor_name(bytes: &[u8]) -> Option<String> {
 /// The governor that sets the frequency of `cpu`; `None` where the kernel does
 /// not set it.
 pub fn governor(cpu: u32) -> Option<String> {
-    text::value(format!("{CPUS}/cpu{cpu}/cpufreq/scaling_governor"))
+    of_cpu(cpu, "cpufreq/scaling_governor")
 }
 
-/// The driver that sets the frequency of `cpu`: `intel_pstate`, whose `powersave` is not that of
-/// `acpi-cpufreq`.
-pub fn frequency_driver(cpu: u32) -> Option<String> {
-    text::value(format!("{CPUS}/cpu{cpu}/cpufreq/scaling_driver"))
-}
-
-/// What a CPU that chooses its own frequency is asked to prefer: `performance`, `power`…
-pub fn energy_preference(cpu: u32) -> Option<String> {
-    text::value(format!("{CPUS}/cpu{cpu}/cpufreq/energy_performance_preference"))
-}
-
-/// The highest frequency that `cpu` is allowed, in kHz.
-pub fn frequency_max_khz(cpu: u32) -> Option<String> {
-    text::value(format!("{CPUS}/cpu{cpu}/cpufreq/scaling_max_freq"))
-}
-
-/// The capacity of `cpu` beside the fastest of the machine, which has 1024; `None` where the kernel
-/// knows of no difference.
-pub fn capacity(cpu: u32) -> Option<String> {
-    text::value(format!("{CPUS}/cpu{cpu}/cpu_capacity"))
+/// Returns the value in a file of `cpu` in /sys/devices/system/cpu.
+pub(crate) fn of_cpu(cpu: u32, file: &str) -> Option<String> {
+    text::value(format!("{CPUS}/cpu{cpu}/{file}"))
 }
 
 /// The clock source the kernel keeps time by: `tsc`, `kvm-clock`…

@@ -2,6 +2,7 @@
 
 use super::parent::Placement;
 use super::timing::{Tally, Times, timed};
+use crate::support::not_made;
 use kit::{Stop, Trial};
 use std::sync::atomic::{AtomicU32, Ordering};
 use sys::clock::now_ns;
@@ -103,10 +104,8 @@ fn measure(
 ) -> Result<Tally, Stop> {
     let cpu = placement.partner(trial)?;
     std::thread::scope(|scope| {
-        let worker =
-            std::thread::Builder::new().spawn_scoped(scope, move || work(handing, cpu)).map_err(
-                |error| Stop::unsupported(format!("{error}: raise `ulimit -u` and `ulimit -v`")),
-            )?;
+        let worker = std::thread::Builder::new().spawn_scoped(scope, move || work(handing, cpu));
+        let worker = worker.map_err(not_made)?;
         let mut job = 0;
         let tally = timed(trial, || {
             job += 1;

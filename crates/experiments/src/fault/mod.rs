@@ -7,7 +7,6 @@
 
 mod kind;
 mod limit;
-mod sharer;
 mod subject;
 
 use crate::support::memory::{HUGE_PART, huge_as_asked};

@@ -2,8 +2,8 @@
 //! for before each walk.
 
 use super::kind::{Before, Limit, Plan, Touch};
-use super::sharer::Sharer;
-use crate::support::memory::mapped;
+use crate::support::child::Child;
+use crate::support::memory::{cgroup_for_limits, mapped};
 use kit::{Stop, Trial};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -46,7 +46,7 @@ pub(super) struct Walk {
 /// What lies behind the pages.
 #[derive(Debug)]
 enum Behind {
-    Memory { memory: Mapping, target: Option<Mapping>, sharer: Option<Sharer> },
+    Memory { memory: Mapping, target: Option<Mapping>, sharer: Option<Child> },
     File { file: File, share: Share, mapping: Option<FileMapping> },
 }
 
@@ -65,7 +65,7 @@ impl<'p> Subject<'p> {
         trial.need_memory(4 * plan.bytes)?;
         if plan.limit != Limit::None {
             // Before a file is written for nothing.
-            super::limit::parent(trial)?;
+            cgroup_for_limits(trial.spec().memory_cgroup.as_deref())?;
         }
         let behind = match plan.kind.is_file() {
             true => file(trial, plan)?,
@@ -143,11 +143,16 @@ fn memory(plan: &Plan) -> Result<Behind, Stop> {
         Touch::Copy => Some(make(plan.huge)?),
         _ => None,
     };
-    let sharer = match plan.kind.before {
-        Before::Fork => Some(Sharer::new()?),
-        _ => None,
-    };
-    Ok(Behind::Memory { memory: make(plan.huge)?, target, sharer })
+    Ok(Behind::Memory { memory: make(plan.huge)?, target, sharer: None })
+}
+
+/// Forks a child that does nothing but hold the copy of the memory that fork gave it. It stands
+/// still, so that it takes no CPU and no copy later.
+fn share() -> Result<Child, Stop> {
+    Child::fork(Stop::failed("the child that was to share the memory died"), |gate| {
+        gate.arrive_and_wait();
+        0
+    })
 }
 
 /// The trial's own file, and out of the page cache where a walk must meet it cold or bring it
@@ -227,8 +232,8 @@ impl Behind {
                     _ if target.is_some() => memory.pages().write_each(&plan.order, value),
                     _ => {}
                 }
-                if let Some(sharer) = sharer {
-                    sharer.share()?;
+                if plan.kind.before == Before::Fork {
+                    *sharer = Some(share()?);
                 }
                 Ok(0)
             }
@@ -275,8 +280,10 @@ impl Behind {
         let all = |value: u8| u64::from(value) * plan.touched();
         match self {
             Behind::Memory { memory, target, sharer } => {
-                if let Some(sharer) = sharer {
-                    sharer.end()?;
+                if let Some(sharer) = sharer.take()
+                    && sharer.end()?.code != Some(0)
+                {
+                    return Err(Stop::failed("the child that shared the memory did not end well"));
                 }
                 Ok(match (plan.kind.touch, target) {
                     (Touch::Read, _) if plan.kind.before == Before::Discard => {

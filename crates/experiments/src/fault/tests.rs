@@ -1,7 +1,6 @@
 use super::kind::{
     ACCESSES, ADVICES, Access, Hint, KINDS, LIMITS, Limit, PAGES, Plan, SPREAD, order, some,
 };
-use super::sharer::Sharer;
 use super::subject::{Subject, mark};
 use super::{STRAY, design, faults_expected, reads_expected};
 use kit::model::{Profile, Quantity, Treatment};
@@ -194,15 +193,4 @@ fn populated_memory_is_walked_without_a_fault() {
             assert!(walk.whole.minor_faults >= 64, "{walk:?}");
         }
     }
-}
-
-#[test]
-fn a_sharer_holds_still_and_is_taken_in() {
-    let mut sharer = Sharer::new().unwrap();
-    sharer.share().unwrap();
-    sharer.share().unwrap();
-    sharer.end().unwrap();
-    sharer.end().unwrap();
-    sharer.share().unwrap();
-    drop(sharer);
 }

@@ -75,12 +75,7 @@ pub(super) fn house(worker: Worker, words: &[AtomicU64]) -> Result<sys::task::En
 
 /// A bystander: it is there, waits until the worker is gone, and says that it is left.
 fn stand_by(words: &[AtomicU64], gate: &SharedGate) {
-    gate.arrived().store(1, Ordering::SeqCst);
-    let _ = sys::futex::wake_shared(gate.arrived(), 1);
-    while gate.released().load(Ordering::SeqCst) == 0 {
-        // An error here is a spurious return; the loop looks again.
-        let _ = sys::futex::wait_shared(gate.released(), 0, None);
-    }
+    gate.arrive_and_wait();
     words[BYSTANDER].store(1, Ordering::SeqCst);
 }
 
@@ -96,8 +91,7 @@ fn await_bystander(words: &[AtomicU64], gate: &SharedGate) {
 /// Main says that it is left, and lets the bystander say so.
 fn go_on(words: &[AtomicU64], gate: &SharedGate) {
     words[MAIN].store(1, Ordering::SeqCst);
-    gate.released().store(1, Ordering::SeqCst);
-    let _ = sys::futex::wake_shared(gate.released(), 1);
+    gate.open();
 }
 
 fn among_threads(words: &[AtomicU64], gate: &SharedGate) -> Result<(), Stop> {

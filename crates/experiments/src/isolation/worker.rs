@@ -1,6 +1,7 @@
 //! The worker: a thread or a process that does what main asks for, one step after the other.
 
 use super::local;
+use crate::support::not_made;
 use kit::Stop;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
@@ -73,9 +74,7 @@ pub(super) fn with_worker<T>(
     if worker == Worker::Thread {
         return std::thread::scope(|scope| {
             let spawned = std::thread::Builder::new().spawn_scoped(scope, || talk.live(variable));
-            spawned.map_err(|error| {
-                Stop::unsupported(format!("{error}: raise `ulimit -u` and `ulimit -v`"))
-            })?;
+            spawned.map_err(not_made)?;
             let main_end = MainEnd { talk: &talk, process: None };
             let done = main(&main_end);
             // Whatever came of it: the thread is sent home, or the scope would wait for ever.

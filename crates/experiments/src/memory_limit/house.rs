@@ -2,18 +2,16 @@
 //! sees who is left, and lives to tell when the kernel kills.
 
 use super::Limit;
+use crate::support::child::Child;
+use crate::support::memory::{limited_cgroup, move_into};
 use kit::Stop;
 use kit::workers::{Crew, Fate, Model, Refusal, crew};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
-use std::time::Duration;
-use sys::cgroup::{Cgroup, Guard, Version};
+use std::sync::atomic::{AtomicU64, Ordering};
+use sys::cgroup::{Cgroup, Guard};
 use sys::gate::SharedGate;
 use sys::limits::Resource;
 use sys::pages::{Huge, Mapping, SharedWords};
 use sys::task::{Ended, Pid};
-
-/// How often the trial looks whether the house died instead of answering.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// Exit codes of the house: what went wrong in it.
 const LIMIT_NOT_SET: i32 = 3;
@@ -60,43 +58,38 @@ pub(super) struct Outcome {
 /// A house with its limit in force, waiting to be opened.
 #[derive(Debug)]
 pub(super) struct House {
-    pid: Pid,
+    child: Child,
     order: Order,
     words: SharedWords,
-    open: SharedGate,
     held: SharedGate,
-    // Removed when the house is gone: it is dropped after the house's own Drop.
+    // Removed when the house is gone: it is dropped after the child.
     _cgroup: Option<Guard>,
-    reaped: bool,
 }
 
 impl House {
     /// Forks the house, puts it under its limit and verifies that.
     pub(super) fn build(order: Order, memory_cgroup: Option<&str>) -> Result<Self, Stop> {
         let cgroup = match order.limit {
-            Limit::Cgroup => Some(limited_cgroup(memory_cgroup, order.limit_bytes)?),
+            Limit::Cgroup => {
+                Some(limited_cgroup(memory_cgroup, "crew", order.limit_bytes)?.guarded())
+            }
             Limit::None | Limit::AddressSpace => None,
         };
         let words = sys::pages::shared((PIDS + order.count) * size_of::<u64>())?;
-        let open = SharedGate::new()?;
         let held = SharedGate::new()?;
-        let pid = sys::task::fork_run(|| {
+        let child = Child::fork(refusal(&order), |open| {
             let group = cgroup.as_ref().map(Guard::group);
             match enter_limit(&order, group) {
                 Ok(in_force) => words.words()[LIMIT_IN_FORCE].store(in_force, Ordering::Release),
                 Err(_) => return LIMIT_NOT_SET,
             }
-            arrive_and_wait(&open);
+            open.arrive_and_wait();
             match live(&order, words.words(), &held) {
                 Ok(()) => 0,
                 Err(_) => CREW_FAILED,
             }
         })?;
-        let house = House { pid, order, words, open, held, _cgroup: cgroup, reaped: false };
-        if !house.wait_for(house.open.arrived())? {
-            return Err(house.refusal());
-        }
-        Ok(house)
+        Ok(House { child, order, words, held, _cgroup: cgroup })
     }
 
     /// The limit that the house has read back, in bytes; 0 for none.
@@ -106,30 +99,13 @@ impl House {
 
     /// Lets the crew work. `while_held` sees the pids of the house and of its worker processes
     /// while all that is left of the crew holds its memory; it is not called if the house dies.
-    pub(super) fn occupy(mut self, while_held: impl FnOnce(&[Pid])) -> Result<Outcome, Stop> {
-        let_go(&self.open);
-        if self.wait_for(self.held.arrived())? {
+    pub(super) fn occupy(self, while_held: impl FnOnce(&[Pid])) -> Result<Outcome, Stop> {
+        self.child.release();
+        if self.child.arrives(&self.held)? {
             while_held(&self.pids());
-            let_go(&self.held);
+            self.held.open();
         }
-        let ended = sys::task::wait(self.pid)?;
-        self.reaped = true;
-        self.outcome(&ended)
-    }
-
-    /// Waits until the house has arrived somewhere; false if it died instead.
-    fn wait_for(&self, arrived: &AtomicU32) -> Result<bool, Stop> {
-        loop {
-            if arrived.load(Ordering::Acquire) != 0 {
-                return Ok(true);
-            }
-            if sys::process::peek_exited(self.pid)? {
-                // It may have arrived and died between the two looks; dead is dead.
-                return Ok(false);
-            }
-            // A time-out or a spurious return: the loop looks again.
-            let _ = sys::futex::wait_shared(arrived, 0, Some(LOOK));
-        }
+        self.outcome(&sys::task::wait(self.child.pid())?)
     }
 
     fn pids(&self) -> Vec<Pid> {
@@ -137,7 +113,7 @@ impl House {
         let count = words[PID_COUNT].load(Ordering::Acquire) as usize;
         let workers = words[PIDS..].iter().take(count.min(self.order.count));
         let workers = workers.map(|word| word.load(Ordering::Acquire) as Pid);
-        std::iter::once(self.pid).chain(workers).collect()
+        std::iter::once(self.child.pid()).chain(workers).collect()
     }
 
     fn outcome(&self, ended: &Ended) -> Result<Outcome, Stop> {
@@ -162,44 +138,14 @@ impl House {
             ))),
         }
     }
-
-    fn refusal(&self) -> Stop {
-        Stop::unsupported(format!(
-            "the limit of {} MiB on {} could not be set for a process of its own",
-            self.order.limit_bytes >> 20,
-            self.order.limit.what()
-        ))
-    }
 }
 
-impl Drop for House {
-    fn drop(&mut self) {
-        if !self.reaped {
-            let _ = sys::process::kill(self.pid, sys::signal::SIGKILL);
-            let _ = sys::task::wait(self.pid);
-        }
-    }
-}
-
-/// A memory cgroup of our own with the limit on all of it.
-fn limited_cgroup(parent: Option<&str>, bytes: u64) -> Result<Guard, Stop> {
-    let why = |error: sys::Error| {
-        Stop::unsupported(format!("{error}: a memory cgroup cannot be made or limited here"))
-    };
-    let Some(parent) = parent else {
-        return Err(Stop::unsupported(
-            "needs a memory cgroup; run as root, or with the memory controller delegated to you",
-        ));
-    };
-    let parent = Cgroup::at(std::path::Path::new(parent));
-    if parent.version() == Version::V2 {
-        // In version 2 a group must hand its controllers down; where it does so already, or may
-        // not, setting the limit tells.
-        let _ = std::fs::write(parent.path().join("cgroup.subtree_control"), "+memory");
-    }
-    let group = parent.child(&format!("crew-{}", sys::process::pid())).map_err(why)?.guarded();
-    group.group().set_memory_limit(bytes).map_err(why)?;
-    Ok(group)
+fn refusal(order: &Order) -> Stop {
+    Stop::unsupported(format!(
+        "the limit of {} MiB on {} could not be set for a process of its own",
+        order.limit_bytes >> 20,
+        order.limit.what()
+    ))
 }
 
 /// Puts this process under its limit; returns the limit read back, 0 for none.
@@ -210,10 +156,7 @@ fn enter_limit(order: &Order, group: Option<&Cgroup>) -> Result<u64, Stop> {
             Ok(sys::limits::get(Resource::AddressSpace).soft.unwrap_or(0))
         }
         (Limit::Cgroup, Some(group)) => {
-            group.add(sys::process::pid())?;
-            if !group.processes().contains(&sys::process::pid()) {
-                return Err(Stop::failed("the process is not in the cgroup it was moved to"));
-            }
+            move_into(group)?;
             Ok(group.memory_limit().unwrap_or(0))
         }
         _ => Ok(0),
@@ -235,7 +178,7 @@ fn live(order: &Order, words: &[AtomicU64], held: &SharedGate) -> Result<(), Sto
             word.store(*pid as u64, Ordering::Release);
         }
         words[PID_COUNT].store(pids.len() as u64, Ordering::Release);
-        arrive_and_wait(held);
+        held.arrive_and_wait();
     })?;
     let fates = Fates::of(&crew);
     words[FINISHED].store(fates.finished, Ordering::Release);
@@ -261,19 +204,4 @@ impl Fates {
             refused: count(Fate::Refused) + count(Fate::NotMade),
         }
     }
-}
-
-fn arrive_and_wait(gate: &SharedGate) {
-    gate.arrived().store(1, Ordering::Release);
-    // The word is valid, so the kernel has no reason to refuse; the other side looks by itself.
-    let _ = sys::futex::wake_shared(gate.arrived(), 1);
-    while gate.released().load(Ordering::Acquire) == 0 {
-        // An error here is a spurious return; the loop looks again.
-        let _ = sys::futex::wait_shared(gate.released(), 0, None);
-    }
-}
-
-fn let_go(gate: &SharedGate) {
-    gate.released().store(1, Ordering::Release);
-    let _ = sys::futex::wake_shared(gate.released(), 1);
 }

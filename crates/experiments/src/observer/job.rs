@@ -1,5 +1,6 @@
 //! The job that is watched: a fixed amount of work in a process of its own, which times itself.
 
+use crate::support::child::Child;
 use crate::support::{arithmetic, storage};
 use kit::Stop;
 use kit::model::Profile;
@@ -7,7 +8,6 @@ use std::hint::black_box;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 use sys::gate::SharedGate;
 use sys::pages::SharedWords;
 use sys::task::Pid;
@@ -32,9 +32,6 @@ const WRITE_BYTES: usize = 64 << 10;
 pub(super) const JOB_BYTES: u64 = WRITES * WRITE_BYTES as u64;
 const FILE: &str = "job-file";
 
-/// How often the trial looks whether the job died before it arrived.
-const LOOK: Duration = Duration::from_millis(20);
-
 const WALL_NS: usize = 0;
 const CPU_NS: usize = 1;
 const SUM: usize = 2;
@@ -57,9 +54,8 @@ pub(super) struct Report {
 /// A job that waits to be started.
 #[derive(Debug)]
 pub(super) struct Waiting {
-    pid: Pid,
+    child: Child,
     words: SharedWords,
-    gate: SharedGate,
 }
 
 impl Job {
@@ -97,32 +93,17 @@ impl Job {
     pub(super) fn fork(self, amount: u64) -> Result<Waiting, Stop> {
         storage::lay_out(Path::new(FILE), JOB_BYTES)?;
         let words = sys::pages::shared(WORDS * size_of::<u64>())?;
-        let gate = SharedGate::new()?;
-        let pid = sys::task::fork_run(|| match self.live(amount, words.words(), &gate) {
-            Ok(()) => 0,
-            Err(_) => 1,
+        let child = Child::fork(Stop::failed("the job died before it began"), |gate| {
+            i32::from(self.live(amount, words.words(), gate).is_err())
         })?;
-        let waiting = Waiting { pid, words, gate };
-        while waiting.gate.arrived().load(Ordering::Acquire) == 0 {
-            if sys::process::peek_exited(pid)? {
-                return Err(Stop::failed("the job died before it began"));
-            }
-            // A time-out or a spurious return: the loop looks again.
-            let _ = sys::futex::wait_shared(waiting.gate.arrived(), 0, Some(LOOK));
-        }
-        Ok(waiting)
+        Ok(Waiting { child, words })
     }
 
     fn live(self, amount: u64, words: &[AtomicU64], gate: &SharedGate) -> Result<(), Stop> {
         let file = sys::files::open(Path::new(FILE), sys::files::Sync::None)?;
         // Its code is in memory when it begins.
         black_box(arithmetic::unit(0.0));
-        gate.arrived().store(1, Ordering::Release);
-        let _ = sys::futex::wake_shared(gate.arrived(), 1);
-        while gate.released().load(Ordering::Acquire) == 0 {
-            // An error here is a spurious return; the loop looks again.
-            let _ = sys::futex::wait_shared(gate.released(), 0, None);
-        }
+        gate.arrive_and_wait();
         let wall_ns = sys::clock::now_ns();
         let cpu_ns = sys::clock::thread_cpu_ns();
         let sum = match self {
@@ -163,14 +144,12 @@ fn call(calls: u64) -> f64 {
 impl Waiting {
     /// The job's process.
     pub(super) fn pid(&self) -> Pid {
-        self.pid
+        self.child.pid()
     }
 
     /// Lets the job begin.
     pub(super) fn start(&self) {
-        self.gate.released().store(1, Ordering::Release);
-        // The word is valid, so the kernel has no reason to refuse.
-        let _ = sys::futex::wake_shared(self.gate.released(), 1);
+        self.child.release();
     }
 
     /// What the job reported; to be read when it has ended.
@@ -181,17 +160,6 @@ impl Waiting {
             cpu_ns: word(CPU_NS),
             sum: f64::from_bits(word(SUM)),
             written_bytes: word(WRITTEN_BYTES),
-        }
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        // After an error it must not be left; after success it is gone and reaped, and its number
-        // is nobody's child of ours any more.
-        if sys::process::peek_exited(self.pid).is_ok() {
-            let _ = sys::process::kill(self.pid, sys::signal::SIGKILL);
-            let _ = sys::task::wait(self.pid);
         }
     }
 }

@@ -164,8 +164,7 @@ impl Beside {
 
     /// Tells it to end, and waits until it has.
     fn end(&self) -> Result<(), Stop> {
-        self.gate.released().store(1, Ordering::Release);
-        sys::futex::wake_shared(self.gate.released(), 1)?;
+        self.gate.open();
         if sys::poll::readable(self.process.as_fd(), ENDING)? {
             return Ok(());
         }

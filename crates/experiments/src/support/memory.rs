@@ -1,6 +1,8 @@
 //! Memory as a treatment asks for it, and what to say where the machine does not give it so.
 
 use kit::Stop;
+use std::path::Path;
+use sys::cgroup::{Cgroup, Version};
 use sys::pages::{Huge, Mapping};
 
 /// The least part of memory that must be in huge pages where they were asked for: the rest may be
@@ -34,6 +36,44 @@ pub(crate) fn huge_as_asked(asked: Huge, bytes: u64, huge_bytes: u64) -> Result<
             100.0 * part
         ))),
         _ => Ok(()),
+    }
+}
+
+/// The cgroup in which a limit can be set, if there is one.
+pub(crate) fn cgroup_for_limits(folder: Option<&str>) -> Result<Cgroup, Stop> {
+    let folder = folder.ok_or_else(|| {
+        Stop::unsupported(
+            "needs a memory cgroup; run as root, or with the memory controller delegated to you",
+        )
+    })?;
+    Ok(Cgroup::at(Path::new(folder)))
+}
+
+fn cannot_limit(error: sys::Error) -> Stop {
+    Stop::unsupported(format!("{error}: a memory cgroup cannot be made or limited here"))
+}
+
+/// A memory cgroup of this process's own, named after it and `name`, with the limit on all of it.
+pub(crate) fn limited_cgroup(folder: Option<&str>, name: &str, bytes: u64) -> Result<Cgroup, Stop> {
+    let parent = cgroup_for_limits(folder)?;
+    if parent.version() == Version::V2 {
+        // In version 2 a group must hand its controllers down; where it does so already, or may
+        // not, setting the limit shows whether it works.
+        let _ = std::fs::write(parent.path().join("cgroup.subtree_control"), "+memory");
+    }
+    let name = format!("{name}-{}", sys::process::pid());
+    let group = parent.child(&name).map_err(cannot_limit)?;
+    group.set_memory_limit(bytes).map_err(cannot_limit)?;
+    Ok(group)
+}
+
+/// Moves this process into a group, and verifies it.
+pub(crate) fn move_into(group: &Cgroup) -> Result<(), Stop> {
+    let own = sys::process::pid();
+    group.add(own).map_err(cannot_limit)?;
+    match group.processes().contains(&own) {
+        true => Ok(()),
+        false => Err(Stop::failed("the process is not in the cgroup it was moved to")),
     }
 }
 

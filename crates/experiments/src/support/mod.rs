@@ -1,8 +1,9 @@
 //! What several experiments share: where files lie, memory by the page size, programs by name,
-//! numbers drawn at random, passes of arithmetic, workers that do the same at the same time, and
+//! numbers drawn at random, passes of arithmetic, a child that waits to be let go, workers that do the same at the same time, and
 //! count.
 
 pub(crate) mod arithmetic;
+pub(crate) mod child;
 pub(crate) mod counting;
 pub(crate) mod memory;
 pub(crate) mod party;
@@ -10,3 +11,8 @@ pub(crate) mod passes;
 pub(crate) mod program;
 pub(crate) mod random;
 pub(crate) mod storage;
+
+/// The error of a system that refuses to make a thread or a process.
+pub(crate) fn not_made(error: impl std::fmt::Display) -> kit::Stop {
+    kit::Stop::unsupported(format!("{error}: raise `ulimit -u` and `ulimit -v`"))
+}

@@ -7,6 +7,7 @@
 
 use super::footprint::{Buffer, Footprint};
 use super::passing::{Calls, NUMBER, Passing, START, STOP, before_the_first};
+use crate::support::not_made;
 use kit::Stop;
 use kit::workers::Model;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -300,21 +301,18 @@ pub(super) fn with_ring<P: Passing, R>(
             count: Count::default(),
         };
         for task in 1..order.cpus.len() {
-            let refused = |error: &dyn std::fmt::Display| {
-                Stop::unsupported(format!("{error}: raise `ulimit -u` and `ulimit -v`"))
-            };
             match order.model {
                 Model::Thread => {
                     let life = move || live(task, order, passing, board);
                     let made = std::thread::Builder::new().spawn_scoped(scope, life);
-                    made.map_err(|error| refused(&error))?;
+                    made.map_err(not_made)?;
                 }
                 Model::Process => {
                     let pid = sys::task::fork_run(|| {
                         live(task, order, passing, board);
                         0
                     });
-                    ring.processes.push(pid.map_err(|error| refused(&error))?);
+                    ring.processes.push(pid.map_err(not_made)?);
                 }
             }
         }

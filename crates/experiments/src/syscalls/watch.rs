@@ -1,18 +1,13 @@
 //! The traced child, and what is written down of it.
 
 use super::entity::Entity;
+use crate::support::child::Child;
 use kit::Stop;
 use std::collections::HashMap;
 use std::io::ErrorKind;
-use std::sync::atomic::Ordering;
-use std::time::Duration;
 use sys::calls::{Call, Cloned};
-use sys::gate::SharedGate;
 use sys::task::Pid;
 use sys::tracer::{End, Event, Tracer};
-
-/// How often the trial looks whether the child died before it arrived.
-const LOOK: Duration = Duration::from_millis(20);
 
 /// The child's mark: a call that nothing else makes in an operation.
 const MARK: &str = "getppid";
@@ -88,44 +83,27 @@ pub(super) struct Watched {
 
 /// A child that stands at its gate.
 #[derive(Debug)]
-pub(super) struct Waiting {
-    pid: Pid,
-    gate: SharedGate,
-}
+pub(super) struct Waiting(Child);
 
 impl Waiting {
     /// Forks it.
     pub(super) fn fork(entity: Entity, count: usize) -> Result<Self, Stop> {
-        let gate = SharedGate::new()?;
-        let pid = sys::task::fork_run(|| {
-            gate.arrived().store(1, Ordering::Release);
-            let _ = sys::futex::wake_shared(gate.arrived(), 1);
-            while gate.released().load(Ordering::Acquire) == 0 {
-                // An error here is a spurious return; the loop looks again.
-                let _ = sys::futex::wait_shared(gate.released(), 0, None);
-            }
+        let died = Stop::failed("the child died before it began");
+        let child = Child::fork(died, |gate| {
+            gate.arrive_and_wait();
             let mut mark = || {
                 sys::syscall::getppid();
             };
             (entity.live)(count, &mut mark).map_or_else(|error| code_of(&error), |()| 0)
-        })?;
-        let waiting = Waiting { pid, gate };
-        while waiting.gate.arrived().load(Ordering::Acquire) == 0 {
-            if sys::process::peek_exited(pid)? {
-                return Err(Stop::failed("the child died before it began"));
-            }
-            // A time-out or a spurious return: the loop looks again.
-            let _ = sys::futex::wait_shared(waiting.gate.arrived(), 0, Some(LOOK));
-        }
-        Ok(waiting)
+        });
+        child.map(Waiting)
     }
 
     /// Traces it to its end.
     pub(super) fn watch(self, count: usize) -> Result<Watched, Stop> {
-        let mut tracer = Tracer::attach(self.pid)?;
-        self.gate.released().store(1, Ordering::Release);
-        let _ = sys::futex::wake_shared(self.gate.released(), 1);
-        let mut notes = Notes::new(self.pid, count);
+        let mut tracer = Tracer::attach(self.0.pid())?;
+        self.0.release();
+        let mut notes = Notes::new(self.0.pid(), count);
         while let Some(event) = tracer.next_event()? {
             notes.take(&event, &tracer);
         }
@@ -136,17 +114,6 @@ impl Waiting {
             ));
         }
         Ok(notes.watched)
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        // After an error it must not be left; after success it is gone and reaped, and its number
-        // is nobody's child of ours any more.
-        if sys::process::peek_exited(self.pid).is_ok() {
-            let _ = sys::process::kill(self.pid, sys::signal::SIGKILL);
-            let _ = sys::task::wait(self.pid);
-        }
     }
 }
 

@@ -151,10 +151,7 @@ impl Cgroup {
     }
 
     fn hand_down(&self, controller: &str) -> Result<()> {
-        if find::is_core_of_v2(controller) {
-            return Ok(());
-        }
-        if self.hands_down(controller) {
+        if find::is_core_of_v2(controller) || self.hands_down(controller) {
             return Ok(());
         }
         let call = format!("hand {controller} down from {}", self.path.display());
@@ -202,10 +199,8 @@ impl Cgroup {
     /// # Errors
     /// `ENOENT` where the group has no `cpu` controller; `EACCES`.
     pub fn set_cpu_weight_max(&self) -> Result<()> {
-        match self.version {
-            Version::V1 => self.write("cpu.shares", "262144"),
-            Version::V2 => self.write("cpu.weight", "10000"),
-        }
+        let (file, weight) = self.either(("cpu.shares", "262144"), ("cpu.weight", "10000"));
+        self.write(file, weight)
     }
 
     /// Limits the CPU time of the group to a share of one CPU, from 0.1 up, in periods of 10 ms: so
@@ -231,10 +226,9 @@ impl Cgroup {
     /// # Errors
     /// `ENOENT` without the `freezer` controller (version 2: before Linux 5.2); `EACCES`.
     pub fn set_frozen(&self, frozen: bool) -> Result<()> {
-        match self.version {
-            Version::V1 => self.write("freezer.state", if frozen { "FROZEN" } else { "THAWED" }),
-            Version::V2 => self.write("cgroup.freeze", if frozen { "1" } else { "0" }),
-        }
+        let (file, words) =
+            self.either(("freezer.state", ["THAWED", "FROZEN"]), ("cgroup.freeze", ["0", "1"]));
+        self.write(file, words[usize::from(frozen)])
     }
 
     /// Limits the memory of the group, swap included where it is accounted.
@@ -244,10 +238,10 @@ impl Cgroup {
     /// `ENOENT` without the `memory` controller; `EACCES`; `EBUSY` where the
     /// group uses more already and cannot shrink (version 1).
     pub fn set_memory_limit(&self, bytes: u64) -> Result<()> {
-        let (limit, swap, swap_value) = match self.version {
-            Version::V1 => ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes),
-            Version::V2 => ("memory.max", "memory.swap.max", 0),
-        };
+        let (limit, swap, swap_value) = self.either(
+            ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes),
+            ("memory.max", "memory.swap.max", 0),
+        );
         self.write(limit, &bytes.to_string())?;
         if self.path.join(swap).exists() {
             self.write(swap, &swap_value.to_string())?;
@@ -257,10 +251,7 @@ impl Cgroup {
 
     /// The limit on memory in force, in bytes; `None` where there is none.
     pub fn memory_limit(&self) -> Option<u64> {
-        let file = match self.version {
-            Version::V1 => "memory.limit_in_bytes",
-            Version::V2 => "memory.max",
-        };
+        let file = self.either("memory.limit_in_bytes", "memory.max");
         // Version 1 writes "no limit" as the largest number of pages.
         text::number(self.path.join(file)).filter(|bytes| *bytes < 1 << 62)
     }
@@ -268,19 +259,13 @@ impl Cgroup {
     /// The most memory the group has used, page cache included, in bytes;
     /// `None` without the controller (version 2: before Linux 5.19).
     pub fn memory_peak(&self) -> Option<u64> {
-        text::number(self.path.join(match self.version {
-            Version::V1 => "memory.max_usage_in_bytes",
-            Version::V2 => "memory.peak",
-        }))
+        text::number(self.path.join(self.either("memory.max_usage_in_bytes", "memory.peak")))
     }
 
     /// How many processes of the group were killed for lack of memory; `None`
     /// without the controller.
     pub fn oom_kills(&self) -> Option<u64> {
-        let file = match self.version {
-            Version::V1 => "memory.oom_control",
-            Version::V2 => "memory.events",
-        };
+        let file = self.either("memory.oom_control", "memory.events");
         text::field(&text::read(self.path.join(file)).ok()?, "oom_kill")
     }
 
@@ -363,14 +348,11 @@ impl Cgroup {
     }
 
     fn refuse_if_it_holds_us(&self, what: &str) -> Result<()> {
-        if self.holds_us() {
-            Err(Error::new(
-                format!("{what}({}, which holds this process)", self.path.display()),
-                libc::EINVAL,
-            ))
-        } else {
-            Ok(())
+        if !self.holds_us() {
+            return Ok(());
         }
+        let call = format!("{what}({}, which holds this process)", self.path.display());
+        Err(Error::new(call, libc::EINVAL))
     }
 
     /// Kills what is in the groups below this one, and removes them.
@@ -396,6 +378,14 @@ impl Cgroup {
             .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
             .map(|entry| Self { path: entry.path(), version: self.version })
             .collect()
+    }
+
+    /// Returns what is of this group's version.
+    fn either<T>(&self, v1: T, v2: T) -> T {
+        match self.version {
+            Version::V1 => v1,
+            Version::V2 => v2,
+        }
     }
 
     fn write(&self, file: &str, content: &str) -> Result<()> {

@@ -19,10 +19,14 @@ impl SchedStat {
     /// What was added since an `earlier` reading.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
+        self.zip(earlier, u64::saturating_sub)
+    }
+
+    fn zip(self, other: Self, combine: fn(u64, u64) -> u64) -> Self {
         Self {
-            on_cpu_ns: self.on_cpu_ns.saturating_sub(earlier.on_cpu_ns),
-            queue_wait_ns: self.queue_wait_ns.saturating_sub(earlier.queue_wait_ns),
-            slices: self.slices.saturating_sub(earlier.slices),
+            on_cpu_ns: combine(self.on_cpu_ns, other.on_cpu_ns),
+            queue_wait_ns: combine(self.queue_wait_ns, other.queue_wait_ns),
+            slices: combine(self.slices, other.slices),
         }
     }
 }
@@ -44,12 +48,7 @@ pub fn schedstat_process(pid: Pid) -> Option<SchedStat> {
         // A thread may end between the listing and the reading.
         let Ok(text) = text::read(entry.ok()?.path().join("schedstat")) else { continue };
         let one = parse_schedstat(&text)?;
-        let so_far = sum.unwrap_or_default();
-        sum = Some(SchedStat {
-            on_cpu_ns: so_far.on_cpu_ns.saturating_add(one.on_cpu_ns),
-            queue_wait_ns: so_far.queue_wait_ns.saturating_add(one.queue_wait_ns),
-            slices: so_far.slices.saturating_add(one.slices),
-        });
+        sum = Some(sum.unwrap_or_default().zip(one, u64::saturating_add));
     }
     sum
 }
@@ -93,16 +92,18 @@ impl Io {
     /// What was added since an `earlier` reading.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
+        self.zip(earlier, u64::saturating_sub)
+    }
+
+    pub(super) fn zip(self, other: Self, combine: fn(u64, u64) -> u64) -> Self {
         Self {
-            read_bytes: self.read_bytes.saturating_sub(earlier.read_bytes),
-            write_bytes: self.write_bytes.saturating_sub(earlier.write_bytes),
-            cancelled_write_bytes: self
-                .cancelled_write_bytes
-                .saturating_sub(earlier.cancelled_write_bytes),
-            rchar: self.rchar.saturating_sub(earlier.rchar),
-            wchar: self.wchar.saturating_sub(earlier.wchar),
-            syscr: self.syscr.saturating_sub(earlier.syscr),
-            syscw: self.syscw.saturating_sub(earlier.syscw),
+            read_bytes: combine(self.read_bytes, other.read_bytes),
+            write_bytes: combine(self.write_bytes, other.write_bytes),
+            cancelled_write_bytes: combine(self.cancelled_write_bytes, other.cancelled_write_bytes),
+            rchar: combine(self.rchar, other.rchar),
+            wchar: combine(self.wchar, other.wchar),
+            syscr: combine(self.syscr, other.syscr),
+            syscw: combine(self.syscw, other.syscw),
         }
     }
 }

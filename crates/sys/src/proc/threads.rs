@@ -47,7 +47,7 @@ pub fn threads(pid: Pid) -> Vec<Thread> {
 /// did that has ended counts with the children's: two readings are compared with the same threads
 /// alive. `None` where the kernel keeps no account.
 pub fn io_of_children() -> Option<Io> {
-    let mut own: Vec<Io> = Vec::new();
+    let mut own = Io::default();
     // The bytes of this function's own reading, as far as they are not in `own` yet.
     let (mut read, mut calls) = (0, 0);
     let this = std::fs::read_link("/proc/thread-self").ok()?;
@@ -57,22 +57,14 @@ pub fn io_of_children() -> Option<Io> {
     tasks.sort_by_key(|task| task.file_name() != this);
     for task in tasks {
         let text = text::read(task.path().join("io")).ok()?;
-        own.push(parse_io(&text)?);
+        own = own.zip(parse_io(&text)?, u64::saturating_add);
         read += text.len() as u64;
         calls += READS_PER_TEXT;
     }
-    let whole = parse_io(&text::read("/proc/self/io").ok()?)?;
-    let sum = |of: fn(&Io) -> u64| own.iter().map(of).sum::<u64>();
-    let less = |of: fn(&Io) -> u64| of(&whole).saturating_sub(sum(of));
-    Some(Io {
-        read_bytes: less(|io| io.read_bytes),
-        write_bytes: less(|io| io.write_bytes),
-        cancelled_write_bytes: less(|io| io.cancelled_write_bytes),
-        rchar: less(|io| io.rchar).saturating_sub(read),
-        wchar: less(|io| io.wchar),
-        syscr: less(|io| io.syscr).saturating_sub(calls),
-        syscw: less(|io| io.syscw),
-    })
+    let mut rest = parse_io(&text::read("/proc/self/io").ok()?)?.since(own);
+    rest.rchar = rest.rchar.saturating_sub(read);
+    rest.syscr = rest.syscr.saturating_sub(calls);
+    Some(rest)
 }
 
 /// A text is read by one call, and a second one finds its end.

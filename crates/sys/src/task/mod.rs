@@ -15,7 +15,7 @@
 
 mod raw;
 
-use crate::error::{check, check_number, last_errno};
+use crate::error::{check_number, last_errno};
 use crate::usage::Usage;
 use crate::{Error, Result};
 use std::ffi::{CStr, c_char, c_void};
@@ -139,6 +139,15 @@ pub struct Ended {
     pub signal: Option<i32>,
     /// What it and the descendants it waited for have used.
     pub usage: Usage,
+}
+
+impl Ended {
+    /// Reads the status that `wait4` gives for a process that has ended.
+    pub(crate) fn of(status: libc::c_int, usage: Usage) -> Self {
+        let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
+        let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
+        Ended { code, signal, usage }
+    }
 }
 
 /// Forks a child that ends at once: by `_exit(0)`, or, with `flush`, by
@@ -320,24 +329,30 @@ fn wait_for(
     options: libc::c_int,
     call: impl Fn() -> String,
 ) -> Result<Option<(Pid, Ended)>> {
+    let waited = wait4(who, options).map_err(|errno| Error::new(call(), errno))?;
+    Ok(waited.map(|(pid, status, usage)| (pid, Ended::of(status, usage))))
+}
+
+/// Waits for a process or a task, whatever signals come; `None` where nothing has happened yet.
+///
+/// # Errors
+/// The kernel's error number.
+pub(crate) fn wait4(
+    who: libc::pid_t,
+    options: libc::c_int,
+) -> std::result::Result<Option<(Pid, libc::c_int, Usage)>, i32> {
     let mut status: libc::c_int = 0;
     // SAFETY: all-zero bytes are a valid rusage: it holds integers only.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    let pid = loop {
+    loop {
         // SAFETY: `status` and `usage` are ours and outlive the call.
-        let result = unsafe { libc::wait4(who, &raw mut status, options, &raw mut usage) };
-        match result {
+        match unsafe { libc::wait4(who, &raw mut status, options, &raw mut usage) } {
             0 => return Ok(None),
             -1 if last_errno() == libc::EINTR => {}
-            _ => {
-                check(result.into(), call)?;
-                break result;
-            }
+            -1 => return Err(last_errno()),
+            pid => return Ok(Some((pid, status, Usage::from_raw(&usage)))),
         }
-    };
-    let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
-    let signal = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
-    Ok(Some((pid, Ended { code, signal, usage: Usage::from_raw(&usage) })))
+    }
 }
 
 /// Whether a process of that number exists, also as a zombie that nobody has

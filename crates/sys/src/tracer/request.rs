@@ -82,23 +82,11 @@ pub(super) struct Waited {
 /// has forked, and no other thread's child). `None` where there is none left,
 /// or, without waiting, nothing to tell.
 pub(super) fn wait_for(task: Pid, wait: bool) -> Result<Option<Waited>> {
-    let mut status: libc::c_int = 0;
-    // SAFETY: all-zero bytes are a valid rusage: it holds integers only.
-    let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     let options = libc::__WALL | libc::__WNOTHREAD | if wait { 0 } else { libc::WNOHANG };
-    loop {
-        // SAFETY: `status` and `usage` are ours and outlive the call.
-        match unsafe { libc::wait4(task, &raw mut status, options, &raw mut usage) } {
-            0 => return Ok(None),
-            -1 => match last_errno() {
-                libc::EINTR => {}
-                libc::ECHILD => return Ok(None),
-                errno => return Err(Error::new("wait4", errno)),
-            },
-            task => {
-                return Ok(Some(Waited { task, status, usage: Usage::from_raw(&usage) }));
-            }
-        }
+    match crate::task::wait4(task, options) {
+        Ok(waited) => Ok(waited.map(|(task, status, usage)| Waited { task, status, usage })),
+        Err(libc::ECHILD) => Ok(None),
+        Err(errno) => Err(Error::new("wait4", errno)),
     }
 }
 

@@ -51,10 +51,7 @@ impl StopCounter {
             };
             let status = waited.status;
             if !libc::WIFSTOPPED(status) {
-                let code = libc::WIFEXITED(status).then(|| libc::WEXITSTATUS(status));
-                let killer = libc::WIFSIGNALED(status).then(|| libc::WTERMSIG(status));
-                let ended = Ended { code, signal: killer, usage: waited.usage };
-                return Ok(Followed { stops, ended });
+                return Ok(Followed { stops, ended: Ended::of(status, waited.usage) });
             }
             signal = 0;
             match libc::WSTOPSIG(status) {

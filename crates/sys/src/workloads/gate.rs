@@ -4,14 +4,13 @@
 //! other tells that the gate is open.
 
 use crate::Result;
-use crate::pages::SharedWords;
-use std::sync::atomic::AtomicU32;
+use crate::futex::{wait_shared, wake_shared};
+use crate::shared_futexes::SharedFutexes;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Two futex words in memory that children forked later share.
 #[derive(Debug)]
-pub struct SharedGate {
-    words: SharedWords,
-}
+pub struct SharedGate(SharedFutexes);
 
 impl SharedGate {
     /// A closed gate at which nobody has arrived.
@@ -19,25 +18,37 @@ impl SharedGate {
     /// # Errors
     /// `ENOMEM`.
     pub fn new() -> Result<Self> {
-        Ok(SharedGate { words: crate::pages::shared(2 * size_of::<u64>())? })
+        SharedFutexes::new(2).map(SharedGate)
     }
 
     /// How many have arrived; 0 at first.
     pub fn arrived(&self) -> &AtomicU32 {
-        self.half_word(0)
+        self.0.word(0)
     }
 
     /// Not 0 once the gate is open.
     pub fn released(&self) -> &AtomicU32 {
-        self.half_word(1)
+        self.0.word(1)
     }
 
-    fn half_word(&self, index: usize) -> &AtomicU32 {
-        let word = &self.words.words()[index];
-        // SAFETY: the address is aligned for eight bytes, so also for four; the word is mapped for
-        // as long as `self` is borrowed; nobody else can name it (the words are private to this
-        // gate), so all access to these four bytes is atomic and of this size.
-        unsafe { AtomicU32::from_ptr(word.as_ptr().cast::<u32>()) }
+    /// Says that one has arrived, the only one that is waited for, and waits until the gate is open.
+    pub fn arrive_and_wait(&self) {
+        self.arrived().store(1, Ordering::Release);
+        let _ = wake_shared(self.arrived(), 1);
+        self.wait();
+    }
+
+    /// Waits until the gate is open.
+    pub fn wait(&self) {
+        while self.released().load(Ordering::Acquire) == 0 {
+            let _ = wait_shared(self.released(), 0, None);
+        }
+    }
+
+    /// Opens the gate for all who wait at it.
+    pub fn open(&self) {
+        self.released().store(1, Ordering::Release);
+        let _ = wake_shared(self.released(), u32::MAX);
     }
 }
 
@@ -60,9 +71,7 @@ mod tests {
         let gate = SharedGate::new().unwrap();
         let child = crate::task::fork_run(|| {
             gate.arrived().fetch_add(1, Ordering::AcqRel);
-            while gate.released().load(Ordering::Acquire) == 0 {
-                let _ = crate::futex::wait_shared(gate.released(), 0, None);
-            }
+            gate.wait();
             3
         })
         .unwrap();
@@ -70,8 +79,7 @@ mod tests {
             gate.arrived().load(Ordering::Acquire) == 1
         });
         assert_eq!(crate::task::try_wait(child).unwrap(), None, "it waits");
-        gate.released().store(1, Ordering::Release);
-        crate::futex::wake_shared(gate.released(), u32::MAX).unwrap();
+        gate.open();
         assert_eq!(crate::task::wait(child).unwrap().code, Some(3));
     }
 }

@@ -1,0 +1,105 @@
+//! A child that stands at a gate until the trial lets it go, and that is never left behind.
+
+use kit::Stop;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+use sys::gate::SharedGate;
+use sys::task::{Ended, Pid};
+
+/// How often the trial looks whether a child died before it arrived.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A child that has arrived at its gate. One that is not waited for is killed.
+#[derive(Debug)]
+pub(crate) struct Child {
+    pid: Pid,
+    gate: SharedGate,
+}
+
+impl Child {
+    /// Forks a child that lives `life`, in which it arrives at the gate, and waits until it has;
+    /// `died` is the error where it ends before.
+    pub(crate) fn fork(died: Stop, life: impl FnOnce(&SharedGate) -> i32) -> Result<Self, Stop> {
+        let gate = SharedGate::new()?;
+        let pid = sys::task::fork_run(|| life(&gate))?;
+        let child = Child { pid, gate };
+        if child.arrives(&child.gate)? { Ok(child) } else { Err(died) }
+    }
+
+    /// Its process.
+    pub(crate) fn pid(&self) -> Pid {
+        self.pid
+    }
+
+    /// Waits until the child has arrived at a gate; false if it died instead.
+    pub(crate) fn arrives(&self, gate: &SharedGate) -> Result<bool, Stop> {
+        loop {
+            if gate.arrived().load(Ordering::Acquire) != 0 {
+                return Ok(true);
+            }
+            if sys::process::peek_exited(self.pid)? {
+                // It may have arrived and died between the two looks; dead is dead.
+                return Ok(false);
+            }
+            // A time-out or a spurious return: the loop looks again.
+            let _ = sys::futex::wait_shared(gate.arrived(), 0, Some(LOOK));
+        }
+    }
+
+    /// Lets it go.
+    pub(crate) fn release(&self) {
+        self.gate.open();
+    }
+
+    /// Lets it go, and waits for its end.
+    pub(crate) fn end(self) -> Result<Ended, Stop> {
+        self.release();
+        Ok(sys::task::wait(self.pid)?)
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        // After an error it must not be left; after success it is gone and reaped, and its number
+        // is nobody's child of ours any more.
+        if sys::process::peek_exited(self.pid).is_ok() {
+            let _ = sys::process::kill(self.pid, sys::signal::SIGKILL);
+            let _ = sys::task::wait(self.pid);
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::Child;
+    use kit::Stop;
+    use sys::gate::SharedGate;
+
+    fn sharer(life: impl FnOnce(&SharedGate) -> i32) -> Result<Child, Stop> {
+        Child::fork(Stop::failed("it died"), life)
+    }
+
+    fn still(gate: &SharedGate) -> i32 {
+        gate.arrive_and_wait();
+        0
+    }
+
+    #[test]
+    fn a_child_holds_still_and_is_taken_in() {
+        let mut child = sharer(still).unwrap();
+        let first = child.pid();
+        child = sharer(still).unwrap();
+        assert!(!sys::task::exists(first), "one that is replaced is killed and reaped");
+        assert!(!sys::process::peek_exited(child.pid()).unwrap(), "it stands at its gate");
+        let second = child.pid();
+        assert_eq!(child.end().unwrap().code, Some(0));
+        assert!(!sys::task::exists(second));
+        drop(sharer(still).unwrap());
+    }
+
+    #[test]
+    fn one_that_dies_on_the_way_is_an_error() {
+        assert!(matches!(sharer(|_| 3), Err(Stop::Failed(why)) if why == "it died"));
+    }
+}
