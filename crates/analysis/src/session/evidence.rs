@@ -51,16 +51,13 @@ impl Evidence {
         match self {
             Evidence::None => None,
             Evidence::Blocks { located, scale, .. } => {
-                let estimate = match scale {
-                    Scale::Linear | Scale::Relative => located.estimate(|value| value),
-                    Scale::Log => located.estimate(f64::exp),
-                    Scale::Unit => located.estimate(|value| value.clamp(0.0, 1.0)),
-                };
-                Some(if self.is_certain() {
-                    Estimate::exactly(estimate.point, estimate.samples)
-                } else {
-                    estimate
-                })
+                let estimate = located.estimate(|value| match scale {
+                    Scale::Linear | Scale::Relative => value,
+                    Scale::Log => value.exp(),
+                    Scale::Unit => value.clamp(0.0, 1.0),
+                });
+                let exactly = Estimate::exactly(estimate.point, estimate.samples);
+                Some(if self.is_certain() { exactly } else { estimate })
             }
             Evidence::Events(frequency) => Some(frequency.estimate()),
         }
@@ -68,17 +65,13 @@ impl Evidence {
 
     /// Returns the number with the interval that must be narrow before a session may stop.
     pub(crate) fn wide_estimate(&self) -> Option<Estimate> {
-        let mut located = match self {
-            Evidence::Blocks { located, .. } if !self.is_certain() => located.clone(),
-            _ => return self.estimate(),
-        };
-        (located.low, located.high) = located.wide;
-        match self {
-            Evidence::Blocks { scale, computed, .. } => {
-                Evidence::Blocks { located, scale: *scale, computed: *computed }.estimate()
-            }
-            _ => None,
+        let mut wide = self.clone();
+        if let Evidence::Blocks { located, .. } = &mut wide
+            && !self.is_certain()
+        {
+            (located.low, located.high) = located.wide;
         }
+        wide.estimate()
     }
 
     /// Reports whether the blocks fall into two groups.

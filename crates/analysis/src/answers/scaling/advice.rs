@@ -70,40 +70,31 @@ pub(super) fn answer(
     work: &ScaleWork,
 ) -> Vec<String> {
     let mut answer = Vec::new();
-    let best = described.iter().max_by(|a, b| {
-        let height = |level: &ScaleLevel| level.throughput.map_or(0.0, |it| it.point);
-        height(a).total_cmp(&height(b))
-    });
+    let height = |level: &ScaleLevel| level.throughput.map_or(0.0, |it| it.point);
+    let best = described.iter().max_by(|a, b| height(a).total_cmp(&height(b)));
     if let Some((best, throughput)) = best.and_then(|best| Some((best, best.throughput?))) {
-        let times = match &best.speedup {
-            Some(speedup) => format!(", {} times one worker", with_interval(speedup)),
-            None => String::new(),
-        };
-        let share = best.speedup.map(|speedup| speedup.point / best.n);
-        let share = share.map(|share| format!(" ({} of n times one)", percent(share)));
+        let times = best.speedup.map_or(String::new(), |speedup| {
+            let share = percent(speedup.point / best.n);
+            format!(", {} times one worker ({share} of n times one)", with_interval(&speedup))
+        });
         answer.push(format!(
-            "The most throughput measured: {} {} at n = {}{times}{}.",
+            "The most throughput measured: {} {} at n = {}{times}.",
             with_interval(&throughput),
             work.unit,
-            figure(best.n),
-            share.unwrap_or_default()
+            figure(best.n)
         ));
     }
     for cause in causes {
-        let lost = match (&cause.lost, cause.cause) {
-            (Some(lost), cause_of) if cause_of != Bottleneck::Nothing => {
-                format!(" (at n = {}, {} is lost)", figure(cause.at), percent_of(lost))
-            }
-            _ => String::new(),
-        };
+        let lost = cause.lost.filter(|_| cause.cause != Bottleneck::Nothing);
+        let lost = lost.map_or(String::new(), |lost| {
+            format!(" (at n = {}, {} is lost)", figure(cause.at), percent_of(&lost))
+        });
         answer.push(format!("{}{lost}.", cause.sentence));
     }
-    let peak = &curve.peak.sentence;
-    let law = match chosen(curve) {
-        Some(fit) => format!("By the {} law: {peak}.", fit.law),
+    answer.push(match chosen(curve) {
+        Some(fit) => format!("By the {} law: {}.", fit.law, curve.peak.sentence),
         None => format!("{}.", capital(&curve.reason)),
-    };
-    answer.push(law);
+    });
     answer
 }
 
@@ -115,51 +106,44 @@ pub(super) fn remarks(
     work: &ScaleWork,
     curve: &ScaleCurve,
 ) -> Vec<String> {
-    let mut remarks = Vec::new();
-    if input.session.is_some() && !work.counted {
-        remarks.push(
-            "Each trial is assumed to do the same work at each n (throughput is 1 divided by the \
-             execution time); --work reads the amount of work from the program's output."
-                .into(),
-        );
-    }
-    if work.grows {
-        remarks.push("The work grows with n, so Gustafson's law is also fitted.".into());
-    }
-    if input.session.is_some() && !levels.iter().any(|level| level.n == 1.0) {
-        remarks.push(
-            "One worker was not measured: there is no speedup, and the lost time cannot be divided."
-                .into(),
-        );
-    }
     let cpus = input.cpus.map_or(1.0, f64::from);
     let others = |trial: &ScaleTrial| {
         Some((trial.foreign_ns? + trial.steal_ns.unwrap_or(0.0)) / trial.wall_ns / cpus)
     };
     let all: Vec<f64> =
         levels.iter().flat_map(|level| &level.trials).filter_map(|trial| others(trial)).collect();
-    if let Some(share) = order::mean(&all).filter(|share| *share >= DISTURBED) {
-        remarks.push(format!(
-            "Other programs used {} of the CPUs during the trials, so execution times include \
-             their interference.",
-            percent(share)
-        ));
-    }
-    if described.iter().any(|level| level.account.as_ref().is_some_and(is_unsplit)) {
-        remarks.push(
-            "At some n the processes were too short-lived for sampling: their time on no CPU is \
-             one part."
-                .into(),
-        );
-    }
-    if curve.intervals == "t" && curve.chosen.is_some() {
-        remarks.push(
-            "With fewer than 4 trials at an n, the intervals of the laws are Student's t \
-             intervals, which assume the same relative scatter at each n."
-                .into(),
-        );
-    }
-    remarks
+    let disturbed = order::mean(&all).filter(|share| *share >= DISTURBED);
+    let others = format!(
+        "Other programs used {} of the CPUs during the trials, so execution times include their \
+         interference.",
+        percent(disturbed.unwrap_or_default())
+    );
+    let is_session = input.session.is_some();
+    let unsplit = described.iter().any(|level| level.account.as_ref().is_some_and(is_unsplit));
+    let remarks = [
+        (
+            is_session && !work.counted,
+            "Each trial is assumed to do the same work at each n (throughput is 1 divided by the \
+             execution time); --work reads the amount of work from the program's output.",
+        ),
+        (work.grows, "The work grows with n, so Gustafson's law is also fitted."),
+        (
+            is_session && !levels.iter().any(|level| level.n == 1.0),
+            "One worker was not measured: there is no speedup, and the lost time cannot be divided.",
+        ),
+        (disturbed.is_some(), &others),
+        (
+            unsplit,
+            "At some n the processes were too short-lived for sampling: their time on no CPU is one \
+             part.",
+        ),
+        (
+            curve.intervals == "t" && curve.chosen.is_some(),
+            "With fewer than 4 trials at an n, the intervals of the laws are Student's t intervals, \
+             which assume the same relative scatter at each n.",
+        ),
+    ];
+    remarks.into_iter().filter(|(holds, _)| *holds).map(|(_, remark)| remark.into()).collect()
 }
 
 fn is_unsplit(account: &model::ScaleAccount) -> bool {

@@ -76,6 +76,8 @@ impl Signs {
         };
         let cpu_ns = |trial: &ScaleTrial| trial.cpu_ns;
         let switches = more(|trial| trial.voluntary);
+        let by_switch = |ns: f64| switches.filter(|count| *count > 0.0).map(|count| ns / count);
+        let lost = more(|trial| Some(trial.n * trial.wall_ns));
         let preempted = |level: &Level<'_>| {
             level.mean(|trial| Some(trial.involuntary? / (trial.wall_ns / 1e9)))
         };
@@ -85,14 +87,8 @@ impl Signs {
                 .zip(more(cpu_ns))
                 .filter(|(_, cpu)| *cpu > 0.0)
                 .map(|(system, cpu)| (system / cpu).clamp(0.0, 1.0)),
-            blocked_each_ns: more(off)
-                .zip(switches)
-                .filter(|(_, switches)| *switches > 0.0)
-                .map(|(blocked, switches)| blocked / switches),
-            lost_each_ns: more(|trial| Some(trial.n * trial.wall_ns))
-                .zip(switches)
-                .filter(|(lost, switches)| *lost > 0.0 && *switches > 0.0)
-                .map(|(lost, switches)| lost / switches),
+            blocked_each_ns: more(off).and_then(by_switch),
+            lost_each_ns: lost.filter(|lost| *lost > 0.0).and_then(by_switch),
             more_switches: switches,
             preempted_per_s: preempted(at).zip(preempted(one)).map(|(at, one)| at - one),
             foreign: of_wall(|trial| trial.foreign_ns, cpus),

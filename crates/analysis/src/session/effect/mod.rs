@@ -182,6 +182,10 @@ struct Former<'t> {
 }
 
 impl Former<'_> {
+    fn say(&mut self, remark: impl Into<String>) {
+        self.remarks.push(remark.into());
+    }
+
     fn value(&mut self, at: &Cell) -> Evidence {
         let Some([values]) = self.together([at]) else {
             return Evidence::None;
@@ -194,7 +198,7 @@ impl Former<'_> {
             && located.low <= 0.0
             && located.high >= 0.0
         {
-            self.remarks.push("below what this machine can resolve: the interval holds 0".into());
+            self.say("below what this machine can resolve: the interval holds 0");
         }
         evidence
     }
@@ -235,9 +239,8 @@ impl Former<'_> {
         let minus = |b: &[f64]| whole.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>();
         let located = ratio_of_centres(&minus(&without), &minus(&base));
         if located.is_none() {
-            self.remarks.push(
-                "the gap itself is not resolved: its interval holds 0, so that it has no share"
-                    .into(),
+            self.say(
+                "the gap itself is not resolved: its interval holds 0, so that it has no share",
             );
         }
         self.located(located, Scale::Linear)
@@ -250,7 +253,7 @@ impl Former<'_> {
                 self.ratio(&at.with(over, upper), &at.with(over, lower), high / low)
             }
             _ => {
-                self.remarks.push(format!("{lower} and {upper} of {over} are not numbers above 0"));
+                self.say(format!("{lower} and {upper} of {over} are not numbers above 0"));
                 Evidence::None
             }
         }
@@ -281,7 +284,7 @@ impl Former<'_> {
         let before = series.len();
         series.retain(|(_, values, tried)| !values.is_empty() && 2 * values.len() >= tried.len());
         if series.len() < before {
-            self.remarks.push(format!(
+            self.say(format!(
                 "{} of {before} levels of {over} completed in at least half of their blocks",
                 series.len()
             ));
@@ -300,7 +303,7 @@ impl Former<'_> {
             .collect();
         self.left_out(blocks.len() - numbers.len(), blocks.len());
         if numbers.len() < 2 {
-            self.remarks.push(too_few(numbers.len()));
+            self.say(too_few(numbers.len()));
         }
         self.located(centre(&numbers), scale)
     }
@@ -327,10 +330,9 @@ impl Former<'_> {
             return Evidence::None;
         };
         if independent && frequency.is_by_trials() {
-            self.remarks.push(
+            self.say(
                 "trials differ by more than chance, so that the limits rest on the number of \
-                 trials, not of chances"
-                    .into(),
+                 trials, not of chances",
             );
         }
         Evidence::Events(frequency)
@@ -345,7 +347,7 @@ impl Former<'_> {
             if column.is_empty() {
                 let why = self.table.why_not(treatment);
                 let named = self.table.design.as_named(treatment);
-                self.remarks.push(format!("no completed trial of {named}{why}"));
+                self.say(format!("no completed trial of {named}{why}"));
                 return None;
             }
         }
@@ -354,7 +356,7 @@ impl Former<'_> {
             tried.iter().copied().filter(|b| columns.iter().all(|c| c.contains_key(b))).collect();
         self.left_out(tried.len() - all.len(), tried.len());
         if all.len() < 2 {
-            self.remarks.push(too_few(all.len()));
+            self.say(too_few(all.len()));
             return None;
         }
         Some(columns.map(|column| all.iter().filter_map(|b| column.get(b).copied()).collect()))
@@ -362,7 +364,7 @@ impl Former<'_> {
 
     fn left_out(&mut self, lacking: usize, blocks: usize) {
         if lacking > 0 {
-            self.remarks.push(format!(
+            self.say(format!(
                 "{lacking} of {blocks} blocks do not give the number and are left out"
             ));
         }
@@ -375,32 +377,31 @@ impl Former<'_> {
         let response = self.table.design.response(self.response);
         let computed = response.is_some_and(|response| response.exact);
         let blocks = located.samples;
-        if located.agrees && computed {
-            self.remarks.push("computed, not measured".into());
-        } else if computed {
-            self.remarks
-                .push("declared exact, but its blocks differ: it is not to be believed".into());
-        } else if located.agrees && blocks >= BLOCKS_FREE {
-            self.remarks.push(format!("all {blocks} blocks agree to the last digit"));
-        } else if located.agrees {
-            self.remarks.push(format!("all {blocks} blocks agree, too few for a verdict"));
-        } else if blocks < BLOCKS_FREE {
-            self.remarks.push(format!(
+        match (located.agrees, computed) {
+            (true, true) => self.say("computed, not measured"),
+            (false, true) => {
+                self.say("declared exact, but its blocks differ: it is not to be believed");
+            }
+            (true, _) if blocks >= BLOCKS_FREE => {
+                self.say(format!("all {blocks} blocks agree to the last digit"));
+            }
+            (true, _) => self.say(format!("all {blocks} blocks agree, too few for a verdict")),
+            _ if blocks < BLOCKS_FREE => self.say(format!(
                 "only {blocks} blocks: the interval assumes normally distributed effects"
-            ));
+            )),
+            _ => {}
         }
         if let Some(correlation) = located.correlation {
-            self.remarks.push(format!(
+            self.say(format!(
                 "neighbouring blocks are alike (correlation {correlation:.2}): {blocks} blocks are \
                  judged as {:.0} independent ones",
                 located.effective.floor()
             ));
         }
         if located.two_groups {
-            self.remarks.push(
+            self.say(
                 "the blocks fall into two groups with a gap between them, and their median \
-                 describes neither group alone"
-                    .into(),
+                 describes neither group alone",
             );
         }
         Evidence::Blocks { located, scale, computed }

@@ -66,7 +66,7 @@ fn of_response(table: &Table<'_>, response: &Response, tagger: &Tagger) -> Optio
         .iter()
         .enumerate()
         .flat_map(|(treatment, (_, values))| {
-            values.iter().map(move |(&block, &value)| Cell { treatment, block, value })
+            values.iter().map(move |(&block, &value)| (treatment, block, value))
         })
         .collect();
     let cells = Cells::new(cells)?;

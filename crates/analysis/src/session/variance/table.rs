@@ -1,7 +1,7 @@
 //! The block × treatment table, complete or not, and its mean squares.
 
 use crate::stats::order::median_in_place;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers beyond this many robust standard deviations are pulled in.
 const WILD: f64 = 3.5;
@@ -17,13 +17,8 @@ const SWEEPS: usize = 200;
 /// A sweep that moves nothing by more than this share of the spread is the last.
 const SETTLED: f64 = 1e-6;
 
-/// One number of the table.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Cell {
-    pub(super) treatment: usize,
-    pub(super) block: u32,
-    pub(super) value: f64,
-}
+/// One number of the table, after its treatment and its block.
+pub(super) type Cell = (usize, u32, f64);
 
 /// A table that can be taken apart.
 #[derive(Clone, Debug)]
@@ -51,27 +46,19 @@ impl Cells {
     /// Treatments with a single number say nothing of scatter and are left out.
     pub(super) fn new(cells: Vec<Cell>) -> Option<Self> {
         let mut numbers: BTreeMap<usize, usize> = BTreeMap::new();
-        for cell in &cells {
-            *numbers.entry(cell.treatment).or_default() += 1;
+        for (treatment, ..) in &cells {
+            *numbers.entry(*treatment).or_default() += 1;
         }
-        let kept = |cell: &&Cell| numbers.get(&cell.treatment).is_some_and(|count| *count >= 2);
-        let places = |names: Vec<u32>| -> Vec<u32> {
-            let mut names = names;
-            names.sort_unstable();
-            names.dedup();
-            names
+        numbers.retain(|_, count| *count >= 2);
+        let treatments: Vec<usize> = numbers.into_keys().collect();
+        let kept = cells.iter().filter(|cell| treatments.binary_search(&cell.0).is_ok());
+        let blocks: BTreeSet<u32> = kept.map(|cell| cell.1).collect();
+        let blocks: Vec<u32> = blocks.into_iter().collect();
+        let place = |(treatment, block, value): &Cell| {
+            let treatment = treatments.binary_search(treatment).ok()?;
+            Some((treatment, blocks.binary_search(block).ok()?, *value))
         };
-        let blocks = places(cells.iter().filter(kept).map(|cell| cell.block).collect());
-        let treatments: Vec<usize> =
-            numbers.iter().filter(|(_, count)| **count >= 2).map(|(name, _)| *name).collect();
-        let cells: Vec<(usize, usize, f64)> = cells
-            .iter()
-            .filter(kept)
-            .filter_map(|cell| {
-                let treatment = treatments.binary_search(&cell.treatment).ok()?;
-                Some((treatment, blocks.binary_search(&cell.block).ok()?, cell.value))
-            })
-            .collect();
+        let cells: Vec<(usize, usize, f64)> = cells.iter().filter_map(place).collect();
         if treatments.len() < 2 || blocks.len() < 2 {
             return None;
         }

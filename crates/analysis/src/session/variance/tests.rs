@@ -31,7 +31,7 @@ fn a_table_by_hand() {
     // ± 0.1 in turn, which leave residuals of ± 0.1 less their means.
     let rows = [[-1.1, 0.1, 1.0], [-0.9, -0.1, 1.0]];
     let cells = rows.iter().enumerate().flat_map(|(treatment, row)| {
-        (0..3).map(move |block| Cell { treatment, block, value: row[block as usize] })
+        (0..3).map(move |block| (treatment, block, row[block as usize]))
     });
     let found = Cells::new(cells.collect()).unwrap().components().unwrap();
     // Residuals ± 0.1, ± 0.1, 0: squares 0.04 over (3 − 1)(2 − 1) degrees of freedom.
