@@ -1,6 +1,7 @@
 //! How fine are the clocks, what does a reading cost, and do they agree between CPUs?
 
 use crate::support::not_made;
+use crate::support::passes::cpu_ns;
 use kit::model::Design;
 use kit::{Experiment, OBSERVATIONS_MAX, Stop, Trial};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -59,8 +60,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
             black_box(clock.read());
         }
     })?;
-    let counters = trial.counters_mut();
-    let cpu_ns = counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0);
+    let cpu_ns = cpu_ns(trial.counters_mut());
     trial.record("read_cpu_ns", batch * batches, vec![cpu_ns as i64]);
     match smallest_step(|| clock.read()) {
         Some(step) => trial.record("step_ns", STEP_PARTS, vec![in_parts(step, rate)]),

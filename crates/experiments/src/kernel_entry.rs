@@ -1,5 +1,6 @@
 //! What does it cost to enter the kernel and to come back?
 
+use crate::support::passes::cpu_ns;
 use kit::model::Design;
 use kit::{Experiment, Stop, Trial};
 use sys::black_box;
@@ -11,10 +12,10 @@ pub(crate) const EXPERIMENT: Experiment = Experiment { id: "kernel_entry", desig
 type Measure = fn(&mut Trial<'_>) -> Result<(), Stop>;
 
 const ENTRIES: [(&str, Measure); 5] = [
-    ("empty", empty),
+    ("empty", |trial| measure(trial, |index| sys::syscall::plain_call(index) == index)),
     ("getppid", getppid),
-    ("clock_gettime_syscall", clock_by_syscall),
-    ("clock_gettime_vdso", clock_by_vdso),
+    ("clock_gettime_syscall", |trial| measure(trial, advances(Clock::MonotonicBySyscall))),
+    ("clock_gettime_vdso", |trial| measure(trial, advances(Clock::Monotonic))),
     ("read_zero", read),
 ];
 
@@ -36,28 +37,15 @@ fn measure(trial: &mut Trial<'_>, mut call: impl FnMut(u64) -> bool) -> Result<(
             wrong += u64::from(!call(black_box(index)));
         }
     })?;
-    let counters = trial.counters_mut();
-    let cpu_ns = counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0);
+    let cpu_ns = cpu_ns(trial.counters_mut());
     trial.record("call_cpu_ns", batch * batches, vec![cpu_ns as i64]);
     trial.check("wrong answers", wrong as f64, 0.0, 0.0);
     Ok(())
 }
 
-fn empty(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    measure(trial, |index| sys::syscall::plain_call(index) == index)
-}
-
 fn getppid(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let parent = sys::process::parent_pid();
     measure(trial, |_| sys::syscall::getppid() == parent)
-}
-
-fn clock_by_syscall(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    measure(trial, advances(Clock::MonotonicBySyscall))
-}
-
-fn clock_by_vdso(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    measure(trial, advances(Clock::Monotonic))
 }
 
 /// Reads a clock; the answer is right if it is not earlier than the one before.

@@ -4,6 +4,7 @@
 //! Listings". What is reserved there is illegal here, except fields of `fence` and `fence.i`, which
 //! the manual asks to ignore.
 
+use crate::encode::*;
 use crate::expand;
 use crate::step::{Interrupt, Kind};
 
@@ -67,32 +68,6 @@ pub(crate) enum Op {
     ExternalInterrupt,
 }
 
-impl Op {
-    /// What its time depends on.
-    const fn kind(self) -> Kind {
-        match self {
-            Self::Jump => Kind::Jump,
-            Self::JumpRegister => Kind::JumpRegister,
-            Self::Equal | Self::NotEqual | Self::BranchLess | Self::NotLess => Kind::Branch,
-            Self::BranchLessUnsigned | Self::NotLessUnsigned => Kind::Branch,
-            Self::LoadByte | Self::LoadHalf | Self::LoadWord => Kind::Load,
-            Self::LoadByteUnsigned | Self::LoadHalfUnsigned => Kind::Load,
-            Self::StoreByte | Self::StoreHalf | Self::StoreWord => Kind::Store,
-            Self::Mul | Self::MulHigh | Self::MulHighSignedUnsigned => Kind::Multiply,
-            Self::MulHighUnsigned => Kind::Multiply,
-            Self::Div | Self::DivUnsigned | Self::Rem | Self::RemUnsigned => Kind::Divide,
-            Self::Csr => Kind::Csr,
-            Self::Fence | Self::FenceInstructions => Kind::Fence,
-            Self::Call => Kind::Call,
-            Self::Break => Kind::Break,
-            Self::Return => Kind::Return,
-            Self::Wait => Kind::Wait,
-            Self::Illegal | Self::Absent | Self::Cut => Kind::Illegal,
-            _ => Kind::Alu,
-        }
-    }
-}
-
 /// An instruction, ready to be carried out. Registers that it does not have are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Instruction {
@@ -111,8 +86,9 @@ impl Instruction {
     /// Where no memory is.
     pub(crate) const ABSENT: Self = Self::bare(Op::Absent, 0);
 
+    /// What is no instruction, or comes in its place.
     const fn bare(op: Op, size: u8) -> Self {
-        Self { op, rd: 0, rs1: 0, rs2: 0, size, kind: op.kind(), immediate: 0 }
+        Self { op, rd: 0, rs1: 0, rs2: 0, size, kind: Kind::Illegal, immediate: 0 }
     }
 
     const fn illegal(size: u8, bits: u32) -> Self {
@@ -182,112 +158,101 @@ const fn j_immediate(word: u32) -> u32 {
 /// What a word of 32 bits says; `None` if it is no instruction of RV32IM with Zicsr, Zifencei and
 /// machine mode.
 pub(crate) fn decode(word: u32) -> Option<Instruction> {
+    let own = fixed(word);
+    let (_, op, kind) = INSTRUCTIONS.iter().find(|(known, ..)| fixed(*known) == own)?;
     let [rd, rs1, rs2] = [7, 15, 20].map(|at| (word >> at) as u8 & 31);
-    let (function, upper) = (bits(word, 14, 12), word & 0xffff_f000);
-    let new = |op, rd, rs1, rs2, immediate| {
-        Some(Instruction { op, rd, rs1, rs2, size: 4, kind: op.kind(), immediate })
+    let function = bits(word, 14, 12);
+    let (rd, rs1, rs2, immediate) = match word & 0x7f {
+        0x37 | 0x17 => (rd, 0, 0, word & 0xffff_f000),
+        0x6f => (rd, 0, 0, j_immediate(word)),
+        0x63 => (0, rs1, rs2, b_immediate(word)),
+        0x23 => (0, rs1, rs2, s_immediate(word)),
+        0x13 if is_shift(function) => (rd, rs1, 0, u32::from(rs2)),
+        0x13 | 0x03 | 0x67 => (rd, rs1, 0, i_immediate(word)),
+        0x33 => (rd, rs1, rs2, 0),
+        // The field of rs1 holds a register, or a constant.
+        0x73 if function != 0 => (rd, if function < 4 { rs1 } else { 0 }, 0, word),
+        _ => (0, 0, 0, 0),
     };
+    Some(Instruction { op: *op, rd, rs1, rs2, size: 4, kind: *kind, immediate })
+}
+
+/// Whether a function of a register and a constant shifts, so that `funct7` stands before the amount.
+const fn is_shift(function: u32) -> bool {
+    matches!(function, 1 | 5)
+}
+
+/// The bits of a word that are no operands, by which it is known.
+const fn fixed(word: u32) -> u32 {
     match word & 0x7f {
-        0x37 => new(Op::Add, rd, 0, 0, upper),
-        0x17 => new(Op::AddPc, rd, 0, 0, upper),
-        0x6f => new(Op::Jump, rd, 0, 0, j_immediate(word)),
-        0x67 if function == 0 => new(Op::JumpRegister, rd, rs1, 0, i_immediate(word)),
-        0x63 => new(branch(function)?, 0, rs1, rs2, b_immediate(word)),
-        0x03 => new(load(function)?, rd, rs1, 0, i_immediate(word)),
-        0x23 => new(store(function)?, 0, rs1, rs2, s_immediate(word)),
-        0x13 if matches!(function, 1 | 5) => {
-            new(shift(function, word >> 25)?, rd, rs1, 0, u32::from(rs2))
-        }
-        0x13 => new(arithmetic(function, 0)?, rd, rs1, 0, i_immediate(word)),
-        0x33 => new(arithmetic(function, word >> 25)?, rd, rs1, rs2, 0),
-        0x0f if function == 0 => new(Op::Fence, 0, 0, 0, 0),
-        0x0f if function == 1 => new(Op::FenceInstructions, 0, 0, 0, 0),
-        0x73 if function == 0 => new(system(word)?, 0, 0, 0, 0),
-        0x73 if function != 4 => {
-            // The field of rs1 holds a register, or a constant.
-            new(Op::Csr, rd, if function < 4 { rs1 } else { 0 }, 0, word)
-        }
-        _ => None,
+        0x37 | 0x17 | 0x6f => word & 0x7f,
+        0x33 => word & 0xfe00_707f,
+        0x13 if is_shift(bits(word, 14, 12)) => word & 0xfe00_707f,
+        0x73 if bits(word, 14, 12) == 0 => word,
+        _ => word & 0x707f,
     }
 }
 
-fn branch(function: u32) -> Option<Op> {
-    Some(match function {
-        0 => Op::Equal,
-        1 => Op::NotEqual,
-        4 => Op::BranchLess,
-        5 => Op::NotLess,
-        6 => Op::BranchLessUnsigned,
-        7 => Op::NotLessUnsigned,
-        _ => return None,
-    })
-}
-
-fn load(function: u32) -> Option<Op> {
-    Some(match function {
-        0 => Op::LoadByte,
-        1 => Op::LoadHalf,
-        2 => Op::LoadWord,
-        4 => Op::LoadByteUnsigned,
-        5 => Op::LoadHalfUnsigned,
-        _ => return None,
-    })
-}
-
-fn store(function: u32) -> Option<Op> {
-    Some(match function {
-        0 => Op::StoreByte,
-        1 => Op::StoreHalf,
-        2 => Op::StoreWord,
-        _ => return None,
-    })
-}
-
-/// By `funct3` and `funct7`.
-fn arithmetic(function: u32, variant: u32) -> Option<Op> {
-    Some(match (variant, function) {
-        (0x00, 0) => Op::Add,
-        (0x20, 0) => Op::Sub,
-        (0x00, 1) => Op::ShiftLeft,
-        (0x00, 2) => Op::Less,
-        (0x00, 3) => Op::LessUnsigned,
-        (0x00, 4) => Op::Xor,
-        (0x00, 5) => Op::ShiftRight,
-        (0x20, 5) => Op::ShiftRightSigned,
-        (0x00, 6) => Op::Or,
-        (0x00, 7) => Op::And,
-        (0x01, 0) => Op::Mul,
-        (0x01, 1) => Op::MulHigh,
-        (0x01, 2) => Op::MulHighSignedUnsigned,
-        (0x01, 3) => Op::MulHighUnsigned,
-        (0x01, 4) => Op::Div,
-        (0x01, 5) => Op::DivUnsigned,
-        (0x01, 6) => Op::Rem,
-        (0x01, 7) => Op::RemUnsigned,
-        _ => return None,
-    })
-}
-
-/// By a constant amount, by `funct3` and `funct7`; there are no products by constants.
-fn shift(function: u32, variant: u32) -> Option<Op> {
-    Some(match (variant, function) {
-        (0x00, 1) => Op::ShiftLeft,
-        (0x00, 5) => Op::ShiftRight,
-        (0x20, 5) => Op::ShiftRightSigned,
-        _ => return None,
-    })
-}
-
-/// By the whole word: these have no operands.
-fn system(word: u32) -> Option<Op> {
-    Some(match word {
-        0x0000_0073 => Op::Call,
-        0x0010_0073 => Op::Break,
-        0x3020_0073 => Op::Return,
-        0x1050_0073 => Op::Wait,
-        _ => return None,
-    })
-}
+/// Every instruction, encoded with some operands; what it does, and what its time depends on.
+const INSTRUCTIONS: [(u32, Op, Kind); 57] = [
+    (lui(ZERO, 0), Op::Add, Kind::Alu),
+    (auipc(ZERO, 0), Op::AddPc, Kind::Alu),
+    (jal(ZERO, 0), Op::Jump, Kind::Jump),
+    (jalr(ZERO, 0, ZERO), Op::JumpRegister, Kind::JumpRegister),
+    (beq(ZERO, ZERO, 0), Op::Equal, Kind::Branch),
+    (bne(ZERO, ZERO, 0), Op::NotEqual, Kind::Branch),
+    (blt(ZERO, ZERO, 0), Op::BranchLess, Kind::Branch),
+    (bge(ZERO, ZERO, 0), Op::NotLess, Kind::Branch),
+    (bltu(ZERO, ZERO, 0), Op::BranchLessUnsigned, Kind::Branch),
+    (bgeu(ZERO, ZERO, 0), Op::NotLessUnsigned, Kind::Branch),
+    (lb(ZERO, 0, ZERO), Op::LoadByte, Kind::Load),
+    (lh(ZERO, 0, ZERO), Op::LoadHalf, Kind::Load),
+    (lw(ZERO, 0, ZERO), Op::LoadWord, Kind::Load),
+    (lbu(ZERO, 0, ZERO), Op::LoadByteUnsigned, Kind::Load),
+    (lhu(ZERO, 0, ZERO), Op::LoadHalfUnsigned, Kind::Load),
+    (sb(ZERO, 0, ZERO), Op::StoreByte, Kind::Store),
+    (sh(ZERO, 0, ZERO), Op::StoreHalf, Kind::Store),
+    (sw(ZERO, 0, ZERO), Op::StoreWord, Kind::Store),
+    (addi(ZERO, ZERO, 0), Op::Add, Kind::Alu),
+    (slti(ZERO, ZERO, 0), Op::Less, Kind::Alu),
+    (sltiu(ZERO, ZERO, 0), Op::LessUnsigned, Kind::Alu),
+    (xori(ZERO, ZERO, 0), Op::Xor, Kind::Alu),
+    (ori(ZERO, ZERO, 0), Op::Or, Kind::Alu),
+    (andi(ZERO, ZERO, 0), Op::And, Kind::Alu),
+    (slli(ZERO, ZERO, 0), Op::ShiftLeft, Kind::Alu),
+    (srli(ZERO, ZERO, 0), Op::ShiftRight, Kind::Alu),
+    (srai(ZERO, ZERO, 0), Op::ShiftRightSigned, Kind::Alu),
+    (add(ZERO, ZERO, ZERO), Op::Add, Kind::Alu),
+    (sub(ZERO, ZERO, ZERO), Op::Sub, Kind::Alu),
+    (sll(ZERO, ZERO, ZERO), Op::ShiftLeft, Kind::Alu),
+    (slt(ZERO, ZERO, ZERO), Op::Less, Kind::Alu),
+    (sltu(ZERO, ZERO, ZERO), Op::LessUnsigned, Kind::Alu),
+    (xor(ZERO, ZERO, ZERO), Op::Xor, Kind::Alu),
+    (srl(ZERO, ZERO, ZERO), Op::ShiftRight, Kind::Alu),
+    (sra(ZERO, ZERO, ZERO), Op::ShiftRightSigned, Kind::Alu),
+    (or(ZERO, ZERO, ZERO), Op::Or, Kind::Alu),
+    (and(ZERO, ZERO, ZERO), Op::And, Kind::Alu),
+    (mul(ZERO, ZERO, ZERO), Op::Mul, Kind::Multiply),
+    (mulh(ZERO, ZERO, ZERO), Op::MulHigh, Kind::Multiply),
+    (mulhsu(ZERO, ZERO, ZERO), Op::MulHighSignedUnsigned, Kind::Multiply),
+    (mulhu(ZERO, ZERO, ZERO), Op::MulHighUnsigned, Kind::Multiply),
+    (div(ZERO, ZERO, ZERO), Op::Div, Kind::Divide),
+    (divu(ZERO, ZERO, ZERO), Op::DivUnsigned, Kind::Divide),
+    (rem(ZERO, ZERO, ZERO), Op::Rem, Kind::Divide),
+    (remu(ZERO, ZERO, ZERO), Op::RemUnsigned, Kind::Divide),
+    (fence(), Op::Fence, Kind::Fence),
+    (fence_i(), Op::FenceInstructions, Kind::Fence),
+    (ecall(), Op::Call, Kind::Call),
+    (ebreak(), Op::Break, Kind::Break),
+    (mret(), Op::Return, Kind::Return),
+    (wfi(), Op::Wait, Kind::Wait),
+    (csrrw(ZERO, 0, ZERO), Op::Csr, Kind::Csr),
+    (csrrs(ZERO, 0, ZERO), Op::Csr, Kind::Csr),
+    (csrrc(ZERO, 0, ZERO), Op::Csr, Kind::Csr),
+    (csrrwi(ZERO, 0, 0), Op::Csr, Kind::Csr),
+    (csrrsi(ZERO, 0, 0), Op::Csr, Kind::Csr),
+    (csrrci(ZERO, 0, 0), Op::Csr, Kind::Csr),
+];
 
 #[cfg(test)]
 mod tests {

@@ -20,18 +20,13 @@ pub fn serve_if_asked(catalogs: &[&[Experiment]], subject: Option<Procedure>) {
         sys::task::exit_now(0);
     }
     if role == TRIAL {
-        sys::task::exit_now(serve(catalogs, subject));
+        // 0 if an answer was given, 70 (EX_SOFTWARE) if not.
+        let answered = answer(catalogs, subject).is_ok();
+        sys::task::exit_now(if answered { 0 } else { 70 });
     }
 }
 
-/// Serves one trial. Returns the exit code: 0 if an answer was given, 70 (EX_SOFTWARE) if not.
-fn serve(catalogs: &[&[Experiment]], subject: Option<Procedure>) -> i32 {
-    match answer(catalogs, subject) {
-        Ok(()) => 0,
-        Err(_) => 70,
-    }
-}
-
+/// Serves one trial.
 fn answer(catalogs: &[&[Experiment]], subject: Option<Procedure>) -> Result<(), ChannelError> {
     let mut channel = Channel::open()?;
     let parent = sys::process::parent_pid();

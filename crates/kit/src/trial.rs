@@ -297,7 +297,9 @@ impl<'a> Trial<'a> {
             return Err(Stop::failed("the timed region was closed before it was opened"));
         };
         let used = usage.since(opened.usage);
-        let less = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?));
+        let sched = sched.zip(opened.sched).map(|(now, then)| now.since(then));
+        let io = io.zip(opened.io).map(|(now, then)| now.since(then));
+        let moved = migrations.zip(opened.migrations);
         self.measured.counters = Counters {
             wall_ns: wall_ns - opened.wall_ns,
             user_ns: Some(used.user_ns),
@@ -306,25 +308,13 @@ impl<'a> Trial<'a> {
             major_faults: Some(used.major_faults),
             voluntary_switches: Some(used.voluntary_switches),
             involuntary_switches: Some(used.involuntary_switches),
-            on_cpu_ns: less(
-                sched.as_ref().map(|s| s.on_cpu_ns),
-                opened.sched.as_ref().map(|s| s.on_cpu_ns),
-            ),
-            queue_wait_ns: less(
-                sched.as_ref().map(|s| s.queue_wait_ns),
-                opened.sched.as_ref().map(|s| s.queue_wait_ns),
-            ),
-            migrations: less(migrations, opened.migrations),
+            on_cpu_ns: sched.map(|sched| sched.on_cpu_ns),
+            queue_wait_ns: sched.map(|sched| sched.queue_wait_ns),
+            migrations: moved.map(|(now, then)| now.saturating_sub(then)),
             blocks_in: Some(used.blocks_in),
             blocks_out: Some(used.blocks_out),
-            read_bytes: less(
-                io.as_ref().map(|io| io.read_bytes),
-                opened.io.as_ref().map(|io| io.read_bytes),
-            ),
-            write_bytes: less(
-                io.as_ref().map(|io| io.write_bytes),
-                opened.io.as_ref().map(|io| io.write_bytes),
-            ),
+            read_bytes: io.map(|io| io.read_bytes),
+            write_bytes: io.map(|io| io.write_bytes),
             pmu: opened.pmu.end().into(),
         };
         // All is counted by now, so that the loop is in none of the counters.

@@ -15,7 +15,7 @@ use sys::gate::SharedGate;
 use sys::task::{Ended, Pid};
 use sys::usage::Usage;
 
-pub use rounds::{Pace, Repeated, Rounds, Span};
+pub use rounds::{Pace, Repeated, Rounds, Span, overlap_ppm};
 
 /// How the workers share (or do not share) an address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,4 +1,7 @@
 //! Counters of the kernel and of the CPU: `perf_event_open`.
+//!
+//! The crate `perf-event2` could open them; it brings five more crates (bindings, and memory maps of
+//! samples, which nothing here takes) for the four system calls below.
 
 use crate::error::last_errno;
 use crate::{Error, Result, text};

@@ -108,10 +108,10 @@ pub(super) const MECHANISMS: [(&str, Mechanism); 15] = [
     ("pthread", by(thread::by_default, THREAD)),
     ("pthread_small_stack", by(thread::with_small_stack, THREAD)),
     ("pthread_fresh_stack", by(thread::with_fresh_stack, FRESH)),
-    ("fork", by(fork, COPY)),
-    ("fork_exit", by(fork_exit, COPY)),
-    ("clone_copy", by(clone_copy, BARE_COPY)),
-    ("vfork", by(vfork, SHARED)),
+    ("fork", by(|trial, _| timed(trial, || awaited(|| sys::task::fork_exit(false))), COPY)),
+    ("fork_exit", by(|trial, _| timed(trial, || awaited(|| sys::task::fork_exit(true))), COPY)),
+    ("clone_copy", by(|trial, _| timed(trial, || awaited(sys::task::clone_fork_exit)), BARE_COPY)),
+    ("vfork", by(|trial, _| timed(trial, || awaited(sys::task::vfork_exit)), SHARED)),
     ("clone_vm", by(clone_vm, SHARED)),
     ("posix_spawn", by(posix_spawn, PROGRAM)),
     ("fork_exec", by(fork_exec, PROGRAM.parent(1.0, 50.0))),
@@ -126,22 +126,6 @@ fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
         let made_ns = now_ns();
         Ok(Times { start_ns, made_ns, over_ns: now_ns() })
     })
-}
-
-fn fork(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
-    timed(trial, || awaited(|| sys::task::fork_exit(false)))
-}
-
-fn fork_exit(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
-    timed(trial, || awaited(|| sys::task::fork_exit(true)))
-}
-
-fn clone_copy(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
-    timed(trial, || awaited(sys::task::clone_fork_exit))
-}
-
-fn vfork(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
-    timed(trial, || awaited(sys::task::vfork_exit))
 }
 
 fn clone_vm(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {

@@ -104,9 +104,7 @@ extern "C" fn stand_still(_: *mut c_void) -> *mut c_void {
 /// The size of the mapping that holds an address, from the text of /proc/PID/maps.
 pub(super) fn mapping_around(maps: &str, address: u64) -> Option<u64> {
     maps.lines().find_map(|line| {
-        let (from, to) = line.split_whitespace().next()?.split_once('-')?;
-        let from = u64::from_str_radix(from, 16).ok()?;
-        let to = u64::from_str_radix(to, 16).ok()?;
+        let (from, to) = sys::pages::mapping_range(line)?;
         (from <= address && address < to).then(|| to - from)
     })
 }

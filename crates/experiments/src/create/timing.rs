@@ -4,6 +4,7 @@
 //! keeps its observations in ordinary memory adds faults to every fork and to nothing else. Here
 //! they go to shared memory, which is not copied.
 
+use crate::support::passes::cpu_ns;
 use kit::{OBSERVATIONS_MAX, Stop, Trial};
 use std::sync::atomic::Ordering;
 use sys::clock::now_ns;
@@ -108,7 +109,7 @@ pub(super) fn timed(
         operations,
         all_operations: operations + warm_up,
         lived: None,
-        cpu_ns: counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0),
+        cpu_ns: cpu_ns(&counters),
         parent_faults: faults.saturating_sub(child_faults),
         child_faults,
         switches: counters.voluntary_switches.unwrap_or(0)

@@ -1,5 +1,6 @@
 //! What is touched and how: the levels of the factors, with what realises them.
 
+use crate::support::by_profile;
 use crate::support::random::Random;
 use kit::model::Profile;
 use kit::{Stop, Trial};
@@ -248,12 +249,7 @@ pub(super) fn some(access: Access, pages: u32, most: usize, seed: u64) -> Vec<u3
 
 /// The most pages touched where each may wait for the disk: on one that turns, a wait is 10 ms.
 fn waits_max(profile: Profile) -> usize {
-    match profile {
-        Profile::Smoke => 32,
-        Profile::Quick => 128,
-        Profile::Standard => 512,
-        Profile::Thorough => 2048,
-    }
+    by_profile(profile, [32, 128, 512, 2048])
 }
 
 /// All pages, each once, in the order asked for.

@@ -62,10 +62,7 @@ pub(super) fn backing(variable: &AtomicU64) -> Result<Option<Backing>, Stop> {
 /// Whether an address lies on the main thread's stack, from the text of /proc/PID/maps.
 pub(super) fn is_on_stack(maps: &str, address: u64) -> bool {
     maps.lines().filter(|line| line.ends_with("[stack]")).any(|line| {
-        let range = line.split_whitespace().next().and_then(|range| range.split_once('-'));
-        range.is_some_and(|(from, to)| {
-            let number = |text: &str| u64::from_str_radix(text, 16).ok();
-            matches!((number(from), number(to)), (Some(from), Some(to)) if from <= address && address < to)
-        })
+        let range = sys::pages::mapping_range(line);
+        range.is_some_and(|(from, to)| from <= address && address < to)
     })
 }

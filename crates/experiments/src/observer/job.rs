@@ -1,7 +1,7 @@
 //! The job that is watched: a fixed amount of work in a process of its own, which times itself.
 
 use crate::support::child::Child;
-use crate::support::{arithmetic, storage};
+use crate::support::{arithmetic, by_profile, storage};
 use kit::Stop;
 use kit::model::Profile;
 use std::hint::black_box;
@@ -64,15 +64,9 @@ impl Job {
         // From `quick` on the computation lasts longer than the 100 ms between two samples of the
         // slowest watcher, and than top takes to start and to write a frame; from `standard` on,
         // some hundred milliseconds. Sixteen divides every number of units.
-        let (units, calls) = match profile {
-            Profile::Smoke => (160, 2_000),
-            Profile::Quick => (8_000, 2_000),
-            Profile::Standard => (48_000, 50_000),
-            Profile::Thorough => (56_000, 100_000),
-        };
         match self {
-            Job::Cpu => units,
-            Job::Syscalls => calls,
+            Job::Cpu => by_profile(profile, [160, 8_000, 48_000, 56_000]),
+            Job::Syscalls => by_profile(profile, [2_000, 2_000, 50_000, 100_000]),
         }
     }
 

@@ -6,6 +6,7 @@ mod subject;
 
 use child::{Board, Fate, Fates, USERS_MAX};
 use kit::model::Design;
+use kit::workers::{Span, overlap_ppm};
 use kit::{Experiment, Stop, Trial};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -252,59 +253,43 @@ fn record_tally(trial: &mut Trial<'_>, tally: Tally) {
 /// Records what a call cost while the other thread called, and whether the two were really at work
 /// at once.
 fn record_cost(trial: &mut Trial<'_>, board: Board, cpus: usize) {
-    let lives: [Life; USERS_MAX] = std::array::from_fn(|index| Life::of(board, index));
+    let lives: [Span; USERS_MAX] = std::array::from_fn(|index| span(board, index));
     let uses = board.uses();
     trial.check("calls by two threads", uses as f64, 2.0 * USES_AT_ONCE as f64, 1e12);
     if uses == 0 {
         return;
     }
-    let elapsed_ns: u64 = lives.iter().map(|life| life.to_ns - life.from_ns).sum();
+    let elapsed_ns: u64 = lives.iter().map(Span::wall_ns).sum();
     let cpu_ns: u64 = lives.iter().map(|life| life.cpu_ns).sum();
     trial.record("use_ns", uses, vec![elapsed_ns as i64]);
     trial.record("use_cpu_ns", uses, vec![cpu_ns as i64]);
-    let Some(overlap_ppm) = overlap_ppm(&lives) else { return };
+    let Some(overlap_ppm) = overlap(&lives) else { return };
     trial.record_one("overlap_ppm", overlap_ppm);
     if cpus >= USERS_MAX {
         trial.check_cpus("overlap of the threads", overlap_ppm as f64 / 1e6, OVERLAP_MIN, 1.0);
     }
 }
 
-/// When a user was at work.
-#[derive(Clone, Copy, Debug)]
-struct Life {
-    from_ns: u64,
-    to_ns: u64,
-    cpu_ns: u64,
-    /// Ready to run, but without a CPU; absent where the kernel does not report it.
-    queue_wait_ns: Option<u64>,
-}
-
-impl Life {
-    fn of(board: Board, index: usize) -> Self {
-        let user = board.user(index);
-        let from_ns = user.started_ns().load(Ordering::Acquire);
-        let queue_wait_ns = user.queue_wait_ns().load(Ordering::Acquire);
-        Life {
-            from_ns,
-            to_ns: user.ended_ns().load(Ordering::Acquire).max(from_ns),
-            cpu_ns: user.cpu_ns().load(Ordering::Acquire),
-            queue_wait_ns: (queue_wait_ns != u64::MAX).then_some(queue_wait_ns),
-        }
+/// When a user was at work. It may have slept on the other's lock: what it lacked of a CPU is its time
+/// on a run queue.
+fn span(board: Board, index: usize) -> Span {
+    let user = board.user(index);
+    let started_ns = user.started_ns().load(Ordering::Acquire);
+    let queue_wait_ns = user.queue_wait_ns().load(Ordering::Acquire);
+    Span {
+        started_ns,
+        ended_ns: user.ended_ns().load(Ordering::Acquire).max(started_ns),
+        cpu_ns: user.cpu_ns().load(Ordering::Acquire),
+        queue_wait_ns: (queue_wait_ns != u64::MAX).then_some(queue_wait_ns),
+        sleeps: 1,
     }
 }
 
 /// The least share of the whole time in which both lived and neither waited for a CPU, in parts per
-/// million. A user that sleeps on the other's lock is at work; two that take turns on one CPU are
-/// not at work at once.
-fn overlap_ppm(lives: &[Life; USERS_MAX]) -> Option<i64> {
-    let waited_ns = lives.iter().try_fold(0, |sum, life| Some(sum + life.queue_wait_ns?))?;
-    let first = lives.iter().map(|life| life.from_ns).min()?;
-    let last = lives.iter().map(|life| life.to_ns).max()?;
-    let from = lives.iter().map(|life| life.from_ns).max()?;
-    let to = lives.iter().map(|life| life.to_ns).min()?;
-    let both = to.saturating_sub(from).saturating_sub(waited_ns);
-    let whole = last.saturating_sub(first).max(1);
-    Some((u128::from(both) * 1_000_000 / u128::from(whole)) as i64)
+/// million; absent where the kernel does not report how long they waited. A user that sleeps on the
+/// other's lock is at work; two that take turns on one CPU are not at work at once.
+fn overlap(lives: &[Span]) -> Option<i64> {
+    lives.iter().all(|life| life.queue_wait_ns.is_some()).then(|| overlap_ppm(lives))
 }
 
 #[cfg(test)]

@@ -4,19 +4,19 @@ use sys::stdio::Printing;
 use sys::tokens::Splitting;
 
 /// A life that waited for a CPU for that time.
-fn life(from_ns: u64, to_ns: u64, waited: u64) -> Life {
-    Life { from_ns, to_ns, cpu_ns: 0, queue_wait_ns: Some(waited) }
+fn life(started_ns: u64, ended_ns: u64, waited: u64) -> Span {
+    Span { started_ns, ended_ns, cpu_ns: 0, queue_wait_ns: Some(waited), sleeps: 1 }
 }
 
 #[test]
 fn overlap_is_common_time_in_which_nobody_waited_for_a_cpu() {
-    assert_eq!(overlap_ppm(&[life(0, 100, 0), life(0, 100, 0)]), Some(1_000_000));
-    assert_eq!(overlap_ppm(&[life(0, 60, 0), life(40, 100, 0)]), Some(200_000));
-    assert_eq!(overlap_ppm(&[life(0, 100, 10), life(0, 100, 15)]), Some(750_000));
-    assert_eq!(overlap_ppm(&[life(0, 100, 50), life(0, 100, 50)]), Some(0));
-    assert_eq!(overlap_ppm(&[life(0, 40, 0), life(60, 100, 0)]), Some(0));
-    let unknown = Life { queue_wait_ns: None, ..life(0, 100, 0) };
-    assert_eq!(overlap_ppm(&[unknown, life(0, 100, 0)]), None);
+    assert_eq!(overlap(&[life(0, 100, 0), life(0, 100, 0)]), Some(1_000_000));
+    assert_eq!(overlap(&[life(0, 60, 0), life(40, 100, 0)]), Some(200_000));
+    assert_eq!(overlap(&[life(0, 100, 10), life(0, 100, 15)]), Some(750_000));
+    assert_eq!(overlap(&[life(0, 100, 50), life(0, 100, 50)]), Some(0));
+    assert_eq!(overlap(&[life(0, 40, 0), life(60, 100, 0)]), Some(0));
+    let unknown = Span { queue_wait_ns: None, ..life(0, 100, 0) };
+    assert_eq!(overlap(&[unknown, life(0, 100, 0)]), None);
 }
 
 /// A child's board after `limit_ns` of a subject that a timer interrupts, and its fate.

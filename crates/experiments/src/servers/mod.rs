@@ -2,6 +2,7 @@
 
 mod cost;
 
+use crate::support::by_profile;
 use cost::{Account, Memory};
 use kit::model::{Arrivals, Design, LoadPlan, LoadResult, LoadTimes, Profile};
 use kit::{Experiment, Stop, Trial};
@@ -147,17 +148,13 @@ fn allow_descriptors(connections: u32) -> Result<(), Stop> {
     })
 }
 
-impl From<StartErrorOf> for Stop {
-    fn from(StartErrorOf(error): StartErrorOf) -> Self {
-        match error {
-            StartError::Process(error) => error.into(),
-            other => Stop::failed(other.to_string()),
-        }
+/// Turns an error of the room `web` into one of the kit.
+fn not_started(error: StartError) -> Stop {
+    match error {
+        StartError::Process(error) => error.into(),
+        other => Stop::failed(other.to_string()),
     }
 }
-
-/// An error of the room `web`, on its way to one of the kit.
-struct StartErrorOf(StartError);
 
 impl Treatment {
     fn read(trial: &Trial) -> Result<Self, Stop> {
@@ -182,8 +179,8 @@ impl Treatment {
     /// Starts a server and waits until it serves.
     fn start(&self, plan: &Plan, cpus: &[u32]) -> Result<Running, Stop> {
         let started = Running::start(listen(self.backlog)?, plan, cpus);
-        let mut server = started.map_err(StartErrorOf)?;
-        server.wait_until_ready(PATIENCE).map_err(StartErrorOf)?;
+        let mut server = started.map_err(not_started)?;
+        server.wait_until_ready(PATIENCE).map_err(not_started)?;
         Ok(server)
     }
 
@@ -237,12 +234,7 @@ impl Treatment {
 
     /// How long the load lasts: some rounds of all connections at least.
     fn duration_ms(&self) -> u64 {
-        let least = match self.profile {
-            Profile::Smoke => 100,
-            Profile::Quick => 70,
-            Profile::Standard => 2_000,
-            Profile::Thorough => 5_000,
-        };
+        let least = by_profile(self.profile, [100, 70, 2_000, 5_000]);
         let connections = u64::from(self.connections);
         let service = match self.server.service {
             Service::Nothing => return least,

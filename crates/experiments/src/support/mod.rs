@@ -12,6 +12,11 @@ pub(crate) mod program;
 pub(crate) mod random;
 pub(crate) mod storage;
 
+/// Returns what is meant for a profile: for smoke, quick, standard and thorough, in this order.
+pub(crate) fn by_profile<T: Copy>(profile: kit::model::Profile, values: [T; 4]) -> T {
+    values[profile as usize]
+}
+
 /// The error of a system that refuses to make a thread or a process.
 pub(crate) fn not_made(error: impl std::fmt::Display) -> kit::Stop {
     kit::Stop::unsupported(format!("{error}: raise `ulimit -u` and `ulimit -v`"))

@@ -1,6 +1,7 @@
 //! Passes of the same arithmetic, by the wall clock and by CPU time.
 
 use kit::Trial;
+use kit::model::Counters;
 use sys::black_box;
 
 /// The response that passes are timed in.
@@ -10,9 +11,19 @@ const CPU_TIME: &str = "pass_cpu_ns";
 
 /// Records the CPU time of a number of passes, which were all of the timed region.
 pub(crate) fn record_cpu_time(trial: &mut Trial<'_>, passes: u64) {
-    let counters = trial.counters_mut();
-    let cpu_ns = counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0);
+    let cpu_ns = cpu_ns(trial.counters_mut());
     trial.record(CPU_TIME, passes, vec![cpu_ns as i64]);
+}
+
+/// The CPU time of the timed region, 0 where the kernel does not say.
+pub(crate) fn cpu_ns(counters: &Counters) -> u64 {
+    counters.user_ns.unwrap_or(0) + counters.system_ns.unwrap_or(0)
+}
+
+/// Checks that the generator of [`generate`] is where that number of steps leads it from 1.
+pub(crate) fn check_arrival(trial: &mut Trial<'_>, state: u64, steps: u64) {
+    let right = f64::from(u8::from(state == leap(1, steps)));
+    trial.check("the generator arrived where it had to", right, 1.0, 1.0);
 }
 
 const MULTIPLIER: u64 = 6_364_136_223_846_793_005;

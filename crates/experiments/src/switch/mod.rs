@@ -96,23 +96,15 @@ struct Asked {
 type Measure = fn(&mut Trial<'_>, &Asked) -> Result<Tally, Stop>;
 
 /// The levels of the factor `mechanism`.
-const MECHANISMS: [(&str, Measure); 4] =
-    [("pipe", by_pipe), ("eventfd", by_eventfd), ("futex", by_futex), ("yield", by_yield)];
+const MECHANISMS: [(&str, Measure); 4] = [
+    ("pipe", |trial, asked| measure(trial, asked, &Pipes::new(asked.cpus.len())?)),
+    ("eventfd", |trial, asked| measure(trial, asked, &Events::new(asked.cpus.len())?)),
+    ("futex", |trial, asked| measure(trial, asked, &Futexes::new(asked.cpus.len())?)),
+    ("yield", by_yield),
+];
 
 fn design() -> Design {
     crate::declared("switch", include_str!("switch.toml"))
-}
-
-fn by_pipe(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
-    measure(trial, asked, &Pipes::new(asked.cpus.len())?)
-}
-
-fn by_eventfd(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
-    measure(trial, asked, &Events::new(asked.cpus.len())?)
-}
-
-fn by_futex(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
-    measure(trial, asked, &Futexes::new(asked.cpus.len())?)
 }
 
 fn by_yield(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {

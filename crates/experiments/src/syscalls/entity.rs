@@ -35,13 +35,13 @@ const fn one(live: Life) -> Entity {
 
 /// What each level of the factor `entity` makes.
 pub(super) const ENTITIES: [(&str, Entity); 10] = [
-    ("nothing", Entity { live: nothing, makes: 0, made_before: 0 }),
-    ("pthread", one(pthread)),
+    ("nothing", Entity { makes: 0, ..one(|count, mark| each(count, mark, || Ok(()))) }),
+    ("pthread", one(|count, mark| each(count, mark, || joined(None)))),
     ("pthread_small_stack", one(small_stack)),
     ("pthread_fresh_stack", one(fresh_stack)),
     ("std_thread", one(std_thread)),
-    ("fork", one(fork)),
-    ("vfork", one(vfork)),
+    ("fork", one(|count, mark| each(count, mark, || awaited(sys::task::fork_exit(false)?)))),
+    ("vfork", one(|count, mark| each(count, mark, || awaited(sys::task::vfork_exit()?)))),
     ("clone_vm", one(clone_vm)),
     ("posix_spawn", one(posix_spawn)),
     ("pool_futex", Entity { live: pool, makes: 0, made_before: 1 }),
@@ -59,14 +59,6 @@ fn each(
     }
     mark();
     Ok(())
-}
-
-fn nothing(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
-    each(count, mark, || Ok(()))
-}
-
-fn pthread(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
-    each(count, mark, || joined(None))
 }
 
 fn small_stack(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
@@ -96,14 +88,6 @@ fn std_thread(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
         let _ = thread.join();
         Ok(())
     })
-}
-
-fn fork(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
-    each(count, mark, || awaited(sys::task::fork_exit(false)?))
-}
-
-fn vfork(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
-    each(count, mark, || awaited(sys::task::vfork_exit()?))
 }
 
 fn clone_vm(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {

@@ -7,6 +7,7 @@ mod entity;
 mod shown;
 mod watch;
 
+use crate::support::by_profile;
 use entity::{ENTITIES, Entity};
 use kit::model::{Design, Profile};
 use kit::{Experiment, Stop, Trial};
@@ -38,13 +39,7 @@ const COUNTED: [(&str, &str); 7] = [
 
 /// How many operations are traced in all.
 fn operations(profile: Profile) -> usize {
-    UNSTEADY
-        + match profile {
-            Profile::Smoke => 5,
-            Profile::Quick => 5,
-            Profile::Standard => 20,
-            Profile::Thorough => 50,
-        }
+    UNSTEADY + by_profile(profile, [5, 5, 20, 50])
 }
 
 fn design() -> Design {

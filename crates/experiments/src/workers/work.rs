@@ -1,6 +1,6 @@
 //! What the workers do, and how much of it.
 
-use crate::support::{arithmetic, random::Random};
+use crate::support::{arithmetic, by_profile, random::Random};
 use kit::model::Profile;
 use kit::workers::{Refusal, Worker};
 use std::ffi::CString;
@@ -91,33 +91,24 @@ impl Amount {
     /// of a process (15 ms in `quick` where a process costs a quarter of one), since what is claimed
     /// is about the work; the cost of making is the subject of another experiment.
     pub(super) fn of(work: Work, profile: Profile) -> Self {
-        let units = match profile {
-            Profile::Smoke => 50,
-            Profile::Quick => 1000,
-            Profile::Standard => 2000,
-            Profile::Thorough => 4000,
-        };
+        let units = by_profile(profile, [50, 1000, 2000, 4000]);
         let memory_bytes = match (profile, work) {
             (Profile::Smoke, _) => 8 << 20,
             (_, Work::Memory(Pattern::Integers)) => 500 << 20,
             (Profile::Quick, _) => 32 << 20,
             _ => 220 << 20,
         };
-        let [smoke, quick, more] = match work {
+        let writes = match work {
             // Into pages that are cached and dirty already: a copy of 64 KiB, a few microseconds.
             // Each worker gets several slices of a CPU that it shares: workers that end before
             // others begin show nothing of what they do to each other.
-            Work::Files(Way::Buffered) => [1024, 4096, 16_384],
+            Work::Files(Way::Buffered) => [1024, 4096, 16_384, 16_384],
             // Into new pages: tens of microseconds.
-            Work::Files(Way::Flushed) => [128, 512, 2048],
+            Work::Files(Way::Flushed) => [128, 512, 2048, 2048],
             // To the device: hundreds.
-            _ => [4, 48, 64],
+            _ => [4, 48, 64, 64],
         };
-        let writes = match profile {
-            Profile::Smoke => smoke,
-            Profile::Quick => quick,
-            Profile::Standard | Profile::Thorough => more,
-        };
+        let writes = by_profile(profile, writes);
         Amount { units, memory_bytes, writes }
     }
 

@@ -83,7 +83,7 @@ pub(super) fn together_ppm(spans: &[Span]) -> i64 {
 /// CPU while it worked: nobody knows when they lacked it, so all of it is taken off, as if no two
 /// had ever lacked it at once. One that sleeps for a lock is at work. What a hypervisor took from a
 /// CPU is seen only where the kernel leaves it out of the CPU time.
-pub(super) fn overlap_ppm(spans: &[Span]) -> i64 {
+pub fn overlap_ppm(spans: &[Span]) -> i64 {
     ppm(together_ns(spans).saturating_sub(lacked_ns(spans)), whole_ns(spans))
 }
 

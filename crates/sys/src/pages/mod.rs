@@ -398,8 +398,8 @@ pub(crate) fn huge_bytes_between(smaps: &str, start: u64, end: u64) -> u64 {
     bytes
 }
 
-/// The range of addresses that begins a mapping's first line in smaps.
-fn mapping_range(line: &str) -> Option<(u64, u64)> {
+/// The range of addresses that begins a mapping's line in maps, and its first in smaps.
+pub fn mapping_range(line: &str) -> Option<(u64, u64)> {
     let (from, to) = line.split_whitespace().next()?.split_once('-')?;
     Some((u64::from_str_radix(from, 16).ok()?, u64::from_str_radix(to, 16).ok()?))
 }
