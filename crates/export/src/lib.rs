@@ -32,7 +32,7 @@ pub use google::google_benchmark;
 pub use hyperfine::hyperfine;
 #[cfg(feature = "parquet")]
 pub use parquet_file::write_parquet;
-pub use table::Rows;
+pub use table::{Column, FACTOR, Kind, Rows, columns};
 
 use model::{Manifest, Record};
 use serde::Serialize;

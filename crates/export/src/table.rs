@@ -2,6 +2,7 @@
 
 use crate::choice::Chosen;
 use crate::{Choice, Error, Session};
+use Kind::{Integer, Moment, Number, Text};
 use analysis::{Numbers, Tag, Tagger, outcome_words};
 use model::{Record, Unit};
 use std::borrow::Cow;
@@ -19,9 +20,12 @@ pub enum Rows {
 
 /// What the cells of a column hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// A text.
     Text,
+    /// A whole number.
     Integer,
+    /// A number.
     Number,
     /// Milliseconds since 1970.
     Moment,
@@ -29,9 +33,13 @@ pub(crate) enum Kind {
 
 /// A column of the table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Column {
-    pub(crate) name: String,
-    pub(crate) kind: Kind,
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What its cells hold.
+    pub kind: Kind,
+    /// What it tells, for people who read the table.
+    pub what: &'static str,
 }
 
 /// A cell of a row.
@@ -58,47 +66,59 @@ impl<'a> Cell<'a> {
     }
 }
 
-/// Columns that come before a treatment's levels, and the kinds of their cells.
-const BEFORE: [(&str, Kind); 8] = [
-    ("session", Kind::Text),
-    ("host", Kind::Text),
-    ("experiment", Kind::Text),
-    ("version", Kind::Integer),
-    ("trial", Kind::Integer),
-    ("block", Kind::Integer),
-    ("position", Kind::Integer),
-    ("treatment", Kind::Text),
-];
-
-/// Columns of a trial's one number.
-const OF_TRIALS: [(&str, Kind); 5] = [
-    ("response", Kind::Text),
-    ("unit", Kind::Text),
-    ("value", Kind::Number),
-    ("measured_value", Kind::Number),
-    ("observations", Kind::Integer),
-];
-
-/// Columns of an observation.
-const OF_OBSERVATIONS: [(&str, Kind); 6] = [
-    ("response", Kind::Text),
-    ("unit", Kind::Text),
-    ("observation", Kind::Integer),
-    ("observed_value", Kind::Number),
-    ("total", Kind::Integer),
-    ("operations", Kind::Integer),
-];
-
-/// The last columns.
-const AFTER: [(&str, Kind); 4] = [
-    ("outcome", Kind::Text),
-    ("reason", Kind::Text),
-    ("tags", Kind::Text),
-    ("started_unix_ms", Kind::Moment),
-];
-
 /// What a factor's column begins with: its name alone could be that of another column.
-const FACTOR: &str = "factor_";
+pub const FACTOR: &str = "factor_";
+
+const BOTH: Option<Rows> = None;
+const TRIALS: Option<Rows> = Some(Rows::Trials);
+const OBSERVATIONS: Option<Rows> = Some(Rows::Observations);
+
+/// The columns: the rows that have them, their names, kinds, and what they tell.
+const COLUMNS: [(Option<Rows>, &str, Kind, &str); 22] = [
+    (
+        BOTH,
+        "session",
+        Text,
+        "the session's name; one that several have is numbered: base, base (2)",
+    ),
+    (BOTH, "host", Text, "the machine's name"),
+    (BOTH, "experiment", Text, "the experiment"),
+    (BOTH, "version", Integer, "the version of its design: numbers of two are not comparable"),
+    (BOTH, "trial", Integer, "the trial's number in the session, from 0"),
+    (BOTH, "block", Integer, "the block: pair treatments by it, within a session"),
+    (BOTH, "position", Integer, "the trial's place in the block's random order, from 0"),
+    (BOTH, "treatment", Text, "all levels in one text"),
+    (BOTH, FACTOR, Text, "the level of that factor; null where the experiment has none of it"),
+    (BOTH, "response", Text, "what was measured"),
+    (BOTH, "unit", Text, "ns, bytes, count, ppm, per_second, or a study's own"),
+    (TRIALS, "value", Number, "what estimates are made from: measured_value, less its control"),
+    (TRIALS, "measured_value", Number, "the trial's one number as it was measured"),
+    (TRIALS, "observations", Integer, "observations behind it"),
+    (
+        OBSERVATIONS,
+        "observation",
+        Integer,
+        "its number within trial and response, from 0, in order of time",
+    ),
+    (OBSERVATIONS, "observed_value", Number, "per operation: total divided by operations"),
+    (OBSERVATIONS, "total", Integer, "the measured number, in the response's unit"),
+    (OBSERVATIONS, "operations", Integer, "number of operations in the total"),
+    (BOTH, "outcome", Text, "completed, unsupported, failed, died, timed_out, …"),
+    (BOTH, "reason", Text, "why, where there is a reason"),
+    (BOTH, "tags", Text, "what happened to the trial, with ; between them"),
+    (BOTH, "started_unix_ms", Moment, "when it was started, in ms since 1970"),
+];
+
+/// Returns the columns of a table with these rows, in order; each factor has one.
+pub fn columns(rows: Rows, factors: &[&str]) -> Vec<Column> {
+    let mut columns = Vec::new();
+    let own = COLUMNS.into_iter().filter(|(of, ..)| of.is_none_or(|of| of == rows));
+    for (_, name, kind, what) in own {
+        let own = if name == FACTOR { factors } else { &[""] };
+        columns.extend(own.iter().map(|end| Column { name: format!("{name}{end}"), kind, what }));
+    }
+    columns
+}
 
 /// A session, or a part of it, as a table.
 pub(crate) struct Table<'a> {
@@ -124,19 +144,7 @@ impl<'a> Table<'a> {
     }
 
     pub(crate) fn columns(&self) -> Vec<Column> {
-        let fixed = |columns: &[(&str, Kind)]| -> Vec<Column> {
-            let column = |(name, kind): &(&str, Kind)| Column { name: (*name).into(), kind: *kind };
-            columns.iter().map(column).collect()
-        };
-        let factor = |name: &&str| Column { name: format!("{FACTOR}{name}"), kind: Kind::Text };
-        let mut columns = fixed(&BEFORE);
-        columns.extend(self.factors.iter().map(factor));
-        columns.extend(match self.rows {
-            Rows::Trials => fixed(&OF_TRIALS),
-            Rows::Observations => fixed(&OF_OBSERVATIONS),
-        });
-        columns.extend(fixed(&AFTER));
-        columns
+        columns(self.rows, &self.factors)
     }
 
     /// Hands over row after row, in the order of the session's trials; returns their number.

@@ -1,4 +1,6 @@
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use model::Profile;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -180,27 +182,27 @@ pub(crate) enum Command {
     Man,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ProfileName {
-    /// Few and very short trials, for tests; a whole catalog takes seconds
-    Smoke,
-    /// Short trials; a whole catalog takes at most three minutes on two cores
-    Quick,
-    /// More and longer trials; a whole catalog takes a quarter of an hour
-    Standard,
-    /// All treatments and the longest trials; a whole catalog takes hours
-    Thorough,
-}
+/// The profiles, and what the help says of each.
+const PROFILES: [(Profile, &str); 4] = [
+    (Profile::Smoke, "Few and very short trials, for tests; a whole catalog takes seconds"),
+    (Profile::Quick, "Short trials; a whole catalog takes at most three minutes on two cores"),
+    (Profile::Standard, "More and longer trials; a whole catalog takes a quarter of an hour"),
+    (Profile::Thorough, "All treatments and the longest trials; a whole catalog takes hours"),
+];
 
-impl From<ProfileName> for model::Profile {
-    fn from(name: ProfileName) -> Self {
-        match name {
-            ProfileName::Smoke => model::Profile::Smoke,
-            ProfileName::Quick => model::Profile::Quick,
-            ProfileName::Standard => model::Profile::Standard,
-            ProfileName::Thorough => model::Profile::Thorough,
-        }
-    }
+/// The same of the self-test, which plants nothing for the longest trials.
+const SELFTEST_PROFILES: [(Profile, &str); 3] = [
+    (Profile::Smoke, "Seconds; for tests, too few for a meaningful grade"),
+    (Profile::Quick, "Short trials"),
+    (Profile::Standard, "More and longer trials; give it some minutes (--time-budget 5m)"),
+];
+
+/// Returns what parses one of some profiles.
+fn profile(known: &'static [(Profile, &str)]) -> impl TypedValueParser<Value = Profile> {
+    let value = |(it, help): &(Profile, &'static str)| PossibleValue::new(it.name()).help(*help);
+    let of_name = |name: String| known.iter().find(|(it, _)| it.name() == name);
+    PossibleValuesParser::new(known.iter().map(value))
+        .map(move |name| of_name(name).map_or_else(Profile::default, |(it, _)| *it))
 }
 
 #[derive(Debug, Args)]
@@ -212,8 +214,8 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "EXPERIMENT", conflicts_with = "resume")]
     pub(crate) experiments: Vec<String>,
     /// Set how much to measure
-    #[arg(long, value_enum, default_value_t = ProfileName::Quick, conflicts_with = "resume")]
-    pub(crate) profile: ProfileName,
+    #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]
+    pub(crate) profile: Profile,
     /// Have icache run this RV32IM or RV32IMC ELF file instead of its own programs; may be repeated
     ///
     /// The other files are compared with the first. Each trial reads the file again and fails if it
@@ -258,8 +260,8 @@ pub(crate) struct StudyArgs {
     #[arg(long, value_name = "SESSION", conflicts_with_all = ["file", "resume"])]
     pub(crate) from: Option<PathBuf>,
     /// Set how much to measure
-    #[arg(long, value_enum, default_value_t = ProfileName::Quick, conflicts_with = "resume")]
-    pub(crate) profile: ProfileName,
+    #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]
+    pub(crate) profile: Profile,
     /// Measure until a difference of this size can be found, such as 2%
     ///
     /// It replaces the study's `precision` as the width at which measuring stops. The session stops on
@@ -324,26 +326,6 @@ pub(crate) struct MeasureArgs {
     pub(crate) no_shield: bool,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum SelftestProfile {
-    /// Seconds; for tests, too few for a meaningful grade
-    Smoke,
-    /// Short trials
-    Quick,
-    /// More and longer trials; give it some minutes (--time-budget 5m)
-    Standard,
-}
-
-impl From<SelftestProfile> for model::Profile {
-    fn from(name: SelftestProfile) -> Self {
-        match name {
-            SelftestProfile::Smoke => model::Profile::Smoke,
-            SelftestProfile::Quick => model::Profile::Quick,
-            SelftestProfile::Standard => model::Profile::Standard,
-        }
-    }
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct SelftestArgs {
     /// Run these experiments with planted answers only [default: all]
@@ -352,8 +334,8 @@ pub(crate) struct SelftestArgs {
     #[arg(value_name = "EXPERIMENT", conflicts_with = "resume")]
     pub(crate) experiments: Vec<String>,
     /// Set how much to measure
-    #[arg(long, value_enum, default_value_t = SelftestProfile::Quick, conflicts_with = "resume")]
-    pub(crate) profile: SelftestProfile,
+    #[arg(long, value_parser = profile(&SELFTEST_PROFILES), default_value = "quick", conflicts_with = "resume")]
+    pub(crate) profile: Profile,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
     /// Print the grade and its evidence as JSON (docs/selftest.schema.json)
@@ -416,8 +398,8 @@ pub(crate) struct SyscallsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ListArgs {
     /// Count the treatments of this profile
-    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
-    pub(crate) profile: ProfileName,
+    #[arg(long, value_parser = profile(&PROFILES), default_value = "quick")]
+    pub(crate) profile: Profile,
     /// Print what the designs declare, as JSON
     #[arg(long)]
     pub(crate) json: bool,

@@ -19,13 +19,13 @@ const DISK_SHARE: f64 = 0.25;
 
 /// Everything a session in progress needs.
 pub(crate) struct Session {
-    manifest: Manifest,
-    writer: Writer,
+    /// What it measures, and how.
+    pub(crate) manifest: Manifest,
+    /// What writes into its folder.
+    pub(crate) writer: Writer,
     runner: Runner,
     records: Vec<Record>,
     courses: Vec<Course>,
-    /// What each course's intervals still need, as far as it is known since its last trial.
-    needs: Vec<Option<analysis::Need>>,
     /// If true, the time budget applies only after the base: a resumed session is to be completed, and the
     /// duration of a user's program is unknown beforehand.
     base_first: bool,
@@ -94,8 +94,7 @@ pub(crate) fn begin(plan: Plan) -> anyhow::Result<Session> {
     writer.write_manifest(&manifest)?;
     ui::note(&format!("seed {}, session {}", manifest.seed, dir.display()));
     let courses = session::courses(&manifest, &[]);
-    let needs = vec![None; courses.len()];
-    Ok(Session { courses, needs, manifest, writer, runner, records: Vec::new(), base_first })
+    Ok(Session { courses, manifest, writer, runner, records: Vec::new(), base_first })
 }
 
 /// Resumes a session that was begun by the same command, on the same machine, by the same
@@ -116,18 +115,10 @@ pub(crate) fn resume(dir: &Path, purpose: Purpose) -> anyhow::Result<Session> {
     } else if manifest.shield.means != shield.means {
         ui::warn("the trials are not shielded as they were when the session was begun");
     }
-    let courses = session::courses(&manifest, &stored.records);
-    ui::note(&format!("{}: {} trials are there already", dir.display(), stored.records.len()));
-    let needs = vec![None; courses.len()];
-    Ok(Session {
-        manifest,
-        writer,
-        runner,
-        records: stored.records,
-        courses,
-        needs,
-        base_first: true,
-    })
+    let records = stored.records;
+    let courses = session::courses(&manifest, &records);
+    ui::note(&format!("{}: {} trials are there already", dir.display(), records.len()));
+    Ok(Session { courses, manifest, writer, runner, records, base_first: true })
 }
 
 /// Checks that a session is resumed by the command that began it: another command shows something else.
@@ -240,19 +231,9 @@ pub(crate) fn room(dir: &Path) -> anyhow::Result<(u64, u64)> {
 }
 
 impl Session {
-    /// Returns what it measures, and how.
-    pub(crate) fn manifest(&self) -> &Manifest {
-        &self.manifest
-    }
-
     /// Returns where it is stored.
     pub(crate) fn dir(&self) -> &Path {
         self.writer.dir()
-    }
-
-    /// Returns what writes into its folder.
-    pub(crate) fn writer(&self) -> &Writer {
-        &self.writer
     }
 
     /// Measures until all is precise enough, the time is up, or somebody asks to stop.
@@ -350,27 +331,18 @@ impl Session {
 
     /// Returns the block that narrows the widest interval.
     fn by_width(&mut self, left: Duration) -> Option<Next> {
-        let Session { courses, needs, records, manifest, .. } = self;
-        let inquiry = manifest.options.inquiry;
+        let Session { courses, records, manifest: Manifest { options, seed, .. }, .. } = self;
         let verdicts = verdicts(courses);
-        let known = courses.iter().zip(needs);
-        let needs: Vec<&analysis::Need> = known
-            .map(|(course, known)| {
-                &*known.get_or_insert_with(|| need(course, records, inquiry, verdicts))
-            })
-            .collect();
-        schedule::next_by_width(
-            &self.courses,
-            &needs,
-            &self.manifest.options,
-            self.manifest.seed,
-            left.as_nanos() as u64,
-        )
+        for course in courses.iter_mut().filter(|course| course.need.is_none()) {
+            course.need = Some(need(course, records, options.inquiry, verdicts));
+        }
+        let needs: Vec<_> = courses.iter().filter_map(|course| course.need.as_ref()).collect();
+        schedule::next_by_width(courses, &needs, options, *seed, left.as_nanos() as u64)
     }
 
     /// Conducts a block. False if it was interrupted.
     fn block(&mut self, next: &Next, progress: &mut Progress) -> anyhow::Result<bool> {
-        let Session { writer, runner, records, courses, needs, manifest, .. } = self;
+        let Session { writer, runner, records, courses, manifest, .. } = self;
         let inquiry = manifest.options.inquiry;
         let verdicts = verdicts(courses);
         let design = courses[next.course].design.clone();
@@ -399,7 +371,7 @@ impl Session {
                 if let Some(finding) = &need.headline {
                     progress.answer(&course.design.id, finding);
                 }
-                needs[next.course] = Some(need);
+                course.need = Some(need);
                 Ok(complete)
             }
             Err(Halt::Runner(error)) => Err(self.with_what_is_kept(&error)),

@@ -33,9 +33,9 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     let mut destination = Destination::open(args.output.as_deref(), binary)?;
     session::say_what_is_odd(&stored);
     match write(&session, format, &choice, rows, &mut destination) {
-        Ok(written) => {
+        Ok(notes) => {
             destination.end(Ok(()))?;
-            say(&written);
+            notes.iter().for_each(|note| ui::note(note));
         }
         Err(export::Error::Io(error)) => destination.end(Err(error))?,
         Err(other) => return Err(other.into()),
@@ -43,32 +43,26 @@ pub(crate) fn export(args: &ExportArgs) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What is to be noted about what was written.
-enum Written {
-    Rows(u64),
-    LeftOut(LeftOut),
-}
-
+/// Writes the session, and returns what is to be noted about it.
 fn write(
     session: &Session<'_>,
     format: ExportFormat,
     choice: &Choice,
     rows: Rows,
     out: &mut Destination,
-) -> Result<Written, export::Error> {
+) -> Result<Vec<String>, export::Error> {
+    let counted = |count: u64| vec![format!("{count} rows")];
     Ok(match format {
-        ExportFormat::Csv => Written::Rows(export::write_csv(session, choice, rows, out)?),
+        ExportFormat::Csv => counted(export::write_csv(session, choice, rows, out)?),
         #[cfg(feature = "parquet")]
-        ExportFormat::Parquet => Written::Rows(export::write_parquet(session, choice, rows, out)?),
+        ExportFormat::Parquet => counted(export::write_parquet(session, choice, rows, out)?),
         #[cfg(not(feature = "parquet"))]
         ExportFormat::Parquet => {
             return Err(std::io::Error::new(std::io::ErrorKind::Unsupported, WITHOUT_PARQUET))?;
         }
-        ExportFormat::Hyperfine => Written::LeftOut(export::hyperfine(session, choice, out)?),
-        ExportFormat::GoogleBenchmark => {
-            Written::LeftOut(export::google_benchmark(session, choice, out)?)
-        }
-        ExportFormat::Bencher => Written::LeftOut(export::bencher(session, choice, out)?),
+        ExportFormat::Hyperfine => left_out(&export::hyperfine(session, choice, out)?),
+        ExportFormat::GoogleBenchmark => left_out(&export::google_benchmark(session, choice, out)?),
+        ExportFormat::Bencher => left_out(&export::bencher(session, choice, out)?),
     })
 }
 
@@ -96,31 +90,27 @@ fn format(args: &ExportArgs) -> anyhow::Result<ExportFormat> {
 }
 
 /// Says what the layout has no place for.
-fn say(written: &Written) {
-    let it = match written {
-        Written::Rows(count) => return ui::note(&format!("{count} rows")),
-        Written::LeftOut(left_out) => left_out,
-    };
+fn left_out(it: &LeftOut) -> Vec<String> {
+    let mut notes = Vec::new();
     if !it.no_times.is_empty() {
-        ui::note(&format!(
-            "left out: {}, since the layout takes times alone; --format csv has all",
-            responses(&it.no_times, "that are no times", "that is no time")
+        let names = responses(&it.no_times, "that are no times", "that is no time");
+        notes.push(format!(
+            "left out: {names}, since the layout takes times alone; --format csv has all"
         ));
     }
     if !it.stand_as_cpu_time.is_empty() {
         let names = responses(&it.stand_as_cpu_time, "of CPU time", "of CPU time");
-        ui::note(&format!("beside the time that each belongs to: {names}"));
+        notes.push(format!("beside the time that each belongs to: {names}"));
     }
     if it.not_completed > 0 {
         let s = if it.not_completed == 1 { "" } else { "s" };
-        ui::note(&format!("left out: {} trial{s} that did not complete", it.not_completed));
+        notes.push(format!("left out: {} trial{s} that did not complete", it.not_completed));
     }
     if it.without_number > 0 {
-        ui::note(&format!(
-            "left out: {} pairs of response and treatment without a number",
-            it.without_number
-        ));
+        let count = it.without_number;
+        notes.push(format!("left out: {count} pairs of response and treatment without a number"));
     }
+    notes
 }
 
 /// Names some responses: `12 responses that are no times (create.switches_count, … and 9 more)`.

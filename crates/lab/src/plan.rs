@@ -78,41 +78,19 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Returns the plan for some experiments (none means all) with the options asked for. `budget_s` is
-    /// the time to measure in where the command line names neither a time nor a number of blocks.
-    pub(crate) fn new(
-        purpose: Purpose,
-        names: &[String],
-        profile: Profile,
-        args: &PlanArgs,
-        budget_s: u64,
-    ) -> anyhow::Result<Plan> {
-        Self::of_designs(purpose, choose(purpose, names)?, profile, args, budget_s)
-    }
-
-    /// Returns the plan for a design that was made of a command.
+    /// Returns the plan for some designs with the options asked for. `budget_s` is the time to measure in
+    /// where the command line names neither a time nor a number of blocks.
     ///
     /// # Errors
-    /// As [`Plan::of_designs`], or if what the command names is not there.
-    pub(crate) fn of_program(
-        purpose: Purpose,
-        design: Design,
-        profile: Profile,
-        args: &PlanArgs,
-        budget_s: u64,
-    ) -> anyhow::Result<Plan> {
-        must_be_there(&design)?;
-        Self::of_designs(purpose, vec![design], profile, args, budget_s)
-    }
-
-    /// Returns the plan for designs that were made for this session.
-    pub(crate) fn of_designs(
+    /// If what a design names is not there, or a CPU cannot be used.
+    pub(crate) fn new(
         purpose: Purpose,
         designs: Vec<Design>,
         profile: Profile,
         args: &PlanArgs,
         budget_s: u64,
     ) -> anyhow::Result<Plan> {
+        designs.iter().try_for_each(must_be_there)?;
         let options = Options {
             profile,
             experiments: designs.iter().map(|design| design.id.clone()).collect(),
@@ -137,8 +115,8 @@ impl Plan {
     }
 }
 
-/// Returns the designs asked for, in the catalog's order, with the control.
-fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<Design>> {
+/// Returns the designs asked for (none means all), in the catalog's order, with the control.
+pub(crate) fn choose(purpose: Purpose, names: &[String]) -> anyhow::Result<Vec<Design>> {
     let catalog = purpose.catalog();
     for name in names {
         if let Err(error) = catalog::find(&catalog, name) {

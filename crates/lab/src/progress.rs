@@ -12,7 +12,7 @@ const PLAIN_EVERY: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(crate) struct Line {
     pub(crate) bar: Option<ProgressBar>,
-    begun: Instant,
+    pub(crate) begun: Instant,
     last_plain: Option<Instant>,
 }
 

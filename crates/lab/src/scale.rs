@@ -6,7 +6,7 @@ use crate::plan::{Plan, Purpose};
 use crate::{conduct, input, inquiry, plan, session, ui};
 use analysis::scaling::{ScaleInput, figures, scaling};
 use anyhow::{Context, anyhow};
-use model::{Inquiry, Pick, Profile, Scaling, Stream};
+use model::{Inquiry, Pick, Scaling, Stream};
 use std::path::Path;
 use study::{PrintedWork, ScaleRequest};
 
@@ -26,7 +26,6 @@ pub(crate) fn scale(args: &ScaleArgs) -> anyhow::Result<Exit> {
 }
 
 fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
-    let profile = Profile::from(args.profile);
     if let Some(regex) = &args.work {
         subject::check_pick(&Pick::Regex(regex.clone()))
             .map_err(|what| anyhow!("--work {regex:?}: {what}"))?;
@@ -47,7 +46,7 @@ fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {
         time_limit_ms: args.time_limit.saturating_mul(1000),
     };
     let design = study::scale(&asked).map_err(anyhow::Error::msg)?;
-    Plan::of_program(PURPOSE, design, profile, &args.plan, profile.budget_s())
+    Plan::new(PURPOSE, vec![design], args.profile, &args.plan, args.profile.budget_s())
 }
 
 /// Fits figures that were measured elsewhere; `-` is standard input.

@@ -13,6 +13,8 @@ pub(crate) struct Course {
     pub(crate) treatments: Vec<Treatment>,
     /// Those that every block of the base measures.
     pub(crate) base: Vec<Treatment>,
+    /// What its intervals still need, if that is known since its last trial.
+    pub(crate) need: Option<Need>,
     compared: Vec<Vec<Treatment>>,
     done: BTreeMap<u32, BTreeSet<Treatment>>,
     total_ns: u64,
@@ -30,6 +32,7 @@ impl Course {
             design,
             treatments,
             base,
+            need: None,
             compared,
             done: BTreeMap::new(),
             total_ns: 0,

@@ -5,19 +5,18 @@ use crate::exit::Exit;
 use crate::{catalog, destination, session, ui};
 use anyhow::{Context, bail};
 use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
 
 pub(crate) fn list(args: &ListArgs) -> anyhow::Result<Exit> {
     let designs = catalog::designs();
-    ui::show(args.json, &designs, |width| {
-        report::catalog::list(&designs, args.profile.into(), width)
-    })?;
+    ui::show(args.json, &designs, |width| report::catalog::list(&designs, args.profile, width))?;
     Ok(Exit::Done)
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> anyhow::Result<Exit> {
     let design = catalog::find(&catalog::all(), &args.experiment)?;
     ui::show(args.shown.json, &design, |width| {
-        report::catalog::explain(&design, args.shown.profile.into(), width)
+        report::catalog::explain(&design, args.shown.profile, width)
     })?;
     Ok(Exit::Done)
 }
@@ -102,25 +101,21 @@ fn names(catalog: &[kit::Experiment]) -> Vec<&'static str> {
 /// Returns the command line with the catalogs' names as the values an experiment may have, so that a
 /// shell completes them.
 pub(crate) fn with_experiments() -> clap::Command {
-    let known = clap::builder::PossibleValuesParser::new;
-    let all = [names(experiments::CATALOG), names(experiments::PLANTED)].concat();
-    let many = |command: clap::Command, names: Vec<&'static str>| {
-        command.mut_arg("experiments", |arg| arg.value_parser(known(names)))
+    let known = |argument: &'static str, names: &[&'static str]| {
+        let names = PossibleValuesParser::new(names.iter().copied());
+        move |command: clap::Command| command.mut_arg(argument, |it| it.value_parser(names))
     };
+    let (catalog, planted) = (names(experiments::CATALOG), names(experiments::PLANTED));
+    let all = [&catalog[..], &planted].concat();
+    let run = known("experiments", &catalog);
     Cli::command()
-        .mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
-        .mut_subcommand("report", |report| many(report, all.clone()))
-        .mut_subcommand("selftest", |selftest| many(selftest, names(experiments::PLANTED)))
-        .mut_subcommand("fleet", |fleet| {
-            fleet.mut_subcommand("run", |run| many(run, names(experiments::CATALOG)))
-        })
-        .mut_subcommand("export", |export| many(export, all.clone()))
-        .mut_subcommand("compare", |compare| {
-            compare.mut_arg("experiment", |arg| arg.value_parser(known(all.clone())))
-        })
-        .mut_subcommand("explain", |explain| {
-            explain.mut_arg("experiment", |arg| arg.value_parser(known(all)))
-        })
+        .mut_subcommand("run", known("experiments", &catalog))
+        .mut_subcommand("report", known("experiments", &all))
+        .mut_subcommand("selftest", known("experiments", &planted))
+        .mut_subcommand("fleet", |fleet| fleet.mut_subcommand("run", run))
+        .mut_subcommand("export", known("experiments", &all))
+        .mut_subcommand("compare", known("experiment", &all))
+        .mut_subcommand("explain", known("experiment", &all))
 }
 
 pub(crate) fn man() -> anyhow::Result<Exit> {

@@ -39,7 +39,7 @@ fn session_plan(args: &WhyArgs) -> anyhow::Result<Plan> {
         time_limit_ms: args.time_limit.unwrap_or(TIME_LIMIT_S).saturating_mul(1000),
     };
     let design = study::why(&asked).map_err(anyhow::Error::msg)?;
-    Plan::of_program(PURPOSE, design, Profile::Quick, &args.plan, BUDGET_S)
+    Plan::new(PURPOSE, vec![design], Profile::Quick, &args.plan, BUDGET_S)
 }
 
 /// Returns how many of this number of CPUs are kept for co-runners.

@@ -8,7 +8,6 @@ use crate::{
     REPORT_FILE, SCRATCH_FOLDER, SUMMARY_FILE, TRIALS_BYTES_MAX, TRIALS_FILE, files,
 };
 use model::{Manifest, Record, Summary};
-use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::io;
@@ -55,7 +54,7 @@ impl Pages {
     /// What the operating system refused; then the file is as it was.
     pub fn write_summary(&self, summary: &Summary) -> Result<(), Error> {
         let path = self.dir.join(SUMMARY_FILE);
-        let content = encode::<Summary>(summary, &path, usize::MAX, Layout::Indented)?;
+        let content = encode::<Summary>(serde_json::to_vec_pretty(summary), &path, usize::MAX)?;
         files::replace(&self.dir, SUMMARY_FILE, &content)
     }
 
@@ -89,7 +88,8 @@ impl Writer {
     pub fn create(dir: &Path, manifest: &Manifest) -> Result<Writer, Error> {
         let path = dir.join(MANIFEST_FILE);
         check_manifest(manifest, &path)?;
-        let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
+        let content =
+            encode::<Manifest>(serde_json::to_vec_pretty(manifest), &path, MANIFEST_BYTES_MAX)?;
         let folders = files::NewFolders::create(dir).map_err(Error::io("create", dir))?;
         // Before the lock, so that no file of ours is put into somebody's folder, and again
         // after it, since another scruple may have come and gone in between.
@@ -145,7 +145,7 @@ impl Writer {
         let path = self.pages.dir.join(TRIALS_FILE);
         let unreadable = |what| Error::Unreadable { path: path.clone(), what };
         self.plan.check(record).map_err(unreadable)?;
-        let line = encode::<Record>(record, &path, LINE_BYTES_MAX, Layout::Line)?;
+        let line = encode::<Record>(serde_json::to_vec(record), &path, LINE_BYTES_MAX)?;
         must_fit(self.trials.whole_bytes(), line.len(), &path)?;
         self.trials.append(&line).map_err(Error::io("append to", &path))
     }
@@ -162,7 +162,8 @@ impl Writer {
             let what = "it plans other trials than the session began with".into();
             return Err(Error::Unreadable { path, what });
         }
-        let content = encode::<Manifest>(manifest, &path, MANIFEST_BYTES_MAX, Layout::Indented)?;
+        let content =
+            encode::<Manifest>(serde_json::to_vec_pretty(manifest), &path, MANIFEST_BYTES_MAX)?;
         files::replace(&self.pages.dir, MANIFEST_FILE, &content)
     }
 
@@ -254,30 +255,17 @@ fn must_hold_no_session(dir: &Path) -> Result<(), Error> {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Layout {
-    /// For people.
-    Indented,
-    /// All in one line.
-    Line,
-}
-
-/// `value` as JSON with a newline at its end, of at most `limit` bytes, and known to be readable.
+/// A value as JSON with a newline at its end, of at most `limit` bytes, and known to be readable.
 ///
 /// JSON has no infinity: serde writes `null` for it, which is no number when it is read again.
 /// One such value would make the whole session unreadable, so every text is read once before it
 /// is stored (some 20 microseconds for a usual record, beside a wait for the disk).
-fn encode<T: Serialize + DeserializeOwned>(
-    value: &T,
+fn encode<T: DeserializeOwned>(
+    text: serde_json::Result<Vec<u8>>,
     path: &Path,
     limit: usize,
-    layout: Layout,
 ) -> Result<Vec<u8>, Error> {
     let unreadable = |what: String| Error::Unreadable { path: path.to_path_buf(), what };
-    let text = match layout {
-        Layout::Indented => serde_json::to_vec_pretty(value),
-        Layout::Line => serde_json::to_vec(value),
-    };
     let mut text = text.map_err(|error| unreadable(error.to_string()))?;
     text.push(b'\n');
     if text.len() > limit {

@@ -4,7 +4,7 @@ use crate::cells::{cell, factor};
 use crate::factors::{Read, level_of};
 use crate::place::Error;
 use crate::responses::response;
-use crate::table::{Table, Value};
+use crate::table::Value;
 use ask::{Terms, region};
 use model::{Cell, Claim, Quantity, Response};
 
@@ -99,7 +99,7 @@ fn quantities(
     about: About<'_, '_>,
 ) -> Result<(Vec<(Quantity, String)>, Terms), Error> {
     let table = kind.table("a table such as { of = { n = 8 }, to = { n = 1 } }")?;
-    let parts = Parts { table: &table, kind, about };
+    let parts = Parts { kind, about };
     table.known(match kind.name.as_str() {
         "ratio" | "difference" => "of to response",
         "value" => "at response",
@@ -139,7 +139,6 @@ fn quantities(
 
 /// The parts of a number.
 struct Parts<'a, 's> {
-    table: &'a Table<'s>,
     kind: &'a Value<'s>,
     about: About<'a, 's>,
 }
@@ -148,20 +147,20 @@ impl<'a> Parts<'a, '_> {
     /// The response it is formed from: the first in front, where none is named.
     fn response(&self) -> Result<&'a Response, Error> {
         let all = self.about.responses;
-        Ok(self.table.read("response", |value| response(all, value))?.unwrap_or(&all[0]))
+        Ok(self.kind.read("response", |value| response(all, value))?.unwrap_or(&all[0]))
     }
 
     fn cell(&self, key: &str) -> Result<Cell, Error> {
-        cell(self.about.factors, &self.table.needed_as(key, "{ FACTOR = LEVEL }")?)
+        cell(self.about.factors, &self.kind.needed_as(key, "{ FACTOR = LEVEL }")?)
     }
 
     fn at(&self) -> Result<Cell, Error> {
-        let at = self.table.read("at", |value| cell(self.about.factors, value))?;
+        let at = self.kind.read("at", |value| cell(self.about.factors, value))?;
         Ok(at.unwrap_or_default())
     }
 
     fn over(&self) -> Result<&'a Read<'a>, Error> {
-        let value = self.table.needed_as("over", "\"the factor that it follows\"")?;
+        let value = self.kind.needed_as("over", "\"the factor that it follows\"")?;
         factor(self.about.factors, &value.text("the name of a factor")?, |what| value.error(what))
     }
 
@@ -203,7 +202,7 @@ impl<'a> Parts<'a, '_> {
 
     /// A level of a number.
     fn end(&self, over: &Read<'_>, key: &str) -> Result<String, Error> {
-        let value = self.table.needed_as(key, &format!("a level of {}", over.factor.name))?;
+        let value = self.kind.needed_as(key, &format!("a level of {}", over.factor.name))?;
         let name = level_of(&over.factor, &value)?;
         let above = |level: &model::Level| level.value.is_some_and(|value| value > 0.0);
         match over.factor.level(&name).filter(|level| above(level)) {

@@ -91,20 +91,11 @@ fn list(words: &[String]) -> String {
     format!("[{}]", words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(", "))
 }
 
-/// A text as TOML writes it.
+/// A text as TOML writes it: as in JSON, with an escape for each control character.
 fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() => {
-                let _ = write!(out, "\\u{:04X}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
+    let escaped = |c: char| match c.is_control() {
+        true => format!("\\u{:04X}", u32::from(c)),
+        false => c.to_string(),
+    };
+    serde_json::Value::from(text).to_string().chars().map(escaped).collect()
 }

@@ -5,7 +5,7 @@
 use crate::figures;
 use crate::no_such;
 use crate::place::{Error, Source};
-use crate::table::{Table, Value};
+use crate::table::Value;
 use ask::units;
 use model::{
     Account, Card, Cell, Center, Claim, Control, Design, Diagnosis, Factor, Finding, Grid, Level,
@@ -32,43 +32,37 @@ pub fn experiment(id: &str, text: &str) -> Result<Design, Error> {
     let file = format!("{id}.toml");
     let source = Source { file: &file, text };
     let table = source.parse()?;
-    let top = Table::top(source, &table);
+    let top = Value::top(source, &table);
     top.known(KEYS)?;
     let mut design = Design {
         id: id.into(),
         version: top.needed("version")?.number("a whole number")?.value as u32,
-        chapter: top.text("chapter")?,
-        question: top.text("question")?,
+        chapter: top.text_of("chapter")?,
+        question: top.text_of("question")?,
         method: line(&top, "method")?,
         needs: needs(&top)?,
         precision: share(&top.needed("precision")?)?,
         time_limit_ms: (in_unit(&top.needed("time_limit")?, &Unit::Ns)? / 1e6) as u64,
         ..Design::default()
     };
-    design.factors = each(all(&top, "factors")?, factor)?;
+    design.factors = each(top.entries_of("factors")?, factor)?;
     design.grids = each(list(&top, "grids")?, |value| grid(value, &design))?;
-    design.responses = each(all(&top, "responses")?, |value| response(value, &design))?;
-    design.findings = each(all(&top, "findings")?, |value| finding(value, &design))?;
+    design.responses = each(top.entries_of("responses")?, |value| response(value, &design))?;
+    design.findings = each(top.entries_of("findings")?, |value| finding(value, &design))?;
     top.read("precise", |precise| set_precise(precise, &mut design.findings))?;
     design.figures = figures::read(&top, &design)?;
-    design.accounts = each(all(&top, "accounts")?, |value| account(value, &design))?;
-    design.claims = each(all(&top, "claims")?, |value| claim(value, &design))?;
+    design.accounts = each(top.entries_of("accounts")?, |value| account(value, &design))?;
+    design.claims = each(top.entries_of("claims")?, |value| claim(value, &design))?;
     design.controls = each(list(&top, "controls")?, |value| control(value, &design))?;
-    design.planted = each(all(&top, "planted")?, |value| planted(value, &design))?;
-    design.diagnoses = each(all(&top, "diagnoses")?, |value| diagnosis(value, &design))?;
+    design.planted = each(top.entries_of("planted")?, |value| planted(value, &design))?;
+    design.diagnoses = each(top.entries_of("diagnoses")?, |value| diagnosis(value, &design))?;
     design.check().map_err(|error| top.error(error.what))?;
     figures::check(&top, &design)?;
     Ok(design)
 }
 
-/// Returns the entries of a table that may be missing.
-fn all<'s>(top: &Table<'s>, key: &str) -> Result<Vec<Value<'s>>, Error> {
-    let entries = top.read(key, |value| value.table("a table with an entry for each"))?;
-    Ok(entries.map(|table| table.entries()).unwrap_or_default())
-}
-
 /// Returns the items of a list that may be missing.
-fn list<'s>(top: &Table<'s>, key: &str) -> Result<Vec<Value<'s>>, Error> {
+fn list<'s>(top: &Value<'s>, key: &str) -> Result<Vec<Value<'s>>, Error> {
     Ok(top.read(key, |value| value.list("a list of tables"))?.unwrap_or_default())
 }
 
@@ -84,8 +78,8 @@ fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-fn line(table: &Table<'_>, key: &str) -> Result<String, Error> {
-    table.text(key).map(|text| unwrapped(&text))
+fn line(table: &Value<'_>, key: &str) -> Result<String, Error> {
+    table.text_of(key).map(|text| unwrapped(&text))
 }
 
 fn in_unit(value: &Value<'_>, unit: &Unit) -> Result<f64, Error> {
@@ -98,12 +92,12 @@ fn share(value: &Value<'_>) -> Result<f64, Error> {
     found.ok_or_else(|| value.error("expected a share such as \"5%\""))
 }
 
-fn from(table: &Table<'_>) -> Result<Profile, Error> {
+fn from(table: &Value<'_>) -> Result<Profile, Error> {
     let profiles = PROFILES.map(|profile| (profile.name(), profile));
     Ok(table.read("from", |value| value.choice(&profiles))?.unwrap_or(Profile::Smoke))
 }
 
-fn needs(top: &Table<'_>) -> Result<Needs, Error> {
+fn needs(top: &Value<'_>) -> Result<Needs, Error> {
     let mut needs = Needs { cpus: 1, ..Needs::default() };
     let Some(value) = top.get("needs") else {
         return Ok(needs);
@@ -128,7 +122,7 @@ fn factor(value: &Value<'_>) -> Result<Factor, Error> {
     let unit = table.read("unit", |unit| unit.text("a unit"))?;
     let mut factor = Factor {
         name: value.name.clone(),
-        about: line(&table, "about")?,
+        about: line(table, "about")?,
         levels: Vec::new(),
         baseline: table.needed("baseline")?.word("the name of a level")?,
         unit: unit.map(axis_unit),
@@ -168,12 +162,12 @@ fn level(value: &Value<'_>) -> Result<Level, Error> {
         .fields("what the level does, or a table { about = …, from = … }", "about from value")?;
     let given = table.read("value", |value| value.number("a number"))?;
     let value = given.map(|number| number.value).or(number);
-    Ok(Level { name, value, about: line(&table, "about")?, from: from(&table)? })
+    Ok(Level { name, value, about: line(table, "about")?, from: from(table)? })
 }
 
 fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
     let table = value.table("a grid such as { from = \"quick\", count = [1, 2] }")?;
-    let mut grid = Grid { from: from(&table)?, vary: Vec::new() };
+    let mut grid = Grid { from: from(table)?, vary: Vec::new() };
     for entry in table.entries().into_iter().filter(|entry| entry.name != "from") {
         let Some(factor) = design.factor(&entry.name) else {
             let known = design.factors.iter().map(|factor| factor.name.as_str());
@@ -211,7 +205,7 @@ fn response(value: &Value<'_>, design: &Design) -> Result<Response, Error> {
     ];
     let mut response = Response {
         name: value.name.clone(),
-        label: line(&table, "label")?,
+        label: line(table, "label")?,
         unit,
         center: table.read("center", |value| value.choice(&centers))?.unwrap_or(Center::Median),
         cpu_twin: table.read("cpu_twin", |name| name.text("a response"))?,
@@ -219,18 +213,18 @@ fn response(value: &Value<'_>, design: &Design) -> Result<Response, Error> {
         exact: truth("exact")?,
         independent: truth("independent")?,
         card: Card {
-            from: line(&table, "from")?,
-            to: line(&table, "to")?,
+            from: line(table, "from")?,
+            to: line(table, "to")?,
             corrected: unwrapped(&table.text_or_empty("corrected")?),
-            source: line(&table, "source")?,
+            source: line(table, "source")?,
         },
         limits: Vec::new(),
     };
-    for limit in list(&table, "limits")? {
+    for limit in list(table, "limits")? {
         let table = limit.fields("a limit { value = …, label = …, at = … }", "value label at")?;
         response.limits.push(Limit {
             value: table.needed("value")?.number("a number")?.value,
-            label: line(&table, "label")?,
+            label: line(table, "label")?,
             at: cell(&table.needed("at")?, design)?,
         });
     }
@@ -270,9 +264,9 @@ fn claim(value: &Value<'_>, design: &Design) -> Result<Claim, Error> {
     let (quantity, holds_if) = condition(&table.needed("holds")?, design)?;
     Ok(Claim {
         id: value.name.clone(),
-        text: line(&table, "text")?,
-        source: line(&table, "source")?,
-        mechanism: line(&table, "why")?,
+        text: line(table, "text")?,
+        source: line(table, "source")?,
+        mechanism: line(table, "why")?,
         quantity,
         holds_if,
         note: unwrapped(&table.text_or_empty("note")?),
@@ -283,17 +277,17 @@ fn account(value: &Value<'_>, design: &Design) -> Result<Account, Error> {
     let table = value.fields("an account", "title total parts")?;
     let mut account = Account {
         id: value.name.clone(),
-        title: line(&table, "title")?,
+        title: line(table, "title")?,
         total: term(&table.needed("total")?, design)?,
         parts: Vec::new(),
     };
-    for part in list(&table, "parts")? {
+    for part in list(table, "parts")? {
         let table = part.fields("a part { label = …, is = … }", "label is count each")?;
         let (count, each) = match table.get("is") {
             Some(is) => (Term::Known { value: 1.0 }, term(&is, design)?),
             None => (term(&table.needed("count")?, design)?, term(&table.needed("each")?, design)?),
         };
-        account.parts.push(Part { label: line(&table, "label")?, count, each });
+        account.parts.push(Part { label: line(table, "label")?, count, each });
     }
     Ok(account)
 }
@@ -301,7 +295,7 @@ fn account(value: &Value<'_>, design: &Design) -> Result<Account, Error> {
 fn control(value: &Value<'_>, design: &Design) -> Result<Control, Error> {
     let table = value.fields("a pair { response = …, a = …, b = … }", "response a b")?;
     let (a, b) = (cell(&table.needed("a")?, design)?, cell(&table.needed("b")?, design)?);
-    Ok(Control { response: table.text("response")?, a, b })
+    Ok(Control { response: table.text_of("response")?, a, b })
 }
 
 fn planted(value: &Value<'_>, design: &Design) -> Result<Planted, Error> {
@@ -310,7 +304,7 @@ fn planted(value: &Value<'_>, design: &Design) -> Result<Planted, Error> {
     let size = table.read("size", |size| size.number("a share of 1"))?;
     Ok(Planted {
         id: value.name.clone(),
-        what: line(&table, "what")?,
+        what: line(table, "what")?,
         quantity,
         without: table.needed("without")?.number("a number")?.value,
         truth,
@@ -322,14 +316,14 @@ fn diagnosis(value: &Value<'_>, design: &Design) -> Result<Diagnosis, Error> {
     let table = value.fields("a diagnosis", "what response whole base suspects planted")?;
     let mut diagnosis = Diagnosis {
         id: value.name.clone(),
-        what: line(&table, "what")?,
-        response: table.text("response")?,
+        what: line(table, "what")?,
+        response: table.text_of("response")?,
         whole: cell(&table.needed("whole")?, design)?,
         base: cell(&table.needed("base")?, design)?,
         suspects: Vec::new(),
         planted: table.read("planted", |name| name.text("a suspect"))?,
     };
-    for suspect in all(&table, "suspects")? {
+    for suspect in table.entries_of("suspects")? {
         let without = cell(&suspect, design)?;
         diagnosis.suspects.push(Suspect { name: suspect.name.clone(), without });
     }

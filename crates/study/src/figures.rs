@@ -1,29 +1,24 @@
 //! What the report draws.
 
 use crate::place::Error;
-use crate::table::{Table, Value};
+use crate::table::Value;
 use model::{Design, Figure, Profile};
 
 /// Reads all figures, in the order of the file.
-pub(crate) fn read(top: &Table<'_>, design: &Design) -> Result<Vec<Figure>, Error> {
-    entries(top)?.iter().map(|value| figure(value, design)).collect()
+pub(crate) fn read(top: &Value<'_>, design: &Design) -> Result<Vec<Figure>, Error> {
+    top.entries_of("figures")?.iter().map(|value| figure(value, design)).collect()
 }
 
 /// Refuses a figure that would be empty whatever is measured. The design must have passed its own
 /// check.
-pub(crate) fn check(top: &Table<'_>, design: &Design) -> Result<(), Error> {
-    for (value, figure) in entries(top)?.iter().zip(&design.figures) {
+pub(crate) fn check(top: &Value<'_>, design: &Design) -> Result<(), Error> {
+    for (value, figure) in top.entries_of("figures")?.iter().zip(&design.figures) {
         if figure.plot.treatments(design, Profile::Thorough).is_empty() {
             let what = "no grid measures what it shows; add it to grids, or name other levels";
             return Err(value.error(what));
         }
     }
     Ok(())
-}
-
-fn entries<'s>(top: &Table<'s>) -> Result<Vec<Value<'s>>, Error> {
-    let figures = top.read("figures", |value| value.table("a table with an entry for each"))?;
-    Ok(figures.map(|figures| figures.entries()).unwrap_or_default())
 }
 
 fn figure(value: &Value<'_>, design: &Design) -> Result<Figure, Error> {

@@ -1,7 +1,6 @@
 use std::fmt;
 use std::ops::Range;
-use toml::Spanned;
-use toml::de::DeTable;
+use toml::de::{DeTable, DeValue};
 
 /// Where something stands in a file; both are counted from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,11 +59,12 @@ pub(crate) struct Source<'s> {
 
 impl<'s> Source<'s> {
     /// Parses the text as TOML.
-    pub(crate) fn parse(&self) -> Result<Spanned<DeTable<'s>>, Error> {
-        DeTable::parse(self.text).map_err(|error| {
+    pub(crate) fn parse(&self) -> Result<DeValue<'s>, Error> {
+        let parsed = DeTable::parse(self.text).map_err(|error| {
             let what = format!("no valid TOML: {}", error.message().trim().replace('\n', ", "));
             self.error(&error.span().unwrap_or(0..0), "", what)
-        })
+        })?;
+        Ok(DeValue::Table(parsed.into_inner()))
     }
 
     pub(crate) fn error(&self, span: &Range<usize>, key: &str, what: impl Into<String>) -> Error {

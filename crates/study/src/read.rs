@@ -3,7 +3,7 @@
 use crate::factors::Read;
 use crate::place::{Error, Source};
 use crate::subject::millis;
-use crate::table::{Table, Value};
+use crate::table::Value;
 use crate::{
     Around, Study, cells, claims, factors, figures, findings, is_word, metrics, responses, scale,
     subject,
@@ -29,7 +29,7 @@ const PRECISION: f64 = 0.01;
 pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
     let source = Source { file: around.file, text };
     let table = source.parse()?;
-    let top = Table::top(source, &table);
+    let top = Value::top(source, &table);
     let entries = top.known(&format!("{KEYS} {}", subject::KEYS))?;
     let places = entries.iter().map(|entry| (entry.name.clone(), entry.place())).collect();
     let read = top.read("factors", factors::read)?.unwrap_or_default();
@@ -79,7 +79,7 @@ pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
 }
 
 /// What the grids leave out has no answer, and must not be claimed.
-fn only_what_is_measured(top: &Table<'_>, design: &mut Design) -> Result<(), Error> {
+fn only_what_is_measured(top: &Value<'_>, design: &mut Design) -> Result<(), Error> {
     let planned = design.treatments(Profile::Thorough);
     let own = design.clone();
     let is_measured = |quantity: &Quantity| match quantity {
@@ -103,7 +103,7 @@ fn only_what_is_measured(top: &Table<'_>, design: &mut Design) -> Result<(), Err
 }
 
 /// What the design itself refuses, and what only a treatment completes.
-fn check(top: &Table<'_>, study: &Study) -> Result<(), Error> {
+fn check(top: &Value<'_>, study: &Study) -> Result<(), Error> {
     let design = &study.design;
     design.check().map_err(|error| top.error(error.what))?;
     let Some(subject) = &design.subject else {
@@ -161,7 +161,7 @@ fn is_cpu_list(text: &str) -> bool {
     text == "one" || text.split(',').all(range)
 }
 
-fn id(top: &Table<'_>, around: &Around<'_>) -> Result<String, Error> {
+fn id(top: &Value<'_>, around: &Around<'_>) -> Result<String, Error> {
     if let Some(value) = top.get("name") {
         let name = value.text("a name")?;
         if !is_word(&name) || name.len() > model::NAME_BYTES_MAX {
@@ -176,7 +176,7 @@ fn id(top: &Table<'_>, around: &Around<'_>) -> Result<String, Error> {
     Ok(if stem.is_empty() { "study".into() } else { stem })
 }
 
-fn question(top: &Table<'_>, own: &[&Factor], subject: &Subject) -> Result<String, Error> {
+fn question(top: &Value<'_>, own: &[&Factor], subject: &Subject) -> Result<String, Error> {
     if let Some(value) = top.get("question") {
         let question = value.text("a question")?;
         let question = question.trim();
@@ -231,7 +231,7 @@ fn with_levels_told(read: &[Read<'_>], subject: &Subject) -> Vec<Factor> {
 fn all_responses(
     picked: &[(Metric, Response)],
     asked: Option<&Value<'_>>,
-    top: &Table<'_>,
+    top: &Value<'_>,
 ) -> Result<(Vec<Response>, usize), Error> {
     let mut all = measures::responses();
     // A program that keeps one CPU busy is known by its CPU time where others use the CPU as well.
@@ -250,7 +250,7 @@ fn all_responses(
 
 /// Every placeholder has a factor; every factor a placeholder; and where one stands for several
 /// arguments, it is a whole argument.
-fn placeholders(top: &Table<'_>, subject: &Subject, read: &[Read<'_>]) -> Result<(), Error> {
+fn placeholders(top: &Value<'_>, subject: &Subject, read: &[Read<'_>]) -> Result<(), Error> {
     let known = |name: &str| name == SCRATCH || read.iter().any(|it| it.factor.name == name);
     let of_subject = |entry: &Value<'_>| subject::KEYS.split(' ').any(|key| key == entry.name);
     for entry in top.entries().into_iter().filter(of_subject) {
@@ -335,7 +335,7 @@ pub fn detect(design: &mut Design, difference: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn precision(top: &Table<'_>) -> Result<f64, Error> {
+fn precision(top: &Value<'_>) -> Result<f64, Error> {
     let Some(value) = top.get("precision") else {
         return Ok(PRECISION);
     };
@@ -345,7 +345,7 @@ fn precision(top: &Table<'_>) -> Result<f64, Error> {
         .ok_or_else(|| value.error("expected a share from \"0.1%\" to \"100%\""))
 }
 
-fn time_limit(top: &Table<'_>) -> Result<u64, Error> {
+fn time_limit(top: &Value<'_>) -> Result<u64, Error> {
     let Some(value) = top.get("time_limit") else {
         return Ok(TIME_LIMIT_MS);
     };

@@ -2,7 +2,7 @@
 
 use crate::Around;
 use crate::place::Error;
-use crate::table::{Table, Value};
+use crate::table::Value;
 use ask::units;
 use model::{Subject, SubjectLimits};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ const COMMAND: &str = "a list of words such as [\"zstd\", \"-{level}\", \"data\"
 const LINGER_MS: u32 = 1_000;
 
 /// The subject, its placeholders not yet looked at.
-pub(crate) fn read(top: &Table<'_>, around: &Around<'_>) -> Result<Subject, Error> {
+pub(crate) fn read(top: &Value<'_>, around: &Around<'_>) -> Result<Subject, Error> {
     let truth = |key| Ok(top.read(key, Value::truth)?.unwrap_or_default());
     let text = |key, like| Ok(top.read(key, |value| value.text(like))?.unwrap_or_default());
     let word = |key, like| Ok(top.read(key, |value| value.word(like))?.unwrap_or_default());

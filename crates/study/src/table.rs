@@ -4,28 +4,19 @@ use crate::place::{Error, Place, Source};
 use ask::meant;
 use std::ops::Range;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue};
+use toml::de::{DeString, DeValue};
 
-/// A table of the file.
-#[derive(Clone, Debug)]
-pub(crate) struct Table<'s> {
-    source: Source<'s>,
-    /// Its path from the top; empty at the top.
-    key: String,
-    span: Range<usize>,
-    table: &'s DeTable<'s>,
-}
-
-/// A value of the file.
+/// A value of the file: of a key, of a list, or the file itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Value<'s> {
     source: Source<'s>,
-    /// Its path from the top.
+    /// Its path from the top; empty at the top.
     pub(crate) key: String,
     /// The key itself, where the value has one.
     pub(crate) name: String,
     name_span: Range<usize>,
-    value: &'s Spanned<DeValue<'s>>,
+    span: Range<usize>,
+    value: &'s DeValue<'s>,
 }
 
 /// A number, and the text that names it.
@@ -35,30 +26,38 @@ pub(crate) struct Number {
     pub(crate) value: f64,
 }
 
-impl<'s> Table<'s> {
-    pub(crate) fn top(source: Source<'s>, table: &'s Spanned<DeTable<'s>>) -> Table<'s> {
-        Table { source, key: String::new(), span: 0..0, table: table.get_ref() }
+impl<'s> Value<'s> {
+    /// Returns the table that a whole file is.
+    pub(crate) fn top(source: Source<'s>, value: &'s DeValue<'s>) -> Value<'s> {
+        let (key, name) = (String::new(), String::new());
+        Value { source, key, name, name_span: 0..0, span: 0..0, value }
     }
 
-    /// Its entries, in the order of the file.
+    fn part(
+        &self,
+        key: String,
+        name: &str,
+        name_span: Range<usize>,
+        of: &'s Spanned<DeValue<'s>>,
+    ) -> Value<'s> {
+        let (source, name) = (self.source, name.to_string());
+        Value { source, key, name, name_span, span: of.span(), value: of.get_ref() }
+    }
+
+    /// Its entries, in the order of the file; none where it is no table.
     pub(crate) fn entries(&self) -> Vec<Value<'s>> {
+        let entry = |(name, value): (&Spanned<DeString<'s>>, &'s Spanned<DeValue<'s>>)| {
+            let dot = if self.key.is_empty() { "" } else { "." };
+            let key = format!("{}{dot}{}", self.key, name.get_ref());
+            self.part(key, name.get_ref(), name.span(), value)
+        };
         let mut entries: Vec<Value<'s>> = self
-            .table
-            .iter()
-            .map(|(name, value)| Value {
-                source: self.source,
-                key: self.path(name.get_ref()),
-                name: name.get_ref().to_string(),
-                name_span: name.span(),
-                value,
-            })
-            .collect();
+            .value
+            .as_table()
+            .map(|table| table.iter().map(entry).collect())
+            .unwrap_or_default();
         entries.sort_by_key(|entry| entry.name_span.start);
         entries
-    }
-
-    fn path(&self, name: &str) -> String {
-        if self.key.is_empty() { name.to_string() } else { format!("{}.{name}", self.key) }
     }
 
     /// Its entries, if all their keys are among those known, which are words between spaces.
@@ -102,13 +101,20 @@ impl<'s> Table<'s> {
     }
 
     /// Returns the text of a key that must be there.
-    pub(crate) fn text(&self, name: &str) -> Result<String, Error> {
+    pub(crate) fn text_of(&self, name: &str) -> Result<String, Error> {
         self.needed(name)?.text("a text")
     }
 
     /// Returns the text of a key that may be missing.
     pub(crate) fn text_or_empty(&self, name: &str) -> Result<String, Error> {
         Ok(self.read(name, |value| value.text("a text"))?.unwrap_or_default())
+    }
+
+    /// Returns the entries of a table that may be missing.
+    pub(crate) fn entries_of(&self, name: &str) -> Result<Vec<Value<'s>>, Error> {
+        let entries =
+            |value: &Value<'s>| Ok(value.table("a table with an entry for each")?.entries());
+        Ok(self.read(name, entries)?.unwrap_or_default())
     }
 
     /// Returns an error at the value of a key, or about the whole where the key is missing.
@@ -119,23 +125,16 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// An error about the table as a whole.
-    pub(crate) fn error(&self, what: impl Into<String>) -> Error {
-        self.source.error(&self.span, &self.key, what)
-    }
-}
-
-impl<'s> Value<'s> {
     /// An error at the value.
     pub(crate) fn error(&self, what: impl Into<String>) -> Error {
-        self.source.error(&self.value.span(), &self.key, what)
+        self.source.error(&self.span, &self.key, what)
     }
 
     /// Returns an error at its place in an expression that begins `offset` bytes into the text.
     pub(crate) fn error_within(&self, offset: usize, error: ask::Error) -> Error {
-        let span = self.value.span();
+        let span = self.span.clone();
         let raw = &self.source.text[span.clone()];
-        let text = self.value.get_ref().as_str().unwrap_or_default();
+        let text = self.value.as_str().unwrap_or_default();
         // Where the text has escapes, the whole value is the place.
         let begins = raw.find(text).filter(|_| !text.is_empty());
         let at =
@@ -149,11 +148,11 @@ impl<'s> Value<'s> {
     }
 
     pub(crate) fn place(&self) -> Place {
-        Place::of(self.source.text, self.value.span().start)
+        Place::of(self.source.text, self.span.start)
     }
 
     fn expected(&self, what: &str) -> Error {
-        let found = match self.value.get_ref() {
+        let found = match self.value {
             DeValue::String(_) => "a text",
             DeValue::Integer(_) => "a whole number",
             DeValue::Float(_) => "a number",
@@ -166,20 +165,20 @@ impl<'s> Value<'s> {
     }
 
     pub(crate) fn is_text(&self) -> bool {
-        self.value.get_ref().is_str()
+        self.value.is_str()
     }
 
     pub(crate) fn is_list(&self) -> bool {
-        self.value.get_ref().is_array()
+        self.value.is_array()
     }
 
     pub(crate) fn is_table(&self) -> bool {
-        self.value.get_ref().is_table()
+        self.value.is_table()
     }
 
     /// A text; `like` is an example of what would be right.
     pub(crate) fn text(&self, like: &str) -> Result<String, Error> {
-        let text = self.value.get_ref().as_str().ok_or_else(|| self.expected(like))?;
+        let text = self.value.as_str().ok_or_else(|| self.expected(like))?;
         if text.contains('\0') {
             return Err(self.error("it holds a zero byte, which no program can be given"));
         }
@@ -208,47 +207,39 @@ impl<'s> Value<'s> {
             }
         }
         let mut texts = Vec::new();
-        gather(self.value.get_ref(), &mut texts);
+        gather(self.value, &mut texts);
         texts
     }
 
     pub(crate) fn truth(&self) -> Result<bool, Error> {
-        self.value.get_ref().as_bool().ok_or_else(|| self.expected("true or false"))
+        self.value.as_bool().ok_or_else(|| self.expected("true or false"))
     }
 
     pub(crate) fn list(&self, like: &str) -> Result<Vec<Value<'s>>, Error> {
-        let DeValue::Array(list) = self.value.get_ref() else {
+        let DeValue::Array(list) = self.value else {
             return Err(self.expected(like));
         };
-        let item = |(index, value): (usize, &'s Spanned<DeValue<'s>>)| Value {
-            source: self.source,
-            key: format!("{}[{}]", self.key, index + 1),
-            name: self.name.clone(),
-            name_span: value.span(),
-            value,
+        let item = |(index, value): (usize, &'s Spanned<DeValue<'s>>)| {
+            self.part(format!("{}[{}]", self.key, index + 1), &self.name, value.span(), value)
         };
         Ok(list.iter().enumerate().map(item).collect())
     }
 
-    pub(crate) fn table(&self, like: &str) -> Result<Table<'s>, Error> {
-        let DeValue::Table(table) = self.value.get_ref() else {
-            return Err(self.expected(like));
-        };
-        let span = self.value.span();
-        Ok(Table { source: self.source, key: self.key.clone(), span, table })
+    /// Itself, if it is a table.
+    pub(crate) fn table(&self, like: &str) -> Result<&Self, Error> {
+        if self.is_table() { Ok(self) } else { Err(self.expected(like)) }
     }
 
     /// A table whose keys are among those known.
-    pub(crate) fn fields(&self, like: &str, keys: &str) -> Result<Table<'s>, Error> {
-        let table = self.table(like)?;
-        table.known(keys)?;
-        Ok(table)
+    pub(crate) fn fields(&self, like: &str, keys: &str) -> Result<&Self, Error> {
+        self.table(like)?.known(keys)?;
+        Ok(self)
     }
 
     /// A number with the text that names it: without `_`, and in tens.
     pub(crate) fn number(&self, like: &str) -> Result<Number, Error> {
         let beyond = || self.error("it is beyond what a number can be");
-        match self.value.get_ref() {
+        match self.value {
             DeValue::Integer(number) => {
                 let value = i64::from_str_radix(number.as_str(), number.radix());
                 let value = value.map_err(|_| beyond())?;

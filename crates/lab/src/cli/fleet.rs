@@ -1,7 +1,8 @@
 //! The command line of `scruple fleet`.
 
-use super::{MeasureArgs, ProfileName, parse_time};
+use super::{MeasureArgs, PROFILES, parse_time, profile};
 use clap::{ArgGroup, Args, Subcommand};
+use model::Profile;
 use std::path::PathBuf;
 
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 every node has a session; 2 usage or environment \
@@ -83,8 +84,8 @@ pub(crate) struct FleetRunArgs {
     #[arg(long, value_name = "PATH")]
     pub(crate) binary: Option<PathBuf>,
     /// Set how much to measure
-    #[arg(long, value_enum, default_value_t = ProfileName::Quick)]
-    pub(crate) profile: ProfileName,
+    #[arg(long, value_parser = profile(&PROFILES), default_value = "quick")]
+    pub(crate) profile: Profile,
     #[command(flatten)]
     pub(crate) measure: MeasureArgs,
     /// Try a node again N times after a fault of the node

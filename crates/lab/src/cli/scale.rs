@@ -1,7 +1,8 @@
 //! The command line of `scruple scale`.
 
-use super::{PlanArgs, ProfileName, parse_time};
+use super::{PROFILES, PlanArgs, parse_time, profile};
 use clap::Args;
+use model::Profile;
 use std::path::PathBuf;
 
 /// The most workers that may be asked for.
@@ -57,8 +58,8 @@ pub(crate) struct ScaleArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["command", "levels", "work", "unit", "copies", "cpu_quota", "resume", "MeasureArgs", "output"])]
     pub(crate) fit: Option<PathBuf>,
     /// Set how much to measure
-    #[arg(long, value_enum, default_value_t = ProfileName::Quick, conflicts_with = "resume")]
-    pub(crate) profile: ProfileName,
+    #[arg(long, value_parser = profile(&PROFILES), default_value = "quick", conflicts_with = "resume")]
+    pub(crate) profile: Profile,
     #[command(flatten)]
     pub(crate) plan: PlanArgs,
     /// Print the answer as JSON (docs/scale.schema.json)

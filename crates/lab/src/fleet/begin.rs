@@ -8,7 +8,7 @@ use crate::plan::{Plan, Purpose};
 use crate::{conduct, session, ui};
 use ::fleet::{Folder, Slurm, expand, names};
 use anyhow::{Context, bail};
-use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetRequest, Profile};
+use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetRequest};
 use std::path::{Path, PathBuf};
 
 /// What a job is given beside twice the time in which it measures: to begin, to finish a block, to
@@ -68,7 +68,7 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
 /// Returns what every node is to measure; what no session could measure is said here and not on the nodes.
 fn plan(args: &FleetRunArgs, seed: u64) -> anyhow::Result<FleetPlan> {
     let measure = &args.measure;
-    let profile = Profile::from(args.profile);
+    let profile = args.profile;
     let plan = FleetPlan {
         experiments: args.experiments.clone(),
         profile,
@@ -101,7 +101,8 @@ pub(super) fn session_plan(plan: &FleetPlan, output: Option<PathBuf>) -> anyhow:
         no_shield: !plan.shield,
     };
     let args = crate::cli::PlanArgs { measure, output, resume: None };
-    Plan::new(Purpose::Run, &plan.experiments, plan.profile, &args, plan.profile.budget_s())
+    let designs = crate::plan::choose(Purpose::Run, &plan.experiments)?;
+    Plan::new(Purpose::Run, designs, plan.profile, &args, plan.profile.budget_s())
 }
 
 /// Returns what the engine is asked for.

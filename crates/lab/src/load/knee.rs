@@ -111,12 +111,8 @@ impl Search<'_> {
             ..self.asked.plan.clone()
         };
         let stage = if block == 0 { "search".into() } else { format!("block {block}") };
-        self.watch.part(format!("{stage}, {per_s:.0} per second: "));
-        let before = self.begun.elapsed();
-        let watch = &mut self.watch;
-        let outcome =
-            web::load::run(&plan, &self.asked.body, &mut |live| watch.look(live, before))?;
-        Ok(outcome.result)
+        let about = format!("{stage}, {per_s:.0} per second: ");
+        Ok(self.watch.run(about, &plan, &self.asked.body, false)?.0.result)
     }
 
     /// Returns the doubts, with how many trials each was of.

@@ -2,9 +2,9 @@
 
 use crate::progress::Line;
 use crate::ui;
-use model::{LoadError, LoadResult};
+use model::{LoadError, LoadPlan, LoadResult};
 use std::time::{Duration, Instant};
-use web::load::Live;
+use web::load::{Live, Noted, Outcome};
 
 /// A load is hopeless after this number of failures and this time without an answer.
 const FAILED_LEAST: u64 = 100;
@@ -36,10 +36,22 @@ impl Watch {
         Watch { line, about: String::new(), last: Live::default(), gives_up: true }
     }
 
-    /// Begins a part of the whole.
-    pub(super) fn part(&mut self, about: String) {
-        self.about = about;
-        self.last = Live::default();
+    /// Runs a load, which is shown as `about`, and returns what became of it; where it is `noted`, of each
+    /// request too.
+    pub(super) fn run(
+        &mut self,
+        about: String,
+        plan: &LoadPlan,
+        body: &[u8],
+        noted: bool,
+    ) -> anyhow::Result<(Outcome, Vec<Noted>)> {
+        (self.about, self.last) = (about, Live::default());
+        let before = self.line.begun.elapsed();
+        let mut look = |live| self.look(live, before);
+        Ok(match noted {
+            true => web::load::run_noting(plan, body, &mut look)?,
+            false => (web::load::run(plan, body, &mut look)?, Vec::new()),
+        })
     }
 
     /// Goes on even where nothing is answered.
@@ -49,7 +61,7 @@ impl Watch {
     }
 
     /// Shows how far it is, `before` having passed in parts before this one. False where it is to end.
-    pub(super) fn look(&mut self, live: Live, before: Duration) -> bool {
+    fn look(&mut self, live: Live, before: Duration) -> bool {
         let elapsed = before + live.elapsed;
         let (last, about) = (self.last, &self.about);
         let since = live.elapsed.saturating_sub(last.elapsed).as_secs_f64();

@@ -59,12 +59,10 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
 }
 
 fn measure(asked: &Asked) -> anyhow::Result<Outcome> {
-    let whole = asked.plan.duration_ms.map(Duration::from_millis);
-    let mut watch = Watch::new(whole);
-    let outcome =
-        web::load::run(&asked.plan, &asked.body, &mut |live| watch.look(live, Duration::ZERO));
+    let mut watch = Watch::new(asked.plan.duration_ms.map(Duration::from_millis));
+    let outcome = watch.run(String::new(), &asked.plan, &asked.body, false);
     watch.end();
-    let mut outcome = outcome?;
+    let (mut outcome, _) = outcome?;
     outcome.result.scruple = session::VERSION.into();
     Ok(outcome)
 }

@@ -11,7 +11,6 @@ use anyhow::{anyhow, bail};
 use laws::station::predict::Observed;
 use model::{Arrivals, LoadPlan, LoadPrediction, Network, PredictedLoad, ServerDemand};
 use report::PredictedCurves;
-use std::time::Instant;
 use web::load::{Noted, Outcome};
 
 /// The parts of the saturated throughput at which requests come.
@@ -47,7 +46,6 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
     let html = files::place(args.html.as_deref(), "--html")?;
     let mut study = Study {
         asked,
-        begun: Instant::now(),
         watch: Watch::new(None),
         connections_max: args.connections.unwrap_or_else(|| most_open(MOST)),
         fixed: args.connections.is_some(),
@@ -75,7 +73,6 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
 /// The loads of one prediction.
 struct Study<'a> {
     asked: &'a Asked,
-    begun: Instant,
     watch: Watch,
     connections_max: u32,
     /// Whether a number of connections was stated.
@@ -212,14 +209,7 @@ impl Study<'_> {
         plan: &LoadPlan,
         note: bool,
     ) -> anyhow::Result<Option<(Outcome, Vec<Noted>)>> {
-        self.watch.part(format!("{about}: "));
-        let before = self.begun.elapsed();
-        let (watch, body) = (&mut self.watch, &self.asked.body);
-        let mut live = |live| watch.look(live, before);
-        let outcome = match note {
-            true => web::load::run_noting(plan, body, &mut live)?,
-            false => (web::load::run(plan, body, &mut live)?, Vec::new()),
-        };
+        let outcome = self.watch.run(format!("{about}: "), plan, &self.asked.body, note)?;
         if interrupted() {
             return Ok(None);
         }

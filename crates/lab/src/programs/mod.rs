@@ -7,10 +7,10 @@ mod trace;
 
 use crate::cli::RunArgs;
 use crate::conduct::{self, Session};
-use crate::plan::{Plan, Purpose};
+use crate::plan::{self, Plan, Purpose};
 use crate::ui;
 use anyhow::{Context, bail};
-use model::{Profile, ProgramFile};
+use model::ProgramFile;
 use program::{PROGRAMS_MAX, Program, look};
 use std::path::{Path, PathBuf};
 use store::Beside;
@@ -23,10 +23,9 @@ const INSTRUCTIONS: u64 = 10_000_000;
 
 /// Begins the session of `scruple run`: of the catalog, or of programs of the user's.
 pub(crate) fn begin(args: &RunArgs) -> anyhow::Result<Session> {
-    let profile = Profile::from(args.profile);
     let mut programs = asked(args)?;
-    let mut plan =
-        Plan::new(Purpose::Run, &args.experiments, profile, &args.plan, profile.budget_s())?;
+    let (designs, profile) = (plan::choose(Purpose::Run, &args.experiments)?, args.profile);
+    let mut plan = Plan::new(Purpose::Run, designs, profile, &args.plan, profile.budget_s())?;
     if programs.is_empty() {
         return conduct::begin(plan);
     }
@@ -58,7 +57,7 @@ pub(crate) fn begin(args: &RunArgs) -> anyhow::Result<Session> {
 fn write_beside(session: &Session, programs: &[Program], args: &RunArgs) -> anyhow::Result<()> {
     use std::io::Write;
     for Program { file, content, .. } in programs.iter().filter(|it| it.origin.is_some()) {
-        let (mut out, path) = session.writer().create_beside(Beside::Programs, &file.level)?;
+        let (mut out, path) = session.writer.create_beside(Beside::Programs, &file.level)?;
         out.write_all(content).with_context(|| format!("cannot write {}", path.display()))?;
     }
     if args.trace {

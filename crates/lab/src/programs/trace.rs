@@ -12,7 +12,7 @@ pub(super) const STEPS_MAX: u64 = 200_000;
 /// Writes the trace of a program.
 pub(super) fn write(session: &Session, file: &ProgramFile, content: &[u8]) -> anyhow::Result<()> {
     let (out, path) =
-        session.writer().create_beside(Beside::Traces, &format!("{}.txt", file.level))?;
+        session.writer.create_beside(Beside::Traces, &format!("{}.txt", file.level))?;
     let mut out = BufWriter::new(out);
     text(&mut out, file, content)?.and_then(|()| out.flush()).map_err(|error| {
         // A trace that does not say how it ends is none.

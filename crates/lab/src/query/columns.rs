@@ -3,6 +3,7 @@
 use super::sql;
 use crate::plan::Purpose;
 use crate::scratch::Scratch;
+use export::{FACTOR, Kind, Rows};
 use model::{Manifest, Moment};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -23,35 +24,6 @@ const fn column(name: &'static str, kind: &'static str, what: &'static str) -> C
 const TEXT: &str = "VARCHAR";
 const INTEGER: &str = "BIGINT";
 const NUMBER: &str = "DOUBLE";
-
-/// Where the columns of factors stand, one for each.
-pub(super) const FACTORS: &str = "factor_NAME";
-
-/// The columns of `scruple export`; docs/exports.md says more of them.
-pub(super) const TRIALS: [Column; 18] = [
-    column(
-        "session",
-        TEXT,
-        "the session's name; one that several have is numbered: base, base (2)",
-    ),
-    column("host", TEXT, "the machine's name"),
-    column("experiment", TEXT, "the experiment"),
-    column("version", INTEGER, "the version of its design: numbers of two are not comparable"),
-    column("trial", INTEGER, "the trial's number in the session, from 0"),
-    column("block", INTEGER, "the block: pair treatments by it, within a session"),
-    column("position", INTEGER, "the trial's place in the block's random order, from 0"),
-    column("treatment", TEXT, "all levels in one text"),
-    column(FACTORS, TEXT, "the level of that factor; null where the experiment has none of it"),
-    column("response", TEXT, "what was measured"),
-    column("unit", TEXT, "ns, bytes, count, ppm, per_second, or a study's own"),
-    column("value", NUMBER, "what estimates are made from: measured_value, less its control"),
-    column("measured_value", NUMBER, "the trial's one number as it was measured"),
-    column("observations", INTEGER, "observations behind it"),
-    column("outcome", TEXT, "completed, unsupported, failed, died, timed_out, …"),
-    column("reason", TEXT, "why, where there is a reason"),
-    column("tags", TEXT, "what happened to the trial, with ; between them"),
-    column("started_unix_ms", INTEGER, "when it was started, in ms since 1970"),
-];
 
 /// A session of which a row is made.
 pub(super) struct Read<'a> {
@@ -94,9 +66,8 @@ const SETTINGS: [Column; 3] = [
     column("value", TEXT, "what it was"),
 ];
 
-/// The tables, in the order in which they are listed.
-const TABLES: [(&str, &str, &[Column]); 3] = [
-    ("trials", "one row per trial and response; a row without a value says why", &TRIALS),
+/// The tables after that of the trials, in the order in which they are listed.
+const TABLES: [(&str, &str, &[Column]); 2] = [
     ("sessions", "one row per session", &SESSIONS),
     ("settings", "one row per setting of a session's machine", &SETTINGS),
 ];
@@ -203,24 +174,34 @@ fn push_row(out: &mut String, cells: impl IntoIterator<Item = String>) {
 /// Returns the tables for people who write SQL. `factors` are those of the sessions, with the experiments
 /// that have them; none where no session was named.
 pub(super) fn listed(factors: Option<&BTreeMap<String, Vec<String>>>) -> String {
-    let mut text = String::new();
+    let mut text =
+        "trials: one row per trial and response; a row without a value says why\n".to_string();
+    let names = match factors {
+        Some(factors) => factors.keys().map(String::as_str).collect(),
+        None => vec!["NAME"],
+    };
+    for column in export::columns(Rows::Trials, &names) {
+        let of = column.name.strip_prefix(FACTOR).and_then(|factor| factors?.get(factor));
+        let of = of.map(|of| report::harmless(&format!("of {}", of.join(", "))));
+        let name = report::harmless(&named(&column.name));
+        push_line(&mut text, &name, kind(column.kind), of.as_deref().unwrap_or(column.what));
+    }
     for (table, what, columns) in TABLES {
-        let gap = if text.is_empty() { "" } else { "\n" };
-        let _ = writeln!(text, "{gap}{table}: {what}");
+        let _ = writeln!(text, "\n{table}: {what}");
         for Column { name, kind, what } in columns {
-            match factors.filter(|_| *name == FACTORS) {
-                None => push_line(&mut text, name, kind, what),
-                Some(factors) => {
-                    for (factor, of) in factors {
-                        let name = report::harmless(&named(&format!("factor_{factor}")));
-                        let of = report::harmless(&format!("of {}", of.join(", ")));
-                        push_line(&mut text, &name, kind, &of);
-                    }
-                }
-            }
+            push_line(&mut text, name, kind, what);
         }
     }
     text
+}
+
+/// Returns the type of a column of `scruple export`; docs/exports.md says more of them.
+pub(super) fn kind(of: Kind) -> &'static str {
+    match of {
+        Kind::Text => TEXT,
+        Kind::Integer | Kind::Moment => INTEGER,
+        Kind::Number => NUMBER,
+    }
 }
 
 fn push_line(text: &mut String, name: &str, kind: &str, what: &str) {

@@ -4,7 +4,7 @@
 //! types are said, and DuckDB makes Parquet of it, so that every build of scruple, with the feature
 //! `parquet` or without, makes the same tables, and what is kept is small and fast.
 
-use super::columns::{FACTORS, Read, Small, TRIALS};
+use super::columns::{Read, Small, kind};
 use super::engine::{self, Answer, Engine};
 use super::sql;
 use crate::cli::query::AnswerFormat;
@@ -14,7 +14,7 @@ use crate::scratch::Scratch;
 use crate::session::{self, VERSION};
 use crate::ui;
 use anyhow::{Context, bail};
-use export::{Choice, Rows, Session};
+use export::{Choice, Kind, Rows, Session};
 use model::Manifest;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -249,8 +249,8 @@ fn length(path: &Path) -> u64 {
 
 /// Returns what gives the columns that are no texts their types.
 fn types() -> String {
-    let typed = TRIALS.iter().filter(|it| it.kind != "VARCHAR" && it.name != FACTORS);
-    let casts = typed.map(|it| format!("CAST({} AS {}) AS {0}", it.name, it.kind));
+    let typed = export::columns(Rows::Trials, &[]).into_iter().filter(|it| it.kind != Kind::Text);
+    let casts = typed.map(|it| format!("CAST({} AS {}) AS {0}", it.name, kind(it.kind)));
     casts.collect::<Vec<_>>().join(", ")
 }
 

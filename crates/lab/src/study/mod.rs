@@ -33,13 +33,13 @@ pub(crate) fn study(args: &StudyArgs) -> anyhow::Result<Exit> {
         conduct::begin(plan(args, designs, file)?)
     })?;
     if args.plan.resume.is_some() {
-        say_what_has_changed(session.manifest());
+        say_what_has_changed(&session.manifest);
     }
     inquiry::conclude(session, args.json, Some(&args.verdicts))
 }
 
 fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow::Result<Plan> {
-    let profile = Profile::from(args.profile);
+    let profile = args.profile;
     let mut designs = designs;
     if let Some(share) = &args.detect {
         let detect = |design| study::detect(design, share);
@@ -47,7 +47,7 @@ fn plan(args: &StudyArgs, designs: Vec<Design>, file: Option<String>) -> anyhow:
         set.map_err(|what| anyhow::anyhow!("--detect: {what}"))?;
     }
     let budget_s = if profile == Profile::Quick { QUICK_BUDGET_S } else { profile.budget_s() };
-    let mut plan = Plan::of_designs(PURPOSE, designs, profile, &args.plan, budget_s)?;
+    let mut plan = Plan::new(PURPOSE, designs, profile, &args.plan, budget_s)?;
     plan.options.study = file;
     Ok(plan)
 }
