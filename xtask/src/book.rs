@@ -4,6 +4,7 @@
 //! same, so that no text stands twice and every link also leads somewhere in the repository.
 
 use crate::markdown::{self, Link};
+use crate::shell::remove;
 use crate::{steps, tidy};
 use anyhow::{Context, Result, bail, ensure};
 use pulldown_cmark::{CowStr, Event, Tag, TagEnd, html};
@@ -28,10 +29,7 @@ pub(crate) fn book(root: &Path) -> Result<()> {
     let dead = tidy::dead_links(&tidy::Tree::read(root)?);
     ensure!(dead.is_empty(), "the site would have dead links:\n  {}", dead.join("\n  "));
     let site = steps::target(root).join("book");
-    if site.exists() {
-        std::fs::remove_dir_all(&site)
-            .with_context(|| format!("cannot remove {}", site.display()))?;
-    }
+    remove(&site)?;
     let shelf = Shelf::of(&read(root, SUMMARY)?);
     shelf.render(root, &site)?;
     println!("-- {} pages: {}", shelf.pages.len(), site.join("index.html").display());

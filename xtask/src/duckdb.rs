@@ -1,10 +1,11 @@
 //! DuckDB for the tests of `scruple query`: the program and the package for Python, in a virtual
 //! environment below `target/`, so that nothing of the machine is changed.
 
+use crate::shell::{Run, command, shown};
 use crate::steps::target;
 use anyhow::{Context, Result, bail, ensure};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// What is installed: versions that are known to work, and not the same for both, so that two are tried.
 const PACKAGES: [&str; 2] = ["duckdb-cli==1.5.6", "duckdb==2.0.0"];
@@ -19,51 +20,37 @@ pub(crate) fn provide(root: &Path, install: bool) -> Result<()> {
         println!("-- DuckDB: {}", folder.display());
         return Ok(());
     }
-    let [venv, pip] = commands(&folder);
-    let by_hand = format!("{} && {}", venv.join(" "), pip.join(" "));
+    let by_hand = commands(&folder).map(|command| shown(&command)).join(" && ");
     if !install {
         bail!("no DuckDB for the tests, and nothing is to be installed; type: {by_hand}");
     }
-    for words in [venv, pip] {
-        println!("-- no DuckDB yet: {}", words.join(" "));
-        let status = Command::new(&words[0])
-            .args(&words[1..])
-            .stdin(Stdio::null())
-            .status()
-            .with_context(|| format!("cannot start {}; type: {by_hand}", words[0]))?;
-        ensure!(
-            status.success(),
-            "no DuckDB could be installed ({status}); where Python has no venv, Debian's package \
-             python3-venv brings it; then type: {by_hand}"
-        );
+    for mut command in commands(&folder) {
+        println!("-- no DuckDB yet: {}", shown(&command));
+        command.run().with_context(|| {
+            format!(
+                "no DuckDB could be installed; where Python has no venv, Debian's package \
+                 python3-venv brings it; then type: {by_hand}"
+            )
+        })?;
     }
     ensure!(works(&folder), "the DuckDB in {} does not answer; type: {by_hand}", folder.display());
     println!("-- DuckDB: {}", folder.display());
     Ok(())
 }
 
-/// The two commands that bring it.
-fn commands(folder: &Path) -> [Vec<String>; 2] {
-    let words = |words: &[&str]| words.iter().map(|it| (*it).to_string()).collect::<Vec<_>>();
-    let place = folder.display().to_string();
-    let pip = folder.join("bin/python3").display().to_string();
-    let mut install =
-        words(&[&pip, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    install.extend(words(&PACKAGES));
-    // What an earlier try left half done is made anew.
-    [words(&["python3", "-m", "venv", "--clear", &place]), install]
+/// The two commands that bring it. What an earlier try left half done is made anew.
+fn commands(folder: &Path) -> [Command; 2] {
+    let mut venv = command("python3 -m venv --clear");
+    venv.arg(folder);
+    let mut pip = Command::new(folder.join("bin/python3"));
+    pip.args("-m pip install --quiet --disable-pip-version-check".split(' ')).args(PACKAGES);
+    [venv, pip]
 }
 
 /// Whether both answer with the versions that are wanted.
 fn works(folder: &Path) -> bool {
     let said = |program: &str, words: &[&str]| {
-        let output = Command::new(folder.join("bin").join(program))
-            .args(words)
-            .stdin(Stdio::null())
-            .output()
-            .ok()
-            .filter(|output| output.status.success());
-        output.map(|it| String::from_utf8_lossy(&it.stdout).into_owned()).unwrap_or_default()
+        Command::new(folder.join("bin").join(program)).args(words).read().unwrap_or_default()
     };
     let [program, package] = PACKAGES.map(|it| it.split_once("==").map_or("", |(_, is)| is));
     said("duckdb", &["--version"]).starts_with(&format!("v{program} "))
@@ -72,16 +59,16 @@ fn works(folder: &Path) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{PACKAGES, commands, provide, works};
+    use super::{PACKAGES, commands, provide, shown, works};
     use std::os::unix::fs::PermissionsExt;
     use std::path::Path;
 
     #[test]
     fn it_goes_into_a_folder_of_its_own() {
-        let [venv, pip] = commands(Path::new("/w/target/duckdb"));
-        assert_eq!(venv.join(" "), "python3 -m venv --clear /w/target/duckdb");
-        assert_eq!(pip[0], "/w/target/duckdb/bin/python3");
-        assert!(pip.ends_with(&PACKAGES.map(String::from)));
+        let [venv, pip] = commands(Path::new("/w/target/duckdb")).map(|command| shown(&command));
+        assert_eq!(venv, "python3 -m venv --clear /w/target/duckdb");
+        assert!(pip.starts_with("/w/target/duckdb/bin/python3 "), "{pip}");
+        assert!(pip.ends_with(&PACKAGES.join(" ")), "{pip}");
     }
 
     #[test]

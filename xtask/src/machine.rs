@@ -1,214 +1,113 @@
 //! What the chores need of the machine, and how it gets there.
 
+use crate::shell::{Run, command, on_path};
 use anyhow::{Context, Result, bail};
-use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-/// A package manager, and the words that install with it.
-#[derive(Debug, PartialEq, Eq)]
-struct Manager {
-    program: &'static str,
-    /// What refreshes its list of packages, if it does not do so by itself.
-    update: &'static [&'static str],
-    install: &'static [&'static str],
-}
+/// The package managers in the order in which they are looked for, and the tools. A tool has its names
+/// in the order of preference, and by package manager the packages that may bring it; those of `other`
+/// are for all managers that it does not name. `variable` is one of the environment that may name it.
+const LIST: &str = include_str!("tools.txt");
 
-const MANAGERS: [Manager; 5] = [
-    Manager {
-        program: "apt-get",
-        update: &["update"],
-        install: &["install", "-y", "--no-install-recommends"],
-    },
-    Manager { program: "dnf", update: &[], install: &["install", "-y"] },
-    Manager { program: "pacman", update: &[], install: &["-Sy", "--noconfirm", "--needed"] },
-    Manager { program: "zypper", update: &[], install: &["--non-interactive", "install"] },
-    Manager { program: "apk", update: &["update"], install: &["add"] },
-];
-
-/// Something that a chore wants to find.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Tool {
-    /// What it is, after "no".
-    what: &'static str,
-    /// The variable that may name it.
-    variable: Option<&'static str>,
-    /// The names under which it may be installed.
-    names: &'static [&'static str],
-    /// The packages to try in this order, by package manager; the last line is for all others.
-    packages: &'static [(&'static str, &'static [&'static str])],
-}
-
-/// A browser for the report's tests.
-pub(crate) const BROWSER: Tool = Tool {
-    what: "browser",
-    variable: Some("CHROME"),
-    names: &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome"],
-    packages: &[
-        // On Ubuntu the second is a snap's door, which need not open; on older Debians the first
-        // is missing.
-        ("apt-get", &["chromium", "chromium-browser"]),
-        ("dnf", &["chromium", "chromium-headless"]),
-        ("", &["chromium"]),
-    ],
-};
-
-/// The emulator that the simulated core is held against.
-pub(crate) const EMULATOR: Tool = Tool {
-    what: "RISC-V emulator",
-    variable: None,
-    names: &["qemu-riscv32"],
-    packages: &[("zypper", &["qemu-linux-user"]), ("apk", &["qemu-riscv32"]), ("", &["qemu-user"])],
-};
-
-/// What reaches the hosts of a fleet. The tests that need it are left out where it is not there.
-pub(crate) const PARALLEL: Tool = Tool {
-    what: "GNU parallel",
-    variable: None,
-    names: &["parallel"],
-    packages: &[("pacman", &["parallel"]), ("zypper", &["gnu_parallel"]), ("", &["parallel"])],
-};
-
-/// What a virtual machine runs on.
-pub(crate) const VIRTUAL: Tool = Tool {
-    what: "machine emulator",
-    variable: None,
-    names: &["qemu-system-x86_64"],
-    packages: &[
-        ("dnf", &["qemu-system-x86-core"]),
-        ("zypper", &["qemu-x86"]),
-        ("apk", &["qemu-system-x86_64"]),
-        ("", &["qemu-system-x86"]),
-    ],
-};
-
-/// The programs of its guest.
-pub(crate) const BUSYBOX: Tool = Tool {
-    what: "busybox",
-    variable: None,
-    names: &["busybox"],
-    packages: &[
-        ("apt-get", &["busybox-static", "busybox"]),
-        ("zypper", &["busybox-static"]),
-        ("", &["busybox"]),
-    ],
-};
+/// A block of the list: lines of a key and words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry<'a>(&'a str);
 
 /// What scruple is calibrated against.
-pub(crate) const PEERS: [Tool; 3] = [
-    Tool {
-        what: "perf",
-        variable: None,
-        names: &["perf"],
-        // Debian has the first, Ubuntu the second, which brings the tools of its newest kernel.
-        packages: &[("apt-get", &["linux-perf", "linux-tools-generic"]), ("", &["perf"])],
-    },
-    Tool {
-        what: "stress-ng",
-        variable: None,
-        names: &["stress-ng"],
-        packages: &[("", &["stress-ng"])],
-    },
-    Tool {
-        what: "hyperfine",
-        variable: None,
-        names: &["hyperfine"],
-        packages: &[("", &["hyperfine"])],
-    },
-];
+pub(crate) const PEERS: [&str; 3] = ["perf", "stress-ng", "hyperfine"];
 
-/// Sees to it that something works here. Where `install` is false, nothing is changed.
+/// Sees to it that a tool of the list works here, and returns where it is. Where `install` is false,
+/// nothing is changed.
 ///
 /// # Errors
 /// If it is not there and cannot be had: with the command to type.
-pub(crate) fn provide(tool: &Tool, install: bool) -> Result<()> {
-    let what = tool.what;
-    if let Some(found) = find(tool) {
-        println!("-- {what}: {}", found.display());
-        return Ok(());
+pub(crate) fn provide(what: &str, install: bool) -> Result<PathBuf> {
+    let tool = entries("tool").find(|tool| tool.get("tool") == what);
+    provide_entry(tool.with_context(|| format!("{what} is not in the list of tools"))?, install)
+}
+
+fn provide_entry(tool: Entry<'_>, install: bool) -> Result<PathBuf> {
+    let what = tool.get("tool");
+    let found = || {
+        let found = find(tool);
+        found.inspect(|program| println!("-- {what}: {}", program.display()))
+    };
+    if let Some(program) = found() {
+        return Ok(program);
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let Some(manager) = MANAGERS.iter().find(|manager| on_path(manager.program, &path).is_some())
+    let Some(manager) = entries("manager").find(|entry| on_path(entry.get("manager")).is_some())
     else {
-        let packages = tool.packages_of("");
-        bail!("no {what}, and no package manager that I know: install {} by hand", packages[0]);
+        let package = tool.packages("other").next().unwrap_or_default();
+        bail!("no {what}, and no package manager that I know: install {package} by hand");
     };
     let by_hand = by_hand(manager, tool);
     if !install {
         bail!("no {what}, and nothing is to be installed; type: {by_hand}");
     }
-    let prefix: &[&str] = if is_root() { &[] } else { &["sudo", "-n"] };
-    for words in commands(manager, tool, prefix) {
-        println!("-- no {what} yet: {}", words.join(" "));
+    for line in commands(manager, tool, if is_root() { "" } else { "sudo -n " }) {
+        println!("-- no {what} yet: {line}");
         // A mirror that is down or a package that this system does not have is no reason to
         // stop: the look for the program decides.
-        let _ = Command::new(words[0])
-            .args(&words[1..])
+        let _ = command(&line)
             .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdin(Stdio::null())
             .status()
-            .with_context(|| format!("cannot start {}; type: {by_hand}", words[0]))?;
-        if let Some(found) = find(tool) {
-            println!("-- {what}: {}", found.display());
-            return Ok(());
+            .with_context(|| format!("cannot start {line}; type: {by_hand}"))?;
+        if let Some(program) = found() {
+            return Ok(program);
         }
     }
     bail!("no {what} could be installed; type: {by_hand}")
 }
 
-impl Tool {
-    /// The packages that may bring it.
-    fn packages_of(&self, manager: &str) -> &'static [&'static str] {
-        let line = self.packages.iter().find(|(of, _)| *of == manager);
-        line.or(self.packages.last()).map_or(&[], |(_, packages)| packages)
+/// Returns the blocks of the list that are of a kind.
+fn entries(kind: &str) -> impl Iterator<Item = Entry<'static>> {
+    LIST.split("\n\n").map(Entry).filter(move |entry| !entry.get(kind).is_empty())
+}
+
+impl<'a> Entry<'a> {
+    /// Returns the words of a key, empty where the key is missing.
+    fn get(self, key: &str) -> &'a str {
+        let mut lines = self.0.lines().filter_map(|line| line.split_once(": "));
+        lines.find(|(name, _)| *name == key).map_or("", |(_, words)| words)
+    }
+
+    /// Returns the packages that may bring the tool.
+    fn packages(self, manager: &str) -> impl Iterator<Item = &'a str> {
+        let own = Some(self.get(manager)).filter(|own| !own.is_empty());
+        own.unwrap_or_else(|| self.get("other")).split_whitespace()
     }
 }
 
 /// The commands that may bring a tool, in order.
-fn commands<'a>(manager: &Manager, tool: &Tool, prefix: &[&'a str]) -> Vec<Vec<&'a str>> {
-    let line = |words: &[&'static str], package: Option<&'static str>| {
-        let mut line = prefix.to_vec();
-        line.push(manager.program);
-        line.extend(words);
-        line.extend(package);
-        line
-    };
-    let update = (!manager.update.is_empty()).then(|| line(manager.update, None));
-    let installs = tool.packages_of(manager.program).iter();
-    let installs = installs.map(|package| line(manager.install, Some(package)));
+fn commands(manager: Entry<'_>, tool: Entry<'_>, prefix: &str) -> Vec<String> {
+    let (program, install) = (manager.get("manager"), manager.get("install"));
+    let update = Some(manager.get("update")).filter(|word| !word.is_empty());
+    let update = update.map(|word| format!("{prefix}{program} {word}"));
+    let packages = tool.packages(program);
+    let installs = packages.map(|package| format!("{prefix}{program} {install} {package}"));
     update.into_iter().chain(installs).collect()
 }
 
 /// One line for a person to type.
-fn by_hand(manager: &Manager, tool: &Tool) -> String {
-    let prefix: &[&str] = if is_root() { &[] } else { &["sudo"] };
-    let all = commands(manager, tool, prefix);
-    let keep = all.len() - tool.packages_of(manager.program).len() + 1;
-    let lines: Vec<String> = all.iter().take(keep).map(|words| words.join(" ")).collect();
-    lines.join(" && ")
+fn by_hand(manager: Entry<'_>, tool: Entry<'_>) -> String {
+    let all = commands(manager, tool, if is_root() { "" } else { "sudo " });
+    let keep = all.len() - tool.packages(manager.get("manager")).count() + 1;
+    all[..keep].join(" && ")
 }
 
 /// A program that starts: a name on the path is not enough, since some distributions put a script
 /// there that only says how to install it.
-pub(crate) fn find(tool: &Tool) -> Option<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let named = tool.variable.and_then(std::env::var_os).map(PathBuf::from);
-    let found = tool.names.iter().filter_map(|name| on_path(name, &path));
+fn find(tool: Entry<'_>) -> Option<PathBuf> {
+    let variable = Some(tool.get("variable")).filter(|name| !name.is_empty());
+    let named = variable.and_then(std::env::var_os).map(PathBuf::from);
+    let found = tool.get("names").split_whitespace().filter_map(on_path);
     named.into_iter().chain(found).find(|program| answers(program))
 }
 
 fn answers(program: &Path) -> bool {
-    let answers_to = |word| {
-        let said = Command::new(program).arg(word).stdin(Stdio::null()).output();
-        said.is_ok_and(|output| output.status.success())
-    };
     // busybox has no version to tell, but help.
-    answers_to("--version") || answers_to("--help")
-}
-
-pub(crate) fn on_path(name: &str, path: &OsStr) -> Option<PathBuf> {
-    std::env::split_paths(path).map(|folder| folder.join(name)).find(|file| file.is_file())
+    ["--version", "--help"].iter().any(|word| std::process::Command::new(program).arg(word).works())
 }
 
 /// The owner of /proc/self is this process's effective user.
@@ -218,20 +117,18 @@ pub(crate) fn is_root() -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{
-        BROWSER, MANAGERS, PEERS, Tool, answers, by_hand, commands, find, on_path, provide,
-    };
-    use std::ffi::OsStr;
+    use super::{Entry, PEERS, answers, by_hand, commands, entries, find, provide_entry};
     use std::path::Path;
+
+    fn tool(what: &str) -> Entry<'static> {
+        entries("tool").find(|tool| tool.get("tool") == what).unwrap()
+    }
 
     #[test]
     fn the_list_is_refreshed_first_and_every_package_is_tried() {
-        let lines: Vec<String> = commands(&MANAGERS[0], &BROWSER, &["sudo", "-n"])
-            .iter()
-            .map(|words| words.join(" "))
-            .collect();
+        let managers: Vec<_> = entries("manager").collect();
         assert_eq!(
-            lines,
+            commands(managers[0], tool("browser"), "sudo -n "),
             [
                 "sudo -n apt-get update",
                 "sudo -n apt-get install -y --no-install-recommends chromium",
@@ -239,42 +136,41 @@ mod tests {
             ]
         );
         assert_eq!(
-            commands(&MANAGERS[2], &BROWSER, &[]),
-            [["pacman", "-Sy", "--noconfirm", "--needed", "chromium"]]
+            commands(managers[2], tool("browser"), ""),
+            ["pacman -Sy --noconfirm --needed chromium"]
         );
     }
 
     #[test]
     fn a_person_is_told_one_line_per_manager() {
-        for manager in &MANAGERS {
-            let line = by_hand(manager, &BROWSER);
-            assert!(line.contains(manager.program) && line.ends_with(" chromium"), "{line}");
-            for peer in &PEERS {
-                let line = by_hand(manager, peer);
-                assert!(line.contains(manager.program) && line.ends_with(peer.what), "{line}");
+        let managers: Vec<_> = entries("manager").collect();
+        assert_eq!(managers.len(), 5);
+        for manager in &managers {
+            let program = manager.get("manager");
+            let line = by_hand(*manager, tool("browser"));
+            assert!(line.contains(program) && line.ends_with(" chromium"), "{line}");
+            for peer in PEERS {
+                let line = by_hand(*manager, tool(peer));
+                assert!(line.contains(program) && line.ends_with(peer), "{line}");
             }
         }
-        assert!(by_hand(&MANAGERS[4], &BROWSER).contains("apk update && "));
+        assert!(by_hand(managers[4], tool("browser")).contains("apk update && "));
     }
 
     #[test]
-    fn programs_are_looked_up_in_order() {
-        let found = on_path("sh", OsStr::new("/nowhere:/bin:/usr/bin"));
-        assert_eq!(found.as_deref(), Some(Path::new("/bin/sh")));
-        assert_eq!(on_path("sh", OsStr::new("/nowhere")), None);
-        assert!(BROWSER.names.contains(&"chromium"));
+    fn every_tool_of_the_list_has_names_and_packages() {
+        assert_eq!(entries("tool").count(), 8);
+        for tool in entries("tool") {
+            assert!(!tool.get("names").is_empty() && !tool.get("other").is_empty(), "{tool:?}");
+        }
+        assert!(tool("browser").get("names").contains("chromium"));
     }
 
     #[test]
     fn what_is_missing_is_named_with_what_to_type_and_nothing_is_changed() {
-        let missing = Tool {
-            what: "astrolabe",
-            variable: None,
-            names: &["astrolabe"],
-            packages: &[("", &["astrolabe"])],
-        };
-        assert_eq!(find(&missing), None);
-        let said = provide(&missing, false).unwrap_err().to_string();
+        let missing = Entry("tool: astrolabe\nnames: astrolabe\nother: astrolabe");
+        assert_eq!(find(missing), None);
+        let said = provide_entry(missing, false).unwrap_err().to_string();
         assert!(said.starts_with("no astrolabe") && said.contains("install"), "{said}");
     }
 

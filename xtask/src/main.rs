@@ -11,6 +11,7 @@ mod markdown;
 mod pictures;
 mod record;
 mod release;
+mod shell;
 mod slurm;
 mod steps;
 mod strings;

@@ -2,11 +2,12 @@
 //!
 //! Nobody draws or crops one by hand: they show what the report makes of `recorded/` now.
 
+use crate::shell::{Run, command};
 use crate::{machine, steps};
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A picture of a part of a page.
 struct Picture {
@@ -16,48 +17,28 @@ struct Picture {
     page: &'static str,
     /// The id of the part of the page that is shown; the whole page from its top if empty.
     part: &'static str,
-    /// Its size in pixels.
-    width_px: u32,
     height_px: u32,
 }
 
+/// The width of all pictures.
+const WIDTH_PX: u32 = 1000;
+
 const PICTURES: [Picture; 5] = [
-    Picture {
-        path: "docs/report.png",
-        page: "base/report.html",
-        part: "",
-        width_px: 1000,
-        height_px: 900,
-    },
-    Picture {
-        path: "docs/pictures/chapter.png",
-        page: "base/report.html",
-        part: "experiment-false_sharing",
-        width_px: 1000,
-        height_px: 1310,
-    },
-    Picture {
-        path: "docs/pictures/trust.png",
-        page: "base/report.html",
-        part: "trust",
-        width_px: 1000,
-        height_px: 1190,
-    },
-    Picture {
-        path: "docs/pictures/claims.png",
-        page: "base/claims.html",
-        part: "",
-        width_px: 1000,
-        height_px: 800,
-    },
-    Picture {
-        path: "docs/pictures/compare.png",
-        page: COMPARISON,
-        part: "",
-        width_px: 1000,
-        height_px: 1050,
-    },
+    picture("docs/report.png", "base/report.html", "", 900),
+    picture("docs/pictures/chapter.png", "base/report.html", "experiment-false_sharing", 1310),
+    picture("docs/pictures/trust.png", "base/report.html", "trust", 1190),
+    picture("docs/pictures/claims.png", "base/claims.html", "", 800),
+    picture("docs/pictures/compare.png", COMPARISON, "", 1050),
 ];
+
+const fn picture(
+    path: &'static str,
+    page: &'static str,
+    part: &'static str,
+    height_px: u32,
+) -> Picture {
+    Picture { path, page, part, height_px }
+}
 
 /// The recorded sessions, the base first, and the page that holds one against the other.
 const SESSIONS: [&str; 2] = ["recorded/base", "recorded/later"];
@@ -77,8 +58,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// # Errors
 /// If there is no browser, scruple cannot be built, or a picture is empty or too large.
 pub(crate) fn pictures(root: &Path, install: bool) -> Result<()> {
-    machine::provide(&machine::BROWSER, install)?;
-    let browser = machine::find(&machine::BROWSER).context("the browser is gone")?;
+    let browser = machine::provide("browser", install)?;
     let folder = steps::target(root).join("pictures");
     let _ = std::fs::remove_dir_all(&folder);
     render(root, &folder.join("base"))?;
@@ -106,24 +86,24 @@ fn render(root: &Path, session: &Path) -> Result<()> {
         std::fs::copy(&from, session.join(file))
             .with_context(|| format!("cannot copy {}", from.display()))?;
     }
-    scruple(root, |command| command.arg("report").arg(session))
-        .context("the session could not be rendered")
+    scruple(root).arg("report").arg(session).read().context("the session could not be rendered")?;
+    Ok(())
 }
 
 /// Makes the page that holds the recorded sessions against one another. It names them as they were
 /// called, so that no path of this machine is in the picture; it writes nothing into them.
 fn compare(root: &Path, page: &Path) -> Result<()> {
-    scruple(root, |command| command.arg("compare").args(SESSIONS).arg("--html").arg(page))
-        .context("the sessions could not be compared")
+    let mut compare = scruple(root);
+    compare.arg("compare").args(SESSIONS).arg("--html").arg(page);
+    compare.read().context("the sessions could not be compared")?;
+    Ok(())
 }
 
-/// Runs the built binary.
-fn scruple(root: &Path, with: impl FnOnce(&mut Command) -> &mut Command) -> Result<()> {
-    let mut command = Command::new(steps::cargo());
-    command.args(["run", "--release", "--quiet", "--"]).current_dir(root);
-    let status = with(&mut command).stdout(Stdio::null()).status().context("cannot start cargo")?;
-    ensure!(status.success(), "it ended with {status}");
-    Ok(())
+/// The built binary.
+fn scruple(root: &Path) -> Command {
+    let mut command = command("cargo run --release --quiet --");
+    command.current_dir(root);
+    command
 }
 
 fn take(browser: &Path, folder: &Path, picture: &Picture) -> Result<Vec<u8>> {
@@ -133,31 +113,17 @@ fn take(browser: &Path, folder: &Path, picture: &Picture) -> Result<Vec<u8>> {
         .with_context(|| format!("cannot read {}", page.display()))?;
     let alone = page.with_file_name("part.html");
     std::fs::write(&alone, part_alone(&text, picture.part)?)?;
-    let mut child = Command::new(browser)
+    command(&format!("timeout {}", PATIENCE.as_secs()))
+        .arg(browser)
         .args(["--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"])
         .args(["--force-device-scale-factor=1", "--blink-settings=preferredColorScheme=1"])
         .arg(format!("--user-data-dir={}", profile.display()))
-        .arg(format!("--window-size={},{}", picture.width_px, picture.height_px))
+        .arg(format!("--window-size={WIDTH_PX},{}", picture.height_px))
         .arg(format!("--screenshot={}", file.display()))
         .arg(address(&alone))
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .spawn()
-        .with_context(|| format!("cannot start {}", browser.display()))?;
-    let start = Instant::now();
-    let status = loop {
-        if let Some(status) = child.try_wait()? {
-            break status;
-        }
-        if start.elapsed() > PATIENCE {
-            let _ = child.kill();
-            let _ = child.wait();
-            bail!("the browser took more than {} s", PATIENCE.as_secs());
-        }
-        std::thread::sleep(Duration::from_millis(50));
-    };
-    ensure!(status.success(), "the browser ended with {status}");
+        .run()?;
     let bytes = std::fs::read(&file).context("the browser wrote none")?;
     std::fs::remove_file(&file)?;
     look(&bytes, picture)?;
@@ -171,7 +137,7 @@ fn look(bytes: &[u8], picture: &Picture) -> Result<()> {
     };
     ensure!(bytes.starts_with(b"\x89PNG"), "this is no PNG");
     let (width, height) = (number(16), number(20));
-    let right = width == Some(picture.width_px) && height == Some(picture.height_px);
+    let right = width == Some(WIDTH_PX) && height == Some(picture.height_px);
     ensure!(right, "its size is {width:?} × {height:?}");
     ensure!(
         bytes.len() <= SIZE_BYTES_MAX,
@@ -216,7 +182,7 @@ fn address(file: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{PICTURES, RECORDED, SESSIONS, address, look, part_alone};
+    use super::{PICTURES, RECORDED, SESSIONS, WIDTH_PX, address, look, part_alone};
     use std::path::Path;
 
     fn root() -> &'static Path {
@@ -248,7 +214,7 @@ mod tests {
     fn what_is_no_such_picture_is_refused() {
         let picture = &PICTURES[0];
         let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".to_vec();
-        png.extend(picture.width_px.to_be_bytes());
+        png.extend(WIDTH_PX.to_be_bytes());
         png.extend(picture.height_px.to_be_bytes());
         look(&png, picture).unwrap();
         let mut large = png.clone();

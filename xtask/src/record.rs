@@ -1,5 +1,6 @@
 //! The sessions under `recorded/`, measured anew: the commands stand in their own manifests.
 
+use crate::shell::{Run, command, remove};
 use crate::steps;
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
@@ -46,15 +47,9 @@ pub(crate) fn record(root: &Path, into: Option<&Path>, binary: Option<&Path>) ->
 
 /// Builds the release binary and says where it lies.
 fn release_binary(root: &Path) -> Result<PathBuf> {
-    let status = Command::new(steps::cargo())
-        .args(["build", "--release", "--package", "lab"])
-        .current_dir(root)
-        .status()
-        .context("cannot start cargo")?;
-    ensure!(status.success(), "the release binary cannot be built: {status}");
-    let target = std::env::var_os("CARGO_TARGET_DIR")
-        .map_or_else(|| root.join("target"), |target| root.join(target));
-    let binary = target.join("release/scruple");
+    let built = command("cargo build --release --package lab").current_dir(root).run();
+    built.context("the release binary cannot be built")?;
+    let binary = steps::target(root).join("release/scruple");
     ensure!(binary.is_file(), "there is no {}; name it: --binary FILE", binary.display());
     Ok(binary)
 }
@@ -62,7 +57,7 @@ fn release_binary(root: &Path) -> Result<PathBuf> {
 fn measure_all(recorded: &Path, scratch: &Path, binary: &Path) -> Result<()> {
     for name in SESSIONS {
         let before = Session::read(&recorded.join(name))?;
-        println!("== {name}: {}", before.command.join(" "));
+        println!("== {name}: {}", before.command().join(" "));
         measure(&before, name, scratch, binary)
             .with_context(|| format!("recorded/{name} stays as it is"))?;
         let folder = scratch.join(name);
@@ -78,9 +73,9 @@ fn measure_all(recorded: &Path, scratch: &Path, binary: &Path) -> Result<()> {
 
 /// Repeats a session's command in the scratch folder, under the name that it writes to.
 fn measure(before: &Session, name: &str, scratch: &Path, binary: &Path) -> Result<()> {
-    let words: Vec<&str> = before.command.iter().map(String::as_str).collect();
-    let [program, "run", words @ ..] = words.as_slice() else {
-        bail!("its command is no `scruple run`: {}", before.command.join(" "));
+    let command = before.command();
+    let [program, "run", words @ ..] = command.as_slice() else {
+        bail!("its command is no `scruple run`: {}", command.join(" "));
     };
     let written = words.windows(2).find(|pair| matches!(pair[0], "-o" | "--output"));
     ensure!(
@@ -101,8 +96,8 @@ fn measure(before: &Session, name: &str, scratch: &Path, binary: &Path) -> Resul
         .context("summary.json is no JSON")?;
     ensure!(summary["complete"] == true, "the session is not complete");
     let after = Session::read(&scratch.join(name))?;
-    for design in after.designs.keys() {
-        ensure!(after.trials.contains_key(design), "{design} has no trial");
+    for design in after.designs().keys() {
+        ensure!(after.trials.contains_key(*design), "{design} has no trial");
     }
     Ok(())
 }
@@ -110,11 +105,7 @@ fn measure(before: &Session, name: &str, scratch: &Path, binary: &Path) -> Resul
 /// What is to be known of a stored session.
 #[derive(Debug)]
 struct Session {
-    command: Vec<String>,
-    scruple: String,
-    kernel: String,
-    /// The version of each experiment's design.
-    designs: BTreeMap<String, u64>,
+    manifest: Value,
     /// Trials of each experiment.
     trials: BTreeMap<String, usize>,
     /// Trials that neither completed nor were refused.
@@ -142,32 +133,34 @@ impl Session {
             let kind = trial["outcome"]["kind"].as_str().unwrap_or_default();
             failed += usize::from(!matches!(kind, "completed" | "unsupported"));
         }
-        let strings = |value: &Value| -> Vec<String> {
-            let words = value.as_array().into_iter().flatten();
-            words.filter_map(Value::as_str).map(String::from).collect()
-        };
-        let designs = manifest["designs"].as_array().into_iter().flatten();
-        Ok(Session {
-            command: strings(&manifest["command"]),
-            scruple: manifest["scruple"].as_str().unwrap_or_default().to_string(),
-            kernel: manifest["environment"]["kernel"].as_str().unwrap_or_default().to_string(),
-            designs: designs
-                .filter_map(|design| {
-                    Some((design["id"].as_str()?.into(), design["version"].as_u64()?))
-                })
-                .collect(),
-            trials,
-            failed,
-            bytes: text.len(),
-        })
+        Ok(Session { manifest, trials, failed, bytes: text.len() })
+    }
+
+    /// The words of its command.
+    fn command(&self) -> Vec<&str> {
+        let words = self.manifest["command"].as_array().into_iter().flatten();
+        words.filter_map(Value::as_str).collect()
+    }
+
+    /// The version of each experiment's design.
+    fn designs(&self) -> BTreeMap<&str, u64> {
+        let designs = self.manifest["designs"].as_array().into_iter().flatten();
+        designs.filter_map(|it| Some((it["id"].as_str()?, it["version"].as_u64()?))).collect()
+    }
+
+    /// The number of its trials, and how much they take.
+    fn size(&self) -> String {
+        let megabytes = self.bytes as f64 / 1e6;
+        format!("{} trials in {megabytes:.1} MB", self.trials.values().sum::<usize>())
     }
 }
 
 /// What another recording changed, a line each.
 fn changes(before: &Session, after: &Session) -> Vec<String> {
     let mut lines = Vec::new();
-    for (id, version) in &after.designs {
-        match before.designs.get(id) {
+    let (old, new) = (before.designs(), after.designs());
+    for (id, version) in &new {
+        match old.get(id) {
             None => lines.push(format!("new: {id}, version {version}")),
             Some(old) if old != version => {
                 lines.push(format!("{id}: version {version}, was {old}"));
@@ -175,24 +168,16 @@ fn changes(before: &Session, after: &Session) -> Vec<String> {
             Some(_) => {}
         }
     }
-    let gone = before.designs.keys().filter(|id| !after.designs.contains_key(*id));
-    lines.extend(gone.map(|id| format!("gone: {id}")));
-    for (what, old, new) in
-        [("scruple", &before.scruple, &after.scruple), ("Linux", &before.kernel, &after.kernel)]
-    {
+    lines.extend(old.keys().filter(|id| !new.contains_key(*id)).map(|id| format!("gone: {id}")));
+    for (what, place) in [("scruple", "/scruple"), ("Linux", "/environment/kernel")] {
+        let [old, new] = [before, after].map(|session| {
+            session.manifest.pointer(place).and_then(Value::as_str).unwrap_or_default()
+        });
         if old != new {
             lines.push(format!("{what} {new}, was {old}"));
         }
     }
-    let count = |session: &Session| session.trials.values().sum::<usize>();
-    let megabytes = |session: &Session| session.bytes as f64 / 1e6;
-    lines.push(format!(
-        "{} trials in {:.1} MB, were {} in {:.1} MB",
-        count(after),
-        megabytes(after),
-        count(before),
-        megabytes(before)
-    ));
+    lines.push(format!("{}, were {}", after.size(), before.size()));
     if after.failed > 0 {
         let failed = format!("trials that gave no number: {}", after.failed);
         lines.push(format!("{failed}, were {}; look at them before you keep it", before.failed));
@@ -245,15 +230,6 @@ fn publish(scratch: &Path, into: &Path, name: &str) -> Result<()> {
 
 fn read(path: &Path) -> Result<String> {
     std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))
-}
-
-fn remove(folder: &Path) -> Result<()> {
-    match std::fs::remove_dir_all(folder) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("cannot remove {}", folder.display()))
-        }
-        _ => Ok(()),
-    }
 }
 
 #[cfg(test)]

@@ -4,10 +4,10 @@
 //! * The release binary, built in two folders of different names: it must be the same, byte by byte.
 
 use crate::deny::{self, Advisory};
+use crate::shell::{Run, command, remove};
 use crate::steps;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
-use std::process::Command;
 use std::time::Instant;
 
 /// Looks at everything.
@@ -27,7 +27,7 @@ fn same_twice(root: &Path) -> Result<()> {
     let (one, other) = (one?, other?);
     let same = one == other;
     // Two trees and all that was made of them.
-    std::fs::remove_dir_all(&top).with_context(|| format!("cannot remove {}", top.display()))?;
+    remove(&top)?;
     ensure!(same, "the release binary is not the same when it is built in another folder");
     println!("-- the release binary is the same in both folders, {} bytes", one.len());
     Ok(())
@@ -35,27 +35,15 @@ fn same_twice(root: &Path) -> Result<()> {
 
 /// The release binary of the committed state, built in a folder of its own.
 fn build(root: &Path, folder: &Path) -> Result<Vec<u8>> {
-    if folder.exists() {
-        std::fs::remove_dir_all(folder)
-            .with_context(|| format!("cannot remove {}", folder.display()))?;
-    }
-    let status = Command::new("git")
-        .args(["clone", "--quiet", "--no-hardlinks"])
-        .arg(root)
-        .arg(folder)
-        .status()
-        .context("cannot start git")?;
-    ensure!(status.success(), "git clone: {status}");
+    remove(folder)?;
+    command("git clone --quiet --no-hardlinks").arg(root).arg(folder).run()?;
     println!("-- a release build in {}", folder.display());
     let start = Instant::now();
-    let status = Command::new(steps::cargo())
-        .args(["build", "--release", "--quiet", "--locked"])
+    command("cargo build --release --quiet --locked")
         .env("CARGO_TARGET_DIR", folder.join("target"))
         .env("RUSTFLAGS", remapped(folder))
         .current_dir(folder)
-        .status()
-        .context("cannot start cargo")?;
-    ensure!(status.success(), "the release build failed: {status}");
+        .run()?;
     println!("-- built in {:.0} s", start.elapsed().as_secs_f64());
     std::fs::read(folder.join("target/release/scruple")).context("cannot read the release binary")
 }

@@ -7,10 +7,11 @@ mod down;
 mod up;
 
 use crate::machine;
+use crate::shell::{command, find_in, on_path};
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Subcommand, value_parser};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 pub(crate) use down::down;
 pub(crate) use up::up;
@@ -75,9 +76,8 @@ pub(crate) fn obstacle(install: bool) -> Option<String> {
     if missing.is_empty() {
         return None;
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
     let lacking = format!("there is no {}", missing.join(", "));
-    match (install, machine::on_path("apt-get", &path)) {
+    match (install, on_path("apt-get")) {
         (false, _) => {
             Some(format!("{lacking}, and nothing is to be installed; type: {}", by_hand()))
         }
@@ -95,7 +95,7 @@ fn path() -> std::ffi::OsString {
 
 fn missing() -> Vec<&'static str> {
     let path = path();
-    PROGRAMS.into_iter().filter(|name| machine::on_path(name, &path).is_none()).collect()
+    PROGRAMS.into_iter().filter(|name| find_in(&path, name).is_none()).collect()
 }
 
 fn by_hand() -> String {
@@ -111,14 +111,10 @@ fn provide(install: bool) -> Result<()> {
         return Ok(());
     }
     println!("-- no {} yet: {}", missing().join(", "), by_hand());
-    for words in [["update"].as_slice(), &["install", "-y", "--no-install-recommends"]] {
-        let packages: &[&str] = if words[0] == "install" { &PACKAGES } else { &[] };
+    for line in by_hand().split(" && ") {
         // A mirror that is down is no reason to stop: the look for the programs decides.
-        let _ = Command::new("apt-get")
-            .args(words)
-            .args(packages)
+        let _ = command(line)
             .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdin(Stdio::null())
             .status()
             .context("cannot start apt-get")?;
     }
@@ -132,23 +128,14 @@ fn provide(install: bool) -> Result<()> {
     Ok(())
 }
 
-/// Returns a program of the cluster that reads its configuration from `dir`.
-fn program(name: &str, dir: &Path) -> Command {
-    let mut command = Command::new(name);
-    command.env("PATH", path()).env("SLURM_CONF", conf(dir)).stdin(Stdio::null());
+/// Returns a command that reads the configuration of the cluster in `dir`.
+fn program(line: &str, dir: &Path) -> Command {
+    let mut command = command(line);
+    command.env("PATH", path()).env("SLURM_CONF", conf(dir));
     for variable in ["SQUEUE_FORMAT", "SINFO_FORMAT"] {
         command.env_remove(variable);
     }
     command
-}
-
-/// Runs it, and says what it said if it failed.
-fn done(command: &mut Command) -> Result<String> {
-    let shown = format!("{command:?}");
-    let output = command.output().with_context(|| format!("cannot start {shown}"))?;
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{shown}: {}: {}", output.status, complaint.trim());
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 /// Says whose cluster is up.

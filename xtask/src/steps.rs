@@ -1,23 +1,13 @@
 //! The one test command, step by step.
 
+use crate::shell::{Run, command};
 use crate::{book, duckdb, machine, slurm};
 use anyhow::{Context, Result, ensure};
-use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// One step: a title, and the command or the look that it consists of.
-enum Step {
-    /// `cargo` with these words.
-    Cargo(&'static str, &'static [&'static str]),
-    /// `cargo` with these words, where this component of the toolchain is installed.
-    Component(&'static str, &'static str, &'static [&'static str]),
-    /// `cargo` with these words, whose tests run the release build's scruple.
-    OfRelease(&'static str, &'static [&'static str]),
-}
 
 /// Where the tests of the binary find the one that they are to run; without it they run their own.
 const TESTED: &str = "SCRUPLE_TESTED";
@@ -25,45 +15,38 @@ const TESTED: &str = "SCRUPLE_TESTED";
 /// How many tests of one binary run at a time, for libtest.
 const TEST_THREADS: &str = "RUST_TEST_THREADS";
 
-/// What is done, in this order; the first failure ends it.
-///
-/// All tests are built once, with the same features, whatever step runs them. `export/parquet` is on in
-/// `export` alone: the binary is the ordinary one, which has to say that it has none.
-const STEPS: [Step; 6] = [
-    Step::Component("format", "rustfmt", &["fmt", "--all", "--check"]),
-    Step::Component(
+/// What needs neither tools nor libraries that were checked: a title, the component of the toolchain
+/// that is skipped where it is missing, and the command.
+const LOOKS: [(&str, &str, &str); 2] = [
+    ("format", "rustfmt", "cargo fmt --all --check"),
+    (
         "lints",
         "clippy",
-        &[
-            "clippy",
-            "--workspace",
-            "--all-targets",
-            "--features",
-            "export/parquet",
-            "--",
-            "-D",
-            "warnings",
-        ],
-    ),
-    // Before the tests: one of them reads the machine code of the loops out of this binary.
-    Step::Cargo("release build", &["build", "--release"]),
-    Step::Cargo("tests", &["test", "--workspace", "--features", "export/parquet"]),
-    Step::Cargo("release binary", &["run", "--release", "--quiet", "--", "--version"]),
-    Step::OfRelease(
-        "the face, release build",
-        &["test", "--workspace", "--features", "export/parquet", "--test", "it", "face::"],
+        "cargo clippy --workspace --all-targets --features export/parquet -- -D warnings",
     ),
 ];
 
-/// The steps that need neither tools nor libraries that were checked.
-const BEFORE_TESTS: usize = 3;
+/// One of the tests reads the machine code of the loops out of this binary, so it is built before.
+const RELEASE: (&str, &str) = ("release build", "cargo build --release");
+
+/// All tests are built once, with the same features, whatever step runs them. `export/parquet` is on in
+/// `export` alone: the binary is the ordinary one, which has to say that it has none.
+const TESTS: (&str, &str) = ("tests", "cargo test --workspace --features export/parquet");
+
+const VERSION: (&str, &str) = ("release binary", "cargo run --release --quiet -- --version");
+
+/// The tests of the command line, with the release build's scruple.
+const FACE: (&str, &str) = (
+    "the face, release build",
+    "cargo test --workspace --features export/parquet --test it face::",
+);
+
+/// What is tested on a cluster.
+const FLEET: (&str, &str) =
+    ("a fleet on Slurm", "cargo test --workspace --features export/parquet --test it cluster::");
 
 /// How long the tests of another tree may have the one cluster that there is room for.
 const OTHERS_AT_MOST: Duration = Duration::from_secs(300);
-
-/// What is tested on a cluster.
-const FLEET: [&str; 7] =
-    ["test", "--workspace", "--features", "export/parquet", "--test", "it", "cluster::"];
 
 /// Prints the title of each step, with its number.
 struct Titles {
@@ -71,8 +54,8 @@ struct Titles {
 }
 
 impl Titles {
-    /// The steps of `STEPS`, and tools, libraries, fleet and book.
-    const COUNT: usize = STEPS.len() + 4;
+    /// Format, lints, release build, tools, libraries, tests, release binary, face, fleet and book.
+    const COUNT: usize = 10;
 
     fn next(&mut self, title: &str) -> Result<()> {
         self.step += 1;
@@ -91,7 +74,7 @@ struct Background {
 }
 
 impl Background {
-    fn start(root: &Path, title: &'static str, command: &mut Command) -> Result<Self> {
+    fn start(title: &'static str, command: &mut Command, root: &Path) -> Result<Self> {
         let folder = target(root).join("steps");
         std::fs::create_dir_all(&folder).context("cannot make a folder for output")?;
         let log = folder.join(format!("{title}.log"));
@@ -127,7 +110,7 @@ impl Drop for Background {
 
 /// Installs the programs that the tests need.
 pub(crate) fn tools(root: &Path, install: bool) -> Result<()> {
-    for tool in [&machine::BROWSER, &machine::EMULATOR, &machine::PARALLEL] {
+    for tool in ["browser", "RISC-V emulator", "GNU parallel"] {
         machine::provide(tool, install)?;
     }
     duckdb::provide(root, install)
@@ -135,7 +118,8 @@ pub(crate) fn tools(root: &Path, install: bool) -> Result<()> {
 
 /// Checks everything. Output of the tools passes through as it comes.
 ///
-/// What waits for the network runs while the compiler works.
+/// What waits for the network runs while the compiler works. The release build and the lints write to
+/// different folders, so each uses the CPUs that the other leaves idle.
 ///
 /// # Errors
 /// Names the first step that failed.
@@ -143,17 +127,35 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
     let begin = Instant::now();
     let mut titles = Titles { step: 0 };
     let (tools, libraries) = (chore(root, "tools", install)?, chore(root, "libraries", install)?);
-    for step in STEPS.iter().take(BEFORE_TESTS) {
-        conduct(root, step, &mut titles)?;
+    let (title, line) = RELEASE;
+    let release = Background::start(title, command(line).current_dir(root), root)?;
+    for (title, component, line) in LOOKS {
+        titles.next(&format!("{title}: {line}"))?;
+        match reason_to_skip(component, line) {
+            Some(reason) => say(&format!("-- {title}: SKIPPED, {reason}"))?,
+            None => conduct(title, line, command(line).current_dir(root))?,
+        }
     }
-    titles.next("tools")?;
-    tools.finish()?;
-    titles.next("libraries: cargo deny")?;
-    libraries.finish()?;
-    for step in STEPS.iter().skip(BEFORE_TESTS) {
-        conduct(root, step, &mut titles)?;
+    for (title, background) in [
+        (format!("{title}: {line}"), release),
+        ("tools".to_string(), tools),
+        ("libraries: cargo deny".to_string(), libraries),
+    ] {
+        titles.next(&title)?;
+        background.finish()?;
     }
-    titles.next(&format!("a fleet on Slurm: cargo {}", FLEET.join(" ")))?;
+    for (title, line) in [TESTS, VERSION, FACE] {
+        titles.next(&format!("{title}: {line}"))?;
+        let mut command = command(line);
+        if let Some(threads) = test_threads() {
+            command.env(TEST_THREADS, threads);
+        }
+        if title == FACE.0 {
+            command.env(TESTED, target(root).join("release/scruple"));
+        }
+        conduct(title, line, command.current_dir(root))?;
+    }
+    titles.next(&format!("{}: {}", FLEET.0, FLEET.1))?;
     fleet(root, install)?;
     titles.next("book")?;
     book::book(root).context("step \"book\" failed")?;
@@ -164,61 +166,34 @@ pub(crate) fn test(root: &Path, install: bool) -> Result<()> {
 fn chore(root: &Path, title: &'static str, install: bool) -> Result<Background> {
     let mut command = Command::new(std::env::current_exe().context("cannot find this program")?);
     command.arg(title).args((!install).then_some("--no-install")).current_dir(root);
-    Background::start(root, title, &mut command)
+    Background::start(title, &mut command, root)
 }
 
-fn conduct(root: &Path, step: &Step, titles: &mut Titles) -> Result<()> {
-    let (title, words) = match step {
-        Step::Cargo(title, words)
-        | Step::Component(title, _, words)
-        | Step::OfRelease(title, words) => (title, words),
-    };
-    titles.next(&format!("{title}: cargo {}", words.join(" ")))?;
-    if let Some(reason) = reason_to_skip(step) {
-        return say(&format!("-- {title}: SKIPPED, {reason}"));
-    }
+/// Runs a step to its end.
+fn conduct(title: &str, line: &str, command: &mut Command) -> Result<()> {
     let start = Instant::now();
-    let mut command = Command::new(cargo());
-    command.args(*words).current_dir(root);
-    if let Some(threads) = test_threads() {
-        command.env(TEST_THREADS, threads);
-    }
-    if let Step::OfRelease(..) = step {
-        command.env(TESTED, target(root).join("release/scruple"));
-    }
-    let status = command.status().context("cannot start cargo")?;
-    ensure!(status.success(), "step \"{title}\" failed: cargo {}: {status}", words.join(" "));
+    let status = command.status().with_context(|| format!("cannot start {line}"))?;
+    ensure!(status.success(), "step \"{title}\" failed: {line}: {status}");
     say(&format!("-- {title}: passed in {:.1} s", start.elapsed().as_secs_f64()))
 }
 
 /// The tests of the fleet, on a cluster of virtual nodes that is there for them alone.
 pub(crate) fn fleet(root: &Path, install: bool) -> Result<()> {
+    let (title, line) = FLEET;
     if let Some(reason) = slurm::obstacle(install) {
-        return say(&format!("-- a fleet on Slurm: SKIPPED, {reason}"));
+        return say(&format!("-- {title}: SKIPPED, {reason}"));
     }
-    let start = Instant::now();
+    let failed = || format!("step \"{title}\" failed");
     let dir = target(root).join("slurm");
     // Of an earlier time that was cut off.
     if dir.exists() || slurm::owner().is_some_and(|own| own == dir) {
-        slurm::down(&dir).context("step \"a fleet on Slurm\" failed")?;
+        slurm::down(&dir).with_context(failed)?;
     }
     wait_for_the_cluster_of_others()?;
-    slurm::up(&dir, slurm::NODES, install).context("step \"a fleet on Slurm\" failed")?;
-    let tested = Command::new(cargo())
-        .args(FLEET)
-        .env("SCRUPLE_CLUSTER", &dir)
-        .current_dir(root)
-        .status()
-        .context("cannot start cargo");
-    let down = slurm::down(&dir).context("step \"a fleet on Slurm\" failed");
-    let status = tested?;
-    ensure!(
-        status.success(),
-        "step \"a fleet on Slurm\" failed: cargo {}: {status}",
-        FLEET.join(" ")
-    );
-    down?;
-    say(&format!("-- a fleet on Slurm: passed in {:.1} s", start.elapsed().as_secs_f64()))
+    slurm::up(&dir, slurm::NODES, install).with_context(failed)?;
+    let tested = conduct(title, line, command(line).env("SCRUPLE_CLUSTER", &dir).current_dir(root));
+    let down = slurm::down(&dir).with_context(failed);
+    tested.and(down)
 }
 
 /// There is room for one cluster on a machine, and two checks of two trees may run at once.
@@ -238,22 +213,10 @@ fn test_threads() -> Option<String> {
     std::env::var_os(TEST_THREADS).is_none().then(|| (2 * cpus).to_string())
 }
 
-fn reason_to_skip(step: &Step) -> Option<String> {
-    match step {
-        Step::Cargo(..) | Step::OfRelease(..) => None,
-        Step::Component(_, component, words) => {
-            let answer = Command::new(cargo()).args([words[0], "--version"]).output();
-            let there = answer.is_ok_and(|output| output.status.success());
-            (!there).then(|| {
-                format!("{component} is not installed (`rustup component add {component}`)")
-            })
-        }
-    }
-}
-
-/// The cargo that started us, so that both use one toolchain.
-pub(crate) fn cargo() -> OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+fn reason_to_skip(component: &str, line: &str) -> Option<String> {
+    let subcommand = line.split_whitespace().nth(1).unwrap_or_default();
+    let there = command("cargo").args([subcommand, "--version"]).works();
+    (!there).then(|| format!("{component} is not installed (`rustup component add {component}`)"))
 }
 
 /// The folder for what is built.
@@ -272,28 +235,28 @@ fn say(line: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::{STEPS, Step, reason_to_skip};
+    use super::{FACE, FLEET, LOOKS, RELEASE, TESTS, VERSION, reason_to_skip};
 
     #[test]
     fn a_component_that_is_not_installed_is_named_with_its_remedy() {
-        let step = Step::Component("", "astrolabe", &["astrolabe"]);
-        let reason = reason_to_skip(&step);
         assert_eq!(
-            reason.as_deref(),
+            reason_to_skip("astrolabe", "cargo astrolabe --all").as_deref(),
             Some("astrolabe is not installed (`rustup component add astrolabe`)")
         );
     }
 
     #[test]
     fn warnings_are_errors_and_all_rooms_are_tested() {
-        let lines = STEPS.iter().map(|step| match step {
-            Step::Cargo(_, words) | Step::Component(_, _, words) | Step::OfRelease(_, words) => {
-                words.join(" ")
-            }
-        });
-        let lines: Vec<String> = lines.collect();
-        let clippy = "clippy --workspace --all-targets --features export/parquet -- -D warnings";
-        assert!(lines.contains(&clippy.to_string()));
-        assert!(lines.contains(&"test --workspace --features export/parquet".to_string()));
+        let mut lines: Vec<&str> = LOOKS.iter().map(|(.., line)| *line).collect();
+        lines.extend([RELEASE, TESTS, VERSION, FACE, FLEET].map(|(_, line)| line));
+        for line in [
+            "cargo fmt --all --check",
+            "cargo clippy --workspace --all-targets --features export/parquet -- -D warnings",
+            "cargo build --release",
+            "cargo test --workspace --features export/parquet",
+            "cargo run --release --quiet -- --version",
+        ] {
+            assert!(lines.contains(&line), "{line}");
+        }
     }
 }

@@ -1,10 +1,10 @@
 //! The drill of faults in a virtual machine: QEMU, busybox and a kernel's image, got where they are
 //! missing, and the drill started with them. Not part of `cargo xtask test`: it takes minutes.
 
+use crate::shell::{Run, command, on_path};
 use crate::{machine, steps};
 use anyhow::{Context, Result, ensure};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// Debian's smallest kernel: what a virtual machine needs is built in.
 const PACKAGE: &str = "linux-image-cloud-amd64";
@@ -15,7 +15,7 @@ pub(crate) fn vm(root: &Path, named: Option<&Path>, install: bool) -> Result<u8>
         println!("-- virtual machine: SKIPPED, the drill knows x86_64 alone");
         return Ok(0);
     }
-    for tool in [&machine::VIRTUAL, &machine::BUSYBOX] {
+    for tool in ["machine emulator", "busybox"] {
         machine::provide(tool, install)?;
     }
     let Some(kernel) = kernel(&steps::target(root).join("vm"), named, install)? else {
@@ -26,12 +26,8 @@ pub(crate) fn vm(root: &Path, named: Option<&Path>, install: bool) -> Result<u8>
         return Ok(0);
     };
     println!("-- kernel: {}", kernel.display());
-    let none =
-        ["--kills", "0", "--trial-kills", "0", "--disks", "0", "--stops", "0", "--steps", "0"];
-    let status = Command::new(steps::cargo())
-        .args(["bench", "-p", "lab", "--bench", "drill", "--"])
-        .args(none)
-        .arg("--vm")
+    let none = "--kills 0 --trial-kills 0 --disks 0 --stops 0 --steps 0";
+    let status = command(&format!("cargo bench -p lab --bench drill -- {none} --vm"))
         .arg(&kernel)
         .current_dir(root)
         .status()
@@ -51,9 +47,8 @@ fn kernel(folder: &Path, named: Option<&Path>, install: bool) -> Result<Option<P
     if let Some(image) = found() {
         return Ok(Some(image));
     }
-    let path = std::env::var_os("PATH").unwrap_or_default();
     let debian = ["apt-get", "apt-cache", "dpkg-deb"];
-    if !install || debian.iter().any(|name| machine::on_path(name, &path).is_none()) {
+    if !install || debian.iter().any(|name| on_path(name).is_none()) {
         return Ok(None);
     }
     println!(
@@ -61,16 +56,16 @@ fn kernel(folder: &Path, named: Option<&Path>, install: bool) -> Result<Option<P
         folder.display()
     );
     std::fs::create_dir_all(folder)?;
-    let depends = said(Command::new("apt-cache").args(["depends", "--no-recommends", PACKAGE]))?;
+    let depends = command("apt-cache depends --no-recommends").arg(PACKAGE).read()?;
     let Some(package) = depends.lines().find_map(|line| line.trim().strip_prefix("Depends: "))
     else {
         return Ok(None);
     };
-    said(Command::new("apt-get").args(["download", package]).current_dir(folder))?;
+    command("apt-get download").arg(package).current_dir(folder).read()?;
     for entry in std::fs::read_dir(folder)? {
         let file = entry?.path();
         if file.extension().is_some_and(|ending| ending == "deb") {
-            said(Command::new("dpkg-deb").arg("-x").arg(&file).arg(folder.join("kernel")))?;
+            command("dpkg-deb -x").arg(&file).arg(folder.join("kernel")).read()?;
         }
     }
     Ok(found())
@@ -84,14 +79,6 @@ fn image_in(folder: &Path) -> Option<PathBuf> {
         name.starts_with("vmlinuz") && std::fs::File::open(path).is_ok()
     };
     entries.filter(is_image).max()
-}
-
-fn said(command: &mut Command) -> Result<String> {
-    let shown = format!("{command:?}");
-    let output = command.stdin(Stdio::null()).output().with_context(|| shown.clone())?;
-    let complaint = String::from_utf8_lossy(&output.stderr);
-    ensure!(output.status.success(), "{shown}: {}: {}", output.status, complaint.trim());
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! Stops a cluster and leaves nothing of it: no process, cgroup, network, socket or folder.
 
 use super::up::HEADING;
-use super::{BRIDGE, RUN_FOLDER, conf, done, owner, program};
+use super::{BRIDGE, RUN_FOLDER, conf, owner, program};
+use crate::shell::{Run, command, remove};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// How long processes may take to end when they are asked to.
@@ -26,17 +26,15 @@ pub(crate) fn down(dir: &Path) -> Result<()> {
         bail!("the cluster that is up is of {}: this one is down", other.display());
     }
     // Jobs first, so that the daemons that know them end them.
-    let _ = done(program("scancel", &dir).args(["--user", "root"]));
+    let _ = program("scancel --user root", &dir).read();
     until(PATIENCE / 2, || in_cgroups().is_empty());
     // What a daemon has left behind, then the daemons, then what holds their networks.
     kill("-KILL", &in_cgroups());
     for last in [false, true] {
         let own = || -> Vec<u32> {
-            let all = processes(&dir);
-            all.into_iter()
-                .filter(|(_, name)| (name == "tail") == last)
-                .map(|(pid, _)| pid)
-                .collect()
+            let mut all = processes(&dir);
+            all.retain(|(_, name)| (name == "tail") == last);
+            all.into_iter().map(|(pid, _)| pid).collect()
         };
         kill("-TERM", &own());
         if !until(PATIENCE, || own().is_empty()) {
@@ -44,14 +42,12 @@ pub(crate) fn down(dir: &Path) -> Result<()> {
             until(PATIENCE, || own().is_empty());
         }
     }
-    let _ = done(program("ip", &dir).args(["link", "del", BRIDGE]));
+    let _ = program("ip link del", &dir).arg(BRIDGE).read();
     remove_cgroups();
-    let _ = fs::remove_dir_all(RUN_FOLDER);
+    let _ = remove(Path::new(RUN_FOLDER));
     let left = left(&dir);
     ensure!(left.is_empty(), "something of the cluster is left: {}", left.join(", "));
-    if dir.exists() {
-        fs::remove_dir_all(&dir).with_context(|| format!("cannot remove {}", dir.display()))?;
-    }
+    remove(&dir)?;
     println!("down: nothing is left");
     Ok(())
 }
@@ -107,16 +103,13 @@ fn is_of_node(group: &Path) -> bool {
 }
 
 fn collect(group: &Path, found: &mut Vec<PathBuf>) {
-    for child in children(group) {
-        collect(&child, found);
-    }
+    children(group).iter().for_each(|child| collect(child, found));
     found.push(group.to_path_buf());
 }
 
 fn children(dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let folders = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    folders.map(|entry| entry.path()).collect()
+    entries.map(|entry| entry.path()).filter(|path| path.is_dir() && !path.is_symlink()).collect()
 }
 
 /// The processes of jobs.
@@ -151,20 +144,18 @@ fn remove_cgroups() {
 fn kill(signal: &str, pids: &[u32]) {
     if !pids.is_empty() {
         // One that has ended meanwhile is no error.
-        let _ = Command::new("kill").arg(signal).args(pids.iter().map(u32::to_string)).output();
+        command("kill").arg(signal).args(pids.iter().map(u32::to_string)).works();
     }
 }
 
 /// Whether it came to be so within that time.
-fn until(patience: Duration, mut holds: impl FnMut() -> bool) -> bool {
+pub(super) fn until(patience: Duration, mut holds: impl FnMut() -> bool) -> bool {
     let end = Instant::now() + patience;
-    loop {
-        if holds() {
-            return true;
-        }
+    while !holds() {
         if Instant::now() >= end {
             return false;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
+    true
 }

@@ -1,14 +1,16 @@
 //! Starts a cluster, and waits until all of its nodes are idle.
 
-use super::{BRIDGE, NETWORK, RUN_FOLDER, conf, done, holder, owner, owner_file, program, provide};
+use super::down::until;
+use super::{BRIDGE, NETWORK, RUN_FOLDER, conf, holder, owner, owner_file, program, provide};
+use crate::shell::{Run, command, remove};
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, DirBuilder, File};
 use std::io::{ErrorKind, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
 
 /// How long the nodes may take to be idle.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -27,13 +29,12 @@ pub(crate) fn up(dir: &Path, nodes: u32, install: bool) -> Result<()> {
     take(&dir)?;
     if let Err(error) = make_folders(&dir) {
         // Nothing is started yet, and the folder may be somebody's.
-        fs::remove_dir_all(RUN_FOLDER)?;
+        remove(Path::new(RUN_FOLDER))?;
         return Err(error);
     }
     let started = start(&dir, nodes).and_then(|()| wait_until_idle(&dir, nodes));
     if let Err(error) = started {
-        let stopped = super::down(&dir);
-        return Err(match stopped {
+        return Err(match super::down(&dir) {
             Ok(()) => error,
             Err(more) => error.context(format!("and it could not be taken down: {more:#}")),
         });
@@ -77,39 +78,38 @@ fn make_folders(dir: &Path) -> Result<()> {
 fn start(dir: &Path, nodes: u32) -> Result<()> {
     // First what a folder is known by when it is taken down.
     fs::write(conf(dir), configuration(dir, nodes)?)?;
-    fs::write(dir.join("cgroup.conf"), cgroup_configuration())?;
+    let second = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
+    let cgroups = include_str!("cgroup.conf");
+    fs::write(
+        dir.join("cgroup.conf"),
+        cgroups.replace("{version}", if second { "v2" } else { "v1" }),
+    )?;
     start_munge(dir)?;
-    for words in [
-        vec!["link", "add", BRIDGE, "type", "bridge"],
-        vec!["addr", "add", &format!("{NETWORK}.254/24"), "dev", BRIDGE],
-        vec!["link", "set", BRIDGE, "up"],
+    for line in [
+        format!("ip link add {BRIDGE} type bridge"),
+        format!("ip addr add {NETWORK}.254/24 dev {BRIDGE}"),
+        format!("ip link set {BRIDGE} up"),
     ] {
-        done(program("ip", dir).args(words))?;
+        program(&line, dir).read()?;
     }
-    done(program("slurmctld", dir).arg("-f").arg(conf(dir)))?;
-    for number in 1..=nodes {
-        start_node(dir, number)?;
-    }
-    Ok(())
+    program("slurmctld -f", dir).arg(conf(dir)).read()?;
+    (1..=nodes).try_for_each(|number| start_node(dir, number))
 }
 
 fn start_munge(dir: &Path) -> Result<()> {
     // All of it there: munge refuses a file below a folder that others may write to.
-    let run = Path::new(RUN_FOLDER);
-    let key = run.join("munge.key");
+    let key = Path::new(RUN_FOLDER).join("munge.key");
     let mut bytes = [0; 1024];
     File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o400).open(&key)?;
     file.write_all(&bytes)?;
-    let option = |name: &str, path: PathBuf| format!("--{name}={}", path.display());
-    done(program("munged", dir).args([
-        option("key-file", key),
-        option("socket", run.join("munge.sock")),
-        option("pid-file", run.join("munged.pid")),
-        option("log-file", run.join("munged.log")),
-        option("seed-file", run.join("munge.seed")),
-    ]))
-    .map(|_| ())
+    let run = RUN_FOLDER;
+    let line = format!(
+        "munged --key-file={run}/munge.key --socket={run}/munge.sock --pid-file={run}/munged.pid \
+         --log-file={run}/munged.log --seed-file={run}/munge.seed"
+    );
+    program(&line, dir).read()?;
+    Ok(())
 }
 
 /// A process that holds the node's network and host name, then the node's slurmd in both.
@@ -117,110 +117,70 @@ fn start_node(dir: &Path, number: u32) -> Result<()> {
     let name = format!("m{number}");
     let mark = dir.join("state").join(format!("node.{name}"));
     fs::write(&mark, "")?;
-    let held = Command::new("unshare")
-        .args(["--net", "--uts", "tail", "-f"])
+    let held = command("unshare --net --uts tail -f")
         .arg(&mark)
-        .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .process_group(0)
         .spawn()
         .context("cannot start unshare")?;
-    let pid = held.id().to_string();
-    fs::write(holder(dir, &name), &pid)?;
+    let pid = held.id();
+    fs::write(holder(dir, &name), pid.to_string())?;
     // Its namespaces are its own once it has become `tail`.
-    let becomes = Instant::now() + PATIENCE;
-    let command = PathBuf::from("/proc").join(&pid).join("cmdline");
-    while !fs::read_to_string(&command).unwrap_or_default().starts_with("tail") {
-        ensure!(Instant::now() < becomes, "unshare did not begin");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    let inside = |words: &[&str]| {
-        let mut enter = program("nsenter", dir);
-        enter.args(["-t", &pid, "--net", "--uts"]).args(words);
-        done(&mut enter)
-    };
+    let path = format!("/proc/{pid}/cmdline");
+    let begun = || fs::read_to_string(&path).unwrap_or_default().starts_with("tail");
+    ensure!(until(PATIENCE, begun), "unshare did not begin");
     let outer = format!("scruple-v{number}");
-    done(
-        program("ip", dir)
-            .args(["link", "add", &outer, "type", "veth", "peer", "name", "eth0", "netns", &pid]),
-    )?;
-    done(program("ip", dir).args(["link", "set", &outer, "master", BRIDGE, "up"]))?;
-    inside(&["ip", "addr", "add", &format!("{NETWORK}.{number}/24"), "dev", "eth0"])?;
-    inside(&["ip", "link", "set", "eth0", "up"])?;
-    inside(&["ip", "link", "set", "lo", "up"])?;
-    inside(&["hostname", &name])?;
+    for line in [
+        format!("ip link add {outer} type veth peer name eth0 netns {pid}"),
+        format!("ip link set {outer} master {BRIDGE} up"),
+    ] {
+        program(&line, dir).read()?;
+    }
     fs::create_dir(dir.join("spool").join(&name))?;
+    let inside = |line: &str| program(&format!("nsenter -t {pid} --net --uts {line}"), dir);
+    for line in [
+        &format!("ip addr add {NETWORK}.{number}/24 dev eth0"),
+        "ip link set eth0 up",
+        "ip link set lo up",
+        &format!("hostname {name}"),
+    ] {
+        inside(line).read()?;
+    }
     // Not `ip netns exec`, which mounts /sys anew and hides the cgroups.
-    inside(&["slurmd", "-N", &name, "-f", &conf(dir).display().to_string()])?;
+    inside(&format!("slurmd -N {name} -f")).arg(conf(dir)).read()?;
     Ok(())
 }
 
 fn wait_until_idle(dir: &Path, nodes: u32) -> Result<()> {
-    let until = Instant::now() + PATIENCE;
     let mut said = String::new();
-    while Instant::now() < until {
-        match done(program("sinfo", dir).args(["-h", "-o", "%T %D"])) {
-            Ok(states) if states.trim() == format!("idle {nodes}") => return Ok(()),
-            Ok(states) => said = states.trim().replace('\n', ", "),
-            Err(error) => said = error.to_string(),
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    bail!("the nodes are not idle after {} s: {said}", PATIENCE.as_secs())
+    let idle = || {
+        said = match program("sinfo -h -o", dir).arg("%T %D").read() {
+            Ok(states) => states.trim().replace('\n', ", "),
+            Err(error) => error.to_string(),
+        };
+        said == format!("idle {nodes}")
+    };
+    let idle = until(PATIENCE, idle);
+    ensure!(idle, "the nodes are not idle after {} s: {said}", PATIENCE.as_secs());
+    Ok(())
 }
 
 fn configuration(dir: &Path, nodes: u32) -> Result<String> {
-    let host = done(&mut Command::new("hostname"))?;
-    let cpus = std::thread::available_parallelism()?;
     let memory = fs::read_to_string("/proc/meminfo")?;
     let total = memory.lines().find_map(|line| line.strip_prefix("MemTotal:"));
     let total: u64 = total
         .and_then(|rest| rest.split_whitespace().next()?.parse().ok())
         .context("/proc/meminfo does not say how much memory there is")?;
-    let each = total / 1024 * 9 / 10 / u64::from(nodes);
-    let (dir, host) = (dir.display(), host.trim());
-    Ok(format!(
-        "{HEADING}\
-         ClusterName=scruple\n\
-         SlurmctldHost={host}({NETWORK}.254)\n\
-         SlurmUser=root\n\
-         # A job that is queued again waits until its old credential has run out: 2 minutes by itself.\n\
-         AuthInfo=socket={RUN_FOLDER}/munge.sock,cred_expire=5\n\
-         SlurmctldPort=17917\n\
-         SlurmdPort=17918\n\
-         SlurmctldPidFile={dir}/state/slurmctld.pid\n\
-         SlurmdPidFile={dir}/state/slurmd.%n.pid\n\
-         SlurmctldLogFile={dir}/log/slurmctld.log\n\
-         SlurmdLogFile={dir}/log/slurmd.%n.log\n\
-         SlurmdSpoolDir={dir}/spool/%n\n\
-         StateSaveLocation={dir}/state\n\
-         ReturnToService=2\n\
-         # A dead node is noticed within seconds.\n\
-         SlurmdTimeout=6\n\
-         MessageTimeout=5\n\
-         KillWait=2\n\
-         ProctrackType=proctrack/cgroup\n\
-         TaskPlugin=task/affinity,task/cgroup\n\
-         SelectType=select/cons_tres\n\
-         SelectTypeParameters=CR_Core_Memory\n\
-         SlurmdParameters=config_overrides\n\
-         SchedulerParameters=bf_interval=1,sched_interval=1,batch_sched_delay=0\n\
-         JobAcctGatherFrequency=0\n\
-         MinJobAge=86400\n\
-         MpiDefault=none\n\
-         NodeName=m[1-{nodes}] NodeAddr={NETWORK}.[1-{nodes}] Sockets=1 CoresPerSocket={cpus} \
-         ThreadsPerCore=1 RealMemory={each} State=UNKNOWN\n\
-         PartitionName=bench Nodes=m[1-{nodes}] Default=YES MaxTime=08:00:00 State=UP \
-         OverSubscribe=EXCLUSIVE\n"
-    ))
-}
-
-fn cgroup_configuration() -> String {
-    let second = Path::new("/sys/fs/cgroup/cgroup.controllers").exists();
-    let plugin = if second { "cgroup/v2" } else { "cgroup/v1" };
-    format!(
-        "CgroupPlugin={plugin}\nCgroupMountpoint=/sys/fs/cgroup\nCgroupAutomount=no\n\
-         ConstrainCores=yes\n"
-    )
+    let values = [
+        ("{host}", command("hostname").read()?.trim().to_string()),
+        ("{network}", NETWORK.to_string()),
+        ("{run}", RUN_FOLDER.to_string()),
+        ("{dir}", dir.display().to_string()),
+        ("{nodes}", nodes.to_string()),
+        ("{cpus}", std::thread::available_parallelism()?.to_string()),
+        ("{memory}", (total / 1024 * 9 / 10 / u64::from(nodes)).to_string()),
+    ];
+    let text = format!("{HEADING}{}", include_str!("slurm.conf"));
+    Ok(values.iter().fold(text, |text, (name, value)| text.replace(name, value)))
 }
