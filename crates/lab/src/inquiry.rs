@@ -4,7 +4,7 @@
 use crate::cli::{PlanArgs, VerdictArgs};
 use crate::conduct::{self, Ending, Session};
 use crate::exit::Exit;
-use crate::plan::Purpose;
+use crate::plan::{Plan, Purpose};
 use crate::{destination, session, ui};
 use anyhow::{Context, bail};
 use model::{ExperimentSummary, Inquiry, Selftest, Summary, Verdict, Why};
@@ -39,6 +39,20 @@ pub(crate) fn open(
         Some(dir) => conduct::resume(dir, purpose),
         None => begin(),
     }
+}
+
+/// Takes a stored session up again or begins one, measures it and shows what it answers. Returns how the
+/// command ends.
+///
+/// # Errors
+/// As [`open`] and [`conclude`].
+pub(crate) fn perform(
+    args: &PlanArgs,
+    purpose: Purpose,
+    json: bool,
+    plan: impl FnOnce() -> anyhow::Result<Plan>,
+) -> anyhow::Result<Exit> {
+    conclude(open(args, purpose, || conduct::begin(plan()?))?, json, None)
 }
 
 /// Measures a session and shows what it answers. Returns how the command ends.

@@ -3,7 +3,7 @@
 use crate::cli::scale::{ScaleArgs, WorkFrom};
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{conduct, input, inquiry, plan, session, ui};
+use crate::{input, inquiry, plan, session, ui};
 use analysis::scaling::{ScaleInput, figures, scaling};
 use anyhow::{Context, anyhow};
 use model::{Inquiry, Pick, Scaling, Stream};
@@ -21,8 +21,7 @@ pub(crate) fn scale(args: &ScaleArgs) -> anyhow::Result<Exit> {
         ui::show(args.json, &scaling, |width| report::scaling_answer(&scaling).text(width))?;
         return Ok(Exit::Done);
     }
-    let session = inquiry::open(&args.plan, PURPOSE, || conduct::begin(session_plan(args)?))?;
-    inquiry::conclude(session, args.json, None)
+    inquiry::perform(&args.plan, PURPOSE, args.json, || session_plan(args))
 }
 
 fn session_plan(args: &ScaleArgs) -> anyhow::Result<Plan> {

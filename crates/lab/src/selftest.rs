@@ -3,16 +3,15 @@
 use crate::cli::SelftestArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{conduct, inquiry, plan};
+use crate::{inquiry, plan};
 
 /// The time to measure in, in seconds: several planted effects of 2 % are found in it on a quiet
 /// machine.
 const BUDGET_S: u64 = 60;
 
 pub(crate) fn selftest(args: &SelftestArgs) -> anyhow::Result<Exit> {
-    let session = inquiry::open(&args.plan, Purpose::Selftest, || {
+    inquiry::perform(&args.plan, Purpose::Selftest, args.json, || {
         let designs = plan::choose(Purpose::Selftest, &args.experiments)?;
-        conduct::begin(Plan::new(Purpose::Selftest, designs, args.profile, &args.plan, BUDGET_S)?)
-    })?;
-    inquiry::conclude(session, args.json, None)
+        Plan::new(Purpose::Selftest, designs, args.profile, &args.plan, BUDGET_S)
+    })
 }

@@ -3,7 +3,7 @@
 use crate::cli::WhyArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
-use crate::{conduct, inquiry, plan};
+use crate::{inquiry, plan};
 use model::{Inquiry, Profile};
 use study::WhyRequest;
 
@@ -19,8 +19,7 @@ const KEPT_OF: usize = 4;
 const PURPOSE: Purpose = Purpose::Ask(Inquiry::Why);
 
 pub(crate) fn why(args: &WhyArgs) -> anyhow::Result<Exit> {
-    let session = inquiry::open(&args.plan, PURPOSE, || conduct::begin(session_plan(args)?))?;
-    inquiry::conclude(session, args.json, None)
+    inquiry::perform(&args.plan, PURPOSE, args.json, || session_plan(args))
 }
 
 fn session_plan(args: &WhyArgs) -> anyhow::Result<Plan> {

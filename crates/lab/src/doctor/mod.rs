@@ -27,7 +27,7 @@ struct Findings {
     channels: Vec<Channel>,
     disturbances: Vec<Disturbance>,
     /// None where it was not asked for; else what was predicted, or why nothing was.
-    prediction: Option<Result<Prediction, String>>,
+    prediction: Option<anyhow::Result<Prediction>>,
 }
 
 pub(crate) fn doctor(args: &DoctorArgs) -> anyhow::Result<Exit> {
@@ -47,7 +47,7 @@ impl Findings {
     fn json(&self) -> Value {
         let mut prediction = match &self.prediction {
             None => json!({"why": "not asked for (--no-measure)"}),
-            Some(Err(why)) => json!({"why": why}),
+            Some(Err(why)) => json!({"why": format!("{why:#}")}),
             Some(Ok(prediction)) => json!(prediction),
         };
         prediction["there"] = matches!(self.prediction, Some(Ok(_))).into();
@@ -74,7 +74,7 @@ impl Findings {
             match prediction {
                 Ok(prediction) => prediction_lines(prediction, &mut out),
                 Err(why) => {
-                    let _ = writeln!(out, "  {BAD}✗{BAD:#} nothing is predicted: {why}");
+                    let _ = writeln!(out, "  {BAD}✗{BAD:#} nothing is predicted: {why:#}");
                 }
             }
         }

@@ -7,6 +7,7 @@ use crate::conduct;
 use crate::progress::Progress;
 use crate::scratch::Scratch;
 use crate::{catalog, session};
+use anyhow::bail;
 use model::{
     Design, Environment, FindingResult, Manifest, Options, Profile, Record, SESSION_FORMAT, Summary,
 };
@@ -65,24 +66,21 @@ pub(super) struct Kind {
     pub(super) remark: String,
 }
 
-/// Measures, and predicts; or says in a sentence why not.
-pub(super) fn predict(environment: &Environment) -> Result<Prediction, String> {
-    let design = control()?;
-    conduct::prepare().map_err(|error| error.to_string())?;
-    let folder = Scratch::create("doctor").map_err(|error| format!("{error:#}"))?;
-    let looked = look(&design, environment, folder.path());
-    drop(folder);
-    let looked = looked?;
+/// Measures, and predicts.
+///
+/// # Errors
+/// Why nothing can be predicted.
+pub(super) fn predict(environment: &Environment) -> anyhow::Result<Prediction> {
+    let design = catalog::find(&catalog::designs(), crate::plan::CONTROL)?;
+    conduct::prepare()?;
+    let folder = Scratch::create("doctor")?;
+    let looked = look(&design, environment, folder.path())?;
     if sys::interrupt::requested().is_some() {
-        return Err("it was interrupted".into());
+        bail!("it was interrupted");
     }
     let Look { manifest, records, .. } = &looked;
     let summary = session::summarise(manifest, records, &manifest.designs);
     from_summary(&summary, &design, &looked)
-}
-
-fn control() -> Result<Design, String> {
-    catalog::find(&catalog::designs(), crate::plan::CONTROL).map_err(|error| error.to_string())
 }
 
 /// What was measured.
@@ -94,8 +92,8 @@ struct Look {
 }
 
 /// Conducts blocks for a few seconds, in the way and with the shield of a session.
-fn look(design: &Design, environment: &Environment, folder: &Path) -> Result<Look, String> {
-    let (memory_bytes, disk_bytes) = conduct::room(folder).map_err(|error| error.to_string())?;
+fn look(design: &Design, environment: &Environment, folder: &Path) -> anyhow::Result<Look> {
+    let (memory_bytes, disk_bytes) = conduct::room(folder)?;
     let settings = Settings {
         seed: sys::clock::now_ns(),
         profile: Profile::Quick,
@@ -105,7 +103,7 @@ fn look(design: &Design, environment: &Environment, folder: &Path) -> Result<Loo
         scratch: folder.to_path_buf(),
         shield: true,
     };
-    let mut runner = Runner::start(settings).map_err(|error| error.to_string())?;
+    let mut runner = Runner::start(settings)?;
     let mut progress = Progress::new(Some(LOOK));
     let blocks = blocks(&mut runner, design, &mut progress);
     let manifest = Manifest {
@@ -127,7 +125,7 @@ fn blocks(
     runner: &mut Runner,
     design: &Design,
     progress: &mut Progress,
-) -> Result<Vec<Record>, String> {
+) -> anyhow::Result<Vec<Record>> {
     let (seed, profile) = (runner.settings().seed, runner.settings().profile);
     let treatments = design.treatments(profile);
     let mut records: Vec<Record> = Vec::new();
@@ -152,7 +150,7 @@ fn blocks(
         match runner.conduct_block(&work, &mut listener) {
             Ok(true) => {}
             Ok(false) => break,
-            Err(Halt::Runner(error)) => return Err(error.to_string()),
+            Err(Halt::Runner(error)) => return Err(error.into()),
             Err(Halt::Listener(never)) => match never {},
         }
     }
@@ -160,14 +158,14 @@ fn blocks(
 }
 
 /// Returns what the blocks promise. The A/A control names its findings after its kinds of work.
-fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> Result<Prediction, String> {
+fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> anyhow::Result<Prediction> {
     let [experiment] = &summary.experiments[..] else {
-        return Err("the A/A control was not measured".into());
+        bail!("the A/A control was not measured");
     };
     let blocks = u64::from(experiment.blocks);
     if blocks < 2 {
         let warnings = experiment.warnings.join("; ");
-        return Err(format!("fewer than two blocks could be measured: {warnings}"));
+        bail!("fewer than two blocks could be measured: {warnings}");
     }
     let measured_s = looked.elapsed.as_secs_f64();
     let (times, differ) = (times(measured_s / blocks as f64), differing(summary, design));
@@ -183,7 +181,7 @@ fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> Result<Pre
     let kinds: Vec<Kind> = experiment.findings.iter().map(kind).collect();
     if kinds.iter().flat_map(|kind| &kind.floors).all(|it| it.floor.is_none()) {
         let why = kinds.iter().map(|kind| kind.remark.as_str()).find(|remark| !remark.is_empty());
-        return Err(why.unwrap_or("no scatter was seen at all").into());
+        bail!("{}", why.unwrap_or("no scatter was seen at all"));
     }
     Ok(Prediction {
         blocks,
