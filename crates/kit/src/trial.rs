@@ -194,14 +194,7 @@ impl<'a> Trial<'a> {
     /// The same for processes that use so much in all, and `most` the largest of them: a cgroup limits
     /// the sum, and a resource limit each process.
     pub fn need_memory_in_all(&self, bytes: u64, most: u64) -> Result<(), Stop> {
-        let have = self.spec.memory_bytes;
-        if have < bytes {
-            return Err(Stop::unsupported(format!(
-                "needs {} MB of memory, may use {} MB of what is available here",
-                bytes / 1_000_000,
-                have / 1_000_000
-            )));
-        }
+        may_use(bytes, "memory", self.spec.memory_bytes, "available")?;
         limits::memory(bytes, most)
     }
 
@@ -212,15 +205,7 @@ impl<'a> Trial<'a> {
 
     /// Refuses the treatment unless so much space may be used in the current folder.
     pub fn need_disk(&self, bytes: u64) -> Result<(), Stop> {
-        let have = self.spec.disk_bytes;
-        if have < bytes {
-            return Err(Stop::unsupported(format!(
-                "needs {} MB of disk, may use {} MB of what is free here",
-                bytes / 1_000_000,
-                have / 1_000_000
-            )));
-        }
-        Ok(())
+        may_use(bytes, "disk", self.spec.disk_bytes, "free")
     }
 
     /// Executes this program anew, in the same process, unless its environment already holds these
@@ -376,4 +361,16 @@ impl<'a> Trial<'a> {
         }
         Ok((self.measured, self.observed))
     }
+}
+
+/// Whether the trial may use that many bytes of something.
+fn may_use(bytes: u64, what: &str, have: u64, state: &str) -> Result<(), Stop> {
+    if have >= bytes {
+        return Ok(());
+    }
+    Err(Stop::unsupported(format!(
+        "needs {} MB of {what}, may use {} MB of what is {state} here",
+        bytes / 1_000_000,
+        have / 1_000_000
+    )))
 }

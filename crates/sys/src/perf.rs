@@ -243,11 +243,8 @@ impl Counter {
         let call = || format!("read(perf event {})", self.event.name());
         let mut bytes = [0_u8; 24];
         (&self.file).read_exact(&mut bytes).map_err(|error| Error::io(call(), &error))?;
-        let word = |index: usize| {
-            let mut word = [0_u8; 8];
-            word.copy_from_slice(&bytes[index * 8..index * 8 + 8]);
-            u64::from_ne_bytes(word)
-        };
+        let (words, _) = bytes.as_chunks::<8>();
+        let word = |index: usize| u64::from_ne_bytes(words[index]);
         Ok(Reading { value: word(0), enabled_ns: word(1), running_ns: word(2) })
     }
 

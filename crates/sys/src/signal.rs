@@ -17,12 +17,13 @@ pub fn highest() -> i32 {
     libc::SIGRTMAX()
 }
 
-/// Lists signals with their names.
+/// Lists numbers of libc with their names.
 macro_rules! named {
     ($($name:ident)*) => {
         [$((libc::$name, stringify!($name))),*]
     };
 }
+pub(crate) use named;
 
 /// The names of signal(7), without those of real-time signals.
 const NAMES: [(i32, &str); 31] = named! {

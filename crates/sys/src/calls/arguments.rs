@@ -1,5 +1,7 @@
 //! The arguments of the calls that make and end threads and processes, in words.
 
+use crate::signal::named;
+
 /// Reads the memory of the process whose call is described.
 pub trait Reader {
     /// Up to `limit` bytes of the text that ends in a zero byte at `address`;
@@ -13,45 +15,20 @@ const PATH_BYTES_MAX: usize = 64;
 /// A number's name in a table.
 type Names = &'static [(i32, &'static str)];
 
-const PROTECTIONS: Names = &[
-    (libc::PROT_READ, "PROT_READ"),
-    (libc::PROT_WRITE, "PROT_WRITE"),
-    (libc::PROT_EXEC, "PROT_EXEC"),
+const PROTECTIONS: Names = &named![PROT_READ PROT_WRITE PROT_EXEC];
+
+const MAPPINGS: Names = &named![
+    MAP_SHARED MAP_PRIVATE MAP_FIXED MAP_ANONYMOUS MAP_STACK MAP_NORESERVE MAP_DENYWRITE MAP_POPULATE
 ];
 
-const MAPPINGS: Names = &[
-    (libc::MAP_SHARED, "MAP_SHARED"),
-    (libc::MAP_PRIVATE, "MAP_PRIVATE"),
-    (libc::MAP_FIXED, "MAP_FIXED"),
-    (libc::MAP_ANONYMOUS, "MAP_ANONYMOUS"),
-    (libc::MAP_STACK, "MAP_STACK"),
-    (libc::MAP_NORESERVE, "MAP_NORESERVE"),
-    (libc::MAP_DENYWRITE, "MAP_DENYWRITE"),
-    (libc::MAP_POPULATE, "MAP_POPULATE"),
-];
+const ADVICES: Names = &named![MADV_DONTNEED MADV_FREE MADV_DONTFORK MADV_HUGEPAGE MADV_NOHUGEPAGE];
 
-const ADVICES: Names = &[
-    (libc::MADV_DONTNEED, "MADV_DONTNEED"),
-    (libc::MADV_FREE, "MADV_FREE"),
-    (libc::MADV_DONTFORK, "MADV_DONTFORK"),
-    (libc::MADV_HUGEPAGE, "MADV_HUGEPAGE"),
-    (libc::MADV_NOHUGEPAGE, "MADV_NOHUGEPAGE"),
-    (102, "MADV_GUARD_INSTALL"),
-    (103, "MADV_GUARD_REMOVE"),
-];
+/// Those that libc does not name.
+const NEW_ADVICES: Names = &[(102, "MADV_GUARD_INSTALL"), (103, "MADV_GUARD_REMOVE")];
 
-const FUTEXES: Names = &[
-    (libc::FUTEX_WAIT, "FUTEX_WAIT"),
-    (libc::FUTEX_WAKE, "FUTEX_WAKE"),
-    (libc::FUTEX_WAIT_BITSET, "FUTEX_WAIT_BITSET"),
-    (libc::FUTEX_WAKE_BITSET, "FUTEX_WAKE_BITSET"),
-];
+const FUTEXES: Names = &named![FUTEX_WAIT FUTEX_WAKE FUTEX_WAIT_BITSET FUTEX_WAKE_BITSET];
 
-const MASKINGS: Names = &[
-    (libc::SIG_BLOCK, "SIG_BLOCK"),
-    (libc::SIG_UNBLOCK, "SIG_UNBLOCK"),
-    (libc::SIG_SETMASK, "SIG_SETMASK"),
-];
+const MASKINGS: Names = &named![SIG_BLOCK SIG_UNBLOCK SIG_SETMASK];
 
 /// Describes the call's arguments; empty where nothing is known of them.
 pub(super) fn describe(name: &str, arguments: [u64; 6], reader: &dyn Reader) -> String {
@@ -66,7 +43,9 @@ pub(super) fn describe(name: &str, arguments: [u64; 6], reader: &dyn Reader) -> 
         ),
         "munmap" => format!("{second} bytes"),
         "mprotect" => format!("{second} bytes, {}", bits(PROTECTIONS, low(third), "PROT_NONE")),
-        "madvise" => format!("{second} bytes, {}", one(ADVICES, low(third))),
+        "madvise" => {
+            format!("{second} bytes, {}", one(&[ADVICES, NEW_ADVICES].concat(), low(third)))
+        }
         "futex" => {
             let kind = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
             one(FUTEXES, low(second) & !kind)
@@ -95,7 +74,7 @@ fn bits(names: Names, value: i32, none: &str) -> String {
 }
 
 /// The name of a number, or the number.
-fn one(names: Names, value: i32) -> String {
+fn one(names: &[(i32, &str)], value: i32) -> String {
     let found = names.iter().find(|(number, _)| *number == value);
     found.map_or_else(|| value.to_string(), |(_, name)| (*name).to_string())
 }

@@ -77,11 +77,8 @@ impl Cloned {
 
     /// From the first bytes of `clone3`'s `struct clone_args`.
     pub(crate) fn by_clone3(bytes: &[u8; CLONE_ARGS_BYTES]) -> Self {
-        let word = |index: usize| {
-            let mut word = [0; 8];
-            word.copy_from_slice(&bytes[8 * index..8 * (index + 1)]);
-            u64::from_ne_bytes(word)
-        };
+        let (words, _) = bytes.as_chunks::<8>();
+        let word = |index: usize| u64::from_ne_bytes(words[index]);
         // flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size.
         Self {
             flags: word(0),

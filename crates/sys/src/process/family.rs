@@ -1,6 +1,6 @@
 //! All that comes of a process: its children, theirs, and so on.
 
-use super::{kill, parse_pids};
+use super::{kill, listed_children, parse_pids};
 use crate::proc::{Stat, stat};
 use crate::{Error, Pid, Result, text};
 use std::collections::{HashMap, HashSet};
@@ -52,19 +52,9 @@ fn listed(root: Pid, spared: &[Pid]) -> Option<Vec<(Pid, Stat)>> {
     let mut found = Vec::new();
     let mut unasked = vec![root];
     while let Some(pid) = unasked.pop() {
-        let Ok(tasks) = std::fs::read_dir(format!("/proc/{pid}/task")) else { continue };
-        for task in tasks.flatten() {
-            let path = task.path();
-            let children = match text::read(path.join("children")) {
-                Ok(children) => children,
-                // A thread that has ended since has no list, and no folder either.
-                Err(_) if !path.exists() => continue,
-                Err(_) => return None,
-            };
-            for child in parse_pids(&children).filter(|child| known.insert(*child)) {
-                unasked.push(child);
-                found.extend(stat(child).map(|stat| (child, stat)));
-            }
+        for child in listed_children(pid)?.into_iter().filter(|child| known.insert(*child)) {
+            unasked.push(child);
+            found.extend(stat(child).map(|stat| (child, stat)));
         }
     }
     Some(found)

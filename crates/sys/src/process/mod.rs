@@ -215,19 +215,19 @@ fn has_changed(pid: Pid, options: WaitIdOptions) -> Result<bool> {
 /// The kernel's own list (`/proc/self/task/*/children`) is used where it
 /// exists, else every process is asked for its parent.
 pub fn adopted_children(known: &[Pid]) -> Vec<Pid> {
-    let mut children = listed_children().unwrap_or_else(scanned_children);
+    let mut children = listed_children("self").unwrap_or_else(scanned_children);
     children.retain(|child| !known.contains(child));
     children.sort_unstable();
     children.dedup();
     children
 }
 
-/// Children by the kernel's list; `None` where it does not exist
-/// (`CONFIG_PROC_CHILDREN`).
-fn listed_children() -> Option<Vec<Pid>> {
+/// The children of a process by the kernel's lists, zombies included; `None` where it keeps none
+/// (`CONFIG_PROC_CHILDREN`). A process that has ended since has none.
+fn listed_children(process: impl std::fmt::Display) -> Option<Vec<Pid>> {
     let mut children = Vec::new();
-    for entry in std::fs::read_dir("/proc/self/task").ok()? {
-        let path = entry.ok()?.path();
+    for task in std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten() {
+        let path = task.path();
         match text::read(path.join("children")) {
             Ok(list) => children.extend(parse_pids(&list)),
             // A thread that has ended since has no list, and no folder either.
