@@ -37,8 +37,8 @@ pub(crate) enum Block<'a> {
     Facts(Vec<(String, Text)>),
     /// A drawing with its title and caption.
     Figure(Figure<'a>),
-    /// A drawing that brings its own title, legend and numbers, and its address on the page.
-    Chart(String, Box<dyn Drawing + 'a>),
+    /// The same with an address on the page.
+    Chart(String, Figure<'a>),
     /// Details behind a label: closed on a page, left out of a terminal unless all is asked for.
     Fold(Fold<'a>),
     /// A small paragraph with a name that links on the page lead to.

@@ -1,13 +1,13 @@
 //! A horizontal axis of levels: where each lies, in which unit, and what of this machine lies
 //! among them.
 
-use super::grids::Estimates;
+use super::material::{Estimates, levels_of};
 use super::scale::Scale;
 use crate::words;
 use model::{Design, Environment, Factor, Response, Treatment, Unit};
 use std::collections::BTreeMap;
 
-/// Measured levels from which a quantity is worth an axis.
+/// Measured levels from which a quantity is worth an axis, where no figure asks for one.
 pub(super) const LEVELS_MIN: usize = 3;
 
 /// Bytes that span more than this take a logarithmic axis: sizes grow by doubling.
@@ -51,14 +51,7 @@ impl<'a> Values<'a> {
         estimates: &Estimates<'_>,
         measured: &[&Treatment],
     ) -> Option<Values<'a>> {
-        let levels: Vec<_> = factor
-            .levels
-            .iter()
-            .filter(|level| measured.iter().any(|t| t.level(&factor.name) == Some(&level.name)))
-            .collect();
-        if levels.len() < LEVELS_MIN {
-            return None;
-        }
+        let levels = levels_of(factor, measured);
         let declared: Option<BTreeMap<&str, f64>> =
             levels.iter().map(|level| Some((level.name.as_str(), level.value?))).collect();
         if let Some(by_level) = declared {

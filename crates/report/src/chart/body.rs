@@ -1,6 +1,7 @@
 //! What a figure consists of, before it is drawn.
 
 use super::axis::Axis;
+use super::scale::{Scale, Zero};
 use crate::say::missing::Missing;
 use model::{Estimate, Limit, Response};
 
@@ -16,7 +17,7 @@ pub(crate) struct Cell {
     pub(crate) trials: usize,
 }
 
-/// A line over the axis, or a row's colour.
+/// A line over the axis; without an axis, a row.
 #[derive(Clone, Debug)]
 pub(crate) struct Line {
     pub(crate) name: String,
@@ -35,55 +36,8 @@ pub(crate) struct Panel<'a> {
     pub(crate) lines: Vec<Line>,
     /// What a theory says of all its treatments.
     pub(crate) limits: Vec<&'a Limit>,
-}
-
-/// Panels that belong together.
-#[derive(Clone, Debug)]
-pub(crate) struct Group<'a> {
-    pub(crate) heading: String,
-    pub(crate) panels: Vec<Panel<'a>>,
-}
-
-/// A field of a heat map.
-#[derive(Clone, Debug)]
-pub(crate) enum Field {
-    /// A treatment with its number.
-    Measured(Cell),
-    /// A treatment without one: its name, and a word that says why.
-    Absent(String, String),
-    /// No treatment of the design.
-    None,
-}
-
-/// A heat map.
-#[derive(Clone, Debug)]
-pub(crate) struct Grid {
-    /// What tells it from its neighbours; empty if it is alone.
-    pub(crate) heading: String,
-    /// The levels from left to right.
-    pub(crate) columns: Vec<String>,
-    /// Each level from top to bottom with its fields, as many as there are columns.
-    pub(crate) rows: Vec<(String, Vec<Field>)>,
-}
-
-/// The same setting done in two ways.
-#[derive(Clone, Debug)]
-pub(crate) struct Slope {
-    /// The setting.
-    pub(crate) name: String,
-    pub(crate) style: usize,
-    pub(crate) from: Cell,
-    pub(crate) to: Cell,
-    /// The second way divided by the first, paired by block.
-    pub(crate) ratio: Option<Estimate>,
-}
-
-/// Slopes in one coordinate system.
-#[derive(Clone, Debug)]
-pub(crate) struct Slopes {
-    /// What tells it from its neighbours; empty if it is alone.
-    pub(crate) heading: String,
-    pub(crate) slopes: Vec<Slope>,
+    /// Rows without a number, by name with a word that says why.
+    pub(crate) absent: Vec<(String, String)>,
 }
 
 /// How the observations of a treatment are distributed.
@@ -117,19 +71,8 @@ pub(crate) struct Quantile {
 /// How a figure is drawn.
 #[derive(Clone, Debug)]
 pub(crate) enum Body<'a> {
-    /// Lines over a numeric factor.
-    Lines {
-        axis: Axis,
-        groups: Vec<Group<'a>>,
-        /// Whether all panels share the vertical axis.
-        shared: bool,
-    },
-    /// One row per treatment; then those without a number, by name with a word that says why.
-    Rows { response: &'a Response, rows: Vec<(usize, Cell)>, absent: Vec<(String, String)> },
-    /// A field per treatment.
-    Heat { response: &'a Response, across: String, down: String, grids: Vec<Grid> },
-    /// From the one way to the other.
-    Slopes { response: &'a Response, ends: [String; 2], panels: Vec<Slopes> },
+    /// Lines over a numeric factor; without an axis, rows.
+    Panels { axis: Option<Axis>, panels: Vec<Panel<'a>> },
     /// Distributions of observations.
     Distributions { response: &'a Response, curves: Vec<Curve> },
 }
@@ -154,84 +97,101 @@ pub(crate) struct Figure<'a> {
     pub(crate) absent: Option<Missing>,
 }
 
+/// Returns the vertical axis of a panel, or the common one of rows: panels of one response share it.
+/// `None` where none has a finite number.
+pub(crate) fn scale_of(panels: &[Panel<'_>], of: &Panel<'_>, zero: Zero) -> Option<Scale> {
+    let same = panels.iter().filter(|panel| panel.response.name == of.response.name);
+    scale_of_cells(same.flat_map(Panel::cells), zero)
+}
+
+/// Returns the axis on which some cells lie.
+pub(crate) fn scale_of_cells<'c>(
+    cells: impl Iterator<Item = &'c Cell>,
+    zero: Zero,
+) -> Option<Scale> {
+    let values = cells.flat_map(|cell| {
+        let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
+        cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
+    });
+    Scale::over(values, zero)
+}
+
+impl Panel<'_> {
+    /// Returns all cells, drawn or not, in the order of the table behind the chart.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.lines.iter().flat_map(|line| &line.points).map(|(_, cell)| cell)
+    }
+
+    /// Returns its rows, each by its name within the panel.
+    pub(crate) fn rows(&self) -> Vec<(usize, Cell)> {
+        let row = |line: &Line, cell: &Cell| {
+            let name = if line.name.is_empty() { &cell.label } else { &line.name };
+            (line.style, Cell { label: name.clone(), ..cell.clone() })
+        };
+        let cells = |line| -> Vec<_> { Line::cells(line).map(|cell| row(line, cell)).collect() };
+        self.lines.iter().flat_map(cells).collect()
+    }
+}
+
+impl Line {
+    fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.points.iter().map(|(_, cell)| cell)
+    }
+}
+
 impl<'a> Figure<'a> {
-    /// The names of the responses that it shows.
+    /// Returns a figure with nothing around it yet.
+    pub(super) fn bare(title: String, held: String, body: Body<'a>) -> Figure<'a> {
+        Figure {
+            title,
+            held,
+            body,
+            lines_of: String::new(),
+            clock: None,
+            left_out: 0,
+            definition: None,
+            absent: None,
+        }
+    }
+
+    /// Returns its panels; none where it shows distributions.
+    pub(crate) fn panels(&self) -> &[Panel<'a>] {
+        match &self.body {
+            Body::Panels { panels, .. } => panels,
+            Body::Distributions { .. } => &[],
+        }
+    }
+
+    /// Returns the names of the responses that it shows.
     pub(crate) fn responses(&self) -> Vec<&'a str> {
         self.all_responses().into_iter().map(|response| response.name.as_str()).collect()
     }
 
     fn all_responses(&self) -> Vec<&'a Response> {
         match &self.body {
-            Body::Rows { response, .. }
-            | Body::Heat { response, .. }
-            | Body::Slopes { response, .. }
-            | Body::Distributions { response, .. } => vec![*response],
-            Body::Lines { groups, .. } => {
-                groups.iter().flat_map(|group| &group.panels).map(|panel| panel.response).collect()
-            }
+            Body::Distributions { response, .. } => vec![*response],
+            Body::Panels { panels, .. } => panels.iter().map(|panel| panel.response).collect(),
         }
     }
 
-    /// The response that all of it shows, if it is one.
-    pub(super) fn response(&self) -> Option<&'a Response> {
+    /// Returns the response that all of it shows, if it is one.
+    pub(crate) fn response(&self) -> Option<&'a Response> {
         let responses = self.all_responses();
         let first = *responses.first()?;
         responses.iter().all(|response| response.name == first.name).then_some(first)
     }
 
-    /// All cells.
+    /// Returns all cells.
     pub(crate) fn cells(&self) -> Vec<&Cell> {
-        match &self.body {
-            Body::Lines { groups, .. } => groups
-                .iter()
-                .flat_map(|group| &group.panels)
-                .flat_map(|panel| &panel.lines)
-                .flat_map(|line| line.points.iter().map(|(_, cell)| cell))
-                .collect(),
-            Body::Rows { rows, .. } => rows.iter().map(|(_, cell)| cell).collect(),
-            Body::Heat { grids, .. } => {
-                let fields = grids.iter().flat_map(|grid| &grid.rows).flat_map(|(_, row)| row);
-                fields
-                    .filter_map(|field| match field {
-                        Field::Measured(cell) => Some(cell),
-                        _ => None,
-                    })
-                    .collect()
-            }
-            Body::Slopes { panels, .. } => {
-                let slopes = panels.iter().flat_map(|panel| &panel.slopes);
-                slopes.flat_map(|slope| [&slope.from, &slope.to]).collect()
-            }
-            Body::Distributions { .. } => Vec::new(),
-        }
-    }
-
-    /// How many of its cells show their trials as dots.
-    pub(crate) fn dotted(&self) -> usize {
-        match self.body {
-            Body::Lines { .. } | Body::Rows { .. } => self.cells().len(),
-            _ => 0,
-        }
-    }
-
-    /// The cells whose trials are drawn, to be thinned.
-    fn cells_mut(&mut self) -> Vec<&mut Cell> {
-        match &mut self.body {
-            Body::Lines { groups, .. } => groups
-                .iter_mut()
-                .flat_map(|group| &mut group.panels)
-                .flat_map(|panel| &mut panel.lines)
-                .flat_map(|line| line.points.iter_mut().map(|(_, cell)| cell))
-                .collect(),
-            Body::Rows { rows, .. } => rows.iter_mut().map(|(_, cell)| cell).collect(),
-            _ => Vec::new(),
-        }
+        self.panels().iter().flat_map(Panel::cells).collect()
     }
 
     /// Keeps at most `most` dots per cell: evenly by rank, so that the spread and both extremes
     /// stay as they are.
     pub(crate) fn thin(&mut self, most: usize) {
-        for cell in self.cells_mut() {
+        let Body::Panels { panels, .. } = &mut self.body else { return };
+        let lines = panels.iter_mut().flat_map(|panel| &mut panel.lines);
+        for (_, cell) in lines.flat_map(|line| &mut line.points) {
             if cell.dots.len() > most {
                 cell.dots.sort_by(|a, b| a.1.total_cmp(&b.1));
                 let last = cell.dots.len() - 1;

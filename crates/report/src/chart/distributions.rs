@@ -6,15 +6,16 @@
 //! are never averaged: the mean of 99th percentiles is the 99th percentile of nothing.)
 
 use super::body::{Body, Curve, Figure, Quantile};
-use super::choose::{Material, levels_of};
 use super::lines::{self, ABOVE, BELOW, HEIGHT};
+use super::material::{Material, levels_of};
 use super::scale::Scale;
 use super::{STYLES, mark_of, percent, px, style_class};
+use crate::doc::{Column, Table};
 use crate::format::{Terms, axis_unit, count, tick, value_in};
 use crate::words::{self, counted};
 use maud::{Markup, html};
 use model::{Factor, Outcome, Record, Response, Treatment, Unit};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Observations that a typical trial of a treatment must hold.
 const OBSERVATIONS_MIN: usize = 20;
@@ -44,7 +45,7 @@ const TAIL: [f64; 6] = [0.96, 0.97, 0.98, 0.99, 0.995, 1.0];
 pub(super) fn choose<'a>(
     material: &Material<'a, '_>,
     main: &'a Response,
-    first: Option<&BTreeSet<Treatment>>,
+    first: &[Treatment],
 ) -> Option<Figure<'a>> {
     let design = material.design;
     let all = std::iter::once(main).chain(design.responses.iter().filter(|r| r.name != main.name));
@@ -54,7 +55,7 @@ pub(super) fn choose<'a>(
     let (response, by_treatment) = all
         .filter(|response| response.unit == Unit::Ns && !is_cpu(response))
         .find_map(|response| Some((response, observed(material.measured.records, response)?)))?;
-    let asked = |treatment: &&Treatment| first.is_some_and(|first| first.contains(treatment));
+    let asked = |treatment: &&Treatment| first.contains(treatment);
     let mut chosen: Vec<&Treatment> = by_treatment.keys().copied().filter(asked).collect();
     if chosen.len() < 2 {
         chosen = by_treatment.keys().copied().collect();
@@ -73,7 +74,7 @@ pub(super) fn choose<'a>(
     let body = Body::Distributions { response, curves: curves.collect() };
     let title = format!("{}: how single observations are distributed", words::label(response));
     let held = material.held(&chosen, &varying);
-    Some(Figure { left_out, lines_of: "treatment".into(), ..material.bare(title, held, body) })
+    Some(Figure { left_out, lines_of: "treatment".into(), ..Figure::bare(title, held, body) })
 }
 
 /// The observations of each completed trial by treatment, those that hold enough; `None` if there
@@ -258,7 +259,7 @@ fn time_axis(x: &Scale, unit: &Unit) -> Markup {
     let base = ABOVE + HEIGHT;
     let name = |value: f64| {
         if x.is_log() {
-            super::rows::log_tick(value, terms)
+            super::log_tick(value, terms)
         } else {
             format!("{} {}", tick(value, step, largest, terms), axis_unit(largest, terms))
         }
@@ -321,52 +322,45 @@ fn tip(curve: &Curve, name: &str, quantile: &Quantile, response: &Response) -> S
 }
 
 /// What is to be known of the curves before they are believed.
-pub(super) fn caption(response: &Response, curves: &[Curve]) -> Markup {
+pub(super) fn caption(response: &Response, curves: &[Curve]) -> String {
     let thinned = curves.iter().filter(|curve| curve.trials < curve.of).map(|curve| curve.of).max();
-    html! {
-        @if let Some(most) = thinned {
-            "Of each treatment at most " (TRIALS_MAX) " trials are drawn, evenly among all: up to "
-            (count(most as u64)) ". "
-        }
-        "Every trial has the same weight; the shade runs from the lowest to the highest trial, \
+    let thinned = thinned.map(|most| {
+        let most = count(most as u64);
+        format!(
+            "Of each treatment at most {TRIALS_MAX} trials are drawn, evenly among all: up to {most}. "
+        )
+    });
+    let control = match response.subtract {
+        Some(_) => " Nothing is subtracted from an observation: the control is part of it.",
+        None => "",
+    };
+    format!(
+        "{}Every trial has the same weight; the shade runs from the lowest to the highest trial, \
          and the marks are median, p90, p99 and the largest. Observations of one trial are not \
          independent of one another: this chart shows their spread, and intervals come from trials \
-         alone."
-        @if response.subtract.is_some() {
-            " Nothing is subtracted from an observation: the control is part of it."
-        }
-    }
+         alone.{control}",
+        thinned.unwrap_or_default()
+    )
 }
 
 /// The numbers of the curves as a table.
-pub(super) fn table(response: &Response, curves: &[Curve]) -> Markup {
+pub(super) fn table(response: &Response, curves: &[Curve]) -> Table {
     let shown = |curve: &Curve, wanted: &str| {
         let found = curve.marked.iter().find(|(name, _)| *name == wanted);
         found.map_or("–".into(), |(_, q)| value_in(q.value, Terms::In(&response.unit)))
     };
-    html! {
-        thead {
-            tr {
-                th scope="col" { "treatment" }
-                th.number scope="col" { "trials" }
-                th.number scope="col" { "observations" }
-                @for (name, _) in MARKED { th.number scope="col" { (name) } }
-            }
-        }
-        tbody {
-            @for curve in curves {
-                tr {
-                    th scope="row" { (curve.name) }
-                    td {
-                        (count(curve.trials as u64))
-                        @if curve.trials < curve.of { " of " (count(curve.of as u64)) }
-                    }
-                    td { (count(curve.observations as u64)) }
-                    @for (name, _) in MARKED { td { (shown(curve, name)) } }
-                }
-            }
-        }
+    let mut table = Table::of(&["treatment", "#trials", "#observations"]);
+    let column = |(name, _): (&str, f64)| Column { head: name.into(), number: true };
+    table.columns.extend(MARKED.map(column));
+    for curve in curves {
+        let trials = match curve.trials < curve.of {
+            true => format!("{} of {}", count(curve.trials as u64), count(curve.of as u64)),
+            false => count(curve.trials as u64),
+        };
+        let own = [curve.name.clone(), trials, count(curve.observations as u64)];
+        table.row(own.into_iter().chain(MARKED.map(|(name, _)| shown(curve, name))));
     }
+    table
 }
 
 #[cfg(test)]
@@ -416,16 +410,16 @@ mod tests {
         let response = crate::fixture::session(1).manifest.designs[0].responses[0].clone();
         let tip = |trials: usize| {
             let curves = [of(&vec![vec![1.0, 2.0]; trials])];
-            let caption = caption(&response, &curves).into_string();
-            (caption, table(&response, &curves).into_string())
+            let table = table(&response, &curves);
+            (caption(&response, &curves), table.rows[0].cells[1].words())
         };
         let (caption, table) = tip(TRIALS_MAX + 50);
         assert!(caption.starts_with("Of each treatment at most 200 trials are drawn"), "{caption}");
         assert!(caption.contains("up to 250."), "{caption}");
-        assert!(table.contains("<td>200 of 250</td>"), "{table}");
+        assert_eq!(table, "200 of 250");
         let (caption, table) = tip(TRIALS_MAX);
         assert!(caption.starts_with("Every trial"), "{caption}");
-        assert!(table.contains("<td>200</td>"), "{table}");
+        assert_eq!(table, "200");
     }
 
     proptest! {

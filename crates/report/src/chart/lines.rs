@@ -1,7 +1,7 @@
 //! Lines over a numeric factor, in small coordinate systems that flow with the window.
 
 use super::axis::Axis;
-use super::body::{Group, Line, Panel};
+use super::body::{Line, Panel, scale_of};
 use super::scale::{Scale, Zero};
 use super::{drawn_cell, mark_of, off_center, percent, px, style_class};
 use crate::format::{Terms, axis_unit, tick};
@@ -41,8 +41,8 @@ const LANDMARK_DISTANCE: f64 = 0.3;
 const LIMIT_CHARACTERS: usize = 40;
 
 /// What the lines are.
-pub(crate) fn legend(groups: &[Group<'_>], lines_of: &str) -> Markup {
-    let lines = groups.iter().flat_map(|g| &g.panels).flat_map(|p| &p.lines);
+pub(crate) fn legend(panels: &[Panel<'_>], lines_of: &str) -> Markup {
+    let lines = panels.iter().flat_map(|panel| &panel.lines);
     legend_of(lines.map(|line| (line.style, line.name.as_str())), lines_of)
 }
 
@@ -70,23 +70,20 @@ pub(crate) fn legend_of<'n>(
 }
 
 /// All panels of a figure, which has an address of its own on the page.
-pub(super) fn draw(axis: &Axis, groups: &[Group<'_>], shared: bool, place: &str) -> Markup {
-    // Groups with the same responses stand in the same columns, whatever some of them lack.
-    let four = !shared && groups.iter().any(|group| group.panels.len() == 4);
-    let all: Vec<&Panel<'_>> = groups.iter().flat_map(|group| &group.panels).collect();
-    let common = if shared { scale_of(&all) } else { None };
-    let mut frame = Frame { axis, place, first: true, common: common.is_some(), cells: 0 };
+pub(super) fn draw(axis: &Axis, panels: &[Panel<'_>], place: &str) -> Markup {
+    // Panels of the same responses stand in the same columns.
+    let responses: std::collections::BTreeSet<_> =
+        panels.iter().map(|it| &it.response.name).collect();
+    let common = responses.len() == 1;
+    let mut frame = Frame { axis, place, first: true, common, cells: 0 };
     html! {
-        @for group in groups {
-            @if !group.heading.is_empty() { h5 { (words::capital(&group.heading)) } }
-            div.panels.four[four] {
-                @for panel in &group.panels {
-                    @if let Some(y) = common.or_else(|| scale_of(&[panel])) {
-                        (draw_panel(&frame, panel, &y))
-                        ({ frame.first = false; "" })
-                    }
-                    ({ frame.cells += cells_of(panel); "" })
+        div.panels.four[responses.len() == 4] {
+            @for panel in panels {
+                @if let Some(y) = scale_of(panels, panel, Zero::Always) {
+                    (draw_panel(&frame, panel, &y))
+                    ({ frame.first = false; "" })
                 }
+                ({ frame.cells += panel.cells().count(); "" })
             }
         }
     }
@@ -117,27 +114,13 @@ impl Frame<'_> {
     }
 }
 
-fn cells_of(panel: &Panel<'_>) -> usize {
-    panel.lines.iter().map(|line| line.points.len()).sum()
-}
-
-/// The vertical axis that some panels share; `None` where none has a finite number.
-pub(crate) fn scale_of(panels: &[&Panel<'_>]) -> Option<Scale> {
-    let cells = panels.iter().flat_map(|p| &p.lines).flat_map(|l| &l.points).map(|(_, cell)| cell);
-    let values = cells.flat_map(|cell| {
-        let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
-        cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
-    });
-    Scale::over(values, Zero::Always)
-}
-
 fn draw_panel(frame: &Frame<'_>, panel: &Panel<'_>, y: &Scale) -> Markup {
     let axis = frame.axis;
     let x = axis.scale;
     let terms = Terms::In(&panel.response.unit);
     let ticks = y.ticks(4);
     let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
-    let points = cells_of(panel);
+    let points = panel.cells().count();
     let unit = if y.is_log() { "log scale".to_string() } else { axis_unit(largest, terms) };
     let title = match panel.heading.as_str() {
         "" => words::label(panel.response),
@@ -266,7 +249,7 @@ fn value_labels(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
         g.values {
             @for value in ticks {
                 text x="50" y=(px(down(y, *value) + 4.0)) {
-                    @if y.is_log() { (super::rows::log_tick(*value, terms)) }
+                    @if y.is_log() { (super::log_tick(*value, terms)) }
                     @else { (tick(*value, step, largest, terms)) }
                 }
             }

@@ -6,20 +6,17 @@
 
 mod axis;
 mod body;
-mod choose;
 mod distributions;
-mod grids;
-mod heat;
+mod figures;
 pub(crate) mod letters;
 mod lines;
+mod material;
 mod meter;
 mod plain;
 mod region;
 mod rows;
 mod scale;
-mod slopes;
 mod stack;
-mod table;
 mod throughput;
 mod times;
 mod workers;
@@ -28,10 +25,8 @@ mod workers;
 mod tests;
 
 pub(crate) use axis::Axis as LevelAxis;
-pub(crate) use body::{
-    Body, Cell, Curve, Field, Figure, Grid, Group, Line, Panel, Quantile, Slopes,
-};
-pub(crate) use choose::figures;
+pub(crate) use body::{Body, Cell, Curve, Figure, Line, Panel, Quantile, scale_of};
+pub(crate) use figures::figures;
 pub(crate) use lines::{ABOVE, BELOW, HEIGHT, down, grid, legend_of, value_axis};
 pub(crate) use meter::meter;
 pub(crate) use plain::{PlainRows, plain_numbers};
@@ -41,10 +36,11 @@ pub(crate) use stack::{Stack, key, shares};
 pub(crate) use throughput::Throughput;
 pub(crate) use times::{Mark, RequestTimes};
 pub(crate) use workers::Workers;
-pub(crate) use {lines::scale_of, rows::log_tick, rows::scale_of as scale_of_rows};
+pub(crate) use {rows::log_tick, rows::scale_of as scale_of_rows, rows::zero as zero_of_rows};
 
+use crate::doc::Table;
 use crate::format::{Parts, Terms, count, parts, value_in};
-use crate::words::{capital, counted};
+use crate::words;
 use maud::{Markup, PreEscaped, html};
 use model::{Estimate, Unit};
 use std::fmt::Write as _;
@@ -89,79 +85,64 @@ pub(crate) fn definitions() -> Markup {
     }
 }
 
-/// A figure with its title, legend, chart, caption and the table behind it. `place` is its address on
-/// the page.
-pub(crate) fn figure(figure: &Figure<'_>, place: &str) -> Markup {
-    let cells = figure.cells();
-    let drawn: usize = cells.iter().map(|cell| cell.dots.len()).sum();
+/// Returns the drawing of a figure with its legend. `place` is its address on the page.
+pub(crate) fn drawn(figure: &Figure<'_>, place: &str) -> Markup {
     html! {
-        figure.figure data-dots=(drawn) {
-            h4 { (capital(&figure.title)) }
-            @match &figure.body {
-                Body::Lines { axis, groups, shared } => {
-                    (lines::legend(groups, &figure.lines_of))
-                    (lines::draw(axis, groups, *shared, place))
-                }
-                Body::Rows { response, rows, absent } => {
-                    (rows::draw(response, rows, absent, (&figure.title, place)))
-                }
-                Body::Heat { response, across, down, grids } => {
-                    (heat::draw(response, across, down, grids))
-                }
-                Body::Slopes { response, ends, panels } => {
-                    (slopes::draw(response, ends, panels, &figure.lines_of))
-                }
-                Body::Distributions { response, curves } => {
-                    (distributions::draw(response, curves, &figure.lines_of))
-                }
+        @match &figure.body {
+            Body::Panels { axis: Some(axis), panels } => {
+                (lines::legend(panels, &figure.lines_of))
+                (lines::draw(axis, panels, place))
             }
-            figcaption {
-                (explained(figure, drawn))
-                @if !figure.held.is_empty() { " Held still: " (figure.held) "." }
-                @if let Some(clock) = &figure.clock { " " (clock) }
-                @if figure.left_out > 0 {
-                    " " (figure.left_out) " more are in the table of estimates alone."
-                }
-                @if let Some(definition) = &figure.definition { br; (capital(definition)) }
-                @if let Some(absent) = &figure.absent {
-                    br; b { (capital(&absent.lead)) ":" } " " (absent.why) "."
-                }
+            Body::Panels { axis: None, panels } => (rows::panels(panels, (&figure.title, place))),
+            Body::Distributions { response, curves } => {
+                (distributions::draw(response, curves, &figure.lines_of))
             }
-            (table::table(figure))
         }
     }
 }
 
-/// What the marks of a figure mean.
-fn explained(figure: &Figure<'_>, drawn: usize) -> Markup {
-    let trials: usize = figure.cells().iter().map(|cell| cell.trials).sum();
-    html! {
-        @match &figure.body {
-            Body::Lines { .. } | Body::Rows { .. } => {
-                @if drawn == trials {
-                    "Each small dot is one trial (" (count(trials as u64)) "); "
-                } @else {
-                    "Each small dot is one trial (" (count(drawn as u64)) " of "
-                    (count(trials as u64)) " drawn, evenly by rank); "
-                }
-                @if computed(figure) {
-                    "each large mark is the number that all of them computed."
-                } @else {
-                    "each large mark is the estimate with its 95 % confidence interval."
-                }
-            }
-            Body::Heat { .. } => {
-                "Each field is the estimate of one treatment, from " (counted(trials as u64, "trial"))
-                " in all; its 95 % confidence interval shows when pointed at, and in the table."
-            }
-            Body::Slopes { ends, .. } => {
-                "Each end is an estimate with its 95 % confidence interval, from "
-                (counted(trials as u64, "trial")) " in all, of the blocks that hold both ends; equal slopes are equal ratios. Beside a \
-                 slope: " (ends[1]) " ÷ " (ends[0]) ", paired by block, with its 95 % interval."
-            }
-            Body::Distributions { response, curves } => { (distributions::caption(response, curves)) }
+/// Returns what the marks of a figure mean.
+pub(crate) fn explained(figure: &Figure<'_>) -> String {
+    if let Body::Distributions { response, curves } = &figure.body {
+        return distributions::caption(response, curves);
+    }
+    let cells = figure.cells();
+    let drawn: usize = cells.iter().map(|cell| cell.dots.len()).sum();
+    let trials: usize = cells.iter().map(|cell| cell.trials).sum();
+    let among = match drawn == trials {
+        true => count(trials as u64),
+        false => {
+            format!("{} of {} drawn, evenly by rank", count(drawn as u64), count(trials as u64))
+        }
+    };
+    let large = match computed(figure) {
+        true => "the number that all of them computed",
+        false => "the estimate with its 95 % confidence interval",
+    };
+    format!("Each small dot is one trial ({among}); each large mark is {large}.")
+}
+
+/// Returns the numbers behind a figure, in the order in which it draws them. A response that is the same
+/// in all rows is said once, over its numbers.
+pub(crate) fn numbers_behind(figure: &Figure<'_>) -> Table {
+    if let Body::Distributions { response, curves } = &figure.body {
+        return distributions::table(response, curves);
+    }
+    let same = figure.response();
+    let label = same.map_or("estimate".into(), words::label);
+    let response = if same.is_none() { &["response"][..] } else { &[] };
+    let number = format!("#{label}");
+    let heads = [&["treatment"], response, &[&number, "#95 % interval", "#trials"]].concat();
+    let mut table = Table::of(&heads);
+    for panel in figure.panels() {
+        for cell in panel.cells() {
+            let parts = numbers(cell, &panel.response.unit);
+            let response = same.is_none().then(|| words::label(panel.response));
+            let named = std::iter::once(cell.label.clone()).chain(response);
+            table.row(named.chain([parts.point, parts.interval, cell.trials.to_string()]));
         }
     }
+    table
 }
 
 /// Whether nothing in a figure was measured.
@@ -176,13 +157,6 @@ fn numbers(cell: &Cell, unit: &Unit) -> Parts {
         Some(estimate) => parts(estimate, Terms::In(unit)),
         None => Parts { point: "–".into(), interval: "–".into() },
     }
-}
-
-/// What a mark says when it is pointed at: three lines.
-fn tip(cell: &Cell, unit: &Unit) -> String {
-    let parts = numbers(cell, unit);
-    let trials = counted(cell.trials as u64, "trial");
-    format!("{}\n{} {}\n{trials}", cell.label, parts.point, parts.interval)
 }
 
 /// A cell as it is drawn: its trials, and over them its estimate, at a place of the drawing.

@@ -24,7 +24,8 @@ pub(crate) struct PlainRows {
 impl Drawing for PlainRows {
     fn svg(&self) -> Markup {
         let place = self.title.to_lowercase().replace(' ', "-");
-        rows::draw(&self.response, &self.rows, &self.absent, (self.title, &place))
+        let scale = rows::scale_of(&self.response, &self.rows);
+        rows::draw(&self.response, (&self.rows, &self.absent), scale, (self.title, &place, 0))
     }
 
     fn letters(&self, width: usize) -> Vec<String> {

@@ -1,9 +1,10 @@
 //! One row per treatment: the trials' dots, the interval over them, the number beside them.
 
-use super::body::Cell;
+use super::body::{self, Cell, Panel, scale_of_cells};
 use super::scale::{Scale, Zero};
 use super::{drawn_cell, mark_of, numbers, off_center, percent, px, style_class};
 use crate::format::{Terms, axis_unit, rounded, tick};
+use crate::words;
 use maud::{Markup, html};
 use model::{Estimate, Response, Unit};
 
@@ -16,15 +17,33 @@ const SPREAD_PX: f64 = 8.0;
 /// Share of the width left free at each side.
 const SIDE: f64 = 0.03;
 
-/// All rows with their common axis, and those that have no number; under a title, at an address of the
-/// page that is its own.
+/// Rows with their styles, and those without a number by name with a word that says why.
+type Rows<'r> = (&'r [(usize, Cell)], &'r [(String, String)]);
+
+/// The panels of a figure without an axis, under its title, at an address of the page that is its own.
+pub(super) fn panels(panels: &[Panel<'_>], (title, place): (&str, &str)) -> Markup {
+    let mut first = 0;
+    html! {
+        @for (index, panel) in panels.iter().enumerate() {
+            @if !panel.heading.is_empty() { h5 { (words::capital(&panel.heading)) } }
+            @let scale = body::scale_of(panels, panel, zero(panel.response));
+            @let about = format!("{title}{}{}", if panel.heading.is_empty() { "" } else { ", " }, panel.heading);
+            @let place = format!("{place}-{}", index + 1);
+            (draw(panel.response, (&panel.rows(), &panel.absent), scale, (&about, &place, first)))
+            ({ first += panel.cells().count(); "" })
+        }
+    }
+}
+
+/// Rows with their axis, and those that have no number; under a title, at an address of the page. The
+/// table behind has their cells from row `first` on.
 pub(crate) fn draw(
     response: &Response,
-    rows: &[(usize, Cell)],
-    absent: &[(String, String)],
-    (title, place): (&str, &str),
+    (rows, absent): Rows<'_>,
+    scale: Option<Scale>,
+    (title, place, first): (&str, &str, usize),
 ) -> Markup {
-    let Some(scale) = scale_of(response, rows) else {
+    let Some(scale) = scale else {
         return html! { p.quiet { "No trial gave a number." } };
     };
     let ticks = scale.ticks(5);
@@ -34,7 +53,7 @@ pub(crate) fn draw(
         rows.len()
     );
     html! {
-        div.rows role="img" tabindex="0" aria-label=(about) data-first="0" {
+        div.rows role="img" tabindex="0" aria-label=(about) data-first=(first) {
             @for (index, (style, cell)) in rows.iter().enumerate() {
                 (draw_row(*style, cell, &scale, &response.unit, &grid(&scale, &ticks, place, index)))
             }
@@ -50,15 +69,14 @@ pub(crate) fn draw(
     }
 }
 
-/// The axis that all rows share; `None` where none has a finite number.
+/// Whether an axis of rows begins at 0: things are counted from there, and places on a scale are not.
+pub(crate) fn zero(response: &Response) -> Zero {
+    if response.unit == Unit::Count { Zero::Always } else { Zero::IfNear }
+}
+
+/// The axis that rows of a response share; `None` where none has a finite number.
 pub(crate) fn scale_of(response: &Response, rows: &[(usize, Cell)]) -> Option<Scale> {
-    let values = rows.iter().flat_map(|(_, cell)| {
-        let estimate = cell.estimate.map(|e| [e.point, e.low, e.high]);
-        cell.dots.iter().map(|(_, value)| *value).chain(estimate.into_iter().flatten())
-    });
-    // Things are counted from 0; places on a scale are not.
-    let zero = if response.unit == Unit::Count { Zero::Always } else { Zero::IfNear };
-    Scale::over(values, zero)
+    scale_of_cells(rows.iter().map(|(_, cell)| cell), zero(response))
 }
 
 /// The lines of the axis behind a row: drawn once, and taken from there by the rows below.

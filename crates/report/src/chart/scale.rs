@@ -73,16 +73,6 @@ impl Scale {
         }
     }
 
-    /// A logarithmic axis with a little room at both ends, on which equal slopes are equal ratios.
-    /// None if no value is finite or one is not above 0.
-    pub(crate) fn ratios(values: impl Iterator<Item = f64>) -> Option<Scale> {
-        let values: Vec<f64> = values.filter_map(drawable).collect();
-        let low = values.iter().copied().reduce(f64::min)?;
-        let high = values.iter().copied().reduce(f64::max)?;
-        let room = (high / low).powf(0.05).max(1.05);
-        (low > 0.0).then_some(Scale::Log { low: low / room, high: high * room, zero: false })
-    }
-
     /// Whether a value lies on the axis.
     pub(crate) fn holds(&self, x: f64) -> bool {
         match *self {
@@ -255,20 +245,11 @@ mod tests {
     }
 
     #[test]
-    fn equal_slopes_are_equal_ratios() {
-        let scale = Scale::ratios([2.0, 8.0, 64.0].into_iter()).unwrap();
-        let rise = |from: f64, to: f64| scale.place(to) - scale.place(from);
-        assert!((rise(2.0, 8.0) - rise(16.0, 64.0)).abs() < 1e-9, "{scale:?}");
-        assert!(scale.place(2.0) > 0.0 && scale.place(64.0) < 1.0);
-        assert_eq!(Scale::ratios([0.0, 1.0].into_iter()), None);
-        assert_eq!(Scale::ratios([].into_iter()), None);
-    }
-
-    #[test]
     fn within_a_decade_there_are_ticks_to_read_between() {
-        let scale = Scale::ratios([1.9, 4.3].into_iter()).unwrap();
+        let scale = Scale::over_levels_beyond(&[1.9, 4.3], 1.5).unwrap();
+        assert!(scale.is_log());
         assert!(scale.ticks(4).len() >= 3, "{:?}", scale.ticks(4));
-        let one = Scale::ratios([5.0].into_iter()).unwrap();
+        let one = Scale::Log { low: 4.76, high: 5.25, zero: false };
         assert!((1..10).contains(&one.ticks(4).len()), "{:?}", one.ticks(4));
     }
 

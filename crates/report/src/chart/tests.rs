@@ -1,10 +1,9 @@
 #![expect(clippy::unwrap_used, reason = "a test should stop where it fails")]
 
-use super::body::{Body, Field, Figure};
-use super::choose::figures;
-use super::grids::{Estimates, response_for};
+use super::body::{Body, Figure};
+use super::figures::figures;
 use crate::fixture;
-use model::{Cell, Estimate, Limit, Profile, Record, Treatment};
+use model::{Cell, Estimate, Limit, Profile, Record};
 
 fn figures_of(fixture: &fixture::Fixture, index: usize) -> Vec<Figure<'_>> {
     let design = &fixture.manifest.designs[index];
@@ -15,42 +14,87 @@ fn figures_of(fixture: &fixture::Fixture, index: usize) -> Vec<Figure<'_>> {
 }
 
 #[test]
-fn every_grid_of_its_own_gets_a_figure() {
+fn the_declared_figures_are_drawn_in_their_order() {
     let fixture = fixture::session(4);
     let create = figures_of(&fixture, 0);
     let titles: Vec<&str> = create.iter().map(|figure| figure.title.as_str()).collect();
     assert_eq!(
         titles,
-        [
-            "time to create and wait by mechanism",
-            "time to create and wait from pthread to fork, by memory and pages",
-            "time to create and wait over memory, by mechanism",
-            "time to create and wait by mechanism and pages"
-        ]
+        ["time by mechanism", "time over memory, by mechanism", "time by mechanism and pages"]
     );
     assert_eq!(create[0].held, "memory 0, pages small");
+    assert_eq!(create[2].held, "memory 512");
+    let headings: Vec<&str> = create[2].panels().iter().map(|it| it.heading.as_str()).collect();
+    assert_eq!(headings, ["pages small", "pages huge"]);
+    let rows: Vec<String> =
+        create[2].panels()[0].rows().into_iter().map(|(_, row)| row.label).collect();
+    assert_eq!(rows, ["pthread", "fork"]);
+    assert_eq!(create[2].cells()[0].label, "pthread · small");
 }
 
 #[test]
-fn twins_over_a_count_get_the_panels_that_people_draw() {
+fn without_declared_figures_the_main_response_is_drawn() {
+    let mut fixture = fixture::session(4);
+    for design in &mut fixture.manifest.designs {
+        design.figures.clear();
+    }
+    let create = figures_of(&fixture, 0);
+    assert_eq!(create.len(), 1);
+    assert_eq!(create[0].title, "time to create and wait over memory, by mechanism and pages");
+    assert_eq!(create[0].held, "");
+    let Body::Panels { axis: Some(axis), panels } = &create[0].body else {
+        panic!("{:?}", create[0].title);
+    };
+    assert!(axis.levels.len() >= super::axis::LEVELS_MIN);
+    assert_eq!(panels.len(), 2);
+    let null = figures_of(&fixture, 2);
+    assert_eq!(null[0].title, "time of a call by name");
+    assert!(matches!(null[0].body, Body::Panels { axis: None, .. }));
+}
+
+#[test]
+fn several_responses_have_a_panel_each() {
     let fixture = fixture::session(3);
     let workers = figures_of(&fixture, 1);
-    let Body::Lines { groups, axis, shared } = &workers[0].body else {
+    let Body::Panels { axis: Some(axis), panels } = &workers[0].body else {
         panic!("{:?}", workers[0].title);
     };
     assert_eq!(axis.levels.len(), 8);
-    assert!(!shared);
-    let headings: Vec<&str> = groups.iter().map(|group| group.heading.as_str()).collect();
-    assert_eq!(headings, ["worker cpu", "worker mem", "worker io"]);
-    for group in groups {
-        let names: Vec<&str> =
-            group.panels.iter().map(|panel| panel.response.name.as_str()).collect();
-        assert_eq!(names, ["wall_ns", "cpu_ppm", "pss_bytes", "written_bytes"]);
-        for panel in &group.panels {
-            let lines: Vec<&str> = panel.lines.iter().map(|line| line.name.as_str()).collect();
-            assert_eq!(lines, ["thread", "process"]);
-        }
+    let headings: Vec<&str> = panels.iter().map(|panel| panel.heading.as_str()).collect();
+    assert_eq!(headings[0], "worker cpu, time until the last ends");
+    assert_eq!(headings.len(), 12);
+    let names: Vec<&str> = panels.iter().map(|panel| panel.response.name.as_str()).collect();
+    assert_eq!(names[..4], ["wall_ns", "cpu_ppm", "pss_bytes", "written_bytes"]);
+    for panel in panels {
+        let lines: Vec<&str> = panel.lines.iter().map(|line| line.name.as_str()).collect();
+        assert_eq!(lines, ["thread", "process"]);
+        // Panels of one response have one axis, so that they can be compared.
+        let scale = super::scale_of(panels, panel, super::Zero::Always);
+        let first = panels.iter().find(|it| it.response.name == panel.response.name).unwrap();
+        assert_eq!(scale, super::scale_of(panels, first, super::Zero::Always));
     }
+}
+
+#[test]
+fn a_factor_whose_levels_are_no_numbers_has_rows() {
+    let mut fixture = fixture::session(3);
+    let plot = &mut fixture.manifest.designs[0].figures[1].plot;
+    (plot.over, plot.by) = (Some("mechanism".into()), vec!["memory".into()]);
+    let create = figures_of(&fixture, 0);
+    let Body::Panels { axis: None, panels } = &create[1].body else {
+        panic!("{:?}", create[1].title);
+    };
+    assert_eq!(panels[0].heading, "memory 0");
+    assert_eq!(panels[0].lines.len(), 3);
+}
+
+#[test]
+fn a_refused_treatment_is_named_in_its_panel() {
+    let fixture = fixture::session(3);
+    let create = figures_of(&fixture, 0);
+    let absent = [("clone3".to_string(), "refused here".to_string())];
+    assert_eq!(create[0].panels()[0].absent, absent);
+    assert_eq!(create[0].absent.as_ref().unwrap().word, "refused here");
 }
 
 #[test]
@@ -87,127 +131,9 @@ fn more_treatments_get_fewer_dots_each() {
 }
 
 #[test]
-fn a_grid_without_its_baseline_is_shown_beside_it() {
-    let mut fixture = fixture::session(3);
-    let create = &mut fixture.manifest.designs[0];
-    create.grids.truncate(1);
-    let vary = |name: &str, level: &str| (name.to_string(), vec![level.to_string()]);
-    create.grids.push(model::Grid {
-        from: Profile::Smoke,
-        vary: vec![vary("mechanism", "fork"), vary("memory", "64")],
-    });
-    let figures = figures_of(&fixture, 0);
-    let labels: Vec<&str> = figures[2].cells().iter().map(|cell| cell.label.as_str()).collect();
-    assert_eq!(labels, ["memory 0", "memory 64"]);
-    assert_eq!(figures[2].held, "mechanism fork, pages small");
-}
-
-#[test]
-fn a_figure_shows_a_response_that_was_measured_there() {
-    let mut fixture = fixture::session(3);
-    for row in &mut fixture.summary.experiments[1].estimates {
-        let second_grid = row.treatment.level("affinity") == Some("free")
-            || row.treatment.level("count") == Some("2");
-        if row.response == "wall_ns" && second_grid {
-            row.estimate = None;
-        }
-    }
-    let workers = figures_of(&fixture, 1);
-    let Body::Rows { response, .. } = &workers[2].body else {
-        panic!("{:?}", workers[2].title);
-    };
-    assert_eq!(response.name, "cpu_ppm");
-}
-
-/// A design of two factors with a number of levels each, the second a quantity, and its session.
-fn crossed(kinds: usize, sizes: usize) -> fixture::Fixture {
-    let mut fixture = fixture::session(3);
-    let create = &mut fixture.manifest.designs[0];
-    let level = |name: String, value: Option<f64>| model::Level {
-        name,
-        value,
-        about: String::new(),
-        from: Profile::Smoke,
-    };
-    create.grids.clear();
-    create.factors.truncate(2);
-    create.factors[0].levels = (0..kinds).map(|k| level(format!("kind {k}"), None)).collect();
-    create.factors[0].baseline = "kind 0".into();
-    create.factors[1].levels = (1..=sizes).map(|s| level(s.to_string(), Some(s as f64))).collect();
-    create.factors[1].baseline = "1".into();
-    let response = create.responses[0].name.clone();
-    create.findings.clear();
-    let design = create.clone();
-    let summary = &mut fixture.summary.experiments[0];
-    let row = summary.estimates[0].clone();
-    summary.estimates = design
-        .treatments(Profile::Quick)
-        .into_iter()
-        .enumerate()
-        .map(|(index, treatment)| {
-            let point = 10.0 + index as f64;
-            let estimate = model::Estimate {
-                point,
-                low: point - 1.0,
-                high: point + 1.0,
-                standard_error: None,
-                level: 0.95,
-                samples: 3,
-            };
-            let (response, estimate) = (response.clone(), Some(estimate));
-            model::EstimateRow { treatment, response, estimate, ..row.clone() }
-        })
-        .collect();
-    fixture.records.retain(|record| record.experiment != design.id);
-    fixture
-}
-
-#[test]
-fn many_lines_become_fields_and_few_stay_lines() {
-    let few = crossed(6, 3);
-    assert!(matches!(figures_of(&few, 0)[0].body, Body::Lines { .. }));
-    let mut many = crossed(7, 3);
-    // One treatment has no number: it is a field that says so.
-    many.summary.experiments[0].estimates[4].estimate = None;
-    let figures = figures_of(&many, 0);
-    let Body::Heat { grids, across, down, .. } = &figures[0].body else {
-        panic!("{:?}", figures[0].title);
-    };
-    assert_eq!((across.as_str(), down.as_str()), ("memory", "mechanism"));
-    assert_eq!((grids[0].columns.len(), grids[0].rows.len()), (3, 7));
-    let fields = || grids[0].rows.iter().flat_map(|(_, fields)| fields);
-    let measured = fields().filter(|field| matches!(field, Field::Measured(_))).count();
-    let absent = fields().filter(|field| matches!(field, Field::Absent(..))).count();
-    assert_eq!((measured, absent), (20, 1));
-    let drawn = super::figure(&figures[0], "here").into_string();
-    assert_eq!(drawn.matches("field mark hit").count(), 21);
-    // The table behind has a row for each, from which the script reads what a field says.
-    assert_eq!(drawn.matches("<th scope=\"row\">").count(), 21);
-    assert!(drawn.contains("field mark hit absent"), "{drawn}");
-}
-
-#[test]
-fn a_slope_joins_a_thread_and_a_process_of_the_same_setting() {
-    let fixture = fixture::session(5);
-    let workers = figures_of(&fixture, 1);
-    let Body::Slopes { ends, panels, .. } = &workers[1].body else {
-        panic!("{:?}", workers[1].title);
-    };
-    assert_eq!(ends, &["thread", "process"]);
-    for slope in panels.iter().flat_map(|panel| &panel.slopes) {
-        assert_eq!(slope.from.label.replace("thread", "process"), slope.to.label);
-        let (from, to) = (slope.from.estimate.unwrap(), slope.to.estimate.unwrap());
-        let ratio = slope.ratio.unwrap();
-        assert!((ratio.point.ln() - (to.point / from.point).ln()).abs() < 0.1, "{slope:?}");
-        assert!(ratio.low <= ratio.point && ratio.point <= ratio.high);
-    }
-}
-
-#[test]
 fn a_computed_number_is_given_no_interval_in_words() {
     let mut fixture = fixture::session(3);
-    let told =
-        |fixture: &fixture::Fixture| super::figure(&figures_of(fixture, 0)[0], "f").into_string();
+    let told = |fixture: &fixture::Fixture| super::explained(&figures_of(fixture, 0)[0]);
     let words = "the number that all of them computed";
     assert!(told(&fixture).contains("confidence interval") && !told(&fixture).contains(words));
     for number in &mut fixture.summary.experiments[0].estimates {
@@ -221,8 +147,8 @@ fn a_limit_is_drawn_where_it_is_true_and_nowhere_else() {
     let mut fixture = fixture::session(3);
     let (name, value) = {
         let create = figures_of(&fixture, 0);
-        let point = create[2].cells()[0].estimate.unwrap().point;
-        (create[2].response().unwrap().name.clone(), point)
+        let point = create[1].cells()[0].estimate.unwrap().point;
+        (create[1].response().unwrap().name.clone(), point)
     };
     let limit = |label: &str, value: f64, pages: &str| {
         let at = Cell::new([("pages", pages)]);
@@ -236,33 +162,8 @@ fn a_limit_is_drawn_where_it_is_true_and_nowhere_else() {
         limit("beyond the axis", -1e18, "small"),
     ];
     let create = figures_of(&fixture, 0);
-    assert!(create[2].title.contains("over memory"), "{}", create[2].title);
-    let drawn = super::figure(&create[2], "f").into_string();
+    assert!(create[1].title.contains("over memory"), "{}", create[1].title);
+    let drawn = super::drawn(&create[1], "f").into_string();
     assert!(drawn.contains("true here"));
     assert!(!drawn.contains("true elsewhere") && !drawn.contains("beyond the axis"));
-}
-
-#[test]
-fn a_computed_response_that_ignores_a_factor_gives_way_to_one_that_follows_it() {
-    let mut design = fixture::session(2).manifest.designs.swap_remove(0);
-    let at = |memory: &str, pages: &str| {
-        let levels = [("memory", memory), ("pages", pages)];
-        Treatment::from_iter(levels.map(|(factor, level)| (factor.into(), level.into())))
-    };
-    let treatments: std::collections::BTreeSet<Treatment> =
-        [at("0", "small"), at("0", "huge"), at("1", "small"), at("1", "huge")].into();
-    let (first, second) = (design.responses[0].name.clone(), design.responses[1].name.clone());
-    let mut estimates = Estimates::new();
-    for treatment in &treatments {
-        let memory = if treatment.level("memory") == Some("1") { 2.0 } else { 1.0 };
-        let pages = if treatment.level("pages") == Some("huge") { 10.0 } else { 0.0 };
-        estimates.insert((&first, treatment), Estimate::exactly(memory, 2));
-        estimates.insert((&second, treatment), Estimate::exactly(memory + pages, 2));
-    }
-    let chosen = |design: &model::Design| {
-        response_for(design, &estimates, &design.responses[0], &treatments).name.clone()
-    };
-    assert_eq!(chosen(&design), first, "what is measured scatters, and is shown all the same");
-    design.responses[0].exact = true;
-    assert_eq!(chosen(&design), second);
 }

@@ -1,7 +1,7 @@
 //! Throughput over the number of workers: trials with their interval, and the fitted curve.
 
 use super::axis::Axis;
-use super::body::{Cell, Group, Line, Panel};
+use super::body::{Cell, Line, Panel};
 use super::letters::{Sheet, rows_in};
 use super::lines;
 use super::plain::plain_numbers;
@@ -99,11 +99,12 @@ impl Drawing for Throughput {
             heading: String::new(),
             lines: drawn.cloned().collect(),
             limits: Vec::new(),
+            absent: Vec::new(),
         };
-        let groups = [Group { heading: String::new(), panels: vec![panel] }];
+        let panels = [panel];
         html! {
-            (lines::legend(&groups, "what is drawn"))
-            (lines::draw(&self.axis, &groups, false, self.place))
+            (lines::legend(&panels, "what is drawn"))
+            (lines::draw(&self.axis, &panels, self.place))
         }
     }
 

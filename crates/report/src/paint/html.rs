@@ -73,10 +73,10 @@ fn block(block: &Block<'_>) -> Markup {
         },
         Block::Note(note) => self::note(note),
         Block::List(items) => html! { ul.notes { @for item in items { li { (inline(item)) } } } },
-        Block::Chart(place, drawing) => html! {
+        Block::Chart(place, figure) => html! {
             div.anchored.picture id=(place) {
                 a.anchor href={ "#" (place) } aria-label="Link to this chart" { "#" }
-                (drawing.svg())
+                (self::figure(figure))
             }
         },
         Block::Anchored(name, text) => html! { p.small id=(name) { (inline(text)) } },

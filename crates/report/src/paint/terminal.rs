@@ -81,8 +81,7 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             }
             rows.lines(&[false, false], width)
         }
-        Block::Chart(_, drawing) => drawing.letters(width),
-        Block::Figure(figure) => {
+        Block::Figure(figure) | Block::Chart(_, figure) => {
             let drawn = figure.drawing.letters(width);
             if drawn.is_empty() {
                 return Vec::new();

@@ -81,7 +81,7 @@ pub(crate) fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
         chapter.draw(session);
     }
     let figures = chapters.iter().flat_map(|chapter| &chapter.figures);
-    let most = chart::dots_per_cell(figures.map(Figure::dotted).sum());
+    let most = chart::dots_per_cell(figures.map(|figure| figure.cells().len()).sum());
     for figure in chapters.iter_mut().flat_map(|chapter| &mut chapter.figures) {
         figure.thin(most);
     }

@@ -2,16 +2,14 @@
 
 use super::chapter::Chapter;
 use super::{
-    accounts, claims, definitions, evidence, exhibits, fineness, numbers, planted, subject, tags,
+    accounts, claims, definitions, evidence, exhibits, figures, fineness, numbers, planted,
+    subject, tags,
 };
 use crate::Session;
-use crate::chart::letters::{self, Sheet};
-use crate::chart::{self, Figure};
-use crate::doc::{Block, Drawing, Note, Role, Text, Tone};
+use crate::doc::{Block, Note, Role, Text, Tone};
 use crate::format;
 use crate::text::Letters;
 use crate::words::{self, capital, counted, short};
-use maud::Markup;
 use model::{FindingResult, Outcome, OutcomeCount, QuantityResult, Record, Treatment};
 
 /// The number of answers that are open from the start.
@@ -49,7 +47,7 @@ pub(crate) fn chapter<'a>(
     }
     blocks.extend(caveats(chapter));
     blocks.extend(planted::planted(chapter));
-    blocks.extend(figures(chapter, letters));
+    blocks.extend(figures::figures(chapter, letters));
     blocks.extend(claims::claims(chapter));
     blocks.extend(accounts::accounts(chapter, letters));
     blocks.extend(planted::diagnoses(chapter));
@@ -65,38 +63,6 @@ pub(crate) fn chapter<'a>(
     let again = Text::quiet("Repeat this experiment: ")
         .then(Text::code(words::repeat_command(session.manifest, id)));
     blocks.push(Block::paragraph(Role::Command, again));
-    blocks
-}
-
-/// A chart of a session.
-struct Chart<'a> {
-    figure: &'a Figure<'a>,
-    place: String,
-    letters: Letters,
-}
-
-impl Drawing for Chart<'_> {
-    fn svg(&self) -> Markup {
-        chart::figure(self.figure, &self.place)
-    }
-
-    fn letters(&self, width: usize) -> Vec<String> {
-        letters::figure(self.figure, Sheet::new(width, self.letters))
-    }
-}
-
-/// Returns the charts, each with an address of its own.
-fn figures<'a>(chapter: &'a Chapter<'a>, letters: Letters) -> Vec<Block<'a>> {
-    if chapter.figures.is_empty() {
-        return Vec::new();
-    }
-    let own = words::anchor(&chapter.summary.id);
-    let chart = |(index, figure): (usize, &'a Figure<'a>)| {
-        let place = format!("{own}-chart-{}", index + 1);
-        Block::Chart(place.clone(), Box::new(Chart { figure, place, letters }))
-    };
-    let mut blocks = vec![Block::heading(3, "What the trials show")];
-    blocks.extend(chapter.figures.iter().enumerate().map(chart));
     blocks
 }
 

@@ -10,6 +10,7 @@ pub(crate) mod disturbance;
 pub(crate) mod evidence;
 mod exhibits;
 pub(crate) mod experiment;
+mod figures;
 mod fineness;
 pub(crate) mod fleet;
 pub(crate) mod knee;

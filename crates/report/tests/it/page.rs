@@ -125,8 +125,8 @@ fn the_page_is_well_formed_and_holds_every_chapter() {
     let count = |name: &str| tags.iter().filter(|(tag, _)| tag == name).count();
     assert_eq!(count("h1"), 1);
     assert_eq!((programs(&tags), count("style")), (1, 1));
-    // One per grid, and the slopes from threads to processes of two experiments.
-    assert_eq!(count("figure"), 3 + 2 + 1 + 2);
+    // The declared ones, and the default of the one that declares none.
+    assert_eq!(count("figure"), 3 + 2 + 1);
     let figures = fixture.manifest.designs.len();
     assert_eq!(count("h2"), figures + 5);
     for needle in [

@@ -1,10 +1,10 @@
 //! Lines over a numeric factor: a small coordinate system for each panel, two of them side by side
 //! where there is room.
 
-use super::Sheet;
 use super::axis::{Axis, break_after_zero, labels};
 use super::strip::{Strip, colour, mark};
-use crate::chart::{Cell, Group, LevelAxis, Line, Panel, Scale, scale_of};
+use super::{Sheet, note};
+use crate::chart::{Cell, LevelAxis, Line, Panel, Scale, Zero, scale_of};
 use crate::format::{Terms, joined, parts_within, value_in};
 use crate::text::{BOLD, DIM, columns, cut, padded, paint};
 use crate::words::{self, capital};
@@ -32,41 +32,29 @@ const LIMIT: char = '╌';
 type Drawn = Vec<(String, usize)>;
 
 /// All panels of a figure.
-pub(super) fn draw(
-    axis: &LevelAxis,
-    groups: &[Group<'_>],
-    shared: bool,
-    sheet: Sheet,
-) -> Vec<String> {
-    let all: Vec<&Panel<'_>> = groups.iter().flat_map(|group| &group.panels).collect();
-    let common = if shared { scale_of(&all) } else { None };
+pub(super) fn draw(axis: &LevelAxis, panels: &[Panel<'_>], sheet: Sheet) -> Vec<String> {
     let inner = sheet.width.saturating_sub(2);
-    let pair = all.len() > 1 && inner >= 2 * PANEL_MIN + BETWEEN;
+    let pair = panels.len() > 1 && inner >= 2 * PANEL_MIN + BETWEEN;
     let width = if pair { (inner - BETWEEN) / 2 } else { inner };
     let size = Size {
         width: width.min(PANEL_MAX),
-        height: if all.len() > 1 { HEIGHT } else { HEIGHT_ALONE },
-        alone: all.len() == 1,
+        height: if panels.len() > 1 { HEIGHT } else { HEIGHT_ALONE },
+        alone: panels.len() == 1,
     };
+    let drawn = panels.iter().filter_map(|panel| {
+        Some(draw_panel(axis, panel, scale_of(panels, panel, Zero::Always)?, size, sheet))
+    });
+    let drawn: Vec<Drawn> = drawn.collect();
     let mut lines = Vec::new();
-    for group in groups {
-        if !lines.is_empty() {
+    for (index, row) in drawn.chunks(if pair { 2 } else { 1 }).enumerate() {
+        if index > 0 {
             lines.push(String::new());
         }
-        if !group.heading.is_empty() {
-            lines.push(format!("  {}", paint(BOLD, &cut(&capital(&group.heading), inner))));
-        }
-        let drawn = group.panels.iter().filter_map(|panel| {
-            let y = common.or_else(|| scale_of(&[panel]))?;
-            Some(draw_panel(axis, panel, y, size, sheet))
-        });
-        let drawn: Vec<Drawn> = drawn.collect();
-        for (index, row) in drawn.chunks(if pair { 2 } else { 1 }).enumerate() {
-            if index > 0 {
-                lines.push(String::new());
-            }
-            lines.extend(side_by_side(row, size.width).iter().map(|line| format!("  {line}")));
-        }
+        lines.extend(side_by_side(row, size.width).iter().map(|line| format!("  {line}")));
+    }
+    if !axis.landmarks.is_empty() {
+        let sizes: Vec<&str> = axis.landmarks.iter().map(|(_, name)| name.as_str()).collect();
+        lines.extend(note(&format!("This machine: {}.", sizes.join(", ")), sheet));
     }
     lines
 }

@@ -6,16 +6,15 @@
 
 pub(crate) mod accounts;
 mod axis;
+mod distributions;
 mod lines;
-mod others;
 mod rows;
 mod strip;
 
 pub(crate) use rows::draw_in as rows_in;
 
 use crate::chart::{Body, Figure};
-use crate::text::{self, BOLD, DIM, Letters, paint, wrapped};
-use crate::words::capital;
+use crate::text::{self, DIM, Letters, paint, wrapped};
 
 /// What the marks mean.
 pub(crate) const KEY: &str =
@@ -38,45 +37,17 @@ impl Sheet {
     }
 }
 
-/// Returns a figure as lines: its title, the drawing, and what must be known of it.
-pub(crate) fn figure(figure: &Figure<'_>, sheet: Sheet) -> Vec<String> {
-    let title = wrapped(&capital(&figure.title), sheet.prose.saturating_sub(2));
-    let mut lines: Vec<String> =
-        title.iter().map(|line| format!("  {}", paint(BOLD, line))).collect();
+/// Returns the drawing of a figure as lines.
+pub(crate) fn drawn(figure: &Figure<'_>, sheet: Sheet) -> Vec<String> {
     match &figure.body {
-        Body::Rows { response, rows, absent } => {
-            lines.extend(rows::draw(response, rows, absent, sheet));
-        }
-        Body::Lines { axis, groups, shared } => {
-            lines.extend(lines::draw(axis, groups, *shared, sheet));
-        }
-        Body::Heat { response, grids, .. } => lines.extend(others::heat(response, grids, sheet)),
-        Body::Slopes { ends, panels, .. } => lines.extend(others::slopes(ends, panels, sheet)),
-        Body::Distributions { response, curves } => {
-            lines.extend(others::distributions(response, curves, sheet));
-        }
+        Body::Panels { axis: Some(axis), panels } => lines::draw(axis, panels, sheet),
+        Body::Panels { axis: None, panels } => rows::panels(panels, sheet),
+        Body::Distributions { response, curves } => distributions::draw(response, curves, sheet),
     }
-    let mut notes = Vec::new();
-    if let Body::Lines { axis, .. } = &figure.body
-        && !axis.landmarks.is_empty()
-    {
-        let sizes = axis.landmarks.iter().map(|(_, name)| name.as_str());
-        notes.push(format!("This machine: {}.", sizes.collect::<Vec<_>>().join(", ")));
-    }
-    if !figure.held.is_empty() {
-        notes.push(format!("Held still: {}.", figure.held));
-    }
-    if figure.left_out > 0 {
-        notes.push(format!("{} more are in the report's table.", figure.left_out));
-    }
-    notes.extend(figure.clock.clone());
-    notes.extend(figure.definition.as_ref().map(|definition| capital(definition)));
-    if let Some(absent) = &figure.absent {
-        notes.push(format!("{}: {}.", capital(&absent.lead), absent.why));
-    }
-    for note in notes {
-        let note = wrapped(&note, sheet.prose.saturating_sub(2));
-        lines.extend(note.iter().map(|line| format!("  {}", paint(DIM, line))));
-    }
-    lines
+}
+
+/// Returns what must be known with a drawing, in lines.
+fn note(text: &str, sheet: Sheet) -> Vec<String> {
+    let lines = wrapped(text, sheet.prose.saturating_sub(2));
+    lines.iter().map(|line| format!("  {}", paint(DIM, line))).collect()
 }

@@ -3,10 +3,10 @@
 use super::Sheet;
 use super::axis::Axis;
 use super::strip::{Strip, colour, mark};
-use crate::chart::{Cell, Scale, scale_of_rows};
+use crate::chart::{Cell, Panel, Scale, scale_of, scale_of_rows, zero_of_rows};
 use crate::format::{Terms, joined, parts_within};
 use crate::text::{BOLD, CARE, DIM, columns, cut, padded, paint, wrapped};
-use crate::words::cleaned;
+use crate::words::{capital, cleaned};
 use model::{Estimate, Response};
 
 /// The widest and the narrowest strip; where less is left, a row takes two lines.
@@ -25,6 +25,21 @@ struct Layout {
     width: usize,
     /// Whether the strip stands under the name and the number.
     under: bool,
+}
+
+/// All panels of a figure.
+pub(super) fn panels(panels: &[Panel<'_>], sheet: Sheet) -> Vec<String> {
+    let mut lines = Vec::new();
+    for panel in panels {
+        if !panel.heading.is_empty() {
+            let heading = cut(&capital(&panel.heading), sheet.width.saturating_sub(2));
+            lines.push(format!("  {}", paint(BOLD, &heading)));
+        }
+        let scale = scale_of(panels, panel, zero_of_rows(panel.response));
+        let terms = Terms::In(&panel.response.unit);
+        lines.extend(draw_in(terms, scale, &panel.rows(), &panel.absent, sheet));
+    }
+    lines
 }
 
 /// All rows over their common axis, then those without a number.

@@ -1,14 +1,11 @@
 //! The charts of the recorded session, judged by their marks.
 
 use super::eyes::Looked;
-use super::made_up::{row_said, written};
+use super::made_up::written;
 use super::pipe::browser;
 use crate::fixture::Fixture;
-use crate::grown;
 use crate::recorded;
-use model::{Outcome, Profile, Treatment};
 use serde_json::Value;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// One browser for all that is asked of one page: opening it costs more than asking.
 #[test]
@@ -18,13 +15,11 @@ fn the_charts_of_the_recorded_session_are_true_to_it() {
     let browser = browser();
     let looked = Looked::open(&browser, &written(&fixture, scratch.path()));
     looked.width(1280);
-    slopes_join_what_was_measured(&looked, &fixture);
+    declared_figures_are_drawn(&looked, &fixture);
     distributions_rise_from_none_to_all(&looked, &fixture);
     caches_stand_where_they_belong(&looked, &fixture);
     panels_share_what_looks_the_same(&looked);
-    for kind in [".slopes", ".distributions"] {
-        marks_speak(&looked, kind);
-    }
+    marks_speak(&looked, ".distributions");
     for width in [390, 768, 1280] {
         looked.ask("document.querySelectorAll('details').forEach((d) => { d.open = false; })");
         looked.assert_no_overflow(width);
@@ -33,23 +28,6 @@ fn the_charts_of_the_recorded_session_are_true_to_it() {
         looked.assert_no_overflow(width);
     }
     it_prints_to_few_sheets(&looked);
-    looked.assert_quiet();
-}
-
-/// The profile `quick` has no field of two factors; the same session with the treatments of `standard` has.
-#[test]
-fn the_fields_of_a_whole_field_are_true_to_its_treatments() {
-    let mut fixture = grown::session(Profile::Standard, 6_000, 8);
-    fixture.manifest.designs.retain(|design| design.id == "counters");
-    fixture.records.retain(|record| record.experiment == "counters");
-    fixture.summary = recorded::summary(&fixture.manifest, &fixture.records);
-    let scratch = tempfile::tempdir().unwrap();
-    let browser = browser();
-    let looked = Looked::open(&browser, &written(&fixture, scratch.path()));
-    looked.width(1280);
-    fields_are_treatments(&looked, &fixture);
-    marks_speak(&looked, ".heat");
-    fields_are_readable(&looked);
     looked.assert_quiet();
 }
 
@@ -83,64 +61,26 @@ fn nanoseconds(text: &str) -> Option<f64> {
     unit.iter().find(|(name, _)| *name == word).map(|(_, factor)| number * factor)
 }
 
-/// On a logarithmic axis the rise of a slope in pixels is the logarithm of its ratio: one factor
-/// fits all slopes of a figure, and the ratio beside each is that of its ends.
-fn slopes_join_what_was_measured(looked: &Looked, fixture: &Fixture) {
-    let figures = looked.ask(
-        "Array.from(document.querySelectorAll('.figure:has(.slopes)')).map((figure) => ({\
-           lines: Array.from(figure.querySelectorAll('.slopes .line')).map((l) =>\
-             [l.getAttribute('y1'), l.getAttribute('y2')].map(Number)),\
-           marks: Array.from(figure.querySelectorAll('.slopes .mark .point')).map((p) =>\
-             Number(p.getAttribute('y'))),\
-           ratios: Array.from(figure.querySelectorAll('.slopes .ratio')).map((t) =>\
-             [t.textContent, Number(t.getAttribute('y'))]),\
-           rows: Array.from(figure.querySelectorAll('.behind tbody tr')).map((row) =>\
-             Array.from(row.children).map((cell) => cell.textContent)),\
-         }))",
-    );
-    assert!(list(&figures).len() >= 3, "{}", list(&figures).len());
-    for figure in list(&figures) {
-        let (lines, rows) = (list(&figure["lines"]), list(&figure["rows"]));
-        let marks: Vec<f64> =
-            list(&figure["marks"]).iter().map(|mark| mark.as_f64().unwrap()).collect();
-        assert!(lines.len() >= 2);
-        assert_eq!((lines.len(), lines.len() * 2), (rows.len(), marks.len()));
-        assert_eq!(list(&figure["ratios"]).len(), lines.len());
-        let mut pixels_per_log = Vec::new();
-        for (index, (line, row)) in lines.iter().zip(rows).enumerate() {
-            let ends = [line[0].as_f64().unwrap(), line[1].as_f64().unwrap()];
-            assert_eq!(ends, [marks[2 * index], marks[2 * index + 1]]);
-            let [from, to] = [1, 2].map(|at| nanoseconds(row[at].as_str().unwrap()).unwrap());
-            assert_eq!(row[3], figure["ratios"][index][0]);
-            let told: f64 = row[3].as_str().unwrap().split('×').next().unwrap().parse().unwrap();
-            let (rise, log) = (ends[0] - ends[1], (to / from).ln());
-            // Medians of both ends and the centre of their ratios are not the same number.
-            assert!((told.ln() - log).abs() < 0.4 + 0.1 * log.abs(), "{row:?}");
-            if log.abs() > 0.2 {
-                pixels_per_log.push(rise / log);
-            }
-        }
-        for pixels in &pixels_per_log {
-            assert!((pixels / pixels_per_log[0] - 1.0).abs() < 0.1, "{pixels_per_log:?}");
+/// Each declared figure has a chart in its experiment's chapter, in the order of the file, with a mark for
+/// every row of the table behind it: the estimate that is drawn there.
+fn declared_figures_are_drawn(looked: &Looked, fixture: &Fixture) {
+    for design in &fixture.manifest.designs {
+        let figures = looked.ask(&format!(
+            "Array.from(document.querySelectorAll('#experiment-{} .picture')).map((picture) => ({{\
+               title: picture.querySelector('h4').textContent,\
+               marks: picture.querySelectorAll('.mark, .lone').length,\
+               rows: picture.querySelectorAll('.behind tbody tr').length}}))",
+            design.id
+        ));
+        let drawn: Vec<&Value> = list(&figures).iter().take(design.figures.len()).collect();
+        let titles: Vec<&str> = drawn.iter().map(|it| it["title"].as_str().unwrap()).collect();
+        let declared: Vec<&str> = design.figures.iter().map(|it| it.title.as_str()).collect();
+        assert_eq!(titles, declared, "{}", design.id);
+        for figure in drawn {
+            assert_eq!(figure["marks"], figure["rows"], "{}: {figure}", design.id);
+            assert!(figure["rows"].as_u64() > Some(0), "{}: {figure}", design.id);
         }
     }
-    let design = fixture.manifest.designs.iter().find(|design| design.id == "create").unwrap();
-    let own = fixture.records.iter().filter(|record| record.experiment == design.id);
-    let samples = analysis::samples(design, own, "whole_ns");
-    let of = |mechanism: &str| {
-        let cell = model::Cell::new([("mechanism", mechanism)]);
-        samples[&design.complete(&cell)].iter().copied().collect::<BTreeMap<u32, f64>>()
-    };
-    let (threads, processes) = (of("pthread"), of("fork"));
-    let ratios: Vec<f64> =
-        threads.iter().filter_map(|(block, one)| Some(processes.get(block)? / one)).collect();
-    let told = looked.text(
-        "document.querySelector('#experiment-create .slopes').closest('.figure')\
-         .querySelector('.behind tbody tr').children[3].textContent",
-    );
-    let told: f64 = told.split('×').next().unwrap().parse().unwrap();
-    let truth = analysis::median(&ratios).unwrap();
-    assert!((told / truth - 1.0).abs() < 0.1, "{told} {truth}");
 }
 
 /// Each curve rises from 0 to 1, and its largest is the largest that any trial saw.
@@ -194,55 +134,6 @@ fn distributions_rise_from_none_to_all(looked: &Looked, fixture: &Fixture) {
     assert_eq!(row[2].as_str().unwrap().replace('\u{202f}', ""), observations.to_string());
     let told = nanoseconds(row[6].as_str().unwrap()).unwrap();
     assert!((told / largest as f64 - 1.0).abs() < 0.01, "{told} {largest}");
-}
-
-/// A heat map has a field for each treatment that was planned, a colour that rises with its
-/// number, and the number in it.
-fn fields_are_treatments(looked: &Looked, fixture: &Fixture) {
-    let fields = looked.ask(
-        "Array.from(document.querySelectorAll('#experiment-counters .heat .field')).map((field) => \
-         ({text: field.textContent, kind: field.className,\
-           wide: field.scrollWidth - field.clientWidth}))",
-    );
-    // The table behind has a row for each, in the same order, from which a field's words come.
-    let rows = looked.ask(
-        "Array.from(document.querySelectorAll('#experiment-counters .figure:has(.heat) .behind tbody tr'))\
-         .map((row) => row.cells[1].textContent)",
-    );
-    let own = fixture.records.iter().filter(|record| record.experiment == "counters");
-    let spread: BTreeSet<&Treatment> = own
-        .filter(|record| matches!(record.outcome, Outcome::Completed { .. }))
-        .map(|record| &record.treatment)
-        .filter(|treatment| treatment.level("placement") == Some("spread"))
-        .collect();
-    let measured: Vec<&Value> = list(&fields)
-        .iter()
-        .filter(|field| field["kind"].as_str().unwrap().contains("mark"))
-        .collect();
-    assert!(spread.len() >= 6);
-    assert_eq!(measured.len(), spread.len());
-    let blank = list(&fields).iter().filter(|field| field["kind"] == "field").count();
-    let levels = |factor: &str| {
-        spread
-            .iter()
-            .map(|treatment| treatment.level(factor).unwrap())
-            .collect::<BTreeSet<_>>()
-            .len()
-    };
-    assert_eq!(measured.len() + blank, levels("kind") * levels("threads"));
-    let mut steps: Vec<(f64, u32)> = Vec::new();
-    assert_eq!(list(&rows).len(), measured.len());
-    for (field, row) in measured.into_iter().zip(list(&rows)) {
-        let text = field["text"].as_str().unwrap();
-        assert_eq!(row, text, "{field}");
-        assert!(field["wide"].as_f64().unwrap() <= 0.0, "{field}");
-        let kind = field["kind"].as_str().unwrap();
-        let step = kind.split(" h").find_map(|rest| rest.parse().ok()).unwrap();
-        steps.push((nanoseconds(text).unwrap(), step));
-    }
-    steps.sort_by(|a, b| a.0.total_cmp(&b.0));
-    assert!(steps.windows(2).all(|pair| pair[0].1 <= pair[1].1), "{steps:?}");
-    assert_eq!((steps[0].1, steps[steps.len() - 1].1), (0, 6));
 }
 
 /// The caches of the machine that was measured, on the axis of what it walked; and its line on the
@@ -308,12 +199,11 @@ fn marks_speak(looked: &Looked, kind: &str) {
     let said = || looked.text("document.getElementById('tip').textContent");
     let hidden = || looked.ask("document.getElementById('tip').hidden").as_bool().unwrap();
     assert!(!hidden(), "{kind}");
-    // A slope and a distribution carry what they say, a field has it from the table.
-    let words = |mark: usize| match kind {
-        ".heat" => row_said(looked, ".figure:has(.heat)", mark),
-        _ => looked.text(&format!(
+    // A distribution carries what it says.
+    let words = |mark: usize| {
+        looked.text(&format!(
             "document.querySelector('{kind}').querySelectorAll('.mark')[{mark}].dataset.tip"
-        )),
+        ))
     };
     let all: Vec<String> = (0..4).map(words).collect();
     assert!(all.contains(&said()), "{kind}: {} is none of {all:?}", said());
@@ -330,12 +220,11 @@ fn marks_speak(looked: &Looked, kind: &str) {
     looked.ask(&format!("document.querySelector('{kind}').blur()"));
 }
 
-/// No mark, label or ratio of a chart leaves its figure.
+/// No mark or label of a chart leaves its figure.
 fn everything_stays_inside(looked: &Looked, width: u32) {
     let stray = looked.ask(
         "Array.from(document.querySelectorAll(\
-           '.slopes .mark .point, .slopes .ratio, .distributions .mark .point, .landmarks text,\
-            .heat .field, .heat .heat-name, .row .mark use'))\
+           '.distributions .mark .point, .landmarks text, .row .mark use'))\
          .filter((mark) => {\
            const a = mark.getBoundingClientRect();\
            const b = mark.closest('.plot, .rows').getBoundingClientRect();\
@@ -344,37 +233,4 @@ fn everything_stays_inside(looked: &Looked, width: u32) {
          }).map((mark) => mark.outerHTML.slice(0, 120))",
     );
     assert_eq!(list(&stray).len(), 0, "{width}: {stray}");
-}
-
-/// The number in a field stands out from its colour by what WCAG 2.2 asks of text (4.5, success
-/// criterion 1.4.3), in both schemes.
-fn fields_are_readable(looked: &Looked) {
-    for scheme in ["light", "dark"] {
-        looked.scheme(scheme);
-        let contrasts = looked.ask(
-            "(() => {\
-              const light = (text) => {\
-                const [r, g, b] = text.match(/\\d+/g).map((v) => {\
-                  const c = v / 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; });\
-                return 0.2126 * r + 0.7152 * g + 0.0722 * b; };\
-              return [0, 1, 2, 3, 4, 5, 6].map((step) => {\
-                const field = document.querySelector('.heat-scale .h' + step);\
-                const style = getComputedStyle(field);\
-                const [ink, paper] = [light(style.color), light(style.backgroundColor)];\
-                return [(Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05), paper]; });\
-            })()",
-        );
-        let lightness: Vec<f64> =
-            list(&contrasts).iter().map(|pair| pair[1].as_f64().unwrap()).collect();
-        for pair in list(&contrasts) {
-            assert!(pair[0].as_f64().unwrap() >= 4.5, "{scheme}: {contrasts}");
-        }
-        // Lightness alone tells the order, to an eye that sees no hue and on grey paper.
-        let rising = lightness.is_sorted();
-        assert!(rising || lightness.iter().rev().is_sorted(), "{scheme}: {lightness:?}");
-        for width in [390, 1280] {
-            looked.width(width);
-            looked.pictures(&format!("charts-{scheme}-{width}"));
-        }
-    }
 }

@@ -1,0 +1,282 @@
+//! The figures that an experiment declares; one of its main response where it declares none.
+
+use super::axis::{LEVELS_MIN, Values};
+use super::body::{Body, Figure, Line, Panel};
+use super::distributions;
+use super::material::{Material, control_mark, levels_of, setting};
+use crate::catalog::definition;
+use crate::say::missing::{self, Measured};
+use crate::words;
+use model::{
+    Design, Environment, ExperimentSummary, Factor, Limit, Plot, Profile, Record, Response,
+    Treatment,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Figures of an experiment that declares none, and panels and rows of each, drawn at most; the tables
+/// hold what is left out.
+const FIGURES_MAX: usize = 6;
+const PANELS_MAX: usize = 32;
+const ROWS_MAX: usize = 60;
+
+/// Returns the charts of an experiment, the most important first.
+pub(crate) fn figures<'a>(
+    design: &'a Design,
+    summary: &'a ExperimentSummary,
+    records: &[&Record],
+    profile: Profile,
+    environment: &Environment,
+) -> Vec<Figure<'a>> {
+    let measured = Measured { design, records, profile };
+    let mut material = Material::new(design, summary, measured, environment);
+    let Some(main) = main_response(&material) else {
+        return Vec::new();
+    };
+    let declared = match design.figures.as_slice() {
+        [] => undeclared(&material, main),
+        declared => declared.to_vec(),
+    };
+    let shown = declared.iter().flat_map(|figure| &figure.plot.responses);
+    let shown = shown.filter_map(|name| design.response(name)).map(|it| it.name.as_str());
+    material.gather(shown.collect());
+    let witnesses = missing::witnesses(records);
+    let mut figures: Vec<Figure<'a>> =
+        declared.iter().filter_map(|figure| material.figure(figure, &witnesses)).collect();
+    let first = declared.first().map(|figure| figure.plot.treatments(design, profile));
+    figures.extend(distributions::choose(&material, main, &first.unwrap_or_default()));
+    let mut defined: BTreeSet<&str> = BTreeSet::new();
+    for figure in &mut figures {
+        figure.clock = figure.responses().into_iter().find_map(|name| material.clock_of(name));
+        if let Some(response) = figure.response()
+            && defined.insert(&response.name)
+        {
+            figure.definition = definition(response);
+        }
+    }
+    figures
+}
+
+/// Returns the response of the first finding; failing that, the first that was measured.
+fn main_response<'a>(material: &Material<'a, '_>) -> Option<&'a Response> {
+    let design = material.design;
+    let first = design.findings.first().and_then(|f| design.response(f.quantity.response()));
+    first
+        .filter(|response| material.is_measured(response))
+        .or_else(|| design.responses.iter().find(|response| material.is_measured(response)))
+        .or(design.responses.first())
+}
+
+/// Returns a figure of the main response; of a user's program, one of each response that its findings
+/// are about: over the first factor of numbers, or else in rows.
+fn undeclared(material: &Material<'_, '_>, main: &Response) -> Vec<model::Figure> {
+    let design = material.design;
+    let mut front = vec![main];
+    for finding in design.findings.iter().filter(|_| design.subject.is_some()) {
+        if let Some(response) = design.response(finding.quantity.response())
+            && material.is_measured(response)
+            && front.iter().all(|known| known.name != response.name)
+        {
+            front.push(response);
+        }
+    }
+    let known: Vec<&Treatment> =
+        material.estimates.keys().map(|(_, treatment)| *treatment).collect();
+    // The second of two identical treatments is for trust, and shown only if there is nothing else.
+    let repetition = design.repetition().map(|factor| factor.name.as_str());
+    let varies = |factor: &&Factor| levels_of(factor, &known).len() > 1;
+    let mut factors: Vec<&Factor> = design.factors.iter().filter(varies).collect();
+    if factors.len() > 1 {
+        factors.retain(|factor| repetition != Some(&factor.name));
+    }
+    let is_axis = |factor: &&&Factor| {
+        levels_of(factor, &known).len() >= LEVELS_MIN
+            && Values::of(factor, design, &material.estimates, &known).is_some()
+    };
+    let over = factors.iter().find(is_axis).map(|factor| factor.name.clone());
+    let by: Vec<String> = factors.iter().map(|factor| factor.name.clone()).collect();
+    let by: Vec<String> = by.into_iter().filter(|name| Some(name) != over.as_ref()).collect();
+    // A session may have measured another level than the baseline alone.
+    let still = design.factors.iter().filter(|factor| !varies(factor));
+    let still = still.map(|factor| {
+        let levels = levels_of(factor, &known);
+        (factor.name.clone(), levels.iter().map(|level| level.name.clone()).collect())
+    });
+    let at: BTreeMap<String, Vec<String>> = still.collect();
+    let figure = |response: &&Response| {
+        let names: Vec<String> = by.iter().map(|name| words::plain(name)).collect();
+        let axis = over.as_ref().map(|name| format!(" over {}", words::plain(name)));
+        let by_names =
+            if names.is_empty() { String::new() } else { format!(" by {}", listed(&names)) };
+        let comma = if axis.is_some() && !names.is_empty() { "," } else { "" };
+        let title =
+            format!("{}{}{comma}{by_names}", words::label(response), axis.unwrap_or_default());
+        let responses = vec![response.name.clone()];
+        let plot = Plot { responses, over: over.clone(), by: by.clone(), at: at.clone() };
+        model::Figure { id: String::new(), title, plot }
+    };
+    front.iter().take(FIGURES_MAX).map(figure).collect()
+}
+
+/// "a", "a and b", "a, b and c".
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+impl<'a> Material<'a, '_> {
+    /// Returns a declared figure, as far as it was measured; `None` where nothing was.
+    fn figure(&self, declared: &model::Figure, witnesses: &[&Record]) -> Option<Figure<'a>> {
+        let (design, plot) = (self.design, &declared.plot);
+        let planned = plot.treatments(design, self.measured.profile);
+        let responses: Vec<&'a Response> =
+            plot.responses.iter().filter_map(|name| design.response(name)).collect();
+        let is_there = |t: &&Treatment| responses.iter().any(|response| self.has(response, t));
+        let measured: Vec<&Treatment> = planned.iter().filter(is_there).collect();
+        if measured.is_empty() {
+            return None;
+        }
+        let all: Vec<&Treatment> = planned.iter().collect();
+        let varying =
+            |name: &String| design.factor(name).filter(|factor| levels_of(factor, &all).len() > 1);
+        let over = plot.over.as_ref().and_then(varying);
+        let axis = over.and_then(|over| Values::of(over, design, &self.estimates, &measured));
+        // A factor whose levels turn out to be no numbers has rows.
+        let by = over.filter(|_| axis.is_none()).into_iter();
+        let by: Vec<&'a Factor> = by.chain(plot.by.iter().filter_map(varying)).collect();
+        let (line, facets) = (by.first().copied(), by.get(1..).unwrap_or_default());
+        let varied: Vec<&'a Factor> =
+            axis.iter().map(|axis| axis.factor).chain(by.iter().copied()).collect();
+        let names: Vec<String> = varied.iter().map(|factor| factor.name.clone()).collect();
+        let witnessed = Measured { records: witnesses, ..self.measured };
+        let mut by_facet: BTreeMap<Vec<usize>, Vec<&Treatment>> = BTreeMap::new();
+        for treatment in &planned {
+            by_facet.entry(order(facets, treatment)).or_default().push(treatment);
+        }
+        let (mut panels, mut left_out) = (Vec::new(), 0);
+        for members in by_facet.values() {
+            for response in &responses {
+                let shown = Shown { plot, axis: axis.as_ref(), line, response, names: &names };
+                let mut lines = self.lines(&shown, members);
+                if lines.is_empty() {
+                    continue;
+                }
+                let mut absent = Vec::new();
+                if axis.is_none() {
+                    left_out += lines.len().saturating_sub(ROWS_MAX);
+                    lines.truncate(ROWS_MAX);
+                    absent = absent_rows(witnessed, members, &shown);
+                }
+                let several = (responses.len() > 1).then(|| words::label(response));
+                let heading = Some(setting(facets, members[0])).filter(|text| !text.is_empty());
+                let heading: Vec<String> = heading.into_iter().chain(several).collect();
+                let heading = heading.join(", ");
+                panels.push(Panel {
+                    response,
+                    heading,
+                    lines,
+                    limits: limits_of(response, members),
+                    absent,
+                });
+            }
+        }
+        left_out += panels.len().saturating_sub(PANELS_MAX);
+        panels.truncate(PANELS_MAX);
+        let axis = axis.map(|axis| axis.axis(self.environment));
+        Some(Figure {
+            lines_of: line.map(|factor| words::plain(&factor.name)).unwrap_or_default(),
+            left_out,
+            absent: missing::of_treatments(witnessed, &planned),
+            ..Figure::bare(
+                declared.title.clone(),
+                self.held(&measured, &varied),
+                Body::Panels { axis, panels },
+            )
+        })
+    }
+
+    /// Returns the lines of a panel; without an axis its rows.
+    fn lines(&self, shown: &Shown<'_, 'a>, members: &[&Treatment]) -> Vec<Line> {
+        let Shown { axis, response, names, .. } = shown;
+        let mut lines: BTreeMap<usize, Line> = BTreeMap::new();
+        for treatment in members.iter().filter(|treatment| self.has(response, treatment)) {
+            let Some(x) = axis.map_or(Some(0.0), |axis| axis.at(treatment)) else {
+                continue;
+            };
+            let place = shown.line.map_or(0, |factor| self.place(shown.plot, factor, treatment));
+            let line = lines.entry(place).or_insert_with(|| Line {
+                name: shown.name(treatment),
+                style: if axis.is_some() { place } else { 0 },
+                points: Vec::new(),
+            });
+            line.points.push((x, self.cell(response, treatment, names)));
+        }
+        let mut lines: Vec<Line> = lines.into_values().collect();
+        for line in &mut lines {
+            line.points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        lines
+    }
+
+    /// The place of a level among those of the figure that were measured anywhere: a panel does not
+    /// begin with the first colour again for want of the levels that it lacks.
+    fn place(&self, plot: &Plot, factor: &Factor, treatment: &Treatment) -> usize {
+        let anywhere: Vec<&Treatment> = self.estimates.keys().map(|(_, it)| *it).collect();
+        let chosen = plot.at.get(&factor.name);
+        let mut levels = levels_of(factor, &anywhere);
+        levels.retain(|level| chosen.is_none_or(|chosen| chosen.contains(&level.name)));
+        let level = treatment.level(&factor.name);
+        let found = levels.iter().position(|known| Some(known.name.as_str()) == level);
+        found.unwrap_or(levels.len())
+    }
+}
+
+/// What a panel shows.
+struct Shown<'s, 'a> {
+    plot: &'s Plot,
+    axis: Option<&'s Values<'a>>,
+    line: Option<&'a Factor>,
+    response: &'a Response,
+    /// The factors that tell the treatments of the figure apart.
+    names: &'s [String],
+}
+
+impl Shown<'_, '_> {
+    /// Returns the name of a treatment's line or row within its panel.
+    fn name(&self, treatment: &Treatment) -> String {
+        let level = self
+            .line
+            .and_then(|factor| Some(words::level(&factor.name, treatment.level(&factor.name)?)));
+        level.map_or(String::new(), |level| level + control_mark(self.response, treatment))
+    }
+}
+
+/// Returns the names of treatments without a number, each with a word for why.
+fn absent_rows(
+    measured: Measured<'_>,
+    members: &[&Treatment],
+    shown: &Shown<'_, '_>,
+) -> Vec<(String, String)> {
+    let absent = members.iter().filter_map(|treatment| {
+        let missing = missing::of_treatments(measured, &[(*treatment).clone()])?;
+        Some((shown.name(treatment), missing.word))
+    });
+    absent.take(ROWS_MAX).collect()
+}
+
+/// Returns the limits that are true of all treatments of a panel.
+fn limits_of<'a>(response: &'a Response, members: &[&Treatment]) -> Vec<&'a Limit> {
+    let holds = |limit: &&Limit| members.iter().all(|treatment| treatment.matches(&limit.at));
+    response.limits.iter().filter(|limit| limit.value.is_finite()).filter(holds).collect()
+}
+
+/// Returns where a treatment stands by the order in which the design names its levels.
+fn order(factors: &[&Factor], treatment: &Treatment) -> Vec<usize> {
+    let index = |factor: &&Factor| {
+        let level = treatment.level(&factor.name).unwrap_or_default();
+        factor.levels.iter().position(|l| l.name == level).unwrap_or(factor.levels.len())
+    };
+    factors.iter().map(index).collect()
+}

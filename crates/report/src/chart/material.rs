@@ -1,0 +1,175 @@
+//! An experiment's data in the form that charts need.
+
+use super::body::Cell;
+use crate::say::missing::Measured;
+use crate::words::{self, counted};
+use model::{Design, Environment, Estimate, ExperimentSummary, Factor, Level, Response, Treatment};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What stands behind the name of a treatment that is subtracted from the others.
+const CONTROL: &str = " (subtracted)";
+
+/// What was measured, by response and treatment.
+pub(super) type Estimates<'a> = BTreeMap<(&'a str, &'a Treatment), Estimate>;
+
+/// Block and value of each trial, by treatment.
+type Samples = BTreeMap<Treatment, Vec<(u32, f64)>>;
+
+/// An experiment's estimates and trials.
+pub(super) struct Material<'a, 'm> {
+    pub(super) design: &'a Design,
+    pub(super) measured: Measured<'m>,
+    pub(super) environment: &'m Environment,
+    pub(super) estimates: Estimates<'a>,
+    samples: BTreeMap<&'a str, Samples>,
+    clocks: Clocks<'a>,
+}
+
+impl<'a, 'm> Material<'a, 'm> {
+    /// Returns the estimates of an experiment, without the trials of any response.
+    pub(super) fn new(
+        design: &'a Design,
+        summary: &'a ExperimentSummary,
+        measured: Measured<'m>,
+        environment: &'m Environment,
+    ) -> Self {
+        let known = summary
+            .estimates
+            .iter()
+            .filter_map(|row| Some(((row.response.as_str(), &row.treatment), row.estimate?)));
+        let clocks = Clocks::of(design, summary);
+        let estimates = clocks.estimates(known.collect());
+        Material { design, measured, environment, estimates, samples: BTreeMap::new(), clocks }
+    }
+
+    /// Gathers the trials of some responses.
+    pub(super) fn gather(&mut self, responses: BTreeSet<&'a str>) {
+        let records = self.measured.records;
+        let of = |name: &str| analysis::samples(self.design, records.iter().copied(), name);
+        self.samples =
+            responses.into_iter().map(|name| (name, self.clocks.samples(name, of))).collect();
+    }
+
+    /// Says of a response which clock is drawn; `None` if it is elapsed time alone.
+    pub(super) fn clock_of(&self, response: &str) -> Option<String> {
+        let carried = self.clocks.carried.keys().filter(|(name, _)| *name == response).count();
+        (carried > 0).then(|| {
+            let treatments = counted(carried as u64, "treatment");
+            format!("CPU time is drawn for {treatments}, since others used the CPUs.")
+        })
+    }
+
+    /// Reports whether a response has an estimate at all.
+    pub(super) fn is_measured(&self, response: &Response) -> bool {
+        self.estimates.keys().any(|(name, _)| *name == response.name)
+    }
+
+    /// Reports whether a treatment has a number of a response.
+    pub(super) fn has(&self, response: &Response, treatment: &Treatment) -> bool {
+        let name = response.name.as_str();
+        self.estimates.contains_key(&(name, treatment))
+            || self.samples.get(name).is_some_and(|samples| samples.contains_key(treatment))
+    }
+
+    /// Returns the factors that stand still in a figure but have other levels elsewhere.
+    pub(super) fn held(&self, measured: &[&Treatment], varying: &[&Factor]) -> String {
+        let repetition = self.design.repetition().map(|factor| factor.name.as_str());
+        let still = self.design.factors.iter().filter(|factor| {
+            repetition != Some(&factor.name)
+                && factor.levels.len() > 1
+                && !varying.iter().any(|other| other.name == factor.name)
+        });
+        let still: Vec<&Factor> = still.collect();
+        measured.first().map_or(String::new(), |treatment| setting(&still, treatment))
+    }
+
+    /// Returns a treatment with its numbers of a response.
+    pub(super) fn cell(
+        &self,
+        response: &Response,
+        treatment: &Treatment,
+        names: &[String],
+    ) -> Cell {
+        let name = response.name.as_str();
+        let dots = self.samples.get(name).and_then(|samples| samples.get(treatment)).cloned();
+        let dots = dots.unwrap_or_default();
+        let control = control_mark(response, treatment);
+        Cell {
+            label: format!("{}{control}", words::treatment(self.design, treatment, names)),
+            estimate: self.estimates.get(&(name, treatment)).copied(),
+            trials: dots.len(),
+            dots,
+        }
+    }
+}
+
+/// The treatments that findings and claims take by CPU time in place of elapsed time: charts draw what
+/// the sentences say.
+struct Clocks<'a> {
+    /// The response, the treatment, and the CPU twin that stands in.
+    carried: BTreeMap<(&'a str, &'a Treatment), &'a str>,
+}
+
+impl<'a> Clocks<'a> {
+    fn of(design: &Design, summary: &'a ExperimentSummary) -> Self {
+        let all: Vec<Treatment> =
+            summary.estimates.iter().map(|row| row.treatment.clone()).collect();
+        let findings = summary.findings.iter().map(|finding| &finding.result);
+        let results = findings.chain(summary.claims.iter().map(|claim| &claim.result));
+        let mut carried = BTreeMap::new();
+        for result in results {
+            let Some(twin) = result.carried_by.as_deref() else { continue };
+            let needed = result.quantity.treatments(design, &all);
+            let rows = summary.estimates.iter().filter(|row| needed.contains(&&row.treatment));
+            let response = result.quantity.response();
+            carried.extend(
+                rows.filter(|row| row.response == response)
+                    .map(|row| ((row.response.as_str(), &row.treatment), twin)),
+            );
+        }
+        Clocks { carried }
+    }
+
+    fn estimates(&self, mut estimates: Estimates<'a>) -> Estimates<'a> {
+        for ((response, treatment), twin) in &self.carried {
+            if let Some(by_twin) = estimates.get(&(*twin, *treatment)).copied() {
+                estimates.insert((response, treatment), by_twin);
+            }
+        }
+        estimates
+    }
+
+    fn samples(&self, response: &str, of: impl Fn(&str) -> Samples) -> Samples {
+        let mut samples = of(response);
+        for ((_, treatment), twin) in self.carried.iter().filter(|(at, _)| at.0 == response) {
+            if let Some(by_twin) = of(twin).remove(*treatment) {
+                samples.insert((*treatment).clone(), by_twin);
+            }
+        }
+        samples
+    }
+}
+
+/// Returns what tells that a treatment is the control of a response: it is shown whole among numbers from
+/// which it was subtracted.
+pub(super) fn control_mark(response: &Response, treatment: &Treatment) -> &'static str {
+    let control = response.subtract.as_ref();
+    if control.is_some_and(|control| treatment.matches(control)) { CONTROL } else { "" }
+}
+
+/// Returns the levels of some factors in words: "worker cpu, files own".
+pub(super) fn setting(factors: &[&Factor], treatment: &Treatment) -> String {
+    let words = factors.iter().filter_map(|factor| {
+        let level = treatment.level(&factor.name)?;
+        Some(format!("{} {}", words::plain(&factor.name), words::plain(level)))
+    });
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// Returns the levels of a factor that some treatments have.
+pub(super) fn levels_of<'f>(factor: &'f Factor, measured: &[&Treatment]) -> Vec<&'f Level> {
+    let is_there = |level: &&Level| {
+        measured.iter().any(|treatment| treatment.level(&factor.name) == Some(&level.name))
+    };
+    factor.levels.iter().filter(is_there).collect()
+}
