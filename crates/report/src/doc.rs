@@ -4,6 +4,7 @@
 //! how it looks. Text may come from outside: painters make it harmless.
 
 use crate::format::{Parts, joined};
+use crate::words::short;
 use maud::Markup;
 use model::Verdict;
 
@@ -14,7 +15,13 @@ pub struct Doc<'a> {
     /// The page's name in a window's title.
     pub(crate) title: String,
     /// The kind of document in a few words, above its first heading.
-    pub(crate) kind: &'static str,
+    pub(crate) kind: Text,
+    /// Links that stay beside the text of a long page.
+    pub(crate) contents: Vec<Text>,
+    /// Returns what a page's script reads, in at most this number of bytes.
+    pub(crate) data: Option<Box<dyn Fn(usize) -> Vec<Data> + 'a>>,
+    /// What stands under a page.
+    pub(crate) footer: Text,
     /// The content, in reading order.
     pub(crate) blocks: Vec<Block<'a>>,
 }
@@ -47,8 +54,25 @@ pub(crate) enum Block<'a> {
     OnPage(Markup),
     /// Blocks with an address on the page.
     Section(String, Vec<Block<'a>>),
+    /// A heading and blocks with an address on the page, and links to it and back.
+    Chapter(String, Vec<Block<'a>>),
+    /// What each chapter answers.
+    Answers(Vec<Answer>),
     /// Blocks that stand next to each other where there is room.
     Columns(Kind, Vec<Vec<Block<'a>>>),
+}
+
+/// What a chapter answers.
+pub(crate) struct Answer {
+    /// The chapter's address on the page, its name and its question.
+    pub(crate) chapter: String,
+    pub(crate) name: String,
+    pub(crate) question: String,
+    /// How many of its claims have which verdict.
+    pub(crate) verdicts: String,
+    pub(crate) answer: Text,
+    /// Why it is so, where that is known.
+    pub(crate) why: Option<Text>,
 }
 
 /// Data that a page's script reads.
@@ -291,7 +315,16 @@ impl From<String> for Text {
 impl<'a> Doc<'a> {
     /// Returns an empty document.
     pub(crate) fn new(scruple: &str, kind: &'static str, title: impl Into<String>) -> Doc<'a> {
-        Doc { scruple: scruple.into(), title: title.into(), kind, blocks: Vec::new() }
+        let footer = format!("Made by scruple {}. This file needs no network.", short(scruple, 40));
+        Doc {
+            scruple: scruple.into(),
+            title: title.into(),
+            kind: format!("scruple · {kind}").into(),
+            contents: Vec::new(),
+            data: None,
+            footer: footer.into(),
+            blocks: Vec::new(),
+        }
     }
 
     /// Appends a block.

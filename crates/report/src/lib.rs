@@ -4,11 +4,9 @@
 //! manifest, its records and their summary, and returns strings. It opens no file, prints
 //! nothing, and a session from another machine renders the same as one from this.
 
-pub mod catalog;
 mod chart;
 mod doc;
 pub mod format;
-mod page;
 mod paint;
 mod say;
 mod text;
@@ -19,14 +17,15 @@ mod words;
 mod fixture;
 
 pub use doc::Doc;
-pub use page::sayings as claims_html;
 pub use say::asked::asked;
+pub use say::catalog;
 pub use say::compare::{page as comparison_html, terminal as comparison_text};
 pub use say::fleet::{page as fleet_html, terminal as fleet_text};
 pub use say::knee::knee;
 pub use say::load::load;
 pub use say::plan::advice;
 pub use say::prediction::prediction;
+pub use say::report::{claims_html, html, html_alone};
 pub use say::scale::{scaling, scaling_answer};
 pub use say::selftest::grade;
 pub use say::session::{charts, selftest_text, terminal};
@@ -62,18 +61,6 @@ impl<'a> Session<'a> {
     fn experiments(&self) -> impl Iterator<Item = &'a ExperimentSummary> {
         self.summary.experiments.iter()
     }
-}
-
-/// The whole report as one self-contained HTML page: no script, style, font or picture comes
-/// from elsewhere, and every text from outside is escaped. It links to the page of claims, which
-/// is to lie beside it under the name of [`CLAIMS_PAGE`].
-pub fn html(session: &Session<'_>) -> String {
-    page::page(session, page::Neighbour::Beside)
-}
-
-/// The report without a link to the page of claims: for a file that goes elsewhere alone.
-pub fn html_alone(session: &Session<'_>) -> String {
-    page::page(session, page::Neighbour::Elsewhere)
 }
 
 /// A treatment in the words of the factors that have several levels, as tables name it.

@@ -95,18 +95,6 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Wrapped text with every line indented, its first line by `first` instead; ends in a newline.
-pub(crate) fn paragraph(text: &str, first: &str, indent: &str, width: usize) -> String {
-    let inner = width.saturating_sub(columns(first).max(columns(indent)));
-    let mut out = String::new();
-    for (index, line) in wrapped(text, inner).iter().enumerate() {
-        out.push_str(if index == 0 { first } else { indent });
-        out.push_str(line);
-        out.push('\n');
-    }
-    out
-}
-
 /// The letters that a terminal understands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Letters {

@@ -1,55 +1,14 @@
-//! A document as one self-contained page.
+//! The blocks of a document as they stand on a page.
 
 use crate::chart;
-use crate::doc::{Block, Claim, Doc, Figure, Fold, Kind, Note, Role, Row, Span, Table, Text, Tone};
-use crate::page::document_of;
+use crate::doc::{
+    Answer, Block, Claim, Figure, Fold, Kind, Note, Role, Row, Span, Table, Text, Tone,
+};
 use crate::words::{self, short};
 use maud::{Markup, PreEscaped, html};
 
 /// The most characters of one piece of text.
 const CHARACTERS_MAX: usize = 4000;
-
-/// Returns the page; `style` is what its drawings need beside the common look.
-pub(crate) fn page(doc: &Doc<'_>, style: &str) -> String {
-    let title = format!("scruple · {}", short(&doc.title, 120));
-    // What comes before the second heading is the opening.
-    let opening = doc.blocks.iter().position(begins_section);
-    let (opening, rest) = doc.blocks.split_at(opening.unwrap_or(doc.blocks.len()));
-    let body = html! {
-        main {
-            header.opening {
-                p.eyebrow { "scruple · " (doc.kind) }
-                (blocks(opening))
-            }
-            @for section in sections(rest) {
-                @if let [Block::Section(..)] = section { (blocks(section)) }
-                @else { section { (blocks(section)) } }
-            }
-        }
-        footer {
-            p { "Made by scruple " (short(&doc.scruple, 40)) ". This file needs no network." }
-        }
-        div #tip role="status" aria-live="polite" hidden {}
-    };
-    document_of(&doc.scruple, &title, &body, style)
-}
-
-fn begins_section(block: &Block<'_>) -> bool {
-    matches!(block, Block::Heading(2, _) | Block::Section(..))
-}
-
-/// Cuts blocks before each heading of level 2, and around blocks with an address.
-fn sections<'d, 'a>(blocks: &'d [Block<'a>]) -> Vec<&'d [Block<'a>]> {
-    let mut cuts: Vec<usize> = (0..blocks.len())
-        .filter(|index| {
-            let after =
-                index.checked_sub(1).is_none_or(|at| matches!(blocks[at], Block::Section(..)));
-            after || begins_section(&blocks[*index])
-        })
-        .collect();
-    cuts.push(blocks.len());
-    cuts.windows(2).map(|pair| &blocks[pair[0]..pair[1]]).collect()
-}
 
 /// Returns blocks as they stand within a page.
 pub(crate) fn blocks(blocks: &[Block<'_>]) -> Markup {
@@ -89,12 +48,44 @@ fn block(block: &Block<'_>) -> Markup {
         Block::Figure(figure) => self::figure(figure),
         Block::Fold(fold) => self::fold(fold),
         Block::Section(id, inner) => html! { section id=(id) { (blocks(inner)) } },
+        Block::Chapter(id, inner) => chapter(id, inner),
+        Block::Answers(answers) => html! {
+            ol.answers #contents { @for one in answers { (answer(one)) } }
+        },
         Block::Columns(Kind::Parts, columns) => html! {
             div.columns { @for column in columns { div { (self::blocks(column)) } } }
         },
         Block::Columns(Kind::Cards, columns) => html! {
             div.cards { @for column in columns { div.card { (self::blocks(column)) } } }
         },
+    }
+}
+
+/// Returns a part of the document with a link to itself and one back.
+fn chapter(id: &str, inner: &[Block<'_>]) -> Markup {
+    let (heading, inner) = inner.split_at(inner.len().min(1));
+    html! {
+        section.experiment id=(id) {
+            div.anchored {
+                (blocks(heading))
+                a.anchor href={ "#" (id) } aria-label="Link to this chapter" { "#" }
+            }
+            (blocks(inner))
+            p.back { a href="#contents" { "Back to the contents" } }
+        }
+    }
+}
+
+fn answer(answer: &Answer) -> Markup {
+    html! {
+        li {
+            p.question {
+                a href={ "#" (answer.chapter) } { (short(&answer.question, 400)) }
+                " " span.quiet { (short(&answer.name, 64)) " " (answer.verdicts) }
+            }
+            p.answer { (inline(&answer.answer)) }
+            @if let Some(why) = &answer.why { p.why { (inline(why)) } }
+        }
     }
 }
 
@@ -127,7 +118,7 @@ fn fold(fold: &Fold<'_>) -> Markup {
 }
 
 /// Returns claims as a table with a row for each.
-pub(crate) fn claims(claims: &[Claim<'_>]) -> Markup {
+fn claims(claims: &[Claim<'_>]) -> Markup {
     html! {
         div.scroll {
             table.claims {
@@ -246,7 +237,7 @@ fn figure(figure: &Figure<'_>) -> Markup {
 }
 
 /// Returns a text with its pieces marked up; what others wrote is made harmless.
-pub(crate) fn inline(text: &Text) -> Markup {
+pub(super) fn inline(text: &Text) -> Markup {
     html! { @for span in &text.0 { (self::span(span)) } }
 }
 

@@ -1,13 +1,20 @@
 //! Draws a document: as a page, or as text for a terminal.
 
+mod bind;
 mod claims;
 mod html;
+mod markdown;
+mod sheet;
+mod slim;
 mod table;
 mod terminal;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use html::{blocks as html_blocks, claims as html_claims, inline, page};
+#[cfg(test)]
+pub(crate) use html::blocks as html_blocks;
+pub(crate) use markdown::markdown;
+pub(crate) use sheet::page;
 pub(crate) use terminal::{Folds, lines, text};
 
 use crate::doc::Doc;

@@ -38,7 +38,7 @@ pub(crate) fn lines(blocks: &[Block<'_>], width: usize, folds: Folds) -> Vec<Str
         // What is not a sentence stands apart; under its heading it need not.
         let apart = !matches!(block, Block::Paragraph(..) | Block::Note(_) | Block::List(_));
         let heading = matches!(block, Block::Heading(..));
-        let begins = heading || matches!(block, Block::Section(..));
+        let begins = heading || matches!(block, Block::Section(..) | Block::Chapter(..));
         let answer = matches!(block, Block::Paragraph(Role::Answer, _));
         if before.is_some_and(|headed| begins || (!headed && (apart || answer))) {
             blank(&mut out);
@@ -104,7 +104,15 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             lines
         }
         Block::Fold(_) => Vec::new(),
-        Block::Section(_, blocks) => self::lines(blocks, width, folds),
+        Block::Section(_, blocks) | Block::Chapter(_, blocks) => self::lines(blocks, width, folds),
+        Block::Answers(answers) => {
+            let mut rows = table::Rows::default();
+            for one in answers {
+                let cells = [one.name.clone(), one.verdicts.clone(), plain_words(&one.answer)];
+                rows.push(Tone::Plain, cells.to_vec());
+            }
+            rows.lines(&[false, false, false], width)
+        }
         Block::Columns(_, columns) => {
             let mut out = Vec::new();
             for column in columns {

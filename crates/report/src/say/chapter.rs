@@ -1,10 +1,14 @@
 //! An experiment with all that is shown of it.
 
-use super::evidence;
 use super::missing::{self, Measured, Missing};
+use super::{evidence, scale, why};
 use crate::chart::{self, Figure};
+use crate::doc::Block;
 use crate::{Session, words};
-use model::{AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Treatment};
+use model::{
+    AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Scaling, Treatment,
+    Why,
+};
 
 /// An experiment with its trials and, where they are asked for, its figures.
 pub(crate) struct Chapter<'a> {
@@ -18,16 +22,54 @@ pub(crate) struct Chapter<'a> {
     pub(crate) profile: Profile,
     /// What is said once of all claims: [`evidence::raises_most`].
     pub(crate) raises_most: Option<&'a str>,
+    /// What was asked of a user's program.
+    pub(crate) inquiry: Option<Inquired>,
+}
+
+/// What is said of a user's program in other words than a finding's.
+pub(crate) enum Inquired {
+    Limits(Box<Why>),
+    Scales(Box<Scaling>),
+}
+
+impl Inquired {
+    fn of(session: &Session<'_>, design: Option<&Design>) -> Option<Inquired> {
+        let squeezed = design?.subject.as_ref()?.squeeze.is_some();
+        let scruple = &session.summary.scruple;
+        if squeezed {
+            return Some(Inquired::Limits(Box::new(why::why(session)?)));
+        }
+        let scaling = scale::scaling(session.manifest, session.records, scruple)?;
+        Some(Inquired::Scales(Box::new(scaling)))
+    }
+
+    /// Returns the answer in a sentence.
+    pub(crate) fn answer(&self) -> Option<String> {
+        match self {
+            Inquired::Limits(why) => Some(why.answer.clone()),
+            Inquired::Scales(scaling) => scaling.answer.first().cloned(),
+        }
+    }
+
+    /// Returns the answer with what it rests on.
+    pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
+        match self {
+            Inquired::Limits(why) => why::blocks(why),
+            Inquired::Scales(scaling) => scale::blocks(scaling),
+        }
+    }
 }
 
 impl<'a> Chapter<'a> {
     /// Returns an experiment of a session, without figures.
     pub(crate) fn of(session: &Session<'a>, summary: &'a ExperimentSummary) -> Chapter<'a> {
         let records = session.records_of(&summary.id);
+        let design = session.design(&summary.id);
         Chapter {
             raises_most: evidence::raises_most(session),
             summary,
-            design: session.design(&summary.id),
+            inquiry: Inquired::of(session, design),
+            design,
             witnesses: missing::witnesses(&records),
             records,
             figures: Vec::new(),

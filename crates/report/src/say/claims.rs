@@ -1,13 +1,47 @@
 //! The claims of an experiment next to what was measured.
 
 use super::chapter::Chapter;
-use super::{definitions, evidence};
+use super::{catalog, evidence};
 use crate::chart;
 use crate::doc::{Block, Claim, Drawing, Role, Text};
 use crate::format::{self, Terms, result_parts, terms};
-use crate::words::{self, capital, short};
+use crate::words::{self, capital, counted, short};
 use maud::Markup;
 use model::{ClaimResult, Design, Estimate, Region, Unit, Verdict};
+
+/// What contradicts people comes first.
+pub(crate) const ORDER: [Verdict; 3] =
+    [Verdict::Refuted, Verdict::Supported, Verdict::Inconclusive];
+
+/// Returns the verdicts of all claims.
+pub(crate) fn verdicts(chapters: &[Chapter<'_>]) -> impl Iterator<Item = Verdict> {
+    chapters.iter().flat_map(|chapter| &chapter.summary.claims).map(|claim| claim.verdict)
+}
+
+/// Returns each verdict that there is with its number.
+fn tally(verdicts: impl Iterator<Item = Verdict>) -> Vec<(Verdict, usize)> {
+    let all: Vec<Verdict> = verdicts.collect();
+    let count = |one: Verdict| (one, all.iter().filter(|other| **other == one).count());
+    ORDER.into_iter().map(count).filter(|(_, n)| *n > 0).collect()
+}
+
+/// Returns how many claims have which verdict, in a sentence; `None` where there is no claim.
+pub(crate) fn said(chapters: &[Chapter<'_>]) -> Option<String> {
+    let all = tally(verdicts(chapters));
+    let kind =
+        |(one, n): &(Verdict, usize)| format!("{n} {} {}", words::verdict(*one), words::mark(*one));
+    let kinds: Vec<String> = all.iter().map(kind).collect();
+    let claims = counted(all.iter().map(|(_, n)| *n as u64).sum(), "claim");
+    let said = format!("What people say, put to the test: {claims}, {}.", kinds.join(", "));
+    (!all.is_empty()).then_some(said)
+}
+
+/// Returns how many claims of an experiment have which verdict: "✗6 ✓10".
+pub(crate) fn marks(chapter: &Chapter<'_>) -> String {
+    let all = tally(verdicts(std::slice::from_ref(chapter)));
+    let marks = all.iter().map(|(one, n)| format!("{}{n}", words::mark(*one)));
+    marks.collect::<Vec<_>>().join(" ")
+}
 
 /// Returns all claims of an experiment, with what the columns mean.
 pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
@@ -81,7 +115,7 @@ fn rests_on(chapter: &Chapter<'_>, claim: &ClaimResult) -> Vec<Text> {
     lines.extend(format::rest(result).map(Text::from));
     lines.push(format!("{}.", capital(&words::quantity(&result.quantity, chapter.design))).into());
     if !is_headline(chapter, claim) {
-        lines.extend(definitions::of_quantity(chapter, &result.quantity).map(Text::from));
+        lines.extend(catalog::of_quantity(chapter, &result.quantity).map(Text::from));
     }
     let region = words::region(claim.holds_if, terms(result));
     lines.push(Text::from("True if it is ").then(Text::strong(region)).then("."));

@@ -2,8 +2,8 @@
 
 use super::chapter::Chapter;
 use super::{
-    accounts, claims, definitions, evidence, exhibits, figures, fineness, numbers, planted,
-    subject, tags,
+    accounts, catalog, claims, evidence, exhibits, figures, fineness, numbers, planted, subject,
+    tags, trials,
 };
 use crate::Session;
 use crate::doc::{Block, Note, Role, Text, Tone};
@@ -21,26 +21,19 @@ const LOG_CHARACTERS: usize = 2000;
 /// The most trials whose outcome is shown one by one.
 const TROUBLED_TRIALS_MAX: usize = 20;
 
-/// What other rooms of the report add to a chapter.
-pub(crate) struct Around<'a> {
-    /// The answer in the place of the findings, where a user's program has one.
-    pub(crate) answer: Option<Vec<Block<'a>>>,
-    /// Every trial, to sort and to download.
-    pub(crate) trials: Option<Block<'a>>,
-}
-
 /// Returns an experiment in the order in which one asks: the answer, the figures, the claims, why, what
-/// exactly was measured, how finely, everything, and how to do it again.
+/// exactly was measured, how finely, everything, and how to do it again. It is for a terminal of these
+/// letters, or for a page, which also has every trial.
 pub(crate) fn chapter<'a>(
     session: &Session<'_>,
     chapter: &'a Chapter<'a>,
-    around: Around<'a>,
-    letters: Letters,
+    terminal: Option<Letters>,
 ) -> Vec<Block<'a>> {
     let mut blocks = subject::subject(chapter);
-    match around.answer {
-        Some(answer) => {
-            blocks.extend(answer);
+    let letters = terminal.unwrap_or(Letters::Unicode);
+    match chapter.inquiry.as_ref().filter(|_| terminal.is_none()) {
+        Some(inquiry) => {
+            blocks.extend(inquiry.blocks());
             blocks.push(Block::fold("All answers", answers(chapter)));
         }
         None => blocks.extend(answers(chapter)),
@@ -53,12 +46,14 @@ pub(crate) fn chapter<'a>(
     blocks.extend(planted::diagnoses(chapter));
     blocks.extend(exhibits::exhibits(chapter));
     blocks.push(Block::heading(3, "All that was measured, and how"));
-    blocks.extend(chapter.design.map(definitions::method));
+    blocks.extend(chapter.design.map(catalog::method));
     blocks.extend(fineness::fineness(chapter));
     blocks.push(numbers::numbers(chapter));
     blocks.push(tags::tags(chapter));
-    blocks.push(trials(chapter));
-    blocks.extend(around.trials);
+    blocks.push(outcomes(chapter));
+    if terminal.is_none() {
+        blocks.extend(trials::place(session, chapter));
+    }
     let id = std::slice::from_ref(&chapter.summary.id);
     let again = Text::quiet("Repeat this experiment: ")
         .then(Text::code(words::repeat_command(session.manifest, id)));
@@ -89,7 +84,7 @@ fn answer(chapter: &Chapter<'_>, index: usize) -> Vec<Block<'static>> {
     let known = |other: &FindingResult| other.result.quantity.response() == response;
     // Once for all findings about it.
     if !findings[..index].iter().any(known) {
-        let definition = definitions::of_quantity(chapter, &finding.result.quantity);
+        let definition = catalog::of_quantity(chapter, &finding.result.quantity);
         blocks.extend(definition.map(|text| Block::paragraph(Role::Definition, text)));
     }
     blocks.extend(remark(&finding.result).map(|text| Block::paragraph(Role::Caveat, text)));
@@ -199,7 +194,7 @@ fn treatments(chapter: &Chapter<'_>, treatments: &[Treatment]) -> String {
 }
 
 /// Returns how the trials ended, and what those that failed printed.
-fn trials(chapter: &Chapter<'_>) -> Block<'static> {
+fn outcomes(chapter: &Chapter<'_>) -> Block<'static> {
     let summary = chapter.summary;
     let outcome = |outcome: &OutcomeCount| {
         let name = words::outcome_name(&short(&outcome.outcome, 80));

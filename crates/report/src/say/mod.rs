@@ -2,10 +2,10 @@
 
 mod accounts;
 pub(crate) mod asked;
+pub mod catalog;
 pub(crate) mod chapter;
 pub(crate) mod claims;
 pub(crate) mod compare;
-mod definitions;
 pub(crate) mod disturbance;
 pub(crate) mod evidence;
 mod exhibits;
@@ -23,6 +23,7 @@ pub(crate) mod plan;
 pub(crate) mod planted;
 pub(crate) mod prediction;
 mod reason;
+pub(crate) mod report;
 pub(crate) mod scale;
 pub(crate) mod selftest;
 pub(crate) mod session;
@@ -31,5 +32,3 @@ mod tags;
 pub(crate) mod trials;
 pub(crate) mod trust;
 pub(crate) mod why;
-
-pub(crate) use session::around;

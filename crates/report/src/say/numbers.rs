@@ -2,7 +2,7 @@
 //! wrong stands beside what it cost.
 
 use super::chapter::Chapter;
-use super::{definitions, missing};
+use super::{catalog, missing};
 use crate::doc::{Block, Column, Table, Text};
 use crate::format::{Terms, count, parts, rounded};
 use crate::words::{self, short};
@@ -35,7 +35,7 @@ pub(crate) fn numbers(chapter: &Chapter<'_>) -> Block<'static> {
         words::counted(columns.len() as u64, "response")
     );
     let table = table(chapter, &treatments, &columns, &cells);
-    let blocks = vec![Block::Table(table), definitions::cards(responses.into_iter())];
+    let blocks = vec![Block::Table(table), catalog::cards(responses.into_iter())];
     let open = treatments.len() <= OPEN_ROWS_MAX && columns.len() > 1;
     Block::details("", label, open, blocks)
 }

@@ -1,47 +1,33 @@
 //! What a session answers, before its chapters.
 
 use super::chapter::Chapter;
-use super::evidence::raises_most;
-use super::trust::{Alarm, alarm, control_sentence};
-use super::{disturbance, evidence, experiment, reason, scale, selftest, why};
-use crate::doc::{Block, Note, Role, Text, Tone};
+use super::claims::marks;
+use super::{disturbance, evidence, experiment, reason, selftest, trust};
+use crate::Session;
+use crate::doc::{Answer, Block, Note, Role, Text, Tone};
 use crate::format::duration_s;
-use crate::page::Neighbour;
-use crate::words::{self, anchor, counted, short};
-use crate::{CLAIMS_PAGE, Session};
-use maud::{Markup, html};
-use model::{Inquiry, Record, TrustGrade, Verdict};
+use crate::words::{self, anchor, capital, counted, short};
+use maud::html;
+use model::{Inquiry, TrustGrade};
 
 /// Reasons for a grade that are listed at the top.
 const REASONS_MAX: usize = 12;
 
-/// Reports whether any of a session's numbers is computed and not measured.
-fn any_exact(session: &Session<'_>) -> bool {
-    let mut responses = session.manifest.designs.iter().flat_map(|design| &design.responses);
-    responses.any(|response| response.exact)
-}
-
 /// Returns what must be read before the answers.
 pub(crate) fn before(session: &Session<'_>) -> Vec<Block<'static>> {
-    let mut blocks = Vec::new();
-    if session.manifest.options.selftest {
-        blocks.push(graded(session));
-    }
-    blocks.extend(warning(session));
-    blocks.extend(disturbance::recognised(session));
-    if !session.summary.complete {
-        blocks.push(Block::Note(Note {
-            tone: Tone::Care,
-            mark: "!",
-            word: "not complete".into(),
-            text: vec![
-                "Some planned trials have no record: the session was interrupted, or its time ran \
-                 out. What is shown rests on the trials that are there."
-                    .into(),
-            ],
-        }));
-    }
-    blocks
+    let graded = session.manifest.options.selftest.then(|| graded(session));
+    let parts =
+        [graded, trust::warning(session), disturbance::recognised(session), incomplete(session)];
+    parts.into_iter().flatten().collect()
+}
+
+/// Returns that a session lacks trials.
+pub(crate) fn incomplete(session: &Session<'_>) -> Option<Block<'static>> {
+    let text = "Not complete: some planned trials have no record, because the session was interrupted \
+                or its time ran out. What is shown rests on the trials that are there.";
+    let (tone, word) = (Tone::Care, "not complete".into());
+    (!session.summary.complete)
+        .then(|| Block::Note(Note { tone, mark: "!", word, text: vec![text.into()] }))
 }
 
 /// Returns what the numbers in the answers are.
@@ -50,7 +36,8 @@ pub(crate) fn key(session: &Session<'_>) -> Block<'static> {
                     each block first. In brackets: its 95 % confidence interval; a number without one \
                     was the same in every block. "
         .to_string();
-    if any_exact(session) {
+    let mut responses = session.manifest.designs.iter().flat_map(|design| &design.responses);
+    if responses.any(|response| response.exact) {
         text.push_str(
             "[exact] is a number that was computed, not measured: it is the same on every machine. ",
         );
@@ -59,51 +46,57 @@ pub(crate) fn key(session: &Session<'_>) -> Block<'static> {
     Block::paragraph(Role::Small, text)
 }
 
-/// Returns one line on the machine and the trials.
-pub(crate) fn lead(session: &Session<'_>) -> String {
-    let environment = &session.manifest.environment;
-    let length = length_s(session).map(|s| format!(" in {}", duration_s(s))).unwrap_or_default();
-    format!(
-        "{} · {} · Linux {} · profile {} · {}{length}",
-        short(&environment.cpu_model, 120),
+/// Returns one line on the session, the machine and the trials.
+pub(crate) fn lead(session: &Session<'_>) -> Block<'static> {
+    let (manifest, environment) = (session.manifest, &session.manifest.environment);
+    let cpu = short(&environment.cpu_model, 120);
+    let ends = session.records.iter();
+    let ends = ends.map(|one| one.started_unix_ms.saturating_add(one.total_ns / 1_000_000));
+    let length = ends.max().map(|end| end.saturating_sub(manifest.started_unix_ms).div_ceil(1000));
+    let length = length.map(|s| format!(" in {}", duration_s(s))).unwrap_or_default();
+    let rest = format!(
+        "{}, Linux {} · profile {} · {}{length}",
         counted(environment.cpus_allowed.len() as u64, "CPU"),
         short(&environment.kernel, 80),
-        session.manifest.options.profile.name(),
+        manifest.options.profile.name(),
         counted(session.summary.harness.trials, "trial")
-    )
+    );
+    let name = Text::from(format!("{} · ", short(&manifest.session, 120)));
+    let text = name.then(Text::on_page(html! { (cpu) " · " })).then(rest);
+    Block::Paragraph(Role::Lead, text)
 }
 
 /// Returns the answers of a session, each with the question that it answers.
-pub(crate) fn answers(session: &Session<'_>, chapters: &[Chapter<'_>]) -> Markup {
-    let answer = |chapter: &Chapter<'_>| -> Text {
-        let own = own_answer(session, chapter).map(Text::from);
-        let first = chapter.summary.findings.first();
-        own.or_else(|| first.map(|finding| experiment::sentence(chapter, finding)))
-            .unwrap_or_else(|| Text::quiet("It asks for no single number: see its chart."))
+pub(crate) fn answers(chapters: &[Chapter<'_>]) -> Block<'static> {
+    let one = |chapter: &Chapter<'_>| Answer {
+        chapter: anchor(&chapter.summary.id),
+        name: short(&chapter.summary.id, 64),
+        question: chapter.summary.question.clone(),
+        verdicts: marks(chapter),
+        answer: answer(chapter),
+        why: reason::why(chapter),
     };
-    html! {
-        ol.answers {
-            @for chapter in chapters {
-                li {
-                    a.question href={ "#" (anchor(&chapter.summary.id)) } {
-                        (short(&chapter.summary.question, 400))
-                    }
-                    p.answer { (crate::paint::inline(&answer(chapter))) }
-                    @if let Some(why) = reason::why(chapter) { p.why { (crate::paint::inline(&why)) } }
-                }
-            }
-        }
-    }
+    Block::Answers(chapters.iter().map(one).collect())
 }
 
-/// Returns what is said of a user's program in other words than a finding's.
-pub(crate) fn own_answer(session: &Session<'_>, chapter: &Chapter<'_>) -> Option<String> {
-    let subject = chapter.design?.subject.as_ref()?;
-    if subject.squeeze.is_some() {
-        return Some(why::why(session)?.answer);
-    }
-    let scaling = scale::scaling(session.manifest, session.records, &session.summary.scruple)?;
-    scaling.answer.into_iter().next()
+/// Returns the answer to an experiment's question, or why there is none. Of a user's program something
+/// else may be said than a finding.
+pub(crate) fn answer(chapter: &Chapter<'_>) -> Text {
+    let first = chapter.summary.findings.first();
+    let own = chapter.inquiry.as_ref().and_then(|inquiry| inquiry.answer()).map(Text::from);
+    own.or_else(|| first.map(|finding| experiment::sentence(chapter, finding)))
+        .unwrap_or_else(|| Text::quiet("It asks for no single number: see its chart."))
+}
+
+/// Returns an experiment's question, as its heading.
+pub(crate) fn heading(chapter: &Chapter<'_>) -> Block<'static> {
+    let summary = chapter.summary;
+    let part = chapter.design.map(|design| short(&design.chapter, 80));
+    let part = part.filter(|part| !part.is_empty());
+    let text = Text::from(capital(&short(&summary.question, 400)))
+        .then(Text::quiet(format!("  {}", short(&summary.id, 80))));
+    let part = part.map(|part| Text::on_page(html! { span.quiet { " · " (part) } }));
+    Block::heading(2, text.then(part.unwrap_or_default()))
 }
 
 /// Returns what a session is about; the machine's name follows.
@@ -147,124 +140,15 @@ fn graded(session: &Session<'_>) -> Block<'static> {
     Block::Note(Note { tone, mark, word: selftest::word(graded.grade), text })
 }
 
-/// Returns what must be read before any number: that the machine found differences between identical
-/// things, or that nobody knows.
-pub(crate) fn warning(session: &Session<'_>) -> Option<Block<'static>> {
-    let note = |tone, mark, word: &str, text| Note { tone, mark, word: word.into(), text };
-    Some(Block::Note(match alarm(session)? {
-        Alarm::Differs { what, so } => {
-            let why = format!(
-                "{what} Their ratio is 1 by construction; what moved them also moves every other \
-                 number here."
-            );
-            note(Tone::Bad, "✗", "do not trust", vec![Text::strong(so), why.into()])
-        }
-        Alarm::NotKnown => {
-            note(Tone::Care, "?", "trust not known", vec![control_sentence(session).into()])
-        }
-    }))
-}
-
 /// Returns what is said once of all grades and floors.
 pub(crate) fn grades(session: &Session<'_>) -> String {
-    evidence::grade_meaning(raises_most(session))
+    evidence::grade_meaning(evidence::raises_most(session))
 }
 
-pub(crate) fn host(host: &str) -> String {
-    if host.is_empty() { "this machine".into() } else { short(host, 80) }
-}
-
-/// From the start of the session to the end of its last trial, in seconds.
-fn length_s(session: &Session<'_>) -> Option<u64> {
-    let end_ms = |r: &Record| r.started_unix_ms.saturating_add(r.total_ns / 1_000_000);
-    let end = session.records.iter().map(end_ms).max()?;
-    Some(end.saturating_sub(session.manifest.started_unix_ms).div_ceil(1000))
-}
-
-/// All chapters with their verdicts.
-pub(crate) fn contents(
-    session: &Session<'_>,
-    chapters: &[Chapter<'_>],
-    neighbour: Neighbour,
-) -> Markup {
-    let all = session.experiments().flat_map(|experiment| &experiment.claims);
-    let verdicts: Vec<Verdict> = all.map(|claim| claim.verdict).collect();
-    html! {
-        nav #contents aria-label="Contents" {
-            h2 { "Contents" }
-            @if !verdicts.is_empty() {
-                p.quiet {
-                    "What people say, put to the test: " (counted(verdicts.len() as u64, "claim"))
-                    ", " (tally(&verdicts)) "."
-                    @if neighbour == Neighbour::Beside {
-                        " " a href=(CLAIMS_PAGE) { "All of them on a page of their own" } "."
-                    }
-                }
-            }
-            ol.contents {
-                @for chapter in chapters {
-                    @let claims: Vec<Verdict> =
-                        chapter.summary.claims.iter().map(|claim| claim.verdict).collect();
-                    li {
-                        a href={ "#" (anchor(&chapter.summary.id)) } {
-                            b { (short(&chapter.summary.id, 64)) }
-                            span.quiet { (short(&chapter.summary.question, 200)) }
-                        }
-                        span.verdicts aria-label=(tally(&claims)) {
-                            @for verdict in &claims {
-                                span.(words::verdict(*verdict)) aria-hidden="true"
-                                    title=(words::verdict(*verdict)) { (words::mark(*verdict)) }
-                            }
-                        }
-                    }
-                }
-                li { a href="#environment" { b { "The machine" } } }
-                li { a href="#harness" { b { "What measuring cost" } } }
-                li { a href="#repeat" { b { "How to repeat it" } } }
-            }
-        }
+/// Returns the machine's name.
+pub(crate) fn host(session: &Session<'_>) -> String {
+    match session.manifest.environment.host.as_str() {
+        "" => "this machine".into(),
+        host => short(host, 80),
     }
-}
-
-/// The contents once more, short: they stay beside the text, or fold away where there is no room.
-pub(crate) fn rail(chapters: &[Chapter<'_>]) -> Markup {
-    html! {
-        nav #rail aria-label="Chapters" {
-            button.rail-toggle type="button" aria-controls="rail-list" aria-expanded="false" hidden {
-                "Contents"
-            }
-            ol #rail-list {
-                li { a href="#opening" { "The answers" } }
-                li { a href="#trust" { "Trust" } }
-                li { a href="#contents" { "Contents" } }
-                @for chapter in chapters {
-                    li {
-                        a href={ "#" (anchor(&chapter.summary.id)) } {
-                            (short(&chapter.summary.id, 64))
-                        }
-                    }
-                }
-                li { a href="#environment" { "The machine" } }
-                li { a href="#harness" { "What measuring cost" } }
-                li { a href="#repeat" { "How to repeat it" } }
-            }
-        }
-    }
-}
-
-/// "3 supported, 2 refuted, 1 inconclusive".
-pub(crate) fn tally(verdicts: &[Verdict]) -> String {
-    let kinds = [Verdict::Supported, Verdict::Refuted, Verdict::Inconclusive];
-    let parts: Vec<String> = kinds
-        .into_iter()
-        .map(|kind| (kind, verdicts.iter().filter(|verdict| **verdict == kind).count()))
-        .filter(|(_, n)| *n > 0)
-        .map(|(kind, n)| format!("{n} {}", words::verdict(kind)))
-        .collect();
-    parts.join(", ")
-}
-
-/// A heading in the words of a sentence.
-pub(crate) fn heading(text: &str) -> String {
-    words::capital(&short(text, 400))
 }

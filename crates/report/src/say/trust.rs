@@ -13,33 +13,12 @@ const NAMED_MAX: usize = 3;
 
 /// What must be read before any number of the session.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Alarm {
+enum Alarm {
     /// Identical treatments differed: the sentences that say where, by how much, and what is
     /// therefore not to be believed.
     Differs { what: String, so: String },
     /// No control has enough trials.
     NotKnown,
-}
-
-impl Alarm {
-    /// All of it in one text.
-    pub(crate) fn text(&self) -> String {
-        match self {
-            Alarm::Differs { what, so } => format!("{what} {so}"),
-            Alarm::NotKnown => NOT_KNOWN.into(),
-        }
-    }
-}
-
-impl Alarm {
-    /// Returns it as a note, what is not to be believed first.
-    pub(crate) fn note(&self) -> Note {
-        let (tone, mark, text) = match self {
-            Alarm::Differs { what, so } => (Tone::Bad, "✗", format!("{so} {what}")),
-            Alarm::NotKnown => (Tone::Care, "?", self.text()),
-        };
-        Note { tone, mark, word: "trust".into(), text: vec![text.into()] }
-    }
 }
 
 /// What is said without a control.
@@ -48,7 +27,7 @@ const NOT_KNOWN: &str =
 
 /// What stands at the top of everything that is said of a session; `None` where its controls found
 /// no difference.
-pub(crate) fn alarm(session: &Session<'_>) -> Option<Alarm> {
+fn alarm(session: &Session<'_>) -> Option<Alarm> {
     let trust = &session.summary.trust;
     if trust.controls.is_empty() {
         return Some(Alarm::NotKnown);
@@ -90,19 +69,8 @@ fn excess(ratio: &Estimate) -> f64 {
     misses.fold(1.0, f64::max) - 1.0
 }
 
-/// What the A/A controls say, in a sentence.
-pub(crate) fn control_sentence(session: &Session<'_>) -> String {
-    match alarm(session) {
-        Some(alarm) => alarm.text(),
-        None => {
-            let pairs = counted(session.summary.trust.controls.len() as u64, "A/A control");
-            format!("Identical treatments did not differ ({pairs}).")
-        }
-    }
-}
-
 /// The floor of the controls, in a sentence; each number has its own.
-pub(crate) fn floor_sentence(session: &Session<'_>) -> String {
+fn floor_sentence(session: &Session<'_>) -> String {
     match session.summary.trust.floor {
         Some(floor) => format!(
             "Floor: the noisiest of these controls could have found a difference of {}{}.",
@@ -116,26 +84,51 @@ pub(crate) fn floor_sentence(session: &Session<'_>) -> String {
     }
 }
 
+/// Returns what must be read before any number: that the machine found differences between identical
+/// things, or that nobody knows.
+pub(crate) fn warning(session: &Session<'_>) -> Option<Block<'static>> {
+    let (tone, mark, word, text): (_, _, _, Vec<Text>) = match alarm(session)? {
+        Alarm::Differs { what, so } => {
+            let why = format!(
+                "{what} Their ratio is 1 by construction; what moved them also moves every other \
+                 number here."
+            );
+            (Tone::Bad, "✗", "do not trust", vec![Text::strong(so), why.into()])
+        }
+        Alarm::NotKnown => (Tone::Care, "?", "trust not known", vec![NOT_KNOWN.into()]),
+    };
+    Some(Block::Note(Note { tone, mark, word: word.into(), text }))
+}
+
+/// What the heading over it asks.
+pub(crate) const QUESTION: &str = "Can these numbers be trusted?";
+
+/// Returns whether the numbers can be believed. What is said at the top is not said again.
+pub(crate) fn answer(session: &Session<'_>) -> Note {
+    let floor = floor_sentence(session);
+    let (tone, mark, word, text) = match alarm(session) {
+        None => {
+            let pairs = counted(session.summary.trust.controls.len() as u64, "A/A control");
+            let text = format!("Identical treatments did not differ ({pairs}). {floor}");
+            (Tone::Good, "✓", "yes", text)
+        }
+        Some(Alarm::NotKnown) => (Tone::Care, "?", "not known", floor),
+        Some(Alarm::Differs { .. }) => (Tone::Bad, "✗", "not all", floor),
+    };
+    Note { tone, mark, word: word.into(), text: vec![text.into()] }
+}
+
 /// Returns whether the numbers can be believed: controls, floor, shield, what disturbed.
 pub(crate) fn trust(session: &Session<'_>) -> Vec<Block<'static>> {
-    let trust = &session.summary.trust;
-    let (tone, mark, word) = match (trust.controls.is_empty(), trust.holds) {
-        (true, _) => (Tone::Care, "?", "not known"),
-        (false, true) => (Tone::Good, "✓", "yes"),
-        (false, false) => (Tone::Bad, "✗", "not all"),
-    };
-    let sentence = format!("{} {}", control_sentence(session), floor_sentence(session));
-    let text = vec![sentence.into(), Text::from(FLOOR_MEANING)];
-    let mut blocks = vec![
-        Block::heading(2, "Can these numbers be trusted?"),
-        Block::Note(Note { tone, mark, word: word.into(), text }),
-    ];
+    let mut answer = answer(session);
+    answer.text.push(FLOOR_MEANING.into());
+    let mut blocks = vec![Block::heading(2, QUESTION), Block::Note(answer)];
     let mut shielded = vec![Block::heading(3, "The shield")];
     shielded.extend(shield(session));
     let disturbed =
         vec![Block::heading(3, "What disturbed"), Block::List(disturbance::disturbance(session))];
     blocks.push(Block::Columns(Kind::Parts, vec![shielded, disturbed]));
-    if !trust.controls.is_empty() {
+    if !session.summary.trust.controls.is_empty() {
         let label = "The A/A controls: identical treatments, compared";
         blocks.push(Block::fold(label, vec![Block::Table(controls(session))]));
     }
@@ -188,6 +181,17 @@ fn shield(session: &Session<'_>) -> Vec<Block<'static>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    impl Alarm {
+        /// All of it in one text.
+        fn text(&self) -> String {
+            match self {
+                Alarm::Differs { what, so } => format!("{what} {so}"),
+                Alarm::NotKnown => NOT_KNOWN.into(),
+            }
+        }
+    }
+
     use crate::fixture;
     use model::Cell;
 

@@ -186,7 +186,7 @@ fn the_claims_page_works_in_a_browser() {
     let browser = browser();
     written(&fixture, scratch.path());
     let looked = Looked::open(&browser, &scratch.path().join(report::CLAIMS_PAGE));
-    let seen = "Array.from(document.querySelectorAll('.by-verdict'))\
+    let seen = "Array.from(document.querySelectorAll('#claims section'))\
                 .filter((one) => one.getBoundingClientRect().height > 0).map((one) => one.id)";
     assert_eq!(looked.ask(seen), json!(["refuted", "supported", "inconclusive"]));
     looked.ask("document.querySelector('input[value=supported]').click()");
@@ -210,11 +210,11 @@ fn the_claims_page_works_in_a_browser() {
     looked.print();
     looked.pictures("claims-print");
     // It leads to the experiment's chapter, and the report leads back.
-    looked.ask("(document.querySelector('.by-verdict .claim a').click(), 0)");
+    looked.ask("(document.querySelector('#claims .claim a').click(), 0)");
     looked.tab.wait_for("#experiment-create");
     assert_eq!(looked.text("document.querySelector(location.hash).className"), "experiment");
     assert_eq!(
-        looked.text("document.querySelector('#contents p a').getAttribute('href')"),
+        looked.text("document.querySelector('#said a').getAttribute('href')"),
         report::CLAIMS_PAGE
     );
     looked.assert_quiet();

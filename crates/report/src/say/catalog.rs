@@ -1,0 +1,314 @@
+//! What can be measured, before anything is: the catalog, an experiment of it, the card of a number.
+
+use super::chapter::Chapter;
+use crate::doc::{Block, Doc, Kind, Role, Table, Text, Tone};
+use crate::format::{Terms, rounded, terms_of};
+use crate::paint;
+use crate::words::{self, capital, counted, short};
+use model::{Card, Center, Claim, Design, Part, Profile, Quantity, Response, Unit};
+use std::collections::BTreeSet;
+
+/// The most characters of a unit's name.
+const UNIT_CHARACTERS_MAX: usize = 24;
+
+/// Returns one experiment per entry, by chapter: its name, its question, and how many treatments the
+/// profile measures; for a terminal of `width` columns, with ANSI colours.
+pub fn list(designs: &[Design], profile: Profile, width: usize) -> String {
+    let mut doc = Doc::new("", "the catalog", "the catalog");
+    for (chapter, members) in chapters(designs) {
+        doc.push(Block::heading(2, chapter));
+        let mut table = Table::of(&["", ""]);
+        for design in members {
+            table.row([design.id.as_str(), &design.question]);
+            table.toned(Tone::Quiet, [String::new(), size(design, profile)]);
+        }
+        doc.push(Block::Table(table));
+    }
+    let more = "`scruple explain EXPERIMENT` says how each is measured and judged.";
+    doc.push(Block::paragraph(Role::Small, more));
+    doc.text(width)
+}
+
+fn size(design: &Design, profile: Profile) -> String {
+    format!(
+        "{} in profile {} · {} · {}",
+        counted(design.treatments(profile).len() as u64, "treatment"),
+        profile.name(),
+        counted(design.responses.len() as u64, "response"),
+        counted(design.claims.len() as u64, "claim")
+    )
+}
+
+/// Returns all that is to be known of one experiment before it is measured: what the trial does, its
+/// factors and levels (those the profile leaves out are pale), its responses with their definitions, its
+/// findings, claims and controls; for a terminal of `width` columns, with ANSI colours.
+pub fn explain(design: &Design, profile: Profile, width: usize) -> String {
+    let mut doc = Doc::new("", "an experiment", design.id.clone());
+    doc.push(Block::heading(1, design.question.clone()));
+    let size = size(design, profile);
+    let about = format!("{} · version {} · {} · {size}", design.id, design.version, design.chapter);
+    doc.push(Block::paragraph(Role::Lead, about));
+    doc.push(Block::heading(4, "What a trial does"));
+    doc.blocks.extend(experiment(design, profile));
+    doc.text(width)
+}
+
+/// Returns the whole catalog as Markdown: docs/experiments.md.
+pub fn markdown(designs: &[Design]) -> String {
+    let mut doc = Doc::new("", "the catalog", "the catalog");
+    doc.push(Block::heading(1, "What scruple measures"));
+    let about = "Generated from the catalog; change the experiments, not this file.";
+    doc.push(Block::paragraph(Role::Plain, about));
+    for (chapter, members) in chapters(designs) {
+        doc.push(Block::heading(2, chapter));
+        for design in members {
+            doc.push(Block::heading(3, design.id.clone()));
+            doc.push(Block::paragraph(Role::Answer, design.question.clone()));
+            doc.blocks.extend(experiment(design, Profile::Thorough));
+        }
+    }
+    paint::markdown(&doc)
+}
+
+/// Returns the chapters in the order of their first experiment, each with its experiments in order.
+fn chapters(designs: &[Design]) -> Vec<(&str, Vec<&Design>)> {
+    let mut chapters: Vec<(&str, Vec<&Design>)> = Vec::new();
+    for design in designs {
+        match chapters.iter_mut().find(|(name, _)| *name == design.chapter) {
+            Some((_, members)) => members.push(design),
+            None => chapters.push((&design.chapter, vec![design])),
+        }
+    }
+    chapters
+}
+
+/// Returns what a trial of an experiment does and measures, what will be said of it, and what it needs.
+fn experiment(design: &Design, profile: Profile) -> Vec<Block<'static>> {
+    let mut responses = Table::of(&["response", "unit", "what is measured"]);
+    for response in &design.responses {
+        let what = format!("{}: {}", words::label(response), card_lines(response).join("; "));
+        responses.row([
+            Text::code(response.name.clone()),
+            unit(&response.unit).into(),
+            what.into(),
+        ]);
+    }
+    let mut blocks =
+        vec![Block::paragraph(Role::Plain, design.method.clone()), varied(design, profile)];
+    blocks.extend([Block::heading(4, "Responses"), Block::Table(responses)]);
+    let said = design.findings.iter().map(|finding| finding.sentence.replace("{}", "…"));
+    let accounts = design.accounts.iter().map(|account| {
+        let parts: Vec<String> = account.parts.iter().map(|part| part_line(part, design)).collect();
+        let (total, parts) = (words::term(&account.total, design), parts.join("; "));
+        format!(
+            "{}: {total}, made of: {parts}; and the rest, which these leave over",
+            account.title
+        )
+    });
+    let controls = design.controls.iter().map(|control| {
+        let (a, b) = (words::cell(&control.a), words::cell(&control.b));
+        format!("{} must not differ: {a} against {b}", control.response)
+    });
+    let lists: [(&str, Vec<String>); 5] = [
+        ("What it will say", said.collect()),
+        ("What it will account for", accounts.collect()),
+        ("What people say", design.claims.iter().map(|claim| claimed(design, claim)).collect()),
+        ("Controls", controls.collect()),
+        ("Needs and limits", needs(design)),
+    ];
+    for (title, lines) in lists.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+        let lines = lines.into_iter().map(Text::from).collect();
+        blocks.extend([Block::heading(4, title), Block::List(lines)]);
+    }
+    blocks
+}
+
+/// Returns the factors with their levels; those that the profile leaves out are pale.
+fn varied(design: &Design, profile: Profile) -> Block<'static> {
+    let mut table = Table::of(&["factor", "level", "from profile", "what the trial does"]);
+    for factor in &design.factors {
+        if !factor.about.is_empty() {
+            let none = String::new;
+            table.row([factor.name.clone(), none(), none(), factor.about.clone()]);
+        }
+        for level in &factor.levels {
+            let baseline = if level.name == factor.baseline { " (baseline)" } else { "" };
+            let tone = if level.from > profile { Tone::Quiet } else { Tone::Plain };
+            let about = if level.about.is_empty() { "–" } else { &level.about };
+            let name = format!("{}{baseline}", level.name);
+            table.toned(tone, [factor.name.clone(), name, level.from.name().into(), about.into()]);
+        }
+    }
+    Block::Table(table)
+}
+
+/// Returns "page faults: faults per operation, at mechanism fork × time of a fault".
+fn part_line(part: &Part, design: &Design) -> String {
+    let (count, each) = (words::term(&part.count, design), words::term(&part.each, design));
+    format!("{}: {count} × {each}", part.label)
+}
+
+/// Returns a claim, who makes it, why, and when it is true.
+fn claimed(design: &Design, claim: &Claim) -> String {
+    let because = match claim.mechanism.as_str() {
+        "" => String::new(),
+        mechanism => format!(", because {mechanism}"),
+    };
+    let quantity = words::quantity(&claim.quantity, Some(design));
+    let response = design.response(claim.quantity.response());
+    let terms = terms_of(&claim.quantity, response.map(|response| &response.unit));
+    let region = words::region(claim.holds_if, terms);
+    format!("“{}” ({}){because}; true if {quantity} is {region}", claim.text, claim.source)
+}
+
+/// Returns the definition card of a response, one sentence a line.
+fn card_lines(response: &Response) -> Vec<String> {
+    let card = &response.card;
+    let mut lines = Vec::new();
+    lines.extend(from_to(card));
+    if !card.corrected.is_empty() {
+        lines.push(format!("corrected: {}", card.corrected));
+    }
+    if let Some(cell) = &response.subtract {
+        lines.push(format!("subtracted in analysis, block by block: {}", words::cell(cell)));
+    }
+    if !card.source.is_empty() {
+        lines.push(format!("read from {}", card.source));
+    }
+    lines.push(format!("one number per trial: {}", center(response)));
+    if let Some(twin) = &response.cpu_twin {
+        lines.push(format!("where the wall clock was disturbed, {twin} stands in"));
+    }
+    lines
+}
+
+/// Returns from where to where a response is measured and how it is corrected, in a line; `None` where its
+/// card does not say.
+pub(crate) fn definition(response: &Response) -> Option<String> {
+    let card = &response.card;
+    let mut parts = Vec::new();
+    parts.extend(from_to(card));
+    if !card.corrected.is_empty() {
+        parts.push(short(&card.corrected, 300));
+    }
+    if parts.is_empty() {
+        return None;
+    }
+    Some(format!("{}: {}.", words::label(response), parts.join("; ")))
+}
+
+/// Returns how a trial's observations become its number.
+pub(crate) fn center(response: &Response) -> &'static str {
+    match response.center {
+        _ if response.exact => "computed twice, with the same outcome",
+        Center::Median => "the median of its observations",
+        Center::Mean => "the mean of its observations",
+        Center::Sum => "the sum of its observations",
+        Center::Max => "the largest of its observations",
+    }
+}
+
+/// Returns the unit's name in words.
+pub(crate) fn unit(unit: &Unit) -> String {
+    match unit {
+        Unit::Ns => "ns".into(),
+        Unit::Bytes => "bytes".into(),
+        Unit::Count => "count".into(),
+        Unit::Ppm => "ppm".into(),
+        Unit::PerSecond => "per second".into(),
+        Unit::Other(name) => short(name, UNIT_CHARACTERS_MAX),
+    }
+}
+
+fn from_to(card: &Card) -> Option<String> {
+    let known = !card.from.is_empty() || !card.to.is_empty();
+    known.then(|| format!("from {} to {}", short(&card.from, 300), short(&card.to, 300)))
+}
+
+/// Returns what a machine must have for the trials, and the limits they keep; one sentence a line.
+fn needs(design: &Design) -> Vec<String> {
+    let needs = &design.needs;
+    let mut lines = Vec::new();
+    if needs.cpus > 0 {
+        lines.push(format!("{} for its trials", counted(needs.cpus.into(), "CPU")));
+    }
+    for (bytes, of) in [(needs.memory_bytes, "memory"), (needs.disk_bytes, "disk")] {
+        if bytes > 0 {
+            let bytes = rounded(bytes as f64, Terms::In(&Unit::Bytes));
+            lines.push(format!("{bytes} of {of} for its largest treatment"));
+        }
+    }
+    lines.extend(needs.privileges.iter().cloned());
+    lines.push(format!(
+        "measured until intervals are within ±{} of the point (half their width); a trial is \
+         killed after {}",
+        rounded(design.precision, Terms::Share),
+        rounded(design.time_limit_ms as f64 * 1e6, Terms::In(&Unit::Ns))
+    ));
+    lines
+}
+
+/// Returns the definition of a number, where an experiment measures one thing by several: findings and
+/// claims about different responses of the same unit are easily taken for the same.
+pub(crate) fn of_quantity(chapter: &Chapter<'_>, quantity: &Quantity) -> Option<String> {
+    let design = chapter.design?;
+    let response = design.response(quantity.response())?;
+    is_ambiguous(design, response).then(|| definition(response)).flatten().map(|it| capital(&it))
+}
+
+/// Reports whether findings and claims are also about other responses of this one's unit.
+fn is_ambiguous(design: &Design, response: &Response) -> bool {
+    let findings = design.findings.iter().map(|finding| finding.quantity.response());
+    let claims = design.claims.iter().map(|claim| claim.quantity.response());
+    let asked: BTreeSet<&str> = findings.chain(claims).collect();
+    asked
+        .into_iter()
+        .filter_map(|name| design.response(name))
+        .any(|other| other.name != response.name && other.unit == response.unit)
+}
+
+/// Returns the definition cards of some responses.
+pub(crate) fn cards<'r>(responses: impl Iterator<Item = &'r Response>) -> Block<'static> {
+    Block::Columns(Kind::Cards, responses.map(card).collect())
+}
+
+fn card(response: &Response) -> Vec<Block<'static>> {
+    let name = Text::strong(capital(&words::label(response)))
+        .then(" ")
+        .then(Text::code(response.name.clone()))
+        .then(Text::quiet(format!(", in {}", unit(&response.unit))));
+    let lines = card_lines(response).into_iter().chain(gaps(response));
+    vec![Block::paragraph(Role::Plain, name), Block::List(lines.map(Text::from).collect())]
+}
+
+/// Returns what a card leaves open, in words: a reader is not to guess whether nothing was corrected or
+/// nobody said so.
+fn gaps(response: &Response) -> Vec<String> {
+    let card = &response.card;
+    let mut gaps = Vec::new();
+    if card.from.is_empty() && card.to.is_empty() {
+        gaps.push("from where to where: the card does not say".into());
+    }
+    if card.corrected.is_empty() && response.subtract.is_none() {
+        gaps.push("corrected: nothing is divided or subtracted".into());
+    }
+    if card.source.is_empty() {
+        gaps.push("read from: the card does not say".into());
+    }
+    gaps
+}
+
+/// Returns how the trials work, what they vary and what they need.
+pub(crate) fn method(design: &Design) -> Block<'static> {
+    let needs = needs(design).iter().map(|line| capital(line).into()).collect();
+    Block::fold(
+        "How it is measured, and what it needs",
+        vec![
+            Block::paragraph(Role::Plain, design.method.clone()),
+            Block::heading(4, "Needs and limits"),
+            Block::List(needs),
+            Block::heading(4, "What is varied"),
+            varied(design, Profile::Thorough),
+        ],
+    )
+}
