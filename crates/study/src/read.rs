@@ -326,11 +326,12 @@ const OF_A_DIFFERENCE: f64 = 1.5;
 /// decided where there is one.
 ///
 /// # Errors
-/// What is no share from 0.1 % to 100 %, with what it could be.
+/// The share is not from 0.1 % to 100 %; says how it is written.
 pub fn detect(design: &mut Design, difference: &str) -> Result<(), String> {
     let share = units::share(difference).filter(|share| (0.001..=1.0).contains(share));
-    let share = share
-        .ok_or_else(|| format!("{difference:?} is no share from 0.1% to 100%; write it as 2%"))?;
+    let share = share.ok_or_else(|| {
+        format!("{difference:?} is not a percentage from 0.1% to 100%; write it like 2%")
+    })?;
     design.precision = share / OF_A_DIFFERENCE;
     Ok(())
 }

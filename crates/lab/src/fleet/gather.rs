@@ -144,7 +144,7 @@ fn answers(
             Ok(digest) => {
                 node.trials = digest.trials();
                 if !digest.is_complete() {
-                    let doubt = "its time was up before every experiment had its blocks";
+                    let doubt = "its time budget ended before every experiment had all its blocks";
                     node.doubts.push(doubt.into());
                 }
                 if digest.holds() == Some(false) {

@@ -79,10 +79,10 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
     };
     if let Some(other) = args.experiments.iter().find(|name| *name != TAKES) {
         let other = report::harmless(other);
-        bail!("{flag} goes with {TAKES} alone, and not with {other}: scruple run {TAKES} {flag}…");
+        bail!("{flag} works only with {TAKES}, not with {other}: scruple run {TAKES} {flag}…");
     }
     if args.experiments.is_empty() {
-        bail!("{flag} goes with {TAKES}: scruple run {TAKES} {flag}…");
+        bail!("{flag} works only with {TAKES}: scruple run {TAKES} {flag}…");
     }
     let instructions_max = args.instructions.unwrap_or(INSTRUCTIONS);
     if args.rebuild {

@@ -34,7 +34,7 @@ fn refusal(words: &[&str]) -> String {
 
 #[test]
 fn what_is_no_url_of_http_is_told_what_would_be() {
-    assert!(refusal(&["https://127.0.0.1/"]).contains("https is not spoken"));
+    assert!(refusal(&["https://127.0.0.1/"]).contains("https is not supported"));
     assert!(refusal(&["127.0.0.1:80"]).contains("http://127.0.0.1:8080/"));
     assert!(refusal(&["http://no.such.host.invalid/"]).contains("no.such.host.invalid"));
 }

@@ -164,7 +164,7 @@ fn what_is_no_program_is_one_sentence() {
         (&["--elf", &good, "--elf", &good], "named twice"),
         (&["--elf", &good, "--rebuild"], "cannot be used with"),
         (&["--trace"], "--elf <FILE>|--rebuild"),
-        (&["traps", "--elf", &good], "icache alone"),
+        (&["traps", "--elf", &good], "only with icache, not with traps"),
         (&["--elf", &good, "--instructions", "0"], "--instructions"),
     ];
     for (arguments, wanted) in refused {
@@ -176,7 +176,7 @@ fn what_is_no_program_is_one_sentence() {
         assert!(!session.exists(), "{arguments:?} left a session");
     }
     let alone = scruple().args(["run", "--elf", &good]).output().unwrap();
-    assert!(told(&alone).contains("--elf goes with icache"), "{}", said(&alone));
+    assert!(told(&alone).contains("--elf works only with icache"), "{}", said(&alone));
 }
 
 #[test]

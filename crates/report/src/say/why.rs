@@ -94,8 +94,8 @@ fn strengths(why: &Why) -> Block<'static> {
 
 /// Returns what must be known of all strengths of a squeeze together, if anything.
 fn remark(one: &SqueezeResult) -> Option<Text> {
-    let bent = "the stronger does not do what the weaker makes expect";
-    let without = "the elasticity is without the CPU time that its co-runners took";
+    let bent = "the effect is not linear in the strength of the squeeze";
+    let without = "the elasticity leaves out the CPU time that the co-runners took";
     let said = [
         (one.linear == Some(false)).then_some(bent),
         (one.cpu_subtracted && one.elasticity.is_some()).then_some(without),

@@ -174,7 +174,9 @@ pub fn close_all_but(kept: &[BorrowedFd<'_>]) -> Result<()> {
 
 /// The process group of this process.
 pub fn group() -> Pid {
-    rustix::process::getpgrp().as_raw_pid()
+    // rustix takes 0 for impossible, which is what a group led from another PID namespace has.
+    // SAFETY: no argument, and it cannot fail.
+    unsafe { libc::getpgrp() }
 }
 
 /// Whether the child `pid` has ended, without reaping it: its number stays

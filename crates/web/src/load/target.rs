@@ -47,10 +47,12 @@ impl Target {
         match scheme.to_ascii_lowercase().as_str() {
             "http" => {}
             "https" => {
-                let why = "what TLS costs would be measured with the server";
-                return wrong(format!("https is not spoken: {why}; ask its plain port by http://"));
+                let why = "the cost of TLS would be measured with that of the server";
+                return wrong(format!(
+                    "https is not supported: {why}; ask its plain port by http://"
+                ));
             }
-            other => return wrong(format!("{other} is not spoken; expected http://")),
+            other => return wrong(format!("{other} is not supported; expected http://")),
         }
         // What follows a number sign is for browsers.
         let rest = rest.split('#').next().unwrap_or_default();
@@ -277,7 +279,7 @@ mod tests {
     #[test]
     fn what_is_no_url_is_told_what_would_be_right() {
         for (typed, part) in [
-            ("https://localhost/", "https is not spoken"),
+            ("https://localhost/", "https is not supported"),
             ("ftp://localhost/", "expected http://"),
             ("localhost:80", "http://127.0.0.1:8080/"),
             ("http://user:pw@localhost/", "Authorization"),
