@@ -148,7 +148,7 @@ fn a_difference_to_be_detected_sets_the_width() {
     let before = design.clone();
     for text in ["", "two", "0%", "-1%", "101%", "NaN%", "0.05%"] {
         let told = study::detect(&mut design, text).unwrap_err();
-        assert!(told.contains("write it as 2%") && told.contains(text), "{text}: {told}");
+        assert!(told.contains("write it like 2%") && told.contains(text), "{text}: {told}");
         assert_eq!(design, before, "{text}");
     }
 }

@@ -253,7 +253,7 @@ fn a_width_that_was_asked_for_is_kept_and_is_no_change_of_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let text = "command = [\"true\"]\nprecision = \"5%\"";
     let (file, session) = (study(dir.path(), text), dir.path().join("s"));
-    refused(&[&file, "--detect", "two"], &["--detect", "\"two\"", "write it as 2%"]);
+    refused(&[&file, "--detect", "two"], &["--detect", "\"two\"", "write it like 2%"]);
     let output = measured(&file, &session, &["--detect", "3%"]);
     assert!(output.status.success(), "{}", said(&output));
     let manifest: Value =
