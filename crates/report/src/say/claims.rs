@@ -32,7 +32,7 @@ pub(crate) fn said(chapters: &[Chapter<'_>]) -> Option<String> {
         |(one, n): &(Verdict, usize)| format!("{n} {} {}", words::verdict(*one), words::mark(*one));
     let kinds: Vec<String> = all.iter().map(kind).collect();
     let claims = counted(all.iter().map(|(_, n)| *n as u64).sum(), "claim");
-    let said = format!("What people say, put to the test: {claims}, {}.", kinds.join(", "));
+    let said = format!("Tested: {claims}, {}.", kinds.join(", "));
     (!all.is_empty()).then_some(said)
 }
 

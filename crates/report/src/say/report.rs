@@ -41,7 +41,7 @@ pub fn claims_html(session: &Session<'_>) -> String {
     doc.blocks.extend(trust::warning(session));
     match said(&chapters) {
         None => {
-            doc.push(Block::paragraph(Role::Plain, "No claim was put to the test in this session."))
+            doc.push(Block::paragraph(Role::Plain, "No claim was tested in this session."))
         }
         Some(said) => doc.blocks.extend([
             Block::paragraph(Role::Plain, Text::strong(said)),
