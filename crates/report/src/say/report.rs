@@ -40,9 +40,7 @@ pub fn claims_html(session: &Session<'_>) -> String {
     doc.push(opening::lead(session));
     doc.blocks.extend(trust::warning(session));
     match said(&chapters) {
-        None => {
-            doc.push(Block::paragraph(Role::Plain, "No claim was tested in this session."))
-        }
+        None => doc.push(Block::paragraph(Role::Plain, "No claim was tested in this session.")),
         Some(said) => doc.blocks.extend([
             Block::paragraph(Role::Plain, Text::strong(said)),
             Block::Anchored("grades", opening::grades(session).into()),
