@@ -2,15 +2,13 @@
 
 use crate::support::not_made;
 use crate::support::passes::cpu_ns;
-use kit::model::Design;
-use kit::{Experiment, OBSERVATIONS_MAX, Stop, Trial};
+use kit::{OBSERVATIONS_MAX, Stop, Trial};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use sys::black_box;
 use sys::clock::{Clock, now_ns};
 
-/// How fine are the clocks, what does a reading cost, and do they agree between CPUs?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "clock", design, trial };
+experiment!("clock", "clock.toml");
 
 /// The fewest readings among which the smallest step is looked for…
 const READINGS_MIN: u64 = 20_000;
@@ -38,10 +36,6 @@ struct Patience {
     bursts_ns: u64,
     /// No hand-off is waited for any longer.
     wait_ns: u64,
-}
-
-fn design() -> Design {
-    crate::declared("clock", include_str!("clock.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {

@@ -2,15 +2,13 @@
 
 use crate::support::counting::{LINE_SHARED, LOCK_SHARED, Promise};
 use crate::support::party::Party;
-use kit::model::Design;
 use kit::workers::{Model, Repeated, Rounds};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment::{self, Locked, Loop};
 use sys::pages::SharedWords;
 
-/// What does a counter that several threads increment cost, and does it count correctly?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "counters", design, trial };
+experiment!("counters", "counters.toml");
 
 /// A kind of counter.
 #[derive(Clone, Copy, Debug)]
@@ -48,10 +46,6 @@ enum Where {
 }
 
 const WHERE: [(&str, Where); 2] = [("spread", Where::Spread), ("one_core", Where::OneCore)];
-
-fn design() -> Design {
-    crate::declared("counters", include_str!("counters.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     increment::exact_or_why().map_err(Stop::unsupported)?;

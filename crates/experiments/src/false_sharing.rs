@@ -2,15 +2,13 @@
 
 use crate::support::counting::{LINE_SHARED, Promise};
 use crate::support::party::Party;
-use kit::model::Design;
 use kit::workers::{Model, Repeated};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment::{self, Loop};
 use sys::pages::SharedWords;
 
-/// What do two counters on one cache line cost each other?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "false_sharing", design, trial };
+experiment!("false_sharing", "false_sharing.toml");
 
 const HOW: [(&str, Loop); 5] = [
     ("unoptimised", increment::unoptimised),
@@ -41,10 +39,6 @@ const WHO: [(&str, Who); 4] = [
     ("processes", Who::Together(Model::Process)),
     ("one_core", Who::OneCore),
 ];
-
-fn design() -> Design {
-    crate::declared("false_sharing", include_str!("false_sharing.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     increment::exact_or_why().map_err(Stop::unsupported)?;

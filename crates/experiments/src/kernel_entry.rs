@@ -1,13 +1,11 @@
 //! What does it cost to enter the kernel and to come back?
 
 use crate::support::passes::cpu_ns;
-use kit::model::Design;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use sys::black_box;
 use sys::clock::Clock;
 
-/// What does it cost to enter the kernel and to come back?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "kernel_entry", design, trial };
+experiment!("kernel_entry", "kernel_entry.toml");
 
 type Measure = fn(&mut Trial<'_>) -> Result<(), Stop>;
 
@@ -18,10 +16,6 @@ const ENTRIES: [(&str, Measure); 5] = [
     ("clock_gettime_vdso", |trial| measure(trial, advances(Clock::Monotonic))),
     ("read_zero", read),
 ];
-
-fn design() -> Design {
-    crate::declared("kernel_entry", include_str!("kernel_entry.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let measure = trial.pick("entry", &ENTRIES)?;

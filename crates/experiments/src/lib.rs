@@ -3,6 +3,18 @@
 //! An experiment is registered by its module and one word in [`CATALOG`]. It knows the kit and
 //! the kernel, and nothing of plans, files, statistics or arguments.
 
+/// Makes an experiment of a module: of its name, the file that declares it, and the module's
+/// function `trial`. Tests get the declaration from `design`.
+macro_rules! experiment {
+    ($id:literal, $file:literal) => {
+        pub(crate) const EXPERIMENT: kit::Experiment = kit::Experiment { id: $id, design, trial };
+
+        fn design() -> kit::model::Design {
+            crate::declared($id, include_str!($file))
+        }
+    };
+}
+
 mod allocator;
 mod clock;
 mod counters;

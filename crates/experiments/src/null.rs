@@ -5,13 +5,11 @@
 //! ones cannot be believed in any other experiment either.
 
 use crate::support::passes::{self, generate};
-use kit::model::Design;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use sys::clock::now_ns;
 use sys::pages::{Huge, Mapping};
 
-/// How different do two identical treatments look?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "null", design, trial };
+experiment!("null", "null.toml");
 
 /// Does passes of one kind of work; returns how many.
 type Work = fn(&mut Trial<'_>) -> Result<u64, Stop>;
@@ -27,10 +25,6 @@ const PAGES: usize = 64;
 
 /// Passes before the timed region.
 const WARM_UP: u32 = 10;
-
-fn design() -> Design {
-    crate::declared("null", include_str!("null.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     // The level of `order` is read by nobody: that is the point.

@@ -1,14 +1,13 @@
 //! What does it cost to wake a sleeping thread?
 
-use kit::model::Design;
-use kit::{Experiment, OBSERVATIONS_MAX, Stop, Trial};
+use kit::{OBSERVATIONS_MAX, Stop, Trial};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use sys::clock::{now_ns, sleep_ns};
 
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "wake", design, trial };
+experiment!("wake", "wake.toml");
 
 /// How long the waker sleeps before each wake, so that the other thread is asleep.
 const REST_NS: u64 = 50_000;
@@ -24,10 +23,6 @@ const WAYS: [(&str, Make); 3] =
     [("futex", || Ok(Bed::Futex(AtomicU32::new(0)))), ("eventfd", eventfd), ("pipe", pipe)];
 
 const TWO_CPUS: [(&str, bool); 2] = [("one", false), ("two", true)];
-
-fn design() -> Design {
-    crate::declared("wake", include_str!("wake.toml"))
-}
 
 fn eventfd() -> Result<Bed, Stop> {
     let file = sys::eventfd::new()?;
@@ -67,9 +62,8 @@ impl Bed {
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let bed = trial.pick("way", &WAYS)?()?;
     let two = trial.pick("cpus", &TWO_CPUS)?;
-    trial.need_cpus(1 + usize::from(two))?;
     let own = trial.pin_to_one()?;
-    let cpu = if two { trial.spec().cpus[0] } else { own };
+    let cpu = if two { trial.other_cpu()? } else { own };
     let (mut wakes, woken_ns) = (Vec::with_capacity(OBSERVATIONS_MAX), AtomicU64::new(0));
     trial.begin()?;
     let switches = std::thread::scope(|scope| {

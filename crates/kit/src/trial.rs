@@ -150,6 +150,12 @@ impl<'a> Trial<'a> {
         self.spec.cpus.last().copied().ok_or_else(|| Stop::failed("the plan gives no CPU"))
     }
 
+    /// Another CPU than [`Trial::one_cpu`]: the first of those allowed.
+    pub fn other_cpu(&self) -> Result<u32, Stop> {
+        self.need_cpus(2)?;
+        Ok(self.spec.cpus[0])
+    }
+
     /// Confines this thread (and those it makes) to one CPU, and verifies it.
     pub fn pin_to_one(&mut self) -> Result<u32, Stop> {
         let cpu = self.one_cpu()?;

@@ -9,16 +9,14 @@ mod work;
 
 use crate::support::party::Party;
 use crate::support::random::Random;
-use kit::model::Design;
 use kit::workers::{Model, Refusal, Rounds, Span, Worker};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use level::{ALLOCATORS, Level};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
 use work::{Consumer, Counts, LIVE, Part, Producer, Ring, SIZES, Side, Sizes, Work};
 
-/// The experiment.
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "allocator", design, trial };
+experiment!("allocator", "allocator.toml");
 
 /// Memory besides the blocks: the trial itself, its threads' stacks, the allocators' own.
 const SPARE_BYTES: u64 = 64 << 20;
@@ -42,10 +40,6 @@ struct Plan {
     sizes: Sizes,
     pattern: Pattern,
     seed: u64,
-}
-
-fn design() -> Design {
-    crate::declared("allocator", include_str!("allocator.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {

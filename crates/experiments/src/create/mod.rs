@@ -12,22 +12,16 @@ mod thread;
 mod timing;
 mod unit;
 
-use kit::model::Design;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use mechanism::{Expected, MECHANISMS};
 use parent::{PLACEMENTS, Parent};
 use sys::stdio::Unflushed;
 use timing::Tally;
 
-/// What does it cost to create one entity and to wait for its end?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "create", design, trial };
+experiment!("create", "create.toml");
 
 /// What the parent has printed and not flushed when it forks: a header, as programs print one.
 const HEADER: &[u8] = b"task,create_us,wait_us\n";
-
-fn design() -> Design {
-    crate::declared("create", include_str!("create.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let mechanism = trial.pick("mechanism", &MECHANISMS)?;

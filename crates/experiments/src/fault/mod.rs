@@ -11,13 +11,11 @@ mod subject;
 
 use crate::support::memory::{HUGE_PART, huge_as_asked};
 use kind::{Faults, Hint, Limit, Plan};
-use kit::model::Design;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use subject::{Subject, Walk};
 use sys::pages::{Advice, Huge, page_bytes};
 
-/// What does a page fault cost?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "fault", design, trial };
+experiment!("fault", "fault.toml");
 
 /// The most walks of one trial.
 const WALKS_MAX: usize = 64;
@@ -31,10 +29,6 @@ const CHARGED: [&str; 5] = ["ext4", "xfs", "btrfs", "f2fs", "overlayfs"];
 
 /// The kernel's block account counts in units of this many bytes.
 const BLOCK_BYTES: u64 = 512;
-
-fn design() -> Design {
-    crate::declared("fault", include_str!("fault.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let plan = Plan::of(trial)?;

@@ -8,15 +8,13 @@ mod layout;
 
 use crate::support::counting::{LINE_SHARED, Promise};
 use crate::support::party::{Party, line_bytes};
-use kit::model::Design;
 use kit::workers::{Model, Repeated};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use layout::{BLOCKS, Maker, Taken, sharing};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment;
 
-/// The experiment.
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "heap_layout", design, trial };
+experiment!("heap_layout", "heap_layout.toml");
 
 const MAKERS: [(&str, Maker); 2] = [("own", Maker::Own), ("glibc", Maker::Glibc)];
 
@@ -25,10 +23,6 @@ const USUAL_LINE_BYTES: u64 = 64;
 
 /// Requests whose blocks are shown: those of the claims.
 const SHOWN: [u64; 2] = [8, 64];
-
-fn design() -> Design {
-    crate::declared("heap_layout", include_str!("heap_layout.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let maker = trial.pick("allocator", &MAKERS)?;

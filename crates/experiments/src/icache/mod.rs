@@ -17,12 +17,10 @@ pub use start::{load, start};
 use isa::Stopped;
 use isa::cache::Fetch;
 use isa::pipeline::Parameters;
-use kit::model::Design;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use play::{Build, Code, Compiler, Mapping, as_good, geometry, play};
 
-/// The experiment.
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "icache", design, trial };
+experiment!("icache", "icache.toml");
 
 /// The levels of the factor `build`.
 const BUILDS: [(&str, Build); 2] = [("rv32im", Build::Im), ("rv32imc", Build::Imc)];
@@ -33,10 +31,6 @@ const COMPILERS: [(&str, Compiler); 2] = [("gcc14", Compiler::Gcc14), ("gcc12", 
 /// The levels of the factor `mapping`.
 const MAPPINGS: [(&str, Mapping); 3] =
     [("direct", Mapping::Direct), ("two_ways", Mapping::TwoWays), ("full", Mapping::Full)];
-
-fn design() -> Design {
-    crate::declared("icache", include_str!("icache.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let asked = Asked::of(trial)?;

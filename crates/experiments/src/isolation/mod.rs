@@ -8,14 +8,12 @@ mod crash;
 mod local;
 mod worker;
 
-use kit::model::Design;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use local::Room;
 use std::sync::atomic::{AtomicU64, Ordering};
 use worker::{WORKERS, Worker, with_worker};
 
-/// Is a thread's stack private?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "isolation", design, trial };
+experiment!("isolation", "isolation.toml");
 
 /// What main's variable holds before anybody else writes.
 const AT_FIRST: u64 = 0x5afe;
@@ -53,10 +51,6 @@ enum Act {
 /// What the levels of the factor `act` stand for.
 const ACTS: [(&str, Act); 3] =
     [("write", Act::Write), ("pages", Act::Pages), ("crash", Act::Crash)];
-
-fn design() -> Design {
-    crate::declared("isolation", include_str!("isolation.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     // Both sides take turns: a hand-over to another CPU would only take longer.

@@ -4,14 +4,13 @@ mod house;
 mod shown;
 
 use house::{House, Order, Outcome};
-use kit::model::{Design, Profile};
+use kit::model::Profile;
 use kit::workers::{MODEL_LEVELS, Model};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use shown::{METHODS, Method};
 use sys::task::Pid;
 
-/// The experiment.
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "memory_limit", design, trial };
+experiment!("memory_limit", "memory_limit.toml");
 
 /// The limit, in buffers.
 const LIMIT_BUFFERS: u64 = 5;
@@ -44,10 +43,6 @@ impl Limit {
 /// What the levels of the factor `limit` stand for.
 const LIMITS: [(&str, Limit); 3] =
     [("none", Limit::None), ("address_space", Limit::AddressSpace), ("cgroup", Limit::Cgroup)];
-
-fn design() -> Design {
-    crate::declared("memory_limit", include_str!("memory_limit.toml"))
-}
 
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let method = trial.pick("method", &METHODS)?;

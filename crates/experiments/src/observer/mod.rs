@@ -5,12 +5,10 @@ mod watch;
 
 use crate::support::storage::Storage;
 use job::{JOBS, Job, Report};
-use kit::model::Design;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use watch::{WATCHERS, Watched, Watcher};
 
-/// The experiment.
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "observer", design, trial };
+experiment!("observer", "observer.toml");
 
 /// Stops of a traced job besides those of its counted system calls: the end of the futex it waits
 /// in, the CPU clock, its own /proc/self/io, its writes and its exit.
@@ -32,10 +30,6 @@ enum Place {
 /// What the levels of the factor `watcher_cpu` stand for.
 const PLACES: [(&str, Place); 2] = [("same", Place::Same), ("other", Place::Other)];
 
-fn design() -> Design {
-    crate::declared("observer", include_str!("observer.toml"))
-}
-
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let watcher = trial.pick("watcher", &WATCHERS)?;
     let kind = trial.pick("job", &JOBS)?;
@@ -43,10 +37,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let job_cpu = trial.pin_to_one()?;
     let watcher_cpu = match place {
         Place::Same => job_cpu,
-        Place::Other => {
-            trial.need_cpus(2)?;
-            trial.spec().cpus[0]
-        }
+        Place::Other => trial.other_cpu()?,
     };
     Storage::of(trial)?;
     let amount = kind.amount(trial.spec().profile);

@@ -3,15 +3,14 @@
 use super::busy::{Wait, under_lock, work_until};
 use crate::support::party::Party;
 use crate::support::passes::{generate, leap};
-use kit::model::{Design, Profile};
+use kit::model::Profile;
 use kit::workers::{Model, Pace, Repeated, Rounds};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment;
 use sys::pages::SharedWords;
 
-/// Is the cause that was planted the one that is named?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_cause", design, trial };
+experiment!("planted_cause", "cause.toml");
 
 /// What may slow the two threads down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,10 +65,6 @@ const APART_WORDS: usize = 32;
 
 const THREADS: usize = 2;
 const TIME: &str = "round_ns";
-
-fn design() -> Design {
-    crate::declared("planted_cause", include_str!("cause.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     increment::exact_or_why().map_err(Stop::unsupported)?;

@@ -2,12 +2,10 @@
 
 use super::busy::Wait;
 use crate::support::passes::{self, TIME, generate};
-use kit::model::Design;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use sys::clock::now_ns;
 
-/// Is a delay of a known length found, and how long is it said to be?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_delay", design, trial };
+experiment!("planted_delay", "delay.toml");
 
 /// The levels of the factor `wait`: nanoseconds after each pass.
 const WAITS: [(&str, u64); 5] =
@@ -18,10 +16,6 @@ const STEPS: u64 = 100_000;
 
 /// Passes before the timed region.
 const WARM_UP: u32 = 10;
-
-fn design() -> Design {
-    crate::declared("planted_delay", include_str!("delay.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let mut wait = Wait::of(trial.pick("wait", &WAITS)?);

@@ -3,13 +3,11 @@
 use super::busy::{under_lock, work_until};
 use crate::support::party::Party;
 use crate::support::passes::{generate, leap};
-use kit::model::Design;
 use kit::workers::{Model, Repeated};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Are a known serial fraction and a known share of time under a lock found?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_parallel", design, trial };
+experiment!("planted_parallel", "parallel.toml");
 
 /// Steps of arithmetic in a chunk, the unit of work here: some 50 microseconds. A hand-over between
 /// threads takes a few tenths of one (the waiting one looks up, and the line comes over), which
@@ -50,10 +48,6 @@ const PLANS: [(&str, Plan); 5] = [
     ("lock_each", Plan::Locked { same: false }),
     ("lock_one", Plan::Locked { same: true }),
 ];
-
-fn design() -> Design {
-    crate::declared("planted_parallel", include_str!("parallel.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let plan = trial.pick("plan", &PLANS)?;

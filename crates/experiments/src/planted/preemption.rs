@@ -1,8 +1,8 @@
 //! Is it seen that another process took the CPU, and is the CPU time right all the same?
 
 use crate::support::passes::{self, TIME, generate};
-use kit::model::{Design, Profile};
-use kit::{Experiment, Stop, Trial};
+use kit::model::Profile;
+use kit::{Stop, Trial};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -11,8 +11,7 @@ use sys::gate::SharedGate;
 use sys::pages::SharedWords;
 use sys::task::Pid;
 
-/// Is it seen that another process took the CPU, and is the CPU time right all the same?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_preemption", design, trial };
+experiment!("planted_preemption", "preemption.toml");
 
 /// What the rival does meanwhile, and for how long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +47,6 @@ const LIFE_NS: u64 = 10_000_000_000;
 
 /// How long a rival may take to end after it was asked to.
 const ENDING: Duration = Duration::from_secs(5);
-
-fn design() -> Design {
-    crate::declared("planted_preemption", include_str!("preemption.toml"))
-}
 
 /// The shorter a trial, the likelier nobody preempts it.
 fn passes_of(does: Rival, profile: Profile) -> u64 {

@@ -5,9 +5,8 @@ mod child;
 mod subject;
 
 use child::{Board, Fate, Fates, USERS_MAX};
-use kit::model::Design;
 use kit::workers::{Span, overlap_ppm};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use subject::{FUNCTIONS, RECORDS, Subject, Tools, whole_records};
@@ -15,8 +14,7 @@ use sys::clock::{now_ns, thread_cpu_ns};
 use sys::signal::SIGALRM;
 use sys::wait_signal::SignalSet;
 
-/// What happens when a function is entered again?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "reentrancy", design, trial };
+experiment!("reentrancy", "reentrancy.toml");
 
 /// Who enters a function while somebody is in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,10 +49,6 @@ const OVERLAP_MIN: f64 = 0.5;
 
 /// Space for the records of two users and a handler.
 const RECORDS_BYTES: u64 = 16 << 20;
-
-fn design() -> Design {
-    crate::declared("reentrancy", include_str!("reentrancy.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let subject = trial.pick("function", &FUNCTIONS)?;

@@ -4,15 +4,14 @@ mod cost;
 
 use crate::support::by_profile;
 use cost::{Account, Memory};
-use kit::model::{Arrivals, Design, LoadPlan, LoadResult, LoadTimes, Profile};
-use kit::{Experiment, Stop, Trial};
+use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
+use kit::{Stop, Trial};
 use std::time::Duration;
 use sys::limits::Resource;
 use web::load::Outcome;
 use web::serve::{Model, Plan, Running, Service, StartError, listen};
 
-/// The experiment.
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "servers", design, trial };
+experiment!("servers", "servers.toml");
 
 /// Workers of a pool of threads or processes.
 const POOL: u32 = 8;
@@ -92,10 +91,6 @@ struct Treatment {
     coming: Coming,
     profile: Profile,
     seed: u64,
-}
-
-fn design() -> Design {
-    crate::declared("servers", include_str!("servers.toml"))
 }
 
 fn trial(trial: &mut Trial) -> Result<(), Stop> {

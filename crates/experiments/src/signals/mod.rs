@@ -9,13 +9,11 @@ mod wake;
 
 use burst::Busy;
 use deliver::Blocking;
-use kit::model::Design;
 use kit::workers::MODEL_LEVELS;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use receiver::WAYS;
 
-/// Who gets a signal, and who sleeps through it?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "signals", design, trial };
+experiment!("signals", "signals.toml");
 
 /// Which sort of signal is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,10 +50,6 @@ const DELIVERIES: [(&str, Option<Blocking>); 4] = [
     ("main_blocks", Some(Blocking::Main)),
     ("all_but_one_block", Some(Blocking::AllButOne)),
 ];
-
-fn design() -> Design {
-    crate::declared("signals", include_str!("signals.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let way = trial.pick("waiter", &WAYS)?;

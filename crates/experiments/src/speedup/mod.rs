@@ -10,13 +10,12 @@ mod stage;
 use crate::support::party::Party;
 use arithmetic::Way;
 use frequency::Frequency;
-use kit::model::{Design, Profile};
+use kit::model::Profile;
 use kit::workers::{Model, Pace, Rounds, Span};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use stage::{Found, Stage, Wait, Workload};
 
-/// What holds N threads back from being N times as fast?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "speedup", design, trial };
+experiment!("speedup", "speedup.toml");
 
 /// The levels of the factor `workload`.
 const WORKLOADS: [(&str, Workload); 10] = [
@@ -69,10 +68,6 @@ const SPARE_BYTES: u64 = 64 << 20;
 /// How far the part of the time that was one worker's alone may lie from what was planted: the
 /// reading of clocks, and the lock itself, are in it or beside it.
 const EXCLUSIVE_MARGIN: f64 = 0.02;
-
-fn design() -> Design {
-    crate::declared("speedup", include_str!("speedup.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let workload = trial.pick("workload", &WORKLOADS)?;

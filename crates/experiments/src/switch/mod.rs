@@ -12,17 +12,15 @@ mod timing;
 
 use crate::support::party::apart;
 use footprint::{Footprint, PAGES, bytes_of, line_bytes};
-use kit::model::Design;
 use kit::workers::{MODEL_LEVELS, Model};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use passing::{Events, Futexes, Passing, Pipes, Turn};
 use ring::{Alone, Order, with_ring};
 use std::collections::BTreeSet;
 use sys::pages::Huge;
 use timing::{FRESH_LAPS, Tally, timed};
 
-/// What does it cost to switch from one task to another?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "switch", design, trial };
+experiment!("switch", "switch.toml");
 
 /// Faults per hop beyond which a trial's memory was not all there beforehand.
 const FAULTS_MAX: f64 = 0.02;
@@ -102,10 +100,6 @@ const MECHANISMS: [(&str, Measure); 4] = [
     ("futex", |trial, asked| measure(trial, asked, &Futexes::new(asked.cpus.len())?)),
     ("yield", by_yield),
 ];
-
-fn design() -> Design {
-    crate::declared("switch", include_str!("switch.toml"))
-}
 
 fn by_yield(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
     if asked.placement == Placement::Other {

@@ -9,12 +9,11 @@ mod watch;
 
 use crate::support::by_profile;
 use entity::{ENTITIES, Entity};
-use kit::model::{Design, Profile};
-use kit::{Experiment, Stop, Trial};
+use kit::model::Profile;
+use kit::{Stop, Trial};
 use watch::{Operation, Watched};
 
-/// Which system calls make a thread, which make a process?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "syscalls", design, trial };
+experiment!("syscalls", "syscalls.toml");
 
 /// Operations that are not yet steady: the first, which is looked at by itself, and one more.
 const UNSTEADY: usize = 2;
@@ -40,10 +39,6 @@ const COUNTED: [(&str, &str); 7] = [
 /// How many operations are traced in all.
 fn operations(profile: Profile) -> usize {
     UNSTEADY + by_profile(profile, [5, 5, 20, 50])
-}
-
-fn design() -> Design {
-    crate::declared("syscalls", include_str!("syscalls.toml"))
 }
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {

@@ -10,20 +10,14 @@ mod run;
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests;
 
-use kit::model::Design;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use programs::{EVENTS, Event, INTERVALS, Plan};
 use run::{CACHES, Caching, Compared, STAGES, Way};
 
-/// Why are traps control hazards?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "traps", design, trial };
+experiment!("traps", "traps.toml");
 
 /// How often the event happens in a trial.
 const EVENTS_EACH: u64 = 256;
-
-fn design() -> Design {
-    crate::declared("traps", include_str!("traps.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let event = trial.pick("event", &EVENTS)?;

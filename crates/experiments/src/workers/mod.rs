@@ -3,15 +3,14 @@
 mod work;
 
 use crate::support::storage::{self, Storage};
-use kit::model::{Design, Profile};
+use kit::model::Profile;
 use kit::workers::{Crew, Fate, MODEL_LEVELS, Model, crew};
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 use sys::pages::{Huge, Mapping};
 use sys::task::Pid;
 use work::{Amount, FILE_BYTES, Place, WORKERS, Way, Work, expected_sum, labour};
 
-/// The experiment.
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "workers", design, trial };
+experiment!("workers", "workers.toml");
 
 /// Memory beside the buffers: the trial itself and its workers' stacks and page tables.
 const SPARE_BYTES: u64 = 64 << 20;
@@ -53,10 +52,6 @@ struct Plan {
     files: Files,
     amount: Amount,
     seed: u64,
-}
-
-fn design() -> Design {
-    crate::declared("workers", include_str!("workers.toml"))
 }
 
 fn trial(trial: &mut Trial) -> Result<(), Stop> {

@@ -3,11 +3,9 @@
 mod hog;
 mod line;
 
-use kit::model::Design;
-use kit::{Experiment, Stop, Trial};
+use kit::{Stop, Trial};
 
-/// Is it seen that two threads share a cache line, or a cache and memory?
-pub(crate) const EXPERIMENT: Experiment = Experiment { id: "planted_sharing", design, trial };
+experiment!("planted_sharing", "sharing.toml");
 
 /// What two threads, each on a CPU of its own, do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,10 +28,6 @@ const PAIRS: [(&str, Pair); 4] = [
     ("walk_alone", Pair::Walk { hog: false }),
     ("walk_hog", Pair::Walk { hog: true }),
 ];
-
-fn design() -> Design {
-    crate::declared("planted_sharing", include_str!("sharing.toml"))
-}
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     match trial.pick("pair", &PAIRS)? {
