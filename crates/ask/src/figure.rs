@@ -9,7 +9,7 @@
 //! what they are. A factor that is not named stands at its baseline. Several levels of one factor choose among
 //! those that are shown of it.
 
-use crate::parse::{Cursor, Name, written};
+use crate::parse::{Cursor, Name};
 use crate::resolve::{axis, factor, located, response};
 use crate::{Error, hint};
 use model::{Design, Plot};
@@ -42,8 +42,7 @@ pub fn plot(text: &str, design: &Design) -> Result<Plot, Error> {
         for name in names(&mut cursor)? {
             let factor = factor(&name, design)?.name.clone();
             if plot.varies(&factor) {
-                let what = format!("{factor} is named twice");
-                return Err(Error { span: name.span, what });
+                return Err(name.error(format!("{factor} is named twice")));
             }
             plot.by.push(factor);
         }
@@ -54,12 +53,12 @@ pub fn plot(text: &str, design: &Design) -> Result<Plot, Error> {
     if cursor.rest().is_empty() {
         return Ok(plot);
     }
-    let Name { text, span } = cursor.word()?;
-    let what = format!(
-        "expected RESPONSE over FACTOR by FACTOR where LEVEL, not {text:?}; {}",
-        hint(&text, WORDS.into_iter())
-    );
-    Err(Error { span, what })
+    let name = cursor.word()?;
+    Err(name.error(format!(
+        "expected RESPONSE over FACTOR by FACTOR where LEVEL, not {:?}; {}",
+        name.text,
+        hint(&name.text, WORDS.into_iter())
+    )))
 }
 
 /// Parses names with commas between them.
@@ -82,39 +81,19 @@ fn levels(
         let levels = at.entry(factor.clone()).or_default();
         if levels.contains(&level) || (!levels.is_empty() && !plot.varies(&factor)) {
             let what = format!("two levels of {factor}, which does not vary here");
-            return Err(Error { span: named.level.span, what });
+            return Err(named.level.error(what));
         }
         levels.push(level);
     }
     Ok(at)
 }
 
-/// Returns the text of what a figure shows: the inverse of [`plot`].
-pub fn plot_text(plot: &Plot, design: &Design) -> String {
-    let listed = |names: &[String]| {
-        names.iter().map(|name| written(name, false)).collect::<Vec<_>>().join(", ")
-    };
-    let mut text = listed(&plot.responses);
-    if let Some(over) = &plot.over {
-        text.push_str(&format!(" over {}", written(over, false)));
-    }
-    if !plot.by.is_empty() {
-        text.push_str(&format!(" by {}", listed(&plot.by)));
-    }
-    let levels = plot.at.iter().flat_map(|(factor, levels)| {
-        levels.iter().map(|level| crate::print::level_text(factor, level, design))
-    });
-    let levels: Vec<String> = levels.collect();
-    if !levels.is_empty() {
-        text.push_str(&format!(" where {}", levels.join(", ")));
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::print::cell_text;
     use crate::tests::design;
+    use model::Cell;
     use proptest::prelude::*;
 
     #[test]
@@ -127,8 +106,7 @@ mod tests {
             by: vec!["mechanism".into()],
             at: [("mechanism".to_string(), levels)].into(),
         };
-        assert_eq!(plot(text, &design()), Ok(shown.clone()));
-        assert_eq!(plot_text(&shown, &design()), text);
+        assert_eq!(plot(text, &design()), Ok(shown));
     }
 
     #[test]
@@ -148,7 +126,7 @@ mod tests {
         ];
         for (text, column, what) in cases {
             let error = plot(text, &design()).unwrap_err();
-            assert_eq!(error.span.start, column, "{text}: {error}");
+            assert_eq!(error.at, column, "{text}: {error}");
             assert!(error.what.contains(what), "{text}: {error}");
         }
     }
@@ -172,10 +150,24 @@ mod tests {
         })
     }
 
+    /// Returns a text of what a figure shows.
+    fn text_of(shown: &Plot) -> String {
+        let over = shown.over.as_ref().map(|over| format!(" over {over}")).unwrap_or_default();
+        let by = if shown.by.is_empty() { "" } else { " by " };
+        let levels = shown.at.iter().flat_map(|(factor, levels)| {
+            let level = |level| cell_text(&Cell::new([(factor.as_str(), level)]), &design());
+            levels.iter().map(move |name| level(name.as_str()))
+        });
+        let levels: Vec<String> = levels.collect();
+        let at = if levels.is_empty() { "" } else { " where " };
+        let (responses, factors) = (shown.responses.join(", "), shown.by.join(", "));
+        format!("{responses}{over}{by}{factors}{at}{}", levels.join(", "))
+    }
+
     proptest! {
         #[test]
         fn printing_and_parsing_are_inverses(shown in plots()) {
-            let text = plot_text(&shown, &design());
+            let text = text_of(&shown);
             prop_assert_eq!(plot(&text, &design()), Ok(shown), "{}", text);
         }
 

@@ -29,21 +29,19 @@ mod resolve;
 mod tests;
 pub mod units;
 
-pub use figure::{plot, plot_text};
+pub use figure::plot;
 pub use holds::{Terms, region};
 pub use near::{hint, meant};
-pub use parse::{Expression, parse};
-pub use print::{cell_text, condition_text, full_text, quantity_text, term_text};
+pub use parse::experiment;
+pub use print::full_text;
 pub use resolve::{cell, condition, quantity, term};
-
-use std::ops::Range;
 
 /// An expression that cannot be understood.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("column {}: {what}", .span.start + 1)]
+#[error("column {}: {what}", .at + 1)]
 pub struct Error {
-    /// The bytes of the expression that are wrong.
-    pub span: Range<usize>,
+    /// The byte of the expression at which it is wrong.
+    pub at: usize,
     /// What is wrong, and what would be right.
     pub what: String,
 }

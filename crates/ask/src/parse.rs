@@ -1,7 +1,8 @@
-//! From text to the shape of an expression; names are not looked up yet.
+//! From text to a quantity, whose names are looked up in a design on the way.
 
 use crate::Error;
-use std::ops::Range;
+use crate::resolve::{axis, factor, level, of_levels, response};
+use model::{Cell, Design, Quantity};
 
 /// The forms that an expression can have, for errors.
 const FORMS: &str = "expected RESPONSE[LEVELS], or two of them with / or - between, or growth(… \
@@ -10,11 +11,33 @@ const FORMS: &str = "expected RESPONSE[LEVELS], or two of them with / or - betwe
 /// Characters that end a name which is not in quotation marks.
 const ENDS: [char; 7] = [',', '=', '[', ']', '(', ')', '"'];
 
+/// The functions of the language.
+const FUNCTIONS: [&str; 5] = ["growth", "linearity", "proportion", "share", "rate"];
+
 /// A word of the expression with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Name {
     pub(crate) text: String,
-    pub(crate) span: Range<usize>,
+    /// Its first byte in the expression.
+    pub(crate) at: usize,
+}
+
+impl Name {
+    /// Returns an error about the word.
+    pub(crate) fn error(&self, what: impl Into<String>) -> Error {
+        Error { at: self.at, what: what.into() }
+    }
+
+    /// Returns the error for a word that names none of what is known.
+    pub(crate) fn unknown<'k>(
+        &self,
+        whose: &str,
+        what: &str,
+        known: impl Iterator<Item = &'k str> + Clone,
+    ) -> Error {
+        let hint = crate::hint(&self.text, known);
+        self.error(format!("{whose} has no {what} {:?}; {hint}", self.text))
+    }
 }
 
 /// A level, with its factor where that is written.
@@ -24,84 +47,14 @@ pub(crate) struct LevelName {
     pub(crate) level: Name,
 }
 
-/// A response at some levels.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Item {
-    pub(crate) experiment: Option<Name>,
-    pub(crate) response: Name,
-    pub(crate) levels: Vec<LevelName>,
-    pub(crate) span: Range<usize>,
-}
-
-/// What is formed of the items.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shape {
-    Value(Item),
-    Ratio(Item, Item),
-    Difference(Item, Item),
-    Growth(Item, Name),
-    Linearity(Item, Name),
-    Proportion {
-        item: Item,
-        over: Name,
-        lower: Name,
-        upper: Name,
-    },
-    /// The whole, without the cause, the whole again, the base.
-    Share(Box<[Item; 4]>),
-    Rate(Item),
-}
-
-/// An expression whose names were not looked up yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expression {
-    pub(crate) shape: Shape,
-}
-
-impl Expression {
-    pub(crate) fn items(&self) -> Vec<&Item> {
-        match &self.shape {
-            Shape::Value(item)
-            | Shape::Growth(item, _)
-            | Shape::Linearity(item, _)
-            | Shape::Proportion { item, .. }
-            | Shape::Rate(item) => vec![item],
-            Shape::Ratio(a, b) | Shape::Difference(a, b) => vec![a, b],
-            Shape::Share(items) => items.iter().collect(),
-        }
-    }
-
-    /// Returns the experiment that the expression names.
-    ///
-    /// # Errors
-    /// Two experiments are named: a quantity is formed block by block within one.
-    pub fn experiment(&self) -> Result<Option<&str>, Error> {
-        let mut named = self.items().into_iter().filter_map(|item| item.experiment.as_ref());
-        let Some(first) = named.next() else {
-            return Ok(None);
-        };
-        match named.find(|other| other.text != first.text) {
-            None => Ok(Some(&first.text)),
-            Some(other) => Err(Error {
-                span: other.span.clone(),
-                what: format!(
-                    "a quantity is formed within one experiment, not of {} and {}",
-                    first.text, other.text
-                ),
-            }),
-        }
-    }
-}
-
-/// Parses an expression such as `create.whole_ns[fork] / create.whole_ns[pthread]`.
-///
-/// # Errors
-/// What is wrong, with its place.
-pub fn parse(text: &str) -> Result<Expression, Error> {
+/// Returns the experiment that the first item of an expression names.
+pub fn experiment(text: &str) -> Option<String> {
     let mut cursor = Cursor { text, at: 0 };
-    let expression = cursor.expression()?;
-    cursor.end()?;
-    Ok(expression)
+    let mut name = cursor.identifier().ok()?;
+    if cursor.takes("(") {
+        name = cursor.identifier().ok()?;
+    }
+    cursor.takes_dot().then_some(name.text)
 }
 
 /// A place in the text.
@@ -118,8 +71,7 @@ impl Cursor<'_> {
     }
 
     pub(crate) fn error<T>(&self, what: impl Into<String>) -> Result<T, Error> {
-        let end = self.text[self.at..].chars().next().map_or(self.at, |c| self.at + c.len_utf8());
-        Err(Error { span: self.at..end, what: what.into() })
+        Err(Error { at: self.at, what: what.into() })
     }
 
     /// Steps over a sign, if it comes next.
@@ -150,7 +102,7 @@ impl Cursor<'_> {
         if found.text == word {
             return Ok(());
         }
-        Err(Error { what: format!("expected {word}, not {:?}", found.text), span: found.span })
+        Err(found.error(format!("expected {word}, not {:?}", found.text)))
     }
 
     pub(crate) fn end(&mut self) -> Result<(), Error> {
@@ -161,64 +113,66 @@ impl Cursor<'_> {
         }
     }
 
-    /// Parses an expression and stays behind it.
-    pub(crate) fn expression(&mut self) -> Result<Expression, Error> {
-        let begun = self.at;
+    /// Parses the quantity that an expression means in a design, and stays behind it.
+    pub(crate) fn quantity(&mut self, design: &Design) -> Result<Quantity, Error> {
         let rest = self.rest();
         let word = &rest[..rest.find(|c| !is_identifier(c)).unwrap_or(rest.len())];
         if rest[word.len()..].trim_start().starts_with('(') {
             let word = self.word()?;
             self.wants("(")?;
-            let shape = self.call(&word)?;
+            let quantity = self.call(&word, design)?;
             self.wants(")")?;
-            return Ok(Expression { shape });
+            return Ok(quantity);
         }
         if word.is_empty() {
-            self.at = begun;
-            self.rest();
             return self.error(FORMS);
         }
-        let first = self.item()?;
-        let shape = if self.takes("/") {
-            Shape::Ratio(first, self.item()?)
-        } else if self.takes("-") || self.takes("−") {
-            Shape::Difference(first, self.item()?)
-        } else {
-            Shape::Value(first)
-        };
-        Ok(Expression { shape })
+        let (response, of) = self.item(design)?;
+        if self.takes("/") {
+            let to = self.another(&response, design)?;
+            return Ok(Quantity::Ratio { response, of, to });
+        }
+        if self.takes("-") || self.takes("−") {
+            let to = self.another(&response, design)?;
+            return Ok(Quantity::Difference { response, of, to });
+        }
+        Ok(Quantity::Value { response, at: of })
     }
 
-    fn call(&mut self, function: &Name) -> Result<Shape, Error> {
-        let known = ["growth", "linearity", "proportion", "share", "rate"];
-        if !known.contains(&function.text.as_str()) {
-            let what = format!(
-                "no function {:?}; {}",
-                function.text,
-                crate::hint(&function.text, known.into_iter())
-            );
-            return Err(Error { span: function.span.clone(), what });
+    fn call(&mut self, function: &Name, design: &Design) -> Result<Quantity, Error> {
+        if !FUNCTIONS.contains(&function.text.as_str()) {
+            let hint = crate::hint(&function.text, FUNCTIONS.into_iter());
+            return Err(function.error(format!("no function {:?}; {hint}", function.text)));
         }
-        let item = self.item()?;
+        let (response, at) = self.item(design)?;
         Ok(match function.text.as_str() {
-            "growth" => Shape::Growth(item, self.over()?),
-            "linearity" => Shape::Linearity(item, self.over()?),
+            "growth" => Quantity::Exponent { response, over: axis(&self.over()?, design)?, at },
+            "linearity" => Quantity::Linearity { response, over: axis(&self.over()?, design)?, at },
             "proportion" => {
                 let over = self.over()?;
+                let (factor, over) = (factor(&over, design)?, axis(&over, design)?);
                 self.wants(",")?;
-                let lower = self.word()?;
+                let lower = level(factor, &self.word()?)?;
                 self.wants_word("to")?;
-                Shape::Proportion { item, over, lower, upper: self.word()? }
+                let upper = level(factor, &self.word()?)?;
+                Quantity::Proportion { response, over, lower, upper, at }
             }
             "share" => {
                 self.wants("-")?;
-                let without = self.item()?;
+                let without = self.another(&response, design)?;
                 self.wants_word("of")?;
-                let again = self.item()?;
+                self.rest();
+                let place = self.at;
+                if self.another(&response, design)? != at {
+                    let what = "both gaps of a share begin at the same treatment: share(A - B of \
+                                A - C)";
+                    return Err(Error { at: place, what: what.into() });
+                }
                 self.wants("-")?;
-                Shape::Share(Box::new([item, without, again, self.item()?]))
+                let base = self.another(&response, design)?;
+                Quantity::Share { response, whole: at, without, base }
             }
-            _ => Shape::Rate(item),
+            _ => Quantity::Frequency { response, among: at },
         })
     }
 
@@ -227,18 +181,41 @@ impl Cursor<'_> {
         self.word()
     }
 
-    pub(crate) fn item(&mut self) -> Result<Item, Error> {
-        self.rest();
-        let begun = self.at;
-        let mut response = self.identifier()?;
-        let mut experiment = None;
-        if self.text[self.at..].starts_with('.') && !self.text[self.at..].starts_with("..") {
-            self.at += 1;
-            experiment = Some(response);
-            response = self.identifier()?;
+    /// Parses a response at some levels.
+    fn item(&mut self, design: &Design) -> Result<(String, Cell), Error> {
+        let mut name = self.identifier()?;
+        if self.takes_dot() {
+            if name.text != design.id {
+                return Err(name.error(format!(
+                    "{} is not {}: a quantity is formed within one experiment",
+                    name.text, design.id
+                )));
+            }
+            name = self.identifier()?;
         }
+        let response = response(&name, design)?.name.clone();
         let levels = if self.takes("[") { self.levels()? } else { Vec::new() };
-        Ok(Item { experiment, response, levels, span: begun..self.at })
+        Ok((response, of_levels(&levels, design)?))
+    }
+
+    /// Parses the levels of a further item, which is of the same response as the first.
+    fn another(&mut self, first: &str, design: &Design) -> Result<Cell, Error> {
+        self.rest();
+        let at = self.at;
+        let (response, cell) = self.item(design)?;
+        if response == first {
+            return Ok(cell);
+        }
+        let what = format!("a quantity is formed of one response; this one begins with {first}");
+        Err(Error { at, what })
+    }
+
+    /// Steps over the dot between an experiment and a response, if it comes next.
+    fn takes_dot(&mut self) -> bool {
+        let rest = &self.text[self.at..];
+        let found = rest.starts_with('.') && !rest.starts_with("..");
+        self.at += usize::from(found);
+        found
     }
 
     fn identifier(&mut self) -> Result<Name, Error> {
@@ -252,9 +229,9 @@ impl Cursor<'_> {
         if text.is_empty() {
             return self.error(expected);
         }
-        let span = self.at..self.at + text.len();
-        self.at = span.end;
-        Ok(Name { text, span })
+        let at = self.at;
+        self.at += text.len();
+        Ok(Name { text, at })
     }
 
     /// Parses levels up to the bracket that closes.
@@ -314,14 +291,13 @@ impl Cursor<'_> {
             match letter {
                 '"' => {
                     self.at = begun + 1 + at + 1;
-                    return Ok(Name { text, span: begun..self.at });
+                    return Ok(Name { text, at: begun });
                 }
                 '\\' => text.extend(letters.next().map(|(_, next)| next)),
                 other => text.push(other),
             }
         }
-        let what = "a quotation mark that opens is never closed".to_string();
-        Err(Error { span: begun..self.text.len(), what })
+        self.error("a quotation mark that opens is never closed")
     }
 }
 

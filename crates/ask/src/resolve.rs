@@ -1,7 +1,7 @@
-//! Looks the names of an expression up in a design.
+//! What whole texts mean in a design, and how their names are looked up in it.
 
-use crate::parse::{Cursor, Expression, Item, LevelName, Name, Shape, parse};
-use crate::{Error, Terms, hint, region, units};
+use crate::parse::{Cursor, LevelName, Name};
+use crate::{Error, Terms, region, units};
 use model::{Cell, Design, Factor, Quantity, Region, Response, Term};
 use std::ops::Range;
 
@@ -10,7 +10,10 @@ use std::ops::Range;
 /// # Errors
 /// What is wrong, with its place in the text and what would be right.
 pub fn quantity(text: &str, design: &Design) -> Result<Quantity, Error> {
-    parse(text)?.quantity(design)
+    let mut cursor = Cursor { text, at: 0 };
+    let quantity = cursor.quantity(design)?;
+    cursor.end()?;
+    Ok(quantity)
 }
 
 /// Returns the quantity of a condition and the region that it asks for, ends included.
@@ -31,13 +34,13 @@ pub fn condition(text: &str, design: &Design) -> Result<(Quantity, Region), Erro
         }
         _ => None,
     };
-    let quantity = cursor.expression()?.quantity(design)?;
+    let quantity = cursor.quantity(design)?;
     let terms = Terms::of(&quantity, design);
     cursor.rest();
     let rest = cursor.at..text.len();
     let Some(low) = low else {
         let found = region(&text[rest.clone()], &terms);
-        return Ok((quantity, found.map_err(|what| Error { span: rest, what })?));
+        return Ok((quantity, found.map_err(|what| Error { at: rest.start, what })?));
     };
     if !cursor.takes("<=") {
         return cursor.error("expected <= NUMBER");
@@ -46,14 +49,14 @@ pub fn condition(text: &str, design: &Design) -> Result<(Quantity, Region), Erro
     let (low, high) = (number(text, low, &terms)?, number(text, end.clone(), &terms)?);
     if low > high {
         let what = "the upper end lies below the lower one".to_string();
-        return Err(Error { span: end, what });
+        return Err(Error { at: end.start, what });
     }
     Ok((quantity, Region { low, high }))
 }
 
 fn number(text: &str, span: Range<usize>, terms: &Terms) -> Result<Option<f64>, Error> {
     let one = region(&format!("= {}", &text[span.clone()]), terms);
-    one.map(|region| region.low).map_err(|what| Error { span, what })
+    one.map(|region| region.low).map_err(|what| Error { at: span.start, what })
 }
 
 /// Returns the term of an account: a number, a response, or a difference of two.
@@ -69,7 +72,7 @@ pub fn term(text: &str, design: &Design) -> Result<Term, Error> {
         Quantity::Difference { response, of, to } => Term::Difference { response, of, to },
         _ => {
             let what = "an account consists of numbers, responses and differences".to_string();
-            return Err(Error { span: 0..text.len(), what });
+            return Err(Error { at: 0, what });
         }
     })
 }
@@ -82,78 +85,18 @@ pub fn cell(text: &str, design: &Design) -> Result<Cell, Error> {
     of_levels(&Cursor { text, at: 0 }.all_levels()?, design)
 }
 
-impl Expression {
-    /// Returns the quantity that the expression means in a design.
-    ///
-    /// # Errors
-    /// A name that the design does not know, or a shape that has no interval.
-    pub fn quantity(&self, design: &Design) -> Result<Quantity, Error> {
-        let items = self.items();
-        let first = items[0];
-        self::response(&first.response, design)?;
-        if let Some(other) = items.iter().find(|it| it.response.text != first.response.text) {
-            let what = format!(
-                "a quantity is formed of one response; this one begins with {}",
-                first.response.text
-            );
-            return Err(Error { span: other.response.span.clone(), what });
-        }
-        let response = first.response.text.clone();
-        let at = |item: &Item| of_levels(&item.levels, design);
-        Ok(match &self.shape {
-            Shape::Value(item) => Quantity::Value { response, at: at(item)? },
-            Shape::Ratio(of, to) => Quantity::Ratio { response, of: at(of)?, to: at(to)? },
-            Shape::Difference(of, to) => {
-                Quantity::Difference { response, of: at(of)?, to: at(to)? }
-            }
-            Shape::Growth(item, over) => {
-                Quantity::Exponent { response, over: axis(over, design)?, at: at(item)? }
-            }
-            Shape::Linearity(item, over) => {
-                Quantity::Linearity { response, over: axis(over, design)?, at: at(item)? }
-            }
-            Shape::Proportion { item, over, lower, upper } => {
-                let factor = factor(over, design)?;
-                Quantity::Proportion {
-                    response,
-                    over: axis(over, design)?,
-                    lower: level(factor, lower)?,
-                    upper: level(factor, upper)?,
-                    at: at(item)?,
-                }
-            }
-            Shape::Share(items) => {
-                let [whole, without, again, base] = items.as_ref();
-                if at(whole)? != at(again)? {
-                    let what = "both gaps of a share begin at the same treatment: share(A - B of \
-                                A - C)";
-                    return Err(Error { span: again.span.clone(), what: what.into() });
-                }
-                let (whole, without, base) = (at(whole)?, at(without)?, at(base)?);
-                Quantity::Share { response, whole, without, base }
-            }
-            Shape::Rate(item) => Quantity::Frequency { response, among: at(item)? },
-        })
-    }
-}
-
 /// Returns the response of that name.
 pub(crate) fn response<'d>(name: &Name, design: &'d Design) -> Result<&'d Response, Error> {
-    design.response(&name.text).ok_or_else(|| {
-        let known = design.responses.iter().map(|response| response.name.as_str());
-        let what =
-            format!("{} has no response {:?}; {}", design.id, name.text, hint(&name.text, known));
-        Error { span: name.span.clone(), what }
-    })
+    let known = design.responses.iter().map(|response| response.name.as_str());
+    design.response(&name.text).ok_or_else(|| name.unknown(&design.id, "response", known))
 }
 
-fn of_levels(levels: &[LevelName], design: &Design) -> Result<Cell, Error> {
+pub(crate) fn of_levels(levels: &[LevelName], design: &Design) -> Result<Cell, Error> {
     let mut cell = Cell::default();
     for named in levels {
         let (factor, level) = located(named, design)?;
         if cell.0.insert(factor.clone(), level).is_some() {
-            let what = format!("two levels of {factor}");
-            return Err(Error { span: named.level.span.clone(), what });
+            return Err(named.level.error(format!("two levels of {factor}")));
         }
     }
     Ok(cell)
@@ -161,23 +104,16 @@ fn of_levels(levels: &[LevelName], design: &Design) -> Result<Cell, Error> {
 
 /// Returns the names of a level's factor and of the level.
 pub(crate) fn located(named: &LevelName, design: &Design) -> Result<(String, String), Error> {
-    let (factor, level) = match &named.factor {
-        Some(name) => {
-            let factor = factor(name, design)?;
-            (factor, level(factor, &named.level)?)
-        }
-        None => (only_factor(&named.level, design)?, named.level.text.clone()),
+    let factor = match &named.factor {
+        Some(name) => factor(name, design)?,
+        None => only_factor(&named.level, design)?,
     };
-    Ok((factor.name.clone(), level))
+    Ok((factor.name.clone(), level(factor, &named.level)?))
 }
 
 pub(crate) fn factor<'d>(name: &Name, design: &'d Design) -> Result<&'d Factor, Error> {
-    design.factor(&name.text).ok_or_else(|| {
-        let known = design.factors.iter().map(|factor| factor.name.as_str());
-        let what =
-            format!("{} has no factor {:?}; {}", design.id, name.text, hint(&name.text, known));
-        Error { span: name.span.clone(), what }
-    })
+    let known = design.factors.iter().map(|factor| factor.name.as_str());
+    design.factor(&name.text).ok_or_else(|| name.unknown(&design.id, "factor", known))
 }
 
 /// Returns the name of a factor whose levels are numbers.
@@ -186,35 +122,30 @@ pub(crate) fn axis(name: &Name, design: &Design) -> Result<String, Error> {
     if factor.levels.iter().any(|level| level.value.is_some()) {
         return Ok(factor.name.clone());
     }
-    let what = format!("the levels of {} are no numbers", factor.name);
-    Err(Error { span: name.span.clone(), what })
+    Err(name.error(format!("the levels of {} are no numbers", factor.name)))
 }
 
-fn level(factor: &Factor, name: &Name) -> Result<String, Error> {
-    if factor.level(&name.text).is_some() {
-        return Ok(name.text.clone());
-    }
+pub(crate) fn level(factor: &Factor, name: &Name) -> Result<String, Error> {
     let known = factor.levels.iter().map(|level| level.name.as_str());
-    let what = format!("{} has no level {:?}; {}", factor.name, name.text, hint(&name.text, known));
-    Err(Error { span: name.span.clone(), what })
+    let found = factor.level(&name.text).map(|level| level.name.clone());
+    found.ok_or_else(|| name.unknown(&factor.name, "level", known))
 }
 
 /// Returns the one factor that has a level of that name.
 fn only_factor<'d>(name: &Name, design: &'d Design) -> Result<&'d Factor, Error> {
     let having: Vec<&Factor> =
         design.factors.iter().filter(|factor| factor.level(&name.text).is_some()).collect();
-    let what = match having.as_slice() {
-        [one] => return Ok(one),
+    match having.as_slice() {
+        [one] => Ok(one),
         [] => {
             let all = design.factors.iter().flat_map(|factor| &factor.levels);
-            let known = all.map(|level| level.name.as_str());
-            format!("{} has no level {:?}; {}", design.id, name.text, hint(&name.text, known))
+            Err(name.unknown(&design.id, "level", all.map(|level| level.name.as_str())))
         }
         several => {
             let forms: Vec<String> =
                 several.iter().map(|factor| format!("{}={}", factor.name, name.text)).collect();
-            format!("{:?} is a level of several factors; write {}", name.text, forms.join(" or "))
+            let forms = forms.join(" or ");
+            Err(name.error(format!("{:?} is a level of several factors; write {forms}", name.text)))
         }
-    };
-    Err(Error { span: name.span.clone(), what })
+    }
 }

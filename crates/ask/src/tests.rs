@@ -1,4 +1,5 @@
-use crate::{cell, cell_text, condition, condition_text, quantity, quantity_text, term, term_text};
+use crate::print::cell_text;
+use crate::{Terms, cell, condition, full_text, quantity, term};
 use model::{Cell, Center, Design, Factor, Level, Profile, Quantity, Region, Response, Term, Unit};
 use proptest::prelude::*;
 
@@ -109,14 +110,21 @@ fn an_error_names_the_place_and_what_would_be_right() {
     ];
     for (text, column, what) in cases {
         let error = quantity(text, &design()).unwrap_err();
-        assert_eq!(error.span.start, column, "{text}: {error}");
+        assert_eq!(error.at, column, "{text}: {error}");
         assert!(error.what.contains(what), "{text}: {error}");
     }
     for text in ["whole_ns", "whole_ns > 3", "1 <= whole_ns", "2 ns <= whole_ns <= 1 ns", "4"] {
         assert!(condition(text, &design()).is_err(), "{text}");
     }
-    assert!(crate::parse("a.x / b.x").unwrap().experiment().is_err());
-    assert_eq!(crate::parse("a.x / x").unwrap().experiment(), Ok(Some("a")));
+    let two = quantity("create.whole_ns / clock.whole_ns", &design()).unwrap_err();
+    assert_eq!(two.at, 18, "{two}");
+    assert!(
+        two.what.contains("clock is not create: a quantity is formed within one experiment"),
+        "{two}"
+    );
+    for (text, named) in [("a.x / x", Some("a")), ("rate(a.x)", Some("a")), ("x / a.x", None)] {
+        assert_eq!(crate::experiment(text).as_deref(), named, "{text}");
+    }
 }
 
 fn cells() -> impl Strategy<Value = Cell> {
@@ -152,20 +160,40 @@ fn quantities() -> impl Strategy<Value = Quantity> {
     })
 }
 
+/// Returns what stands behind a number of a quantity as it is stored.
+fn unit(asked: &Quantity, design: &Design) -> String {
+    match Terms::of(asked, design) {
+        Terms::In(Unit::Ns) => " ns".into(),
+        Terms::In(Unit::Bytes) => " B".into(),
+        Terms::In(Unit::Ppm) => " ppm".into(),
+        Terms::In(Unit::Other(name)) => format!(" {name}"),
+        _ => String::new(),
+    }
+}
+
 proptest! {
     #[test]
     fn printing_and_parsing_are_inverses(asked in quantities(), low in -1e7..1e7_f64, by in 0..1000_u32, ends in 0..4) {
         let design = design();
-        prop_assert_eq!(quantity(&quantity_text(&asked, &design), &design), Ok(asked.clone()));
-        prop_assert_eq!(quantity(&crate::full_text(&asked, &design), &design), Ok(asked.clone()));
+        let full = full_text(&asked, &design);
+        let text = full.replace("create.", "");
+        prop_assert_eq!(quantity(&full, &design), Ok(asked.clone()));
+        prop_assert_eq!(quantity(&text, &design), Ok(asked.clone()));
         let low = (low * 1e3).round() / 1e3;
-        let region = match ends {
-            0 => Region::above(low),
-            1 => Region::below(low),
-            2 => Region::within(low, low + f64::from(by)),
-            _ => Region::about(low.abs() + 1.0, f64::from(by % 100 + 1) / 100.0),
+        let (high, middle) = (low + f64::from(by), low.abs() + 1.0);
+        let (percent, unit) = (by % 100 + 1, unit(&asked, &design));
+        let (text, region) = match ends {
+            0 => (format!("{text} >= {low}{unit}"), Region::above(low)),
+            1 => (format!("{text} <= {low}{unit}"), Region::below(low)),
+            2 => (
+                format!("{low}{unit} <= {text} <= {high}{unit}"),
+                Region::within(low, high),
+            ),
+            _ => (
+                format!("{text} within {percent}% of {middle}{unit}"),
+                Region::about(middle, f64::from(percent) / 100.0),
+            ),
         };
-        let text = condition_text(&asked, &region, &design);
         let (read, found) = condition(&text, &design).map_err(|error| {
             TestCaseError::fail(format!("{text}: {error}"))
         })?;
@@ -180,14 +208,14 @@ proptest! {
     fn terms_and_cells_are_read_as_written(a in cells(), b in cells(), value in 0.0..1e6_f64) {
         let design = design();
         prop_assert_eq!(cell(&cell_text(&a, &design), &design), Ok(a.clone()));
+        prop_assert_eq!(term(&value.to_string(), &design), Ok(Term::Known { value }));
         let response = "whole_ns".to_string();
-        for asked in [
-            Term::Known { value },
-            Term::Measured { response: response.clone(), at: a.clone() },
-            Term::Difference { response: response.clone(), of: a.clone(), to: b.clone() },
-        ] {
-            prop_assert_eq!(term(&term_text(&asked, &design), &design), Ok(asked));
-        }
+        let measured = Quantity::Value { response: response.clone(), at: a.clone() };
+        let measured = term(&full_text(&measured, &design), &design);
+        prop_assert_eq!(measured, Ok(Term::Measured { response: response.clone(), at: a.clone() }));
+        let gap = Quantity::Difference { response: response.clone(), of: a.clone(), to: b.clone() };
+        let gap = term(&full_text(&gap, &design), &design);
+        prop_assert_eq!(gap, Ok(Term::Difference { response, of: a, to: b }));
     }
 
     #[test]

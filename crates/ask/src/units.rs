@@ -1,6 +1,5 @@
 //! Texts that are a length of time, a size, or a number in the unit of a response.
 
-use crate::Terms;
 use model::Unit;
 
 /// Names of units of time, each with its nanoseconds.
@@ -111,26 +110,6 @@ pub fn multiple(text: &str) -> Option<f64> {
         (number, "" | "x" | "×" | "times") => Some(number),
         (number, "%") => Some(number / 100.0),
         _ => None,
-    }
-}
-
-/// Writes a number in its terms so that [`crate::region`] reads the same number again; in a unit
-/// in which it is short, where there is one.
-pub(crate) fn number_text(value: f64, terms: &Terms) -> String {
-    let short = |table: &[(&str, f64)]| {
-        let texts = table.iter().rev().map(|(name, factor)| (value / factor, name, factor));
-        let mut exact = texts.filter(|(number, ..)| number.abs() >= 1.0 || *number == 0.0).filter(
-            |(number, _, factor)| number * **factor == value && number.to_string().len() < 6,
-        );
-        exact.next().map(|(number, name, _)| format!("{number} {name}"))
-    };
-    match terms {
-        Terms::In(Unit::Ns) => short(&TIMES[..5]).unwrap_or_else(|| format!("{value} ns")),
-        Terms::In(Unit::Bytes) => short(&SIZES[2..8]).unwrap_or_else(|| format!("{value} B")),
-        Terms::In(Unit::Ppm) => short(&[("%", 1e4)]).unwrap_or_else(|| format!("{value} ppm")),
-        Terms::In(Unit::PerSecond) => format!("{value} /s"),
-        Terms::In(Unit::Other(name)) if !name.is_empty() => format!("{value} {name}"),
-        _ => value.to_string(),
     }
 }
 

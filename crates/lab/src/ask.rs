@@ -4,7 +4,6 @@ use crate::cli::ask::AskArgs;
 use crate::exit::Exit;
 use crate::{session, sides, ui};
 use anyhow::{anyhow, bail};
-use ask::Expression;
 use model::{Asked, Design, Quantity};
 use std::path::Path;
 
@@ -13,11 +12,10 @@ const SESSIONS_MAX: usize = 4096;
 
 pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
     let text = &args.quantity;
-    let expression = ask::parse(text).map_err(|error| marked(text, &error))?;
     let mut answers = Vec::new();
     for path in &args.sessions {
         for folder in sides::folders(path, SESSIONS_MAX, "ask takes")? {
-            answers.push(answer(&folder, text, &expression)?);
+            answers.push(answer(&folder, text)?);
         }
     }
     ui::show(args.json, &answers, |width| report::asked(&answers).text(width))?;
@@ -25,11 +23,11 @@ pub(crate) fn ask(args: &AskArgs) -> anyhow::Result<Exit> {
     Ok(if all { Exit::Done } else { Exit::Incomplete })
 }
 
-fn answer(folder: &Path, text: &str, expression: &Expression) -> anyhow::Result<Asked> {
+fn answer(folder: &Path, text: &str) -> anyhow::Result<Asked> {
     let stored = store::open(folder)?;
     session::say_what_is_odd(&stored);
     let manifest = &stored.manifest;
-    let (design, quantity) = find(&manifest.designs, text, expression)?;
+    let (design, quantity) = find(&manifest.designs, text)?;
     Ok(Asked {
         session: manifest.session.clone(),
         experiment: design.id.clone(),
@@ -40,31 +38,21 @@ fn answer(folder: &Path, text: &str, expression: &Expression) -> anyhow::Result<
 
 /// Returns the design that an expression is about: the one that it names, or else the only one in
 /// which all of its names are known.
-fn find<'d>(
-    designs: &'d [Design],
-    text: &str,
-    expression: &Expression,
-) -> anyhow::Result<(&'d Design, Quantity)> {
-    let named = expression.experiment().map_err(|error| marked(text, &error))?;
-    if let Some(name) = named {
-        let known = designs.iter().map(|design| design.id.as_str());
-        let Some(design) = designs.iter().find(|design| design.id == name) else {
-            let what =
-                format!("the session has no experiment {name:?}; {}", ask::hint(name, known));
-            let start = text.find(name).unwrap_or_default();
-            return Err(marked(text, &ask::Error { span: start..start + name.len(), what }));
-        };
-        let quantity = expression.quantity(design).map_err(|error| marked(text, &error))?;
-        return Ok((design, quantity));
+fn find<'d>(designs: &'d [Design], text: &str) -> anyhow::Result<(&'d Design, Quantity)> {
+    let named = ask::experiment(text);
+    if let Some(name) = named.filter(|name| designs.iter().all(|design| design.id != *name)) {
+        let hint = ask::hint(&name, designs.iter().map(|design| design.id.as_str()));
+        let what = format!("the session has no experiment {name:?}; {hint}");
+        return Err(marked(text, &ask::Error { at: text.find(&name).unwrap_or_default(), what }));
     }
     let mut known = Vec::new();
     let mut furthest: Option<ask::Error> = None;
     for design in designs {
-        match expression.quantity(design) {
+        match ask::quantity(text, design) {
             Ok(quantity) => known.push((design, quantity)),
             Err(error) => {
                 // The design that knows the most of it is the one that was meant.
-                if furthest.as_ref().is_none_or(|far| error.span.start > far.span.start) {
+                if furthest.as_ref().is_none_or(|far| error.at > far.at) {
                     furthest = Some(error);
                 }
             }
@@ -84,6 +72,6 @@ fn find<'d>(
 
 /// Returns an error that names the column of the expression.
 fn marked(text: &str, error: &ask::Error) -> anyhow::Error {
-    let column = text.get(..error.span.start).map_or(0, |before| before.chars().count()) + 1;
+    let column = text.get(..error.at).map_or(0, |before| before.chars().count()) + 1;
     anyhow!("'{text}', column {column}: {}", error.what)
 }

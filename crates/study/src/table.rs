@@ -137,8 +137,7 @@ impl<'s> Value<'s> {
         let text = self.value.as_str().unwrap_or_default();
         // Where the text has escapes, the whole value is the place.
         let begins = raw.find(text).filter(|_| !text.is_empty());
-        let at =
-            begins.map_or(span.start, |begins| span.start + begins + offset + error.span.start);
+        let at = begins.map_or(span.start, |begins| span.start + begins + offset + error.at);
         self.source.error(&(at..span.end), &self.key, error.what)
     }
 
