@@ -221,6 +221,15 @@ pub(crate) fn sentences(all: impl IntoIterator<Item = Option<String>>) -> String
     all.into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
+/// Returns "a, b and c".
+pub(crate) fn listed(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
 /// A sentence begins with a capital.
 pub(crate) fn capital(text: &str) -> String {
     let mut letters = text.chars();

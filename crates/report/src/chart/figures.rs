@@ -105,8 +105,8 @@ fn undeclared(material: &Material<'_, '_>, main: &Response) -> Vec<model::Figure
     let figure = |response: &&Response| {
         let names: Vec<String> = by.iter().map(|name| words::plain(name)).collect();
         let axis = over.as_ref().map(|name| format!(" over {}", words::plain(name)));
-        let by_names =
-            if names.is_empty() { String::new() } else { format!(" by {}", listed(&names)) };
+        let by_names = Some(format!(" by {}", words::listed(&names)));
+        let by_names = by_names.filter(|_| !names.is_empty()).unwrap_or_default();
         let comma = if axis.is_some() && !names.is_empty() { "," } else { "" };
         let title =
             format!("{}{}{comma}{by_names}", words::label(response), axis.unwrap_or_default());
@@ -115,15 +115,6 @@ fn undeclared(material: &Material<'_, '_>, main: &Response) -> Vec<model::Figure
         model::Figure { id: String::new(), title, plot }
     };
     front.iter().take(FIGURES_MAX).map(figure).collect()
-}
-
-/// "a", "a and b", "a, b and c".
-fn listed(names: &[String]) -> String {
-    match names {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 impl<'a> Material<'a, '_> {

@@ -1,6 +1,5 @@
 //! Draws a document: as a page, or as text for a terminal.
 
-mod bind;
 mod claims;
 mod html;
 mod markdown;

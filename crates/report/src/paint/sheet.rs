@@ -1,6 +1,5 @@
 //! A page that needs nothing but itself: its head, look, scripts, contents beside the text, and data.
 
-use super::bind::percents;
 use super::html::{blocks, inline};
 use super::slim::slim;
 use crate::chart;
@@ -56,7 +55,7 @@ pub(crate) fn page(doc: &Doc<'_>, style: &str) -> String {
         footer { p { (inline(&doc.footer)) } }
         div #tip role="status" aria-live="polite" hidden {}
     };
-    let body = slim(&percents(&body.0));
+    let body = slim(&body.0);
     let taken = body.len() + AROUND_BYTES + STYLE.len() + style.len() + SCRIPT.len();
     let room = PAGE_BYTES.saturating_sub(taken).max(DATA_BYTES);
     let data = doc.data.as_ref().map(|data| data(room)).unwrap_or_default();
@@ -86,7 +85,7 @@ pub(crate) fn page(doc: &Doc<'_>, style: &str) -> String {
             }
         }
     };
-    slim(&page.into_string())
+    page.into_string()
 }
 
 /// Nothing is fetched from anywhere, even if something on the page asked for it; no script runs but this

@@ -1,7 +1,7 @@
 //! Tables in a terminal: in columns where they fit, else row by row. Nothing is cut.
 
 use super::terminal::{plain_words, style};
-use crate::doc::{Table, Tone};
+use crate::doc::{Column, Row, Table, Text, Tone};
 use crate::text::{BOLD, DIM, WRAPPED_MIN, columns, padded, paint, wrapped};
 use crate::words;
 
@@ -13,54 +13,35 @@ const WORDS_MIN: usize = 12;
 
 /// Returns a table as lines of at most `width` columns.
 pub(super) fn lines(table: &Table, width: usize) -> Vec<String> {
-    let head = table.columns.iter().map(|column| column.head.clone()).collect();
-    let mut rows = Rows { head, ..Rows::default() };
-    for row in &table.rows {
-        let cells = row.cells.iter().chain(&row.instead);
-        rows.push(row.tone, cells.map(plain_words).collect());
-        rows.instead.push(row.instead.is_some());
+    let words = |cell: &Text| words::cleaned(&plain_words(cell));
+    let cells = |row: &Row| row.cells.iter().chain(&row.instead).map(words).collect();
+    let words = Words { table, cells: table.rows.iter().map(cells).collect() };
+    match words.widths(width) {
+        Some(widths) => words.in_columns(&widths),
+        None => words.one_under_the_other(width),
     }
-    let numbers: Vec<bool> = table.columns.iter().map(|column| column.number).collect();
-    rows.lines(&numbers, width)
 }
 
-/// The cells of a table as words.
-#[derive(Default)]
-pub(super) struct Rows {
-    /// Empty where columns have no heads.
-    head: Vec<String>,
-    rows: Vec<(Tone, Vec<String>)>,
-    /// Whether the second cell of a row stands in the place of all further ones.
-    instead: Vec<bool>,
+/// A table with its cells as words.
+struct Words<'t> {
+    table: &'t Table,
+    cells: Vec<Vec<String>>,
 }
 
-impl Rows {
-    /// Appends a row.
-    pub(super) fn push(&mut self, tone: Tone, cells: Vec<String>) {
-        self.rows.push((tone, cells.iter().map(|cell| words::cleaned(cell)).collect()));
-    }
-
-    /// Returns the lines; `numbers` says which columns hold numbers.
-    pub(super) fn lines(&self, numbers: &[bool], width: usize) -> Vec<String> {
-        match self.widths(numbers, width) {
-            Some(widths) => self.in_columns(&widths, numbers),
-            None => self.one_under_the_other(width),
-        }
-    }
-
+impl Words<'_> {
     /// Returns how wide each column is; `None` where words would have too little room.
-    fn widths(&self, numbers: &[bool], width: usize) -> Option<Vec<usize>> {
-        let mut widths = vec![0; numbers.len()];
-        for (index, head) in self.head.iter().enumerate() {
+    fn widths(&self, width: usize) -> Option<Vec<usize>> {
+        let columns_of = |column: &Column| {
             // A head of numbers may take several lines, numbers may not.
-            let words = head.split_whitespace().map(columns);
-            widths[index] = match numbers[index] {
-                true => words.max().unwrap_or(0).max(columns(head).min(WRAPPED_MIN)),
-                false => columns(head),
-            };
-        }
-        for (row, (_, cells)) in self.rows.iter().enumerate() {
-            let counted = if self.is_instead(row) { 1 } else { numbers.len() };
+            let words = column.head.split_whitespace().map(columns);
+            match column.number {
+                true => words.max().unwrap_or(0).max(columns(&column.head).min(WRAPPED_MIN)),
+                false => columns(&column.head),
+            }
+        };
+        let mut widths: Vec<usize> = self.table.columns.iter().map(columns_of).collect();
+        for (row, cells) in self.table.rows.iter().zip(&self.cells) {
+            let counted = if row.instead.is_some() { 1 } else { widths.len() };
             for (index, cell) in cells.iter().enumerate().take(counted) {
                 widths[index] = widths[index].max(columns(cell));
             }
@@ -71,7 +52,7 @@ impl Rows {
             if over == 0 {
                 return Some(widths);
             }
-            let words = (0..widths.len()).filter(|index| !numbers[*index]);
+            let words = (0..widths.len()).filter(|index| !self.table.columns[*index].number);
             let widest = words.max_by_key(|index| widths[*index])?;
             if widths[widest] <= WORDS_MIN {
                 return None;
@@ -80,38 +61,39 @@ impl Rows {
         }
     }
 
-    fn is_instead(&self, row: usize) -> bool {
-        self.instead.get(row).copied().unwrap_or(false)
-    }
-
-    fn in_columns(&self, widths: &[usize], numbers: &[bool]) -> Vec<String> {
-        let head = row(&self.head, widths, numbers);
-        let mut lines: Vec<String> = head.iter().map(|line| paint(DIM, line)).collect();
-        if self.head.iter().all(String::is_empty) {
-            lines.clear();
+    fn in_columns(&self, widths: &[usize]) -> Vec<String> {
+        let columns = &self.table.columns;
+        let numbers: Vec<bool> = columns.iter().map(|column| column.number).collect();
+        let heads: Vec<String> = columns.iter().map(|column| column.head.clone()).collect();
+        let mut lines = Vec::new();
+        if heads.iter().any(|head| !head.is_empty()) {
+            lines.extend(row(&heads, widths, &numbers).iter().map(|line| paint(DIM, line)));
         }
-        for (index, (tone, cells)) in self.rows.iter().enumerate() {
+        for (one, cells) in self.table.rows.iter().zip(&self.cells) {
             let rest = widths[1..].iter().sum::<usize>() + GAP * widths.len().saturating_sub(2);
-            let cell_lines = match self.is_instead(index) {
-                true => row(cells, &[widths[0], rest], &[false, false]),
-                false => row(cells, widths, numbers),
+            let cell_lines = match one.instead {
+                Some(_) => row(cells, &[widths[0], rest], &[false, false]),
+                None => row(cells, widths, &numbers),
             };
-            lines.extend(cell_lines.into_iter().map(|line| toned(*tone, line)));
+            lines.extend(cell_lines.into_iter().map(|line| toned(one.tone, line)));
         }
         lines
     }
 
     fn one_under_the_other(&self, width: usize) -> Vec<String> {
         let mut lines = Vec::new();
-        for (tone, cells) in &self.rows {
-            for (index, cell) in cells.iter().enumerate().filter(|(_, cell)| !cell.is_empty()) {
-                let head = self.head.get(index).filter(|head| !head.is_empty() && index > 0);
-                let text = head.map_or(cell.clone(), |head| format!("{head}: {cell}"));
+        for (row, cells) in self.table.rows.iter().zip(&self.cells) {
+            let columns = self.table.columns.iter().zip(cells).enumerate();
+            for (index, (Column { head, .. }, cell)) in
+                columns.filter(|(_, (_, it))| !it.is_empty())
+            {
+                let headed = !head.is_empty() && index > 0;
+                let text = if headed { format!("{head}: {cell}") } else { cell.clone() };
                 let indent = if index == 0 { "" } else { "  " };
                 let broken = wrapped(&text, width.saturating_sub(indent.len()));
                 let cell_lines = broken.iter().map(|line| format!("{indent}{line}"));
                 lines.extend(cell_lines.map(|line| match index {
-                    0 => toned(*tone, paint(BOLD, &line)),
+                    0 => toned(row.tone, paint(BOLD, &line)),
                     _ => line,
                 }));
             }

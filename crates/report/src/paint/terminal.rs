@@ -1,7 +1,7 @@
 //! A document as text for a terminal, with ANSI colours that a pipe can strip.
 
 use super::{claims, table};
-use crate::doc::{Block, Doc, Note, Role, Span, Text, Tone};
+use crate::doc::{Block, Doc, Note, Role, Span, Table, Text, Tone};
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, paint, wrapped};
 use crate::words;
 use anstyle::Style;
@@ -75,11 +75,8 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
         }
         Block::Table(table) => table::lines(table, width),
         Block::Facts(facts) => {
-            let mut rows = table::Rows::default();
-            for (name, text) in facts {
-                rows.push(Tone::Plain, vec![name.clone(), plain_words(text)]);
-            }
-            rows.lines(&[false, false], width)
+            let rows = facts.iter().map(|(name, text)| [name.as_str().into(), text.clone()]);
+            table::lines(&Table::of(&["", ""]).rows::<Text>(rows), width)
         }
         Block::Figure(figure) | Block::Chart(_, figure) => {
             let drawn = figure.drawing.letters(width);
@@ -106,12 +103,10 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
         Block::Fold(_) => Vec::new(),
         Block::Section(_, blocks) | Block::Chapter(_, blocks) => self::lines(blocks, width, folds),
         Block::Answers(answers) => {
-            let mut rows = table::Rows::default();
-            for one in answers {
-                let cells = [one.name.clone(), one.verdicts.clone(), plain_words(&one.answer)];
-                rows.push(Tone::Plain, cells.to_vec());
-            }
-            rows.lines(&[false, false, false], width)
+            let rows = answers.iter().map(|one| {
+                [one.name.as_str().into(), one.verdicts.as_str().into(), one.answer.clone()]
+            });
+            table::lines(&Table::of(&["", "", ""]).rows::<Text>(rows), width)
         }
         Block::Columns(_, columns) => {
             let mut out = Vec::new();

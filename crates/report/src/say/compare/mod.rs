@@ -10,6 +10,7 @@ mod slopes;
 use crate::doc::{Block, Doc, Role};
 use crate::paint::{self, Folds};
 use crate::text::bounded;
+pub(crate) use crate::words::listed;
 use crate::words::{capital, counted, letter, sentence, short};
 use item::{Chapter, Item};
 use model::Comparison;
@@ -136,15 +137,6 @@ impl<'a> Compared<'a> {
         };
         blocks.push(Block::paragraph(Role::Small, more));
         blocks
-    }
-}
-
-/// Returns "a, b and c".
-pub(crate) fn listed(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }
 
