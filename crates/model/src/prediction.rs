@@ -85,7 +85,7 @@ pub struct PredictedByFormula {
 }
 
 /// One load: measured, and simulated with the very arrivals.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PredictedLoad {
     /// Requests per second that were to come.

@@ -6,9 +6,8 @@ use super::plan::Asked;
 use crate::cli::load::LoadArgs;
 use crate::exit::Exit;
 use crate::session;
-use analysis::{MeasuredLoad, Saturated};
+use analysis::{MeasuredLoad, MeasuredRequest, Saturated};
 use anyhow::{anyhow, bail};
-use laws::station::predict::Observed;
 use model::{Arrivals, LoadPlan, LoadPrediction, Network, PredictedLoad, ServerDemand};
 use report::PredictedCurves;
 use web::load::{Noted, Outcome};
@@ -175,7 +174,7 @@ impl Study<'_> {
         };
         let about = format!("{:.0} % of it", 100.0 * utilisation);
         let Some((outcome, noted)) = self.load(&about, &plan, true)? else { return Ok(None) };
-        let requests: Vec<Observed> = noted.iter().map(|one| observed(one, &plan)).collect();
+        let requests: Vec<MeasuredRequest> = noted.iter().map(|one| observed(one, &plan)).collect();
         let mut doubts = outcome.result.doubts;
         doubts.extend(turned_away(&outcome.result.network));
         let load = MeasuredLoad {
@@ -232,7 +231,7 @@ fn turned_away(network: &Network) -> Option<String> {
 }
 
 /// Returns how long the requests took that were answered in both, measured and simulated.
-fn curves(requests: &[Observed], predicted: &[Option<u64>]) -> PredictedCurves {
+fn curves(requests: &[MeasuredRequest], predicted: &[Option<u64>]) -> PredictedCurves {
     let took: Vec<(u64, u64)> = requests
         .iter()
         .zip(predicted)
@@ -257,8 +256,8 @@ fn most_open(wanted: u32) -> u32 {
 
 /// Returns a request as the simulation takes it. One that was never sent would have come on a connection
 /// of its own.
-fn observed(one: &Noted, plan: &LoadPlan) -> Observed {
-    Observed {
+fn observed(one: &Noted, plan: &LoadPlan) -> MeasuredRequest {
+    MeasuredRequest {
         at_ns: one.due_ns,
         done_ns: one.done_ns,
         connection: one.connection.unwrap_or(plan.connections),

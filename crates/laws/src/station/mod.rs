@@ -23,7 +23,6 @@
 mod agenda;
 mod engine;
 mod feed;
-pub mod predict;
 mod shared;
 mod summary;
 

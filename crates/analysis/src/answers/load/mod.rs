@@ -5,7 +5,9 @@ mod knee;
 mod predict;
 
 pub use knee::{KneeInput, KneeStep, knee, knee_next};
-pub use predict::{MeasuredLoad, PlayedLoad, Saturated, cpus_seen, predicted_load, server_demand};
+pub use predict::{
+    MeasuredLoad, MeasuredRequest, PlayedLoad, Saturated, cpus_seen, predicted_load, server_demand,
+};
 
 /// Returns the share of requests that were answered within a time, from counts by time of those whose time
 /// is known and of those that were given up after it: the product-limit estimate (Kaplan and Meier,

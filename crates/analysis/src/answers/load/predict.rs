@@ -1,8 +1,9 @@
 //! A measured load beside a simulated one: what a request asks of a server, learned from two closed
 //! loops, and the play of an open loop's very arrivals.
 
-use laws::queue;
-use laws::station::{self, Demand, Station, predict::Observed};
+use crate::stats::order::mean;
+use laws::station::{Demand, Request, Station, Visit, open_all};
+use laws::{Error, queue};
 use model::{
     PredictedByFormula, PredictedLoad, PredictedTime, ServerDemand, ServerKind, ServerLimit,
 };
@@ -46,9 +47,6 @@ pub fn server_demand(
     saturated: &Saturated,
 ) -> Option<ServerDemand> {
     let throughput = saturated.throughput_per_s;
-    if !(throughput > 0.0 && throughput.is_finite() && alone_ns > 0.0 && alone_ns.is_finite()) {
-        return None;
-    }
     let each = |servers: u32| f64::from(servers) / throughput * 1e9;
     // Of those served at once, each takes so long; a single worker cannot be in its own way.
     let workers = match server {
@@ -57,6 +55,10 @@ pub fn server_demand(
         ServerKind::Each | ServerKind::EventLoop(_) => None,
     };
     let at_once = workers.unwrap_or(saturated.connections);
+    let possible = |number: f64| number > 0.0 && number.is_finite();
+    if !(possible(throughput) && possible(each(at_once)) && possible(alone_ns)) {
+        return None;
+    }
     let unhindered = at_once == 1 && workers.is_some() || each(at_once) <= UNHINDERED * alone_ns;
     let limit = match (unhindered, workers) {
         (false, _) => ServerLimit::Cpu,
@@ -106,6 +108,17 @@ fn station(server: ServerKind, cpus: u32, keep_alive: bool) -> Station {
     }
 }
 
+/// A request as it was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MeasuredRequest {
+    /// When it came, in ns.
+    pub at_ns: u64,
+    /// When its answer was there, in ns; `None` if none came.
+    pub done_ns: Option<u64>,
+    /// The connection that brought it.
+    pub connection: u32,
+}
+
 /// What was measured of one load.
 #[derive(Clone, Copy, Debug)]
 pub struct MeasuredLoad<'a> {
@@ -116,7 +129,7 @@ pub struct MeasuredLoad<'a> {
     /// Whether a connection brings more than one request.
     pub keep_alive: bool,
     /// Every request, in the order of their coming.
-    pub requests: &'a [Observed],
+    pub requests: &'a [MeasuredRequest],
     /// What makes it doubtful.
     pub doubts: &'a [String],
 }
@@ -134,7 +147,8 @@ pub struct PlayedLoad {
 /// Plays a measured load's arrivals at the queue that the server is taken for.
 ///
 /// # Errors
-/// What [`laws::station::predict::predict`] refuses, in words: more workers or CPUs than it can play.
+/// What [`laws::station::open`] refuses, in words: more workers or CPUs than it can play; and a request
+/// that was answered before it came.
 pub fn predicted_load(
     server: ServerKind,
     cpus: u32,
@@ -143,33 +157,75 @@ pub fn predicted_load(
 ) -> Result<PlayedLoad, String> {
     let queue = station(server, cpus, load.keep_alive);
     let asks = Demand { wait_ns: demand.wait_ns, cpu_ns: demand.cpu_ns };
-    let prediction = station::predict::predict(&queue, load.requests, |_| asks, demand.outside_ns)
-        .map_err(|error| error.to_string())?;
-    let residuals = prediction.residuals;
-    let time = |pair: station::predict::Pair| PredictedTime {
-        measured_ns: pair.measured,
-        predicted_ns: pair.predicted,
-    };
-    let answered = |of: fn(&Observed) -> bool| load.requests.iter().filter(|one| of(one)).count();
+    let done_ns = play(&queue, load.requests, asks, demand.outside_ns);
+    let done_ns = done_ns.map_err(|error| error.to_string())?;
     let described = PredictedLoad {
         per_s: load.per_s,
         utilisation: load.per_s / demand.throughput_per_s,
-        requests: load.requests.len() as u64,
-        measured_alone: residuals
-            .map_or_else(|| answered(|one| one.done_ns.is_some()) as u64, |it| it.measured_alone),
-        predicted_alone: residuals.map_or_else(
-            || prediction.done_ns.iter().flatten().count() as u64,
-            |it| it.predicted_alone,
-        ),
-        mean: residuals.map(|it| time(it.mean_ns)),
-        p50: residuals.map(|it| time(it.p50_ns)),
-        p99: residuals.map(|it| time(it.p99_ns)),
-        each_p50: residuals.map(|it| it.each_p50),
-        each_p99: residuals.map(|it| it.each_p99),
         formula: load.random.then(|| formula(server, cpus, demand, load)).flatten(),
         doubts: load.doubts.to_vec(),
+        ..compared(load.requests, &done_ns)
     };
-    Ok(PlayedLoad { load: described, done_ns: prediction.done_ns })
+    Ok(PlayedLoad { load: described, done_ns })
+}
+
+/// Returns when each request of a measured load is predicted to be answered, in ns, if it asks for
+/// `demand` at a station and for `outside_ns` beyond it; `None` if never.
+fn play(
+    station: &Station,
+    measured: &[MeasuredRequest],
+    demand: Demand,
+    outside_ns: u64,
+) -> Result<Vec<Option<u64>>, Error> {
+    let too_early = |one: &MeasuredRequest| one.done_ns.filter(|done_ns| *done_ns < one.at_ns);
+    if let Some(done_ns) = measured.iter().find_map(too_early) {
+        let (what, right) = ("the answer of a request in ns", "at or after the arrival");
+        return Err(Error::Wrong { what, value: done_ns as f64, right });
+    }
+    let request =
+        |one: &MeasuredRequest| Request { at_ns: one.at_ns, connection: one.connection, demand };
+    let requests: Vec<Request> = measured.iter().map(request).collect();
+    let done = |visit: &Visit| {
+        visit.response_ns().map(|ns| visit.came_ns.saturating_add(ns).saturating_add(outside_ns))
+    };
+    Ok(open_all(station, &requests)?.0.iter().map(done).collect())
+}
+
+/// Returns how far predicted response times are from measured ones, of the requests that were answered
+/// in both.
+fn compared(measured: &[MeasuredRequest], predicted: &[Option<u64>]) -> PredictedLoad {
+    let response =
+        |one: &MeasuredRequest, done_ns: Option<u64>| Some((done_ns? - one.at_ns) as f64);
+    let pairs = measured.iter().zip(predicted);
+    let both = pairs.filter_map(|(one, done)| response(one, one.done_ns).zip(response(one, *done)));
+    let (mut was, mut is): (Vec<f64>, Vec<f64>) = both.unzip();
+    // What took no time at all was right, or infinitely wrong.
+    let off = |(was, is): (&f64, &f64)| if is == was { 0.0 } else { (is - was).abs() / was };
+    let mut each: Vec<f64> = was.iter().zip(&is).map(off).collect();
+    for times in [&mut was, &mut is, &mut each] {
+        times.sort_unstable_by(f64::total_cmp);
+    }
+    let time = |of: &dyn Fn(&[f64]) -> Option<f64>| {
+        Some(PredictedTime { measured_ns: of(&was)?, predicted_ns: of(&is)? })
+    };
+    let answered = measured.iter().filter(|one| one.done_ns.is_some()).count();
+    PredictedLoad {
+        requests: measured.len() as u64,
+        measured_alone: (answered - was.len()) as u64,
+        predicted_alone: (predicted.iter().flatten().count() - was.len()) as u64,
+        mean: time(&mean),
+        p50: time(&|times| least_of(times, 0.5)),
+        p99: time(&|times| least_of(times, 0.99)),
+        each_p50: least_of(&each, 0.5),
+        each_p99: least_of(&each, 0.99),
+        ..PredictedLoad::default()
+    }
+}
+
+/// Returns the least of sorted numbers that a share of them does not exceed; `None` of none.
+fn least_of(sorted: &[f64], share: f64) -> Option<f64> {
+    let rank = (sorted.len() as f64 * share).ceil() as usize;
+    sorted.get(rank.max(1) - 1).copied()
 }
 
 /// Returns what a formula says of the mean, where the server is one of those that have one: every request
@@ -211,6 +267,9 @@ fn formula(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use laws::station::{Clients, closed};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
 
     const MS: u64 = 1_000_000;
 
@@ -293,7 +352,7 @@ mod tests {
             };
             let queue = station(server, 1, false);
             let requests: Vec<_> = (0..400_u64)
-                .map(|n| station::Request {
+                .map(|n| Request {
                     at_ns: n * n * 977 % (400 * MS),
                     connection: 0,
                     demand: Demand { wait_ns: MS, cpu_ns: MS },
@@ -301,10 +360,10 @@ mod tests {
                 .collect();
             let mut requests = requests;
             requests.sort_by_key(|request| request.at_ns);
-            let (visits, _) = station::open_all(&queue, &requests).unwrap();
-            let observed: Vec<Observed> = visits
+            let (visits, _) = open_all(&queue, &requests).unwrap();
+            let observed: Vec<MeasuredRequest> = visits
                 .iter()
-                .map(|visit| Observed {
+                .map(|visit| MeasuredRequest {
                     at_ns: visit.came_ns,
                     done_ns: visit.response_ns().map(|ns| visit.came_ns + ns + 5),
                     connection: 0,
@@ -361,5 +420,151 @@ mod tests {
         let found = predicted_load(ServerKind::Each, 2, &shared, &load(100.0, true)).unwrap().load;
         let formula = found.formula.unwrap();
         assert!((formula.mean_ns - (11.0 + 10.0 / 3.0) * 1e6).abs() < 1.0, "{}", formula.mean_ns);
+    }
+
+    fn cpu(cpu_ns: u64) -> Demand {
+        Demand { wait_ns: 0, cpu_ns }
+    }
+
+    fn wait(wait_ns: u64) -> Demand {
+        Demand { wait_ns, cpu_ns: 0 }
+    }
+
+    /// A load at a third to nine tenths of what the station bears, as its clients see it: with
+    /// `beyond_ns` on top of each stay.
+    fn measured(
+        station: &Station,
+        busy: f64,
+        demand: Demand,
+        beyond_ns: u64,
+    ) -> Vec<MeasuredRequest> {
+        let mut draws = ChaCha8Rng::seed_from_u64(7);
+        let mut at_ns = 0;
+        let gap_ns = (demand.wait_ns + demand.cpu_ns) as f64 / busy;
+        let request = |number: u32| {
+            at_ns += (-(1.0 - draws.random::<f64>()).ln() * gap_ns) as u64;
+            Request { at_ns, connection: number % 64, demand }
+        };
+        let requests: Vec<Request> = (0..20_000).map(request).collect();
+        let (visits, _) = open_all(station, &requests).unwrap();
+        let observed = visits.iter().map(|visit| MeasuredRequest {
+            at_ns: visit.came_ns,
+            done_ns: visit.response_ns().map(|ns| visit.came_ns + ns + beyond_ns),
+            connection: visit.connection,
+        });
+        observed.collect()
+    }
+
+    /// What a saturated closed loop and a request alone say of a server's demand.
+    fn calibrated(
+        server: ServerKind,
+        cpus: u32,
+        keep_alive: bool,
+        demand: Demand,
+        alone_ns: f64,
+    ) -> ServerDemand {
+        let clients = Clients { connections: 64, requests: None, until_ns: Some(10_000 * MS) };
+        let queue = station(server, cpus, keep_alive);
+        let totals = closed(&queue, &clients, || 0, |_| demand, |_| {}).unwrap();
+        let seen = saturated(64, totals.throughput_per_s().unwrap(), demand.cpu_ns as f64);
+        server_demand(server, cpus, alone_ns, &seen).unwrap()
+    }
+
+    #[test]
+    fn one_number_from_another_load_predicts_each_request() {
+        let (work, sleep) = (cpu(2 * MS), wait(2 * MS));
+        for (server, cpus, demand, busy) in [
+            (ServerKind::Single, 1, work, 0.9),
+            (ServerKind::Pool(8), 2, sleep, 6.0),
+            (ServerKind::Each, 2, work, 1.6),
+            (ServerKind::EventLoop(2), 2, work, 1.8),
+            (ServerKind::EventLoop(1), 1, sleep, 5.0),
+        ] {
+            let beyond_ns = 40_000;
+            let found = calibrated(server, cpus, false, demand, (2 * MS + beyond_ns) as f64);
+            let observed = measured(&station(server, cpus, false), busy, demand, beyond_ns);
+            let load = MeasuredLoad {
+                per_s: busy / 2e-3,
+                random: true,
+                keep_alive: false,
+                requests: &observed,
+                doubts: &[],
+            };
+            let played = predicted_load(server, cpus, &found, &load).unwrap();
+            let residuals = played.load;
+            assert_eq!(
+                (residuals.requests, residuals.measured_alone, residuals.predicted_alone),
+                (20_000, 0, 0)
+            );
+            for pair in [residuals.mean, residuals.p50, residuals.p99] {
+                let error = pair.unwrap().error().unwrap();
+                assert!(error.abs() < 0.02, "{server:?}: {residuals:?}");
+            }
+            assert!(residuals.each_p99.unwrap() < 0.05, "{server:?}: {residuals:?}");
+            assert_eq!(played.done_ns.iter().flatten().count(), 20_000);
+        }
+    }
+
+    #[test]
+    fn the_wrong_model_is_seen() {
+        // Computing that takes turns, where the prediction serves one after the other, and the reverse.
+        let work = cpu(2 * MS);
+        let observed = measured(&Station::servers(1), 0.9, work, 0);
+        let residuals =
+            |station: Station| compared(&observed, &play(&station, &observed, work, 0).unwrap());
+        let error = |found: &PredictedLoad| found.mean.unwrap().error().unwrap();
+        let right = residuals(Station::servers(1));
+        assert_eq!((right.each_p99, error(&right)), (Some(0.0), 0.0));
+        for wrong in [Station::worker_each(1), Station::servers(2), Station::event_loop(1, 1)] {
+            let found = residuals(wrong);
+            let alike = wrong == Station::event_loop(1, 1);
+            assert_eq!(error(&found).abs() < 0.2, alike, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn who_was_answered_in_one_of_both_is_counted_apart() {
+        let of = |at_ns: u64, done_ns: Option<u64>, connection| MeasuredRequest {
+            at_ns,
+            done_ns,
+            connection,
+        };
+        let observed = [of(0, Some(10), 0), of(0, Some(40), 1), of(5, None, 0), of(6, None, 1)];
+        // One worker for two connections: the second starves.
+        let station = Station::servers(1).bound();
+        let done_ns = play(&station, &observed, cpu(20), 5).unwrap();
+        assert_eq!(done_ns, [Some(25), None, Some(45), None]);
+        let found = compared(&observed, &done_ns);
+        // One request in both, one in each alone.
+        assert_eq!((found.requests, found.measured_alone, found.predicted_alone), (4, 1, 1));
+        let mean = PredictedTime { measured_ns: 10.0, predicted_ns: 25.0 };
+        assert_eq!((found.mean, found.p99), (Some(mean), Some(mean)));
+        assert_eq!((mean.error(), found.each_p50), (Some(1.5), Some(1.5)));
+        // Nothing to compare.
+        assert_eq!(play(&station, &[], cpu(1), 0), Ok(Vec::new()));
+        assert_eq!(compared(&[], &[]), PredictedLoad::default());
+        assert_eq!(PredictedTime { measured_ns: 0.0, predicted_ns: 1.0 }.error(), None);
+        // An answer before the question.
+        assert!(play(&station, &[of(5, Some(4), 0)], cpu(1), 0).is_err());
+        // Found out of order.
+        assert!(play(&station, &[of(5, None, 0), of(4, None, 0)], cpu(1), 0).is_err());
+    }
+
+    #[test]
+    fn calibration_is_the_utilisation_law() {
+        // Two CPUs that do 100 per second: 20 ms each.
+        let two = |alone_ms| of(ServerKind::Pool(2), 2, alone_ms, saturated(16, 100.0, 20e6));
+        assert_eq!((two(20.5).wait_ns, two(20.5).outside_ns), (20 * MS, MS / 2));
+        assert_eq!((two(19.0).wait_ns, two(19.0).outside_ns), (20 * MS, 0));
+        let none = |throughput, alone_ns| {
+            let seen = saturated(16, throughput, 1.0);
+            server_demand(ServerKind::Pool(5), 2, alone_ns, &seen).is_none()
+        };
+        for wrong in [0.0, -1.0, f64::NAN, f64::INFINITY, 1e-300] {
+            assert!(none(wrong, 1.0));
+        }
+        assert!(none(1.0, f64::NAN) && none(1.0, -1.0) && !none(1.0, 1.0));
+        let nobody = saturated(16, 1.0, 1.0);
+        assert_eq!(server_demand(ServerKind::Pool(0), 2, 1.0, &nobody), None);
     }
 }

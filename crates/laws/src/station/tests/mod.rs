@@ -6,7 +6,6 @@ mod known;
 #[expect(dead_code, reason = "the tests of `tests/it` need the rest")]
 mod oracle;
 mod paths;
-mod predicted;
 
 use super::{Demand, Request};
 use rand::{RngExt, SeedableRng};
