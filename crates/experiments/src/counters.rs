@@ -38,23 +38,14 @@ const KINDS: [(&str, Kind); 9] = [
     ("packed_shards", Kind::Shards(increment::volatile, 1)),
 ];
 
-/// Where the threads run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Where {
-    Spread,
-    OneCore,
-}
-
-const WHERE: [(&str, Where); 2] = [("spread", Where::Spread), ("one_core", Where::OneCore)];
+/// Whether all threads run on one CPU.
+const WHERE: [(&str, bool); 2] = [("spread", false), ("one_core", true)];
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     increment::exact_or_why().map_err(Stop::unsupported)?;
     let kind = trial.pick("kind", &KINDS)?;
     let threads = trial.number("threads")? as usize;
-    let cpus = match trial.pick("placement", &WHERE)? {
-        Where::OneCore => 1,
-        Where::Spread => threads,
-    };
+    let cpus = if trial.pick("placement", &WHERE)? { 1 } else { threads };
     let party = Party::new(trial, Model::Thread, threads, cpus)?;
     let mut counter = Counter::new(kind, threads)?;
     let profile = trial.spec().profile;

@@ -19,7 +19,7 @@ mod trial;
 pub mod workers;
 
 pub use channel::ChannelError;
-pub use measure::{BATCH_PRECISION, OBSERVATIONS_MAX};
+pub use measure::{BATCH_PRECISION, OBSERVATIONS_MAX, per_second, ppm};
 pub use serve::{NOOP, TRIAL, serve_if_asked};
 pub use trial::{EXHIBIT_ROWS_MAX, Stop, Trial};
 

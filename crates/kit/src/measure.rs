@@ -13,6 +13,16 @@ pub const OBSERVATIONS_MAX: usize = 256;
 /// this cost is below 0.5 % of an observation even before it is subtracted.
 const BATCH_NS_MIN: u64 = 10_000;
 
+/// A part of a whole in parts per million; of nothing as of one.
+pub fn ppm(part: u64, whole: u64) -> i64 {
+    (u128::from(part) * 1_000_000 / u128::from(whole.max(1))) as i64
+}
+
+/// How many there were in a second of that time.
+pub fn per_second(count: u64, time_ns: u64) -> i64 {
+    (u128::from(count) * 1_000_000_000 / u128::from(time_ns.max(1))) as i64
+}
+
 impl Trial<'_> {
     /// Times a short operation in batches: `operation(n)` must do it `n` times.
     ///

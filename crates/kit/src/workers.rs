@@ -15,7 +15,7 @@ use sys::gate::SharedGate;
 use sys::task::{Ended, Pid};
 use sys::usage::Usage;
 
-pub use rounds::{Pace, Repeated, Rounds, Span, overlap_ppm};
+pub use rounds::{Pace, Repeated, Rounds, Span, overlap_ppm, queue_wait_since};
 
 /// How the workers share (or do not share) an address space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -397,10 +397,7 @@ fn live<Kept>(
     }
     words[CPU_NS].store(sys::clock::thread_cpu_ns() - cpu_ns, Ordering::Relaxed);
     let used = Usage::of_thread().since(usage);
-    let waited_ns = match (sys::proc::schedstat_thread(), sched) {
-        (Some(now), Some(then)) => now.since(then).queue_wait_ns,
-        _ => u64::MAX,
-    };
+    let waited_ns = queue_wait_since(sched).unwrap_or(u64::MAX);
     words[QUEUE_WAIT_NS].store(waited_ns, Ordering::Relaxed);
     words[VOLUNTARY].store(used.voluntary_switches, Ordering::Relaxed);
     words[INVOLUNTARY].store(used.involuntary_switches, Ordering::Relaxed);

@@ -10,7 +10,7 @@ mod work;
 use crate::support::party::Party;
 use crate::support::random::Random;
 use kit::workers::{Model, Refusal, Rounds, Span, Worker};
-use kit::{Stop, Trial};
+use kit::{Stop, Trial, per_second, ppm};
 use level::{ALLOCATORS, Level};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
@@ -21,16 +21,8 @@ experiment!("allocator", "allocator.toml");
 /// Memory besides the blocks: the trial itself, its threads' stacks, the allocators' own.
 const SPARE_BYTES: u64 = 64 << 20;
 
-/// Who gives a block back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pattern {
-    /// The thread that took it.
-    Same,
-    /// Another thread.
-    Handed,
-}
-
-const PATTERNS: [(&str, Pattern); 2] = [("same", Pattern::Same), ("handed", Pattern::Handed)];
+/// Whether another thread gives a block back than the one that took it.
+const PATTERNS: [(&str, bool); 2] = [("same", false), ("handed", true)];
 
 /// What one trial is to do.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +30,7 @@ struct Plan {
     level: Level,
     threads: usize,
     sizes: Sizes,
-    pattern: Pattern,
+    handed: bool,
     seed: u64,
 }
 
@@ -86,7 +78,7 @@ impl Plan {
             level: trial.pick("allocator", &ALLOCATORS)?,
             threads: trial.number("threads")? as usize,
             sizes: trial.pick("size", &SIZES)?,
-            pattern: trial.pick("pattern", &PATTERNS)?,
+            handed: trial.pick("pattern", &PATTERNS)?,
             seed: trial.spec().seed,
         })
     }
@@ -98,13 +90,12 @@ impl Plan {
                 .map(|round| of(rounds.found(round), &rounds.spans(round), round))
                 .collect()
         };
-        let (wall, cpu) = match self.pattern {
-            Pattern::Same => ("pair_ns", "pair_cpu_ns"),
-            Pattern::Handed => ("handed_ns", "handed_cpu_ns"),
+        let (wall, cpu) = match self.handed {
+            false => ("pair_ns", "pair_cpu_ns"),
+            true => ("handed_ns", "handed_cpu_ns"),
         };
-        let sum = |of: fn(&Span) -> u64| {
-            each(&|pairs, spans, _| per_million(spans.iter().map(of).sum(), pairs))
-        };
+        let sum =
+            |of: fn(&Span) -> u64| each(&|pairs, spans, _| ppm(spans.iter().map(of).sum(), pairs));
         trial.record(wall, MILLION, sum(Span::wall_ns));
         trial.record(cpu, MILLION, sum(|span| span.cpu_ns));
         trial.record("sleeps_count", MILLION, sum(|span| span.sleeps));
@@ -135,18 +126,9 @@ impl Plan {
     }
 }
 
-/// What a total is scaled to by [`per_million`], so that a fraction of a nanosecond is not lost.
+/// What a total is scaled to by [`ppm`], so that a fraction of a nanosecond is not lost. Of no operation
+/// at all, in a round that was lost to others, it is that of one.
 const MILLION: u64 = 1_000_000;
-
-/// A total of `count` operations as that of a million. Of no operation at all it is that of one, in
-/// a round that was lost to others.
-fn per_million(total: u64, count: u64) -> i64 {
-    (u128::from(total) * u128::from(MILLION) / u128::from(count.max(1))) as i64
-}
-
-fn per_second(count: u64, wall_ns: u64) -> i64 {
-    (u128::from(count) * 1_000_000_000 / u128::from(wall_ns.max(1))) as i64
-}
 
 /// What all threads did.
 #[derive(Clone, Copy, Debug, Default)]
@@ -189,9 +171,9 @@ impl House {
     /// In the pattern `handed` threads of an even number take blocks, and each one's next gives
     /// them back.
     fn part(&self, index: usize) -> Box<dyn Work + '_> {
-        let Plan { level, sizes, pattern, seed, .. } = self.plan;
+        let Plan { level, sizes, handed, seed, .. } = self.plan;
         let random = Random::new(seed, index);
-        if pattern == Pattern::Same {
+        if !handed {
             return work::alone(level.functions(), level.calls, sizes, random);
         }
         let pair = index / 2;

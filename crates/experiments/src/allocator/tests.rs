@@ -1,9 +1,10 @@
 use super::level::{ALLOCATORS, Calls, Level};
 use super::work::{Consumer, LIVE, Part, Producer, Ring, SIZES, Side, Work};
-use super::{House, PATTERNS, Pattern, Plan, Tally, design, per_million, per_second};
+use super::{House, PATTERNS, Plan, Tally, design};
 use crate::support::random::Random;
 use kit::model::Profile;
 use kit::workers::{Fate, Model, Pace, Placement, Refusal, Rounds, Worker, crew_placed};
+use kit::{per_second, ppm};
 use std::sync::atomic::AtomicU64;
 use sys::allocator::Allocator;
 
@@ -35,8 +36,7 @@ fn level(name: &str) -> Level {
 fn what_is_taken_is_given_back_or_still_there() {
     for name in ["glibc", "mutex_around", "none"] {
         for (_, sizes) in SIZES {
-            let plan =
-                Plan { level: level(name), threads: 2, sizes, pattern: Pattern::Same, seed: 1 };
+            let plan = Plan { level: level(name), threads: 2, sizes, handed: false, seed: 1 };
             let (Tally { counts, held }, pairs) = done_by(plan);
             assert_eq!((counts.changed, counts.refused), (0, 0), "{name}");
             assert_eq!((held, counts.gained()), (2 * LIVE as u64, held as i64), "{name}");
@@ -50,7 +50,7 @@ fn every_block_that_is_handed_over_arrives_once_and_in_order() {
     // With as many threads as there may be, on one CPU too.
     for threads in [2, 4] {
         let (level, sizes) = (level("glibc"), SIZES[0].1);
-        let plan = Plan { level, threads, sizes, pattern: Pattern::Handed, seed: 7 };
+        let plan = Plan { level, threads, sizes, handed: true, seed: 7 };
         let (Tally { counts, held }, _) = done_by(plan);
         assert_eq!((counts.changed, counts.refused, counts.gained(), held), (0, 0, 0, 0));
         assert!(counts.freed > 0);
@@ -86,8 +86,8 @@ fn sizes_and_places_are_what_they_say() {
 
 #[test]
 fn totals_become_those_of_a_million() {
-    assert_eq!(per_million(200, 40), 5_000_000, "200 ns for 40 pairs");
-    assert_eq!(per_million(200, 0), 200_000_000, "nothing was done: as if it were one");
+    assert_eq!(ppm(200, 40), 5_000_000, "200 ns for 40 pairs");
+    assert_eq!(ppm(200, 0), 200_000_000, "nothing was done: as if it were one");
     assert_eq!(per_second(40, 200), 200_000_000, "40 pairs in 200 ns");
 }
 

@@ -90,7 +90,9 @@ pub(super) trait Work {
     fn close(&mut self);
 
     /// Blocks that it has.
-    fn held(&self) -> u64;
+    fn held(&self) -> u64 {
+        0
+    }
 }
 
 /// One thread's part of all rounds.
@@ -361,10 +363,6 @@ impl Work for Producer<'_> {
             self.side.allocator.give(block);
         }
     }
-
-    fn held(&self) -> u64 {
-        0
-    }
 }
 
 /// Finds blocks and gives them back.
@@ -413,10 +411,6 @@ impl Work for Consumer<'_> {
     /// The other side has left its last block by now.
     fn close(&mut self) {
         while self.take_one() {}
-    }
-
-    fn held(&self) -> u64 {
-        0
     }
 }
 

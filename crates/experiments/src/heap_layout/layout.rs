@@ -1,6 +1,6 @@
 //! Where blocks lie, and what their neighbours share.
 
-use super::heap::{Heap, Listed, OVERHEAD_BYTES};
+use super::heap::{Heap, Listed};
 use kit::Stop;
 use std::sync::atomic::AtomicU64;
 use sys::allocator::{self, Allocator, Block};
@@ -13,15 +13,6 @@ const ARENA_BYTES: usize = 16 << 10;
 
 /// What glibc puts in front of each payload: the size of the block (its malloc.c, "chunk").
 const GLIBC_TAG_BYTES: usize = 8;
-
-/// Who makes the blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Maker {
-    /// The heap of [`super::heap`].
-    Own,
-    /// The `malloc` of the C library.
-    Glibc,
-}
 
 /// A table to be shown: title, columns, rows.
 pub(super) type Shown = (String, [&'static str; 6], Vec<Vec<String>>);
@@ -36,15 +27,8 @@ pub(super) enum Taken {
 }
 
 impl Taken {
-    /// Takes the blocks.
-    pub(super) fn by(maker: Maker, request_bytes: usize) -> Result<Self, Stop> {
-        match maker {
-            Maker::Own => Self::by_own_heap(request_bytes),
-            Maker::Glibc => Self::by_glibc(request_bytes),
-        }
-    }
-
-    fn by_own_heap(request_bytes: usize) -> Result<Self, Stop> {
+    /// Takes the blocks from the heap of [`super::heap`].
+    pub(super) fn own(request_bytes: usize) -> Result<Self, Stop> {
         let mut heap = Heap::new(ARENA_BYTES);
         let mut payloads = Vec::with_capacity(BLOCKS);
         let mut first_two = Vec::new();
@@ -61,9 +45,10 @@ impl Taken {
         Ok(Taken::Own { heap, payloads, first_two })
     }
 
-    /// Takes them in a separate thread, whose arena is new, and after the same number of others:
-    /// what was given back while the thread was made is used up by then.
-    fn by_glibc(request_bytes: usize) -> Result<Self, Stop> {
+    /// Takes them from the `malloc` of the C library: in a separate thread, whose arena is new, and
+    /// after the same number of others. What was given back while the thread was made is used up by
+    /// then.
+    pub(super) fn glibc(request_bytes: usize) -> Result<Self, Stop> {
         let malloc = allocator::library_of(c"malloc");
         if malloc.is_none() || malloc != allocator::library_of(c"gnu_get_libc_version") {
             return Err(Stop::unsupported(
@@ -139,63 +124,50 @@ impl Taken {
 
     /// The blocks as a table.
     pub(super) fn shown(&self, request_bytes: u64, line_bytes: u64) -> Shown {
-        match self {
+        let (title, blocks): (String, Vec<Row>) = match self {
             Taken::Own { first_two, .. } => {
-                let title = format!("The heap after two requests of {request_bytes} bytes");
-                let row = |(index, block): (usize, &Listed)| {
-                    let who =
-                        if block.in_use { format!("request {}", index + 1) } else { "–".into() };
-                    let bytes = (block.bytes - OVERHEAD_BYTES) as u64;
-                    let lines = lines(block.payload() as u64, bytes, line_bytes);
-                    row(
-                        block.offset as u64,
-                        block.bytes as u64,
-                        block.in_use,
-                        block.payload() as u64,
-                        lines,
-                        who,
-                    )
+                let row = |block: &Listed| {
+                    let all = [block.offset, block.bytes, block.payload(), block.payload_bytes()];
+                    (block.in_use, all.map(|number| number as u64))
                 };
-                (title, COLUMNS, first_two.iter().enumerate().map(row).collect())
+                let title = format!("The heap after two requests of {request_bytes} bytes");
+                (title, first_two.iter().map(row).collect())
             }
             Taken::Glibc { blocks, .. } => {
+                let first = blocks.first().map_or(0, Block::address) as u64;
+                let row = |block: &Block| {
+                    let payload =
+                        (block.address() as u64).abs_diff(first / line_bytes * line_bytes);
+                    let at = payload.saturating_sub(GLIBC_TAG_BYTES as u64);
+                    let bytes = glibc_bytes(block) as u64;
+                    (true, [at, bytes, payload, block.usable_bytes() as u64])
+                };
                 let title = format!(
                     "Blocks of malloc({request_bytes}), counted from the first one's cache line"
                 );
-                let from =
-                    blocks.first().map_or(0, Block::address) as u64 / line_bytes * line_bytes;
-                let row = |(index, block): (usize, &Block)| {
-                    let payload = (block.address() as u64).abs_diff(from);
-                    let bytes = block.usable_bytes() as u64;
-                    let lines = lines(payload, bytes, line_bytes);
-                    let at = payload.saturating_sub(GLIBC_TAG_BYTES as u64);
-                    let who = format!("request {}", index + 1);
-                    row(at, glibc_bytes(block) as u64, true, payload, lines, who)
-                };
-                (title, COLUMNS, blocks.iter().take(4).enumerate().map(row).collect())
+                (title, blocks.iter().take(4).map(row).collect())
             }
-        }
+        };
+        let row = |(index, (in_use, [at, bytes, payload, usable])): (usize, Row)| {
+            let lines = match lines(payload, usable, line_bytes) {
+                (first, last) if first == last => first.to_string(),
+                (first, last) => format!("{first} to {last}"),
+            };
+            let (state, who) = match in_use {
+                true => ("in use", format!("request {}", index + 1)),
+                false => ("free", "–".into()),
+            };
+            vec![at.to_string(), bytes.to_string(), state.into(), payload.to_string(), lines, who]
+        };
+        (title, COLUMNS, blocks.into_iter().enumerate().map(row).collect())
     }
 }
 
+/// Whether a block is in use, where it begins and how many bytes it has, and the same of its payload.
+type Row = (bool, [u64; 4]);
+
 fn glibc_bytes(block: &Block) -> usize {
     block.usable_bytes() + GLIBC_TAG_BYTES
-}
-
-fn row(
-    at: u64,
-    bytes: u64,
-    in_use: bool,
-    payload: u64,
-    lines: (u64, u64),
-    who: String,
-) -> Vec<String> {
-    let state = if in_use { "in use" } else { "free" };
-    let lines = match lines {
-        (first, last) if first == last => first.to_string(),
-        (first, last) => format!("{first} to {last}"),
-    };
-    vec![at.to_string(), bytes.to_string(), state.into(), payload.to_string(), lines, who]
 }
 
 /// The first and the last line of some bytes.
@@ -223,7 +195,7 @@ mod tests {
     use super::*;
 
     fn own(request_bytes: usize) -> (Vec<u64>, u64) {
-        let taken = Taken::by(Maker::Own, request_bytes).unwrap();
+        let taken = Taken::own(request_bytes).unwrap();
         (taken.payloads(), taken.block_bytes())
     }
 
@@ -256,19 +228,19 @@ mod tests {
 
     #[test]
     fn the_table_shows_what_a_hand_would_draw() {
-        let (title, columns, rows) = Taken::by(Maker::Own, 8).unwrap().shown(8, 64);
+        let (title, columns, rows) = Taken::own(8).unwrap().shown(8, 64);
         assert_eq!(title, "The heap after two requests of 8 bytes");
         assert_eq!(rows[0], ["8", "32", "in use", "16", "0", "request 1"]);
         assert_eq!(rows[1], ["40", "32", "in use", "48", "0", "request 2"]);
         assert_eq!(rows[2][2], "free");
         assert!(rows.len() == 3 && rows.iter().all(|row| row.len() == columns.len()));
-        let (_, _, rows) = Taken::by(Maker::Own, 64).unwrap().shown(64, 64);
+        let (_, _, rows) = Taken::own(64).unwrap().shown(64, 64);
         assert_eq!((&rows[0][4], &rows[1][4]), (&"0 to 1".into(), &"1 to 2".into()));
     }
 
     #[test]
     fn blocks_of_malloc_do_not_overlap_and_count() {
-        let Ok(taken) = Taken::by(Maker::Glibc, 8) else {
+        let Ok(taken) = Taken::glibc(8) else {
             return; // Another C library.
         };
         let mut payloads = taken.payloads();
@@ -286,6 +258,6 @@ mod tests {
 
     #[test]
     fn what_is_given_back_is_one_piece_again() {
-        assert_eq!(Taken::by(Maker::Own, 24).unwrap().give_back(), Some((1, 0)));
+        assert_eq!(Taken::own(24).unwrap().give_back(), Some((1, 0)));
     }
 }

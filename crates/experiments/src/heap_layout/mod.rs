@@ -10,13 +10,17 @@ use crate::support::counting::{LINE_SHARED, Promise};
 use crate::support::party::{Party, line_bytes};
 use kit::workers::{Model, Repeated};
 use kit::{Stop, Trial};
-use layout::{BLOCKS, Maker, Taken, sharing};
+use layout::{BLOCKS, Taken, sharing};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::increment;
 
 experiment!("heap_layout", "heap_layout.toml");
 
-const MAKERS: [(&str, Maker); 2] = [("own", Maker::Own), ("glibc", Maker::Glibc)];
+/// Takes blocks by the same request, one after the other.
+type Maker = fn(usize) -> Result<Taken, Stop>;
+
+/// The levels of the factor `allocator`.
+const MAKERS: [(&str, Maker); 2] = [("own", Taken::own), ("glibc", Taken::glibc)];
 
 /// The length of a cache line where the machine does not report it, in bytes.
 const USUAL_LINE_BYTES: u64 = 64;
@@ -30,7 +34,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let threads = trial.number("threads")? as usize;
     let party = Party::new(trial, Model::Thread, threads, threads)?;
     let line_bytes = line_bytes(trial.one_cpu()?).unwrap_or(USUAL_LINE_BYTES);
-    let taken = Taken::by(maker, request_bytes as usize)?;
+    let taken = maker(request_bytes as usize)?;
     let payloads = taken.payloads();
     trial.observe("first_two_in_line", format!("{:?}", in_line(&payloads[..2], line_bytes)));
     let counters: Vec<&AtomicU64> = (0..threads).filter_map(|index| taken.counter(index)).collect();
@@ -104,8 +108,8 @@ mod tests {
 
     #[test]
     fn what_two_threads_count_is_in_their_blocks() {
-        for (maker, request_bytes) in [(Maker::Own, 8), (Maker::Own, 64), (Maker::Glibc, 8)] {
-            let Ok(taken) = Taken::by(maker, request_bytes) else {
+        for taken in [Taken::own(8), Taken::own(64), Taken::glibc(8)] {
+            let Ok(taken) = taken else {
                 continue; // Another C library.
             };
             let word = |index: usize| taken.counter(index).unwrap();

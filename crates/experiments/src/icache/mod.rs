@@ -18,15 +18,15 @@ use isa::Stopped;
 use isa::cache::Fetch;
 use isa::pipeline::Parameters;
 use kit::{Stop, Trial};
-use play::{Build, Code, Compiler, Mapping, as_good, geometry, play};
+use play::{Build, Code, IM, IMC, Mapping, as_good, geometry, play};
 
 experiment!("icache", "icache.toml");
 
 /// The levels of the factor `build`.
-const BUILDS: [(&str, Build); 2] = [("rv32im", Build::Im), ("rv32imc", Build::Imc)];
+const BUILDS: [(&str, Build); 2] = [("rv32im", IM), ("rv32imc", IMC)];
 
-/// The levels of the factor `compiler`.
-const COMPILERS: [(&str, Compiler); 2] = [("gcc14", Compiler::Gcc14), ("gcc12", Compiler::Gcc12)];
+/// The levels of the factor `compiler`, with their places in a [`Build`].
+const COMPILERS: [(&str, usize); 2] = [("gcc14", 0), ("gcc12", 1)];
 
 /// The levels of the factor `mapping`.
 const MAPPINGS: [(&str, Mapping); 3] =
@@ -84,8 +84,8 @@ impl Asked {
         }
         let build = trial.pick("build", &BUILDS)?;
         let compiler = trial.pick("compiler", &COMPILERS)?;
-        let code = Code::carried(build, compiler)?;
-        Ok(Asked { code, beside: Code::carried(Build::Im, compiler)?, carried: true })
+        let code = Code::carried(build[compiler])?;
+        Ok(Asked { code, beside: Code::carried(IM[compiler])?, carried: true })
     }
 }
 

@@ -8,43 +8,20 @@ use isa::pipeline::{Cycles, Parameters, Pipeline};
 use isa::{Cause, Exception, Program, Step, Stopped};
 use kit::Stop;
 
-/// With which instructions the program was compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Build {
-    /// RV32IM: all of 32 bits.
-    Im,
-    /// RV32IMC: of 32 and 16 bits.
-    Imc,
-}
+/// The carried program, an executable file, by each compiler: GCC 14.2 and GCC 12.2.
+pub(super) type Build = [&'static [u8]; 2];
 
-/// By which compiler.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Compiler {
-    /// GCC 14.2.
-    Gcc14,
-    /// GCC 12.2.
-    Gcc12,
-}
+/// It is compiled for RV32IM: all instructions have 32 bits.
+pub(super) const IM: Build = [
+    include_bytes!("../../../isa/reference/gcc14-rv32im.elf"),
+    include_bytes!("../../../isa/reference/gcc12-rv32im.elf"),
+];
 
-impl Build {
-    /// The program, an executable file.
-    pub(super) fn program(self, compiler: Compiler) -> &'static [u8] {
-        match (self, compiler) {
-            (Self::Im, Compiler::Gcc14) => {
-                include_bytes!("../../../isa/reference/gcc14-rv32im.elf")
-            }
-            (Self::Imc, Compiler::Gcc14) => {
-                include_bytes!("../../../isa/reference/gcc14-rv32imc.elf")
-            }
-            (Self::Im, Compiler::Gcc12) => {
-                include_bytes!("../../../isa/reference/gcc12-rv32im.elf")
-            }
-            (Self::Imc, Compiler::Gcc12) => {
-                include_bytes!("../../../isa/reference/gcc12-rv32imc.elf")
-            }
-        }
-    }
-}
+/// It is compiled for RV32IMC: they have 32 and 16 bits.
+pub(super) const IMC: Build = [
+    include_bytes!("../../../isa/reference/gcc14-rv32imc.elf"),
+    include_bytes!("../../../isa/reference/gcc12-rv32imc.elf"),
+];
 
 /// The source of the carried programs, in C.
 pub const KERNEL: &str = include_str!("../../../isa/reference/icache_test.c");
@@ -59,7 +36,7 @@ pub fn carried(march: &str) -> Vec<(String, &'static [u8])> {
     let design = super::design();
     let about = |name: &str| Some(design.factor("compiler")?.level(name)?.about.clone());
     let programs = super::COMPILERS.into_iter();
-    programs.filter_map(|(name, by)| Some((about(name)?, build.program(by)))).collect()
+    programs.filter_map(|(name, by)| Some((about(name)?, build[by]))).collect()
 }
 
 /// Where a line of memory may stand.
@@ -103,8 +80,8 @@ pub(super) struct Code {
 
 impl Code {
     /// One of the programs that scruple carries.
-    pub(super) fn carried(build: Build, compiler: Compiler) -> Result<Self, Stop> {
-        Self::of(build.program(compiler), STEPS_MAX).map_err(Stop::Failed)
+    pub(super) fn carried(program: &[u8]) -> Result<Self, Stop> {
+        Self::of(program, STEPS_MAX).map_err(Stop::Failed)
     }
 
     /// A program in an ELF file.

@@ -1,4 +1,4 @@
-use super::play::{Build, Code, Compiler, Mapping, Seen, as_good, geometry, play};
+use super::play::{Build, Code, IM, IMC, Mapping, Seen, as_good, geometry, play};
 use super::{BUILDS, COMPILERS, MAPPINGS, design};
 use isa::cache::Fetch;
 use isa::pipeline::Parameters;
@@ -6,13 +6,13 @@ use kit::model::Profile;
 
 fn seen(build: Build, bytes: u32, mapping: Mapping) -> Seen {
     let core = Parameters { miss: 20, ..Parameters::textbook() };
-    let code = Code::carried(build, Compiler::Gcc14).unwrap();
+    let code = Code::carried(build[0]).unwrap();
     play(&code, geometry(bytes, mapping, 8).unwrap(), core).unwrap()
 }
 
 #[test]
 fn the_programs_give_the_figures_of_three_other_simulators() {
-    let both = [Build::Im, Build::Imc].map(|build| seen(build, 64, Mapping::Direct));
+    let both = [IM, IMC].map(|build| seen(build, 64, Mapping::Direct));
     assert_eq!(both.each_ref().map(|it| it.text_bytes), [160, 94]);
     assert_eq!(both.each_ref().map(|it| it.instructions), [143_467; 2]);
     assert_eq!(both.each_ref().map(|it| it.short), [0, 102_486]);
@@ -25,13 +25,13 @@ fn the_programs_give_the_figures_of_three_other_simulators() {
 
 #[test]
 fn without_compression_it_takes_104_bytes_to_be_as_good_as_48() {
-    let compressed = seen(Build::Imc, 48, Mapping::Full);
-    let plain = &Code::carried(Build::Im, Compiler::Gcc14).unwrap();
+    let compressed = seen(IMC, 48, Mapping::Full);
+    let plain = &Code::carried(IM[0]).unwrap();
     let like = geometry(48, Mapping::Full, 8).unwrap();
     let wanted = compressed.tally(Fetch::Instruction);
     assert_eq!(as_good(plain, like, Mapping::Full, wanted).unwrap(), Some(104));
     // Where nothing is left but the first access of each line, no size is large enough.
-    let best = seen(Build::Imc, 256, Mapping::Full).tally(Fetch::Instruction);
+    let best = seen(IMC, 256, Mapping::Full).tally(Fetch::Instruction);
     assert_eq!(as_good(plain, like, Mapping::Full, best).unwrap(), None);
 }
 

@@ -30,38 +30,20 @@ const WRITERS: u64 = 40;
 /// The same where pages are looked up, which takes longer.
 const WATCHED: u64 = 10;
 
-/// Who writes to the page first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Writer {
-    Worker,
-    Main,
-}
-
-/// What the levels of the factor `first_writer` stand for.
-const FIRST_WRITERS: [(&str, Writer); 2] = [("worker", Writer::Worker), ("main", Writer::Main)];
+/// Whether the worker writes to the page first, and main after it.
+const FIRST_WRITERS: [(&str, bool); 2] = [("worker", true), ("main", false)];
 
 /// What happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Act {
-    Write,
-    Pages,
-    Crash,
-}
+type Act = fn(&mut Trial<'_>, Worker) -> Result<(), Stop>;
 
 /// What the levels of the factor `act` stand for.
-const ACTS: [(&str, Act); 3] =
-    [("write", Act::Write), ("pages", Act::Pages), ("crash", Act::Crash)];
+const ACTS: [(&str, Act); 3] = [("write", write), ("pages", pages), ("crash", crash::trial)];
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     // Both sides take turns: a hand-over to another CPU would only take longer.
     trial.pin_to_one()?;
     let worker = trial.pick("worker", &WORKERS)?;
-    let writer = trial.pick("first_writer", &FIRST_WRITERS)?;
-    match trial.pick("act", &ACTS)? {
-        Act::Write => write(trial, worker),
-        Act::Pages => pages(trial, worker, writer),
-        Act::Crash => crash::trial(trial, worker),
-    }
+    trial.pick("act", &ACTS)?(trial, worker)
 }
 
 /// What one worker's write has shown.
@@ -154,14 +136,15 @@ struct Moment {
 }
 
 /// Both write, one after the other, and the physical pages are looked at in between.
-fn pages(trial: &mut Trial<'_>, worker: Worker, writer: Writer) -> Result<(), Stop> {
+fn pages(trial: &mut Trial<'_>, worker: Worker) -> Result<(), Stop> {
+    let worker_first = trial.pick("first_writer", &FIRST_WRITERS)?;
     let (room, shared) = (Room::new(), sys::pages::shared(size_of::<u64>())?);
     let variable = local::variable(worker, &room, &shared);
     verify(trial, worker, variable)?;
     frame_of_main(variable)?;
     trial.begin()?;
     let all = (0..WATCHED)
-        .map(|_| watch_once(worker, variable, writer))
+        .map(|_| watch_once(worker, variable, worker_first))
         .collect::<Result<Vec<_>, _>>()?;
     trial.end()?;
     record_pages(trial, &all);
@@ -169,7 +152,11 @@ fn pages(trial: &mut Trial<'_>, worker: Worker, writer: Writer) -> Result<(), St
 }
 
 /// Before the first write, after it, and after the second.
-fn watch_once(worker: Worker, variable: &AtomicU64, writer: Writer) -> Result<[Moment; 3], Stop> {
+fn watch_once(
+    worker: Worker,
+    variable: &AtomicU64,
+    worker_first: bool,
+) -> Result<[Moment; 3], Stop> {
     variable.store(AT_FIRST, Ordering::SeqCst);
     with_worker(worker, variable, |worker| {
         let look = |when: &'static str| -> Result<Moment, Stop> {
@@ -182,21 +169,15 @@ fn watch_once(worker: Worker, variable: &AtomicU64, writer: Writer) -> Result<[M
                 worker_value: theirs.value,
             })
         };
-        let turn = |writer: Writer| match writer {
-            Writer::Worker => {
+        let turn = |of_worker: bool| {
+            if of_worker {
                 worker.write(BY_WORKER)?;
-                look("after the worker's write")
+                return look("after the worker's write");
             }
-            Writer::Main => {
-                variable.store(BY_MAIN, Ordering::SeqCst);
-                look("after main's write")
-            }
+            variable.store(BY_MAIN, Ordering::SeqCst);
+            look("after main's write")
         };
-        let second = match writer {
-            Writer::Worker => Writer::Main,
-            Writer::Main => Writer::Worker,
-        };
-        Ok([look("before anybody writes")?, turn(writer)?, turn(second)?])
+        Ok([look("before anybody writes")?, turn(worker_first)?, turn(!worker_first)?])
     })
 }
 

@@ -1,8 +1,9 @@
 //! The worker: a thread or a process that does what main asks for, one step after the other.
 
 use super::local;
-use crate::support::not_made;
+use crate::support::child::beside;
 use kit::Stop;
+use kit::workers::Model;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use sys::gate::SharedGate;
@@ -71,33 +72,18 @@ pub(super) fn with_worker<T>(
 ) -> Result<T, Stop> {
     let talk =
         Talk { words: sys::pages::shared(WORDS * size_of::<u64>())?, gate: SharedGate::new()? };
-    if worker == Worker::Thread {
-        return std::thread::scope(|scope| {
-            let spawned = std::thread::Builder::new().spawn_scoped(scope, || talk.live(variable));
-            spawned.map_err(not_made)?;
-            let main_end = MainEnd { talk: &talk, process: None };
-            let done = main(&main_end);
-            // Whatever came of it: the thread is sent home, or the scope would wait for ever.
-            main_end.ask(GO_HOME)?;
-            done
-        });
-    }
-    let pid = sys::task::fork_run(|| {
+    let model = if worker == Worker::Thread { Model::Thread } else { Model::Process };
+    let live = || {
         talk.live(variable);
-        0
-    })?;
-    let main_end = MainEnd { talk: &talk, process: Some(pid) };
-    let done = main(&main_end);
-    if main_end.ask(GO_HOME).is_err() {
-        // Either fails only for a worker that is gone already.
-        let _ = sys::process::kill(pid, sys::signal::SIGKILL);
-    }
-    let ended = sys::task::wait(pid)?;
-    let done = done?;
-    match ended.code {
-        Some(0) => Ok(done),
-        _ => Err(Stop::failed(format!("the worker ended badly: {ended:?}"))),
-    }
+        Ok(())
+    };
+    beside(model, live, |process| {
+        let main_end = MainEnd { talk: &talk, process };
+        let done = main(&main_end);
+        // Whatever came of it: the worker is sent home, or it would be waited for without end.
+        main_end.ask(GO_HOME)?;
+        done
+    })
 }
 
 impl Talk {

@@ -7,7 +7,7 @@ use house::{House, Order, Outcome};
 use kit::model::Profile;
 use kit::workers::{MODEL_LEVELS, Model};
 use kit::{Stop, Trial};
-use shown::{METHODS, Method};
+use shown::BY_TEXT;
 use sys::task::Pid;
 
 experiment!("memory_limit", "memory_limit.toml");
@@ -45,8 +45,8 @@ const LIMITS: [(&str, Limit); 3] =
     [("none", Limit::None), ("address_space", Limit::AddressSpace), ("cgroup", Limit::Cgroup)];
 
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
-    let method = trial.pick("method", &METHODS)?;
-    if method == Method::TopText {
+    let by_text = trial.pick("method", &BY_TEXT)?;
+    if by_text {
         shown::need_top()?;
     }
     let order = read_order(trial)?;
@@ -61,7 +61,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
     trial.observe("limit_in_force_bytes", house.limit_in_force());
     trial.begin()?;
     let mut measured = None;
-    let outcome = house.occupy(|pids| measured = Some(measure(method, pids)))?;
+    let outcome = house.occupy(|pids| measured = Some(measure(by_text, pids)))?;
     reap_orphans();
     trial.end()?;
     came_in_the_way(&order, outcome.finished, &inherited())?;
@@ -131,15 +131,12 @@ struct Seen {
     true_bytes: u64,
 }
 
-fn measure(method: Method, pids: &[Pid]) -> Result<Seen, Stop> {
+fn measure(by_text: bool, pids: &[Pid]) -> Result<Seen, Stop> {
     let mut true_bytes = 0;
     for pid in pids {
         true_bytes += held_by(*pid)?;
     }
-    let shown_bytes = match method {
-        Method::Kernel => true_bytes as f64,
-        Method::TopText => shown::by_top(pids)? * 1024.0,
-    };
+    let shown_bytes = if by_text { shown::by_top(pids)? * 1024.0 } else { true_bytes as f64 };
     Ok(Seen { shown_bytes, true_bytes })
 }
 
@@ -192,7 +189,7 @@ mod tests {
         let design = design();
         crate::check_levels(&design, "model", &MODEL_LEVELS);
         crate::check_levels(&design, "limit", &LIMITS);
-        crate::check_levels(&design, "method", &METHODS);
+        crate::check_levels(&design, "method", &BY_TEXT);
     }
 
     #[test]

@@ -5,18 +5,9 @@ use kit::Stop;
 use std::process::{Command, Stdio};
 use sys::task::Pid;
 
-/// How memory is measured: here the habit itself is under study.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Method {
-    /// The kernel's own numbers.
-    Kernel,
-    /// The text of `top`, added up as scripts do.
-    TopText,
-}
-
-/// What the levels of the factor `method` stand for.
-pub(super) const METHODS: [(&str, Method); 2] =
-    [("kernel", Method::Kernel), ("top_text", Method::TopText)];
+/// How memory is measured: by the kernel's own numbers, or by the text of `top`, added up as
+/// scripts do. Here the habit itself is under study.
+pub(super) const BY_TEXT: [(&str, bool); 2] = [("kernel", false), ("top_text", true)];
 
 /// The most processes that `top -p` takes.
 const TOP_PIDS_MAX: usize = 20;

@@ -5,7 +5,7 @@ mod watch;
 
 use crate::support::storage::Storage;
 use job::{JOBS, Job, Report};
-use kit::{Stop, Trial};
+use kit::{Stop, Trial, ppm};
 use watch::{WATCHERS, Watched, Watcher};
 
 experiment!("observer", "observer.toml");
@@ -18,27 +18,15 @@ const OTHER_STOPS_MAX: u64 = 400;
 /// and the job's from its last instant to its end. It matters for the short job of system calls.
 const COUNTED_BESIDES_NS_MAX: f64 = 2e6;
 
-/// Where the watcher works.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// On the job's CPU.
-    Same,
-    /// On another.
-    Other,
-}
-
-/// What the levels of the factor `watcher_cpu` stand for.
-const PLACES: [(&str, Place); 2] = [("same", Place::Same), ("other", Place::Other)];
+/// Whether the watcher works on another CPU than the job: the levels of the factor `watcher_cpu`.
+const PLACES: [(&str, bool); 2] = [("same", false), ("other", true)];
 
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let watcher = trial.pick("watcher", &WATCHERS)?;
     let kind = trial.pick("job", &JOBS)?;
-    let place = trial.pick("watcher_cpu", &PLACES)?;
+    let elsewhere = trial.pick("watcher_cpu", &PLACES)?;
     let job_cpu = trial.pin_to_one()?;
-    let watcher_cpu = match place {
-        Place::Same => job_cpu,
-        Place::Other => trial.other_cpu()?,
-    };
+    let watcher_cpu = if elsewhere { trial.other_cpu()? } else { job_cpu };
     Storage::of(trial)?;
     let amount = kind.amount(trial.spec().profile);
     let ready = watcher.prepare()?;
@@ -80,8 +68,7 @@ fn record_written(trial: &mut Trial, written_bytes: u64, job_bytes: u64) {
     trial.record_one("written_bytes", written_bytes as i64);
     let all = written_bytes + job_bytes;
     if all > 0 {
-        let ppm = u128::from(written_bytes) * 1_000_000 / u128::from(all);
-        trial.record_one("written_ppm", ppm as i64);
+        trial.record_one("written_ppm", ppm(written_bytes, all));
     }
 }
 

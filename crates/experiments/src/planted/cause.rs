@@ -23,22 +23,20 @@ enum Cause {
 }
 
 /// The levels of the factor `planted`: the first is none.
-const PLANTED: [(&str, Cause); 5] = [
-    ("none", Cause::Nothing),
-    ("delay", Cause::Delay),
-    ("lock", Cause::Lock),
-    ("sharing", Cause::Sharing),
-    ("serial", Cause::Serial),
-];
+const PLANTED: [(&str, Cause); 5] = causes("none");
 
 /// The levels of the factor `removed`.
-const REMOVED: [(&str, Cause); 5] = [
-    ("nothing", Cause::Nothing),
-    ("delay", Cause::Delay),
-    ("lock", Cause::Lock),
-    ("sharing", Cause::Sharing),
-    ("serial", Cause::Serial),
-];
+const REMOVED: [(&str, Cause); 5] = causes("nothing");
+
+const fn causes(nothing: &str) -> [(&str, Cause); 5] {
+    [
+        (nothing, Cause::Nothing),
+        ("delay", Cause::Delay),
+        ("lock", Cause::Lock),
+        ("sharing", Cause::Sharing),
+        ("serial", Cause::Serial),
+    ]
+}
 
 /// Steps of arithmetic in a chunk: some 10 microseconds.
 const CHUNK_STEPS: u64 = 10_000;

@@ -1,6 +1,8 @@
 //! A process that is made to be lost: it may deadlock or destroy its heap, and is watched until it
 //! has ended or stands still.
 
+use crate::support::child;
+use kit::workers::Span;
 use kit::{Stop, Trial};
 use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,82 +31,39 @@ pub(super) const USERS_MAX: usize = 2;
 /// Words of the child on its board, before those of its users.
 const CHILD_WORDS: usize = 3;
 
-/// Words of one user.
-const USER_WORDS: usize = 5;
-
-/// Words of a board.
-const BOARD_WORDS: usize = CHILD_WORDS + USER_WORDS * USERS_MAX;
+/// Words of one user: the calls done, and when it was at work.
+const USER_WORDS: usize = 1 + Span::WORDS;
 
 /// What a child says of itself, in memory that it shares with the trial: it may be unable to say
 /// anything else.
 #[derive(Clone, Copy)]
-pub(super) struct Board(&'static [AtomicU64]);
+pub(super) struct Board {
+    /// Runs of the handler that began.
+    pub(super) handler_runs: &'static AtomicU64,
+    /// Uses that went wrong.
+    pub(super) wrong: &'static AtomicU64,
+    /// Users that have arrived where all begin.
+    pub(super) arrived: &'static AtomicU64,
+    users: &'static [AtomicU64],
+}
 
 impl Board {
     /// A clean board.
     pub(super) fn new() -> Result<Self, Stop> {
-        let memory = Box::leak(Box::new(sys::pages::shared(BOARD_WORDS * size_of::<u64>())?));
-        // Touched now, so that no first touch falls into the timed region.
-        memory.words().iter().for_each(|word| word.store(0, Ordering::Relaxed));
-        Ok(Board(memory.words()))
+        let words = sys::pages::shared_for_ever(CHILD_WORDS + USER_WORDS * USERS_MAX)?;
+        let (own, users) = words.split_at(CHILD_WORDS);
+        Ok(Board { handler_runs: &own[0], wrong: &own[1], arrived: &own[2], users })
     }
 
-    /// Runs of the handler that began.
-    pub(super) fn handler_runs(&self) -> &'static AtomicU64 {
-        &self.0[0]
-    }
-
-    /// Uses that went wrong.
-    pub(super) fn wrong(&self) -> &'static AtomicU64 {
-        &self.0[1]
-    }
-
-    /// Users that have arrived where all begin.
-    pub(super) fn arrived(&self) -> &'static AtomicU64 {
-        &self.0[2]
-    }
-
-    /// The words of one user.
-    pub(super) fn user(&self, index: usize) -> UserBoard {
-        let first = CHILD_WORDS + USER_WORDS * index;
-        UserBoard(&self.0[first..first + USER_WORDS])
+    /// The words of one user: the calls done, and those of its [`Span`].
+    pub(super) fn user(&self, index: usize) -> (&'static AtomicU64, &'static [AtomicU64]) {
+        let words = &self.users[USER_WORDS * index..][..USER_WORDS];
+        (&words[0], &words[1..])
     }
 
     /// Calls done by all users.
     pub(super) fn uses(&self) -> u64 {
-        (0..USERS_MAX).map(|index| self.user(index).uses().load(Ordering::Acquire)).sum()
-    }
-}
-
-/// The part of a board that is one user's.
-#[derive(Clone, Copy)]
-pub(super) struct UserBoard(&'static [AtomicU64]);
-
-impl UserBoard {
-    /// Calls done.
-    pub(super) fn uses(&self) -> &'static AtomicU64 {
-        &self.0[0]
-    }
-
-    /// The instant of its first call.
-    pub(super) fn started_ns(&self) -> &'static AtomicU64 {
-        &self.0[1]
-    }
-
-    /// The instant after its last one.
-    pub(super) fn ended_ns(&self) -> &'static AtomicU64 {
-        &self.0[2]
-    }
-
-    /// Its CPU time in between.
-    pub(super) fn cpu_ns(&self) -> &'static AtomicU64 {
-        &self.0[3]
-    }
-
-    /// How long it was ready to run in between and had no CPU; `u64::MAX` where the kernel does not
-    /// report it.
-    pub(super) fn queue_wait_ns(&self) -> &'static AtomicU64 {
-        &self.0[4]
+        (0..USERS_MAX).map(|index| self.user(index).0.load(Ordering::Acquire)).sum()
     }
 }
 
@@ -131,20 +90,9 @@ pub(super) fn observe(
         let done = sys::stdio::silence().and_then(|()| work());
         i32::from(done.is_err())
     })?;
-    let watched = watch(pid, board, limit_ns);
-    let (fate, ended) = match watched {
-        Ok(Watched::Ended(ended)) => (fate_of(&ended), ended),
-        Ok(Watched::StandsStill) => (Ok(Fate::Deadlocked), kill(pid)?),
-        Ok(Watched::Overdue) => (Ok(Fate::Corrupted), kill(pid)?),
-        Err(stop) => (Err(stop), kill(pid)?),
-    };
-    debug_assert!(ended.code.is_some() || ended.signal.is_some(), "it has ended");
+    let fate = watch(pid, board, limit_ns);
+    child::end(pid);
     fate
-}
-
-fn kill(pid: Pid) -> Result<Ended, Stop> {
-    sys::process::kill(pid, sys::signal::SIGKILL)?;
-    Ok(sys::task::wait(pid)?)
 }
 
 /// What the end of a child means.
@@ -159,33 +107,27 @@ fn fate_of(ended: &Ended) -> Result<Fate, Stop> {
     }
 }
 
-/// What the watching saw.
-enum Watched {
-    Ended(Ended),
-    StandsStill,
-    Overdue,
-}
-
-fn watch(pid: Pid, board: Board, limit_ns: u64) -> Result<Watched, Stop> {
+/// Watches a child until it has ended (and takes it in) or its fate is known.
+fn watch(pid: Pid, board: Board, limit_ns: u64) -> Result<Fate, Stop> {
     let descriptor = sys::pidfd::open(pid)?;
     let begun_ns = now_ns();
     let mut quiet = Quiet::new(begun_ns);
     loop {
         sys::poll::readable(descriptor.as_fd(), LOOK)?;
         if let Some(ended) = sys::task::try_wait(pid)? {
-            return Ok(Watched::Ended(ended));
+            return fate_of(&ended);
         }
         let now = now_ns();
         let sign = Sign {
             uses: board.uses(),
-            handler_runs: board.handler_runs().load(Ordering::Acquire),
+            handler_runs: board.handler_runs.load(Ordering::Acquire),
             cpu_ns: sys::clock::process_cpu_ns_of(pid).unwrap_or(0),
         };
         if quiet.lasts(now, sign, all_asleep(pid)) {
-            return Ok(Watched::StandsStill);
+            return Ok(Fate::Deadlocked);
         }
         if sign.cpu_ns >= USERS_MAX as u64 * limit_ns + OVERDUE_CPU_NS {
-            return Ok(Watched::Overdue);
+            return Ok(Fate::Corrupted);
         }
         if now - begun_ns >= limit_ns + PATIENCE_NS {
             return Err(Stop::failed("a child got too little CPU to come to its end"));
@@ -234,32 +176,21 @@ fn all_asleep(pid: Pid) -> bool {
     states.next() == Some('S') && states.all(|state| state == 'S')
 }
 
-/// Fates, counted over the children of a trial.
+/// Fates, counted over the children of a trial: those of each [`Fate`] in turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Fates {
-    pub(super) survived: u64,
-    pub(super) deadlocked: u64,
-    pub(super) corrupted: u64,
-}
+pub(super) struct Fates([u64; 3]);
 
 impl Fates {
     /// Counts one more.
     pub(super) fn add(&mut self, fate: Fate) {
-        match fate {
-            Fate::Survived => self.survived += 1,
-            Fate::Deadlocked => self.deadlocked += 1,
-            Fate::Corrupted => self.corrupted += 1,
-        }
+        self.0[fate as usize] += 1;
     }
 
     /// Keeps them: each as the share of the trial's children.
     pub(super) fn record(self, trial: &mut Trial<'_>) {
-        let children = self.survived + self.deadlocked + self.corrupted;
-        for (response, count) in [
-            ("survived_count", self.survived),
-            ("deadlocked_count", self.deadlocked),
-            ("corrupted_count", self.corrupted),
-        ] {
+        let children = self.0.iter().sum();
+        let responses = ["survived_count", "deadlocked_count", "corrupted_count"];
+        for (response, count) in responses.into_iter().zip(self.0) {
             trial.record(response, children, vec![count as i64]);
         }
     }
@@ -342,6 +273,6 @@ mod tests {
         for fate in [Fate::Survived, Fate::Deadlocked, Fate::Deadlocked, Fate::Corrupted] {
             fates.add(fate);
         }
-        assert_eq!(fates, Fates { survived: 1, deadlocked: 2, corrupted: 1 });
+        assert_eq!(fates, Fates([1, 2, 1]));
     }
 }

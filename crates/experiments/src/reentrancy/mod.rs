@@ -5,28 +5,23 @@ mod child;
 mod subject;
 
 use child::{Board, Fate, Fates, USERS_MAX};
-use kit::workers::{Span, overlap_ppm};
+use kit::workers::{Span, overlap_ppm, queue_wait_since};
 use kit::{Stop, Trial};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use subject::{FUNCTIONS, RECORDS, Subject, Tools, whole_records};
-use sys::clock::{now_ns, thread_cpu_ns};
+use sys::clock::now_ns;
 use sys::signal::SIGALRM;
 use sys::wait_signal::SignalSet;
 
 experiment!("reentrancy", "reentrancy.toml");
 
-/// Who enters a function while somebody is in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Reentry {
-    /// Another thread.
-    Thread,
-    /// A handler that interrupted the caller.
-    Handler,
-}
+/// Has children call a subject, on these CPUs.
+type Reentry = fn(&mut Trial<'_>, Subject, &[u32]) -> Result<(), Stop>;
 
-const REENTRIES: [(&str, Reentry); 2] =
-    [("thread", Reentry::Thread), ("handler", Reentry::Handler)];
+/// Who enters a function while somebody is in it: another thread, or a handler that interrupted the
+/// caller.
+const REENTRIES: [(&str, Reentry); 2] = [("thread", by_threads), ("handler", by_handler)];
 
 /// Children of a trial, one after the other, that a handler interrupts: each lives or dies by
 /// chance.
@@ -58,10 +53,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     }
     let cpus = trial.spec().cpus.clone();
     trial.pin(&cpus)?;
-    match reentry {
-        Reentry::Thread => by_threads(trial, subject, &cpus),
-        Reentry::Handler => by_handler(trial, subject),
-    }
+    reentry(trial, subject, &cpus)
 }
 
 /// One child whose two threads call the subject at the same time, each on a CPU of its own where
@@ -103,8 +95,8 @@ fn use_at_once(
     if let Some(cpu) = cpus.get(index % cpus.len().max(1)) {
         sys::affinity::pin(&[*cpu])?;
     }
-    board.arrived().fetch_add(1, Ordering::AcqRel);
-    while board.arrived().load(Ordering::Acquire) < USERS_MAX as u64 {
+    board.arrived.fetch_add(1, Ordering::AcqRel);
+    while board.arrived.load(Ordering::Acquire) < USERS_MAX as u64 {
         std::thread::yield_now();
     }
     use_again_and_again(board, tools, index, limit_ns);
@@ -114,33 +106,28 @@ fn use_at_once(
 /// Calls the subject until the time is over.
 fn use_again_and_again(board: Board, tools: Tools, index: usize, limit_ns: u64) {
     let mut call = tools.caller(index);
-    let user = board.user(index);
+    let (uses_done, life) = board.user(index);
     let sched = sys::proc::schedstat_thread();
-    let cpu_ns = thread_cpu_ns();
-    let begun_ns = now_ns();
-    user.started_ns().store(begun_ns, Ordering::Release);
     let (mut uses, mut wrong) = (0, 0);
-    while uses < USES_MAX && now_ns() - begun_ns < limit_ns {
-        for _ in 0..USES_AT_ONCE {
-            wrong += call(uses);
-            uses += 1;
+    let span = Span::of(|| {
+        let begun_ns = now_ns();
+        while uses < USES_MAX && now_ns() - begun_ns < limit_ns {
+            for _ in 0..USES_AT_ONCE {
+                wrong += call(uses);
+                uses += 1;
+            }
+            // Where the others see it: this process may never come to its end.
+            uses_done.store(uses, Ordering::Release);
         }
-        // Where the others see it: this process may never come to its end.
-        user.uses().store(uses, Ordering::Release);
-    }
-    user.ended_ns().store(now_ns(), Ordering::Release);
-    user.cpu_ns().store(thread_cpu_ns() - cpu_ns, Ordering::Release);
-    let waited_ns = match (sys::proc::schedstat_thread(), sched) {
-        (Some(now), Some(then)) => now.since(then).queue_wait_ns,
-        _ => u64::MAX,
-    };
-    user.queue_wait_ns().store(waited_ns, Ordering::Release);
-    board.wrong().fetch_add(wrong, Ordering::AcqRel);
+    });
+    // It may have slept on the other's lock: what it lacked of a CPU is its time on a run queue.
+    Span { queue_wait_ns: queue_wait_since(sched), sleeps: 1, ..span }.store(life);
+    board.wrong.fetch_add(wrong, Ordering::AcqRel);
 }
 
 /// Some children, one after the other, each with one thread that calls the subject and a timer
 /// whose handler also calls it.
-fn by_handler(trial: &mut Trial<'_>, subject: Subject) -> Result<(), Stop> {
+fn by_handler(trial: &mut Trial<'_>, subject: Subject, _: &[u32]) -> Result<(), Stop> {
     let boards = (0..CHILDREN).map(|_| Board::new()).collect::<Result<Vec<_>, _>>()?;
     let limit_ns = CHILD_PART * trial.spec().timed_ns;
     let mut fates = Fates::default();
@@ -152,7 +139,7 @@ fn by_handler(trial: &mut Trial<'_>, subject: Subject) -> Result<(), Stop> {
         let fate = child::observe(board, limit_ns, || interrupted(board, subject, limit_ns))?;
         fates.add(fate);
         kept.push((fate, tally(subject, board, fate)?));
-        runs.push(board.handler_runs().load(Ordering::Acquire) as i64);
+        runs.push(board.handler_runs.load(Ordering::Acquire) as i64);
     }
     trial.end()?;
     let survivors = kept.iter().filter_map(|(_, tally)| *tally);
@@ -168,45 +155,26 @@ fn by_handler(trial: &mut Trial<'_>, subject: Subject) -> Result<(), Stop> {
 /// The life of a child that a timer interrupts.
 fn interrupted(board: Board, subject: Subject, limit_ns: u64) -> sys::Result<()> {
     let tools = subject.prepare()?;
-    let company = if subject.wants_company() { Some(Company::make()?) } else { None };
-    sys::handler::every(INTERVAL, tools.act(), board.handler_runs())?;
+    if subject.wants_company() {
+        make_company()?;
+    }
+    sys::handler::every(INTERVAL, tools.act(), board.handler_runs)?;
     use_again_and_again(board, tools, 0, limit_ns);
     sys::handler::stop()?;
-    tools.finish()?;
-    drop(company);
-    Ok(())
+    tools.finish()
 }
 
-/// A thread that sleeps and is never interrupted: that it exists makes libc take its locks.
-struct Company {
-    thread: Option<std::thread::JoinHandle<()>>,
-}
-
-static COMPANY_MAY_GO: AtomicBool = AtomicBool::new(false);
-
-impl Company {
-    fn make() -> sys::Result<Self> {
-        let timer = SignalSet::of(&[SIGALRM]);
-        sys::wait_signal::block(&timer)?;
-        let thread = std::thread::spawn(|| {
-            while !COMPANY_MAY_GO.load(Ordering::Acquire) {
-                std::thread::park();
-            }
-        });
-        sys::wait_signal::unblock(&timer)?;
-        Ok(Company { thread: Some(thread) })
-    }
-}
-
-impl Drop for Company {
-    fn drop(&mut self) {
-        COMPANY_MAY_GO.store(true, Ordering::Release);
-        if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
-            // A panic of a thread that only sleeps would be a mistake that changes nothing here.
-            let _ = thread.join();
+/// Makes a thread that sleeps until the process ends, and is never interrupted: that it exists makes
+/// libc take its locks.
+fn make_company() -> sys::Result<()> {
+    let timer = SignalSet::of(&[SIGALRM]);
+    sys::wait_signal::block(&timer)?;
+    std::thread::spawn(|| {
+        loop {
+            std::thread::park();
         }
-    }
+    });
+    sys::wait_signal::unblock(&timer)
 }
 
 /// Things that went wrong among those that could.
@@ -230,11 +198,11 @@ fn tally(subject: Subject, board: Board, fate: Fate) -> Result<Option<Tally>, St
     }
     let uses = board.uses();
     if subject.leaves_records() {
-        let printed = uses + board.handler_runs().load(Ordering::Acquire);
+        let printed = uses + board.handler_runs.load(Ordering::Acquire);
         let whole = whole_records(&std::fs::read(RECORDS)?);
         return Ok(Some(Tally { wrong: printed.saturating_sub(whole), chances: printed }));
     }
-    let wrong = board.wrong().load(Ordering::Acquire);
+    let wrong = board.wrong.load(Ordering::Acquire);
     Ok(Some(Tally { wrong, chances: uses * subject.chances_per_use() }))
 }
 
@@ -247,7 +215,7 @@ fn record_tally(trial: &mut Trial<'_>, tally: Tally) {
 /// Records what a call cost while the other thread called, and whether the two were really at work
 /// at once.
 fn record_cost(trial: &mut Trial<'_>, board: Board, cpus: usize) {
-    let lives: [Span; USERS_MAX] = std::array::from_fn(|index| span(board, index));
+    let lives: [Span; USERS_MAX] = std::array::from_fn(|index| Span::load(board.user(index).1));
     let uses = board.uses();
     trial.check("calls by two threads", uses as f64, 2.0 * USES_AT_ONCE as f64, 1e12);
     if uses == 0 {
@@ -261,21 +229,6 @@ fn record_cost(trial: &mut Trial<'_>, board: Board, cpus: usize) {
     trial.record_one("overlap_ppm", overlap_ppm);
     if cpus >= USERS_MAX {
         trial.check_cpus("overlap of the threads", overlap_ppm as f64 / 1e6, OVERLAP_MIN, 1.0);
-    }
-}
-
-/// When a user was at work. It may have slept on the other's lock: what it lacked of a CPU is its time
-/// on a run queue.
-fn span(board: Board, index: usize) -> Span {
-    let user = board.user(index);
-    let started_ns = user.started_ns().load(Ordering::Acquire);
-    let queue_wait_ns = user.queue_wait_ns().load(Ordering::Acquire);
-    Span {
-        started_ns,
-        ended_ns: user.ended_ns().load(Ordering::Acquire).max(started_ns),
-        cpu_ns: user.cpu_ns().load(Ordering::Acquire),
-        queue_wait_ns: (queue_wait_ns != u64::MAX).then_some(queue_wait_ns),
-        sleeps: 1,
     }
 }
 

@@ -38,20 +38,10 @@ const SERVICES: [(&str, Service); 3] = [
 /// The levels of the factor `keep_alive`.
 const KEEP_ALIVE: [(&str, bool); 2] = [("no", false), ("yes", true)];
 
-/// How requests come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Coming {
-    /// As soon as an answer is there.
-    Closed,
-    /// At random, whatever is answered.
-    Poisson,
-}
-
-/// The levels of the factor `arrivals`.
-const ARRIVALS: [(&str, Coming); 2] = [("closed", Coming::Closed), ("poisson_40", Coming::Poisson)];
-
-/// Requests per second at random: 80 % of the capacity of one thread that waits 20 ms for each.
-const POISSON_PER_S: f64 = 40.0;
+/// The levels of the factor `arrivals`: requests come as soon as an answer is there, or at random and
+/// whatever is answered, at this number per second. 40 are 80 % of the capacity of one thread that
+/// waits 20 ms for each.
+const ARRIVALS: [(&str, Option<f64>); 2] = [("closed", None), ("poisson_40", Some(40.0))];
 
 /// How long a server may take to begin, or to end by itself.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -88,7 +78,8 @@ struct Treatment {
     server: Plan,
     connections: u32,
     backlog: u32,
-    coming: Coming,
+    /// Requests per second at random, if they come so.
+    per_s: Option<f64>,
     profile: Profile,
     seed: u64,
 }
@@ -165,7 +156,7 @@ impl Treatment {
             },
             connections: number("connections")?,
             backlog: number("backlog")?,
-            coming: trial.pick("arrivals", &ARRIVALS)?,
+            per_s: trial.pick("arrivals", &ARRIVALS)?,
             profile: trial.spec().profile,
             seed: trial.spec().seed,
         })
@@ -214,9 +205,9 @@ impl Treatment {
             method: "GET".into(),
             headers: Vec::new(),
             body_bytes: 0,
-            arrivals: match self.coming {
-                Coming::Closed => Arrivals::Closed,
-                Coming::Poisson => Arrivals::Poisson { per_s: POISSON_PER_S, seed: self.seed },
+            arrivals: match self.per_s {
+                None => Arrivals::Closed,
+                Some(per_s) => Arrivals::Poisson { per_s, seed: self.seed },
             },
             connections: self.connections,
             keep_alive: self.server.keep_alive,
@@ -252,7 +243,7 @@ impl Treatment {
     /// where a connection does not ask again at once.
     fn check_little(&self, trial: &mut Trial, outcome: &Outcome) {
         let starves = self.server.keep_alive && matches!(self.server.model, Model::Single);
-        if self.coming != Coming::Closed || starves {
+        if self.per_s.is_some() || starves {
             return;
         }
         let connections = f64::from(self.connections);

@@ -6,7 +6,7 @@ fn treatment(model: Model, service: Service, connections: u32) -> Treatment {
         server: Plan { model, service, keep_alive: false },
         connections,
         backlog: 1024,
-        coming: Coming::Closed,
+        per_s: None,
         profile: Profile::Quick,
         seed: 1,
     }

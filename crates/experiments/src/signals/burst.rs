@@ -2,7 +2,7 @@
 
 use super::receiver::{Receiver, Way};
 use super::sender::{self, BURST, Plan, Target};
-use super::stage::Stage;
+use super::stage::{READY, SENT, Stage};
 use kit::workers::Model;
 use kit::{Stop, Trial};
 use sys::clock::now_ns;
@@ -85,13 +85,7 @@ pub(super) fn run(
             };
             bursts.sent += BURST;
             stage.notice(round, now_ns());
-            let another = loop {
-                match stage.another(round) {
-                    Some(another) => break another,
-                    None => std::thread::yield_now(),
-                }
-            };
-            if !another {
+            if !stage.another(round, std::thread::yield_now) {
                 bursts.handled = receiver.handled();
                 return Ok(bursts);
             }
@@ -103,8 +97,8 @@ pub(super) fn run(
 /// Blocks the signal until all of a burst have been sent, then handles what is pending.
 fn blocked(stage: Stage, receiver: &mut Receiver, round: u64) -> Result<u64, Stop> {
     receiver.shut()?;
-    stage.ready(round);
-    while !stage.is_sent(round) {
+    stage.set(READY, round);
+    while !stage.reached(SENT, round) {
         std::thread::yield_now();
     }
     receiver.drain()?;
@@ -115,9 +109,9 @@ fn blocked(stage: Stage, receiver: &mut Receiver, round: u64) -> Result<u64, Sto
 /// found after a wait.
 fn waiting(stage: Stage, receiver: &mut Receiver, round: u64) -> Result<u64, Stop> {
     receiver.reset()?;
-    stage.ready(round);
+    stage.set(READY, round);
     let (mut notices, mut known) = (0, receiver.handled());
-    while !stage.is_sent(round) {
+    while !stage.reached(SENT, round) {
         receiver.sleep()?;
         let handled = receiver.handled();
         notices += u64::from(handled > known);

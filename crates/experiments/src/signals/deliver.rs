@@ -1,7 +1,7 @@
 //! A signal to a process with several threads: which of them gets it?
 
 use super::sender::{self, Plan};
-use super::stage::Stage;
+use super::stage::{HANDLED, READY, SENT, Stage};
 use kit::workers::Model;
 use kit::{Stop, Trial};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -56,19 +56,6 @@ pub(super) struct Delivered {
 }
 
 impl Delivered {
-    fn main(&self) -> u64 {
-        self.by_thread[0]
-    }
-
-    fn by_who_blocks(&self) -> u64 {
-        let all = self.by_thread.iter().zip(self.blocks);
-        all.filter(|(_, blocks)| *blocks).map(|(handled, _)| handled).sum()
-    }
-
-    fn receivers(&self) -> u64 {
-        self.by_thread.iter().filter(|handled| **handled > 0).count() as u64
-    }
-
     fn rows(&self) -> Vec<Vec<String>> {
         let threads = self.by_thread.iter().zip(self.blocks).enumerate();
         threads
@@ -92,12 +79,15 @@ pub(super) fn measure(
     trial.begin()?;
     let delivered = run(blocking, signal, model, plan)?;
     trial.end()?;
-    trial.record("main_count", delivered.sent, vec![delivered.main() as i64]);
-    trial.record_one("receivers_count", delivered.receivers() as i64);
+    trial.record("main_count", delivered.sent, vec![delivered.by_thread[0] as i64]);
+    let receivers = delivered.by_thread.iter().filter(|handled| **handled > 0).count();
+    trial.record_one("receivers_count", receivers as i64);
     let handled: u64 = delivered.by_thread.iter().sum();
+    let all = delivered.by_thread.iter().zip(delivered.blocks);
+    let by_who_blocks: u64 = all.filter(|(_, blocks)| *blocks).map(|(handled, _)| handled).sum();
     let share = handled as f64 / delivered.sent as f64;
     trial.check("signals handled per signal sent", share, 1.0, 1.0);
-    trial.check("signals handled where blocked", delivered.by_who_blocks() as f64, 0.0, 0.0);
+    trial.check("signals handled where blocked", by_who_blocks as f64, 0.0, 0.0);
     let title = "Who handled the signals to the process";
     trial.exhibit(title, &["thread", "blocks the signal", "handled"], delivered.rows());
     Ok(())
@@ -113,7 +103,7 @@ pub(super) fn run(
     let stage = Stage::new()?;
     let set = SignalSet::of(&[signal]);
     handler::count(signal)?;
-    handler::count_into(stage.handled_word());
+    handler::count_into(stage.word(HANDLED));
     let there = AtomicU32::new(0);
     let stop = AtomicU32::new(0);
     let live = |thread: usize| -> sys::Result<()> {
@@ -131,7 +121,8 @@ pub(super) fn run(
             (1..THREADS).map(|thread| scope.spawn(move || live(thread))).collect();
         take_mask(blocking, 0, &set)?;
         handler::count_this_thread(0);
-        while (there.load(Ordering::Acquire) as usize) < THREADS - 1 && !any_over(&threads) {
+        let all_are_there = || there.load(Ordering::Acquire) as usize == THREADS - 1;
+        while !all_are_there() && !threads.iter().any(|thread| thread.is_finished()) {
             std::thread::yield_now();
         }
         let blocks = std::array::from_fn(|thread| seen_to_block(thread, signal));
@@ -147,10 +138,6 @@ pub(super) fn run(
         verify(blocking, &blocks)?;
         Ok(Delivered { sent: sent?, by_thread, blocks: blocks.map(|blocks| blocks == Some(true)) })
     })
-}
-
-fn any_over<T>(threads: &[std::thread::ScopedJoinHandle<'_, T>]) -> bool {
-    threads.iter().any(|thread| thread.is_finished())
 }
 
 fn take_mask(blocking: Blocking, thread: usize, set: &SignalSet) -> sys::Result<()> {
@@ -187,24 +174,24 @@ fn send_and_wait(stage: Stage, signal: i32, model: Model, plan: Plan) -> Result<
             sys::process::kill(pid, signal)?;
             sent += 1;
             let sent_ns = now_ns();
-            while stage.handled() < sent {
+            while !stage.reached(HANDLED, sent) {
                 if now_ns() - sent_ns > PATIENCE_NS {
                     return Err(sys::Error::unsupported("kill", "nobody handled a signal"));
                 }
                 std::thread::yield_now();
             }
         }
-        stage.ready(sent);
-        stage.sent(1);
+        stage.set(READY, sent);
+        stage.set(SENT, 1);
         Ok(())
     };
     sender::beside(model, plan.cpu, signal, work, || {
         let over = AtomicU32::new(0);
         let begun_ns = now_ns();
-        while !stage.is_sent(1) && now_ns() - begun_ns < 2 * PATIENCE_NS {
+        while !stage.reached(SENT, 1) && now_ns() - begun_ns < 2 * PATIENCE_NS {
             // Asleep, like the other threads; nobody wakes it but signals.
             sys::futex::wait(&over, 0, Some(Duration::from_millis(1)))?;
         }
-        Ok(stage.readiness())
+        Ok(stage.get(READY))
     })
 }

@@ -15,32 +15,18 @@ use receiver::WAYS;
 
 experiment!("signals", "signals.toml");
 
-/// Which sort of signal is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sort {
-    /// SIGUSR1: pending or not.
-    Standard,
-    /// SIGRTMIN: queued.
-    RealTime,
-}
+/// Tells the number of a signal.
+type Number = fn() -> i32;
 
-const SIGNALS: [(&str, Sort); 2] = [("standard", Sort::Standard), ("realtime", Sort::RealTime)];
+/// Which signal is sent: one that is pending or not, or one that is queued.
+const SIGNALS: [(&str, Number); 2] =
+    [("standard", || sys::signal::SIGUSR1), ("realtime", sys::signal::real_time)];
 
-/// How the signals come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Arrival {
-    /// One at a time, each at a random moment.
-    Single,
-    /// Many at once, while the receiver blocks them.
-    BurstBlocked,
-    /// Many at once, while the receiver waits, handles and waits again.
-    BurstAwake,
-}
-
-const ARRIVALS: [(&str, Arrival); 3] = [
-    ("single", Arrival::Single),
-    ("burst_blocked", Arrival::BurstBlocked),
-    ("burst_awake", Arrival::BurstAwake),
+/// How the signals come: one at a time, each at a random moment, or many at once.
+const ARRIVALS: [(&str, Option<Busy>); 3] = [
+    ("single", None),
+    ("burst_blocked", Some(Busy::Blocking)),
+    ("burst_awake", Some(Busy::Waiting)),
 ];
 
 /// The baseline has no second thread that could handle it.
@@ -53,19 +39,15 @@ const DELIVERIES: [(&str, Option<Blocking>); 4] = [
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let way = trial.pick("waiter", &WAYS)?;
-    let signal = match trial.pick("signal", &SIGNALS)? {
-        Sort::Standard => sys::signal::SIGUSR1,
-        Sort::RealTime => sys::signal::real_time(),
-    };
+    let signal = trial.pick("signal", &SIGNALS)?();
     let window_us = trial.number("window")?;
     let sender = trial.pick("sender", &MODEL_LEVELS)?;
     if let Some(blocking) = trial.pick("delivery", &DELIVERIES)? {
         return deliver::measure(trial, blocking, signal, sender);
     }
     match trial.pick("arrival", &ARRIVALS)? {
-        Arrival::Single => wake::measure(trial, way, signal, window_us, sender),
-        Arrival::BurstBlocked => burst::measure(trial, Busy::Blocking, way, signal, sender),
-        Arrival::BurstAwake => burst::measure(trial, Busy::Waiting, way, signal, sender),
+        None => wake::measure(trial, way, signal, window_us, sender),
+        Some(busy) => burst::measure(trial, busy, way, signal, sender),
     }
 }
 

@@ -2,9 +2,10 @@
 //! the process, so that nothing differs but where the call comes from.
 
 use super::receiver::RESCUE;
-use super::stage::{Stage, waited_since};
+use super::stage::{LOST, NOTICED, QUEUE_WAIT_NS, READY, SENT, SENT_NS, Stage};
+use crate::support::child;
 use crate::support::random::Random;
-use kit::workers::Model;
+use kit::workers::{Model, queue_wait_since};
 use kit::{Stop, Trial};
 use sys::clock::now_ns;
 use sys::task::Pid;
@@ -93,30 +94,7 @@ pub(super) fn beside<T>(
         sys::affinity::pin(&[cpu])?;
         work()
     };
-    match model {
-        Model::Thread => std::thread::scope(|scope| {
-            let sender = scope.spawn(whole);
-            let received = receive();
-            let sent = sender.join().map_err(|_| Stop::failed("the sender panicked"))?;
-            sent?;
-            received
-        }),
-        Model::Process => {
-            let pid = sys::task::fork_run(|| i32::from(whole().is_err()))?;
-            let received = receive();
-            if received.is_err() {
-                // It may be waiting for us.
-                sys::process::kill(pid, sys::signal::SIGKILL)?;
-            }
-            let ended = sys::task::wait(pid)?;
-            let received = received?;
-            if ended.code == Some(0) {
-                Ok(received)
-            } else {
-                Err(Stop::failed(format!("the sender ended with {ended:?}")))
-            }
-        }
-    }
+    child::beside(model, whole, |_| receive())
 }
 
 /// Sends one signal per round, each at a random moment, and sees whether it wakes the receiver.
@@ -137,7 +115,7 @@ pub(super) fn one_by_one(
     let mut random = Random::new(plan.seed, 0);
     let mut begun_ns = None;
     for round in 1.. {
-        while !stage.is_ready(round) {
+        while !stage.reached(READY, round) {
             std::hint::spin_loop();
         }
         let ready_ns = now_ns();
@@ -145,18 +123,18 @@ pub(super) fn one_by_one(
         while now_ns() < ready_ns + delay_ns {
             std::hint::spin_loop();
         }
-        stage.sending(now_ns());
+        stage.set(SENT_NS, now_ns());
         target.send()?;
         let lost = follow(stage, target, round)?;
         if lost {
-            stage.lose();
+            stage.set(LOST, stage.get(LOST) + 1);
         } else if timed && delay_ns >= ASLEEP_NS {
             stage.keep_latency();
         }
         let since_ns = now_ns() - *begun_ns.get_or_insert(ready_ns);
         let again = round < plan.rounds_max && since_ns < plan.limit_ns;
         if !again {
-            stage.sender_waited(waited_since(sched));
+            stage.set(QUEUE_WAIT_NS, queue_wait_since(sched).unwrap_or(u64::MAX));
         }
         stage.go_on(round, again);
         if !again {
@@ -172,12 +150,12 @@ fn follow(stage: Stage, target: &Target, round: u64) -> sys::Result<bool> {
     let mut rescues = 0;
     let mut seen_asleep = false;
     let mut look_ns = now_ns() + LOOK_NS;
-    while !stage.noticed(round) {
+    while !stage.reached(NOTICED, round) {
         std::hint::spin_loop();
         if now_ns() < look_ns {
             continue;
         }
-        let sleeps = target.sleeps() && !stage.noticed(round);
+        let sleeps = target.sleeps() && !stage.reached(NOTICED, round);
         if sleeps && seen_asleep {
             target.rescue()?;
             rescues += 1;
@@ -195,16 +173,16 @@ fn follow(stage: Stage, target: &Target, round: u64) -> sys::Result<bool> {
 pub(super) fn in_bursts(stage: Stage, target: &Target, plan: Plan) -> sys::Result<()> {
     let begun_ns = now_ns();
     for round in 1.. {
-        while !stage.is_ready(round) {
+        while !stage.reached(READY, round) {
             std::thread::yield_now();
         }
         for _ in 0..BURST {
             target.send()?;
         }
-        stage.sent(round);
+        stage.set(SENT, round);
         // A receiver that noticed the last signal before it could know that it was the last sleeps.
-        while !stage.noticed(round) {
-            if target.sleeps() && !stage.noticed(round) {
+        while !stage.reached(NOTICED, round) {
+            if target.sleeps() && !stage.reached(NOTICED, round) {
                 target.rescue()?;
             }
             std::thread::yield_now();

@@ -4,16 +4,31 @@
 use kit::{OBSERVATIONS_MAX, Stop};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const READY: usize = 0;
-const NEXT: usize = 1;
-const NOTICED: usize = 2;
-const NOTICED_NS: usize = 3;
-const SENT: usize = 4;
-const SENT_NS: usize = 5;
-const STOP: usize = 6;
-const LOST: usize = 7;
-const HANDLED: usize = 8;
-const QUEUE_WAIT_NS: usize = 9;
+/// The last round in which the receiver was about to wait.
+pub(super) const READY: usize = 0;
+
+/// The last round whose signal the receiver has noticed.
+pub(super) const NOTICED: usize = 1;
+
+/// The last round of which the sender has sent all signals.
+pub(super) const SENT: usize = 2;
+
+/// When the sender was about to send this round's signal.
+pub(super) const SENT_NS: usize = 3;
+
+/// Wake-ups lost so far, counted by the sender.
+pub(super) const LOST: usize = 4;
+
+/// Signals that the handler has handled.
+pub(super) const HANDLED: usize = 5;
+
+/// How long the sender was ready to run and had no CPU; `u64::MAX` where the kernel does not
+/// report it.
+pub(super) const QUEUE_WAIT_NS: usize = 6;
+
+const NEXT: usize = 7;
+const NOTICED_NS: usize = 8;
+const STOP: usize = 9;
 const LATENCIES: usize = 10;
 const FIRST_LATENCY: usize = 11;
 const WORDS: usize = FIRST_LATENCY + OBSERVATIONS_MAX;
@@ -25,69 +40,38 @@ pub(super) struct Stage(&'static [AtomicU64]);
 impl Stage {
     /// An empty stage.
     pub(super) fn new() -> Result<Self, Stop> {
-        let memory = Box::leak(Box::new(sys::pages::shared(WORDS * size_of::<u64>())?));
-        // Touched now, so that no first touch falls into the timed region.
-        memory.words().iter().for_each(|word| word.store(0, Ordering::Relaxed));
-        Ok(Stage(memory.words()))
+        Ok(Stage(sys::pages::shared_for_ever(WORDS)?))
     }
 
-    fn get(self, word: usize) -> u64 {
+    /// One of its words.
+    pub(super) fn word(self, word: usize) -> &'static AtomicU64 {
+        &self.0[word]
+    }
+
+    /// What is in a word.
+    pub(super) fn get(self, word: usize) -> u64 {
         self.0[word].load(Ordering::Acquire)
     }
 
-    fn set(self, word: usize, value: u64) {
+    /// The same, unless nobody knows it.
+    pub(super) fn known(self, word: usize) -> Option<u64> {
+        Some(self.get(word)).filter(|known| *known != u64::MAX)
+    }
+
+    /// Writes a word.
+    pub(super) fn set(self, word: usize, value: u64) {
         self.0[word].store(value, Ordering::Release);
     }
 
-    /// The word in which the handler counts.
-    pub(super) fn handled_word(self) -> &'static AtomicU64 {
-        &self.0[HANDLED]
-    }
-
-    /// Signals that the handler has handled.
-    pub(super) fn handled(self) -> u64 {
-        self.get(HANDLED)
-    }
-
-    /// The receiver is about to wait in this round.
-    pub(super) fn ready(self, round: u64) {
-        self.set(READY, round);
-    }
-
-    /// The last round for which the receiver was ready.
-    pub(super) fn readiness(self) -> u64 {
-        self.get(READY)
-    }
-
-    /// Whether the receiver is that far.
-    pub(super) fn is_ready(self, round: u64) -> bool {
-        self.get(READY) >= round
+    /// Whether that came to pass in this round, or in a later one.
+    pub(super) fn reached(self, word: usize, round: u64) -> bool {
+        self.get(word) >= round
     }
 
     /// The receiver has noticed this round's signal, and when.
     pub(super) fn notice(self, round: u64, now_ns: u64) {
         self.set(NOTICED_NS, now_ns);
         self.set(NOTICED, round);
-    }
-
-    /// Whether the receiver has noticed this round's signal.
-    pub(super) fn noticed(self, round: u64) -> bool {
-        self.get(NOTICED) >= round
-    }
-
-    /// The sender is about to send this round's signal.
-    pub(super) fn sending(self, now_ns: u64) {
-        self.set(SENT_NS, now_ns);
-    }
-
-    /// The sender has sent all of this round's signals.
-    pub(super) fn sent(self, round: u64) {
-        self.set(SENT, round);
-    }
-
-    /// Whether all of this round's signals have been sent.
-    pub(super) fn is_sent(self, round: u64) -> bool {
-        self.get(SENT) >= round
     }
 
     /// Keeps the time from this round's signal to its being noticed, while there is room.
@@ -106,16 +90,6 @@ impl Stage {
         (FIRST_LATENCY..FIRST_LATENCY + kept).map(|word| self.get(word) as i64).collect()
     }
 
-    /// This round's wake-up was lost.
-    pub(super) fn lose(self) {
-        self.0[LOST].fetch_add(1, Ordering::AcqRel);
-    }
-
-    /// Wake-ups lost so far.
-    pub(super) fn lost(self) -> u64 {
-        self.get(LOST)
-    }
-
     /// Lets the receiver begin another round, or end.
     pub(super) fn go_on(self, round: u64, again: bool) {
         if !again {
@@ -124,26 +98,13 @@ impl Stage {
         self.set(NEXT, round + 1);
     }
 
-    /// Whether there is another round, once the sender has decided it.
-    pub(super) fn another(self, round: u64) -> Option<bool> {
-        (self.get(NEXT) > round).then(|| self.get(STOP) == 0)
+    /// Passes the time until the sender has decided it; says whether there is another round.
+    pub(super) fn another(self, round: u64, pass: impl Fn()) -> bool {
+        while !self.reached(NEXT, round + 1) {
+            pass();
+        }
+        self.get(STOP) == 0
     }
-
-    /// The sender says how long it was ready to run and had no CPU.
-    pub(super) fn sender_waited(self, waited_ns: Option<u64>) {
-        self.set(QUEUE_WAIT_NS, waited_ns.unwrap_or(u64::MAX));
-    }
-
-    /// How long the sender was ready to run and had no CPU; absent where the kernel does not report
-    /// it.
-    pub(super) fn sender_queue_wait_ns(self) -> Option<u64> {
-        Some(self.get(QUEUE_WAIT_NS)).filter(|waited| *waited != u64::MAX)
-    }
-}
-
-/// How long the calling thread has waited for a CPU since an earlier look at its account.
-pub(super) fn waited_since(earlier: Option<sys::proc::SchedStat>) -> Option<u64> {
-    Some(sys::proc::schedstat_thread()?.since(earlier?).queue_wait_ns)
 }
 
 #[cfg(test)]
@@ -154,18 +115,20 @@ mod tests {
     #[test]
     fn rounds_pass_from_one_side_to_the_other() {
         let stage = Stage::new().unwrap();
-        assert!(!stage.is_ready(1) && !stage.noticed(1) && !stage.is_sent(1));
-        stage.ready(1);
-        stage.sending(100);
-        stage.sent(1);
+        assert!([READY, NOTICED, SENT].iter().all(|word| !stage.reached(*word, 1)));
+        stage.set(READY, 1);
+        stage.set(SENT_NS, 100);
+        stage.set(SENT, 1);
         stage.notice(1, 130);
         stage.keep_latency();
-        assert!(stage.is_ready(1) && stage.noticed(1) && stage.is_sent(1) && !stage.noticed(2));
-        assert_eq!(stage.another(1), None);
-        stage.go_on(1, true);
-        assert_eq!(stage.another(1), Some(true));
+        assert!([READY, NOTICED, SENT].iter().all(|word| stage.reached(*word, 1)));
+        assert!(!stage.reached(NOTICED, 2));
+        // Nothing is decided yet.
+        assert!(!stage.reached(NEXT, 2));
+        assert!(stage.another(1, || stage.go_on(1, true)));
+        assert!(stage.another(1, || panic!("it is decided")));
         stage.go_on(2, false);
-        assert_eq!(stage.another(2), Some(false));
+        assert!(!stage.another(2, || panic!("it is decided")));
         assert_eq!(stage.latencies(), [30]);
     }
 
@@ -179,10 +142,10 @@ mod tests {
     #[test]
     fn what_the_kernel_does_not_tell_is_absent() {
         let stage = Stage::new().unwrap();
-        stage.sender_waited(None);
-        assert_eq!(stage.sender_queue_wait_ns(), None);
-        stage.sender_waited(Some(7));
-        assert_eq!(stage.sender_queue_wait_ns(), Some(7));
-        assert_eq!(waited_since(None), None);
+        stage.set(QUEUE_WAIT_NS, kit::workers::queue_wait_since(None).unwrap_or(u64::MAX));
+        assert_eq!(stage.known(QUEUE_WAIT_NS), None);
+        stage.set(QUEUE_WAIT_NS, 7);
+        assert_eq!(stage.known(QUEUE_WAIT_NS), Some(7));
+        assert_eq!(kit::workers::queue_wait_since(None), None);
     }
 }

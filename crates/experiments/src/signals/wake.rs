@@ -2,9 +2,9 @@
 
 use super::receiver::{Receiver, Way};
 use super::sender::{self, Plan, Target};
-use super::stage::{Stage, waited_since};
-use kit::workers::Model;
-use kit::{Stop, Trial};
+use super::stage::{LOST, QUEUE_WAIT_NS, READY, Stage};
+use kit::workers::{Model, queue_wait_since};
+use kit::{Stop, Trial, ppm};
 use sys::clock::now_ns;
 
 /// How long signals are sent, in parts of the time that a trial's timed region may take: rare losses
@@ -52,21 +52,13 @@ pub(super) fn measure(
     if !rounds.latencies.is_empty() {
         trial.record("latency_ns", 1, rounds.latencies);
     }
-    trial.check(
-        "signals handled per signal",
-        rounds.handled as f64 / rounds.rounds as f64,
-        1.0,
-        1.0,
-    );
+    let share = rounds.handled as f64 / rounds.rounds as f64;
+    trial.check("signals handled per signal", share, 1.0, 1.0);
     if let Some(waited_ns) = rounds.queue_wait_ns {
         let overlap_ppm = overlap_ppm(rounds.elapsed_ns, waited_ns);
         trial.record_one("overlap_ppm", overlap_ppm);
-        trial.check_cpus(
-            "overlap of receiver and sender",
-            overlap_ppm as f64 / 1e6,
-            OVERLAP_MIN,
-            1.0,
-        );
+        let overlap = overlap_ppm as f64 / 1e6;
+        trial.check_cpus("overlap of receiver and sender", overlap, OVERLAP_MIN, 1.0);
     }
     Ok(())
 }
@@ -88,16 +80,11 @@ pub(super) fn run(
         let begun_ns = now_ns();
         let rounds = receive(stage, &mut receiver)?;
         let elapsed_ns = now_ns() - begun_ns;
-        let waited_ns = waited_since(sched);
-        let queue_wait_ns = waited_ns.and_then(|own| Some(own + stage.sender_queue_wait_ns()?));
-        Ok(Rounds {
-            rounds,
-            handled: receiver.handled(),
-            lost: stage.lost(),
-            latencies: stage.latencies(),
-            elapsed_ns,
-            queue_wait_ns,
-        })
+        let waited_ns = queue_wait_since(sched);
+        let both_ns = waited_ns.zip(stage.known(QUEUE_WAIT_NS));
+        let queue_wait_ns = both_ns.map(|(own, senders)| own + senders);
+        let (handled, lost, latencies) = (receiver.handled(), stage.get(LOST), stage.latencies());
+        Ok(Rounds { rounds, handled, lost, latencies, elapsed_ns, queue_wait_ns })
     })
 }
 
@@ -105,20 +92,14 @@ pub(super) fn run(
 fn receive(stage: Stage, receiver: &mut Receiver) -> Result<u64, Stop> {
     let mut round = 1;
     loop {
-        stage.ready(round);
+        stage.set(READY, round);
         let work_until_ns = now_ns() + WORK_NS;
         while now_ns() < work_until_ns {
             std::hint::spin_loop();
         }
         receiver.wait_for(round)?;
         stage.notice(round, now_ns());
-        let another = loop {
-            match stage.another(round) {
-                Some(another) => break another,
-                None => std::hint::spin_loop(),
-            }
-        };
-        if !another {
+        if !stage.another(round, std::hint::spin_loop) {
             return Ok(round);
         }
         round += 1;
@@ -127,8 +108,7 @@ fn receive(stage: Stage, receiver: &mut Receiver) -> Result<u64, Stop> {
 
 /// The least share of the time in which neither waited for a CPU, in parts per million.
 fn overlap_ppm(elapsed_ns: u64, waited_ns: u64) -> i64 {
-    let both = elapsed_ns.saturating_sub(waited_ns);
-    (u128::from(both) * 1_000_000 / u128::from(elapsed_ns.max(1))) as i64
+    ppm(elapsed_ns.saturating_sub(waited_ns), elapsed_ns)
 }
 
 #[cfg(test)]

@@ -4,15 +4,6 @@ use crate::support::passes::generate;
 use kit::Stop;
 use sys::clock::now_ns;
 
-/// At which frequency the CPUs may run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frequency {
-    /// As this machine does.
-    Free,
-    /// At most the one they hold without turbo.
-    Nominal,
-}
-
 /// Steps that are timed to see how fast a CPU is, and how often.
 const STEPS: u64 = 1_000_000;
 const TIMES: usize = 7;
@@ -20,12 +11,13 @@ const TIMES: usize = 7;
 /// A CPU that heeds the cap is slower by this factor at least, or no turbo was to be had.
 const SLOWER: f64 = 1.02;
 
-/// Caps this thread and those it will make, and verifies that the CPU heeds it.
+/// Caps this thread and those it will make at the `nominal` frequency, if that is asked for, and
+/// verifies that the CPU heeds it.
 ///
 /// The switches for turbo belong to the whole machine and would stay as a killed trial left them, so
 /// they are not touched.
-pub(super) fn realise(frequency: Frequency, cpu: u32) -> Result<(), Stop> {
-    if frequency == Frequency::Free {
+pub(super) fn realise(nominal: bool, cpu: u32) -> Result<(), Stop> {
+    if !nominal {
         return Ok(());
     }
     let Some(nominal) = sys::uclamp::without_turbo(cpu) else {
@@ -66,7 +58,7 @@ fn step_time_ns() -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Frequency, heeded, realise};
+    use super::{heeded, realise};
     use kit::Stop;
 
     #[test]
@@ -78,12 +70,12 @@ mod tests {
                 other => panic!("{other:?}"),
             }
         }
-        assert_eq!(realise(Frequency::Free, 0), Ok(()));
+        assert_eq!(realise(false, 0), Ok(()));
     }
 
     #[test]
     fn what_this_machine_refuses_says_why() {
-        let result = std::thread::spawn(|| realise(Frequency::Nominal, 0)).join();
+        let result = std::thread::spawn(|| realise(true, 0)).join();
         match result {
             Ok(Ok(())) => {}
             Ok(Err(Stop::Unsupported(why))) => {

@@ -9,7 +9,6 @@ mod stage;
 
 use crate::support::party::Party;
 use arithmetic::Way;
-use frequency::Frequency;
 use kit::model::Profile;
 use kit::workers::{Model, Pace, Rounds, Span};
 use kit::{Stop, Trial};
@@ -31,21 +30,12 @@ const WORKLOADS: [(&str, Workload); 10] = [
     ("unordered", Workload::Compress { ordered: false }),
 ];
 
-/// Whether each worker has a CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cpus {
-    /// As many CPUs as workers.
-    Own,
-    /// Two for all of them.
-    Two,
-}
+/// The levels of the factor `cpus`: each worker has its own, or there are two for all of them.
+const CPUS: [(&str, bool); 2] = [("own", false), ("two", true)];
 
-/// The levels of the factor `cpus`.
-const CPUS: [(&str, Cpus); 2] = [("own", Cpus::Own), ("two", Cpus::Two)];
-
-/// The levels of the factor `frequency`.
-const FREQUENCIES: [(&str, Frequency); 2] =
-    [("free", Frequency::Free), ("nominal", Frequency::Nominal)];
+/// The levels of the factor `frequency`: as this machine does, or at most the one that the CPUs hold
+/// without turbo.
+const FREQUENCIES: [(&str, bool); 2] = [("free", false), ("nominal", true)];
 
 /// How many times the usual work a round holds where workers share CPUs: then it lasts several time
 /// slices of a scheduler.
@@ -72,13 +62,11 @@ const EXCLUSIVE_MARGIN: f64 = 0.02;
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let workload = trial.pick("workload", &WORKLOADS)?;
     let workers = trial.number("count")? as usize;
-    let cpus_most = match trial.pick("cpus", &CPUS)? {
-        Cpus::Own => {
-            trial.need_cpus(workers)?;
-            workers
-        }
-        Cpus::Two => 2,
-    };
+    let two = trial.pick("cpus", &CPUS)?;
+    if !two {
+        trial.need_cpus(workers)?;
+    }
+    let cpus_most = if two { 2 } else { workers };
     let party = Party::new(trial, Model::Thread, workers, cpus_most)?;
     let first_cpu = party.cpus.first().copied().unwrap_or(0);
     frequency::realise(trial.pick("frequency", &FREQUENCIES)?, first_cpu)?;

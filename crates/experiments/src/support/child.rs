@@ -1,6 +1,9 @@
-//! A child that stands at a gate until the trial lets it go, and that is never left behind.
+//! A child that stands at a gate until the trial lets it go, and that is never left behind; and
+//! somebody, thread or process, who works beside the trial.
 
+use super::not_made;
 use kit::Stop;
+use kit::workers::Model;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use sys::gate::SharedGate;
@@ -58,14 +61,48 @@ impl Child {
     }
 }
 
+/// Makes a thread or a process that does `other`, does `own` in the calling thread meanwhile, and
+/// waits for the other's end. `own` gets the process, if it is one.
+pub(crate) fn beside<T>(
+    model: Model,
+    other: impl Fn() -> sys::Result<()> + Sync,
+    own: impl FnOnce(Option<Pid>) -> Result<T, Stop>,
+) -> Result<T, Stop> {
+    if model == Model::Thread {
+        return std::thread::scope(|scope| {
+            let other =
+                std::thread::Builder::new().spawn_scoped(scope, &other).map_err(not_made)?;
+            let done = own(None);
+            other.join().map_err(|_| Stop::failed("the thread beside this one panicked"))??;
+            done
+        });
+    }
+    let pid = sys::task::fork_run(|| i32::from(other().is_err()))?;
+    let done = own(Some(pid));
+    if done.is_err() {
+        // It may be waiting for us. This fails only if it is gone already.
+        let _ = sys::process::kill(pid, sys::signal::SIGKILL);
+    }
+    let ended = sys::task::wait(pid)?;
+    match ended.code {
+        Some(0) => done,
+        _ => done.and(Err(Stop::failed(format!("the process beside this one ended: {ended:?}")))),
+    }
+}
+
+/// Kills a child and takes it in, unless that was done: then its number is nobody's child of ours
+/// any more.
+pub(crate) fn end(pid: Pid) {
+    if sys::process::peek_exited(pid).is_ok() {
+        let _ = sys::process::kill(pid, sys::signal::SIGKILL);
+        let _ = sys::task::wait(pid);
+    }
+}
+
 impl Drop for Child {
     fn drop(&mut self) {
-        // After an error it must not be left; after success it is gone and reaped, and its number
-        // is nobody's child of ours any more.
-        if sys::process::peek_exited(self.pid).is_ok() {
-            let _ = sys::process::kill(self.pid, sys::signal::SIGKILL);
-            let _ = sys::task::wait(self.pid);
-        }
+        // After an error it must not be left; after success it is gone and reaped.
+        end(self.pid);
     }
 }
 

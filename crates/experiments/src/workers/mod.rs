@@ -4,8 +4,8 @@ mod work;
 
 use crate::support::storage::{self, Storage};
 use kit::model::Profile;
-use kit::workers::{Crew, Fate, MODEL_LEVELS, Model, crew};
-use kit::{Stop, Trial};
+use kit::workers::{Crew, Fate, MODEL_LEVELS, Model, Report, crew};
+use kit::{Stop, Trial, per_second, ppm};
 use sys::pages::{Huge, Mapping};
 use sys::task::Pid;
 use work::{Amount, FILE_BYTES, Place, WORKERS, Way, Work, expected_sum, labour};
@@ -18,29 +18,12 @@ const SPARE_BYTES: u64 = 64 << 20;
 /// Workers that live together for less than this share of the time hardly meet.
 const OVERLAP_MIN: f64 = 0.5;
 
-/// On which CPUs the workers are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Affinity {
-    /// All on one.
-    One,
-    /// Wherever the scheduler puts them.
-    Free,
-}
+/// The levels of the factor `affinity`: all workers are on one CPU, or wherever the scheduler puts
+/// them.
+const AFFINITIES: [(&str, bool); 2] = [("one", true), ("free", false)];
 
-/// What the levels of the factor `affinity` stand for.
-const AFFINITIES: [(&str, Affinity); 2] = [("one", Affinity::One), ("free", Affinity::Free)];
-
-/// Whose file a worker writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Files {
-    /// Each its own.
-    Own,
-    /// All the same.
-    Shared,
-}
-
-/// What the levels of the factor `files` stand for.
-const FILES: [(&str, Files); 2] = [("own", Files::Own), ("shared", Files::Shared)];
+/// The levels of the factor `files`: each worker writes a file of its own, or all the same.
+const FILES: [(&str, bool); 2] = [("own", false), ("shared", true)];
 
 /// What one trial is to do.
 #[derive(Debug)]
@@ -48,8 +31,8 @@ struct Plan {
     model: Model,
     work: Work,
     count: usize,
-    affinity: Affinity,
-    files: Files,
+    on_one_cpu: bool,
+    one_file: bool,
     amount: Amount,
     seed: u64,
 }
@@ -90,8 +73,8 @@ impl Plan {
             model: trial.pick("model", &MODEL_LEVELS)?,
             work,
             count: trial.number("count")? as usize,
-            affinity: trial.pick("affinity", &AFFINITIES)?,
-            files: trial.pick("files", &FILES)?,
+            on_one_cpu: trial.pick("affinity", &AFFINITIES)?,
+            one_file: trial.pick("files", &FILES)?,
             amount: Amount::of(work, trial.spec().profile),
             seed: trial.spec().seed,
         })
@@ -118,40 +101,32 @@ impl Plan {
         if matches!(way, Way::Synchronous | Way::Committed) {
             storage.need_device()?;
         }
-        let (files, bytes) = match (way, self.files) {
-            // What is appended to begins empty.
-            (Way::Flushed, Files::Own) => (self.count, 0),
-            (Way::Flushed, Files::Shared) => (1, 0),
-            (_, Files::Own) => (self.count, FILE_BYTES),
-            (_, Files::Shared) => (1, FILE_BYTES * self.count as u64),
-        };
+        let files = if self.one_file { 1 } else { self.count };
+        // What is appended to begins empty.
+        let in_all = if way == Way::Flushed { 0 } else { FILE_BYTES * self.count as u64 };
         for index in 0..files {
-            storage::lay_out(&self.place(index).path, bytes)?;
+            storage::lay_out(&self.place(index).path, in_all / files as u64)?;
         }
         Ok(Some(storage))
     }
 
     /// A worker's part of the files.
     fn place(&self, index: usize) -> Place {
-        match self.files {
-            Files::Own => Place { path: format!("file-{index}").into(), offset_bytes: 0 },
-            Files::Shared => {
-                Place { path: "file-shared".into(), offset_bytes: FILE_BYTES * index as u64 }
-            }
+        if self.one_file {
+            return Place { path: "file-shared".into(), offset_bytes: FILE_BYTES * index as u64 };
         }
+        Place { path: format!("file-{index}").into(), offset_bytes: 0 }
     }
 
     /// Confines the maker, and so all workers, and returns the CPUs they are to stay on.
     fn pin(&self, trial: &mut Trial) -> Result<Vec<u32>, Stop> {
-        match self.affinity {
-            Affinity::One => Ok(vec![trial.pin_to_one()?]),
-            Affinity::Free => {
-                trial.need_cpus(2)?;
-                let cpus = trial.spec().cpus.clone();
-                trial.pin(&cpus)?;
-                Ok(cpus)
-            }
+        if self.on_one_cpu {
+            return Ok(vec![trial.pin_to_one()?]);
         }
+        trial.need_cpus(2)?;
+        let cpus = trial.spec().cpus.clone();
+        trial.pin(&cpus)?;
+        Ok(cpus)
     }
 
     /// A crew that did not do its work measured something else.
@@ -181,23 +156,20 @@ impl Plan {
         if let Some(used_ns) = used_ns {
             let cpu_ns = used_ns.saturating_sub(crew.watch_cpu_ns);
             trial.record_one("cpu_ns", cpu_ns as i64);
-            let ppm = u128::from(cpu_ns) * 1_000_000 / u128::from(wall_ns);
-            trial.record_one("cpu_ppm", ppm as i64);
+            trial.record_one("cpu_ppm", ppm(cpu_ns, wall_ns));
             if self.could_escape(trial) {
-                trial.record_one("confined_cpu_ppm", ppm as i64);
+                trial.record_one("confined_cpu_ppm", ppm(cpu_ns, wall_ns));
             }
         }
         trial.record_one("work_ns", crew.work_ns.max(1) as i64);
         let work_cpu_ns: u64 = crew.reports.iter().map(|report| report.cpu_ns).sum();
         trial.record_one("work_cpu_ns", work_cpu_ns as i64);
         let needs_only_cpu = !matches!(self.work, Work::Files(_));
-        if needs_only_cpu && self.affinity == Affinity::One {
+        if needs_only_cpu && self.on_one_cpu {
             trial.record_one("compute_ns", wall_ns as i64);
         }
-        let lives: Vec<(u64, u64)> =
-            crew.reports.iter().map(|report| (report.started_ns, report.ended_ns)).collect();
-        let each = lives.iter().map(|(start, end)| end.saturating_sub(*start) as i64).collect();
-        trial.record("per_worker_ns", 1, each);
+        let life = |report: &Report| report.ended_ns.saturating_sub(report.started_ns) as i64;
+        trial.record("per_worker_ns", 1, crew.reports.iter().map(life).collect());
         if self.count > 1 {
             trial.record_one("overlap_ppm", crew.together_ppm());
         }
@@ -205,7 +177,7 @@ impl Plan {
 
     /// Whether the workers are confined and there is somewhere else to be found.
     fn could_escape(&self, trial: &Trial) -> bool {
-        self.affinity == Affinity::One && trial.spec().cpus.len() > 1
+        self.on_one_cpu && trial.spec().cpus.len() > 1
     }
 
     fn record_waiting(&self, trial: &mut Trial, crew: &Crew) {
@@ -245,8 +217,7 @@ impl Plan {
             trial.record_one("kernel_queue_wait_ns", waited as i64);
         }
         let writes: u64 = crew.reports.iter().map(|report| report.work).sum();
-        let per_s = u128::from(writes) * 1_000_000_000 / u128::from(crew.work_ns.max(1));
-        trial.record_one("writes_per_s", per_s as i64);
+        trial.record_one("writes_per_s", per_second(writes, crew.work_ns));
     }
 
     fn check(&self, trial: &mut Trial, crew: &Crew, memory: &Held) {
@@ -272,7 +243,7 @@ impl Plan {
             let asked = self.footprint_bytes() as f64;
             trial.check("memory_held_bytes", memory.pss_bytes as f64, asked, asked * 1.2 + 64e6);
         }
-        if self.affinity == Affinity::One {
+        if self.on_one_cpu {
             let escaped = crew.reports.iter().filter(|report| report.escaped).count();
             trial.check("workers_escaped", escaped as f64, 0.0, 0.0);
         }

@@ -9,13 +9,11 @@
 //! trial says so ([`Rounds::concurrencies_ppm`]) instead of showing its good rounds alone.
 
 use super::{Refusal, Worker};
-use crate::{OBSERVATIONS_MAX, Stop};
-use std::sync::atomic::Ordering;
+use crate::{OBSERVATIONS_MAX, Stop, ppm};
+use std::sync::atomic::{AtomicU64, Ordering};
 use sys::pages::SharedWords;
+use sys::proc::SchedStat;
 use sys::usage::Usage;
-
-/// Words kept of one worker in one round.
-const WORDS: usize = 5;
 
 /// When one worker worked, and what kept it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +31,40 @@ pub struct Span {
 }
 
 impl Span {
+    /// Words that hold one.
+    pub const WORDS: usize = 5;
+
+    /// Does work, and returns its instants and CPU time. The CPU clock, which is a system call, is
+    /// read outside of the wall clock's instants.
+    pub fn of(work: impl FnOnce()) -> Self {
+        let cpu_ns = sys::clock::thread_cpu_ns();
+        let started_ns = sys::clock::now_ns();
+        work();
+        let ended_ns = sys::clock::now_ns();
+        let cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
+        Span { started_ns, ended_ns, cpu_ns, ..Span::default() }
+    }
+
+    /// Keeps it in words.
+    pub fn store(&self, words: &[AtomicU64]) {
+        let queue_wait_ns = self.queue_wait_ns.unwrap_or(u64::MAX);
+        let values = [self.started_ns, self.ended_ns, self.cpu_ns, queue_wait_ns, self.sleeps];
+        for (word, value) in words.iter().zip(values) {
+            word.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// What [`Span::store`] has kept.
+    ///
+    /// # Panics
+    /// Of fewer words than [`Span::WORDS`].
+    pub fn load(words: &[AtomicU64]) -> Self {
+        let [started_ns, ended_ns, cpu_ns, queue_wait_ns, sleeps] =
+            std::array::from_fn(|index| words[index].load(Ordering::Relaxed));
+        let queue_wait_ns = (queue_wait_ns != u64::MAX).then_some(queue_wait_ns);
+        Span { started_ns, ended_ns, cpu_ns, queue_wait_ns, sleeps }
+    }
+
     /// How long it lasted.
     pub fn wall_ns(&self) -> u64 {
         self.ended_ns.saturating_sub(self.started_ns)
@@ -65,10 +97,6 @@ fn together_ns(spans: &[Span]) -> u64 {
 /// All that the workers lacked of a CPU while they worked, in nanoseconds.
 fn lacked_ns(spans: &[Span]) -> u64 {
     spans.iter().map(Span::lacked_ns).sum()
-}
-
-fn ppm(part: u64, whole: u64) -> i64 {
-    (u128::from(part) * 1_000_000 / u128::from(whole.max(1))) as i64
 }
 
 /// [`super::Crew::together_ppm`] of these.
@@ -145,7 +173,7 @@ impl Rounds {
     /// # Errors
     /// Where the kernel refuses the memory.
     pub fn new(workers: usize, pace: Pace) -> Result<Self, Stop> {
-        let count = Self::ROUNDS_AT + Self::MOST * (1 + workers * WORDS);
+        let count = Self::ROUNDS_AT + Self::MOST * (1 + workers * Span::WORDS);
         let words = sys::pages::shared(count * size_of::<u64>())?;
         // Touched now, so that the first to write finds the pages there.
         words.words().iter().for_each(|word| word.store(0, Ordering::Relaxed));
@@ -183,16 +211,23 @@ impl Rounds {
                 let until_ns = if go_on && kept < Self::MOST { now_ns + round_ns } else { 0 };
                 until.store(until_ns, Ordering::Relaxed);
             }
-            let before = Kernel::now();
+            // What the kernel counts of a thread that its clocks do not tell. Read before the last
+            // meeting and not behind it: it takes some microseconds, by which workers would begin
+            // apart.
+            let sched = sys::proc::schedstat_thread();
+            let usage = Usage::of_thread();
             // Relaxed stores above: a meeting orders what was before it and what comes after.
             worker.meet()?;
             let until_ns = until.load(Ordering::Relaxed);
             if until_ns == 0 {
                 break;
             }
-            let span = timed(|| task.work(worker.index, until_ns));
+            let span = Span::of(|| task.work(worker.index, until_ns));
             if let Some(kept) = round.checked_sub(warm_up) {
-                self.keep(kept, worker.index, Kernel::now().since(before, span));
+                let queue_wait_ns = queue_wait_since(sched);
+                let sleeps = Usage::of_thread().since(usage).voluntary_switches;
+                let words = self.span_words(kept, worker.index);
+                Span { queue_wait_ns, sleeps, ..span }.store(words);
             }
             task.hand_in(worker.index);
         }
@@ -206,18 +241,7 @@ impl Rounds {
 
     /// When each worker worked in a round.
     pub fn spans(&self, round: usize) -> Vec<Span> {
-        let at = self.round_at(round) + 1;
-        let words = &self.words.words()[at..at + self.workers * WORDS];
-        words
-            .chunks_exact(WORDS)
-            .map(|words| {
-                let word = |index: usize| words[index].load(Ordering::Relaxed);
-                let [started_ns, ended_ns, cpu_ns, queue_wait_ns, sleeps] =
-                    std::array::from_fn(word);
-                let queue_wait_ns = (queue_wait_ns != u64::MAX).then_some(queue_wait_ns);
-                Span { started_ns, ended_ns, cpu_ns, queue_wait_ns, sleeps }
-            })
-            .collect()
+        (0..self.workers).map(|index| Span::load(self.span_words(round, index))).collect()
     }
 
     /// What [`Repeated::settle`] said of a round.
@@ -249,53 +273,21 @@ impl Rounds {
     }
 
     fn round_at(&self, round: usize) -> usize {
-        Self::ROUNDS_AT + round * (1 + self.workers * WORDS)
+        Self::ROUNDS_AT + round * (1 + self.workers * Span::WORDS)
     }
 
-    fn outcome(&self, round: usize) -> &std::sync::atomic::AtomicU64 {
+    fn outcome(&self, round: usize) -> &AtomicU64 {
         &self.words.words()[self.round_at(round)]
     }
 
-    fn keep(&self, round: usize, index: usize, span: Span) {
-        let at = self.round_at(round) + 1 + index * WORDS;
-        let queue_wait_ns = span.queue_wait_ns.unwrap_or(u64::MAX);
-        let values = [span.started_ns, span.ended_ns, span.cpu_ns, queue_wait_ns, span.sleeps];
-        for (word, value) in self.words.words()[at..at + WORDS].iter().zip(values) {
-            word.store(value, Ordering::Relaxed);
-        }
+    fn span_words(&self, round: usize, index: usize) -> &[AtomicU64] {
+        let at = self.round_at(round) + 1 + index * Span::WORDS;
+        &self.words.words()[at..at + Span::WORDS]
     }
 }
 
-/// What the kernel counts of a thread that its clocks do not tell. Read before the last meeting
-/// and not behind it: it takes some microseconds, by which workers would begin apart.
-struct Kernel {
-    queue_wait_ns: Option<u64>,
-    sleeps: u64,
-}
-
-impl Kernel {
-    fn now() -> Self {
-        Kernel {
-            queue_wait_ns: sys::proc::schedstat_thread().map(|sched| sched.queue_wait_ns),
-            sleeps: Usage::of_thread().voluntary_switches,
-        }
-    }
-
-    fn since(self, before: Kernel, span: Span) -> Span {
-        let queue_wait_ns = self
-            .queue_wait_ns
-            .zip(before.queue_wait_ns)
-            .map(|(now, then)| now.saturating_sub(then));
-        Span { queue_wait_ns, sleeps: self.sleeps - before.sleeps, ..span }
-    }
-}
-
-/// The CPU clock, which is a system call, is read outside of the wall clock's instants.
-fn timed(work: impl FnOnce()) -> Span {
-    let cpu_ns = sys::clock::thread_cpu_ns();
-    let started_ns = sys::clock::now_ns();
-    work();
-    let ended_ns = sys::clock::now_ns();
-    let cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
-    Span { started_ns, ended_ns, cpu_ns, ..Span::default() }
+/// How long the calling thread has waited for a CPU since an earlier look at its account; absent
+/// where the kernel does not tell.
+pub fn queue_wait_since(earlier: Option<SchedStat>) -> Option<u64> {
+    Some(sys::proc::schedstat_thread()?.since(earlier?).queue_wait_ns)
 }

@@ -10,7 +10,7 @@ use crate::{Error, Result, text};
 use std::fs::File;
 use std::os::fd::AsRawFd;
 use std::ptr::NonNull;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Whether a mapping asks for huge pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -310,6 +310,17 @@ pub fn shared(bytes: usize) -> Result<SharedWords> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let region = Region::map(bytes, protection, libc::MAP_SHARED)?;
     Ok(SharedWords { region, count: bytes.div_ceil(size_of::<AtomicU64>()) })
+}
+
+/// The same for `count` words and for as long as the process lives. They are touched now, so that no
+/// first touch falls into what is timed.
+///
+/// # Errors
+/// As [`shared`].
+pub fn shared_for_ever(count: usize) -> Result<&'static [AtomicU64]> {
+    let words = Box::leak(Box::new(shared(count * size_of::<u64>())?)).words();
+    words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
+    Ok(words)
 }
 
 /// Neighbouring mappings of one page each that the kernel cannot merge.
