@@ -138,7 +138,7 @@ pub struct ComparedRow {
 
 /// One side against the base: a ratio, unpaired, since trials of different sessions have no block
 /// in common.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionEffect {
     /// Side over base; null where it cannot be formed (a base indistinguishable from 0, fewer than 2
@@ -167,11 +167,12 @@ pub struct SessionEffect {
 }
 
 /// What the interval of a [`SessionEffect`] rests on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Replication {
     /// Trials of one session a side: it does not hold what changes from session to session.
+    #[default]
     Trials,
     /// Sessions, two or more on each side.
     Sessions,

@@ -147,7 +147,7 @@ fn answers(
                     let doubt = "its time budget ended before every experiment had all its blocks";
                     node.doubts.push(doubt.into());
                 }
-                if digest.holds() == Some(false) {
+                if digest.is_distrusted() {
                     let doubt = "its own A/A control found a difference where there is none";
                     node.doubts.push(doubt.into());
                 }

@@ -56,14 +56,23 @@ pub(crate) struct Arm {
     /// They are computed: where they agree, there is no noise to learn of.
     pub(crate) computed: bool,
     /// The trials of one session, for the sign test; none where several sessions stand behind it.
-    trials: Option<Located>,
+    trials: Option<Box<Located>>,
 }
 
 impl Arm {
     pub(crate) fn of(located: Located, computed: bool) -> Self {
         let Located { point, low, high, samples, agrees, .. } = located;
         let freedom = (samples - 1) as f64;
-        Arm { point, low, high, freedom, samples, agrees, computed, trials: Some(located) }
+        Arm {
+            point,
+            low,
+            high,
+            freedom,
+            samples,
+            agrees,
+            computed,
+            trials: Some(Box::new(located)),
+        }
     }
 
     /// Gathers several sessions, each of which is one number.
@@ -77,23 +86,16 @@ impl Arm {
         Arm { point, low, high, freedom: 0.0, samples: 1, agrees: true, computed, trials: None }
     }
 
-    /// Returns an interval, or a number that stands alone, without its trials.
-    pub(crate) fn bare(
-        point: f64,
-        (low, high): (f64, f64),
-        samples: usize,
-        agrees: bool,
-        computed: bool,
-    ) -> Self {
-        let freedom = samples.saturating_sub(1) as f64;
-        Arm { point, low, high, freedom, samples, agrees, computed, trials: None }
-    }
-
     /// Returns an interval that comes from elsewhere.
     pub(crate) fn given(estimate: &Estimate, samples: usize) -> Self {
         let Estimate { point, low, high, .. } = *estimate;
         let freedom = (samples.max(2) - 1) as f64;
         Arm { point, low, high, freedom, samples, agrees: false, computed: false, trials: None }
+    }
+
+    /// Forgets the trials: several sessions stand beside it.
+    pub(crate) fn drop_trials(&mut self) {
+        self.trials = None;
     }
 
     /// Reports whether it is one number without noise.
@@ -113,7 +115,7 @@ impl Arm {
 
     fn scaled(self, to: impl Fn(f64) -> f64) -> Self {
         let (point, low, high) = (to(self.point), to(self.low), to(self.high));
-        let trials = self.trials.map(|trials| trials.scaled(to));
+        let trials = self.trials.map(|trials| Box::new(trials.scaled(to)));
         Arm { point, low, high, trials, ..self }
     }
 

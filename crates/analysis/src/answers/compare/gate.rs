@@ -1,8 +1,9 @@
 //! What becomes of a condition.
 
+use super::column::Column;
 use super::condition::{Condition, Direction};
 use super::experiment::Compared;
-use super::gathered::Gathered;
+use super::gathered::{At, Gathered};
 use super::heads::SideHeads;
 use super::reading::{Reading, Scale};
 use crate::stats::holm::holm;
@@ -14,40 +15,45 @@ pub(crate) fn gate(
     condition: &Condition,
     sides: &[SideHeads],
     gathered: &Gathered,
-    experiments: &[Compared],
+    experiments: &[Compared<'_>],
     invalid: &[bool],
 ) -> GateResult {
-    let result = |outcome, reason: String, looked_at| GateResult {
-        condition: condition.text.clone(),
-        outcome,
-        reason,
-        looked_at,
-    };
-    let cannot_tell = |reason: String| result(GateOutcome::CannotTell, reason, Vec::new());
-    let Some(experiment) = experiments.iter().find(|it| it.id() == condition.experiment) else {
-        return cannot_tell(format!("{} is not among what is compared", condition.experiment));
-    };
-    if let Some(why) = experiment.refused() {
-        return cannot_tell(format!("{} is not compared: {why}", condition.experiment));
+    let judged = judge(condition, sides, gathered, experiments, invalid);
+    let (outcome, reason, looked_at) =
+        judged.unwrap_or_else(|reason| (GateOutcome::CannotTell, reason, Vec::new()));
+    GateResult { condition: condition.text.clone(), outcome, reason, looked_at }
+}
+
+/// Returns what the looks say; `Err` where there is nothing to be looked at.
+fn judge(
+    condition: &Condition,
+    sides: &[SideHeads],
+    gathered: &Gathered,
+    experiments: &[Compared<'_>],
+    invalid: &[bool],
+) -> Result<(GateOutcome, String, Vec<GateLook>), String> {
+    let id = &condition.experiment;
+    let experiment = experiments.iter().find(|it| it.asked.id == *id);
+    let experiment = experiment.ok_or_else(|| format!("{id} is not among what is compared"))?;
+    if let Some(why) = &experiment.experiment.refused {
+        return Err(format!("{id} is not compared: {why}"));
     }
-    let design = sides.first().and_then(|side| side.design(&condition.experiment));
-    let Some(response) = design.and_then(|design| condition.response_of(design)) else {
-        return cannot_tell(format!("{} has no response", condition.experiment));
-    };
-    for (at, side) in sides.iter().enumerate() {
-        if !gathered.sides[at].measured.contains(&condition.experiment) {
-            return cannot_tell(format!("{} did not measure {}", side.name, condition.experiment));
+    let design = experiment.asked.design.as_ref();
+    let response = design.and_then(|design| condition.response_of(design));
+    let response = response.ok_or_else(|| format!("{id} has no response"))?;
+    for (at, SideHeads { name, .. }) in sides.iter().enumerate() {
+        if !gathered.sides[at].measured.contains(id) {
+            return Err(format!("{name} did not measure {id}"));
         }
         if invalid[at] {
-            return cannot_tell(format!(
-                "what {} measured is another thing than what the base did: see the facts",
-                side.name
+            return Err(format!(
+                "what {name} measured is another thing than what the base did: see the facts"
             ));
         }
     }
     let mut looks = looks(condition, experiment, response);
     if looks.is_empty() {
-        return cannot_tell(format!("no treatment that it names has {response} on both sides"));
+        return Err(format!("no treatment that it names has {response} on both sides"));
     }
     decide(condition, &mut looks);
     looks.sort_by(|a, b| {
@@ -57,16 +63,28 @@ pub(crate) fn gate(
     });
     let outcome = looks.iter().map(|look| look.outcome).max().unwrap_or(GateOutcome::CannotTell);
     // What nobody measured may hide anything.
-    let lost = experiment.lost(response).filter(|treatment| condition.looks_at(treatment)).count();
+    let lost = lost(condition, experiment, response);
     if outcome == GateOutcome::Fine && lost > 0 {
         let s = if lost == 1 { " was" } else { "s were" };
         let reason = format!(
             "{lost} treatment{s} measured on the base but not on every side; levels in braces make \
              it look at less"
         );
-        return result(GateOutcome::CannotTell, reason, looks);
+        return Ok((GateOutcome::CannotTell, reason, looks));
     }
-    result(outcome, reason(condition, outcome, &looks, response), looks)
+    let reason = reason(condition, outcome, &looks, response);
+    Ok((outcome, reason, looks))
+}
+
+/// Counts the treatments that it looks at of which the base has a number and some other side no trial.
+fn lost(condition: &Condition, experiment: &Compared<'_>, response: &str) -> usize {
+    let place = experiment.asked.responses.iter().position(|it| it == response);
+    let is_lost = |sides: &[At]| {
+        let of_base = Column::at(&sides[0].columns, place.unwrap_or(usize::MAX));
+        !of_base.is_empty() && sides.iter().any(|side| !side.tried)
+    };
+    let treatments = experiment.own.treatments.iter();
+    treatments.filter(|(it, sides)| condition.looks_at(it) && is_lost(sides)).count()
 }
 
 /// Returns how far on the bad side a ratio lies.
@@ -77,10 +95,10 @@ fn badness(condition: &Condition, ratio: f64) -> f64 {
     }
 }
 
-fn looks(condition: &Condition, experiment: &Compared, response: &str) -> Vec<GateLook> {
-    let rows = experiment
-        .rows()
-        .filter(|(row, _)| row.response == response && condition.looks_at(&row.treatment));
+fn looks(condition: &Condition, experiment: &Compared<'_>, response: &str) -> Vec<GateLook> {
+    let rows = experiment.experiment.rows.iter().zip(&experiment.rows);
+    let rows =
+        rows.filter(|(row, _)| row.response == response && condition.looks_at(&row.treatment));
     let mut looks = Vec::new();
     for (row, readings) in rows {
         for (at, reading) in readings.iter().enumerate() {
@@ -136,18 +154,11 @@ fn from_nothing(condition: &Condition, reading: &Reading) -> GateOutcome {
     else {
         return GateOutcome::CannotTell;
     };
-    let grown = contrast.point > 0.0;
-    match condition.direction {
-        Direction::Above if grown => GateOutcome::Regression,
-        Direction::Above => {
-            if condition.is_met(1.0) {
-                GateOutcome::CannotTell
-            } else {
-                GateOutcome::Fine
-            }
-        }
-        Direction::Below if grown || !condition.is_met(1.0) => GateOutcome::Fine,
-        Direction::Below => GateOutcome::CannotTell,
+    match (condition.direction, contrast.point > 0.0) {
+        (Direction::Above, true) => GateOutcome::Regression,
+        (Direction::Below, true) => GateOutcome::Fine,
+        (_, false) if condition.is_met(1.0) => GateOutcome::CannotTell,
+        (_, false) => GateOutcome::Fine,
     }
 }
 

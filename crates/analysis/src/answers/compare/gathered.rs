@@ -1,11 +1,10 @@
-//! What all sessions say, side by side.
+//! What all sessions say, side by side. What one session says has the same shape: a side grows by
+//! adding the digests of its sessions.
 
-use super::asked::{Asked, AskedExperiment};
+use super::asked::Asked;
 use super::column::Column;
-use super::digest::{Digest, ExperimentDigest, TreatmentDigest};
-use super::heads::SideHeads;
+use super::digest::Digest;
 use crate::session::disturbance::Disturbed;
-use crate::session::evidence::Evidence;
 use model::{Cell, Design, Treatment, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -44,12 +43,12 @@ pub(crate) struct Experiment {
 }
 
 /// One experiment on one side.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct OfSide {
     /// As the first session that has trials of it defines it, with what that says of treatments
-    /// that lack a number.
+    /// that lack a number, as the end of a sentence.
     pub(crate) first: Option<(Arc<Design>, BTreeMap<Treatment, String>)>,
-    /// One per finding that is asked for.
+    /// One per finding that is asked for; none without a trial.
     pub(crate) findings: Vec<Finding>,
     /// The verdict of each claim: that of the sessions if they agree.
     pub(crate) verdicts: BTreeMap<String, Verdict>,
@@ -57,14 +56,14 @@ pub(crate) struct OfSide {
 }
 
 /// One finding on one side.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Finding {
     /// The first CPU twin that carries it.
     pub(crate) carried_by: Option<String>,
-    /// Whether one could in all sessions.
-    pub(crate) may_be_carried: bool,
-    /// For each response that can carry it, what the sessions say that say anything.
-    pub(crate) by: Vec<Vec<Evidence>>,
+    /// Whether none can in some session.
+    pub(crate) by_elapsed_time: bool,
+    /// The finding by each response that can carry it.
+    pub(crate) by: Vec<Column>,
 }
 
 /// One treatment on one side.
@@ -77,51 +76,27 @@ pub(crate) struct At {
     pub(crate) columns: Vec<Column>,
 }
 
+/// What one session says at its treatments.
+pub(crate) type Treatments = Vec<(Treatment, At)>;
+
 impl Gathered {
     pub(crate) fn new(asked: &Asked, sides: usize) -> Self {
-        let of_side = |experiment: &AskedExperiment| {
-            let by = |carriers: usize| Finding {
-                carried_by: None,
-                may_be_carried: true,
-                by: vec![Vec::new(); carriers],
-            };
-            let findings = experiment.findings.iter().map(|it| by(it.carriers.len()));
-            OfSide {
-                first: None,
-                findings: findings.collect(),
-                verdicts: BTreeMap::new(),
-                failed_checks: BTreeSet::new(),
-            }
-        };
-        let experiment = |asked: &AskedExperiment| Experiment {
-            sides: vec![of_side(asked); sides],
-            treatments: BTreeMap::new(),
-        };
+        let experiment =
+            || Experiment { sides: vec![OfSide::default(); sides], treatments: BTreeMap::new() };
         Gathered {
             sides: vec![Side::default(); sides],
-            experiments: asked.experiments.iter().map(experiment).collect(),
+            experiments: asked.experiments.iter().map(|_| experiment()).collect(),
             control: vec![Column::default(); sides],
         }
     }
 
     /// Adds a session to a side; those of one side in their order.
-    pub(crate) fn add(&mut self, asked: &Asked, heads: &[SideHeads], side: usize, digest: Digest) {
-        let own = &mut self.sides[side];
-        let head = &heads[side].heads[own.sessions];
-        own.sessions += 1;
-        own.trials += digest.trials;
-        own.incomplete += usize::from(!digest.complete);
-        own.distrusted += usize::from(digest.holds == Some(false));
-        own.unknown += usize::from(digest.holds.is_none());
-        own.measured.extend(digest.measured);
-        if let Some(number) = digest.control {
-            self.control[side].push(&number);
-        }
-        let experiments = self.experiments.iter_mut().zip(&asked.experiments);
-        for ((into, asked), digest) in experiments.zip(digest.experiments) {
-            if let (Some(design), Some(digest)) = (head.design(&asked.id), digest) {
-                into.add(asked, side, design, digest);
-            }
+    pub(crate) fn add(&mut self, asked: &Asked, side: usize, digest: Digest) {
+        self.sides[side].add(digest.side);
+        self.control[side].add(digest.control);
+        for (into, (own, treatments)) in self.experiments.iter_mut().zip(digest.experiments) {
+            into.sides[side].add(own);
+            into.add(side, treatments);
         }
         if self.sides.iter().all(|side| side.sessions >= 2) {
             let settling = self.experiments.iter_mut().zip(&asked.experiments);
@@ -130,45 +105,50 @@ impl Gathered {
     }
 }
 
-impl Experiment {
-    fn add(
-        &mut self,
-        asked: &AskedExperiment,
-        side: usize,
-        design: &Arc<Design>,
-        digest: ExperimentDigest,
-    ) {
-        let sides = self.sides.len();
-        let own = &mut self.sides[side];
-        own.first.get_or_insert_with(|| {
-            let why = |it: &TreatmentDigest| Some((it.treatment.clone(), it.why_not.clone()?));
-            (Arc::clone(design), digest.treatments.iter().filter_map(why).collect())
+impl Side {
+    fn add(&mut self, later: Side) {
+        self.sessions += later.sessions;
+        self.trials += later.trials;
+        self.incomplete += later.incomplete;
+        self.distrusted += later.distrusted;
+        self.unknown += later.unknown;
+        self.measured.extend(later.measured);
+    }
+}
+
+impl OfSide {
+    fn add(&mut self, later: OfSide) {
+        self.first = self.first.take().or(later.first);
+        add_each(&mut self.findings, later.findings, |into, later| {
+            into.carried_by = into.carried_by.take().or(later.carried_by);
+            into.by_elapsed_time |= later.by_elapsed_time;
+            add_each(&mut into.by, later.by, Column::add);
         });
-        for (into, finding) in own.findings.iter_mut().zip(digest.findings) {
-            into.carried_by = into.carried_by.take().or(finding.carried_by);
-            into.may_be_carried &= finding.may_be_carried;
-            for (into, evidence) in into.by.iter_mut().zip(finding.by) {
-                if evidence != Evidence::None {
-                    into.push(evidence);
-                }
-            }
-        }
-        for (claim, verdict) in digest.verdicts {
-            let agreed = own.verdicts.entry(claim).or_insert(verdict);
+        for (claim, verdict) in later.verdicts {
+            let agreed = self.verdicts.entry(claim).or_insert(verdict);
             if *agreed != verdict {
                 *agreed = Verdict::Inconclusive;
             }
         }
-        own.failed_checks.extend(digest.failed_checks);
-        for it in digest.treatments {
-            let all = self.treatments.entry(it.treatment);
+        self.failed_checks.extend(later.failed_checks);
+    }
+}
+
+/// Adds to each of a list what stands in its place in another.
+fn add_each<T: Default>(into: &mut Vec<T>, later: Vec<T>, add: impl Fn(&mut T, T)) {
+    into.resize_with(later.len().max(into.len()), T::default);
+    into.iter_mut().zip(later).for_each(|(into, later)| add(into, later));
+}
+
+impl Experiment {
+    fn add(&mut self, side: usize, treatments: Treatments) {
+        let sides = self.sides.len();
+        for (treatment, later) in treatments {
+            let all = self.treatments.entry(treatment);
             let into = &mut all.or_insert_with(|| vec![At::default(); sides])[side];
-            into.tried = true;
-            into.disturbed = into.disturbed.and(it.disturbed);
-            into.columns.resize_with(asked.responses.len(), Column::default);
-            for (column, number) in into.columns.iter_mut().zip(&it.numbers) {
-                number.iter().for_each(|number| column.push(number));
-            }
+            into.tried |= later.tried;
+            into.disturbed = into.disturbed.and(later.disturbed);
+            add_each(&mut into.columns, later.columns, Column::add);
         }
     }
 
@@ -180,44 +160,26 @@ impl Experiment {
                 for other in others.iter_mut().filter_map(|it| it.columns.get_mut(at)) {
                     other.settle(&[column]);
                 }
-                let others: Option<Vec<&Column>> =
-                    others.iter().map(|it| it.columns.get(at)).collect();
-                if let Some(others) = others {
-                    column.settle(&others);
-                }
+                let others: Vec<&Column> =
+                    others.iter().map(|it| Column::at(&it.columns, at)).collect();
+                column.settle(&others);
             }
         }
     }
 
-    /// Returns the treatments that have a trial on a side.
-    pub(crate) fn treatments(&self, side: usize) -> BTreeSet<&Treatment> {
-        let tried = |it: &(&Treatment, &Vec<At>)| it.1[side].tried;
-        self.treatments.iter().filter(tried).map(|(treatment, _)| treatment).collect()
-    }
-
-    /// Returns a number at a treatment on a side: the response by its place among those asked for.
-    pub(crate) fn column(&self, side: usize, response: usize, at: &Treatment) -> Option<&Column> {
-        self.treatments.get(at)?[side].columns.get(response)
-    }
-
-    /// Returns the same at the treatment that a cell means on that side.
-    pub(crate) fn level(&self, side: usize, response: usize, at: &Cell) -> Option<&Column> {
-        let (design, _) = self.sides[side].first.as_ref()?;
-        self.column(side, response, &design.complete(at))
+    /// Returns a number on a side at the treatment that a cell means there: the response by its place
+    /// among those asked for.
+    pub(crate) fn level(&self, side: usize, response: usize, at: &Cell) -> &Column {
+        let treatment = self.sides[side].first.as_ref().map(|(design, _)| design.complete(at));
+        let sides = treatment.and_then(|it| self.treatments.get(&it));
+        Column::at(sides.map_or(&[], |sides| &sides[side].columns), response)
     }
 
     /// Returns why a side has no number at a treatment that has a trial there, as the end of a sentence.
-    pub(crate) fn why_not(&self, side: usize, at: &Treatment) -> String {
-        let Some((_, why)) = &self.sides[side].first else {
-            return String::new();
-        };
-        why.get(at).cloned().unwrap_or_else(|| crate::session::effect::NOT_REACHED.into())
-    }
-}
-
-impl Finding {
-    /// Returns what the sessions say of it, formed from one of the responses that can carry it.
-    pub(crate) fn evidence(&self, carrier: usize) -> &[Evidence] {
-        self.by.get(carrier).map_or(&[], Vec::as_slice)
+    pub(crate) fn why_not(&self, side: usize, at: &Treatment) -> &str {
+        let first = self.sides[side].first.as_ref();
+        first.map_or("", |(_, why)| {
+            why.get(at).map_or(crate::session::effect::NOT_REACHED, String::as_str)
+        })
     }
 }

@@ -41,7 +41,7 @@ use asked::Asked;
 use experiment::{Compared, compared};
 use gathered::Gathered;
 use model::{COMPARISON_FORMAT, Comparison, Record, SessionEffect, Side};
-use reading::{Reading, of_columns};
+use reading::{Reading, Readings};
 use std::sync::Arc;
 
 /// What is asked of some sessions, which their manifests alone say.
@@ -103,8 +103,7 @@ impl Answers {
 
     /// Adds the next session of a side, in the order of its sessions.
     pub fn add(&mut self, side: usize, digest: Digest) {
-        let Questions { sides, asked } = &*self.questions;
-        self.gathered.add(asked, sides, side, digest);
+        self.gathered.add(&self.questions.asked, side, digest);
     }
 
     /// Returns all that the sessions say of each other, in the words of the scruple that compares.
@@ -120,8 +119,8 @@ impl Answers {
         let mut experiments: Vec<Compared> =
             own.map(|(asked, own)| compared(sides, asked, gathered, own)).collect();
         let mut controls = controls(asked, gathered);
-        decide(experiments.iter_mut().flat_map(Compared::findings_mut));
-        decide(experiments.iter_mut().flat_map(Compared::rows_mut));
+        decide(experiments.iter_mut().flat_map(|it| &mut it.findings).flatten().flatten());
+        decide(experiments.iter_mut().flat_map(|it| &mut it.rows).flatten().flatten());
         decide(controls.iter_mut().flatten());
         let heads: Vec<&[Head]> = sides.iter().map(|side| side.heads.as_slice()).collect();
         let facts = facts::facts(&heads);
@@ -180,16 +179,16 @@ fn described(side: &SideHeads, own: &gathered::Side) -> Side {
         host: first.map_or(String::new(), |it| it.manifest.environment.host.clone()),
         started_unix_ms: first.map_or(0, |it| it.manifest.started_unix_ms),
         trials: own.trials,
-        trusted: trusted(side.heads.len(), own),
+        trusted: trusted(own),
     }
 }
 
-/// Reports whether a side of this number of sessions is to be trusted; `None` where none of them tells
+/// Reports whether a side is to be trusted; `None` where none of them tells
 /// identical treatments apart and some were not looked at. Each session does so by chance once in twenty, so
 /// that of many some will: a side is distrusted where more do than chance explains (exact binomial test,
 /// one-sided).
-fn trusted(sessions: usize, own: &gathered::Side) -> Option<bool> {
-    let looked_at = sessions.saturating_sub(own.unknown);
+fn trusted(own: &gathered::Side) -> Option<bool> {
+    let looked_at = own.sessions - own.unknown;
     let by_chance = binomial_at_least(own.distrusted as f64, looked_at as f64, 1.0 - LEVEL);
     match (own.distrusted, own.unknown) {
         // Of one session it is 1 in 20 to the last digit, or nearly.
@@ -200,7 +199,7 @@ fn trusted(sessions: usize, own: &gathered::Side) -> Option<bool> {
 }
 
 /// Returns the same computation on each side but the base against the base.
-fn controls(asked: &Asked, gathered: &Gathered) -> Vec<Option<Reading>> {
+fn controls(asked: &Asked, gathered: &Gathered) -> Readings {
     let others = 1..gathered.sides.len();
     let Some(control) = &asked.control else {
         return others.map(|_| None).collect();
@@ -210,7 +209,7 @@ fn controls(asked: &Asked, gathered: &Gathered) -> Vec<Option<Reading>> {
         if !control.comparable[side] || own.is_empty() || base.is_empty() {
             return None;
         }
-        let mut reading = of_columns(own, base, &control.response);
+        let mut reading = Reading::of(own, base, true);
         let at = control.design.complete(&control.control.a);
         reading.add_remark(&format!("{} at {at}", control.response.label));
         Some(reading)

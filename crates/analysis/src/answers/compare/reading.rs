@@ -1,9 +1,9 @@
 //! What one side says of one number against the base.
 
-use super::column::{Arms, Column};
-use super::contrast::{Arm, Contrast, averaged};
-use crate::stats::interval::{BLOCKS_FREE, student};
-use model::{Estimate, Replication, Response, SessionEffect};
+use super::column::Column;
+use super::contrast::{Contrast, averaged};
+use crate::stats::interval::BLOCKS_FREE;
+use model::{Replication, SessionEffect};
 
 /// How the two are held against each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,27 +24,28 @@ pub(crate) struct Reading {
     pub(crate) scale: Scale,
 }
 
+/// The readings of all sides but the base; none where there is nothing to be read.
+pub(crate) type Readings = Vec<Option<Reading>>;
+
 impl Reading {
     /// Returns a reading without a number, for that reason.
     pub(crate) fn none(remark: String) -> Self {
-        let effect = SessionEffect {
-            ratio: None,
-            difference: None,
-            unit_of_replication: Replication::Trials,
-            floor: None,
-            floor_of_verdict: None,
-            p_value: None,
-            differs: false,
-            remark,
-        };
+        let effect = SessionEffect { remark, ..SessionEffect::default() };
         Reading { effect, contrast: None, scale: Scale::Ratio }
     }
 
-    /// Forms a reading from the arms of the sessions of either side, the base last.
-    pub(crate) fn of(side: &Arms, base: &Arms, scale: Scale) -> Self {
-        let sessions = side.points.len() >= 2 && base.points.len() >= 2;
+    /// Forms a reading of a side against the base: as logarithms where all numbers are above 0, if the
+    /// number may be read as a multiple.
+    pub(crate) fn of(side: &Column, base: &Column, is_multiple: bool) -> Self {
+        let scale = match (is_multiple, side.is_positive() && base.is_positive()) {
+            (false, _) => Scale::Difference,
+            (true, true) => Scale::Log,
+            (true, false) => Scale::Ratio,
+        };
+        let (side, base) = (side.arms(scale == Scale::Log), base.arms(scale == Scale::Log));
+        let sessions = side.are_many() && base.are_many();
         let arms = match sessions {
-            true => over(side).zip(over(base)),
+            true => side.over().zip(base.over()),
             false => averaged(&side.whole).zip(averaged(&base.whole)),
         };
         let contrast = arms.and_then(|(of, to)| Contrast::new(of, to));
@@ -62,7 +63,6 @@ impl Reading {
 
     fn fill(&mut self, contrast: Contrast, sessions: bool) {
         let effect = &mut self.effect;
-        let mut remarks = Vec::new();
         match self.scale {
             Scale::Log => effect.ratio = Some(contrast.estimate(f64::exp)),
             Scale::Ratio => {
@@ -76,23 +76,22 @@ impl Reading {
             }
             Scale::Difference => effect.difference = Some(contrast.estimate(|x| x)),
         }
-        if contrast.is_exact() {
-            remarks.push(match contrast.point {
-                0.0 => "the same in all trials of both sides".to_string(),
-                _ => "the same in all trials of a side, and another on the other".to_string(),
-            });
+        let n = contrast.samples();
+        effect.remark = if contrast.is_exact() && contrast.point == 0.0 {
+            "the same in all trials of both sides".into()
+        } else if contrast.is_exact() {
+            "the same in all trials of a side, and another on the other".into()
         } else if self.scale == Scale::Ratio && effect.ratio.is_none() {
-            remarks.push(match contrast.base_is_above_0() {
+            match contrast.base_is_above_0() {
                 true => "the base is known too loosely for a ratio".into(),
                 false => "the base is indistinguishable from 0: there is no ratio".into(),
-            });
-        } else if contrast.samples() < BLOCKS_FREE && !sessions {
-            let n = contrast.samples();
-            remarks
-                .push(format!("only {n} numbers on a side: the interval assumes normal scatter"));
-        }
+            }
+        } else if n < BLOCKS_FREE && !sessions {
+            format!("only {n} numbers on a side: the interval assumes normal scatter")
+        } else {
+            String::new()
+        };
         effect.p_value = Some(contrast.p_value(0.0));
-        effect.remark = remarks.join("; ");
         self.contrast = Some(contrast);
         self.effect.floor = self.floor(1);
     }
@@ -118,23 +117,4 @@ impl Reading {
         let sep = if self.effect.remark.is_empty() { "" } else { "; " };
         self.effect.remark = format!("{remark}{sep}{}", self.effect.remark);
     }
-}
-
-/// Returns the centre of several sessions, each of which is one number: Student's t over them.
-fn over(arms: &Arms) -> Option<Arm> {
-    Some(Arm::over_sessions(student(&arms.points)?, arms.exact))
-}
-
-/// Returns what is shown of a side: its one session's own interval, or that over its sessions.
-pub(crate) fn shown(arms: &Arms, from: fn(f64) -> f64) -> Option<Estimate> {
-    let arm = if arms.points.len() >= 2 { over(arms) } else { arms.whole.first().cloned() };
-    arm.filter(|arm| arm.freedom > 0.0).map(|arm| arm.estimate(from))
-}
-
-/// Returns the trials of a side against those of the base: as logarithms where all numbers are above 0.
-pub(crate) fn of_columns(side: &Column, base: &Column, response: &Response) -> Reading {
-    let computed = response.exact;
-    let positive = side.is_positive() && base.is_positive();
-    let scale = if positive { Scale::Log } else { Scale::Ratio };
-    Reading::of(&side.arms(positive, computed), &base.arms(positive, computed), scale)
 }
