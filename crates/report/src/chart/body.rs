@@ -3,7 +3,8 @@
 use super::axis::Axis;
 use super::scale::{Scale, Zero};
 use crate::say::missing::Missing;
-use model::{Estimate, Limit, Response};
+use model::{Estimate, Limit, Response, Unit};
+use std::borrow::Cow;
 
 /// Treatments with what was measured there.
 #[derive(Clone, Debug)]
@@ -30,10 +31,12 @@ pub(crate) struct Line {
 /// One coordinate system.
 #[derive(Clone, Debug)]
 pub(crate) struct Panel<'a> {
-    pub(crate) response: &'a Response,
+    pub(crate) response: Cow<'a, Response>,
     /// What tells it from its neighbours; empty if it is alone.
     pub(crate) heading: String,
     pub(crate) lines: Vec<Line>,
+    /// A law that was fitted to the lines, by ascending level: a line and no marks.
+    pub(crate) law: Option<Line>,
     /// What a theory says of all its treatments.
     pub(crate) limits: Vec<&'a Limit>,
     /// Rows without a number, by name with a word that says why.
@@ -56,25 +59,17 @@ pub(crate) struct Curve {
     pub(crate) marked: Vec<(&'static str, Quantile)>,
 }
 
-/// A quantile of a treatment's observations.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Quantile {
-    /// The share of the observations that are not above it, 0 to 1.
-    pub(crate) share: f64,
-    /// Over all trials, each with the same weight.
-    pub(crate) value: f64,
-    /// The lowest and the highest of the trials'.
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-}
+/// The share of a treatment's observations, 0 to 1, that are not above a value; over all trials, each with
+/// the same weight. The ends are the lowest and the highest of the trials' own values.
+pub(crate) type Quantile = (f64, Estimate);
 
 /// How a figure is drawn.
 #[derive(Clone, Debug)]
 pub(crate) enum Body<'a> {
     /// Lines over a numeric factor; without an axis, rows.
     Panels { axis: Option<Axis>, panels: Vec<Panel<'a>> },
-    /// Distributions of observations.
-    Distributions { response: &'a Response, curves: Vec<Curve> },
+    /// Distributions of observations, which are called by what they are.
+    Distributions { response: Cow<'a, Response>, of: &'static str, curves: Vec<Curve> },
 }
 
 /// A chart with what stands around it.
@@ -85,6 +80,8 @@ pub(crate) struct Figure<'a> {
     pub(crate) held: String,
     /// The factor whose levels the lines are; its plain name.
     pub(crate) lines_of: String,
+    /// What a cell stands for, and what its estimate was made of: the heads of the numbers behind it.
+    pub(crate) heads: [&'static str; 2],
     pub(crate) body: Body<'a>,
     /// Whether CPU time is drawn in place of elapsed time, in a sentence.
     pub(crate) clock: Option<String>,
@@ -101,7 +98,10 @@ pub(crate) struct Figure<'a> {
 /// `None` where none has a finite number.
 pub(crate) fn scale_of(panels: &[Panel<'_>], of: &Panel<'_>, zero: Zero) -> Option<Scale> {
     let same = panels.iter().filter(|panel| panel.response.name == of.response.name);
-    scale_of_cells(same.flat_map(Panel::cells), zero)
+    scale_of_cells(
+        same.flat_map(|panel| panel.cells().chain(panel.law.iter().flat_map(Line::cells))),
+        zero,
+    )
 }
 
 /// Returns the axis on which some cells lie.
@@ -116,20 +116,47 @@ pub(crate) fn scale_of_cells<'c>(
     Scale::over(values, zero)
 }
 
-impl Panel<'_> {
-    /// Returns all cells, drawn or not, in the order of the table behind the chart.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = &Cell> {
-        self.lines.iter().flat_map(|line| &line.points).map(|(_, cell)| cell)
+impl Cell {
+    /// Returns a number without its trials.
+    pub(crate) fn alone(label: String, estimate: Estimate, trials: usize) -> Cell {
+        Cell { label, estimate: Some(estimate), dots: Vec::new(), trials }
+    }
+}
+
+impl<'a> Panel<'a> {
+    /// Returns a panel of lines that stands alone.
+    pub(crate) fn of(response: Cow<'a, Response>, lines: Vec<Line>) -> Panel<'a> {
+        let (limits, absent) = (Vec::new(), Vec::new());
+        Panel { response, heading: String::new(), lines, law: None, limits, absent }
     }
 
-    /// Returns its rows, each by its name within the panel.
+    /// Returns all cells, drawn or not, in the order of the table behind the chart.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = &Cell> {
+        self.lines.iter().flat_map(Line::cells)
+    }
+
+    /// Returns its rows, each by its name within the panel; what a law says is a dot.
     pub(crate) fn rows(&self) -> Vec<(usize, Cell)> {
-        let row = |line: &Line, cell: &Cell| {
-            let name = if line.name.is_empty() { &cell.label } else { &line.name };
-            (line.style, Cell { label: name.clone(), ..cell.clone() })
+        let law = |x: f64| {
+            let (_, cell) = self.law.iter().flat_map(|law| &law.points).find(|(at, _)| *at == x)?;
+            Some((0, cell.estimate?.point))
         };
-        let cells = |line| -> Vec<_> { Line::cells(line).map(|cell| row(line, cell)).collect() };
-        self.lines.iter().flat_map(cells).collect()
+        let row = |line: &Line, (x, cell): &(f64, Cell)| match self.law {
+            Some(_) => Cell { dots: law(*x).into_iter().collect(), ..cell.clone() },
+            None if line.name.is_empty() => cell.clone(),
+            None => Cell { label: line.name.clone(), ..cell.clone() },
+        };
+        let rows = |line: &Line| -> Vec<_> {
+            line.points.iter().map(|point| (line.style, row(line, point))).collect()
+        };
+        self.lines.iter().flat_map(rows).collect()
+    }
+
+    /// Returns whether an axis of its rows begins at 0: things are counted from there, and places on a
+    /// scale are not.
+    pub(crate) fn zero_of_rows(&self) -> Zero {
+        let counted = self.response.unit == Unit::Count || self.law.is_some();
+        if counted { Zero::Always } else { Zero::IfNear }
     }
 }
 
@@ -141,12 +168,13 @@ impl Line {
 
 impl<'a> Figure<'a> {
     /// Returns a figure with nothing around it yet.
-    pub(super) fn bare(title: String, held: String, body: Body<'a>) -> Figure<'a> {
+    pub(crate) fn bare(title: String, body: Body<'a>) -> Figure<'a> {
         Figure {
             title,
-            held,
+            held: String::new(),
             body,
             lines_of: String::new(),
+            heads: ["treatment", "trials"],
             clock: None,
             left_out: 0,
             definition: None,
@@ -162,21 +190,17 @@ impl<'a> Figure<'a> {
         }
     }
 
-    /// Returns the names of the responses that it shows.
-    pub(crate) fn responses(&self) -> Vec<&'a str> {
-        self.all_responses().into_iter().map(|response| response.name.as_str()).collect()
-    }
-
-    fn all_responses(&self) -> Vec<&'a Response> {
+    /// Returns the responses that it shows, one for each panel.
+    pub(crate) fn responses(&self) -> Vec<&Response> {
         match &self.body {
-            Body::Distributions { response, .. } => vec![*response],
-            Body::Panels { panels, .. } => panels.iter().map(|panel| panel.response).collect(),
+            Body::Distributions { response, .. } => vec![response],
+            Body::Panels { panels, .. } => panels.iter().map(|panel| &*panel.response).collect(),
         }
     }
 
     /// Returns the response that all of it shows, if it is one.
-    pub(crate) fn response(&self) -> Option<&'a Response> {
-        let responses = self.all_responses();
+    pub(crate) fn response(&self) -> Option<&Response> {
+        let responses = self.responses();
         let first = *responses.first()?;
         responses.iter().all(|response| response.name == first.name).then_some(first)
     }

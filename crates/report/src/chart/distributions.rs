@@ -5,16 +5,19 @@
 //! trials' own distribution functions, and a quantile is read from that mean. (Quantiles of trials
 //! are never averaged: the mean of 99th percentiles is the 99th percentile of nothing.)
 
+use super::axis::Axis;
 use super::body::{Body, Curve, Figure, Quantile};
-use super::lines::{self, ABOVE, BELOW, HEIGHT};
+use super::lines;
 use super::material::{Material, levels_of};
 use super::scale::Scale;
-use super::{STYLES, mark_of, percent, px, style_class};
+use super::ticks::Ticks;
+use super::{mark_of, percent, px, style_class};
 use crate::doc::{Column, Table};
-use crate::format::{Terms, axis_unit, count, tick, value_in};
+use crate::format::{Terms, count, value_in};
 use crate::words::{self, counted};
 use maud::{Markup, html};
-use model::{Factor, Outcome, Record, Response, Treatment, Unit};
+use model::{Estimate, Factor, Outcome, Record, Response, Treatment, Unit};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// Observations that a typical trial of a treatment must hold.
@@ -71,10 +74,11 @@ pub(super) fn choose<'a>(
         let name = words::treatment(design, treatment, &names);
         curve(name, style, &by_treatment[treatment])
     });
-    let body = Body::Distributions { response, curves: curves.collect() };
+    let (of, curves) = ("observations", curves.collect());
+    let body = Body::Distributions { response: Cow::Borrowed(response), of, curves };
     let title = format!("{}: how single observations are distributed", words::label(response));
     let held = material.held(&chosen, &varying);
-    Some(Figure { left_out, lines_of: "treatment".into(), ..Figure::bare(title, held, body) })
+    Some(Figure { held, left_out, lines_of: "treatment".into(), ..Figure::bare(title, body) })
 }
 
 /// The observations of each completed trial by treatment, those that hold enough; `None` if there
@@ -166,159 +170,76 @@ fn quantile(share: f64, pooled: &[(f64, f64)], trials: &[Vec<f64>]) -> Option<Qu
         values[rank.min(values.len()) - 1]
     };
     let own = || trials.iter().map(of_trial);
-    Some(Quantile {
-        share,
-        value: pooled[index].0,
-        low: own().fold(f64::INFINITY, f64::min),
-        high: own().fold(f64::NEG_INFINITY, f64::max),
-    })
+    let (low, high) = (own().reduce(f64::min)?, own().reduce(f64::max)?);
+    Some((share, Estimate::between(low, pooled[index].0, high)))
 }
 
-/// All curves in one coordinate system.
-pub(super) fn draw(response: &Response, curves: &[Curve], lines_of: &str) -> Markup {
-    let label = words::label(response);
-    let about = format!(
-        "Chart: distribution of {label} in {}. Arrow keys step through the marked quantiles; the \
-         table below holds the same numbers.",
-        counted(curves.len() as u64, "treatment")
-    );
-    let words = Words { lines_of, of: "observations", label: &label, about: &about };
-    plot(&response.unit, curves, &words, |curve, name, at| tip(curve, name, at, response))
-}
-
-/// The times of requests, one curve for each kind, in the same form; values in ns. Only the values
-/// at the marks are shown: there is one trial.
-pub(super) fn distribution_of_times(curves: &[Curve]) -> Markup {
-    let about = "Chart: distribution of the times of requests. Arrow keys step through the marked \
-                 percentiles; the table above holds the same numbers.";
-    let words = Words { lines_of: "kind of time", of: "requests", label: "time", about };
-    plot(&Unit::Ns, curves, &words, |curve, name, at| {
-        format!("{}\n{name}: {}", curve.name, value_in(at.value, Terms::In(&Unit::Ns)))
-    })
-}
-
-/// What is written around curves.
-struct Words<'a> {
-    lines_of: &'a str,
-    /// What a share is a share of.
-    of: &'a str,
-    /// What lies on the horizontal axis.
-    label: &'a str,
-    /// For who does not see it.
-    about: &'a str,
-}
-
-fn plot(
-    unit: &Unit,
-    curves: &[Curve],
-    words: &Words<'_>,
-    tip: impl Fn(&Curve, &str, &Quantile) -> String,
+/// All curves in one coordinate system. `of` says what is observed, and `lines_of` what the curves are.
+pub(super) fn draw(
+    (response, of, curves): (&Response, &str, &[Curve]),
+    lines_of: &str,
+    place: &str,
 ) -> Markup {
-    let ends = curves.iter().flat_map(|curve| &curve.points).flat_map(|q| [q.low, q.high]);
+    let ends = curves.iter().flat_map(|curve| &curve.points).flat_map(|(_, q)| [q.low, q.high]);
     let ends: Vec<f64> = ends.collect();
-    let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = ends.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let Some(x) = Scale::over_levels_beyond(&[low, high], LOG_SPAN) else {
+    let Some(x) = Scale::over_levels_beyond(&ends, LOG_SPAN) else {
         return html! {};
     };
+    let mut times = Ticks::new(&x, 5, Terms::In(&response.unit));
+    if !x.is_log() {
+        times.at.iter_mut().for_each(|(_, word)| word.push_str(&format!(" {}", times.unit)));
+    }
+    let name = words::label(response);
+    let about = format!(
+        "Chart: distribution of {name}, {} of {of}. Arrow keys step through the marked quantiles; a table \
+         holds the same numbers.",
+        counted(curves.len() as u64, "curve")
+    );
+    let axis =
+        Axis { name, unit: String::new(), levels: times.at, landmarks: Vec::new(), scale: x };
     let y = Scale::Linear { low: 0.0, high: 1.0 };
-    let shares = [0.0, 0.25, 0.5, 0.75, 1.0];
-    html! {
-        (lines::legend_of(
-            curves.iter().map(|curve| (curve.style, curve.name.as_str())),
-            words.lines_of
-        ))
-        div.panels {
-            div.panel {
-                p.panel-title {
-                    b { "share of " (words.of) } span.unit { " at or below a time, %" }
-                }
-                div.plot.distributions role="img" tabindex="0" aria-label=(words.about) {
-                    (lines::value_axis(&y, &shares, Terms::Share))
-                    svg.canvas width="100%" height=(px(ABOVE + HEIGHT + BELOW)) {
-                        (lines::grid(&y, &shares))
-                        (time_axis(&x, unit))
-                        svg.stretched width="100%" height=(px(ABOVE + HEIGHT))
-                            viewBox=(lines::stretched()) preserveAspectRatio="none" {
-                            @for curve in curves { (band_and_curve(curve, &x, &y)) }
-                        }
-                        @for curve in curves { (marks(curve, &x, &y, &tip)) }
+    let shares = Ticks::at(&y, vec![0.0, 0.25, 0.5, 0.75, 1.0], Terms::Share);
+    let at = |value: f64, share: f64| (lines::across(&x, value), lines::down(&y, share));
+    let inside = html! {
+        (lines::stretched(curves.iter().map(|curve| {
+            let ends = curve.points.iter().map(|(share, q)| [q.point, q.low, q.high].map(|x| at(x, *share)));
+            lines::band_around(curve.style, &ends.collect::<Vec<_>>(), curve.trials > 1)
+        })))
+        @for curve in curves {
+            g class=(style_class(curve.style)) {
+                @for (name, (share, quantile)) in &curve.marked {
+                    @let (across, down) = at(quantile.point, *share);
+                    g.mark data-tip=(tip(curve, (name, of), quantile, response)) {
+                        use.point href=(mark_of(curve.style)) x=(percent(across)) y=(px(down)) {}
                     }
                 }
-                p.axis-title { (words.label) @if x.is_log() { ", log scale" } }
             }
-        }
-    }
-}
-
-fn time_axis(x: &Scale, unit: &Unit) -> Markup {
-    let terms = Terms::In(unit);
-    let ticks = x.ticks(5);
-    let largest = ticks.iter().copied().fold(0.0, f64::max);
-    let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
-    let base = ABOVE + HEIGHT;
-    let name = |value: f64| {
-        if x.is_log() {
-            super::log_tick(value, terms)
-        } else {
-            format!("{} {}", tick(value, step, largest, terms), axis_unit(largest, terms))
         }
     };
-    let names = ticks.iter().map(|value| (*value, name(*value))).collect::<Vec<_>>();
+    let title = format!("share of {of}");
+    let unit = "at or below a time, %";
+    let around = lines::Around { title: &title, unit, about: &about, first: None };
+    let frame = lines::Frame { axis: &axis, place, first: true, common: false };
     html! {
-        g.levels {
-            line.base x1="0" x2="100%" y1=(px(base)) y2=(px(base)) {}
-            @for (value, name) in lines::labels_that_fit(x, &names) {
-                @let at = percent(value);
-                line x1=(at) x2=(at) y1=(px(base)) y2=(px(base + 4.0)) {}
-                text x=(at) y=(px(base + 17.0)) { (name) }
-            }
-        }
+        (lines::legend_of(curves.iter().map(|curve| (curve.style, curve.name.as_str())), lines_of))
+        div.panels { (frame.draw(&around, &y, &shares, &inside)) }
     }
 }
 
-fn band_and_curve(curve: &Curve, x: &Scale, y: &Scale) -> Markup {
-    let at = |value: f64, share: f64| lines::stretched_at(x, value, lines::down(y, share));
-    let path: Vec<String> = curve.points.iter().map(|q| at(q.value, q.share)).collect();
-    let late = curve.points.iter().map(|q| at(q.high, q.share));
-    let early = curve.points.iter().rev().map(|q| at(q.low, q.share));
-    let band: Vec<String> = late.chain(early).collect();
-    html! {
-        g class=(style_class(curve.style)) {
-            @if curve.trials > 1 { path.band d={ "M" (band.join("L")) "Z" } {} }
-            path.line d={ "M" (path.join("L")) } {}
-        }
-    }
-}
-
-fn marks(
+/// Returns what a mark says when it is pointed at.
+fn tip(
     curve: &Curve,
-    x: &Scale,
-    y: &Scale,
-    tip: impl Fn(&Curve, &str, &Quantile) -> String,
-) -> Markup {
-    html! {
-        g class=(style_class(curve.style)) {
-            @for (name, quantile) in &curve.marked {
-                g.mark data-tip=(tip(curve, name, quantile)) {
-                    use.point href=(mark_of(curve.style % STYLES)) x=(percent(lines::across(x, quantile.value)))
-                        y=(px(lines::down(y, quantile.share))) {}
-                }
-            }
-        }
-    }
-}
-
-fn tip(curve: &Curve, name: &str, quantile: &Quantile, response: &Response) -> String {
+    (name, of): (&str, &str),
+    quantile: &Estimate,
+    response: &Response,
+) -> String {
     let shown = |value: f64| value_in(value, Terms::In(&response.unit));
-    format!(
-        "{}\n{name} of the observations: {}\n{}, in each from {} to {}",
-        curve.name,
-        shown(quantile.value),
-        counted(curve.trials as u64, "trial"),
-        shown(quantile.low),
-        shown(quantile.high)
-    )
+    let mut tip = format!("{}\n{name} of the {of}: {}", curve.name, shown(quantile.point));
+    if curve.observations > 0 {
+        let (trials, low) = (counted(curve.trials as u64, "trial"), shown(quantile.low));
+        tip.push_str(&format!("\n{trials}, in each from {low} to {}", shown(quantile.high)));
+    }
+    tip
 }
 
 /// What is to be known of the curves before they are believed.
@@ -347,7 +268,7 @@ pub(super) fn caption(response: &Response, curves: &[Curve]) -> String {
 pub(super) fn table(response: &Response, curves: &[Curve]) -> Table {
     let shown = |curve: &Curve, wanted: &str| {
         let found = curve.marked.iter().find(|(name, _)| *name == wanted);
-        found.map_or("–".into(), |(_, q)| value_in(q.value, Terms::In(&response.unit)))
+        found.map_or("–".into(), |(_, (_, q))| value_in(q.point, Terms::In(&response.unit)))
     };
     let mut table = Table::of(&["treatment", "#trials", "#observations"]);
     let column = |(name, _): (&str, f64)| Column { head: name.into(), number: true };
@@ -378,8 +299,8 @@ mod tests {
         // Ninety observations of 1 in one trial, ten of 100 in the other: half of the weight each.
         let curve = of(&[vec![1.0; 90], vec![100.0; 10]]);
         let at = |share: f64| {
-            let found = curve.points.iter().find(|q| q.share >= share - 1e-9).unwrap();
-            (found.value, found.low, found.high)
+            let (_, found) = curve.points.iter().find(|(at, _)| *at >= share - 1e-9).unwrap();
+            (found.point, found.low, found.high)
         };
         assert_eq!(at(0.475), (1.0, 1.0, 100.0));
         assert_eq!(at(0.55), (100.0, 1.0, 100.0));
@@ -401,7 +322,7 @@ mod tests {
     fn known_ranks_are_found() {
         let values: Vec<f64> = (1..=1000).map(f64::from).collect();
         let marked = of(&[values]).marked;
-        let values: Vec<f64> = marked.iter().map(|(_, quantile)| quantile.value).collect();
+        let values: Vec<f64> = marked.iter().map(|(_, (_, quantile))| quantile.point).collect();
         assert_eq!(values, [500.0, 900.0, 990.0, 1000.0]);
     }
 
@@ -429,16 +350,15 @@ mod tests {
         ) {
             let curve = of(&trials);
             let all = analysis::sorted(&trials.concat());
-            prop_assert_eq!(curve.points[0].value, all[0]);
-            prop_assert_eq!(curve.points.last().unwrap().value, all[all.len() - 1]);
-            prop_assert_eq!(curve.points[0].share, 0.0);
-            prop_assert_eq!(curve.points.last().unwrap().share, 1.0);
+            let (first, last) = (curve.points[0], *curve.points.last().unwrap());
+            prop_assert_eq!((first.0, first.1.point), (0.0, all[0]));
+            prop_assert_eq!((last.0, last.1.point), (1.0, all[all.len() - 1]));
             for pair in curve.points.windows(2) {
-                prop_assert!(pair[0].share < pair[1].share);
-                prop_assert!(pair[0].value <= pair[1].value);
+                prop_assert!(pair[0].0 < pair[1].0);
+                prop_assert!(pair[0].1.point <= pair[1].1.point);
             }
-            for point in &curve.points {
-                prop_assert!(point.low <= point.value && point.value <= point.high, "{:?}", point);
+            for (_, q) in &curve.points {
+                prop_assert!(q.low <= q.point && q.point <= q.high, "{:?}", q);
             }
         }
     }

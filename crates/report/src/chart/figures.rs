@@ -11,6 +11,7 @@ use model::{
     Design, Environment, ExperimentSummary, Factor, Limit, Plot, Profile, Record, Response,
     Treatment,
 };
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Figures of an experiment that declares none, and panels and rows of each, drawn at most; the tables
@@ -44,14 +45,12 @@ pub(crate) fn figures<'a>(
         declared.iter().filter_map(|figure| material.figure(figure, &witnesses)).collect();
     let first = declared.first().map(|figure| figure.plot.treatments(design, profile));
     figures.extend(distributions::choose(&material, main, &first.unwrap_or_default()));
-    let mut defined: BTreeSet<&str> = BTreeSet::new();
+    let mut defined: BTreeSet<String> = BTreeSet::new();
     for figure in &mut figures {
-        figure.clock = figure.responses().into_iter().find_map(|name| material.clock_of(name));
-        if let Some(response) = figure.response()
-            && defined.insert(&response.name)
-        {
-            figure.definition = definition(response);
-        }
+        let shown = figure.responses();
+        figure.clock = shown.into_iter().find_map(|shown| material.clock_of(&shown.name));
+        let new = figure.response().filter(|shown| defined.insert(shown.name.clone()));
+        figure.definition = new.and_then(definition);
     }
     figures
 }
@@ -164,27 +163,19 @@ impl<'a> Material<'a, '_> {
                 let heading = Some(setting(facets, members[0])).filter(|text| !text.is_empty());
                 let heading: Vec<String> = heading.into_iter().chain(several).collect();
                 let heading = heading.join(", ");
-                panels.push(Panel {
-                    response,
-                    heading,
-                    lines,
-                    limits: limits_of(response, members),
-                    absent,
-                });
+                let (limits, response) = (limits_of(response, members), Cow::Borrowed(*response));
+                panels.push(Panel { response, heading, lines, law: None, limits, absent });
             }
         }
         left_out += panels.len().saturating_sub(PANELS_MAX);
         panels.truncate(PANELS_MAX);
         let axis = axis.map(|axis| axis.axis(self.environment));
         Some(Figure {
+            held: self.held(&measured, &varied),
             lines_of: line.map(|factor| words::plain(&factor.name)).unwrap_or_default(),
             left_out,
             absent: missing::of_treatments(witnessed, &planned),
-            ..Figure::bare(
-                declared.title.clone(),
-                self.held(&measured, &varied),
-                Body::Panels { axis, panels },
-            )
+            ..Figure::bare(declared.title.clone(), Body::Panels { axis, panels })
         })
     }
 

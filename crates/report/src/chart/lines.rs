@@ -1,13 +1,14 @@
-//! Lines over a numeric factor, in small coordinate systems that flow with the window.
+//! Small coordinate systems that flow with the window, and the lines over a numeric factor in them.
 
 use super::axis::Axis;
-use super::body::{Line, Panel, scale_of};
+use super::body::{Cell, Line, Panel, scale_of};
 use super::scale::{Scale, Zero};
+use super::ticks::Ticks;
 use super::{drawn_cell, mark_of, off_center, percent, px, style_class};
-use crate::format::{Terms, axis_unit, tick};
+use crate::format::Terms;
 use crate::words::{self, short};
 use maud::{Markup, html};
-use model::Estimate;
+use model::{Estimate, Unit};
 
 /// Height of the drawing, of the space above it, and of the row of labels below it, in pixels.
 pub(crate) const HEIGHT: f64 = 196.0;
@@ -42,7 +43,7 @@ const LIMIT_CHARACTERS: usize = 40;
 
 /// What the lines are.
 pub(crate) fn legend(panels: &[Panel<'_>], lines_of: &str) -> Markup {
-    let lines = panels.iter().flat_map(|panel| &panel.lines);
+    let lines = panels.iter().flat_map(|panel| panel.lines.iter().chain(&panel.law));
     legend_of(lines.map(|line| (line.style, line.name.as_str())), lines_of)
 }
 
@@ -75,15 +76,16 @@ pub(super) fn draw(axis: &Axis, panels: &[Panel<'_>], place: &str) -> Markup {
     let responses: std::collections::BTreeSet<_> =
         panels.iter().map(|it| &it.response.name).collect();
     let common = responses.len() == 1;
-    let mut frame = Frame { axis, place, first: true, common, cells: 0 };
+    let mut frame = Frame { axis, place, first: true, common };
+    let mut cells = 0;
     html! {
         div.panels.four[responses.len() == 4] {
             @for panel in panels {
                 @if let Some(y) = scale_of(panels, panel, Zero::Always) {
-                    (draw_panel(&frame, panel, &y))
+                    (draw_panel(&frame, panel, &y, cells))
                     ({ frame.first = false; "" })
                 }
-                ({ frame.cells += panel.cells().count(); "" })
+                ({ cells += panel.cells().count(); "" })
             }
         }
     }
@@ -91,17 +93,61 @@ pub(super) fn draw(axis: &Axis, panels: &[Panel<'_>], place: &str) -> Markup {
 
 /// What the panels of a figure have in common: it is drawn in the first of them, and taken from there
 /// by the others.
-struct Frame<'a> {
-    axis: &'a Axis,
-    place: &'a str,
-    first: bool,
+pub(super) struct Frame<'a> {
+    pub(super) axis: &'a Axis,
+    pub(super) place: &'a str,
+    pub(super) first: bool,
     /// Whether the vertical axis is also the same in all.
-    common: bool,
-    /// Cells of the panels before, drawn or not: the rows before in the table behind the chart.
-    cells: usize,
+    pub(super) common: bool,
+}
+
+/// What is written around a coordinate system.
+pub(super) struct Around<'a> {
+    pub(super) title: &'a str,
+    pub(super) unit: &'a str,
+    /// For those who do not see it.
+    pub(super) about: &'a str,
+    /// The row of its first cell in the table behind the chart; `None` where marks carry what they say.
+    pub(super) first: Option<usize>,
 }
 
 impl Frame<'_> {
+    /// Draws a coordinate system over the common axis with what lies in it.
+    pub(super) fn draw(
+        &self,
+        around: &Around<'_>,
+        y: &Scale,
+        ticks: &Ticks,
+        inside: &Markup,
+    ) -> Markup {
+        let Axis { name, unit, levels, scale: x, .. } = self.axis;
+        html! {
+            div.panel {
+                p.panel-title {
+                    b { (around.title) }
+                    @if !around.title.contains(around.unit) { " " span.unit { (around.unit) } }
+                }
+                div.plot.distributions[around.first.is_none()] role="img" tabindex="0" aria-label=(around.about)
+                    data-first=[around.first] {
+                    svg.axis width="58" height=(px(ABOVE + HEIGHT + BELOW)) aria-hidden="true" {
+                        (self.once(self.common, "values", || value_labels(y, ticks)))
+                    }
+                    svg.canvas width="100%" height=(px(ABOVE + HEIGHT + BELOW)) {
+                        (self.once(self.common, "grid", || grid(y, ticks)))
+                        (self.once(true, "levels", || html! {
+                            (level_axis(x, levels))
+                            (landmarks(self.axis))
+                        }))
+                        (inside)
+                    }
+                }
+                p.axis-title {
+                    (name) @if !unit.is_empty() { ", in " (unit) } @if x.is_log() { ", log scale" }
+                }
+            }
+        }
+    }
+
     /// A part of a panel that is drawn once, if it is common to all, under a name of its own.
     fn once(&self, common: bool, name: &str, part: impl FnOnce() -> Markup) -> Markup {
         html! {
@@ -114,69 +160,54 @@ impl Frame<'_> {
     }
 }
 
-fn draw_panel(frame: &Frame<'_>, panel: &Panel<'_>, y: &Scale) -> Markup {
-    let axis = frame.axis;
-    let x = axis.scale;
-    let terms = Terms::In(&panel.response.unit);
-    let ticks = y.ticks(4);
-    let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
-    let points = panel.cells().count();
-    let unit = if y.is_log() { "log scale".to_string() } else { axis_unit(largest, terms) };
-    let title = match panel.heading.as_str() {
-        "" => words::label(panel.response),
-        heading => heading.to_string(),
-    };
+fn draw_panel(frame: &Frame<'_>, panel: &Panel<'_>, y: &Scale, first: usize) -> Markup {
+    let ticks = Ticks::new(y, 4, Terms::In(&panel.response.unit));
+    let label = words::label(&panel.response);
     let about = format!(
-        "Chart: {} over {}. {points} estimates with intervals in {} lines. Arrow keys step \
+        "Chart: {label} over {}. {} estimates with intervals in {} lines. Arrow keys step \
          through them; the table below holds the same numbers.",
-        words::label(panel.response),
-        axis.name,
+        frame.axis.name,
+        panel.cells().count(),
         panel.lines.len()
     );
+    let title = if panel.heading.is_empty() { &label } else { &panel.heading };
+    let x = &frame.axis.scale;
+    let inside = html! {
+        (limits(panel, y))
+        (stretched(panel.lines.iter().chain(&panel.law).map(|line| band_and_line(line, x, y))))
+        @for (index, line) in panel.lines.iter().enumerate() {
+            (points_of(line, x, y, dodge(index, panel.lines.len()), &panel.response.unit))
+        }
+    };
+    let around = Around { title, unit: &ticks.unit, about: &about, first: Some(first) };
+    frame.draw(&around, y, &ticks, &inside)
+}
+
+/// Draws what is stretched to whatever width there is.
+pub(super) fn stretched(parts: impl Iterator<Item = Markup>) -> Markup {
     html! {
-        div.panel {
-            p.panel-title {
-                b { (title) }
-                @if !unit.is_empty() && !title.contains(&unit) { " " span.unit { (unit) } }
-            }
-            div.plot role="img" tabindex="0" aria-label=(about) data-first=(frame.cells) {
-                svg.axis width="58" height=(px(ABOVE + HEIGHT + BELOW)) aria-hidden="true" {
-                    (frame.once(frame.common, "values", || value_labels(y, &ticks, terms)))
-                }
-                svg.canvas width="100%" height=(px(ABOVE + HEIGHT + BELOW)) {
-                    (frame.once(frame.common, "grid", || grid(y, &ticks)))
-                    (frame.once(true, "levels", || html! {
-                        (level_axis(&x, &axis.levels))
-                        (landmarks(axis))
-                    }))
-                    (limits(panel, y))
-                    svg.stretched width="100%" height=(px(ABOVE + HEIGHT))
-                        viewBox=(stretched())
-                        preserveAspectRatio="none" {
-                        @for line in &panel.lines { (band_and_line(line, &x, y)) }
-                    }
-                    @for (index, line) in panel.lines.iter().enumerate() {
-                        @let shift = dodge(index, panel.lines.len());
-                        (points_of(line, &x, y, shift, &panel.response.unit))
-                    }
-                }
-            }
-            p.axis-title {
-                (axis.name) @if !axis.unit.is_empty() { ", in " (axis.unit) }
-                @if x.is_log() { ", log scale" }
-            }
+        svg.stretched width="100%" height=(px(ABOVE + HEIGHT))
+            viewBox={ "0 0 " (STRETCHED) " " (ABOVE + HEIGHT) } preserveAspectRatio="none" {
+            @for part in parts { (part) }
         }
     }
 }
 
-/// The coordinates of what is stretched to whatever width there is.
-pub(super) fn stretched() -> String {
-    format!("0 0 {STRETCHED} {}", ABOVE + HEIGHT)
-}
-
-/// A place in them.
-pub(super) fn stretched_at(x: &Scale, value: f64, height: f64) -> String {
-    format!("{} {}", px(across(x, value) * STRETCHED), px(height))
+/// Draws the line through some points of what is stretched, and the band around it. Each point is given by
+/// its own place and those of the ends of its interval.
+pub(super) fn band_around(style: usize, points: &[[(f64, f64); 3]], banded: bool) -> Markup {
+    let along = |which: usize| -> Vec<String> {
+        let places = points.iter().map(|point| point[which]);
+        places.map(|(x, y)| format!("{} {}", px(x * STRETCHED), px(y))).collect()
+    };
+    let (mut band, low) = (along(2), along(1));
+    band.extend(low.into_iter().rev());
+    html! {
+        g class=(style_class(style)) {
+            @if banded { path.band d={ "M" (band.join("L")) "Z" } {} }
+            path.line d={ "M" (along(0).join("L")) } {}
+        }
+    }
 }
 
 /// What a theory gives the response: a level line with its name each.
@@ -196,7 +227,7 @@ fn limits(panel: &Panel<'_>, y: &Scale) -> Markup {
 }
 
 /// What of this machine lies among the levels: an upright line with its name each.
-pub(super) fn landmarks(axis: &Axis) -> Markup {
+fn landmarks(axis: &Axis) -> Markup {
     let mut last = f64::NEG_INFINITY;
     let mut low = false;
     let mut placed = Vec::new();
@@ -234,33 +265,26 @@ pub(crate) fn down(y: &Scale, value: f64) -> f64 {
     ABOVE + (1.0 - y.place(value)) * HEIGHT
 }
 
-pub(crate) fn value_axis(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
+pub(crate) fn value_axis(y: &Scale, ticks: &Ticks) -> Markup {
     html! {
         svg.axis width="58" height=(px(ABOVE + HEIGHT + BELOW)) aria-hidden="true" {
-            (value_labels(y, ticks, terms))
+            (value_labels(y, ticks))
         }
     }
 }
 
-fn value_labels(y: &Scale, ticks: &[f64], terms: Terms<'_>) -> Markup {
-    let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
-    let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+fn value_labels(y: &Scale, ticks: &Ticks) -> Markup {
     html! {
         g.values {
-            @for value in ticks {
-                text x="50" y=(px(down(y, *value) + 4.0)) {
-                    @if y.is_log() { (super::log_tick(*value, terms)) }
-                    @else { (tick(*value, step, largest, terms)) }
-                }
-            }
+            @for (value, word) in &ticks.at { text x="50" y=(px(down(y, *value) + 4.0)) { (word) } }
         }
     }
 }
 
-pub(crate) fn grid(y: &Scale, ticks: &[f64]) -> Markup {
+pub(crate) fn grid(y: &Scale, ticks: &Ticks) -> Markup {
     html! {
         g.grid {
-            @for value in ticks {
+            @for (value, _) in &ticks.at {
                 @let at = px(down(y, *value));
                 line x2="100%" y1=(at) y2=(at) {}
             }
@@ -278,7 +302,7 @@ fn break_mark(x: &str, y: &str) -> Markup {
     }
 }
 
-pub(super) fn level_axis(x: &Scale, levels: &[(f64, String)]) -> Markup {
+fn level_axis(x: &Scale, levels: &[(f64, String)]) -> Markup {
     let base = ABOVE + HEIGHT;
     let labels = labels_that_fit(x, levels);
     html! {
@@ -300,7 +324,7 @@ pub(super) fn level_axis(x: &Scale, levels: &[(f64, String)]) -> Markup {
 }
 
 /// Labels from left to right, without those that would touch the one before in a narrow window.
-pub(super) fn labels_that_fit<'l>(x: &Scale, levels: &'l [(f64, String)]) -> Vec<(f64, &'l str)> {
+fn labels_that_fit<'l>(x: &Scale, levels: &'l [(f64, String)]) -> Vec<(f64, &'l str)> {
     let mut fitting: Vec<(f64, &str)> = Vec::new();
     let half = |name: &str| name.chars().count() as f64 * CHARACTER_WIDTH / 2.0;
     for (value, name) in levels {
@@ -314,34 +338,17 @@ pub(super) fn labels_that_fit<'l>(x: &Scale, levels: &'l [(f64, String)]) -> Vec
     fitting
 }
 
-pub(super) fn band_and_line(line: &Line, x: &Scale, y: &Scale) -> Markup {
-    let known: Vec<_> = line
-        .points
-        .iter()
-        .filter_map(|(value, cell)| cell.estimate.map(|estimate| (*value, estimate)))
-        .collect();
-    let at = |value: f64, height: f64| stretched_at(x, value, down(y, height));
-    let upper = known.iter().map(|(value, e)| at(*value, e.high));
-    let lower = known.iter().rev().map(|(value, e)| at(*value, e.low));
-    let band: Vec<String> = upper.chain(lower).collect();
-    let path: Vec<String> = known.iter().map(|(value, e)| at(*value, e.point)).collect();
-    html! {
-        @if known.len() > 1 {
-            g class=(style_class(line.style)) {
-                path.band d={ "M" (band.join("L")) "Z" } {}
-                path.line d={ "M" (path.join("L")) } {}
-            }
-        }
-    }
+fn band_and_line(line: &Line, x: &Scale, y: &Scale) -> Markup {
+    let place = |(value, cell): &(f64, Cell)| {
+        let estimate = cell.estimate?;
+        let heights = [estimate.point, estimate.low, estimate.high];
+        Some(heights.map(|height| (across(x, *value), down(y, height))))
+    };
+    let known: Vec<_> = line.points.iter().filter_map(place).collect();
+    html! { @if known.len() > 1 { (band_around(line.style, &known, true)) } }
 }
 
-pub(super) fn points_of(
-    line: &Line,
-    x: &Scale,
-    y: &Scale,
-    shift: f64,
-    unit: &model::Unit,
-) -> Markup {
+fn points_of(line: &Line, x: &Scale, y: &Scale, shift: f64, unit: &Unit) -> Markup {
     let at = |height: f64| px(down(y, height));
     let dot = |index: usize, height: f64| (px(off_center(index) * DOT_SPREAD_PX), at(height));
     let mark = |estimate: &Estimate| {
@@ -352,8 +359,7 @@ pub(super) fn points_of(
     };
     html! {
         g class=(style_class(line.style)) transform=(format!("translate({shift:.1} 0)")) {
-            // A point without trials belongs to a law, which is a line and no marks.
-            @for (value, cell) in line.points.iter().filter(|(_, cell)| cell.trials > 0) {
+            @for (value, cell) in &line.points {
                 (drawn_cell(cell, unit, "", ("x", &percent(across(x, *value))), dot, mark))
             }
         }

@@ -1,5 +1,6 @@
 //! When the machine was disturbed: one lane per kind of disturbance over the time of the trials.
 
+use super::rows::{foot, row};
 use super::scale::Scale;
 use super::{percent, px};
 use crate::doc::{Column, Drawing, Table, Text};
@@ -186,29 +187,23 @@ impl Meter {
         let width = 1.0 / self.stretches.len() as f64;
         let known = lane.stretches.iter().enumerate();
         let known = known.filter_map(|(index, pair)| Some((index, (*pair)?)));
-        html! {
-            div.row {
-                div.row-label { (lane.name) }
-                svg.strip width="100%" height=(px(HEIGHT)) {
-                    g class=(if lane.clock { "s0" } else { "s1" }) {
-                        @for (index, (middle, most)) in known {
-                            @let x = percent(index as f64 * width);
-                            @for (class, value) in [("most", most), ("middle", middle)] {
-                                rect class=(class) x=(x) width=(percent(width)) y=(px(down(value.max(0.0))))
-                                    height=(px((down(0.0) - down(value)).abs())) {}
-                            }
-                            rect.mark.hit x=(x) width=(percent(width)) height=(px(HEIGHT))
-                                data-tip=(self.tip(lane, index, (middle, most))) {}
-                        }
-                        line.base x1="0" x2="100%" y1=(px(down(0.0))) y2=(px(down(0.0))) {}
+        let strip = html! {
+            g class=(if lane.clock { "s0" } else { "s1" }) {
+                @for (index, (middle, most)) in known {
+                    @let x = percent(index as f64 * width);
+                    @for (class, value) in [("most", most), ("middle", middle)] {
+                        rect class=(class) x=(x) width=(percent(width)) y=(px(down(value.max(0.0))))
+                            height=(px((down(0.0) - down(value)).abs())) {}
                     }
+                    rect.mark.hit x=(x) width=(percent(width)) height=(px(HEIGHT))
+                        data-tip=(self.tip(lane, index, (middle, most))) {}
                 }
-                div.row-value {
-                    b { (lane.amount(lane.over_all.0)) } " "
-                    span.interval { "most " (lane.amount(lane.over_all.1)) }
-                }
+                line.base x1="0" x2="100%" y1=(px(down(0.0))) y2=(px(down(0.0))) {}
             }
-        }
+        };
+        let (middle, most) = lane.over_all;
+        let most = format!("most {}", lane.amount(most));
+        row(lane.name, HEIGHT, &strip, [&lane.amount(middle), &most])
     }
 
     fn axis(&self) -> Markup {
@@ -216,22 +211,11 @@ impl Meter {
         let total = self.total_ns;
         // Round minutes are round for people, round hundreds of seconds are not.
         let unit = if total > 5.0 * MINUTE_NS { MINUTE_NS } else { 1.0 };
-        let ticks = Scale::Linear { low: 0.0, high: total / unit }.ticks(5);
-        html! {
-            div.row.row-axis {
-                div.row-label {}
-                svg.strip width="100%" height="20" {
-                    @for value in ticks.into_iter().filter(|value| value * unit < 0.97 * total) {
-                        @let first = value == 0.0;
-                        text x=(percent(value * unit / total)) y="14"
-                            text-anchor=(if first { "start" } else { "middle" }) {
-                            @if first { "0" } @else { (time(value * unit)) }
-                        }
-                    }
-                }
-                div.row-value.unit { "time of the trials" }
-            }
-        }
+        let ticks = Scale::Linear { low: 0.0, high: total / unit }.ticks(5).into_iter();
+        let ticks = ticks.map(|tick| tick * unit).filter(|ns| *ns < 0.97 * total);
+        let word = |ns: f64| if ns == 0.0 { "0".into() } else { time(ns) };
+        let words: Vec<(f64, String)> = ticks.map(|ns| (ns / total, word(ns))).collect();
+        foot(words.iter().map(|(at, word)| (*at, word)), "time of the trials")
     }
 }
 

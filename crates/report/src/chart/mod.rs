@@ -12,12 +12,12 @@ pub(crate) mod letters;
 mod lines;
 mod material;
 mod meter;
-mod plain;
 mod region;
 mod rows;
 mod scale;
 mod stack;
 mod throughput;
+mod ticks;
 mod times;
 mod workers;
 
@@ -25,24 +25,26 @@ mod workers;
 mod tests;
 
 pub(crate) use axis::Axis as LevelAxis;
-pub(crate) use body::{Body, Cell, Curve, Figure, Line, Panel, Quantile, scale_of};
+pub(crate) use body::{Body, Cell, Curve, Figure, Line, Panel, Quantile, scale_of, scale_of_cells};
 pub(crate) use figures::figures;
 pub(crate) use lines::{ABOVE, BELOW, HEIGHT, down, grid, legend_of, value_axis};
 pub(crate) use meter::meter;
-pub(crate) use plain::{PlainRows, plain_numbers};
 pub(crate) use region::strip;
 pub(crate) use scale::{Scale, Zero};
 pub(crate) use stack::{Stack, key, shares};
-pub(crate) use throughput::Throughput;
-pub(crate) use times::{Mark, RequestTimes};
+pub(crate) use throughput::throughput;
+pub(crate) use ticks::Ticks;
+pub(crate) use times::{Mark, request_times};
 pub(crate) use workers::Workers;
-pub(crate) use {rows::log_tick, rows::scale_of as scale_of_rows, rows::zero as zero_of_rows};
 
-use crate::doc::Table;
+use crate::doc::{self, Drawing, Table, Text};
 use crate::format::{Parts, Terms, count, parts, value_in};
+use crate::text::Letters;
 use crate::words;
+use letters::Sheet;
 use maud::{Markup, PreEscaped, html};
 use model::{Estimate, Unit};
+use std::borrow::Borrow;
 use std::fmt::Write as _;
 
 /// Different colours, marks and dashes; a ninth line begins again.
@@ -85,8 +87,42 @@ pub(crate) fn definitions() -> Markup {
     }
 }
 
+/// The most characters of a title.
+const TITLE_CHARACTERS: usize = 200;
+
+/// A figure at an address of the page, and in the letters of a terminal unless only a page shows it.
+struct Chart<F> {
+    figure: F,
+    place: String,
+    letters: Option<Letters>,
+}
+
+impl<'a, F: Borrow<Figure<'a>>> Drawing for Chart<F> {
+    fn svg(&self) -> Markup {
+        drawn(self.figure.borrow(), &self.place)
+    }
+
+    fn letters(&self, width: usize) -> Vec<String> {
+        let drawn = |letters| letters::drawn(self.figure.borrow(), Sheet::new(width, letters));
+        self.letters.map_or(Vec::new(), drawn)
+    }
+}
+
+/// Returns a figure with its title, a caption and the numbers behind it. `place` is its address on the page;
+/// without letters only a page draws it.
+pub(crate) fn shown<'a, F: Borrow<Figure<'a>> + 'a>(
+    figure: F,
+    place: String,
+    letters: Option<Letters>,
+    caption: Vec<Text>,
+) -> doc::Figure<'a> {
+    let title = words::capital(&words::short(&figure.borrow().title, TITLE_CHARACTERS));
+    let numbers = Some(numbers_behind(figure.borrow()));
+    doc::Figure { numbers, ..doc::Figure::new(title, Chart { figure, place, letters }, caption) }
+}
+
 /// Returns the drawing of a figure with its legend. `place` is its address on the page.
-pub(crate) fn drawn(figure: &Figure<'_>, place: &str) -> Markup {
+fn drawn(figure: &Figure<'_>, place: &str) -> Markup {
     html! {
         @match &figure.body {
             Body::Panels { axis: Some(axis), panels } => {
@@ -94,8 +130,8 @@ pub(crate) fn drawn(figure: &Figure<'_>, place: &str) -> Markup {
                 (lines::draw(axis, panels, place))
             }
             Body::Panels { axis: None, panels } => (rows::panels(panels, (&figure.title, place))),
-            Body::Distributions { response, curves } => {
-                (distributions::draw(response, curves, &figure.lines_of))
+            Body::Distributions { response, of, curves } => {
+                (distributions::draw((response, of, curves), &figure.lines_of, place))
             }
         }
     }
@@ -103,7 +139,7 @@ pub(crate) fn drawn(figure: &Figure<'_>, place: &str) -> Markup {
 
 /// Returns what the marks of a figure mean.
 pub(crate) fn explained(figure: &Figure<'_>) -> String {
-    if let Body::Distributions { response, curves } = &figure.body {
+    if let Body::Distributions { response, curves, .. } = &figure.body {
         return distributions::caption(response, curves);
     }
     let cells = figure.cells();
@@ -124,20 +160,22 @@ pub(crate) fn explained(figure: &Figure<'_>) -> String {
 
 /// Returns the numbers behind a figure, in the order in which it draws them. A response that is the same
 /// in all rows is said once, over its numbers.
-pub(crate) fn numbers_behind(figure: &Figure<'_>) -> Table {
-    if let Body::Distributions { response, curves } = &figure.body {
+fn numbers_behind(figure: &Figure<'_>) -> Table {
+    if let Body::Distributions { response, curves, .. } = &figure.body {
         return distributions::table(response, curves);
     }
     let same = figure.response();
     let label = same.map_or("estimate".into(), words::label);
     let response = if same.is_none() { &["response"][..] } else { &[] };
     let number = format!("#{label}");
-    let heads = [&["treatment"], response, &[&number, "#95 % interval", "#trials"]].concat();
+    let [name, samples] = figure.heads;
+    let samples = format!("#{samples}");
+    let heads = [&[name], response, &[&number, "#95 % interval", &samples]].concat();
     let mut table = Table::of(&heads);
     for panel in figure.panels() {
         for cell in panel.cells() {
             let parts = numbers(cell, &panel.response.unit);
-            let response = same.is_none().then(|| words::label(panel.response));
+            let response = same.is_none().then(|| words::label(&panel.response));
             let named = std::iter::once(cell.label.clone()).chain(response);
             table.row(named.chain([parts.point, parts.interval, cell.trials.to_string()]));
         }

@@ -1,12 +1,13 @@
 //! One row per treatment: the trials' dots, the interval over them, the number beside them.
 
-use super::body::{self, Cell, Panel, scale_of_cells};
-use super::scale::{Scale, Zero};
+use super::body::{Cell, Panel, scale_of};
+use super::scale::Scale;
+use super::ticks::Ticks;
 use super::{drawn_cell, mark_of, numbers, off_center, percent, px, style_class};
-use crate::format::{Terms, axis_unit, rounded, tick};
+use crate::format::Terms;
 use crate::words;
 use maud::{Markup, html};
-use model::{Estimate, Response, Unit};
+use model::{Estimate, Unit};
 
 /// Height of a row of one line, in pixels.
 const HEIGHT: f64 = 30.0;
@@ -17,36 +18,29 @@ const SPREAD_PX: f64 = 8.0;
 /// Share of the width left free at each side.
 const SIDE: f64 = 0.03;
 
-/// Rows with their styles, and those without a number by name with a word that says why.
-type Rows<'r> = (&'r [(usize, Cell)], &'r [(String, String)]);
-
-/// The panels of a figure without an axis, under its title, at an address of the page that is its own.
+/// Returns the panels of a figure without an axis, under its title, at an address of the page that is its
+/// own.
 pub(super) fn panels(panels: &[Panel<'_>], (title, place): (&str, &str)) -> Markup {
     let mut first = 0;
     html! {
         @for (index, panel) in panels.iter().enumerate() {
             @if !panel.heading.is_empty() { h5 { (words::capital(&panel.heading)) } }
-            @let scale = body::scale_of(panels, panel, zero(panel.response));
             @let about = format!("{title}{}{}", if panel.heading.is_empty() { "" } else { ", " }, panel.heading);
             @let place = format!("{place}-{}", index + 1);
-            (draw(panel.response, (&panel.rows(), &panel.absent), scale, (&about, &place, first)))
+            @match scale_of(panels, panel, panel.zero_of_rows()) {
+                Some(scale) => (draw(panel, &scale, (&about, &place, first))),
+                None => p.quiet { "No trial gave a number." },
+            }
             ({ first += panel.cells().count(); "" })
         }
     }
 }
 
-/// Rows with their axis, and those that have no number; under a title, at an address of the page. The
-/// table behind has their cells from row `first` on.
-pub(crate) fn draw(
-    response: &Response,
-    (rows, absent): Rows<'_>,
-    scale: Option<Scale>,
-    (title, place, first): (&str, &str, usize),
-) -> Markup {
-    let Some(scale) = scale else {
-        return html! { p.quiet { "No trial gave a number." } };
-    };
-    let ticks = scale.ticks(5);
+/// Returns rows with their axis, and those that have no number; under a title, at an address of the page.
+/// The table behind has their cells from row `first` on.
+fn draw(panel: &Panel<'_>, scale: &Scale, (title, place, first): (&str, &str, usize)) -> Markup {
+    let ticks = Ticks::new(scale, 5, Terms::In(&panel.response.unit));
+    let rows = panel.rows();
     let about = format!(
         "Chart: {title}. {} rows with estimate and interval. Arrow keys step through \
          them; the table below holds the same numbers.",
@@ -55,36 +49,26 @@ pub(crate) fn draw(
     html! {
         div.rows role="img" tabindex="0" aria-label=(about) data-first=(first) {
             @for (index, (style, cell)) in rows.iter().enumerate() {
-                (draw_row(*style, cell, &scale, &response.unit, &grid(&scale, &ticks, place, index)))
+                (draw_row(*style, cell, scale, &panel.response.unit, &grid(scale, &ticks, place, index)))
             }
-            @for (label, word) in absent {
+            @for (label, word) in &panel.absent {
                 div.row {
                     div.row-label { (label) }
                     div.strip {}
                     div.row-value.row-absent { (word) }
                 }
             }
-            (axis(&scale, &ticks, &response.unit))
+            (foot(ticks.at.iter().map(|(value, word)| (across(scale, *value), word)), &ticks.unit))
         }
     }
 }
 
-/// Whether an axis of rows begins at 0: things are counted from there, and places on a scale are not.
-pub(crate) fn zero(response: &Response) -> Zero {
-    if response.unit == Unit::Count { Zero::Always } else { Zero::IfNear }
-}
-
-/// The axis that rows of a response share; `None` where none has a finite number.
-pub(crate) fn scale_of(response: &Response, rows: &[(usize, Cell)]) -> Option<Scale> {
-    scale_of_cells(rows.iter().map(|(_, cell)| cell), zero(response))
-}
-
 /// The lines of the axis behind a row: drawn once, and taken from there by the rows below.
-fn grid(scale: &Scale, ticks: &[f64], place: &str, row: usize) -> Markup {
+fn grid(scale: &Scale, ticks: &Ticks, place: &str, row: usize) -> Markup {
     html! {
         @if row == 0 {
             g.grid id={ (place) "-grid" } {
-                @for value in ticks {
+                @for (value, _) in &ticks.at {
                     @let at = percent(across(scale, *value));
                     line x1=(at) x2=(at) y2="100%" {}
                 }
@@ -107,46 +91,35 @@ fn draw_row(style: usize, cell: &Cell, scale: &Scale, unit: &Unit, grid: &Markup
             use href=(mark_of(style)) x=(at(estimate.point)) {}
         }
     };
+    // A label of two lines makes the row higher: the marks stay in its middle.
+    let marks = drawn_cell(cell, unit, &style_class(style), ("y", "50%"), place, mark);
+    row(&cell.label, HEIGHT, &html! { (grid) (marks) }, [&numbers.point, &numbers.interval])
+}
+
+/// Draws a row: its name, what lies in its strip of some pixels' height, and a number with what follows it.
+pub(super) fn row(name: &str, height: f64, strip: &Markup, [number, more]: [&str; 2]) -> Markup {
     html! {
         div.row {
-            div.row-label { (cell.label) }
-            svg.strip height=(px(HEIGHT)) {
-                (grid)
-                // A label of two lines makes the row higher: the marks stay in its middle.
-                (drawn_cell(cell, unit, &style_class(style), ("y", "50%"), place, mark))
-            }
-            div.row-value { b { (numbers.point) } " " span.interval { (numbers.interval) } }
+            div.row-label { (name) }
+            svg.strip height=(px(height)) { (strip) }
+            div.row-value { b { (number) } " " span.interval { (more) } }
         }
     }
 }
 
-fn axis(scale: &Scale, ticks: &[f64], unit: &Unit) -> Markup {
-    let terms = Terms::In(unit);
-    let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
-    let step = ticks.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
-    let name = if scale.is_log() { "log scale".to_string() } else { axis_unit(largest, terms) };
+/// Draws the axis under rows: words at shares of the width, and what they are counted in.
+pub(super) fn foot<'w>(words: impl Iterator<Item = (f64, &'w String)>, unit: &str) -> Markup {
     html! {
         div.row.row-axis {
             div.row-label {}
             svg.strip height="20" {
-                @for value in ticks {
-                    text x=(percent(across(scale, *value))) y="14" {
-                        @if scale.is_log() { (log_tick(*value, terms)) }
-                        @else { (tick(*value, step, largest, terms)) }
-                    }
+                @for (at, word) in words {
+                    text x=(percent(at)) y="14" text-anchor=[(at == 0.0).then_some("start")] { (word) }
                 }
             }
-            div.row-value.unit { (name) }
+            div.row-value.unit { (unit) }
         }
     }
-}
-
-/// A tick of a logarithmic axis carries its own unit: "10 µs", "1 ms".
-pub(crate) fn log_tick(value: f64, terms: Terms<'_>) -> String {
-    if value == 0.0 {
-        return "0".into();
-    }
-    rounded(value, terms)
 }
 
 fn across(scale: &Scale, value: f64) -> f64 {

@@ -1,6 +1,6 @@
 //! What a total is made of: its parts laid end to end, with the rest that they leave.
 
-use super::letters::accounts::Bar;
+use super::letters::accounts::bar;
 use super::{STYLES, percent, px, style_class};
 use crate::doc::Drawing;
 use crate::format::{Terms, estimate, rounded};
@@ -65,7 +65,7 @@ impl Drawing for Stack {
 
     fn letters(&self, width: usize) -> Vec<String> {
         let shares: Vec<f64> = self.parts.iter().map(|(_, share)| share.point).collect();
-        Bar { shares: &shares, letters: self.letters }.lines(width)
+        bar(&shares, self.letters, width)
     }
 }
 

@@ -1,9 +1,9 @@
 //! How long requests took: distribution functions in one coordinate system.
 
-use super::distributions::distribution_of_times;
-use super::{Curve, Quantile};
-use crate::doc::{Block, Drawing, Figure};
-use maud::Markup;
+use super::{Body, Curve, Figure, Quantile, shown};
+use crate::doc::{self, Block};
+use model::{Card, Estimate, Response, Unit};
+use std::borrow::Cow;
 
 /// Times below this are drawn at it, in ns: they are the clock's own, and would take half of a
 /// logarithmic axis.
@@ -16,56 +16,46 @@ const STEP_OF_TAIL: f64 = 0.8;
 /// A percentile that is marked: its name and its share.
 pub(crate) type Mark = (&'static str, f64);
 
-/// The distributions of some times of requests.
-pub(crate) struct RequestTimes {
-    curves: Vec<Curve>,
-    marks: &'static [Mark],
-}
-
-impl RequestTimes {
-    /// Returns a chart without a curve, which marks some percentiles.
-    pub(crate) fn new(marks: &'static [Mark]) -> Self {
-        RequestTimes { curves: Vec::new(), marks }
+/// Returns a figure of distribution functions on which some percentiles are marked; `None` without a curve.
+/// Each curve has a name and points: pairs of a time in ns and the share of the requests, 0 to 1, both
+/// ascending. It begins at the shortest time; without a time it is left out.
+pub(crate) fn request_times(
+    marks: &[Mark],
+    curves: &[(&str, &[(u64, f64)])],
+    caption: &str,
+) -> Option<Block<'static>> {
+    let known = curves.iter().filter(|(_, points)| !points.is_empty()).enumerate();
+    let curves: Vec<Curve> = known
+        .map(|(style, (name, points))| {
+            let mark = |(name, share): &Mark| {
+                let (ns, _) = points.iter().find(|(_, part)| part >= share)?;
+                Some((*name, drawn_at(*share, *ns)))
+            };
+            let kept = std::iter::once((points[0].0, 0.0)).chain(thinned(points));
+            let marked = marks.iter().filter_map(mark).collect();
+            let points = kept.map(|(ns, share)| drawn_at(share, ns)).collect();
+            Curve { name: (*name).into(), style, trials: 1, of: 1, observations: 0, points, marked }
+        })
+        .collect();
+    let mut points = curves.iter().flat_map(|curve| &curve.points);
+    let first = points.next()?;
+    let mut caption = vec![caption.into()];
+    if std::iter::once(first).chain(points).any(|(_, time)| time.point == SHORTEST_DRAWN_NS) {
+        caption.push("Times below 1 µs are drawn at 1 µs.".into());
     }
-
-    /// Adds the curve through `points`: pairs of a time in ns and the share of the requests, 0 to 1, both
-    /// ascending. It begins at the shortest time; without a time it is left out.
-    pub(crate) fn add(&mut self, name: &str, points: &[(u64, f64)]) {
-        let Some((shortest, _)) = points.first() else { return };
-        let mark = |(name, share): &Mark| {
-            let (ns, _) = points.iter().find(|(_, part)| part >= share)?;
-            Some((*name, drawn_at(*share, *ns as f64)))
-        };
-        let marked = self.marks.iter().filter_map(mark).collect();
-        let start = [(*shortest, 0.0)];
-        let kept = start.into_iter().chain(thinned(points));
-        let points = kept.map(|(ns, share)| drawn_at(share, ns as f64)).collect();
-        let (name, style) = (name.into(), self.curves.len());
-        self.curves.push(Curve { name, style, trials: 1, of: 1, observations: 0, points, marked });
-    }
-
-    /// Returns the figure; `None` without a curve.
-    pub(crate) fn figure(self, caption: &str) -> Option<Block<'static>> {
-        let mut points = self.curves.iter().flat_map(|curve| &curve.points);
-        let mut caption = vec![caption.into()];
-        if points.any(|point| point.value == SHORTEST_DRAWN_NS) {
-            caption.push("Times below 1 µs are drawn at 1 µs.".into());
-        }
-        let some = !self.curves.is_empty();
-        some.then(|| Block::Figure(Figure::new("How long requests took", self, caption)))
-    }
-}
-
-impl Drawing for RequestTimes {
-    fn svg(&self) -> Markup {
-        distribution_of_times(&self.curves)
-    }
+    let response = Cow::Owned(Response::new("time", "time", Unit::Ns, Card::default()));
+    let body = Body::Distributions { response, of: "requests", curves };
+    let figure = Figure::bare("How long requests took".into(), body);
+    let figure = Figure { lines_of: "kind of time".into(), ..figure };
+    let drawn = shown(figure, "request-times".into(), None, caption);
+    // The tables around it have the numbers.
+    Some(Block::Figure(doc::Figure { numbers: None, ..drawn }))
 }
 
 /// Returns a place on a curve: a time, and the share of the requests that took no longer.
-fn drawn_at(share: f64, ns: f64) -> Quantile {
-    let value = ns.max(SHORTEST_DRAWN_NS);
-    Quantile { share, value, low: value, high: value }
+fn drawn_at(share: f64, ns: u64) -> Quantile {
+    let value = (ns as f64).max(SHORTEST_DRAWN_NS);
+    (share, Estimate::between(value, value, value))
 }
 
 /// Returns the points of a curve that a reader can distinguish.

@@ -1,7 +1,7 @@
 //! The result of a load.
 
 use crate::LoadCurves;
-use crate::chart::{Mark, RequestTimes};
+use crate::chart::{Mark, request_times};
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
 use crate::format::{Terms, count, rounded, value};
 use crate::words::{self, counted, sentences, short};
@@ -165,18 +165,14 @@ fn row(result: &LoadResult, name: &str, cell: impl Fn(&LoadTimes) -> String) -> 
 }
 
 fn figure(result: &LoadResult, curves: &LoadCurves) -> Option<Block<'static>> {
-    let mut figure = RequestTimes::new(&MARKED);
-    figure.add("response", &curves.response);
-    figure.add("service", &curves.service);
     // In a closed loop without a pace nothing can be late.
-    if result.plan.arrivals != Arrivals::Closed {
-        figure.add("lateness", &curves.lateness);
-    }
-    figure.figure(
-        "The share of the requests that had been answered (lateness: sent) within a time. A curve \
-         that ends below 100 % ends where the rest was given up. The marks are p50, p95, p99 and \
-         p99.9.",
-    )
+    let late = if result.plan.arrivals == Arrivals::Closed { &[][..] } else { &curves.lateness };
+    let all =
+        [("response", &curves.response[..]), ("service", &curves.service), ("lateness", late)];
+    let caption = "The share of the requests that had been answered (lateness: sent) within a time. A \
+                   curve that ends below 100 % ends where the rest was given up. The marks are p50, \
+                   p95, p99 and p99.9.";
+    request_times(&MARKED, &all, caption)
 }
 
 fn facts(result: &LoadResult) -> Vec<(String, Text)> {

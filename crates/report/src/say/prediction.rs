@@ -2,7 +2,7 @@
 
 use super::load::{alike, begin, doubts, rate, time};
 use crate::PredictedCurves;
-use crate::chart::{Mark, RequestTimes};
+use crate::chart::{Mark, request_times};
 use crate::doc::{Block, Doc, Role, Table, Tone};
 use crate::words::{cleaned, counted, sentences};
 use model::{LoadPrediction, PredictedLoad, PredictedTime, ServerDemand, ServerKind, ServerLimit};
@@ -123,11 +123,8 @@ fn remarks(load: &PredictedLoad) -> String {
 }
 
 fn figure(curves: &PredictedCurves) -> Option<Block<'static>> {
-    let mut figure = RequestTimes::new(&MARKED);
-    figure.add("measured", &curves.measured);
-    figure.add("predicted", &curves.predicted);
-    figure.figure(
-        "The share of the requests that had been answered within a time, of those answered in both. \
-         The marks are p50 and p99.",
-    )
+    let all = [("measured", &curves.measured[..]), ("predicted", &curves.predicted)];
+    let caption = "The share of the requests that had been answered within a time, of those answered in \
+                   both. The marks are p50 and p99.";
+    request_times(&MARKED, &all, caption)
 }

@@ -1,6 +1,6 @@
 //! How a program scales with the number of its workers.
 
-use crate::chart::{Stack, Throughput, Workers};
+use crate::chart::{self, Stack, Workers};
 use crate::doc::{Block, Column, Doc, Figure, Role, Span, Table, Text, Tone};
 use crate::format::{Terms, estimate, or_dash, rounded};
 use crate::text::Letters;
@@ -91,15 +91,16 @@ fn curve(
     of: fn(&ScaleLevel) -> Option<Estimate>,
     place: &'static str,
 ) -> Option<Block<'static>> {
-    let drawing = Throughput::new(scaling, curve, of, place)?;
+    let drawn = chart::throughput(scaling, curve, of, title)?;
     let end = if scaling.cpus.is_some() { " Where n exceeds the CPUs is marked." } else { "" };
     let caption = format!(
         "Each mark is the mean of the trials at one n, with its 95 % interval; the line (a dot in a \
          terminal) is the chosen law. {}.{end}",
         capital(&curve.peak.sentence)
     );
-    let mut numbers = drawing.numbers();
-    if place == THROUGHPUT {
+    let letters = Some(Letters::Unicode);
+    let mut figure = chart::shown(drawn, place.into(), letters, vec![caption.into()]);
+    if let Some(numbers) = figure.numbers.as_mut().filter(|_| place == THROUGHPUT) {
         let measured = scaling.levels.iter().filter(|level| of(level).is_some());
         let speedups =
             measured.map(|level| or_dash(level.speedup, |it| estimate(&it, Terms::Plain)));
@@ -108,8 +109,7 @@ fn curve(
             row.cells.insert(1, speedup.into());
         }
     }
-    let figure = Figure::new(title, drawing, vec![caption.into()]);
-    Some(Block::Figure(Figure { numbers: Some(numbers), ..figure }))
+    Some(Block::Figure(figure))
 }
 
 /// The parts of the workers' time in the order in which they are laid end to end.

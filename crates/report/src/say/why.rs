@@ -1,12 +1,14 @@
 //! Which resource limits a command.
 
 use crate::Session;
-use crate::chart::{Cell, PlainRows, plain_numbers};
+use crate::chart::{self, Body, Cell, Line, Panel};
 use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
 use crate::format::{self, Terms, estimate, or_dash};
 use crate::paint::{self, Folds};
+use crate::text::Letters;
 use crate::words::{capital, command_line, short};
 use model::{Card, Estimate, Response, SqueezeResult, Unit, Why};
+use std::borrow::Cow;
 
 /// Returns which resource limits a session's command; `None` where the session squeezed nothing.
 pub fn why(session: &Session<'_>) -> Option<Why> {
@@ -54,25 +56,25 @@ pub(crate) fn blocks(why: &Why) -> Vec<Block<'_>> {
 /// Returns the elasticities in order, and what they leave unexplained.
 fn elasticities(why: &Why) -> Figure<'static> {
     let response = Response::new("elasticity", "elasticity", Unit::Count, Card::default());
-    let cell = |label: String, estimate: Estimate| {
-        let trials = estimate.samples as usize;
-        Cell { label, estimate: Some(estimate), dots: Vec::new(), trials }
+    let row = |style: usize, label: String, estimate: Estimate| {
+        let cell = Cell::alone(label, estimate, estimate.samples as usize);
+        Line { name: String::new(), style, points: vec![(0.0, cell)] }
     };
-    let (mut rows, mut absent) = (Vec::new(), Vec::new());
+    let (mut lines, mut absent) = (Vec::new(), Vec::new());
     for one in &why.squeezes {
         let name = capital(one.resource.words());
         match one.elasticity {
             None => absent.push((name, "too little taken".to_string())),
-            Some(known) if one.stands => rows.push((STANDS, cell(name, known))),
-            Some(known) => rows.push((OPEN, cell(format!("{name} (not significant)"), known))),
+            Some(known) if one.stands => lines.push(row(STANDS, name, known)),
+            Some(known) => lines.push(row(OPEN, format!("{name} (not significant)"), known)),
         }
     }
-    rows.extend(why.residual.map(|known| (REST, cell(RESIDUAL.into(), known))));
-    let heads = ["resource", "elasticity", "blocks"];
-    let numbers = plain_numbers(heads, &response, rows.iter().map(|(_, cell)| cell));
-    let title = "What its time depends on";
-    let drawing = PlainRows { response, title, rows, absent };
-    Figure { numbers: Some(numbers), ..Figure::new(title, drawing, vec![MEANING.into()]) }
+    lines.extend(why.residual.map(|known| row(REST, RESIDUAL.into(), known)));
+    let panel = Panel { absent, ..Panel::of(Cow::Owned(response), lines) };
+    let body = Body::Panels { axis: None, panels: vec![panel] };
+    let figure = chart::Figure::bare("What its time depends on".into(), body);
+    let figure = chart::Figure { heads: ["resource", "blocks"], ..figure };
+    chart::shown(figure, "elasticities".into(), Some(Letters::Unicode), vec![MEANING.into()])
 }
 
 /// Returns what each strength of each squeeze took, and what came of it.

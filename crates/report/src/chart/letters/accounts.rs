@@ -13,40 +13,33 @@ const FILLS: [char; 3] = ['█', '▓', '▒'];
 /// How far beyond its total a bar is drawn.
 const SPAN_MAX: f64 = 3.0;
 
-/// The parts of a total, as shares of it.
-pub(crate) struct Bar<'a> {
-    pub(crate) shares: &'a [f64],
-    pub(crate) letters: Letters,
-}
-
-impl Bar<'_> {
-    /// Returns the bar and, under it, where the measured total ends.
-    pub(crate) fn lines(&self, width: usize) -> Vec<String> {
-        let cells = width.min(BAR_MAX);
-        let (pieces, total) = cut_up(self.shares, cells);
-        let mut strip = Strip::new(cells);
-        for at in 0..total {
-            strip.put(at, '░', DIM);
-        }
-        for (index, (from, to)) in pieces.into_iter().enumerate() {
-            let digit = char::from_digit((index as u32 + 1) % 10, 10).unwrap_or('#');
-            let fill = match self.letters {
-                Letters::Unicode => FILLS[index % FILLS.len()],
-                Letters::Ascii => digit,
-            };
-            for at in from..to {
-                strip.put(at, fill, colour(index));
-            }
-            // Its number in its middle tells it from its neighbours where colours do not.
-            if to - from >= 3 {
-                strip.put(from.midpoint(to - 1), digit, colour(index).bold());
-            }
-        }
-        let mut under = Strip::new(cells);
-        let word = "100 %";
-        under.write(total.saturating_sub(word.len()).min(cells - word.len()), word, Style::new());
-        vec![strip.painted(), paint(DIM, under.painted().trim_end())]
+/// Returns the bar of the parts of a total, given as shares of it, and under it where the measured total
+/// ends.
+pub(crate) fn bar(shares: &[f64], letters: Letters, width: usize) -> Vec<String> {
+    let cells = width.min(BAR_MAX);
+    let (pieces, total) = cut_up(shares, cells);
+    let mut strip = Strip::new(cells);
+    for at in 0..total {
+        strip.put(at, '░', DIM);
     }
+    for (index, (from, to)) in pieces.into_iter().enumerate() {
+        let digit = char::from_digit((index as u32 + 1) % 10, 10).unwrap_or('#');
+        let fill = match letters {
+            Letters::Unicode => FILLS[index % FILLS.len()],
+            Letters::Ascii => digit,
+        };
+        for at in from..to {
+            strip.put(at, fill, colour(index));
+        }
+        // Its number in its middle tells it from its neighbours where colours do not.
+        if to - from >= 3 {
+            strip.put(from.midpoint(to - 1), digit, colour(index).bold());
+        }
+    }
+    let mut under = Strip::new(cells);
+    let word = "100 %";
+    under.write(total.saturating_sub(word.len()).min(cells - word.len()), word, Style::new());
+    vec![strip.painted(), paint(DIM, under.painted().trim_end())]
 }
 
 /// The cells of each part, and where the total ends. Ends are rounded and not lengths, so that

@@ -1,7 +1,7 @@
 //! Lines over a numeric factor: a small coordinate system for each panel, two of them side by side
 //! where there is room.
 
-use super::axis::{Axis, break_after_zero, labels};
+use super::axis::Axis;
 use super::strip::{Strip, colour, mark};
 use super::{Sheet, note};
 use crate::chart::{Cell, LevelAxis, Line, Panel, Scale, Zero, scale_of};
@@ -18,9 +18,6 @@ const HEIGHT: usize = 9;
 const PANEL_MAX: usize = 88;
 const PANEL_MIN: usize = 46;
 const BETWEEN: usize = 3;
-
-/// Free columns at each side, so that marks that are moved apart keep their place.
-const SIDE: usize = 3;
 
 /// Columns of a number in the key.
 const NUMBER_MAX: usize = 24;
@@ -88,38 +85,32 @@ fn side_by_side(panels: &[Drawn], width: usize) -> Vec<String> {
 fn draw_panel(axis: &LevelAxis, panel: &Panel<'_>, y: Scale, size: Size, sheet: Sheet) -> Drawn {
     let terms = Terms::In(&panel.response.unit);
     let y = Axis::new(y, size.height, 4, terms);
-    let words: Vec<String> = y.ticks.iter().map(|(_, word)| sheet.letters.of(word)).collect();
+    let words: Vec<String> = y.ticks.at.iter().map(|(_, word)| sheet.letters.of(word)).collect();
     let before = words.iter().map(|word| columns(word)).max().unwrap_or(0).min(size.width / 3);
-    let across = Across::over(axis, panel.lines.len(), size.width.saturating_sub(before + 2));
-    let mut canvas = vec![Strip::new(across.cells); size.height];
-    for strip in panel.limits.iter().filter_map(|limit| y.row(limit.value)) {
-        for at in 0..across.cells {
-            canvas[size.height - 1 - strip].put(at, LIMIT, DIM);
-        }
+    let cells = size.width.saturating_sub(before + 2);
+    let across = Axis::of_levels(axis, panel.lines.len(), cells);
+    let mut canvas = vec![Strip::new(cells); size.height];
+    for limit in panel.limits.iter().filter_map(|limit| y.row(limit.value)) {
+        canvas[size.height - 1 - limit] = Strip::filled(cells, LIMIT, DIM);
     }
-    // Marks last, so that nothing hides them.
-    for draw in [connections, intervals, marks] {
-        for (index, line) in panel.lines.iter().enumerate() {
-            draw(line, &across.moved(index, panel.lines.len()), &y, &mut canvas);
-        }
-    }
-    let title = title(panel, &y.unit, size);
+    draw_lines(&panel.lines, &across, &y, &mut canvas);
+    let title = title(panel, &y.ticks.unit, size);
     let mut lines = vec![(paint(BOLD, &title), columns(&title))];
     for (index, strip) in canvas.iter().enumerate() {
         let value = size.height - 1 - index;
-        let tick = y.ticks.iter().position(|(at, _)| y.cell(*at) == value);
+        let tick = y.ticks.at.iter().position(|(at, _)| y.cell(*at) == value);
         let word = tick.map_or("", |tick| words[tick].as_str());
         let word = cut(word, before);
         let edge = match tick {
             Some(_) => '┤',
-            None if y.has_break() && value == 1 => '╱',
+            None if y.scale.has_break() && value == 1 => '╱',
             None => '│',
         };
         let lead = format!("{}{word} {edge}", " ".repeat(before.saturating_sub(columns(&word))));
         lines.push((format!("{}{}", paint(DIM, &lead), strip.painted()), size.width));
     }
     let indent = " ".repeat(before + 1);
-    let [line, names] = across.drawn(&axis.levels);
+    let [line, names] = across.drawn();
     lines.push((format!("{indent}{}{}", paint(DIM, "└"), line.painted()), size.width));
     lines.push((format!("{indent} {}", names.painted()), size.width));
     let log = if across.scale.is_log() { ", log scale" } else { "" };
@@ -147,105 +138,57 @@ fn title(panel: &Panel<'_>, unit: &str, size: Size) -> String {
     let name = match (panel.heading.is_empty(), size.alone) {
         (false, _) => panel.heading.clone(),
         (true, true) => String::new(),
-        (true, false) => words::label(panel.response),
+        (true, false) => words::label(&panel.response),
     };
     let comma = if name.is_empty() || unit.is_empty() { "" } else { ", " };
     let room = size.width.saturating_sub(columns(unit) + comma.len());
     format!("{}{comma}{unit}", cut(&capital(&name), room))
 }
 
-/// The horizontal axis: the measured levels.
-struct Across {
-    scale: Scale,
-    cells: usize,
-    side: usize,
-    /// Whether lines have room to stand beside one another.
-    apart: bool,
-}
-
-impl Across {
-    fn over(axis: &LevelAxis, lines: usize, cells: usize) -> Across {
-        let values: Vec<f64> = axis.levels.iter().map(|(value, _)| *value).collect();
-        let scale = axis.scale;
-        let side = SIDE.max(lines / 2).min(cells / 4);
-        let across = Across { scale, cells, side, apart: false };
-        let places: Vec<usize> = values.iter().map(|value| across.cell(*value)).collect();
-        let nearest = places.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).min();
-        let apart = nearest.is_none_or(|nearest| nearest > lines) && lines / 2 <= side;
-        Across { apart, ..across }
-    }
-
-    fn cell(&self, value: f64) -> usize {
-        let room = self.cells.saturating_sub(2 * self.side + 1);
-        self.side + (self.scale.place(value) * room as f64).round() as usize
-    }
-
-    /// Where the values of one line of several stand: beside those of the others, so that equal
-    /// values do not hide one another.
-    fn moved(&self, index: usize, lines: usize) -> impl Fn(f64) -> usize {
-        let shift = if self.apart { index as isize - (lines as isize - 1) / 2 } else { 0 };
-        move |value| self.cell(value).saturating_add_signed(shift)
-    }
-
-    fn drawn(&self, levels: &[(f64, String)]) -> [Strip; 2] {
-        let mut line = Strip::new(self.cells);
-        for at in 0..self.cells {
-            line.put(at, '─', DIM);
-        }
-        let places: Vec<(usize, &str)> =
-            levels.iter().map(|(value, name)| (self.cell(*value), name.as_str())).collect();
-        for (at, _) in &places {
-            line.put(*at, '┬', DIM);
-        }
-        if self.scale.has_break() {
-            break_after_zero(&mut line, &places);
-        }
-        [line, labels(&places, self.cells)]
-    }
-}
-
-/// The estimates of a line that can be drawn: column and line of each, and its interval.
-fn places<'a>(
-    line: &'a Line,
-    across: &'a dyn Fn(f64) -> usize,
-    y: &'a Axis,
-    height: usize,
-) -> impl Iterator<Item = (usize, usize, [usize; 2])> + 'a {
-    let down = move |value: f64| height - 1 - y.cell(value);
-    line.points.iter().filter_map(move |(x, cell)| {
+/// Draws lines: what connects their estimates, then all intervals, then all marks, so that nothing hides
+/// these.
+fn draw_lines(lines: &[Line], across: &Axis, y: &Axis, canvas: &mut [Strip]) {
+    // Lines stand beside one another where there is room, so that equal values do not hide one another.
+    let levels: Vec<usize> = across.ticks.at.iter().map(|(value, _)| across.cell(*value)).collect();
+    let nearest = levels.windows(2).map(|pair| pair[1].saturating_sub(pair[0])).min();
+    let apart = nearest.is_none_or(|nearest| nearest > lines.len());
+    let apart = apart && lines.len() / 2 <= across.side;
+    let down = |value: f64| y.cells - 1 - y.cell(value);
+    let place = |index: usize, (x, cell): &(f64, Cell)| {
+        let shift = if apart { index as isize - (lines.len() as isize - 1) / 2 } else { 0 };
         let estimate = cell.estimate.filter(|estimate| estimate.point.is_finite())?;
         let ends = [estimate.high, estimate.low].map(down);
-        Some((across(*x), down(estimate.point), ends))
-    })
-}
-
-fn connections(line: &Line, across: &dyn Fn(f64) -> usize, y: &Axis, canvas: &mut [Strip]) {
-    let known: Vec<_> = places(line, across, y, canvas.len()).collect();
-    for pair in known.windows(2) {
-        let ((x0, y0, _), (x1, y1, _)) = (pair[0], pair[1]);
-        let steps = x0.abs_diff(x1).max(y0.abs_diff(y1));
-        for step in 1..steps {
-            let along = step as f64 / steps as f64;
-            let between =
-                |a: usize, b: usize| (a as f64 + (b as f64 - a as f64) * along).round() as usize;
-            canvas[between(y0, y1)].put_under(between(x0, x1), '┄', colour(line.style));
+        Some((across.cell(*x).saturating_add_signed(shift), down(estimate.point), ends))
+    };
+    let places = lines.iter().enumerate().map(|(index, line)| {
+        let known = line.points.iter().filter_map(|point| place(index, point));
+        (line.style, known.collect::<Vec<_>>())
+    });
+    let places: Vec<_> = places.collect();
+    for (style, known) in &places {
+        for pair in known.windows(2) {
+            let ((x0, y0, _), (x1, y1, _)) = (pair[0], pair[1]);
+            let steps = x0.abs_diff(x1).max(y0.abs_diff(y1));
+            for step in 1..steps {
+                let along = step as f64 / steps as f64;
+                let between = |a: usize, b: usize| {
+                    (a as f64 + (b as f64 - a as f64) * along).round() as usize
+                };
+                canvas[between(y0, y1)].put_under(between(x0, x1), '┄', colour(*style));
+            }
         }
     }
-}
-
-fn intervals(line: &Line, across: &dyn Fn(f64) -> usize, y: &Axis, canvas: &mut [Strip]) {
-    let known: Vec<_> = places(line, across, y, canvas.len()).collect();
-    for (at, _, [top, bottom]) in known {
-        for strip in canvas.iter_mut().take(bottom + 1).skip(top) {
-            strip.put(at, '│', colour(line.style));
+    for (style, known) in &places {
+        for (at, _, [top, bottom]) in known {
+            for strip in canvas.iter_mut().take(bottom + 1).skip(*top) {
+                strip.put(*at, '│', colour(*style));
+            }
         }
     }
-}
-
-fn marks(line: &Line, across: &dyn Fn(f64) -> usize, y: &Axis, canvas: &mut [Strip]) {
-    let known: Vec<_> = places(line, across, y, canvas.len()).collect();
-    for (at, row, _) in known {
-        canvas[row].put(at, mark(line.style), colour(line.style).bold());
+    for (style, known) in &places {
+        for (at, row, _) in known {
+            canvas[*row].put(*at, mark(*style), colour(*style).bold());
+        }
     }
 }
 

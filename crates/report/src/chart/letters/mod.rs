@@ -6,15 +6,16 @@
 
 pub(crate) mod accounts;
 mod axis;
-mod distributions;
 mod lines;
 mod rows;
 mod strip;
 
 pub(crate) use rows::draw_in as rows_in;
 
-use crate::chart::{Body, Figure};
+use crate::chart::{Body, Cell, Curve, Figure, Zero, scale_of_cells};
+use crate::format::Terms;
 use crate::text::{self, DIM, Letters, paint, wrapped};
+use model::Response;
 
 /// What the marks mean.
 pub(crate) const KEY: &str =
@@ -40,10 +41,30 @@ impl Sheet {
 /// Returns the drawing of a figure as lines.
 pub(crate) fn drawn(figure: &Figure<'_>, sheet: Sheet) -> Vec<String> {
     match &figure.body {
-        Body::Panels { axis: Some(axis), panels } => lines::draw(axis, panels, sheet),
-        Body::Panels { axis: None, panels } => rows::panels(panels, sheet),
-        Body::Distributions { response, curves } => distributions::draw(response, curves, sheet),
+        // Where a law is known, the numbers at the levels matter more than the way between them.
+        Body::Panels { axis: Some(axis), panels } if panels.iter().all(|it| it.law.is_none()) => {
+            lines::draw(axis, panels, sheet)
+        }
+        Body::Panels { panels, .. } => rows::panels(panels, sheet),
+        Body::Distributions { response, curves, .. } => distributions(response, curves, sheet),
     }
+}
+
+/// Returns a row for each quantile that the page marks.
+fn distributions(response: &Response, curves: &[Curve], sheet: Sheet) -> Vec<String> {
+    let about = "Quantiles of single observations, each trial with the same weight; here the bar \
+                 reaches from the lowest of the trials' own to the highest.";
+    let marked = curves.iter().flat_map(|curve| {
+        curve.marked.iter().map(|(name, (_, quantile))| {
+            let label = format!("{} · {name}", curve.name);
+            (curve.style, Cell::alone(label, *quantile, curve.trials))
+        })
+    });
+    let marked: Vec<(usize, Cell)> = marked.collect();
+    let scale = scale_of_cells(marked.iter().map(|(_, cell)| cell), Zero::IfNear);
+    let mut lines = note(about, sheet);
+    lines.extend(rows::draw_in(Terms::In(&response.unit), scale, &marked, &[], sheet));
+    lines
 }
 
 /// Returns what must be known with a drawing, in lines.

@@ -3,11 +3,11 @@
 use super::Sheet;
 use super::axis::Axis;
 use super::strip::{Strip, colour, mark};
-use crate::chart::{Cell, Panel, Scale, scale_of, scale_of_rows, zero_of_rows};
+use crate::chart::{Cell, Panel, Scale, scale_of};
 use crate::format::{Terms, joined, parts_within};
 use crate::text::{BOLD, CARE, DIM, columns, cut, padded, paint, wrapped};
 use crate::words::{capital, cleaned};
-use model::{Estimate, Response};
+use model::Estimate;
 
 /// The widest and the narrowest strip; where less is left, a row takes two lines.
 const STRIP_MAX: usize = 88;
@@ -35,24 +35,14 @@ pub(super) fn panels(panels: &[Panel<'_>], sheet: Sheet) -> Vec<String> {
             let heading = cut(&capital(&panel.heading), sheet.width.saturating_sub(2));
             lines.push(format!("  {}", paint(BOLD, &heading)));
         }
-        let scale = scale_of(panels, panel, zero_of_rows(panel.response));
+        let scale = scale_of(panels, panel, panel.zero_of_rows());
         let terms = Terms::In(&panel.response.unit);
         lines.extend(draw_in(terms, scale, &panel.rows(), &panel.absent, sheet));
     }
     lines
 }
 
-/// All rows over their common axis, then those without a number.
-pub(super) fn draw(
-    response: &Response,
-    rows: &[(usize, Cell)],
-    absent: &[(String, String)],
-    sheet: Sheet,
-) -> Vec<String> {
-    draw_in(Terms::In(&response.unit), scale_of_rows(response, rows), rows, absent, sheet)
-}
-
-/// Returns rows in any terms, over any axis.
+/// Returns rows in any terms over their common axis, then those without a number.
 pub(crate) fn draw_in(
     terms: Terms<'_>,
     scale: Option<Scale>,
@@ -78,7 +68,7 @@ pub(crate) fn draw_in(
     let [line, labels] = axis.drawn();
     let indent = " ".repeat(if layout.under { 4 } else { layout.name + 4 });
     // The unit stands beside the axis; where there is no room, at the end of its labels.
-    let unit = cut(&axis.unit, sheet.width.saturating_sub(indent.len() + layout.strip + 2));
+    let unit = cut(&axis.ticks.unit, sheet.width.saturating_sub(indent.len() + layout.strip + 2));
     lines.push(format!("{indent}{}  {}", line.painted(), paint(DIM, &unit)));
     lines.push(format!("{indent}{}", labels.painted()));
     lines
@@ -138,7 +128,7 @@ fn number(cell: &Cell, terms: Terms<'_>, sheet: Sheet) -> String {
 }
 
 fn strip(style: usize, cell: &Cell, axis: &Axis) -> Strip {
-    let mut strip = Strip::new(axis.cells());
+    let mut strip = Strip::new(axis.cells);
     for (_, value) in cell.dots.iter().filter(|(_, value)| value.is_finite()) {
         strip.put(axis.cell(*value), '·', DIM);
     }

@@ -27,7 +27,12 @@ pub(super) struct Strip(Vec<(char, Style)>);
 impl Strip {
     /// An empty one.
     pub(super) fn new(columns: usize) -> Self {
-        Strip(vec![(' ', Style::new()); columns])
+        Strip::filled(columns, ' ', Style::new())
+    }
+
+    /// Returns one of the same letter everywhere.
+    pub(super) fn filled(columns: usize, letter: char, style: Style) -> Self {
+        Strip(vec![(letter, style); columns])
     }
 
     /// Puts a letter somewhere; beyond the ends it is lost.

@@ -3,10 +3,10 @@
 use super::item::Item;
 use crate::chart::letters::{Sheet, rows_in};
 use crate::chart::{
-    self, ABOVE, BELOW, Cell, HEIGHT, Scale, Zero, mark_of, percent, px, style_class,
+    self, ABOVE, BELOW, Cell, HEIGHT, Scale, Ticks, Zero, mark_of, percent, px, style_class,
 };
 use crate::doc::{Block, Drawing, Figure, Text};
-use crate::format::{self, Terms, axis_unit, parts};
+use crate::format::{self, Terms, parts};
 use crate::text::{BOLD, Letters, paint, wrapped};
 use crate::words::letter;
 use maud::{Markup, html};
@@ -161,9 +161,7 @@ fn draw(panel: &Panel<'_>, sides: usize) -> Markup {
     let Some(y) = panel.scale() else {
         return html! {};
     };
-    let ticks = y.ticks(4);
-    let largest = ticks.iter().copied().fold(0.0, |a: f64, b| a.max(b.abs()));
-    let unit = if y.is_log() { "log scale".into() } else { axis_unit(largest, panel.terms) };
+    let ticks = Ticks::new(&y, 4, panel.terms);
     let about = format!(
         "Chart: {} from side to side, {} treatments. Arrow keys step through them; the table \
          below holds the same numbers.",
@@ -176,11 +174,11 @@ fn draw(panel: &Panel<'_>, sides: usize) -> Markup {
             p.panel-title {
                 b { (panel.heading) }
                 @if let [alone] = panel.lines.as_slice() { ", " (alone.name) }
-                @if !unit.is_empty() { " " span.unit { (unit) } }
+                @if !ticks.unit.is_empty() { " " span.unit { (ticks.unit) } }
             }
             (chart::legend_of(names, "treatments"))
             div.plot.slopes role="img" tabindex="0" aria-label=(about) {
-                (chart::value_axis(&y, &ticks, panel.terms))
+                (chart::value_axis(&y, &ticks))
                 svg.canvas width="100%" height=(px(ABOVE + HEIGHT + BELOW)) {
                     (chart::grid(&y, &ticks))
                     g.levels {
