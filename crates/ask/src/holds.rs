@@ -16,7 +16,7 @@ pub enum Terms {
 
 impl Terms {
     /// Returns the terms of a quantity: its response's unit, or multiples.
-    pub(crate) fn of(quantity: &Quantity, design: &Design) -> Terms {
+    pub fn of(quantity: &Quantity, design: &Design) -> Terms {
         match quantity {
             Quantity::Value { response, .. } | Quantity::Difference { response, .. } => {
                 design.response(response).map_or(Terms::Plain, |it| Terms::In(it.unit.clone()))

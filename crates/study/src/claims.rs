@@ -1,33 +1,31 @@
 //! What people say, and the number that decides.
 
-use crate::cells::{cell, factor};
-use crate::factors::{Read, level_of};
+use crate::factors::{self, is_axis, level_of};
 use crate::place::Error;
 use crate::responses::response;
 use crate::table::Value;
 use ask::{Terms, region};
-use model::{Cell, Claim, Quantity, Response};
+use model::{Cell, Claim, Design, Factor, Quantity};
 
-/// The kinds of numbers that decide claims.
-const KINDS: [&str; 7] =
-    ["ratio", "difference", "value", "exponent", "linearity", "proportion", "flat"];
+/// The kinds of numbers that decide claims, with their keys.
+const KINDS: [(&str, &str); 7] = [
+    ("ratio", "of to response"),
+    ("difference", "of to response"),
+    ("value", "at response"),
+    ("exponent", "over at response"),
+    ("linearity", "over at response"),
+    ("proportion", "over lower upper at response"),
+    ("flat", "over at response"),
+];
 
 /// The most letters of a claim's name within the study.
 const ID_CHARACTERS: usize = 32;
 
-/// What claims are about.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct About<'a, 's> {
-    pub(crate) factors: &'a [Read<'s>],
-    /// Those in front first.
-    pub(crate) responses: &'a [Response],
-}
-
-/// All claims, in the order of the file.
-pub(crate) fn read(value: &Value<'_>, about: About<'_, '_>) -> Result<Vec<Claim>, Error> {
+/// All claims, in the order of the file, on the factors and responses of a design.
+pub(crate) fn read(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>, Error> {
     let mut claims: Vec<Claim> = Vec::new();
     for item in value.list("a list of claims, each under [[claims]]")? {
-        for mut claim in claim(&item, about)? {
+        for mut claim in claim(&item, design)? {
             let taken = |id: &str| claims.iter().any(|other: &Claim| other.id == id);
             let first = claim.id.clone();
             let mut n = 2;
@@ -42,14 +40,15 @@ pub(crate) fn read(value: &Value<'_>, about: About<'_, '_>) -> Result<Vec<Claim>
 }
 
 /// A claim; one that something is flat over a factor is one for each of its levels.
-fn claim(value: &Value<'_>, about: About<'_, '_>) -> Result<Vec<Claim>, Error> {
+fn claim(value: &Value<'_>, design: &Design) -> Result<Vec<Claim>, Error> {
     let table = value.table("a claim")?;
-    table.known(&format!("text source because note holds {}", KINDS.join(" ")))?;
+    let names = KINDS.map(|(name, _)| name);
+    table.known(&format!("text source because note holds {}", names.join(" ")))?;
     let text = |key| table.read(key, |value| value.text("a text"));
     let said = table.needed_as("text", "\"what is said\"")?.text("a text")?;
-    let mut kinds = KINDS.iter().filter_map(|kind| table.get(kind));
+    let mut kinds = names.iter().filter_map(|kind| table.get(kind));
     let Some(kind) = kinds.next() else {
-        let what = format!("no number decides it; add one of {}", KINDS.join(", "));
+        let what = format!("no number decides it; add one of {}", names.join(", "));
         return Err(value.error(what));
     };
     if let Some(second) = kinds.next() {
@@ -58,7 +57,7 @@ fn claim(value: &Value<'_>, about: About<'_, '_>) -> Result<Vec<Claim>, Error> {
     }
     let holds = table.needed_as("holds", "\"< 2\", where the number lies if it is true")?;
     let (source, because, note) = (text("source")?, text("because")?, text("note")?);
-    let (quantities, terms) = quantities(&kind, about)?;
+    let (quantities, terms) = quantities(&kind, design)?;
     let holds_if =
         region(&holds.text("a text such as \"< 2\"")?, &terms).map_err(|what| holds.error(what))?;
     let many = quantities.len() > 1;
@@ -96,72 +95,67 @@ fn slug(text: &str) -> String {
 /// The numbers that decide, each with the level it is about, and how they are read.
 fn quantities(
     kind: &Value<'_>,
-    about: About<'_, '_>,
+    design: &Design,
 ) -> Result<(Vec<(Quantity, String)>, Terms), Error> {
     let table = kind.table("a table such as { of = { n = 8 }, to = { n = 1 } }")?;
-    let parts = Parts { kind, about };
-    table.known(match kind.name.as_str() {
-        "ratio" | "difference" => "of to response",
-        "value" => "at response",
-        "proportion" => "over lower upper at response",
-        _ => "over at response",
-    })?;
-    let Response { name, unit, .. } = parts.response()?;
-    let response = name.clone();
-    let (quantity, terms) = match kind.name.as_str() {
+    let keys = KINDS.iter().find(|(name, _)| *name == kind.name).map_or("", |(_, keys)| keys);
+    table.known(keys)?;
+    let parts = Parts { kind, design };
+    let asked = kind.read("response", |value| response(&design.responses, value))?;
+    let response = asked.unwrap_or(&design.responses[0]).name.clone();
+    let quantity = match kind.name.as_str() {
         "ratio" => {
             let (of, to) = parts.two()?;
-            (Quantity::Ratio { response, of, to }, Terms::Times)
+            Quantity::Ratio { response, of, to }
         }
         "difference" => {
             let (of, to) = parts.two()?;
-            (Quantity::Difference { response, of, to }, Terms::In(unit.clone()))
+            Quantity::Difference { response, of, to }
         }
-        "value" => (Quantity::Value { response, at: parts.at()? }, Terms::In(unit.clone())),
-        "exponent" => {
-            let (over, at) = (parts.axis()?, parts.at()?);
-            (Quantity::Exponent { response, over, at }, Terms::Plain)
-        }
-        "linearity" => {
-            let (over, at) = (parts.axis()?, parts.at()?);
-            (Quantity::Linearity { response, over, at }, Terms::Plain)
-        }
+        "value" => Quantity::Value { response, at: parts.at()? },
+        "exponent" => Quantity::Exponent { response, over: parts.axis()?, at: parts.at()? },
+        "linearity" => Quantity::Linearity { response, over: parts.axis()?, at: parts.at()? },
         "proportion" => {
-            let (read, at) = (parts.over()?, parts.at()?);
-            let (lower, upper) = (parts.end(read, "lower")?, parts.end(read, "upper")?);
-            let over = read.factor.name.clone();
-            (Quantity::Proportion { response, over, lower, upper, at }, Terms::Times)
+            let (factor, at) = (parts.over()?, parts.at()?);
+            let (lower, upper) = (parts.end(factor, "lower")?, parts.end(factor, "upper")?);
+            Quantity::Proportion { response, over: factor.name.clone(), lower, upper, at }
         }
         _ => return Ok((parts.flat(&response)?, Terms::Times)),
     };
+    let terms = Terms::of(&quantity, design);
     Ok((vec![(quantity, String::new())], terms))
+}
+
+/// The treatment, or the treatments, that a value such as `{ n = 8, model = "fork" }` means.
+fn cell(factors: &[Factor], value: &Value<'_>) -> Result<Cell, Error> {
+    let mut cell = Cell::default();
+    for entry in value.table("levels by factor, such as { n = 8 }")?.entries() {
+        let factor = factors::find(factors, &entry.name, |what| entry.error_at_name(what))?;
+        cell = cell.with(&entry.name, &level_of(factor, &entry)?);
+    }
+    Ok(cell)
 }
 
 /// The parts of a number.
 struct Parts<'a, 's> {
     kind: &'a Value<'s>,
-    about: About<'a, 's>,
+    design: &'a Design,
 }
 
 impl<'a> Parts<'a, '_> {
-    /// The response it is formed from: the first in front, where none is named.
-    fn response(&self) -> Result<&'a Response, Error> {
-        let all = self.about.responses;
-        Ok(self.kind.read("response", |value| response(all, value))?.unwrap_or(&all[0]))
-    }
-
     fn cell(&self, key: &str) -> Result<Cell, Error> {
-        cell(self.about.factors, &self.kind.needed_as(key, "{ FACTOR = LEVEL }")?)
+        cell(&self.design.factors, &self.kind.needed_as(key, "{ FACTOR = LEVEL }")?)
     }
 
     fn at(&self) -> Result<Cell, Error> {
-        let at = self.kind.read("at", |value| cell(self.about.factors, value))?;
+        let at = self.kind.read("at", |value| cell(&self.design.factors, value))?;
         Ok(at.unwrap_or_default())
     }
 
-    fn over(&self) -> Result<&'a Read<'a>, Error> {
+    fn over(&self) -> Result<&'a Factor, Error> {
         let value = self.kind.needed_as("over", "\"the factor that it follows\"")?;
-        factor(self.about.factors, &value.text("the name of a factor")?, |what| value.error(what))
+        let name = value.text("the name of a factor")?;
+        factors::find(&self.design.factors, &name, |what| value.error(what))
     }
 
     /// Two treatments that differ.
@@ -175,9 +169,9 @@ impl<'a> Parts<'a, '_> {
 
     /// The name of a factor whose levels a trend can follow.
     fn axis(&self) -> Result<String, Error> {
-        let read = self.over()?;
-        let name = read.factor.name.clone();
-        if read.is_axis() {
+        let factor = self.over()?;
+        let name = factor.name.clone();
+        if is_axis(factor) {
             return Ok(name);
         }
         let what = format!("{name} needs three levels at least, all of them numbers, for a trend");
@@ -186,7 +180,7 @@ impl<'a> Parts<'a, '_> {
 
     /// That a response is the same at every level of a factor: a ratio to the baseline for each.
     fn flat(&self, response: &str) -> Result<Vec<(Quantity, String)>, Error> {
-        let (over, at) = (&self.over()?.factor, self.at()?);
+        let (over, at) = (self.over()?, self.at()?);
         let others: Vec<_> =
             over.levels.iter().filter(|level| level.name != over.baseline).collect();
         if others.is_empty() {
@@ -201,11 +195,11 @@ impl<'a> Parts<'a, '_> {
     }
 
     /// A level of a number.
-    fn end(&self, over: &Read<'_>, key: &str) -> Result<String, Error> {
-        let value = self.kind.needed_as(key, &format!("a level of {}", over.factor.name))?;
-        let name = level_of(&over.factor, &value)?;
+    fn end(&self, over: &Factor, key: &str) -> Result<String, Error> {
+        let value = self.kind.needed_as(key, &format!("a level of {}", over.name))?;
+        let name = level_of(over, &value)?;
         let above = |level: &model::Level| level.value.is_some_and(|value| value > 0.0);
-        match over.factor.level(&name).filter(|level| above(level)) {
+        match over.level(&name).filter(|level| above(level)) {
             Some(_) => Ok(name),
             None => Err(value.error("it must be a number above 0")),
         }

@@ -2,10 +2,9 @@
 //!
 //! docs/experiment-files.md describes every key.
 
-use crate::figures;
-use crate::no_such;
 use crate::place::{Error, Source};
 use crate::table::Value;
+use crate::{factors, figures, no_such};
 use ask::units;
 use model::{
     Account, Card, Cell, Center, Claim, Control, Design, Diagnosis, Factor, Finding, Grid, Level,
@@ -29,6 +28,11 @@ const EXPRESSION: &str = "an expression such as \"call_ns[getppid] / call_ns[emp
 /// # Errors
 /// The first thing that is wrong with it, with its place, and what would be right.
 pub fn experiment(id: &str, text: &str) -> Result<Design, Error> {
+    design(id, text, Vec::new())
+}
+
+/// Parses the text of a design that has these responses besides those that it declares.
+pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<Design, Error> {
     let file = format!("{id}.toml");
     let source = Source { file: &file, text };
     let table = source.parse()?;
@@ -43,11 +47,13 @@ pub fn experiment(id: &str, text: &str) -> Result<Design, Error> {
         needs: needs(&top)?,
         precision: share(&top.needed("precision")?)?,
         time_limit_ms: (in_unit(&top.needed("time_limit")?, &Unit::Ns)? / 1e6) as u64,
+        responses,
         ..Design::default()
     };
     design.factors = each(top.entries_of("factors")?, factor)?;
     design.grids = each(list(&top, "grids")?, |value| grid(value, &design))?;
-    design.responses = each(top.entries_of("responses")?, |value| response(value, &design))?;
+    let own = each(top.entries_of("responses")?, |value| response(value, &design))?;
+    design.responses.extend(own);
     design.findings = each(top.entries_of("findings")?, |value| finding(value, &design))?;
     top.read("precise", |precise| set_precise(precise, &mut design.findings))?;
     design.figures = figures::read(&top, &design)?;
@@ -130,11 +136,7 @@ fn factor(value: &Value<'_>) -> Result<Factor, Error> {
     for value in table.needed("levels")?.table("a table with an entry for each")?.entries() {
         factor.levels.push(level(&value)?);
     }
-    let axis = factor.levels.iter().all(|level| level.value.is_some());
-    if axis {
-        let place = |level: &Level| level.value.unwrap_or_default();
-        factor.levels.sort_by(|a, b| place(a).total_cmp(&place(b)));
-    }
+    factors::sort(&mut factor.levels);
     if factor.level(&factor.baseline).is_none() {
         let known = factor.levels.iter().map(|level| level.name.as_str());
         return Err(table.error_at("baseline", no_such("level", &factor.baseline, known)));
@@ -169,10 +171,8 @@ fn grid(value: &Value<'_>, design: &Design) -> Result<Grid, Error> {
     let table = value.table("a grid such as { from = \"quick\", count = [1, 2] }")?;
     let mut grid = Grid { from: from(table)?, vary: Vec::new() };
     for entry in table.entries().into_iter().filter(|entry| entry.name != "from") {
-        let Some(factor) = design.factor(&entry.name) else {
-            let known = design.factors.iter().map(|factor| factor.name.as_str());
-            return Err(entry.error_at_name(no_such("factor", &entry.name, known)));
-        };
+        let wrong = |what| entry.error_at_name(what);
+        let factor = factors::find(&design.factors, &entry.name, wrong)?;
         let levels = match entry.is_text() {
             true if entry.text("a text")? == "all" => Vec::new(),
             _ => entry.words("\"all\", or a list of levels")?,

@@ -1,30 +1,11 @@
 //! Factors, their levels and what these stand for in a command.
 
 use crate::place::Error;
-use crate::table::{Number, Value};
+use crate::table::Value;
 use crate::{is_word, no_such};
 use ask::units;
 use model::measures::AGAIN;
-use model::{ENTRIES_MAX, Factor, Level, Profile, SCRATCH};
-use std::collections::BTreeMap;
-
-/// A factor as the file has it.
-#[derive(Clone, Debug)]
-pub(crate) struct Read<'s> {
-    pub(crate) factor: Factor,
-    /// What stands for a level in a command, where that is not its name.
-    pub(crate) words: BTreeMap<String, String>,
-    /// The same for levels that stand for several arguments, or for none.
-    pub(crate) lists: BTreeMap<String, Vec<String>>,
-    pub(crate) value: Value<'s>,
-}
-
-impl Read<'_> {
-    /// Whether its levels lie on an axis: several numbers.
-    pub(crate) fn is_axis(&self) -> bool {
-        is_axis(&self.factor)
-    }
-}
+use model::{ENTRIES_MAX, Factor, Level, SCRATCH, Subject};
 
 /// Whether a factor's levels lie on an axis that a trend can follow.
 pub(crate) fn is_axis(factor: &Factor) -> bool {
@@ -34,13 +15,14 @@ pub(crate) fn is_axis(factor: &Factor) -> bool {
 const LEVELS: &str =
     "a list such as [1, 2, 4] or [\"fork\", \"pthread\"], or a range such as \"1..8\"";
 
-/// All factors, in the order of the file.
-pub(crate) fn read<'s>(value: &Value<'s>) -> Result<Vec<Read<'s>>, Error> {
+/// Reads all factors, in the order of the file; what stands for their levels in a command, where that is not
+/// their names, is the subject's.
+pub(crate) fn read(value: &Value<'_>, subject: &mut Subject) -> Result<Vec<Factor>, Error> {
     let table = value.table("a table of factors, such as [factors] n = [1, 2, 4]")?;
-    table.entries().into_iter().map(factor).collect()
+    table.entries().iter().map(|value| factor(value, subject)).collect()
 }
 
-fn factor(value: Value<'_>) -> Result<Read<'_>, Error> {
+fn factor(value: &Value<'_>, subject: &mut Subject) -> Result<Factor, Error> {
     let name = value.name.clone();
     if !is_word(&name) {
         let what = "a factor's name must be a word of a-z, 0-9 and _, since {name} stands for it";
@@ -50,44 +32,58 @@ fn factor(value: Value<'_>) -> Result<Read<'_>, Error> {
         let what = format!("{name} has a meaning of its own; give the factor another name");
         return Err(value.error_at_name(what));
     }
-    let (levels, about, unit, baseline) = if value.is_table() {
-        let table = value.fields("a table", "levels baseline unit about")?;
-        let about = table.read("about", |value| value.text("a text"))?;
-        let unit = table.read("unit", |value| value.text("a text such as \"MiB\""))?;
-        (table.needed_as("levels", LEVELS)?, about, unit, table.get("baseline"))
-    } else {
-        (value.clone(), None, None, None)
+    let levels = match value.is_table() {
+        true => {
+            value.fields("a table", "levels baseline unit about")?.needed_as("levels", LEVELS)?
+        }
+        false => value.clone(),
     };
-    let mut read = Read {
-        factor: Factor {
-            about: about.unwrap_or_else(|| format!("what stands for {{{name}}}")),
-            baseline: String::new(),
-            levels: Vec::new(),
-            name,
-            unit: None,
-        },
-        words: BTreeMap::new(),
-        lists: BTreeMap::new(),
-        value,
+    let about = value.read("about", |value| value.text("a text"))?;
+    let unit = value.read("unit", |value| value.text("a text such as \"MiB\""))?;
+    let mut factor = Factor {
+        about: about.unwrap_or_else(|| format!("what stands for {{{name}}}")),
+        baseline: String::new(),
+        levels: all_levels(&levels, &name, subject)?,
+        name,
+        unit: None,
     };
-    all_levels(&levels, &mut read)?;
-    read.factor.baseline = match baseline {
-        None => read.factor.levels[0].name.clone(),
-        Some(value) => level_of(&read.factor, &value)?,
+    factor.baseline = match value.get("baseline") {
+        None => factor.levels[0].name.clone(),
+        Some(value) => level_of(&factor, &value)?,
     };
     if let Some(unit) = unit {
-        let (unit, factor) = units::unit(&unit);
+        let (unit, times) = units::unit(&unit);
         // Levels are numbers of the file's unit; an axis counts in the one that is known.
-        for level in &mut read.factor.levels {
-            level.value = level.value.map(|value| value * factor);
+        for level in &mut factor.levels {
+            level.value = level.value.map(|value| value * times);
         }
-        read.factor.unit = Some(unit);
+        factor.unit = Some(unit);
     }
-    if read.factor.levels.iter().all(|level| level.value.is_some()) {
+    sort(&mut factor.levels);
+    Ok(factor)
+}
+
+/// Sorts levels by their numbers, if all are numbers.
+pub(crate) fn sort(levels: &mut [Level]) {
+    if levels.iter().all(|level| level.value.is_some()) {
         let value = |level: &Level| level.value.unwrap_or_default();
-        read.factor.levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
+        levels.sort_by(|a, b| value(a).total_cmp(&value(b)));
     }
-    Ok(read)
+}
+
+/// Returns the factor of that name.
+pub(crate) fn find<'f>(
+    factors: &'f [Factor],
+    name: &str,
+    wrong: impl FnOnce(String) -> Error,
+) -> Result<&'f Factor, Error> {
+    factors.iter().find(|factor| factor.name == name).ok_or_else(|| {
+        let known = factors.iter().map(|factor| factor.name.as_str());
+        wrong(match factors.len() {
+            0 => format!("{name:?} is no factor; the study has no factor"),
+            _ => no_such("factor", name, known),
+        })
+    })
 }
 
 /// The name of the level that a value of the file means.
@@ -107,56 +103,47 @@ pub(crate) fn level_of(factor: &Factor, value: &Value<'_>) -> Result<String, Err
     }
 }
 
-fn all_levels(levels: &Value<'_>, read: &mut Read<'_>) -> Result<(), Error> {
+fn all_levels(
+    levels: &Value<'_>,
+    factor: &str,
+    subject: &mut Subject,
+) -> Result<Vec<Level>, Error> {
+    let mut all: Vec<Level> = Vec::new();
     if levels.is_text() {
-        let text = levels.text(LEVELS)?;
-        for value in range(&text).map_err(|what| levels.error(what))? {
-            add(levels, read, number(&Number { text: value.to_string(), value: value as f64 }))?;
-        }
-    } else {
-        for value in levels.list(LEVELS)? {
-            let found = if value.is_table() {
-                named(&value, read)?
-            } else if value.is_text() {
-                plain(&value.text("a word")?)
-            } else {
-                number(&value.number("a word, a number, or a table { name = … }")?)
-            };
-            add(&value, read, found)?;
-        }
+        let range = range(&levels.text(LEVELS)?).map_err(|what| levels.error(what))?;
+        let number = |n: i64| Level { value: Some(n as f64), ..Level::new(&n.to_string(), "") };
+        return Ok(range.into_iter().map(number).collect());
     }
-    match read.factor.levels.len() {
+    for value in levels.list(LEVELS)? {
+        let level = if value.is_table() {
+            named(&value, factor, subject)?
+        } else if value.is_text() {
+            Level::new(&value.text("a word")?, "")
+        } else {
+            let number = value.number("a word, a number, or a table { name = … }")?;
+            Level { value: Some(number.value), ..Level::new(&number.text, "") }
+        };
+        if all.iter().any(|known| known.name == level.name) {
+            return Err(value.error(format!("the level {:?} stands here twice", level.name)));
+        }
+        if level.name.is_empty() {
+            let what = "a level needs a name; write { name = \"none\", word = \"\" } where nothing is \
+                        to stand in the command";
+            return Err(value.error(what));
+        }
+        if all.len() >= ENTRIES_MAX {
+            return Err(value.error(format!("these are more than {ENTRIES_MAX} levels")));
+        }
+        all.push(level);
+    }
+    match all.len() {
         0 => Err(levels.error("it has no level; a factor needs one at least")),
-        _ => Ok(()),
+        _ => Ok(all),
     }
-}
-
-fn add(value: &Value<'_>, read: &mut Read<'_>, level: Level) -> Result<(), Error> {
-    if read.factor.level(&level.name).is_some() {
-        return Err(value.error(format!("the level {:?} stands here twice", level.name)));
-    }
-    if level.name.is_empty() {
-        let what = "a level needs a name; write { name = \"none\", word = \"\" } where nothing is \
-                    to stand in the command";
-        return Err(value.error(what));
-    }
-    if read.factor.levels.len() >= ENTRIES_MAX {
-        return Err(value.error(format!("these are more than {ENTRIES_MAX} levels")));
-    }
-    read.factor.levels.push(level);
-    Ok(())
-}
-
-fn plain(name: &str) -> Level {
-    Level { name: name.into(), value: None, about: String::new(), from: Profile::Smoke }
-}
-
-fn number(number: &Number) -> Level {
-    Level { value: Some(number.value), ..plain(&number.text) }
 }
 
 /// A level that says more than its name.
-fn named(value: &Value<'_>, read: &mut Read<'_>) -> Result<Level, Error> {
+fn named(value: &Value<'_>, factor: &str, subject: &mut Subject) -> Result<Level, Error> {
     let table = value.fields("a table { name = …, word = … }", "name word value about")?;
     let word = table.get("word");
     let name = match (table.get("name"), table.get("value"), &word) {
@@ -165,17 +152,18 @@ fn named(value: &Value<'_>, read: &mut Read<'_>) -> Result<Level, Error> {
         (None, None, Some(word)) if !word.is_list() => word.word("a text")?,
         _ => return Err(value.error("it has no name; add name = \"…\"")),
     };
-    let mut level = plain(&name);
-    level.value = table.read("value", |value| value.number("a number"))?.map(|it| it.value);
     if let Some(word) = word {
+        let factor = factor.to_string();
         if word.is_list() {
-            read.lists.insert(name.clone(), word.words("a list of arguments")?);
+            let list = word.words("a list of arguments")?;
+            subject.lists.entry(factor).or_default().insert(name.clone(), list);
         } else {
-            read.words.insert(name.clone(), word.word("a text, or a list of arguments")?);
+            let word = word.word("a text, or a list of arguments")?;
+            subject.words.entry(factor).or_default().insert(name.clone(), word);
         }
     }
-    level.about = table.text_or_empty("about")?;
-    Ok(level)
+    let number = table.read("value", |value| value.number("a number"))?.map(|it| it.value);
+    Ok(Level { value: number, ..Level::new(&name, &table.text_or_empty("about")?) })
 }
 
 const RANGE: &str = "expected a range such as \"1..8\", \"0..100 +25\" or \"1..64 x2\" (its end \

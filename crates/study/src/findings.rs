@@ -11,7 +11,7 @@ const LEVELS_OF_OTHERS: usize = 3;
 /// The findings for the responses in front, those of the first one first. How long is measured is
 /// decided by the first answer about each factor: dozens of numbers, each to be precise, would take
 /// a session for themselves, and they share its blocks anyway.
-pub(crate) fn derive(factors: &[&Factor], responses: &[Response]) -> Vec<Finding> {
+pub(crate) fn derive(factors: &[Factor], responses: &[Response]) -> Vec<Finding> {
     // The first answer about each response comes before the second about any.
     let (mut all, mut further) = (Vec::new(), Vec::new());
     for (index, response) in responses.iter().enumerate() {
@@ -39,7 +39,7 @@ pub(crate) fn derive(factors: &[&Factor], responses: &[Response]) -> Vec<Finding
 
 type Draft = (String, String, Quantity);
 
-fn of_response(factors: &[&Factor], response: &Response, most: usize) -> Vec<Draft> {
+fn of_response(factors: &[Factor], response: &Response, most: usize) -> Vec<Draft> {
     let name = &response.name;
     let label = harmless(&response.label);
     let mut drafts: Vec<Draft> = Vec::new();
@@ -69,7 +69,7 @@ fn of_response(factors: &[&Factor], response: &Response, most: usize) -> Vec<Dra
 
 /// Each other level of a factor against its baseline; for words, also where numbers are largest.
 fn against_baseline(
-    factors: &[&Factor],
+    factors: &[Factor],
     factor: &Factor,
     response: &Response,
     most: usize,
@@ -98,7 +98,7 @@ fn against_baseline(
 
 /// Where a factor's levels are compared: at the baselines, and for words also at the largest number
 /// of each axis, since what two ways cost is seen where there is much to do.
-fn places(factors: &[&Factor], factor: &Factor) -> Vec<(String, Cell)> {
+fn places(factors: &[Factor], factor: &Factor) -> Vec<(String, Cell)> {
     let mut places = Vec::new();
     if factor.levels.iter().any(|level| level.value.is_none()) {
         let axes = factors.iter().filter(|axis| is_axis(axis) && axis.name != factor.name);
@@ -114,7 +114,7 @@ fn places(factors: &[&Factor], factor: &Factor) -> Vec<(String, Cell)> {
 }
 
 /// Returns the levels of the factors but one, in brackets; empty where there is none.
-fn elsewhere(factors: &[&Factor], but: &str, at: &Cell) -> String {
+fn elsewhere(factors: &[Factor], but: &str, at: &Cell) -> String {
     let others = factors.iter().filter(|other| other.name != but && other.levels.len() > 1);
     let levels: Vec<String> = others
         .map(|other| words(other, at.0.get(&other.name).unwrap_or(&other.baseline)))

@@ -9,7 +9,6 @@
 //!
 //! [`scale()`] and [`why()`] make the designs of the commands of these names.
 
-mod cells;
 mod claims;
 mod example;
 mod experiment;

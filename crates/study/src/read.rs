@@ -1,12 +1,10 @@
 //! A study's text becomes its design.
 
-use crate::factors::Read;
 use crate::place::{Error, Source};
 use crate::subject::millis;
 use crate::table::Value;
 use crate::{
-    Around, Study, cells, claims, factors, figures, findings, is_word, metrics, responses, scale,
-    subject,
+    Around, Study, claims, factors, figures, findings, is_word, metrics, responses, scale, subject,
 };
 use ask::hint;
 use ask::units;
@@ -32,26 +30,12 @@ pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
     let top = Value::top(source, &table);
     let entries = top.known(&format!("{KEYS} {}", subject::KEYS))?;
     let places = entries.iter().map(|entry| (entry.name.clone(), entry.place())).collect();
-    let read = top.read("factors", factors::read)?.unwrap_or_default();
     let mut subject = subject::read(&top, around)?;
+    let own = top.read("factors", |value| factors::read(value, &mut subject))?.unwrap_or_default();
     let picked = top.read("metrics", metrics::read)?.unwrap_or_default();
-    let asked = top.get("responses");
-    let (responses, front) = all_responses(&picked, asked.as_ref(), &top)?;
+    let (responses, front) = all_responses(&picked, top.get("responses").as_ref(), &top)?;
     subject.metrics = picked.into_iter().map(|(metric, _)| metric).collect();
-    for factor in &read {
-        let name = &factor.factor.name;
-        if !factor.words.is_empty() {
-            subject.words.insert(name.clone(), factor.words.clone());
-        }
-        if !factor.lists.is_empty() {
-            subject.lists.insert(name.clone(), factor.lists.clone());
-        }
-    }
-    placeholders(&top, &subject, &read)?;
-    let about = claims::About { factors: &read, responses: &responses };
-    let claims = top.read("claims", |value| claims::read(value, about))?.unwrap_or_default();
-    let grids = grids(top.get("grids"), &read)?;
-    let own: Vec<&Factor> = read.iter().map(|read| &read.factor).collect();
+    placeholders(&top, &subject, &own)?;
     let mut design = Design {
         id: id(&top, around)?,
         version: 1,
@@ -59,17 +43,19 @@ pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
         question: question(&top, &own, &subject)?,
         method: method(&subject),
         findings: findings::derive(&own, &responses[..front]),
-        factors: with_levels_told(&read, &subject),
-        grids,
+        grids: grids(top.get("grids"), &own)?,
+        factors: own,
         controls: scale::controls(),
         responses,
-        claims,
         needs: Needs { cpus: 1, ..Needs::default() },
         precision: precision(&top)?,
         time_limit_ms: time_limit(&top)?,
-        subject: Some(subject),
         ..Design::default()
     };
+    design.claims = top.read("claims", |value| claims::read(value, &design))?.unwrap_or_default();
+    tell_levels(&mut design.factors, &subject);
+    design.factors.push(measures::again());
+    design.subject = Some(subject);
     design.figures = figures::read(&top, &design)?;
     let mut study = Study { design, file: around.file.into(), places };
     check(&top, &study)?;
@@ -176,7 +162,7 @@ fn id(top: &Value<'_>, around: &Around<'_>) -> Result<String, Error> {
     Ok(if stem.is_empty() { "study".into() } else { stem })
 }
 
-fn question(top: &Value<'_>, own: &[&Factor], subject: &Subject) -> Result<String, Error> {
+fn question(top: &Value<'_>, own: &[Factor], subject: &Subject) -> Result<String, Error> {
     if let Some(value) = top.get("question") {
         let question = value.text("a question")?;
         let question = question.trim();
@@ -210,10 +196,9 @@ fn method(subject: &Subject) -> String {
     )
 }
 
-/// The factors with what each level puts into the command, and the one of the control.
-fn with_levels_told(read: &[Read<'_>], subject: &Subject) -> Vec<Factor> {
-    let mut all: Vec<Factor> = read.iter().map(|read| read.factor.clone()).collect();
-    for factor in &mut all {
+/// Says of each level what it puts into the command, where the file says nothing of it.
+fn tell_levels(factors: &mut [Factor], subject: &Subject) {
+    for factor in factors {
         let (words, lists) = (subject.words.get(&factor.name), subject.lists.get(&factor.name));
         for level in factor.levels.iter_mut().filter(|level| level.about.is_empty()) {
             let word = words.and_then(|words| words.get(&level.name));
@@ -224,8 +209,6 @@ fn with_levels_told(read: &[Read<'_>], subject: &Subject) -> Vec<Factor> {
             };
         }
     }
-    all.push(measures::again());
-    all
 }
 
 fn all_responses(
@@ -250,14 +233,14 @@ fn all_responses(
 
 /// Every placeholder has a factor; every factor a placeholder; and where one stands for several
 /// arguments, it is a whole argument.
-fn placeholders(top: &Value<'_>, subject: &Subject, read: &[Read<'_>]) -> Result<(), Error> {
-    let known = |name: &str| name == SCRATCH || read.iter().any(|it| it.factor.name == name);
+fn placeholders(top: &Value<'_>, subject: &Subject, factors: &[Factor]) -> Result<(), Error> {
+    let known = |name: &str| name == SCRATCH || factors.iter().any(|it| it.name == name);
     let of_subject = |entry: &Value<'_>| subject::KEYS.split(' ').any(|key| key == entry.name);
     for entry in top.entries().into_iter().filter(of_subject) {
         let own = Subject { command: entry.texts(), ..Subject::default() };
         if let Some(name) = own.placeholders().find(|name| !known(name)) {
-            let names = read.iter().map(|read| read.factor.name.as_str());
-            let hint = match read.len() {
+            let names = factors.iter().map(|factor| factor.name.as_str());
+            let hint = match factors.len() {
                 0 => "the study has no factor".to_string(),
                 _ => hint(name, names),
             };
@@ -277,11 +260,11 @@ fn placeholders(top: &Value<'_>, subject: &Subject, read: &[Read<'_>]) -> Result
         }
     }
     let used: Vec<&str> = subject.placeholders().collect();
-    match read.iter().find(|read| !used.contains(&read.factor.name.as_str())) {
+    match factors.iter().find(|factor| !used.contains(&factor.name.as_str())) {
         None => Ok(()),
-        Some(idle) => {
-            let name = &idle.factor.name;
-            Err(idle.value.error_at_name(format!(
+        Some(Factor { name, .. }) => {
+            let idle = top.needed("factors")?.needed(name)?;
+            Err(idle.error_at_name(format!(
                 "{{{name}}} stands nowhere, so all its levels would be the same; put it into \
                  the command, or leave the factor out"
             )))
@@ -290,7 +273,7 @@ fn placeholders(top: &Value<'_>, subject: &Subject, read: &[Read<'_>]) -> Result
 }
 
 /// Which factors are crossed: all, where the file does not say; and the control.
-fn grids(value: Option<Value<'_>>, read: &[Read<'_>]) -> Result<Vec<Grid>, Error> {
+fn grids(value: Option<Value<'_>>, factors: &[Factor]) -> Result<Vec<Grid>, Error> {
     let like =
         "a list of lists of factors that are crossed, such as [[\"model\", \"n\"], [\"size\"]]";
     let mut grids = Vec::new();
@@ -298,21 +281,22 @@ fn grids(value: Option<Value<'_>>, read: &[Read<'_>]) -> Result<Vec<Grid>, Error
         let mut vary: Vec<(String, Vec<String>)> = Vec::new();
         if item.is_table() {
             for entry in item.table(like)?.entries() {
-                let known = cells::factor(read, &entry.name, |what| entry.error_at_name(what))?;
+                let known = factors::find(factors, &entry.name, |what| entry.error_at_name(what))?;
                 let levels = entry.list("a list of levels")?;
-                let levels = levels.iter().map(|level| factors::level_of(&known.factor, level));
+                let levels = levels.iter().map(|level| factors::level_of(known, level));
                 vary.push((entry.name.clone(), levels.collect::<Result<_, _>>()?));
             }
         } else {
             for name in item.list(like)? {
-                let known = cells::factor(read, &name.text("a factor")?, |what| name.error(what))?;
-                vary.push((known.factor.name.clone(), Vec::new()));
+                let known =
+                    factors::find(factors, &name.text("a factor")?, |what| name.error(what))?;
+                vary.push((known.name.clone(), Vec::new()));
             }
         }
         grids.push(vary);
     }
-    if value.is_none() && !read.is_empty() {
-        grids.push(read.iter().map(|it| (it.factor.name.clone(), Vec::new())).collect());
+    if value.is_none() && !factors.is_empty() {
+        grids.push(factors.iter().map(|it| (it.name.clone(), Vec::new())).collect());
     }
     grids.push(vec![(AGAIN.to_string(), Vec::new())]);
     Ok(grids.into_iter().map(|vary| Grid { from: Profile::Smoke, vary }).collect())
@@ -328,22 +312,24 @@ const OF_A_DIFFERENCE: f64 = 1.5;
 /// # Errors
 /// The share is not from 0.1 % to 100 %; says how it is written.
 pub fn detect(design: &mut Design, difference: &str) -> Result<(), String> {
-    let share = units::share(difference).filter(|share| (0.001..=1.0).contains(share));
-    let share = share.ok_or_else(|| {
+    let share = precise(difference).ok_or_else(|| {
         format!("{difference:?} is not a percentage from 0.1% to 100%; write it like 2%")
     })?;
     design.precision = share / OF_A_DIFFERENCE;
     Ok(())
 }
 
+/// Returns a share that intervals can be as narrow as.
+fn precise(text: &str) -> Option<f64> {
+    units::share(text).filter(|share| (0.001..=1.0).contains(share))
+}
+
 fn precision(top: &Value<'_>) -> Result<f64, Error> {
-    let Some(value) = top.get("precision") else {
-        return Ok(PRECISION);
+    let share = |value: &Value<'_>| {
+        let share = precise(&value.text("a share such as \"2%\"")?);
+        share.ok_or_else(|| value.error("expected a share from \"0.1%\" to \"100%\""))
     };
-    let share = units::share(&value.text("a share such as \"2%\"")?);
-    share
-        .filter(|share| (0.001..=1.0).contains(share))
-        .ok_or_else(|| value.error("expected a share from \"0.1%\" to \"100%\""))
+    Ok(top.read("precision", share)?.unwrap_or(PRECISION))
 }
 
 fn time_limit(top: &Value<'_>) -> Result<u64, Error> {

@@ -9,26 +9,21 @@ use model::measures::{CPU, CPU_SHARE, PEAK_PSS, WALL};
 /// What is in front where the study does not say.
 const DEFAULT: [&str; 4] = [WALL, CPU, CPU_SHARE, PEAK_PSS];
 
-/// The place of the response that a name means: its own name, or that without its unit.
-fn find(responses: &[Response], name: &str, value: &Value<'_>) -> Result<usize, Error> {
-    let without_unit = |response: &Response| {
-        let suffix = response.unit.suffix().unwrap_or_default();
-        response.name.strip_suffix(suffix) == Some(name)
-    };
-    let exact = responses.iter().position(|response| response.name == name);
-    exact.or_else(|| responses.iter().position(without_unit)).ok_or_else(|| {
-        let known = responses.iter().map(|response| response.name.as_str());
-        value.error(no_such("response", name, known))
-    })
-}
-
-/// The response that a value means.
+/// The response that a value means: its own name, or that without its unit.
 pub(crate) fn response<'r>(
     responses: &'r [Response],
     value: &Value<'_>,
 ) -> Result<&'r Response, Error> {
     let name = value.text("the name of a response, such as \"wall_ns\"")?;
-    Ok(&responses[find(responses, &name, value)?])
+    let without_unit = |response: &&Response| {
+        let suffix = response.unit.suffix().unwrap_or_default();
+        response.name.strip_suffix(suffix) == Some(name.as_str())
+    };
+    let exact = responses.iter().find(|response| response.name == name);
+    exact.or_else(|| responses.iter().find(without_unit)).ok_or_else(|| {
+        let known = responses.iter().map(|response| response.name.as_str());
+        value.error(no_such("response", &name, known))
+    })
 }
 
 /// All responses, those in front first, and how many these are.

@@ -47,20 +47,13 @@ pub(crate) fn read(top: &Value<'_>, around: &Around<'_>) -> Result<Subject, Erro
 
 /// Reads the command of the trials; one for a shell is one text.
 fn command(value: &Value<'_>, shell: bool) -> Result<Vec<String>, Error> {
-    match (shell, value.is_text()) {
-        (true, _) if value.is_list() => {
-            Err(value.error("with shell = true it must be one text, not a list"))
-        }
-        (true, _) => Ok(vec![value.text("one text for the shell")?]),
-        (false, true) => Err(for_a_shell(value)?),
-        (false, false) => words(value),
+    if !shell {
+        return one(value, false);
     }
-}
-
-/// Returns the error for a text where words are expected.
-fn for_a_shell(value: &Value<'_>) -> Result<Error, Error> {
-    let list = as_list(&value.text(COMMAND)?);
-    Ok(value.error(format!("a text is for a shell: add shell = true, or write {list}")))
+    if value.is_list() {
+        return Err(value.error("with shell = true it must be one text, not a list"));
+    }
+    Ok(vec![value.text("one text for the shell")?])
 }
 
 fn look_every(value: &Value<'_>) -> Result<u32, Error> {
@@ -68,14 +61,6 @@ fn look_every(value: &Value<'_>) -> Result<u32, Error> {
         return Ok(0);
     }
     millis(value, "a time such as \"5ms\", or \"never\"")
-}
-
-/// How a text would look as a list of words.
-fn as_list(text: &str) -> String {
-    match shell_words::split(text) {
-        Ok(words) if !words.is_empty() => format!("{words:?}"),
-        _ => COMMAND.to_string(),
-    }
 }
 
 fn words(value: &Value<'_>) -> Result<Vec<String>, Error> {
@@ -103,11 +88,18 @@ fn commands(value: &Value<'_>, shell: bool) -> Result<Vec<Vec<String>>, Error> {
 }
 
 fn one(value: &Value<'_>, shell: bool) -> Result<Vec<String>, Error> {
-    match (value.is_text(), shell) {
-        (true, true) => Ok(["/bin/sh", "-c", &value.text(COMMAND)?].map(String::from).into()),
-        (true, false) => Err(for_a_shell(value)?),
-        (false, _) => words(value),
+    if !value.is_text() {
+        return words(value);
     }
+    let text = value.text(COMMAND)?;
+    if shell {
+        return Ok(["/bin/sh", "-c", &text].map(String::from).into());
+    }
+    let list = match shell_words::split(&text) {
+        Ok(words) if !words.is_empty() => format!("{words:?}"),
+        _ => COMMAND.to_string(),
+    };
+    Err(value.error(format!("a text is for a shell: add shell = true, or write {list}")))
 }
 
 /// A path as seen from a folder.
