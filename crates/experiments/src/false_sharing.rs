@@ -1,12 +1,11 @@
 //! What do two counters on one cache line cost each other?
 
-use crate::support::counting::{LINE_SHARED, Promise};
+use crate::support::counting::{Counters, LINE_SHARED, Promise};
 use crate::support::party::Party;
 use kit::workers::{Model, Repeated};
 use kit::{Stop, Trial};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use sys::increment::{self, Loop};
-use sys::pages::SharedWords;
 
 experiment!("false_sharing", "false_sharing.toml");
 
@@ -54,84 +53,45 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let profile = trial.spec().profile;
     let near = distance_words < NEAR_WORDS && trial.level("how")? != "register";
     let contention = if near { LINE_SHARED } else { 1 };
-    let pair = Pair::new(add, who, distance_words, |add| party.count(profile, contention, add))?;
+    let words = sys::pages::shared((distance_words + 1) * size_of::<u64>())?;
+    let mut pair = pair(words.words(), who, add);
+    pair.count = party.count(profile, contention, |count| add(pair.words[0], count));
+    (&pair).settle();
     let races = distance_words == 0 && who != Who::Serial && trial.level("how")? != "atomic";
     let promise = if races { Promise::Racing } else { Promise::Exact };
-    party.count_together(trial, 2 * pair.count, promise, &pair).map(|_| ())
+    party.count_together(trial, 2 * pair.count, promise, &pair).map(drop)
 }
 
-/// Two counters in shared memory.
-struct Pair {
-    words: SharedWords,
-    distance_words: usize,
-    add: Loop,
-    who: Who,
-    /// Increments of each counter in a round.
-    count: u64,
-}
-
-impl Pair {
-    fn new(
-        add: Loop,
-        who: Who,
-        distance_words: usize,
-        count: impl Fn(&dyn Fn(u64)) -> u64,
-    ) -> Result<Self, Stop> {
-        let words = sys::pages::shared((distance_words + 1) * size_of::<u64>())?;
-        let mut pair = Pair { words, distance_words, add, who, count: 0 };
-        pair.count = count(&|count| add(pair.counter(0), count));
-        (&pair).settle();
-        Ok(pair)
-    }
-
-    /// The page begins at a line, and so does the first counter.
-    fn counter(&self, index: usize) -> &AtomicU64 {
-        &self.words.words()[index * self.distance_words]
-    }
-}
-
-impl Repeated for &Pair {
-    fn work(&mut self, index: usize, _: u64) {
-        (self.add)(self.counter(index), self.count);
-        if self.who == Who::Serial {
-            (self.add)(self.counter(1), self.count);
-        }
-    }
-
-    fn settle(&mut self) -> u64 {
-        let first = self.counter(0).swap(0, Ordering::Relaxed);
-        // At distance 0 this finds the first one emptied.
-        first + self.counter(1).swap(0, Ordering::Relaxed)
-    }
+/// The two counters in the first and the last of some words: the page begins at a line, and so does
+/// the first counter.
+fn pair(words: &[AtomicU64], who: Who, add: Loop) -> Counters<'_> {
+    let words = vec![&words[0], &words[words.len() - 1]];
+    Counters { words, each: if who == Who::Serial { 2 } else { 1 }, add, count: 0 }
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
-    use super::{HOW, Pair, WHO, Who, design};
+    use super::{Counters, HOW, WHO, Who, design, pair};
     use kit::model::Profile;
     use kit::workers::{Model, Repeated};
     use std::sync::atomic::Ordering;
 
-    fn pair(who: Who, distance_words: usize) -> Pair {
-        let (_, add) = HOW[0];
-        Pair::new(add, who, distance_words, |add| {
-            add(3);
-            1000
-        })
-        .unwrap()
+    fn counters(who: Who, distance_words: usize) -> Counters<'static> {
+        let words = sys::pages::shared_for_ever(distance_words + 1).unwrap();
+        Counters { count: 1000, ..pair(words, who, HOW[0].1) }
     }
 
     #[test]
     fn both_counters_get_the_same_whoever_counts() {
         for distance_words in [1, 2, 8, 16, 32] {
-            let serial = pair(Who::Serial, distance_words);
+            let serial = counters(Who::Serial, distance_words);
             (&serial).work(0, 0);
-            let together = pair(Who::Together(Model::Thread), distance_words);
+            let together = counters(Who::Together(Model::Thread), distance_words);
             (&together).work(0, 0);
             (&together).work(1, 0);
             for pair in [serial, together] {
-                let found = [0, 1].map(|index| pair.counter(index).load(Ordering::Relaxed));
+                let found = [0, 1].map(|index| pair.words[index].load(Ordering::Relaxed));
                 assert_eq!(found, [1000, 1000]);
                 assert_eq!(((&pair).settle(), (&pair).settle()), (2000, 0));
             }
@@ -141,15 +101,15 @@ mod tests {
     #[test]
     fn the_first_counter_begins_a_line_and_the_other_lies_where_it_should() {
         for distance_words in [0, 1, 8, 32] {
-            let pair = pair(Who::Serial, distance_words);
-            let [first, other] = [0, 1].map(|index| std::ptr::from_ref(pair.counter(index)).addr());
+            let pair = counters(Who::Serial, distance_words);
+            let [first, other] = [0, 1].map(|index| std::ptr::from_ref(pair.words[index]).addr());
             assert_eq!((first % 256, other - first), (0, 8 * distance_words));
         }
     }
 
     #[test]
     fn one_counter_for_both_is_not_counted_twice() {
-        let pair = pair(Who::Serial, 0);
+        let pair = counters(Who::Serial, 0);
         (&pair).work(0, 0);
         assert_eq!((&pair).settle(), 2000);
     }

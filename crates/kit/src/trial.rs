@@ -325,6 +325,11 @@ impl<'a> Trial<'a> {
         self.measured.series.push(Series { response: response.into(), per, values });
     }
 
+    /// The same for counts and times.
+    pub fn record_all(&mut self, response: &str, per: u64, values: impl IntoIterator<Item = u64>) {
+        self.record(response, per, values.into_iter().map(|value| value as i64).collect());
+    }
+
     /// Keeps one observation.
     pub fn record_one(&mut self, response: &str, value: i64) {
         self.record(response, 1, vec![value]);

@@ -69,18 +69,14 @@ impl<'a> Placement<'a> {
 
 /// Words that each worker reports in.
 const WORDS: usize = 16;
-const STARTED_NS: usize = 0;
-const ENDED_NS: usize = 1;
-const CPU_NS: usize = 2;
-const QUEUE_WAIT_NS: usize = 3;
-const VOLUNTARY: usize = 4;
-const INVOLUNTARY: usize = 5;
-const MINOR_FAULTS: usize = 6;
-const ESCAPED: usize = 7;
-const WORK: usize = 8;
-const STATUS: usize = 9;
-const CHECKSUM: usize = 10;
-const MET: usize = 11;
+/// A worker that has begun has its first instant in the first of these.
+const LIFE: std::ops::Range<usize> = 0..Span::WORDS;
+const INVOLUNTARY: usize = Span::WORDS;
+const ESCAPED: usize = INVOLUNTARY + 1;
+const WORK: usize = ESCAPED + 1;
+const STATUS: usize = WORK + 1;
+const CHECKSUM: usize = STATUS + 1;
+const MET: usize = CHECKSUM + 1;
 
 const STATUS_DONE: u64 = 1;
 const STATUS_REFUSED: u64 = 2;
@@ -122,20 +118,11 @@ pub enum Refusal {
 pub struct Report {
     /// How it ended.
     pub fate: Fate,
-    /// Its first instant, in nanoseconds of CLOCK_MONOTONIC; 0 if it never began.
-    pub started_ns: u64,
-    /// The instant at which its work was done; 0 if it never was.
-    pub ended_ns: u64,
-    /// Its CPU time between the two.
-    pub cpu_ns: u64,
-    /// Its time on a run queue between the two; absent where the kernel does not tell.
-    pub queue_wait_ns: Option<u64>,
-    /// Its voluntary switches.
-    pub voluntary_switches: u64,
+    /// When it worked, with its voluntary switches as sleeps; its first instant is 0 if it never began,
+    /// and its last one if its work was never done.
+    pub life: Span,
     /// Its involuntary switches.
     pub involuntary_switches: u64,
-    /// Its minor faults.
-    pub minor_faults: u64,
     /// Whether it was ever found outside the CPUs it was to stay on.
     pub escaped: bool,
     /// Units of work it counted itself.
@@ -248,12 +235,7 @@ impl Crew {
     /// from the first instant of any to the last instant of all, in parts per million. They need
     /// not have run meanwhile: workers that take turns on one CPU also count as together.
     pub fn together_ppm(&self) -> i64 {
-        let span = |report: &Report| Span {
-            started_ns: report.started_ns,
-            ended_ns: report.ended_ns,
-            ..Span::default()
-        };
-        rounds::together_ppm(&self.reports.iter().map(span).collect::<Vec<_>>())
+        rounds::together_ppm(&self.reports.iter().map(|report| report.life).collect::<Vec<_>>())
     }
 }
 
@@ -343,7 +325,7 @@ pub fn crew_placed<Kept>(
     })?;
     let gone_ns = sys::clock::now_ns();
     let reports: Vec<Report> = (0..count).map(|index| read_report(words_of(index))).collect();
-    let last_ns = reports.iter().map(|report| report.ended_ns).max().unwrap_or(0);
+    let last_ns = reports.iter().map(|report| report.life.ended_ns).max().unwrap_or(0);
     let worked_until_ns = if last_ns > begun_ns { last_ns } else { held.from_ns };
     Ok(Crew {
         reports,
@@ -387,21 +369,20 @@ fn live<Kept>(
     pass(start, count);
     let usage = Usage::of_thread();
     let sched = sys::proc::schedstat_thread();
-    let cpu_ns = sys::clock::thread_cpu_ns();
-    words[STARTED_NS].store(sys::clock::now_ns(), Ordering::Relaxed);
-    // A panic must not end the worker before it has arrived: the others' maker waits for it.
-    let kept = catch_unwind(AssertUnwindSafe(|| work(worker))).unwrap_or(Err(Refusal::Failed));
-    words[ENDED_NS].store(sys::clock::now_ns(), Ordering::Relaxed);
+    // Should it be killed at work, this says that it had begun.
+    words[LIFE.start].store(sys::clock::now_ns(), Ordering::Relaxed);
+    let mut kept = Err(Refusal::Failed);
+    let life = Span::of(|| {
+        // A panic must not end the worker before it has arrived: the others' maker waits for it.
+        kept = catch_unwind(AssertUnwindSafe(|| work(worker))).unwrap_or(Err(Refusal::Failed));
+    });
     if kept.is_err() {
         worker.meeting.break_up();
     }
-    words[CPU_NS].store(sys::clock::thread_cpu_ns() - cpu_ns, Ordering::Relaxed);
     let used = Usage::of_thread().since(usage);
-    let waited_ns = queue_wait_since(sched).unwrap_or(u64::MAX);
-    words[QUEUE_WAIT_NS].store(waited_ns, Ordering::Relaxed);
-    words[VOLUNTARY].store(used.voluntary_switches, Ordering::Relaxed);
+    let (queue_wait_ns, sleeps) = (queue_wait_since(sched), used.voluntary_switches);
+    Span { queue_wait_ns, sleeps, ..life }.store(&words[LIFE]);
     words[INVOLUNTARY].store(used.involuntary_switches, Ordering::Relaxed);
-    words[MINOR_FAULTS].store(used.minor_faults, Ordering::Relaxed);
     worker.look();
     let status = match &kept {
         Ok(_) => STATUS_DONE,
@@ -425,23 +406,17 @@ fn pass(gate: &SharedGate, count: usize) {
 
 fn read_report(words: &[AtomicU64]) -> Report {
     let word = |index: usize| words[index].load(Ordering::Acquire);
-    let fate = match (word(STATUS), word(STARTED_NS)) {
+    let fate = match (word(STATUS), word(LIFE.start)) {
         (STATUS_DONE, _) => Fate::Done,
         (STATUS_REFUSED, _) => Fate::Refused,
         (STATUS_FAILED, _) => Fate::Failed,
         (_, 0) => Fate::NotMade,
         _ => Fate::Killed,
     };
-    let known = |value: u64| (value != u64::MAX).then_some(value);
     Report {
         fate,
-        started_ns: word(STARTED_NS),
-        ended_ns: word(ENDED_NS),
-        cpu_ns: word(CPU_NS),
-        queue_wait_ns: known(word(QUEUE_WAIT_NS)),
-        voluntary_switches: word(VOLUNTARY),
+        life: Span::load(&words[LIFE]),
         involuntary_switches: word(INVOLUNTARY),
-        minor_faults: word(MINOR_FAULTS),
         escaped: word(ESCAPED) != 0,
         work: word(WORK),
         result: word(CHECKSUM),

@@ -45,7 +45,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let at_first_bytes = sys::proc::memory(sys::process::pid())?.rss_bytes;
     let house = House::new(plan, party.rounds(trial)?);
     let mut found = None;
-    party.work(
+    party.work_and_hold(
         trial,
         |worker| house.work(worker),
         || found = Some(Found::now(plan.level, plan.threads)),

@@ -69,16 +69,16 @@ fn need_huge_pages(trial: &mut Trial<'_>, plan: &Plan, subject: &Subject<'_>) ->
 /// Keeps what was measured, per page touched.
 fn record(trial: &mut Trial<'_>, plan: &Plan, walks: &[Walk]) {
     let pages = plan.touched();
-    let each = |of: fn(&Walk) -> u64| walks.iter().map(|walk| of(walk) as i64).collect::<Vec<_>>();
+    let each = |of: fn(&Walk) -> u64| walks.iter().map(of);
     let sum = |of: fn(&Walk) -> u64| walks.iter().map(of).sum::<u64>();
-    trial.record("page_ns", pages, each(|walk| walk.walk_ns));
-    trial.record("touch_ns", pages, each(|walk| walk.walk_ns));
-    trial.record("whole_ns", pages, each(|walk| walk.set_up_ns + walk.walk_ns));
-    trial.record("set_up_ns", pages, each(|walk| walk.set_up_ns));
-    trial.record("page_cpu_ns", pages, each(|walk| walk.cpu_ns));
-    trial.record("whole_cpu_ns", pages, each(|walk| walk.set_up_cpu_ns + walk.cpu_ns));
+    trial.record_all("page_ns", pages, each(|walk| walk.walk_ns));
+    trial.record_all("touch_ns", pages, each(|walk| walk.walk_ns));
+    trial.record_all("whole_ns", pages, each(|walk| walk.set_up_ns + walk.walk_ns));
+    trial.record_all("set_up_ns", pages, each(|walk| walk.set_up_ns));
+    trial.record_all("page_cpu_ns", pages, each(|walk| walk.cpu_ns));
+    trial.record_all("whole_cpu_ns", pages, each(|walk| walk.set_up_cpu_ns + walk.cpu_ns));
     if !plan.needs_disk() {
-        trial.record("fault_ns", pages, each(|walk| walk.walk_ns));
+        trial.record_all("fault_ns", pages, each(|walk| walk.walk_ns));
     }
     let share = sum(|walk| walk.cpu_ns) as f64 / sum(|walk| walk.walk_ns).max(1) as f64;
     trial.record_one("cpu_share_ppm", (1e6 * share).round() as i64);

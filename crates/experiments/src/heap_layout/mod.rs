@@ -6,12 +6,12 @@
 mod heap;
 mod layout;
 
-use crate::support::counting::{LINE_SHARED, Promise};
+use crate::support::counting::{Counters, LINE_SHARED, Promise};
 use crate::support::party::{Party, line_bytes};
 use kit::workers::{Model, Repeated};
 use kit::{Stop, Trial};
 use layout::{BLOCKS, Taken, sharing};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use sys::increment;
 
 experiment!("heap_layout", "heap_layout.toml");
@@ -37,17 +37,15 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let taken = maker(request_bytes as usize)?;
     let payloads = taken.payloads();
     trial.observe("first_two_in_line", format!("{:?}", in_line(&payloads[..2], line_bytes)));
-    let counters: Vec<&AtomicU64> = (0..threads).filter_map(|index| taken.counter(index)).collect();
-    if counters.len() < threads {
-        return Err(Stop::failed("a thread has no counter"));
-    }
+    let counters = counters(&taken, threads);
+    let mut blocks = counters.ok_or_else(|| Stop::failed("a thread has no counter"))?;
     let near = sharing(&payloads[..2], request_bytes, line_bytes).0 > 0;
     let contention = if near { LINE_SHARED } else { 1 };
     let profile = trial.spec().profile;
-    let each = party.count(profile, contention, |count| increment::atomic(counters[0], count));
-    let blocks = Blocks { counters: &counters, each };
+    blocks.count =
+        party.count(profile, contention, |count| increment::atomic(blocks.words[0], count));
     (&blocks).settle();
-    party.count_together(trial, threads as u64 * each, Promise::Exact, &blocks)?;
+    party.count_together(trial, threads as u64 * blocks.count, Promise::Exact, &blocks)?;
     if threads == 1 {
         // Where blocks lie does not depend on how many count in them.
         record_layout(trial, &taken, request_bytes, line_bytes);
@@ -59,21 +57,10 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Blocks whose first words are counters, one for each thread.
-struct Blocks<'a> {
-    counters: &'a [&'a AtomicU64],
-    /// Additions of each thread in a round.
-    each: u64,
-}
-
-impl Repeated for &Blocks<'_> {
-    fn work(&mut self, index: usize, _: u64) {
-        increment::atomic(self.counters[index], self.each);
-    }
-
-    fn settle(&mut self) -> u64 {
-        self.counters.iter().map(|counter| counter.swap(0, Ordering::Relaxed)).sum()
-    }
+/// Counters in the first words of the first blocks, one for each thread.
+fn counters(taken: &Taken, threads: usize) -> Option<Counters<'_>> {
+    let words: Option<Vec<&AtomicU64>> = (0..threads).map(|index| taken.counter(index)).collect();
+    Some(Counters { words: words?, each: 1, add: increment::atomic, count: 0 })
 }
 
 /// Where in their lines some addresses lie.
@@ -105,6 +92,7 @@ fn record_layout(trial: &mut Trial<'_>, taken: &Taken, request_bytes: u64, line_
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
+    use std::sync::atomic::Ordering;
 
     #[test]
     fn what_two_threads_count_is_in_their_blocks() {
@@ -113,8 +101,7 @@ mod tests {
                 continue; // Another C library.
             };
             let word = |index: usize| taken.counter(index).unwrap();
-            let counters = [word(0), word(1)];
-            let blocks = Blocks { counters: &counters, each: 100_000 };
+            let blocks = Counters { count: 100_000, ..counters(&taken, 2).unwrap() };
             std::thread::scope(|scope| {
                 for index in 0..2 {
                     let mut blocks = &blocks;

@@ -1,7 +1,10 @@
 //! What the planted answers are made of: steps of arithmetic that last as long wherever they are
 //! done, waits of a known length, and waiting that keeps a CPU as busy as working does.
 
+use crate::support::party::Party;
 use crate::support::passes::generate;
+use kit::workers::Rounds;
+use kit::{Stop, Trial};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::black_box;
 use sys::clock::{now_ns, thread_cpu_ns};
@@ -38,6 +41,46 @@ pub(super) fn under_lock<T>(lock: &AtomicU64, work: impl FnOnce() -> T) -> T {
     let done = work();
     lock.store(0, Ordering::Release);
     done
+}
+
+/// Takes a lock again and again: works the first number of steps under it, and then the second one
+/// without it. Returns the state that the work comes to from another.
+pub(super) fn hold(lock: &AtomicU64, times: u64, steps: [u64; 2], mut state: u64) -> u64 {
+    let [held, free] = steps;
+    for _ in 0..times {
+        state = under_lock(lock, || generate(state, held));
+        state = generate(state, free);
+    }
+    state
+}
+
+/// Work that the first thread does alone, and then work that is divided: both in steps.
+pub(super) fn divide(handed_over: &AtomicU64, index: usize, steps: [u64; 2], state: u64) -> u64 {
+    let [alone, divided] = steps;
+    let mut state = state;
+    if index == 0 {
+        state = generate(state, alone);
+        handed_over.store(1, Ordering::Release);
+    } else {
+        work_until(|| handed_over.load(Ordering::Acquire) == 1);
+    }
+    generate(state, divided)
+}
+
+/// What [`kit::workers::Repeated::settle`] says of a round in which all was done.
+pub(super) const RIGHT: u64 = 1;
+
+/// Records how long the rounds took, and looks whether all was done in them, by all at a time.
+pub(super) fn record(
+    trial: &mut Trial<'_>,
+    party: &Party,
+    rounds: &Rounds,
+    time: &str,
+) -> Result<(), Stop> {
+    trial.record_all(time, 1, rounds.walls_ns());
+    let wrong = (0..rounds.count()).filter(|round| rounds.found(*round) != RIGHT).count();
+    trial.check("rounds in which a thread did not do its part", wrong as f64, 0.0, 0.0);
+    party.record_overlap(trial, rounds, true)
 }
 
 /// Waits of a known length.

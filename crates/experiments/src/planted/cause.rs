@@ -1,8 +1,8 @@
 //! Is the cause that was planted the one that is named?
 
-use super::busy::{Wait, under_lock, work_until};
+use super::busy::{RIGHT, Wait, divide, hold, record};
 use crate::support::party::Party;
-use crate::support::passes::{generate, leap};
+use crate::support::passes::leap;
 use kit::model::Profile;
 use kit::workers::{Model, Pace, Repeated, Rounds};
 use kit::{Stop, Trial};
@@ -62,7 +62,6 @@ const WAIT_NS: u64 = 250_000;
 const APART_WORDS: usize = 32;
 
 const THREADS: usize = 2;
-const TIME: &str = "round_ns";
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     increment::exact_or_why().map_err(Stop::unsupported)?;
@@ -71,16 +70,9 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let party = Party::new(trial, Model::Thread, THREADS, THREADS)?;
     let rounds = Rounds::new(THREADS, pace(trial))?;
     let stage = Stage::new(planted, removed)?;
-    party.work(
-        trial,
-        |worker| rounds.run(worker, &mut Part { stage: &stage, wait: stage.wait }),
-        || (),
-    )?;
-    let walls = rounds.walls_ns().into_iter().map(|ns| ns as i64).collect();
-    trial.record(TIME, 1, walls);
-    let wrong = (0..rounds.count()).filter(|round| rounds.found(*round) != RIGHT).count();
-    trial.check("rounds in which a thread did not do its part", wrong as f64, 0.0, 0.0);
-    party.record_overlap(trial, &rounds, true)
+    party
+        .work(trial, |worker| rounds.run(worker, &mut Part { stage: &stage, wait: stage.wait }))?;
+    record(trial, &party, &rounds, "round_ns")
 }
 
 /// Half of a trial's usual time: there are many treatments.
@@ -88,9 +80,6 @@ fn pace(trial: &Trial<'_>) -> Pace {
     let least = if trial.spec().profile == Profile::Smoke { 3 } else { 8 };
     Pace { warm_up: 1, least, limit_ns: trial.spec().timed_ns / 2, round_ns: 0 }
 }
-
-/// What [`Repeated::settle`] says of a round in which all was done.
-const RIGHT: u64 = 1;
 
 /// What the two threads share, as planted and removed.
 #[derive(Debug)]
@@ -132,37 +121,18 @@ impl Stage {
         &self.words.words()[at]
     }
 
-    /// Chunks that a thread does of the work that can be divided.
-    fn divided(&self, index: usize) -> u64 {
-        let own = if index == 0 { self.serial_chunks } else { 0 };
-        own + (DIVIDED_CHUNKS - self.serial_chunks) / THREADS as u64
-    }
-
-    /// Work under a lock, again and again.
-    fn hold(&self, index: usize, mut state: u64) -> u64 {
-        let lock = self.word(self.locks[index]);
-        for _ in 0..HOLDS {
-            state = under_lock(lock, || generate(state, HELD_CHUNKS * CHUNK_STEPS));
-        }
-        state
-    }
-
-    /// Work that the first thread does alone, and work that is divided.
-    fn divide(&self, index: usize, mut state: u64) -> u64 {
-        let handed_over = self.word(HANDED_OVER_AT);
-        if index == 0 {
-            state = generate(state, self.serial_chunks * CHUNK_STEPS);
-            handed_over.store(1, Ordering::Release);
-        } else {
-            work_until(|| handed_over.load(Ordering::Acquire) == 1);
-        }
-        generate(state, (DIVIDED_CHUNKS - self.serial_chunks) / THREADS as u64 * CHUNK_STEPS)
+    /// Steps that the first thread does alone of the work that can be divided, and those of each.
+    fn divided(&self) -> [u64; 2] {
+        let each = (DIVIDED_CHUNKS - self.serial_chunks) / THREADS as u64;
+        [self.serial_chunks, each].map(|chunks| chunks * CHUNK_STEPS)
     }
 
     fn is_right(&self) -> bool {
         self.word(HANDED_OVER_AT).store(0, Ordering::Relaxed);
         let right = |index: usize| {
-            let steps = (HOLDS * HELD_CHUNKS + self.divided(index)) * CHUNK_STEPS;
+            let [alone, each] = self.divided();
+            let own = if index == 0 { alone } else { 0 };
+            let steps = HOLDS * HELD_CHUNKS * CHUNK_STEPS + own + each;
             let state = self.word(STATES_AT + index * APART_WORDS).swap(0, Ordering::Relaxed);
             let counted = self.word(self.counters[index]).swap(0, Ordering::Relaxed);
             state == leap(1, steps) && counted == INCREMENTS
@@ -184,7 +154,9 @@ impl Repeated for Part<'_> {
         // Both count at the beginning, when they have just met.
         increment::atomic(stage.word(stage.counters[index]), INCREMENTS);
         self.wait.once();
-        let state = stage.divide(index, stage.hold(index, 1));
+        let lock = stage.word(stage.locks[index]);
+        let state = hold(lock, HOLDS, [HELD_CHUNKS * CHUNK_STEPS, 0], 1);
+        let state = divide(stage.word(HANDED_OVER_AT), index, stage.divided(), state);
         stage.word(STATES_AT + index * APART_WORDS).store(state, Ordering::Relaxed);
     }
 

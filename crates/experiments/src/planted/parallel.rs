@@ -1,11 +1,12 @@
 //! Are a known serial fraction and a known share of time under a lock found?
 
-use super::busy::{under_lock, work_until};
+use super::busy::{RIGHT, divide, hold, record};
+use crate::support::Padded;
 use crate::support::party::Party;
-use crate::support::passes::{generate, leap};
+use crate::support::passes::leap;
 use kit::workers::{Model, Repeated};
 use kit::{Stop, Trial};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 experiment!("planted_parallel", "parallel.toml");
 
@@ -29,7 +30,6 @@ const HELD_CHUNKS: u64 = 3;
 const FREE_CHUNKS: u64 = 1;
 
 const THREADS: usize = 2;
-const TIME: &str = "round_ns";
 
 /// What the two threads do in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,22 +53,21 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let plan = trial.pick("plan", &PLANS)?;
     let party = Party::new(trial, Model::Thread, THREADS, THREADS)?;
     let rounds = party.rounds(trial)?;
-    let stage = Stage { plan, ..Stage::default() };
-    party.work(trial, |worker| rounds.run(worker, &mut &stage), || ())?;
-    let walls = rounds.walls_ns().into_iter().map(|ns| ns as i64).collect();
-    trial.record(TIME, 1, walls);
-    let wrong = (0..rounds.count()).filter(|round| rounds.found(*round) != RIGHT).count();
-    trial.check("rounds in which a thread did not do its chunks", wrong as f64, 0.0, 0.0);
-    party.record_overlap(trial, &rounds, true)
+    let stage = Stage { plan, shared: Shared::default() };
+    party.work(trial, |worker| rounds.run(worker, &mut &stage))?;
+    record(trial, &party, &rounds, "round_ns")
 }
 
-/// What [`Repeated::settle`] says of a round in which all chunks were done.
-const RIGHT: u64 = 1;
-
-/// What the two threads share.
+/// What the two threads do, and with what.
 #[derive(Debug)]
 struct Stage {
     plan: Plan,
+    shared: Shared,
+}
+
+/// What the two threads share.
+#[derive(Debug, Default)]
+struct Shared {
     /// 1 as soon as the serial part is done.
     handed_over: Padded,
     /// 1 while somebody has the lock.
@@ -77,72 +76,44 @@ struct Stage {
     states: [Padded; THREADS],
 }
 
-impl Default for Stage {
-    fn default() -> Self {
-        Stage {
-            plan: Plan::Divided { serial_chunks: 0 },
-            handed_over: Padded::default(),
-            locks: Default::default(),
-            states: Default::default(),
-        }
-    }
-}
-
-/// A word with its own pair of cache lines.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Padded(AtomicU64);
-
 impl Plan {
     /// How many chunks a thread does in a round.
     fn chunks(self, index: usize) -> u64 {
         match self {
             Plan::Divided { serial_chunks } => {
                 let own = if index == 0 { serial_chunks } else { 0 };
-                own + (DIVIDED_CHUNKS - serial_chunks) / THREADS as u64
+                own + each(serial_chunks)
             }
             Plan::Locked { .. } => HOLDS * (HELD_CHUNKS + FREE_CHUNKS),
         }
     }
 }
 
-impl Stage {
-    fn divided(&self, index: usize, serial_chunks: u64) -> u64 {
-        let handed_over = &self.handed_over.0;
-        let mut state = 1;
-        if index == 0 {
-            state = generate(state, serial_chunks * CHUNK_STEPS);
-            handed_over.store(1, Ordering::Release);
-        } else {
-            work_until(|| handed_over.load(Ordering::Acquire) == 1);
-        }
-        generate(state, (DIVIDED_CHUNKS - serial_chunks) / THREADS as u64 * CHUNK_STEPS)
-    }
-
-    fn locked(&self, lock: &AtomicU64) -> u64 {
-        let mut state = 1;
-        for _ in 0..HOLDS {
-            state = under_lock(lock, || generate(state, HELD_CHUNKS * CHUNK_STEPS));
-            state = generate(state, FREE_CHUNKS * CHUNK_STEPS);
-        }
-        state
-    }
+/// Chunks of each thread where this number is one thread's.
+fn each(serial_chunks: u64) -> u64 {
+    (DIVIDED_CHUNKS - serial_chunks) / THREADS as u64
 }
 
 impl Repeated for &Stage {
     fn work(&mut self, index: usize, _: u64) {
         let state = match self.plan {
-            Plan::Divided { serial_chunks } => self.divided(index, serial_chunks),
-            Plan::Locked { same } => self.locked(&self.locks[if same { 0 } else { index }].0),
+            Plan::Divided { serial_chunks } => {
+                let steps = [serial_chunks, each(serial_chunks)].map(|chunks| chunks * CHUNK_STEPS);
+                divide(&self.shared.handed_over.0, index, steps, 1)
+            }
+            Plan::Locked { same } => {
+                let lock = &self.shared.locks[if same { 0 } else { index }].0;
+                hold(lock, HOLDS, [HELD_CHUNKS, FREE_CHUNKS].map(|chunks| chunks * CHUNK_STEPS), 1)
+            }
         };
-        self.states[index].0.store(state, Ordering::Relaxed);
+        self.shared.states[index].0.store(state, Ordering::Relaxed);
     }
 
     fn settle(&mut self) -> u64 {
-        self.handed_over.0.store(0, Ordering::Relaxed);
+        self.shared.handed_over.0.store(0, Ordering::Relaxed);
         let right = (0..THREADS).all(|index| {
             let steps = self.plan.chunks(index) * CHUNK_STEPS;
-            self.states[index].0.swap(0, Ordering::Relaxed) == leap(1, steps)
+            self.shared.states[index].0.swap(0, Ordering::Relaxed) == leap(1, steps)
         });
         if right { RIGHT } else { 0 }
     }
@@ -152,8 +123,8 @@ impl Repeated for &Stage {
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::{
-        DIVIDED_CHUNKS, FREE_CHUNKS, HELD_CHUNKS, HOLDS, PLANS, Plan, RIGHT, SERIAL_CHUNKS, Stage,
-        THREADS, design,
+        DIVIDED_CHUNKS, FREE_CHUNKS, HELD_CHUNKS, HOLDS, PLANS, Plan, RIGHT, SERIAL_CHUNKS, Shared,
+        Stage, THREADS, design,
     };
     use kit::model::Region;
     use kit::workers::Repeated;
@@ -198,7 +169,7 @@ mod tests {
     #[test]
     fn every_plan_is_carried_out_and_seen_to_be() {
         for (name, plan) in PLANS {
-            let stage = Stage { plan, ..Stage::default() };
+            let stage = Stage { plan, shared: Shared::default() };
             for _ in 0..2 {
                 together(&stage);
                 assert_eq!((&stage).settle(), RIGHT, "{name}");

@@ -2,8 +2,9 @@
 //! each other's way with them.
 
 use super::stage::{Wait, share};
+use crate::support::Padded;
 use crate::support::passes::{generate, leap};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::{Mutex, PoisonError};
 
 /// What keeps the workers from sharing the work evenly.
@@ -39,11 +40,6 @@ const TURN_STEPS: u64 = STEPS / TURNS / 2;
 /// Additions to the shared word of a round, and the steps before each of them.
 const ADDITIONS: u64 = 60_000;
 const ADDITION_STEPS: u64 = 8;
-
-/// A word with its own pair of cache lines.
-#[derive(Debug, Default)]
-#[repr(align(128))]
-struct Padded(AtomicU64);
 
 /// What the workers share.
 #[derive(Debug)]

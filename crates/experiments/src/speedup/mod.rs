@@ -71,16 +71,12 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let first_cpu = party.cpus.first().copied().unwrap_or(0);
     frequency::realise(trial.pick("frequency", &FREQUENCIES)?, first_cpu)?;
     let run = Run::new(trial, workload, &party)?;
-    party.work(
-        trial,
-        |worker| {
-            let mut own = run.stage.member(worker.index);
-            run.rounds.run(worker, &mut own)?;
-            own.look();
-            Ok(())
-        },
-        || (),
-    )?;
+    party.work(trial, |worker| {
+        let mut own = run.stage.member(worker.index);
+        run.rounds.run(worker, &mut own)?;
+        own.look();
+        Ok(())
+    })?;
     run.record(trial);
     run.check(trial)?;
     party.record_overlap(trial, &run.rounds, true)
@@ -128,8 +124,8 @@ impl Run {
             (0..self.rounds.count()).map(|round| self.rounds.spans(round)).collect();
         let walls = self.rounds.walls_ns();
         self.record_rate(trial, &walls);
-        trial.record("round_ns", scale, whole(&walls));
-        trial.record("round_cpu_ns", scale, whole(&self.rounds.cpus_ns()));
+        trial.record_all("round_ns", scale, walls);
+        trial.record_all("round_cpu_ns", scale, self.rounds.cpus_ns());
         let extremes: Vec<(u64, u64)> = spans
             .iter()
             .map(|spans| {
@@ -137,39 +133,33 @@ impl Run {
                 (walls.clone().max().unwrap_or(0), walls.min().unwrap_or(0))
             })
             .collect();
-        let slowest: Vec<u64> = extremes.iter().map(|(slowest, _)| *slowest).collect();
-        trial.record("slowest_ns", scale, whole(&slowest));
+        trial.record_all("slowest_ns", scale, extremes.iter().map(|(slowest, _)| *slowest));
         if self.workers > 1 {
-            let waits: Vec<u64> = extremes.iter().map(|(slow, fast)| slow - fast).collect();
-            trial.record("join_wait_ns", scale, whole(&waits));
+            let waits = extremes.iter().map(|(slow, fast)| slow - fast);
+            trial.record_all("join_wait_ns", scale, waits);
         }
-        if let Some(steps) = self.stage.steps(0).filter(|_| self.stage.is_independent()) {
-            let firsts: Vec<u64> =
-                spans.iter().filter_map(|spans| spans.first()).map(Span::wall_ns).collect();
-            trial.record("step_ns", steps, whole(&firsts));
+        if let Some(steps) = self.stage.independent_steps() {
+            let firsts = spans.iter().filter_map(|spans| spans.first()).map(Span::wall_ns);
+            trial.record_all("step_ns", steps, firsts);
         }
         let queue_waits: Option<Vec<u64>> = spans
             .iter()
             .map(|spans| spans.iter().map(|span| span.queue_wait_ns).sum::<Option<u64>>())
             .collect();
         if let Some(queue_waits) = queue_waits {
-            trial.record("queue_wait_ns", scale, whole(&queue_waits));
+            trial.record_all("queue_wait_ns", scale, queue_waits);
         }
-        let switches: Vec<u64> = self.found().flatten().map(|found| found.switches).collect();
-        trial.record("switches_count", scale, whole(&switches));
+        let switches = self.found().flatten().map(|found| found.switches);
+        trial.record_all("switches_count", scale, switches);
     }
 
     fn record_rate(&self, trial: &mut Trial<'_>, walls: &[u64]) {
         // In thousandths: a few hundred a second are no fine scale for whole numbers.
         let rounds_per_s = |ns: &u64| self.scale * 1_000_000_000_000 / (*ns).max(1);
-        trial.record(
-            "throughput_per_s",
-            1000,
-            whole(&walls.iter().map(rounds_per_s).collect::<Vec<_>>()),
-        );
+        trial.record_all("throughput_per_s", 1000, walls.iter().map(rounds_per_s));
         if let Some(bytes) = self.stage.moved_bytes() {
-            let moved: Vec<u64> = walls.iter().map(|ns| bytes * 1000 / (*ns).max(1)).collect();
-            trial.record("moved_mb_per_s", 1, whole(&moved));
+            let moved = walls.iter().map(|ns| bytes * 1000 / (*ns).max(1));
+            trial.record_all("moved_mb_per_s", 1, moved);
         }
     }
 
@@ -207,10 +197,6 @@ fn footprint(trial: &Trial<'_>, cpus: &[u32]) -> u64 {
         FOOTPRINT_BYTES
     };
     least.max(CACHES * largest)
-}
-
-fn whole(values: &[u64]) -> Vec<i64> {
-    values.iter().map(|value| *value as i64).collect()
 }
 
 #[cfg(test)]

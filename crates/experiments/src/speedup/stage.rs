@@ -134,10 +134,11 @@ impl Stage {
         Member { stage: self, own }
     }
 
-    /// How many steps of arithmetic a worker does in a round, where it does nothing else.
-    pub(super) fn steps(&self, index: usize) -> Option<u64> {
+    /// How many steps the first worker does in a round, where the work is arithmetic and nothing but
+    /// the number of workers can slow it down.
+    pub(super) fn independent_steps(&self) -> Option<u64> {
         match &self.shared {
-            Shared::Arithmetic(arithmetic) => Some(arithmetic.steps(index)),
+            Shared::Arithmetic(work) => (work.way() == Way::Independent).then(|| work.steps(0)),
             _ => None,
         }
     }
@@ -158,11 +159,6 @@ impl Stage {
             Shared::Stencil(_) => Some(Stencil::points(self.footprint_bytes) * STENCIL_BYTES),
             _ => None,
         }
-    }
-
-    /// Whether the work is arithmetic and nothing but the number of workers can slow it down.
-    pub(super) fn is_independent(&self) -> bool {
-        matches!(&self.shared, Shared::Arithmetic(work) if work.way() == Way::Independent)
     }
 
     /// How many of the results that were looked at are wrong; to be asked when all are done.
@@ -214,17 +210,11 @@ impl Member<'_> {
     fn do_part(&mut self, index: usize) -> u64 {
         match (&self.stage.shared, &mut self.own) {
             (Shared::Arithmetic(arithmetic), _) => arithmetic.work(index, self.stage.wait),
-            (Shared::Triad, Own::Triad(triad)) => {
-                triad.work();
-                0
-            }
-            (Shared::Stencil(borders), Own::Stencil(stencil)) => {
-                stencil.work(borders);
-                0
-            }
             (Shared::Compress(output), Own::Packer(packer)) => {
                 output.work(packer, index, self.stage.wait)
             }
+            (Shared::Stencil(borders), Own::Stencil(stencil)) => stencil.work(borders),
+            (_, Own::Triad(triad)) => triad.work(),
             // Made together, in `member`.
             _ => 0,
         }

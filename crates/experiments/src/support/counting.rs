@@ -4,7 +4,9 @@ use super::party::{Party, SHARED_NS};
 use kit::model::Profile;
 use kit::workers::{Repeated, Rounds};
 use kit::{Stop, Trial};
+use std::sync::atomic::{AtomicU64, Ordering};
 use sys::clock::now_ns;
+use sys::increment::Loop;
 
 /// The least that each worker of a shared CPU works in a round: two of the commoner ticks.
 const SLICES_NS: u64 = 8_000_000;
@@ -63,26 +65,41 @@ impl Party {
         trial: &mut Trial<'_>,
         increments: u64,
         promise: Promise,
-        task: impl Repeated + Copy + Sync,
+        task: impl Repeated + Clone + Sync,
     ) -> Result<Rounds, Stop> {
         let rounds = self.rounds(trial)?;
-        self.work(
-            trial,
-            |worker| {
-                let mut own = task;
-                rounds.run(worker, &mut own)
-            },
-            || (),
-        )?;
+        self.work(trial, |worker| rounds.run(worker, &mut task.clone()))?;
         record(trial, &rounds, increments, promise);
         self.record_overlap(trial, &rounds, promise != Promise::Folded)?;
         Ok(rounds)
     }
 }
 
+/// Words that workers count in, which some of them may share.
+pub(crate) struct Counters<'a> {
+    /// Those of the first worker, then those of the second, and so on.
+    pub(crate) words: Vec<&'a AtomicU64>,
+    /// How many each has: it counts on one after the other.
+    pub(crate) each: usize,
+    pub(crate) add: Loop,
+    /// Increments of each word in a round.
+    pub(crate) count: u64,
+}
+
+impl Repeated for &Counters<'_> {
+    fn work(&mut self, index: usize, _: u64) {
+        for word in &self.words[index * self.each..][..self.each] {
+            (self.add)(word, self.count);
+        }
+    }
+
+    fn settle(&mut self) -> u64 {
+        // A word that is there twice is found empty the second time.
+        self.words.iter().map(|word| word.swap(0, Ordering::Relaxed)).sum()
+    }
+}
+
 fn record(trial: &mut Trial<'_>, rounds: &Rounds, increments: u64, promise: Promise) {
-    let walls = rounds.walls_ns().into_iter().map(|ns| ns as i64).collect();
-    let cpus = rounds.cpus_ns().into_iter().map(|ns| ns as i64).collect();
     let lost: Vec<i64> =
         (0..rounds.count()).map(|round| increments as i64 - rounds.found(round) as i64).collect();
     let too_many = lost.iter().filter(|lost| **lost < 0).count();
@@ -90,8 +107,8 @@ fn record(trial: &mut Trial<'_>, rounds: &Rounds, increments: u64, promise: Prom
     if promise == Promise::Exact {
         trial.check("increments lost", lost.iter().sum::<i64>() as f64, 0.0, 0.0);
     }
-    trial.record("increment_ns", increments, walls);
-    trial.record("increment_cpu_ns", increments, cpus);
+    trial.record_all("increment_ns", increments, rounds.walls_ns());
+    trial.record_all("increment_cpu_ns", increments, rounds.cpus_ns());
     trial.record("wrong_count", 1, lost.iter().map(|lost| i64::from(*lost != 0)).collect());
     trial.record("lost_count", increments, lost);
 }

@@ -1,6 +1,6 @@
 //! What several experiments share: where files lie, memory by the page size, programs by name,
-//! numbers drawn at random, passes of arithmetic, a child that waits to be let go, workers that do the same at the same time, and
-//! count.
+//! numbers drawn at random, passes of arithmetic, a child that waits to be let go, workers that do
+//! the same at the same time, and count.
 
 pub(crate) mod arithmetic;
 pub(crate) mod child;
@@ -11,6 +11,11 @@ pub(crate) mod passes;
 pub(crate) mod program;
 pub(crate) mod random;
 pub(crate) mod storage;
+
+/// A word with its own pair of cache lines.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub(crate) struct Padded(pub(crate) std::sync::atomic::AtomicU64);
 
 /// Returns what is meant for a profile: for smoke, quick, standard and thorough, in this order.
 pub(crate) fn by_profile<T: Copy>(profile: kit::model::Profile, values: [T; 4]) -> T {

@@ -89,9 +89,17 @@ impl Party {
         Rounds::new(self.workers, pace)
     }
 
-    /// Has all do `work`, which must go through `rounds`, as the timed region of the trial. Calls
-    /// `while_held` while they hold what they returned.
-    pub(crate) fn work<Kept>(
+    /// Has all do `work`, which must go through `rounds`, as the timed region of the trial.
+    pub(crate) fn work(
+        &self,
+        trial: &mut Trial<'_>,
+        work: impl Fn(&Worker<'_>) -> Result<(), Refusal> + Sync,
+    ) -> Result<(), Stop> {
+        self.work_and_hold(trial, work, || ())
+    }
+
+    /// The same; calls `while_held` while they hold what they returned.
+    pub(crate) fn work_and_hold<Kept>(
         &self,
         trial: &mut Trial<'_>,
         work: impl Fn(&Worker<'_>) -> Result<Kept, Refusal> + Sync,

@@ -4,7 +4,7 @@ mod work;
 
 use crate::support::storage::{self, Storage};
 use kit::model::Profile;
-use kit::workers::{Crew, Fate, MODEL_LEVELS, Model, Report, crew};
+use kit::workers::{Crew, Fate, MODEL_LEVELS, Model, crew};
 use kit::{Stop, Trial, per_second, ppm};
 use sys::pages::{Huge, Mapping};
 use sys::task::Pid;
@@ -162,14 +162,14 @@ impl Plan {
             }
         }
         trial.record_one("work_ns", crew.work_ns.max(1) as i64);
-        let work_cpu_ns: u64 = crew.reports.iter().map(|report| report.cpu_ns).sum();
+        let work_cpu_ns: u64 = crew.reports.iter().map(|report| report.life.cpu_ns).sum();
         trial.record_one("work_cpu_ns", work_cpu_ns as i64);
         let needs_only_cpu = !matches!(self.work, Work::Files(_));
         if needs_only_cpu && self.on_one_cpu {
             trial.record_one("compute_ns", wall_ns as i64);
         }
-        let life = |report: &Report| report.ended_ns.saturating_sub(report.started_ns) as i64;
-        trial.record("per_worker_ns", 1, crew.reports.iter().map(life).collect());
+        let lives = crew.reports.iter().map(|report| report.life.wall_ns());
+        trial.record_all("per_worker_ns", 1, lives);
         if self.count > 1 {
             trial.record_one("overlap_ppm", crew.together_ppm());
         }
@@ -181,12 +181,12 @@ impl Plan {
     }
 
     fn record_waiting(&self, trial: &mut Trial, crew: &Crew) {
-        let queue_wait_ns = crew.reports.iter().map(|report| report.queue_wait_ns).sum();
+        let queue_wait_ns = crew.reports.iter().map(|report| report.life.queue_wait_ns).sum();
         trial.counters_mut().queue_wait_ns = queue_wait_ns;
         if let Some(queue_wait_ns) = queue_wait_ns {
             trial.record_one("queue_wait_ns", queue_wait_ns as i64);
         }
-        let voluntary: u64 = crew.reports.iter().map(|report| report.voluntary_switches).sum();
+        let voluntary: u64 = crew.reports.iter().map(|report| report.life.sleeps).sum();
         let involuntary: u64 = crew.reports.iter().map(|report| report.involuntary_switches).sum();
         // The maker's own sleep is no wait of the work.
         trial.counters_mut().voluntary_switches = Some(voluntary);

@@ -34,7 +34,9 @@ fn both_models_do_and_report_the_same_work() {
             assert_eq!(work, [1, 2, 3, 4]);
             assert!(crew.reports.iter().all(|report| report.fate == Fate::Done));
             assert!(crew.reports.iter().all(|report| !report.escaped));
-            assert!(crew.reports.iter().all(|report| report.ended_ns >= report.started_ns));
+            assert!(
+                crew.reports.iter().all(|report| report.life.ended_ns >= report.life.started_ns)
+            );
             assert_eq!(crew.killed, 0);
             assert!(crew.wall_ns > 0);
         });
@@ -187,9 +189,9 @@ fn nobody_begins_before_all_are_there() {
     alone(|| {
         for model in [Model::Thread, Model::Process] {
             let crew = crew(model, 4, &here(), |_| Ok(()), |_| ()).unwrap();
-            let first = crew.reports.iter().map(|report| report.started_ns).min().unwrap();
+            let first = crew.reports.iter().map(|report| report.life.started_ns).min().unwrap();
             // The work's time is counted from when they were let go, so none began earlier.
-            let last = crew.reports.iter().map(|report| report.ended_ns).max().unwrap();
+            let last = crew.reports.iter().map(|report| report.life.ended_ns).max().unwrap();
             assert!(last - first <= crew.work_ns, "{model:?}: one began before the gate opened");
             assert!(crew.work_ns <= crew.wall_ns);
         }

@@ -104,18 +104,14 @@ pub(super) fn walk(trial: &mut Trial<'_>, hog: bool) -> Result<(), Stop> {
         hog_memory_bytes: sizes.hog_bytes,
         ..Stage::default()
     };
-    party.work(
-        trial,
-        |worker| {
-            // Nobody else takes these: the locks only tell the compiler so.
-            if worker.index == 0 {
-                stage.walk(worker, &mut *walker.lock().map_err(|_| Refusal::Failed)?)
-            } else {
-                stage.serve(worker, &mut *copier.lock().map_err(|_| Refusal::Failed)?)
-            }
-        },
-        || (),
-    )?;
+    party.work(trial, |worker| {
+        // Nobody else takes these: the locks only tell the compiler so.
+        if worker.index == 0 {
+            stage.walk(worker, &mut *walker.lock().map_err(|_| Refusal::Failed)?)
+        } else {
+            stage.serve(worker, &mut *copier.lock().map_err(|_| Refusal::Failed)?)
+        }
+    })?;
     let walked = stage.walked.into_inner().map_err(|_| Stop::failed("a worker panicked"))?;
     trial.observe("walk_beside_a_hog_beforehand", format!("{:.2} times as long", walked.felt));
     if hog && walked.felt < FELT_MIN {

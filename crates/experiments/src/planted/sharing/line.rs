@@ -1,12 +1,11 @@
 //! Two threads that count, on one cache line or on two.
 
-use crate::support::counting::Promise;
+use crate::support::counting::{Counters, Promise};
 use crate::support::party::Party;
-use kit::workers::{Model, Repeated};
+use kit::workers::Model;
 use kit::{Stop, Trial};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
 use sys::increment;
-use sys::pages::SharedWords;
 
 /// Increments of each thread in a round: the same in both levels.
 const INCREMENTS: u64 = 10_000;
@@ -23,44 +22,27 @@ pub(super) fn count(trial: &mut Trial<'_>, distance_words: usize) -> Result<(), 
         ));
     }
     let words = sys::pages::shared((distance_words + 1) * size_of::<u64>())?;
-    let counters = Counters { words, distance_words };
-    party.count_together(trial, 2 * INCREMENTS, Promise::Exact, &counters).map(|_| ())
+    party.count_together(trial, 2 * INCREMENTS, Promise::Exact, &pair(words.words())).map(drop)
 }
 
-/// Two counters, the first at the beginning of a line.
-struct Counters {
-    words: SharedWords,
-    distance_words: usize,
-}
-
-impl Counters {
-    fn of(&self, index: usize) -> &AtomicU64 {
-        &self.words.words()[index * self.distance_words]
-    }
-}
-
-impl Repeated for &Counters {
-    fn work(&mut self, index: usize, _: u64) {
-        increment::atomic(self.of(index), INCREMENTS);
-    }
-
-    fn settle(&mut self) -> u64 {
-        (0..2).map(|index| self.of(index).swap(0, Ordering::Relaxed)).sum()
-    }
+/// Two counters in the first and the last of some words, the first at the beginning of a line.
+fn pair(words: &[AtomicU64]) -> Counters<'_> {
+    let words = vec![&words[0], &words[words.len() - 1]];
+    Counters { words, each: 1, add: increment::atomic, count: INCREMENTS }
 }
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
-    use super::{Counters, INCREMENTS};
+    use super::{INCREMENTS, pair};
     use kit::workers::Repeated;
 
     #[test]
     fn both_count_as_far_wherever_their_counters_lie() {
         for distance_words in [1, super::super::APART_WORDS] {
             let words = sys::pages::shared((distance_words + 1) * 8).unwrap();
-            let counters = Counters { words, distance_words };
-            let line = |index| std::ptr::from_ref(counters.of(index)).addr() / 128;
+            let counters = pair(words.words());
+            let line = |index: usize| std::ptr::from_ref(counters.words[index]).addr() / 128;
             assert_eq!(line(0) == line(1), distance_words == 1);
             for index in 0..2 {
                 (&counters).work(index, 0);
