@@ -3,10 +3,10 @@
 //! A sentence is written once, here. A block says what something is (an answer, a caveat, a table), never
 //! how it looks. Text may come from outside: painters make it harmless.
 
-use crate::format::{Parts, joined};
+use crate::format::{Parts, Terms, joined, parts};
 use crate::words::short;
 use maud::Markup;
-use model::Verdict;
+use model::{Estimate, Verdict};
 
 /// A whole page, or all that a command prints.
 pub struct Doc<'a> {
@@ -147,7 +147,12 @@ pub(crate) enum Role {
 pub(crate) enum Tone {
     Good,
     Bad,
+    /// Look here.
     Care,
+    /// Nobody knows.
+    Open,
+    /// What was wanted is not there.
+    Absent,
     Plain,
     Quiet,
 }
@@ -155,9 +160,7 @@ pub(crate) enum Tone {
 /// A caveat or a verdict.
 pub(crate) struct Note {
     pub(crate) tone: Tone,
-    /// The mark of the tone, or a verdict's own.
-    pub(crate) mark: &'static str,
-    /// The word that stands with the mark where a reader may not see colours.
+    /// The word that stands with the tone's mark where a reader may not see colours.
     pub(crate) word: String,
     /// Sentences; each is a paragraph.
     pub(crate) text: Vec<Text>,
@@ -249,6 +252,11 @@ impl Text {
         Text(vec![Span::Number(parts)])
     }
 
+    /// Returns a number as far as it is known.
+    pub(crate) fn known(estimate: Option<Estimate>, terms: Terms<'_>) -> Text {
+        estimate.map_or("–".into(), |estimate| Text::number(parts(&estimate, terms)))
+    }
+
     /// Returns a small drawing that only a page shows.
     pub(crate) fn on_page(markup: Markup) -> Text {
         Text(vec![Span::OnPage(markup.into_string())])
@@ -262,6 +270,13 @@ impl Text {
     /// Returns a text that leads to an address.
     pub(crate) fn link(text: impl Into<String>, to: impl Into<String>) -> Text {
         Text(vec![Span::Link(text.into(), to.into())])
+    }
+
+    /// Returns a sentence with texts in the places of its `{}`.
+    pub(crate) fn filled<const N: usize>(sentence: &str, texts: [Text; N]) -> Text {
+        let mut pieces = sentence.split("{}");
+        let first = Text::from(pieces.next().unwrap_or_default());
+        pieces.zip(texts).fold(first, |all, (piece, text)| all.then(text).then(piece))
     }
 
     /// Appends more text.
@@ -350,9 +365,44 @@ impl<'a> Block<'a> {
             Tone::Good => "yes",
             Tone::Bad => "wrong",
             Tone::Care => "note",
-            Tone::Plain | Tone::Quiet => "",
+            Tone::Open | Tone::Absent | Tone::Plain | Tone::Quiet => "",
         };
-        Block::Note(Note { tone, mark: tone.mark(), word: word.into(), text: vec![text.into()] })
+        Block::said(tone, word, vec![text.into()])
+    }
+
+    /// Returns a note with a word of its own.
+    pub(crate) fn said(tone: Tone, word: impl Into<String>, text: Vec<Text>) -> Block<'a> {
+        Block::Note(Note { tone, word: word.into(), text })
+    }
+
+    /// Returns sentences of equal rank.
+    pub(crate) fn list(items: impl IntoIterator<Item = impl Into<Text>>) -> Block<'a> {
+        Block::List(items.into_iter().map(Into::into).collect())
+    }
+
+    /// Returns names with their values.
+    pub(crate) fn facts(
+        facts: impl IntoIterator<Item = (impl Into<String>, impl Into<Text>)>,
+    ) -> Block<'a> {
+        let facts = facts.into_iter().map(|(name, fact)| (name.into(), fact.into()));
+        Block::Facts(facts.collect())
+    }
+
+    /// Returns how many were left out where at most `most` are shown, and the file that has them.
+    pub(crate) fn more(all: usize, most: usize, file: &str) -> Option<Block<'a>> {
+        let left_out = all.saturating_sub(most);
+        let text = format!("and {left_out} more, in {{}}.");
+        (left_out > 0).then(|| Block::small(Text::filled(&text, [Text::code(file)])))
+    }
+
+    /// Returns a paragraph that only few readers need.
+    pub(crate) fn small(text: impl Into<Text>) -> Block<'a> {
+        Block::paragraph(Role::Small, text)
+    }
+
+    /// Returns a paragraph without a role.
+    pub(crate) fn plain(text: impl Into<Text>) -> Block<'a> {
+        Block::paragraph(Role::Plain, text)
     }
 
     /// Returns details behind a label, closed.
@@ -390,6 +440,8 @@ impl Tone {
             Tone::Good => "✓",
             Tone::Bad => "✗",
             Tone::Care => "!",
+            Tone::Open => "?",
+            Tone::Absent => "–",
             Tone::Plain | Tone::Quiet => "·",
         }
     }

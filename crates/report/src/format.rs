@@ -167,10 +167,14 @@ pub(crate) fn sentence_parts<'a>(
     sentence: &'a str,
     result: &QuantityResult,
 ) -> (&'a str, Option<Parts>, &'a str) {
+    placed(sentence, result_parts(result))
+}
+
+/// A sentence cut at its `{}`, and a number in the words that fit there.
+pub(crate) fn placed(sentence: &str, mut number: Option<Parts>) -> (&str, Option<Parts>, &str) {
     let Some((before, after)) = sentence.split_once("{}") else {
         return (sentence, None, "");
     };
-    let mut number = result_parts(result);
     let next = after.trim_start();
     if let Some(number) = &mut number {
         if before.is_empty() {
@@ -212,6 +216,11 @@ pub(crate) fn value_in(x: f64, terms: Terms<'_>) -> String {
 /// significant digits, without zeros at the end: "2×", "2.1 %", "16.3×".
 pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
     written(x, terms, DIGITS_PLAIN, true)
+}
+
+/// A part of a whole that is 1, as a percentage.
+pub(crate) fn share(x: f64) -> String {
+    rounded(x, Terms::Share)
 }
 
 /// A single number in given terms with `digits` significant ones; `trimmed`: without zeros at the end.

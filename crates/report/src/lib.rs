@@ -33,7 +33,7 @@ pub use say::why::{why, why_text};
 pub use text::{Letters, wrapped};
 pub use words::{cleaned as harmless, command_line};
 
-use model::{Design, ExperimentSummary, Manifest, Record, Summary, Treatment};
+use model::{Design, Manifest, Record, Summary, Treatment};
 
 /// A stored session: all that a report is made from.
 #[derive(Clone, Copy, Debug)]
@@ -44,23 +44,6 @@ pub struct Session<'a> {
     pub records: &'a [Record],
     /// What analysis made of them.
     pub summary: &'a Summary,
-}
-
-impl<'a> Session<'a> {
-    /// The design of an experiment, if the manifest holds it.
-    fn design(&self, id: &str) -> Option<&'a Design> {
-        self.manifest.designs.iter().find(|design| design.id == id)
-    }
-
-    /// The stored trials of an experiment.
-    fn records_of(&self, id: &str) -> Vec<&'a Record> {
-        self.records.iter().filter(|record| record.experiment == id).collect()
-    }
-
-    /// Experiments that have something to show, in the order of the catalog.
-    fn experiments(&self) -> impl Iterator<Item = &'a ExperimentSummary> {
-        self.summary.experiments.iter()
-    }
 }
 
 /// A treatment in the words of the factors that have several levels, as tables name it.

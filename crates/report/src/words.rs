@@ -98,7 +98,8 @@ pub(crate) fn cell(cell: &Cell) -> String {
     short(&pairs.join(", "), LABEL_CHARACTERS_MAX)
 }
 
-fn at_cell(at: &Cell) -> String {
+/// ", at mechanism fork"; empty if the cell names nothing.
+pub(crate) fn at_cell(at: &Cell) -> String {
     if at.0.is_empty() { String::new() } else { format!(", at {}", cell(at)) }
 }
 
@@ -262,11 +263,6 @@ fn at(phase: Phase) -> &'static str {
         Phase::Measuring => "measuring",
         Phase::Ending => "ending",
     }
-}
-
-/// An outcome's name in words: `timed_out` is "timed out".
-pub(crate) fn outcome_name(name: &str) -> String {
-    name.replace('_', " ")
 }
 
 /// "1 trial", "1 234 trials".

@@ -92,7 +92,7 @@ fn answer(answer: &Answer) -> Markup {
 fn note(note: &Note) -> Markup {
     html! {
         div.note.(class(note.tone)) {
-            span.note-word { (note.mark) " " (short(&note.word, 80)) }
+            span.note-word { (note.tone.mark()) " " (short(&note.word, 80)) }
             div { @for text in &note.text { p { (inline(text)) } } }
         }
     }
@@ -102,7 +102,7 @@ fn class(tone: Tone) -> &'static str {
     match tone {
         Tone::Good => "good",
         Tone::Bad => "bad",
-        Tone::Care => "care",
+        Tone::Care | Tone::Open | Tone::Absent => "care",
         Tone::Plain | Tone::Quiet => "plain",
     }
 }

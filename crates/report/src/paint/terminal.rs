@@ -129,10 +129,10 @@ fn note(note: &Note, width: usize) -> Vec<String> {
     let text = text.join(" ");
     match note.tone {
         Tone::Quiet => {
-            let lines = marked(note.mark, style, &text, width);
+            let lines = marked(note.tone.mark(), style, &text, width);
             lines.iter().map(|line| paint(DIM, line)).collect()
         }
-        _ => marked(note.mark, style, &text, width),
+        _ => marked(note.tone.mark(), style, &text, width),
     }
 }
 
@@ -141,7 +141,7 @@ pub(super) fn style(tone: Tone) -> Style {
     match tone {
         Tone::Good => GOOD,
         Tone::Bad => BAD,
-        Tone::Care => CARE,
+        Tone::Care | Tone::Open | Tone::Absent => CARE,
         Tone::Plain | Tone::Quiet => DIM,
     }
 }

@@ -2,7 +2,7 @@
 
 use super::chapter::Chapter;
 use crate::chart::Stack;
-use crate::doc::{Block, Figure, Note, Role, Span, Table, Text, Tone};
+use crate::doc::{Block, Figure, Span, Table, Text, Tone};
 use crate::format::{Terms, parts};
 use crate::text::Letters;
 use crate::words::{capital, short};
@@ -21,8 +21,7 @@ pub(crate) fn accounts(chapter: &Chapter<'_>, letters: Letters) -> Vec<Block<'st
          block. The rest is what the parts do not explain. Each line has its own centre, so that \
          lines need not add up to the last digit."
     };
-    let mut blocks =
-        vec![Block::heading(3, "What it is made of"), Block::paragraph(Role::Small, about)];
+    let mut blocks = vec![Block::heading(3, "What it is made of"), Block::small(about)];
     blocks.extend(accounts.iter().flat_map(|account| one(chapter, account, letters)));
     blocks
 }
@@ -35,27 +34,22 @@ fn is_exact(account: &AccountResult) -> bool {
 fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<Block<'static>> {
     let title = capital(&short(&account.title, 200));
     if account.total.is_none() {
-        let missing = chapter.missing_account(account);
+        let missing = chapter.measured().of_account(&account.id, &account.remark);
         let text = vec![format!("There is no account: {}.", missing.why).into()];
-        let note = Note { tone: Tone::Care, mark: "–", word: missing.word, text };
-        return vec![Block::heading(4, title), Block::Note(note)];
+        return vec![Block::heading(4, title), Block::said(Tone::Absent, missing.word, text)];
     }
-    let mut caption = Vec::new();
+    let remark = Some(&account.remark).filter(|remark| !remark.is_empty());
+    let remark = remark.map(|remark| Text::from(format!("{}.", capital(remark))));
     if let Some(bar) = bar(account, letters) {
         let ends = if is_exact(account) { "" } else { ", with the 95 % interval" };
         let what = format!("Upright line: the total. Under the bar: where its parts end{ends}.");
-        caption.push(what.into());
-        if !account.remark.is_empty() {
-            caption.push(format!("{}.", capital(&account.remark)).into());
-        }
+        let caption = std::iter::once(what.into()).chain(remark).collect();
         let numbers = Some(table(account));
         let figure = Figure { numbers, shown: true, ..Figure::new(title, bar, caption) };
         return vec![Block::Figure(figure)];
     }
     let mut blocks = vec![Block::heading(4, title), Block::Table(table(account))];
-    if !account.remark.is_empty() {
-        blocks.push(Block::paragraph(Role::Small, format!("{}.", capital(&account.remark))));
-    }
+    blocks.extend(remark.map(Block::small));
     blocks
 }
 

@@ -6,7 +6,6 @@ use crate::format::{Terms, rounded, terms_of};
 use crate::paint;
 use crate::words::{self, capital, counted, short};
 use model::{Card, Center, Claim, Design, Part, Profile, Quantity, Response, Unit};
-use std::collections::BTreeSet;
 
 /// The most characters of a unit's name.
 const UNIT_CHARACTERS_MAX: usize = 24;
@@ -25,7 +24,7 @@ pub fn list(designs: &[Design], profile: Profile, width: usize) -> String {
         doc.push(Block::Table(table));
     }
     let more = "`scruple explain EXPERIMENT` says how each is measured and judged.";
-    doc.push(Block::paragraph(Role::Small, more));
+    doc.push(Block::small(more));
     doc.text(width)
 }
 
@@ -58,7 +57,7 @@ pub fn markdown(designs: &[Design]) -> String {
     let mut doc = Doc::new("", "the catalog", "the catalog");
     doc.push(Block::heading(1, "What scruple measures"));
     let about = "Generated from the catalog; change the experiments, not this file.";
-    doc.push(Block::paragraph(Role::Plain, about));
+    doc.push(Block::plain(about));
     for (chapter, members) in chapters(designs) {
         doc.push(Block::heading(2, chapter));
         for design in members {
@@ -86,24 +85,26 @@ fn chapters(designs: &[Design]) -> Vec<(&str, Vec<&Design>)> {
 fn experiment(design: &Design, profile: Profile) -> Vec<Block<'static>> {
     let mut responses = Table::of(&["response", "unit", "what is measured"]);
     for response in &design.responses {
-        let what = format!("{}: {}", words::label(response), card_lines(response).join("; "));
+        let what =
+            format!("{}: {}", words::label(response), card_lines(response, false).join("; "));
         responses.row([
             Text::code(response.name.clone()),
             unit(&response.unit).into(),
             what.into(),
         ]);
     }
-    let mut blocks =
-        vec![Block::paragraph(Role::Plain, design.method.clone()), varied(design, profile)];
-    blocks.extend([Block::heading(4, "Responses"), Block::Table(responses)]);
+    let mut blocks = vec![
+        Block::plain(design.method.clone()),
+        varied(design, profile),
+        Block::heading(4, "Responses"),
+        Block::Table(responses),
+    ];
     let said = design.findings.iter().map(|finding| finding.sentence.replace("{}", "…"));
     let accounts = design.accounts.iter().map(|account| {
         let parts: Vec<String> = account.parts.iter().map(|part| part_line(part, design)).collect();
         let (total, parts) = (words::term(&account.total, design), parts.join("; "));
-        format!(
-            "{}: {total}, made of: {parts}; and the rest, which these leave over",
-            account.title
-        )
+        let title = &account.title;
+        format!("{title}: {total}, made of: {parts}; and the rest, which these leave over")
     });
     let controls = design.controls.iter().map(|control| {
         let (a, b) = (words::cell(&control.a), words::cell(&control.b));
@@ -117,8 +118,7 @@ fn experiment(design: &Design, profile: Profile) -> Vec<Block<'static>> {
         ("Needs and limits", needs(design)),
     ];
     for (title, lines) in lists.into_iter().filter(|(_, lines)| !lines.is_empty()) {
-        let lines = lines.into_iter().map(Text::from).collect();
-        blocks.extend([Block::heading(4, title), Block::List(lines)]);
+        blocks.extend([Block::heading(4, title), Block::list(lines)]);
     }
     blocks
 }
@@ -161,40 +161,37 @@ fn claimed(design: &Design, claim: &Claim) -> String {
     format!("“{}” ({}){because}; true if {quantity} is {region}", claim.text, claim.source)
 }
 
-/// Returns the definition card of a response, one sentence a line.
-fn card_lines(response: &Response) -> Vec<String> {
+/// Returns the definition card of a response, one sentence a line. `whole` also says what the card leaves
+/// open: a reader is not to guess whether nothing was corrected or nobody said so.
+fn card_lines(response: &Response, whole: bool) -> Vec<String> {
     let card = &response.card;
-    let mut lines = Vec::new();
-    lines.extend(from_to(card));
-    if !card.corrected.is_empty() {
-        lines.push(format!("corrected: {}", card.corrected));
-    }
-    if let Some(cell) = &response.subtract {
-        lines.push(format!("subtracted in analysis, block by block: {}", words::cell(cell)));
-    }
-    if !card.source.is_empty() {
-        lines.push(format!("read from {}", card.source));
-    }
-    lines.push(format!("one number per trial: {}", center(response)));
-    if let Some(twin) = &response.cpu_twin {
-        lines.push(format!("where the wall clock was disturbed, {twin} stands in"));
-    }
-    lines
+    let open = |what: &str| whole.then(|| what.to_string());
+    let stated = |text: &str| (!text.is_empty()).then(|| text.to_string());
+    let corrected = stated(&card.corrected).map(|how| format!("corrected: {how}"));
+    let subtracted = response.subtract.as_ref().map(words::cell);
+    let uncorrected = corrected.is_none() && subtracted.is_none();
+    let twin = response.cpu_twin.as_ref();
+    let lines = [
+        from_to(card).or_else(|| open("from where to where: the card does not say")),
+        corrected,
+        subtracted.map(|cell| format!("subtracted in analysis, block by block: {cell}")),
+        open("corrected: nothing is divided or subtracted").filter(|_| uncorrected),
+        stated(&card.source)
+            .map(|source| format!("read from {source}"))
+            .or_else(|| open("read from: the card does not say")),
+        Some(format!("one number per trial: {}", center(response))),
+        twin.map(|twin| format!("where the wall clock was disturbed, {twin} stands in")),
+    ];
+    lines.into_iter().flatten().collect()
 }
 
 /// Returns from where to where a response is measured and how it is corrected, in a line; `None` where its
 /// card does not say.
 pub(crate) fn definition(response: &Response) -> Option<String> {
     let card = &response.card;
-    let mut parts = Vec::new();
-    parts.extend(from_to(card));
-    if !card.corrected.is_empty() {
-        parts.push(short(&card.corrected, 300));
-    }
-    if parts.is_empty() {
-        return None;
-    }
-    Some(format!("{}: {}.", words::label(response), parts.join("; ")))
+    let corrected = Some(&card.corrected).filter(|how| !how.is_empty()).map(|how| short(how, 300));
+    let parts: Vec<String> = from_to(card).into_iter().chain(corrected).collect();
+    (!parts.is_empty()).then(|| format!("{}: {}.", words::label(response), parts.join("; ")))
 }
 
 /// Returns how a trial's observations become its number.
@@ -248,23 +245,16 @@ fn needs(design: &Design) -> Vec<String> {
     lines
 }
 
-/// Returns the definition of a number, where an experiment measures one thing by several: findings and
-/// claims about different responses of the same unit are easily taken for the same.
+/// Returns the definition of a number, where findings and claims are also about other responses of its
+/// unit: numbers of one unit are easily taken for the same.
 pub(crate) fn of_quantity(chapter: &Chapter<'_>, quantity: &Quantity) -> Option<String> {
-    let design = chapter.design?;
-    let response = design.response(quantity.response())?;
-    is_ambiguous(design, response).then(|| definition(response)).flatten().map(|it| capital(&it))
-}
-
-/// Reports whether findings and claims are also about other responses of this one's unit.
-fn is_ambiguous(design: &Design, response: &Response) -> bool {
-    let findings = design.findings.iter().map(|finding| finding.quantity.response());
-    let claims = design.claims.iter().map(|claim| claim.quantity.response());
-    let asked: BTreeSet<&str> = findings.chain(claims).collect();
-    asked
-        .into_iter()
-        .filter_map(|name| design.response(name))
+    let response = chapter.design.response(quantity.response())?;
+    let mut others = chapter.asked().filter_map(|other| chapter.design.response(other.response()));
+    others
         .any(|other| other.name != response.name && other.unit == response.unit)
+        .then(|| definition(response))
+        .flatten()
+        .map(|text| capital(&text))
 }
 
 /// Returns the definition cards of some responses.
@@ -277,36 +267,18 @@ fn card(response: &Response) -> Vec<Block<'static>> {
         .then(" ")
         .then(Text::code(response.name.clone()))
         .then(Text::quiet(format!(", in {}", unit(&response.unit))));
-    let lines = card_lines(response).into_iter().chain(gaps(response));
-    vec![Block::paragraph(Role::Plain, name), Block::List(lines.map(Text::from).collect())]
-}
-
-/// Returns what a card leaves open, in words: a reader is not to guess whether nothing was corrected or
-/// nobody said so.
-fn gaps(response: &Response) -> Vec<String> {
-    let card = &response.card;
-    let mut gaps = Vec::new();
-    if card.from.is_empty() && card.to.is_empty() {
-        gaps.push("from where to where: the card does not say".into());
-    }
-    if card.corrected.is_empty() && response.subtract.is_none() {
-        gaps.push("corrected: nothing is divided or subtracted".into());
-    }
-    if card.source.is_empty() {
-        gaps.push("read from: the card does not say".into());
-    }
-    gaps
+    vec![Block::plain(name), Block::list(card_lines(response, true))]
 }
 
 /// Returns how the trials work, what they vary and what they need.
 pub(crate) fn method(design: &Design) -> Block<'static> {
-    let needs = needs(design).iter().map(|line| capital(line).into()).collect();
+    let needs = needs(design).into_iter().map(|line| capital(&line));
     Block::fold(
         "How it is measured, and what it needs",
         vec![
-            Block::paragraph(Role::Plain, design.method.clone()),
+            Block::plain(design.method.clone()),
             Block::heading(4, "Needs and limits"),
-            Block::List(needs),
+            Block::list(needs),
             Block::heading(4, "What is varied"),
             varied(design, Profile::Thorough),
         ],

@@ -6,18 +6,18 @@ use crate::chart::{self, Figure};
 use crate::doc::Block;
 use crate::{Session, words};
 use model::{
-    AccountResult, Design, ExperimentSummary, Profile, QuantityResult, Record, Scaling, Treatment,
-    Why,
+    Design, ExperimentSummary, Profile, Quantity, QuantityResult, Record, Scaling, Treatment, Why,
 };
 
 /// An experiment with its trials and, where they are asked for, its figures.
 pub(crate) struct Chapter<'a> {
     pub(crate) summary: &'a ExperimentSummary,
-    /// Absent where the manifest lost it: the numbers are shown all the same.
-    pub(crate) design: Option<&'a Design>,
+    pub(crate) design: &'a Design,
     pub(crate) records: Vec<&'a Record>,
-    /// Those that tell what became of each treatment: [`missing::witnesses`].
+    /// One of each treatment that tells what became of it: [`missing::witnesses`].
     pub(crate) witnesses: Vec<&'a Record>,
+    /// The factors that tell its treatments apart.
+    pub(crate) varying: Vec<String>,
     pub(crate) figures: Vec<Figure<'a>>,
     pub(crate) profile: Profile,
     /// What is said once of all claims: [`evidence::raises_most`].
@@ -33,8 +33,8 @@ pub(crate) enum Inquired {
 }
 
 impl Inquired {
-    fn of(session: &Session<'_>, design: Option<&Design>) -> Option<Inquired> {
-        let squeezed = design?.subject.as_ref()?.squeeze.is_some();
+    fn of(session: &Session<'_>, design: &Design) -> Option<Inquired> {
+        let squeezed = design.subject.as_ref()?.squeeze.is_some();
         let scruple = &session.summary.scruple;
         if squeezed {
             return Some(Inquired::Limits(Box::new(why::why(session)?)));
@@ -61,58 +61,51 @@ impl Inquired {
 }
 
 impl<'a> Chapter<'a> {
-    /// Returns an experiment of a session, without figures.
-    pub(crate) fn of(session: &Session<'a>, summary: &'a ExperimentSummary) -> Chapter<'a> {
-        let records = session.records_of(&summary.id);
-        let design = session.design(&summary.id);
-        Chapter {
+    /// Returns an experiment of a session, without figures; `None` where the manifest does not declare it.
+    fn of(session: &Session<'a>, summary: &'a ExperimentSummary) -> Option<Chapter<'a>> {
+        let design = session.manifest.designs.iter().find(|design| design.id == summary.id)?;
+        let own = session.records.iter().filter(|record| record.experiment == summary.id);
+        let records: Vec<&Record> = own.collect();
+        let witnesses = missing::witnesses(&records);
+        Some(Chapter {
             raises_most: evidence::raises_most(session),
             summary,
             inquiry: Inquired::of(session, design),
             design,
-            witnesses: missing::witnesses(&records),
+            varying: words::varying(design, &witnesses),
+            witnesses,
             records,
             figures: Vec::new(),
             profile: session.manifest.options.profile,
-        }
+        })
     }
 
     /// Draws its figures.
     pub(crate) fn draw(&mut self, session: &Session<'_>) {
-        if let Some(design) = self.design {
-            let environment = &session.manifest.environment;
-            self.figures =
-                chart::figures(design, self.summary, &self.records, self.profile, environment);
-        }
+        let (design, environment) = (self.design, &session.manifest.environment);
+        self.figures =
+            chart::figures(design, self.summary, &self.records, self.profile, environment);
     }
 
     /// Returns what tells why its numbers are missing.
-    pub(crate) fn measured(&self) -> Option<Measured<'_>> {
-        let design = self.design?;
-        Some(Measured { design, records: &self.witnesses, profile: self.profile })
+    pub(crate) fn measured(&self) -> Measured<'_> {
+        Measured { design: self.design, records: &self.witnesses, profile: self.profile }
     }
 
     /// Returns why a quantity has no number.
     pub(crate) fn missing(&self, result: &QuantityResult) -> Missing {
-        missing::of_quantity(self.measured(), &result.quantity, &result.remark)
+        self.measured().of_quantity(&result.quantity, &result.remark)
     }
 
-    /// Returns why an account has no number.
-    pub(crate) fn missing_account(&self, account: &AccountResult) -> Missing {
-        missing::of_account(self.measured(), &account.id, &account.remark)
-    }
-
-    /// Returns the factors that tell its treatments apart.
-    pub(crate) fn varying(&self) -> Vec<String> {
-        self.design.map(|design| words::varying(design, &self.witnesses)).unwrap_or_default()
+    /// Returns what findings and claims ask for.
+    pub(crate) fn asked(&self) -> impl Iterator<Item = &'a Quantity> + use<'a> {
+        let findings = self.design.findings.iter().map(|finding| &finding.quantity);
+        findings.chain(self.design.claims.iter().map(|claim| &claim.quantity))
     }
 
     /// Returns a treatment as a row's name.
-    pub(crate) fn name(&self, treatment: &Treatment, varying: &[String]) -> String {
-        match self.design {
-            Some(design) => words::treatment(design, treatment, varying),
-            None => words::short(&treatment.to_string(), words::LABEL_CHARACTERS_MAX),
-        }
+    pub(crate) fn name(&self, treatment: &Treatment) -> String {
+        words::treatment(self.design, treatment, &self.varying)
     }
 }
 
@@ -132,5 +125,5 @@ pub(crate) fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
 
 /// Returns the experiments of a session.
 pub(crate) fn chapters_without_figures<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
-    session.experiments().map(|summary| Chapter::of(session, summary)).collect()
+    session.summary.experiments.iter().filter_map(|summary| Chapter::of(session, summary)).collect()
 }

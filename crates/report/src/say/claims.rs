@@ -3,11 +3,11 @@
 use super::chapter::Chapter;
 use super::{catalog, evidence};
 use crate::chart;
-use crate::doc::{Block, Claim, Drawing, Role, Text};
-use crate::format::{self, Terms, result_parts, terms};
+use crate::doc::{Block, Claim, Drawing, Text};
+use crate::format::{self, result_parts, terms};
 use crate::words::{self, capital, counted, short};
 use maud::Markup;
-use model::{ClaimResult, Design, Estimate, Region, Unit, Verdict};
+use model::{ClaimResult, Estimate, Verdict};
 
 /// What contradicts people comes first.
 pub(crate) const ORDER: [Verdict; 3] =
@@ -51,7 +51,7 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     }
     let mut about =
         "Shaded: where the number would have to lie for the claim to be true. ".to_string();
-    about.push_str(if chapter.design.is_some_and(Design::is_exact) {
+    about.push_str(if chapter.design.is_exact() {
         "The numbers are computed, and have neither interval nor p."
     } else {
         "Bar: the 95 % confidence interval measured here. p is that of the sign test over blocks, \
@@ -60,7 +60,7 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     });
     vec![
         Block::heading(3, "Claims"),
-        Block::paragraph(Role::Small, Text::on_page(maud::html! { (about) })),
+        Block::small(Text::on_page(maud::html! { (about) })),
         Block::Claims(claims.iter().map(|one| claim(chapter, one)).collect()),
     ]
 }
@@ -68,18 +68,14 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
 /// Returns one claim with its verdict and what that rests on.
 pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static> {
     let result = &claim.result;
-    let mut about = Vec::new();
-    for (name, text) in [("Reason given: ", &claim.mechanism), ("Note: ", &claim.note)] {
-        if !text.is_empty() {
-            about.push(Text::strong(name).then(short(text, 1000)));
-        }
-    }
+    let about = [("Reason given: ", &claim.mechanism), ("Note: ", &claim.note)];
+    let about = about.into_iter().filter(|(_, text)| !text.is_empty());
+    let about = about.map(|(name, text)| Text::strong(name).then(short(text, 1000))).collect();
     let (number, missing, drawing) = match (&result.estimate, result_parts(result)) {
         (Some(estimate), Some(parts)) => {
             let counts = format::counts(result).map(|counts| format!("{counts}: "));
             let number = Text::from(counts.unwrap_or_default()).then(Text::number(parts));
-            let unit = result.unit.clone();
-            let strip = Strip { claim: claim.clone(), estimate: *estimate, unit };
+            let strip = Strip { claim: claim.clone(), estimate: *estimate };
             (number, String::new(), Some(Box::new(strip) as Box<dyn Drawing>))
         }
         _ => {
@@ -87,6 +83,8 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static
             (Text::strong(capital(&missing.word)), missing.why, None)
         }
     };
+    let caveats = (result.estimate.is_some() && !result.remark.is_empty())
+        .then(|| format!("{}.", capital(&short(&result.remark, 1000))));
     Claim {
         verdict: claim.verdict,
         text: claim.text.clone(),
@@ -95,25 +93,18 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static
         missing,
         drawing,
         about,
-        caveats: caveats(claim),
+        caveats: caveats.into_iter().collect(),
         evidence: rests_on(chapter, claim),
     }
-}
-
-/// What a reader must know with the number.
-fn caveats(claim: &ClaimResult) -> Vec<String> {
-    let result = &claim.result;
-    if result.estimate.is_none() || result.remark.is_empty() {
-        return Vec::new();
-    }
-    vec![format!("{}.", capital(&short(&result.remark, 1000)))]
 }
 
 fn rests_on(chapter: &Chapter<'_>, claim: &ClaimResult) -> Vec<Text> {
     let result = &claim.result;
     let mut lines: Vec<Text> = Vec::new();
     lines.extend(format::rest(result).map(Text::from));
-    lines.push(format!("{}.", capital(&words::quantity(&result.quantity, chapter.design))).into());
+    lines.push(
+        format!("{}.", capital(&words::quantity(&result.quantity, Some(chapter.design)))).into(),
+    );
     if !is_headline(chapter, claim) {
         lines.extend(catalog::of_quantity(chapter, &result.quantity).map(Text::from));
     }
@@ -131,14 +122,11 @@ fn rests_on(chapter: &Chapter<'_>, claim: &ClaimResult) -> Vec<Text> {
 struct Strip {
     claim: ClaimResult,
     estimate: Estimate,
-    unit: Option<Unit>,
 }
 
 impl Drawing for Strip {
     fn svg(&self) -> Markup {
-        let terms: Terms<'_> = format::terms_of(&self.claim.result.quantity, self.unit.as_ref());
-        let region: Region = self.claim.holds_if;
-        chart::strip(&self.estimate, region, terms)
+        chart::strip(&self.estimate, self.claim.holds_if, terms(&self.claim.result))
     }
 }
 
@@ -158,8 +146,7 @@ fn grade(chapter: &Chapter<'_>, claim: &ClaimResult) -> Text {
     } else if claim.raise.is_empty() {
         text
     } else {
-        let link = maud::html! { " " a href="#grades" { "What would raise it" } };
-        text.then(Text::on_page(link))
+        text.then(Text::on_page(maud::html! { " " a href="#grades" { "What would raise it" } }))
     }
 }
 
@@ -181,13 +168,8 @@ fn decision(claim: &ClaimResult) -> String {
 /// Returns how many blocks are on the side of the verdict: "19 of 20 blocks agree: ".
 fn agreeing(claim: &ClaimResult) -> String {
     let all = claim.result.estimate.as_ref().map_or(0, |estimate| estimate.samples);
-    match (claim.agreeing_blocks, claim.verdict) {
-        (None, _) => String::new(),
-        (Some(some), Verdict::Inconclusive) => {
-            format!("{some} of {all} blocks agree, too few for a verdict: ")
-        }
-        (Some(some), _) => format!("{some} of {all} blocks agree: "),
-    }
+    let few = if claim.verdict == Verdict::Inconclusive { ", too few for a verdict" } else { "" };
+    claim.agreeing_blocks.map_or(String::new(), |n| format!("{n} of {all} blocks agree{few}: "))
 }
 
 fn p_value(p: f64) -> String {

@@ -2,11 +2,10 @@
 
 use crate::Session;
 use crate::chart;
-use crate::doc::{Block, Figure, Note, Text, Tone};
-use crate::format::{Terms, count, rounded, value};
+use crate::doc::{Block, Figure, Text, Tone};
+use crate::format::{count, share, value};
 use crate::words::{capital, counted, short};
-use model::{ExperimentSummary, Unit};
-use std::collections::BTreeMap;
+use model::{ExperimentSummary, OutcomeCount, Unit};
 
 /// Sentences on what was recognised that are shown of one session at most, and of each no more than
 /// this number of characters.
@@ -19,89 +18,68 @@ const AT_THE_TOP_MAX: usize = 4;
 /// Returns what was recognised, briefly, for the top of the page.
 pub(crate) fn recognised(session: &Session<'_>) -> Option<Block<'static>> {
     let all = &session.summary.meter.recognised;
-    let shown = all.iter().take(AT_THE_TOP_MAX);
-    let mut text: Vec<Text> =
-        shown.map(|text| capital(&short(text, RECOGNISED_CHARACTERS)).into()).collect();
+    let mut text: Vec<Text> = all.iter().take(AT_THE_TOP_MAX).map(|text| sentence(text)).collect();
     if all.len() > AT_THE_TOP_MAX {
         text.push(Text::link(format!("{} more", all.len() - AT_THE_TOP_MAX), "#trust"));
     }
-    let note = Note { tone: Tone::Care, mark: "!", word: "recognised".into(), text };
-    (!all.is_empty()).then_some(Block::Note(note))
+    (!all.is_empty()).then(|| Block::said(Tone::Care, "recognised", text))
+}
+
+fn sentence(recognised: &str) -> Text {
+    capital(&short(recognised, RECOGNISED_CHARACTERS)).into()
 }
 
 /// Returns what disturbed, a sentence each.
 pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
     let (harness, meter) = (&session.summary.harness, &session.summary.meter);
-    let share = |x: f64| Text::strong(rounded(x, Terms::Share));
-    let mut said: Vec<Text> = Vec::new();
-    if let Some(foreign) = harness.foreign_cpu_share {
-        let text = Text::from("Others used ").then(share(foreign));
-        said.push(text.then(" of one CPU while trials lived."));
-    }
-    let waits = [
-        (meter.steal_share, "was stolen by the hypervisor"),
-        (meter.cpu_pressure_share, "some task waited for a CPU"),
-        (meter.throttled_share, "a CPU quota held the session back"),
+    let strong = |x: f64| Text::strong(share(x));
+    let some = |part: Option<f64>| part.filter(|part| *part > 0.0);
+    let parts = [
+        (harness.foreign_cpu_share, "Others used {} of one CPU while trials lived."),
+        (some(meter.steal_share), "{} of the trials' time was stolen by the hypervisor."),
+        (some(meter.cpu_pressure_share), "{} of the trials' time some task waited for a CPU."),
+        (some(meter.throttled_share), "{} of the trials' time a CPU quota held the session back."),
     ];
-    for (part, what) in waits {
-        if let Some(part) = part.filter(|part| *part > 0.0) {
-            said.push(share(part).then(format!(" of the trials' time {what}.")));
-        }
-    }
-    let nothing = said.is_empty() && tags(session).is_empty();
+    let parts = parts.into_iter().filter_map(|(part, text)| Some((part?, text)));
+    let mut said: Vec<Text> = parts.map(|(x, text)| Text::filled(text, [strong(x)])).collect();
+    let nothing = said.is_empty() && meter.tags.is_empty();
     if let (Some(ns), Some(spread)) = (meter.calibration_ns, meter.calibration_spread) {
         let text = format!(
             "A fixed loop before and after each trial took {} (median); in the slowest tenth of the \
-             trials it took ",
+             trials it took {{}} longer than in the fastest.",
             value(ns, &Unit::Ns)
         );
-        said.push(Text::from(text).then(share(spread)).then(" longer than in the fastest."));
+        said.push(Text::filled(&text, [strong(spread)]));
     }
-    let trials = counted(harness.trials, "trial");
+    let all = count(harness.trials);
     if meter.tagged > 0 {
-        let text = Text::strong(count(meter.tagged)).then(format!(" of {trials} carry a tag."));
-        said.push(text.then(" They are kept, and every estimate stands with and without them."));
-    }
-    for (tag, tagged) in tags(session) {
         let text = format!(
-            "{}: {} of {}",
-            short(tag, 120),
-            counted(tagged, "trial"),
-            count(harness.trials)
+            "{{}} of {} carry a tag. They are kept, and every estimate stands with and without them.",
+            counted(harness.trials, "trial")
         );
-        said.push(format!("{text}, kept and tagged.").into());
+        said.push(Text::filled(&text, [Text::strong(count(meter.tagged))]));
     }
+    said.extend(meter.tags.iter().map(|(tag, trials)| {
+        let (tag, trials) = (short(tag, 120), counted(*trials, "trial"));
+        format!("{tag}: {trials} of {all}, kept and tagged.").into()
+    }));
     if harness.leaking_trials > 0 {
         let text = counted(harness.leaking_trials, "trial");
         said.push(format!("{text} left processes behind, which were killed.").into());
     }
     let more = meter.recognised.iter().skip(AT_THE_TOP_MAX).take(RECOGNISED_MAX);
-    said.extend(more.map(|text| capital(&short(text, RECOGNISED_CHARACTERS)).into()));
+    said.extend(more.map(|text| sentence(text)));
     if nothing {
         said.push("Nothing was recorded that disturbed the trials.".into());
     }
     said
 }
 
-/// Returns each tag with its trials: as the session's meter counted them, or else by experiment.
-fn tags<'a>(session: &Session<'a>) -> BTreeMap<&'a str, u64> {
-    let meter = &session.summary.meter;
-    let by_experiment = session.experiments().flat_map(|experiment| &experiment.tags);
-    let all: Vec<_> =
-        if meter.tags.is_empty() { by_experiment.collect() } else { meter.tags.iter().collect() };
-    let mut tags = BTreeMap::new();
-    for (tag, trials) in all {
-        let sum: &mut u64 = tags.entry(tag.as_str()).or_default();
-        *sum = sum.saturating_add(*trials);
-    }
-    tags
-}
-
 /// Returns the warnings of the session and of all experiments, the worst first; one that several share
 /// is said once.
 pub(crate) fn warnings(session: &Session<'_>) -> Vec<String> {
     let mut shared: Vec<(&str, Vec<&ExperimentSummary>)> = Vec::new();
-    for experiment in session.experiments() {
+    for experiment in &session.summary.experiments {
         for warning in &experiment.warnings {
             match shared.iter_mut().find(|(known, _)| known == warning) {
                 Some((_, experiments)) => experiments.push(experiment),
@@ -113,7 +91,7 @@ pub(crate) fn warnings(session: &Session<'_>) -> Vec<String> {
     shared.extend(recognised.iter().map(|text| (text.as_str(), Vec::new())));
     // What was recognised of the machine weighs as much as what disturbed one experiment.
     shared.sort_by_key(|(warning, own)| own.first().map_or(1, |e| rank(e, warning)));
-    let all = session.experiments().count();
+    let all = session.summary.experiments.len();
     let said = shared.into_iter().map(|(warning, experiments)| match experiments.len() {
         0 => capital(warning),
         many if many > 2 && many == all => format!("all experiments: {warning}"),
@@ -129,17 +107,27 @@ pub(crate) fn warnings(session: &Session<'_>) -> Vec<String> {
 /// Returns how grave a warning is: 0 casts doubt on what was measured, 1 on how well, 2 says what is not
 /// there.
 fn rank(experiment: &ExperimentSummary, warning: &str) -> u8 {
-    let mut checks = experiment.failed_checks.iter();
-    let ends = |kind: fn(&str) -> bool| {
-        let mut outcomes = experiment.outcomes.iter().filter(move |o| kind(&o.outcome));
-        outcomes.any(|o| !o.reason.is_empty() && warning.ends_with(&format!(": {}", o.reason)))
-    };
-    if checks.any(|(name, _)| warning.starts_with(&format!("check \"{name}\"")))
-        || ends(|kind| !["completed", "unsupported"].contains(&kind))
-    {
-        return 0;
+    match subject(experiment, warning) {
+        None | Some("completed") => 1,
+        Some("unsupported") => 2,
+        Some(_) => 0,
     }
-    if ends(|kind| kind == "unsupported") { 2 } else { 1 }
+}
+
+/// What [`subject`] returns of a failed check.
+pub(super) const CHECK: &str = "check";
+
+/// Returns the outcome of trials that a warning of the analysis is about, or [`CHECK`].
+pub(super) fn subject<'e>(experiment: &'e ExperimentSummary, warning: &str) -> Option<&'e str> {
+    let is_about = |name: &str| warning.starts_with(&format!("check \"{name}\" failed in "));
+    if experiment.failed_checks.iter().any(|(name, _)| is_about(name)) {
+        return Some(CHECK);
+    }
+    let ends = |end: &&OutcomeCount| {
+        !end.reason.is_empty() && warning.ends_with(&format!(": {}", end.reason))
+    };
+    let ends = experiment.outcomes.iter().filter(ends).map(|end| end.outcome.as_str());
+    ends.max_by_key(|name| !["completed", "unsupported"].contains(name))
 }
 
 /// Returns the session over its time, with the numbers behind it; nothing where no trial was looked at.

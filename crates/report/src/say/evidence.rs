@@ -68,7 +68,7 @@ const COMMON_MIN: usize = 3;
 /// once, and beside each claim only what is another.
 pub(crate) fn raises_most<'a>(session: &Session<'a>) -> Option<&'a str> {
     let mut claims: BTreeMap<&str, usize> = BTreeMap::new();
-    for claim in session.experiments().flat_map(|experiment| &experiment.claims) {
+    for claim in session.summary.experiments.iter().flat_map(|experiment| &experiment.claims) {
         if !claim.raise.is_empty() && claim.result.estimate.is_some() {
             *claims.entry(&claim.raise).or_default() += 1;
         }

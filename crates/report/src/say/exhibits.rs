@@ -1,10 +1,9 @@
 //! What trials saw: one table per exhibit, of the first completed trial of each treatment.
 
 use super::chapter::Chapter;
-use crate::doc::{Block, Column, Role, Table, Text};
+use crate::doc::{Block, Column, Table, Text};
 use crate::words::{self, counted, short};
-use model::{Design, Exhibit, Record, Treatment};
-use std::collections::BTreeMap;
+use model::{Design, Exhibit, Record};
 
 /// A single exhibit of at most this number of rows is open from the start.
 const OPEN_ROWS_MAX: usize = 12;
@@ -24,30 +23,22 @@ pub(crate) fn exhibits(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     if all.is_empty() {
         return Vec::new();
     }
-    let (several, varying) = (all.len() > 1, chapter.varying());
     let mut blocks = vec![Block::heading(3, "What a trial saw")];
-    let exhibit = |shown: &Shown<'_>| one(shown, &chapter.name(shown.treatment, &varying), several);
-    blocks.extend(all.iter().take(SHOWN_MAX).map(exhibit));
-    if all.len() > SHOWN_MAX {
-        let more = Text::from(format!("and {} more, in ", all.len() - SHOWN_MAX));
-        blocks
-            .push(Block::paragraph(Role::Small, more.then(Text::code("trials.ndjson")).then(".")));
-    }
+    blocks.extend(all.iter().take(SHOWN_MAX).map(|shown| one(chapter, shown, all.len() > 1)));
+    blocks.extend(Block::more(all.len(), SHOWN_MAX, "trials.ndjson"));
     blocks
 }
 
-fn one(shown: &Shown<'_>, place: &str, several: bool) -> Block<'static> {
+fn one(chapter: &Chapter<'_>, shown: &Shown<'_>, several: bool) -> Block<'static> {
     let exhibit = shown.exhibit;
     let rows = (exhibit.rows.len() as u64).saturating_add(exhibit.rows_left_out);
-    let label = Text::strong(place)
+    let label = Text::strong(chapter.name(&shown.trial.treatment))
         .then(format!(": {} ", short(&exhibit.title, 200)))
         .then(Text::quiet(format!("({})", counted(rows, "row"))));
-    let mut blocks =
-        vec![Block::paragraph(Role::Small, shown.origin()), Block::Table(table(exhibit))];
+    let mut blocks = vec![Block::small(shown.origin()), Block::Table(table(exhibit))];
     let left_out = rows - exhibit.rows.len().min(ROWS_MAX) as u64;
     if left_out > 0 {
-        let text = format!("{} not shown.", counted(left_out, "more row"));
-        blocks.push(Block::paragraph(Role::Small, text));
+        blocks.push(Block::small(format!("{} not shown.", counted(left_out, "more row"))));
     }
     let open = !several && exhibit.rows.len() <= OPEN_ROWS_MAX;
     Block::details("exhibit", label, open, blocks)
@@ -76,7 +67,6 @@ fn is_numeric(exhibit: &Exhibit, column: usize) -> bool {
 /// An exhibit of one trial, and how the treatment's other trials compare.
 #[derive(Clone, Debug)]
 pub(crate) struct Shown<'a> {
-    pub(crate) treatment: &'a Treatment,
     pub(crate) exhibit: &'a Exhibit,
     /// The trial it is of.
     pub(crate) trial: &'a Record,
@@ -102,30 +92,24 @@ impl Shown<'_> {
 
 /// The exhibits of an experiment, by treatment in the design's order: those of the completed trial
 /// with the lowest block.
-pub(crate) fn shown<'a>(design: Option<&Design>, records: &[&'a Record]) -> Vec<Shown<'a>> {
-    let mut by_treatment: BTreeMap<&Treatment, Vec<(&'a Record, &'a [Exhibit])>> = BTreeMap::new();
-    for &record in records {
-        if let Some(measured) = &record.measured {
-            let trials = by_treatment.entry(&record.treatment).or_default();
-            trials.push((record, &measured.exhibits));
-        }
-    }
+pub(crate) fn shown<'a>(design: &Design, records: &[&'a Record]) -> Vec<Shown<'a>> {
+    let completed =
+        |&record: &&'a Record| Some((record, record.measured.as_ref()?.exhibits.as_slice()));
+    let mut trials: Vec<(&Record, &[Exhibit])> = records.iter().filter_map(completed).collect();
+    trials.sort_by_cached_key(|&(record, _)| {
+        let treatment = &record.treatment;
+        (words::place(design, treatment), treatment, record.block, record.trial)
+    });
     let mut all = Vec::new();
-    let mut by_treatment: Vec<_> = by_treatment.into_iter().collect();
-    if let Some(design) = design {
-        by_treatment.sort_by_cached_key(|(treatment, _)| words::place(design, treatment));
-    }
-    for (treatment, mut trials) in by_treatment {
-        trials.sort_by_key(|(record, _)| (record.block, record.trial));
+    for trials in trials.chunk_by(|(one, _), (next, _)| one.treatment == next.treatment) {
         // A treatment may show something in some of its trials only.
         let Some((trial, exhibits)) = trials.iter().find(|(_, exhibits)| !exhibits.is_empty())
         else {
             continue;
         };
         for exhibit in *exhibits {
-            let same = |others: &[Exhibit]| others.iter().any(|other| other == exhibit);
-            let differing = trials.iter().filter(|(_, others)| !same(others)).count();
-            all.push(Shown { treatment, exhibit, trial, trials: trials.len(), differing });
+            let differing = trials.iter().filter(|(_, others)| !others.contains(exhibit)).count();
+            all.push(Shown { exhibit, trial, trials: trials.len(), differing });
         }
     }
     all
@@ -142,11 +126,11 @@ mod tests {
         fixture.records.reverse();
         let records: Vec<&Record> =
             fixture.records.iter().filter(|record| record.experiment == "switch").collect();
-        let found = shown(None, &records);
+        let found = shown(&Design::default(), &records);
         let seen: Vec<(Option<&str>, &str, u32, usize, usize)> = found
             .iter()
             .map(|one| {
-                let (level, title) = (one.treatment.level("mechanism"), &one.exhibit.title);
+                let (level, title) = (one.trial.treatment.level("mechanism"), &one.exhibit.title);
                 (level, title.as_str(), one.trial.block, one.trials, one.differing)
             })
             .collect();
@@ -168,6 +152,9 @@ mod tests {
         for record in &mut fixture.records {
             record.measured = None;
         }
-        assert!(shown(None, &fixture.records.iter().collect::<Vec<_>>()).is_empty());
+        assert!(
+            shown(&fixture.manifest.designs[0], &fixture.records.iter().collect::<Vec<_>>())
+                .is_empty()
+        );
     }
 }

@@ -1,12 +1,13 @@
 //! One experiment: question, answers, caveats, figures, claims, accounts, exhibits, numbers, trials.
 
 use super::chapter::Chapter;
+use super::disturbance::{CHECK, subject};
 use super::{
-    accounts, catalog, claims, evidence, exhibits, figures, fineness, numbers, planted, subject,
-    tags, trials,
+    accounts, catalog, claims, evidence, exhibits, figures, fineness, numbers, planted, tags,
+    trials,
 };
 use crate::Session;
-use crate::doc::{Block, Note, Role, Text, Tone};
+use crate::doc::{Block, Role, Text, Tone};
 use crate::format;
 use crate::text::Letters;
 use crate::words::{self, capital, counted, short};
@@ -29,7 +30,7 @@ pub(crate) fn chapter<'a>(
     chapter: &'a Chapter<'a>,
     terminal: Option<Letters>,
 ) -> Vec<Block<'a>> {
-    let mut blocks = subject::subject(chapter);
+    let mut blocks = super::subject::subject(chapter);
     let letters = terminal.unwrap_or(Letters::Unicode);
     match chapter.inquiry.as_ref().filter(|_| terminal.is_none()) {
         Some(inquiry) => {
@@ -46,7 +47,7 @@ pub(crate) fn chapter<'a>(
     blocks.extend(planted::diagnoses(chapter));
     blocks.extend(exhibits::exhibits(chapter));
     blocks.push(Block::heading(3, "All that was measured, and how"));
-    blocks.extend(chapter.design.map(catalog::method));
+    blocks.push(catalog::method(chapter.design));
     blocks.extend(fineness::fineness(chapter));
     blocks.push(numbers::numbers(chapter));
     blocks.push(tags::tags(chapter));
@@ -63,13 +64,12 @@ pub(crate) fn chapter<'a>(
 
 /// Returns the findings; of many, those beyond the first few are folded away.
 pub(crate) fn answers(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
-    let findings = &chapter.summary.findings;
-    let open =
-        if findings.len() > OPEN_ANSWERS_MAX + 1 { OPEN_ANSWERS_MAX } else { findings.len() };
+    let all = chapter.summary.findings.len();
+    let open = if all > OPEN_ANSWERS_MAX + 1 { OPEN_ANSWERS_MAX } else { all };
     let mut blocks: Vec<Block<'_>> = (0..open).flat_map(|index| answer(chapter, index)).collect();
-    if open < findings.len() {
-        let more = (open..findings.len()).flat_map(|index| answer(chapter, index)).collect();
-        let label = counted((findings.len() - open) as u64, "more answer");
+    if open < all {
+        let more = (open..all).flat_map(|index| answer(chapter, index)).collect();
+        let label = counted((all - open) as u64, "more answer");
         blocks.push(Block::details("answers-more", label, false, more));
     }
     blocks
@@ -88,7 +88,7 @@ fn answer(chapter: &Chapter<'_>, index: usize) -> Vec<Block<'static>> {
         blocks.extend(definition.map(|text| Block::paragraph(Role::Definition, text)));
     }
     blocks.extend(remark(&finding.result).map(|text| Block::paragraph(Role::Caveat, text)));
-    blocks.extend(worth(&finding.result).map(|text| Block::paragraph(Role::Small, text)));
+    blocks.extend(worth(&finding.result).map(Block::small));
     blocks
 }
 
@@ -104,18 +104,14 @@ pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
             .then(format!(" {}.", missing.why));
     }
     let (before, number, after) = format::sentence_parts(&finding.sentence, result);
-    let mut text = Text::from(before);
-    if let Some(number) = number {
-        text = text.then(Text::number(number));
-        if let Some(counts) = format::counts(result) {
-            text = text.then(Text::quiet(format!(" ({counts})")));
-        }
-    }
-    text = text.then(after);
-    match format::rest(result) {
-        Some(rest) => text.then(format!(" {rest}")),
-        None => text,
-    }
+    let counts = format::counts(result).filter(|_| number.is_some());
+    let counts = counts.map(|counts| Text::quiet(format!(" ({counts})")));
+    let rest = format::rest(result).map(|rest| format!(" {rest}"));
+    Text::from(before)
+        .then(number.map(Text::number).unwrap_or_default())
+        .then(counts.unwrap_or_default())
+        .then(after)
+        .then(rest.unwrap_or_default())
 }
 
 /// Returns how small a difference a finding's number could show, and what it is without tagged trials.
@@ -137,37 +133,29 @@ pub(crate) fn remark(result: &QuantityResult) -> Option<String> {
 /// Returns what a reader must know before the numbers.
 fn caveats(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let summary = chapter.summary;
-    let refused: Vec<&OutcomeCount> =
-        summary.outcomes.iter().filter(|outcome| outcome.outcome == "unsupported").collect();
-    // The analysis also warns of these, for those who see its warnings alone.
-    let known_above = |warning: &str| {
-        let mut reasons = refused.iter().map(|outcome| outcome.reason.as_str());
-        let mut checks = summary.failed_checks.iter().map(|(name, _)| name);
-        reasons.any(|reason| warning.ends_with(&format!(" could not be made here: {reason}")))
-            || checks.any(|name| warning.starts_with(&format!("check \"{name}\" failed in ")))
-    };
-    let note =
-        |tone, mark, word: &str, text| Block::Note(Note { tone, mark, word: word.into(), text });
     let mut blocks = Vec::new();
-    for outcome in &refused {
+    for outcome in summary.outcomes.iter().filter(|outcome| outcome.outcome == "unsupported") {
         let mut text: Vec<Text> = vec![short(&outcome.reason, 1000).into()];
         if !outcome.treatments.is_empty() {
             let names = treatments(chapter, &outcome.treatments);
             text.push(Text::quiet(format!("Instead of a number for: {names}.")));
         }
-        blocks.push(note(Tone::Care, "–", "not possible here", text));
+        blocks.push(Block::said(Tone::Absent, "not possible here", text));
     }
-    let warnings = summary.warnings.iter().filter(|warning| !known_above(warning));
+    // The analysis also warns of refusals and checks, for those who see its warnings alone.
+    let other =
+        |warning: &&String| !matches!(subject(summary, warning), Some("unsupported" | CHECK));
+    let warnings = summary.warnings.iter().filter(other);
     let warnings: Vec<Text> =
         warnings.map(|warning| words::sentence(warning, 1000).into()).collect();
     if !warnings.is_empty() {
         let word = if warnings.len() == 1 { "note" } else { "notes" };
-        blocks.push(note(Tone::Care, "!", word, warnings));
+        blocks.push(Block::said(Tone::Care, word, warnings));
     }
     for (check, trials) in &summary.failed_checks {
         let trials = counted(*trials, "trial");
         let text = format!("{}: in {trials} {}", short(check, 400), blame(chapter, check));
-        blocks.push(note(Tone::Bad, "✗", "check failed", vec![text.into()]));
+        blocks.push(Block::said(Tone::Bad, "check failed", vec![text.into()]));
     }
     blocks
 }
@@ -187,8 +175,7 @@ fn blame(chapter: &Chapter<'_>, name: &str) -> &'static str {
 
 fn treatments(chapter: &Chapter<'_>, treatments: &[Treatment]) -> String {
     let named = |treatment: &Treatment| {
-        let named = chapter.design.map(|design| design.as_named(treatment));
-        words::cell(&model::Cell(named.unwrap_or_else(|| treatment.clone()).0.as_ref().clone()))
+        words::cell(&model::Cell(chapter.design.as_named(treatment).0.as_ref().clone()))
     };
     treatments.iter().take(8).map(named).collect::<Vec<_>>().join("; ")
 }
@@ -197,7 +184,7 @@ fn treatments(chapter: &Chapter<'_>, treatments: &[Treatment]) -> String {
 fn outcomes(chapter: &Chapter<'_>) -> Block<'static> {
     let summary = chapter.summary;
     let outcome = |outcome: &OutcomeCount| {
-        let name = words::outcome_name(&short(&outcome.outcome, 80));
+        let name = words::plain(&outcome.outcome);
         let mut text = Text::strong(counted(outcome.trials, "trial")).then(format!(" {name}"));
         if !outcome.reason.is_empty() {
             text = text.then(format!(": {}", short(&outcome.reason, 600)));
@@ -208,7 +195,7 @@ fn outcomes(chapter: &Chapter<'_>) -> Block<'static> {
         }
         text
     };
-    let mut blocks = vec![Block::List(summary.outcomes.iter().map(outcome).collect())];
+    let mut blocks = vec![Block::list(summary.outcomes.iter().map(outcome))];
     let completed = |record: &&&Record| matches!(record.outcome, Outcome::Completed { .. });
     let troubled: Vec<_> = chapter.records.iter().filter(|record| !completed(record)).collect();
     if !troubled.is_empty() {
@@ -229,8 +216,7 @@ fn outcomes(chapter: &Chapter<'_>) -> Block<'static> {
 }
 
 fn without_number(chapter: &Chapter<'_>, record: &Record) -> Text {
-    let named = chapter.design.map(|design| design.as_named(&record.treatment));
-    let treatment = named.as_ref().unwrap_or(&record.treatment).to_string();
+    let treatment = chapter.design.as_named(&record.treatment).to_string();
     let text = Text::from(format!(
         "trial {}, block {}, {}: {}",
         record.trial,

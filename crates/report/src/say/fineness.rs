@@ -3,10 +3,10 @@
 use super::chapter::Chapter;
 use super::evidence;
 use crate::chart;
-use crate::doc::{Block, Role, Table, Text};
-use crate::format::{Terms, rough, rounded};
+use crate::doc::{Block, Span, Table, Text};
+use crate::format::{Terms, or_dash, rough, share};
 use crate::words::{self, capital, short};
-use model::{ResponseFloor, Source, Variance};
+use model::{Response, ResponseFloor, Source, Variance};
 
 /// A table of at most this number of responses is open from the start.
 const OPEN_ROWS_MAX: usize = 6;
@@ -16,7 +16,7 @@ const ROWS_MAX: usize = 60;
 
 /// What is known of one response.
 struct Known<'a> {
-    response: &'a str,
+    response: &'a Response,
     floor: Option<&'a ResponseFloor>,
     variance: Option<&'a Variance>,
 }
@@ -27,68 +27,48 @@ pub(crate) fn fineness(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let Some(first) = rows.first() else {
         return Vec::new();
     };
-    let details = vec![key(), meaning(), Block::Table(table(chapter, &rows))];
+    let details = vec![key(), meaning(), Block::Table(table(&rows))];
     let label = "Floors and sources of scatter, by response";
     vec![
         Block::heading(3, "How small a difference shows here"),
-        Block::paragraph(Role::Plain, sentence(chapter, first)),
+        Block::plain(sentence(first)),
         Block::details("", label, rows.len() <= OPEN_ROWS_MAX, details),
     ]
 }
 
-/// Returns the responses with a floor or a scatter, that of the first finding first.
+/// Returns the responses with a floor or a scatter, that of the first finding first. What is computed does
+/// not scatter: any difference is one.
 fn known<'a>(chapter: &Chapter<'a>) -> Vec<Known<'a>> {
     let summary = chapter.summary;
-    let mut names: Vec<&str> = Vec::new();
-    let main = summary.findings.first().map(|finding| finding.result.quantity.response());
-    let floors = summary.floors.iter().map(|floor| floor.response.as_str());
-    let variances = summary.variances.iter().map(|variance| variance.response.as_str());
-    for name in floors.chain(variances) {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    names.sort_by_key(|name| Some(*name) != main);
-    let row = |response| Known {
-        response,
-        floor: summary.floors.iter().find(|floor| floor.response == response),
-        variance: summary.variances.iter().find(|variance| variance.response == response),
+    let row = |response: &'a Response| {
+        let floor = summary.floors.iter().find(|floor| floor.response == response.name);
+        let variance = summary.variances.iter().find(|variance| variance.response == response.name);
+        let scatters = variance.is_some_and(|variance| variance.total > 0.0);
+        let is_known = (floor.is_some() || variance.is_some()) && (scatters || !response.exact);
+        is_known.then_some(Known { response, floor, variance })
     };
-    let rows = names.into_iter().map(row).filter(|row| !is_computed(chapter, row));
-    rows.take(ROWS_MAX).collect()
-}
-
-/// Reports whether any difference is one: what is computed does not scatter.
-fn is_computed(chapter: &Chapter<'_>, row: &Known<'_>) -> bool {
-    let response = chapter.design.and_then(|design| design.response(row.response));
-    let scatters = row.variance.is_some_and(|variance| variance.total > 0.0);
-    response.is_some_and(|response| response.exact) && !scatters
-}
-
-fn label(chapter: &Chapter<'_>, name: &str) -> String {
-    let response = chapter.design.and_then(|design| design.response(name));
-    response.map_or_else(|| words::plain(name), words::label)
+    let mut rows: Vec<Known<'_>> = chapter.design.responses.iter().filter_map(row).collect();
+    let main = summary.findings.first().map(|finding| finding.result.quantity.response());
+    rows.sort_by_key(|row| Some(row.response.name.as_str()) != main);
+    rows.truncate(ROWS_MAX);
+    rows
 }
 
 fn floor(x: f64) -> String {
     rough(x, Terms::Share)
 }
 
-fn share(x: f64) -> String {
-    rounded(x, Terms::Share)
-}
-
 /// Returns what can be found in one response, and what would help.
-fn sentence(chapter: &Chapter<'_>, row: &Known<'_>) -> String {
-    let name = capital(&label(chapter, row.response));
+fn sentence(row: &Known<'_>) -> String {
+    let name = capital(&words::label(row.response));
     let mut text = match row.floor.map(|floor| (floor.now, floor.in_ten_times)) {
         Some((Some(now), later)) => {
-            let later = later.map_or(String::new(), |later| {
-                format!(", in ten times the time one of {}", floor(later))
-            });
+            let later =
+                later.map(|later| format!(", in ten times the time one of {}", floor(later)));
             format!(
-                "{name}: a difference of {} between two treatments would be found{later}.",
-                floor(now)
+                "{name}: a difference of {} between two treatments would be found{}.",
+                floor(now),
+                later.unwrap_or_default()
             )
         }
         Some((None, _)) => {
@@ -112,26 +92,23 @@ fn sentence(chapter: &Chapter<'_>, row: &Known<'_>) -> String {
 
 /// Returns what the colours of the bars mean.
 fn key() -> Block<'static> {
-    use crate::doc::Span::{Key, Plain};
-    let part = |index, text: &str| [Key(index), Plain(text.into())];
-    let parts = [
-        part(0, "within trials: longer trials would reduce it. "),
-        part(1, "between trials: more trials would reduce it. "),
-        part(2, "between blocks: drift, which cancels in comparisons."),
-    ];
-    Block::paragraph(Role::Small, Text(parts.into_iter().flatten().collect()))
+    let keys = [0, 1, 2].map(|index| Text(vec![Span::Key(index)]));
+    Block::small(Text::filled(
+        "{}within trials: longer trials would reduce it. {}between trials: more trials would reduce \
+         it. {}between blocks: drift, which cancels in comparisons.",
+        keys,
+    ))
 }
 
 fn meaning() -> Block<'static> {
-    Block::paragraph(
-        Role::Small,
+    Block::small(
         "Floor: for one comparison of two treatments, the median over the response's treatments. \
          Scatter: the standard deviation of a trial's number, as a share of it; the bar divides its \
          variance.",
     )
 }
 
-fn table(chapter: &Chapter<'_>, rows: &[Known<'_>]) -> Table {
+fn table(rows: &[Known<'_>]) -> Table {
     let heads = [
         "response",
         "#floor now",
@@ -139,19 +116,17 @@ fn table(chapter: &Chapter<'_>, rows: &[Known<'_>]) -> Table {
         "#scatter of a trial",
         "where it comes from",
     ];
-    let mut table = Table::of(&heads).kind("fine", "");
-    for row in rows {
-        let percent = |x: Option<f64>| Text::from(x.map_or("–".to_string(), floor));
-        let name = format!("{} ", capital(&label(chapter, row.response)));
-        table.row([
-            Text::from(name).then(Text::code(row.response)),
-            percent(row.floor.and_then(|floor| floor.now)),
-            percent(row.floor.and_then(|floor| floor.in_ten_times)),
-            row.variance.map_or("–".into(), |variance| share(variance.total)).into(),
+    let cells = rows.iter().map(|row| {
+        let name = format!("{} ", capital(&words::label(row.response)));
+        [
+            Text::from(name).then(Text::code(row.response.name.clone())),
+            or_dash(row.floor.and_then(|floor| floor.now), floor).into(),
+            or_dash(row.floor.and_then(|floor| floor.in_ten_times), floor).into(),
+            or_dash(row.variance, |variance| share(variance.total)).into(),
             row.variance.map_or("–".into(), sources),
-        ]);
-    }
-    table
+        ]
+    });
+    Table::of(&heads).kind("fine", "").rows(cells)
 }
 
 fn sources(variance: &Variance) -> Text {

@@ -2,7 +2,6 @@
 
 use crate::words::{self, counted, short};
 use model::{Design, Outcome, Profile, Quantity, Record, Treatment};
-use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
 /// The profiles, each holding the levels of the ones before.
@@ -23,182 +22,143 @@ pub(crate) struct Missing {
     pub(crate) why: String,
 }
 
-/// What became of a treatment without a number; in the order in which a reader should hear it.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
-    Refused(String),
-    Ended(String),
-    LaterProfile(Profile),
-    NoProfile,
-    NotReached,
+/// What became of a treatment without a number.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Fate {
+    /// Where a reader should hear it among others.
+    place: u8,
+    /// As in [`Missing`].
+    lead: String,
+    /// What stands after the names of treatments that share it.
+    reason: String,
 }
 
 /// An experiment with its trials, as far as they tell what is missing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Measured<'a> {
     pub(crate) design: &'a Design,
-    /// Its trials, or their [`witnesses`].
+    /// Its trials, or their [`witnesses`], which are enough to say what is missing.
     pub(crate) records: &'a [&'a Record],
     pub(crate) profile: Profile,
 }
 
-/// Of each treatment at most three trials, which tell what became of it: the first that measured,
-/// the first that was refused, and the first of all. Who asks about many treatments asks these: a
-/// large session has hundreds of trials of each.
+/// Returns of each treatment the trial that tells what became of it: the first that measured, else the
+/// first that was refused, else the first.
 pub(crate) fn witnesses<'a>(records: &[&'a Record]) -> Vec<&'a Record> {
-    let mut known: HashMap<&Treatment, [bool; 2]> = HashMap::new();
-    let mut tells = |record: &&'a Record| {
-        let kinds =
-            [record.measured.is_some(), matches!(record.outcome, Outcome::Unsupported { .. })];
-        match known.entry(&record.treatment) {
-            Entry::Vacant(first) => {
-                first.insert(kinds);
-                true
+    let place = |record: &Record| match record.outcome {
+        _ if record.measured.is_some() => 0,
+        Outcome::Unsupported { .. } => 1,
+        _ => 2,
+    };
+    let mut witnesses: HashMap<&Treatment, &Record> = HashMap::new();
+    for record in records {
+        let known = witnesses.entry(&record.treatment).or_insert(record);
+        if place(record) < place(known) {
+            *known = record;
+        }
+    }
+    witnesses.into_values().collect()
+}
+
+impl Measured<'_> {
+    /// Returns why a quantity has no number: from what became of the treatments it needs, or else in the
+    /// words of the analysis.
+    pub(crate) fn of_quantity(self, quantity: &Quantity, remark: &str) -> Missing {
+        let design = self.design;
+        let needed: Vec<Treatment> = match quantity {
+            Quantity::Exponent { .. } | Quantity::Linearity { .. } | Quantity::Frequency { .. } => {
+                let planned = design.treatments(self.profile);
+                let all = design.treatments(Profile::Thorough);
+                let here = quantity.treatments(design, &planned);
+                let anywhere = quantity.treatments(design, &all);
+                // These make do with whatever levels there are: what a larger profile adds is no gap.
+                (if here.is_empty() { anywhere } else { here }).into_iter().cloned().collect()
             }
-            Entry::Occupied(mut seen) => {
-                let seen = seen.get_mut();
-                let new = kinds.iter().zip(*seen).any(|(kind, seen)| *kind && !seen);
-                *seen = [seen[0] || kinds[0], seen[1] || kinds[1]];
-                new
+            Quantity::Proportion { over, lower, upper, at, .. } => {
+                [lower, upper].map(|level| design.complete(&at.with(over, level))).to_vec()
             }
-        }
-    };
-    records.iter().copied().filter(|record| tells(record)).collect()
-}
-
-/// Why a quantity has no number: from what became of the treatments it needs, or else in the words
-/// of the analysis. Without a design only those are known.
-pub(crate) fn of_quantity(
-    measured: Option<Measured<'_>>,
-    quantity: &Quantity,
-    remark: &str,
-) -> Missing {
-    let Some(measured) = measured else {
-        return otherwise(remark);
-    };
-    let design = measured.design;
-    let needed: Vec<Treatment> = match quantity {
-        Quantity::Exponent { .. } | Quantity::Linearity { .. } | Quantity::Frequency { .. } => {
-            let planned = design.treatments(measured.profile);
-            let all = design.treatments(Profile::Thorough);
-            let here = quantity.treatments(design, &planned);
-            let anywhere = quantity.treatments(design, &all);
-            // These make do with whatever levels there are: what a larger profile adds is no gap.
-            (if here.is_empty() { anywhere } else { here }).into_iter().cloned().collect()
-        }
-        Quantity::Proportion { over, lower, upper, at, .. } => {
-            [lower, upper].map(|level| design.complete(&at.with(over, level))).to_vec()
-        }
-        _ => quantity.cells().into_iter().map(|cell| design.complete(cell)).collect(),
-    };
-    of_treatments(measured, &needed).unwrap_or_else(|| otherwise(remark))
-}
-
-/// Why an account has no number.
-pub(crate) fn of_account(measured: Option<Measured<'_>>, id: &str, remark: &str) -> Missing {
-    let needed = measured.and_then(|measured| {
-        let account = measured.design.accounts.iter().find(|account| account.id == id)?;
-        let cells = account.terms().flat_map(model::Term::cells);
-        let needed: Vec<Treatment> = cells.map(|cell| measured.design.complete(cell)).collect();
-        of_treatments(measured, &needed)
-    });
-    needed.unwrap_or_else(|| otherwise(remark))
-}
-
-fn otherwise(remark: &str) -> Missing {
-    let why = if remark.is_empty() { "the trials do not give one" } else { remark };
-    let word = "not measured".to_string();
-    Missing { lead: word.clone(), word, why: short(why, 600) }
-}
-
-/// Why some treatments have no number; `None` if all of them have completed trials.
-pub(crate) fn of_treatments(measured: Measured<'_>, treatments: &[Treatment]) -> Option<Missing> {
-    let Measured { design, profile, .. } = measured;
-    let mut by_fate: BTreeMap<Fate, Vec<&Treatment>> = BTreeMap::new();
-    for treatment in treatments {
-        if let Some(fate) = fate(measured, treatment) {
-            let same = by_fate.entry(fate).or_default();
-            if !same.contains(&treatment) {
-                same.push(treatment);
-            }
-        }
+            _ => quantity.cells().into_iter().map(|cell| design.complete(cell)).collect(),
+        };
+        self.of_needed(&needed, remark)
     }
-    let first = by_fate.keys().next()?;
-    let (word, lead) = (word(first, profile), lead(first, profile));
-    let reasons = by_fate.iter().enumerate().map(|(index, (fate, same))| match index {
-        0 => what(design, fate, same),
-        _ => format!("{}: {}", self::lead(fate, profile), what(design, fate, same)),
-    });
-    let why = reasons.collect::<Vec<_>>().join("; ");
-    Some(Missing { word, lead, why })
-}
 
-fn fate(measured: Measured<'_>, treatment: &Treatment) -> Option<Fate> {
-    let Measured { design, records, profile } = measured;
-    let own = || records.iter().filter(|record| record.treatment == *treatment);
-    if own().any(|record| record.measured.is_some()) {
-        return None;
+    /// Returns why an account has no number.
+    pub(crate) fn of_account(self, id: &str, remark: &str) -> Missing {
+        let account = self.design.accounts.iter().find(|account| account.id == id);
+        let terms = account.into_iter().flat_map(model::Account::terms);
+        let cells = terms.flat_map(model::Term::cells);
+        let needed: Vec<Treatment> = cells.map(|cell| self.design.complete(cell)).collect();
+        self.of_needed(&needed, remark)
     }
-    let refused = own().find_map(|record| match &record.outcome {
-        Outcome::Unsupported { reason } => Some(Fate::Refused(reason.clone())),
-        _ => None,
-    });
-    let ended = || own().next().map(|record| Fate::Ended(words::outcome(&record.outcome)));
-    let unreached = || {
-        let first = PROFILES.into_iter().find(|p| design.treatments(*p).contains(treatment));
-        match first {
-            None => Fate::NoProfile,
-            Some(first) if first <= profile => Fate::NotReached,
-            Some(first) => Fate::LaterProfile(first),
-        }
-    };
-    refused.or_else(ended).or_else(|| Some(unreached()))
-}
 
-fn word(fate: &Fate, profile: Profile) -> String {
-    match fate {
-        Fate::LaterProfile(_) => format!("not in {}", profile.name()),
-        other => lead(other, profile),
-    }
-}
-
-fn lead(fate: &Fate, profile: Profile) -> String {
-    match fate {
-        Fate::Refused(_) => "refused here".into(),
-        Fate::Ended(_) => "no trial succeeded".into(),
-        Fate::LaterProfile(_) => format!("not measured in profile {}", profile.name()),
-        Fate::NoProfile => "in no profile".into(),
-        Fate::NotReached => "not reached in time".into(),
-    }
-}
-
-/// Which treatments, and why.
-fn what(design: &Design, fate: &Fate, same: &[&Treatment]) -> String {
-    let mut names: Vec<String> =
-        same.iter().take(NAMED_MAX).map(|treatment| apart(design, treatment)).collect();
-    if same.len() > NAMED_MAX {
-        names.push(counted((same.len() - NAMED_MAX) as u64, "more treatment"));
-    }
-    let names = names.join("; ");
-    match fate {
-        Fate::Refused(reason) => format!("{names}: {}", short(reason, 600)),
-        Fate::Ended(how) => format!("{names}: {}", short(how, 600)),
-        Fate::LaterProfile(first) => format!("{names}, from profile {} on", first.name()),
-        Fate::NoProfile | Fate::NotReached => names,
-    }
-}
-
-/// A treatment by the levels that are not the baseline's.
-fn apart(design: &Design, treatment: &Treatment) -> String {
-    let special: Vec<String> = design
-        .factors
-        .iter()
-        .filter_map(|factor| {
-            let level = treatment.level(&factor.name)?;
-            (level != factor.baseline)
-                .then(|| format!("{} {}", words::plain(&factor.name), words::plain(level)))
+    fn of_needed(self, needed: &[Treatment], remark: &str) -> Missing {
+        of_treatments(self, needed).unwrap_or_else(|| {
+            let why = if remark.is_empty() { "the trials do not give one" } else { remark };
+            let word = "not measured".to_string();
+            Missing { lead: word.clone(), word, why: short(why, 600) }
         })
-        .collect();
+    }
+
+    fn fate(self, treatment: &Treatment) -> Option<Fate> {
+        let witness = self.records.iter().find(|record| record.treatment == *treatment);
+        let (place, lead, reason) = match witness.map(|record| (&record.measured, &record.outcome))
+        {
+            Some((Some(_), _)) => return None,
+            Some((_, Outcome::Unsupported { reason })) => {
+                (0, "refused here".into(), format!(": {}", short(reason, 600)))
+            }
+            Some((_, outcome)) => {
+                let how = short(&words::outcome(outcome), 600);
+                (1, "no trial succeeded".into(), format!(": {how}"))
+            }
+            None => self.unreached(treatment),
+        };
+        Some(Fate { place, lead, reason })
+    }
+
+    /// Returns why a treatment has no trial.
+    fn unreached(self, treatment: &Treatment) -> (u8, String, String) {
+        let has = |profile: &Profile| self.design.treatments(*profile).contains(treatment);
+        match PROFILES.into_iter().find(has) {
+            Some(first) if first > self.profile => {
+                let lead = format!("not measured in profile {}", self.profile.name());
+                (2, lead, format!(", from profile {} on", first.name()))
+            }
+            None => (3, "in no profile".into(), String::new()),
+            Some(_) => (4, "not reached in time".into(), String::new()),
+        }
+    }
+}
+
+/// Returns why some treatments have no number; `None` if all of them have completed trials.
+pub(crate) fn of_treatments(measured: Measured<'_>, treatments: &[Treatment]) -> Option<Missing> {
+    let mut by_fate: BTreeMap<Fate, Vec<String>> = BTreeMap::new();
+    for treatment in treatments {
+        if let Some(fate) = measured.fate(treatment) {
+            let (same, name) =
+                (by_fate.entry(fate).or_default(), apart(measured.design, treatment));
+            if !same.contains(&name) {
+                same.push(name);
+            }
+        }
+    }
+    let mut reasons = by_fate.into_iter().map(|(fate, mut names)| {
+        let more = names.split_off(names.len().min(NAMED_MAX)).len() as u64;
+        names.extend((more > 0).then(|| counted(more, "more treatment")));
+        (fate.lead, names.join("; ") + &fate.reason)
+    });
+    let (lead, first) = reasons.next()?;
+    let others: String = reasons.map(|(lead, why)| format!("; {lead}: {why}")).collect();
+    Some(Missing { word: lead.replace("measured in profile", "in"), lead, why: first + &others })
+}
+
+/// Returns a treatment by the levels that are not the baseline's.
+fn apart(design: &Design, treatment: &Treatment) -> String {
+    let special = design.factors.iter().filter_map(|factor| {
+        let level = treatment.level(&factor.name).filter(|level| *level != factor.baseline)?;
+        Some(format!("{} {}", words::plain(&factor.name), words::plain(level)))
+    });
+    let special: Vec<String> = special.collect();
     if special.is_empty() { "the baseline".into() } else { short(&special.join(", "), 160) }
 }
 
@@ -217,8 +177,8 @@ mod tests {
         let design = &fixture.manifest.designs[0];
         let records: Vec<&Record> =
             fixture.records.iter().filter(|record| record.experiment == design.id).collect();
-        let measured = Measured { design, records: &records, profile: Profile::Quick };
-        of_quantity(Some(measured), quantity, "a remark")
+        let measured = Measured { design, records: &witnesses(&records), profile: Profile::Quick };
+        measured.of_quantity(quantity, "a remark")
     }
 
     fn ratio(of: &str, to: &str) -> Quantity {

@@ -4,7 +4,7 @@ use super::chapter::Chapter;
 use super::claims::marks;
 use super::{disturbance, evidence, experiment, reason, selftest, trust};
 use crate::Session;
-use crate::doc::{Answer, Block, Note, Role, Text, Tone};
+use crate::doc::{Answer, Block, Role, Text, Tone};
 use crate::format::duration_s;
 use crate::words::{self, anchor, capital, counted, short};
 use maud::html;
@@ -25,9 +25,7 @@ pub(crate) fn before(session: &Session<'_>) -> Vec<Block<'static>> {
 pub(crate) fn incomplete(session: &Session<'_>) -> Option<Block<'static>> {
     let text = "Not complete: some planned trials have no record, because the session was interrupted \
                 or its time ran out. What is shown rests on the trials that are there.";
-    let (tone, word) = (Tone::Care, "not complete".into());
-    (!session.summary.complete)
-        .then(|| Block::Note(Note { tone, mark: "!", word, text: vec![text.into()] }))
+    (!session.summary.complete).then(|| Block::said(Tone::Care, "not complete", vec![text.into()]))
 }
 
 /// Returns what the numbers in the answers are.
@@ -43,7 +41,7 @@ pub(crate) fn key(session: &Session<'_>) -> Block<'static> {
         );
     }
     text.push_str("A trial is a fresh process that measures one thing once.");
-    Block::paragraph(Role::Small, text)
+    Block::small(text)
 }
 
 /// Returns one line on the session, the machine and the trials.
@@ -91,12 +89,11 @@ pub(crate) fn answer(chapter: &Chapter<'_>) -> Text {
 /// Returns an experiment's question, as its heading.
 pub(crate) fn heading(chapter: &Chapter<'_>) -> Block<'static> {
     let summary = chapter.summary;
-    let part = chapter.design.map(|design| short(&design.chapter, 80));
-    let part = part.filter(|part| !part.is_empty());
+    let part = short(&chapter.design.chapter, 80);
     let text = Text::from(capital(&short(&summary.question, 400)))
         .then(Text::quiet(format!("  {}", short(&summary.id, 80))));
-    let part = part.map(|part| Text::on_page(html! { span.quiet { " · " (part) } }));
-    Block::heading(2, text.then(part.unwrap_or_default()))
+    let part = html! { @if !part.is_empty() { span.quiet { " · " (part) } } };
+    Block::heading(2, text.then(Text::on_page(part)))
 }
 
 /// Returns what a session is about; the machine's name follows.
@@ -113,10 +110,10 @@ pub(crate) fn title(session: &Session<'_>) -> &'static str {
 /// Returns the grade of a self-test, and what it rests on.
 fn graded(session: &Session<'_>) -> Block<'static> {
     let graded = analysis::selftest(session.summary);
-    let (tone, mark) = match graded.grade {
-        Some(TrustGrade::A) => (Tone::Good, "✓"),
-        Some(TrustGrade::D | TrustGrade::F) => (Tone::Bad, "✗"),
-        Some(TrustGrade::B | TrustGrade::C) | None => (Tone::Care, "?"),
+    let tone = match graded.grade {
+        Some(TrustGrade::A) => Tone::Good,
+        Some(TrustGrade::D | TrustGrade::F) => Tone::Bad,
+        Some(TrustGrade::B | TrustGrade::C) | None => Tone::Open,
     };
     let tallies: Vec<String> =
         selftest::tallies(&graded).iter().map(selftest::Tally::sentence).collect();
@@ -137,7 +134,7 @@ fn graded(session: &Session<'_>) -> Block<'static> {
     if !graded.advice.is_empty() {
         text.push(graded.advice.clone().into());
     }
-    Block::Note(Note { tone, mark, word: selftest::word(graded.grade), text })
+    Block::said(tone, selftest::word(graded.grade), text)
 }
 
 /// Returns what is said once of all grades and floors.

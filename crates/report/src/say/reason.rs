@@ -20,10 +20,9 @@ const CHARACTERS: usize = 100;
 /// A cause is looked for by the treatments alone: the share or the account must be about the very
 /// treatment that the headline puts first.
 pub(crate) fn why(chapter: &Chapter<'_>) -> Option<Text> {
-    let design = chapter.design?;
     let (first, others) = chapter.summary.findings.split_first()?;
     first.result.estimate.as_ref()?;
-    let headline = Headline::of(design, &first.result.quantity)?;
+    let headline = Headline::of(chapter.design, &first.result.quantity)?;
     let clause = removed(&headline, others).or_else(|| counted(&headline, chapter))?;
     Some(Text::strong("Why: ").then(clause))
 }

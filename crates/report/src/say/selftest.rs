@@ -1,7 +1,7 @@
 //! The grade of a self-test.
 
 use super::planted::meanings;
-use crate::doc::{Block, Doc, Note, Role, Text, Tone};
+use crate::doc::{Block, Doc, Role, Tone};
 use crate::words::uncapital;
 use model::{Selftest, Standing, TrustGrade};
 
@@ -15,21 +15,19 @@ pub fn grade(selftest: &Selftest) -> Doc<'static> {
         let tone = match tally.right == tally.of {
             true => Tone::Good,
             false if tally.wrong > 0 => Tone::Bad,
-            false => Tone::Care,
+            false => Tone::Open,
         };
-        let mark = if tone == Tone::Care { "?" } else { tone.mark() };
-        let text = vec![Text::from(tally.sentence())];
-        doc.push(Block::Note(Note { tone, mark, word: String::new(), text }));
+        doc.push(Block::said(tone, "", vec![tally.sentence().into()]));
     }
     let reasons = selftest.reasons.iter();
     doc.blocks.extend(reasons.map(|reason| Block::note(Tone::Care, reason.clone())));
     let untested = selftest.untested.iter();
     doc.blocks.extend(untested.map(|what| Block::note(Tone::Quiet, format!("not tested: {what}"))));
     if !selftest.advice.is_empty() {
-        doc.push(Block::paragraph(Role::Plain, selftest.advice.clone()));
+        doc.push(Block::plain(selftest.advice.clone()));
     }
     let meanings = meanings(selftest.answers.iter().map(|answer| &answer.result));
-    doc.push(Block::paragraph(Role::Small, meanings));
+    doc.push(Block::small(meanings));
     doc
 }
 

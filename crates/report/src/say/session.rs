@@ -39,7 +39,7 @@ fn document<'a>(
     doc.blocks.extend(opening::incomplete(session));
     doc.blocks.extend(chapters);
     doc.push(Block::heading(2, trust::QUESTION));
-    doc.push(Block::Note(trust::answer(session)));
+    doc.push(trust::answer(session, None));
     doc.blocks.extend(last);
     doc
 }
@@ -76,7 +76,7 @@ fn last<'a>(session: &Session<'_>, most: usize) -> Vec<Block<'a>> {
     let mut blocks = Vec::new();
     if most == usize::MAX {
         blocks.push(Block::paragraph(Role::Small, FLOOR_MEANING));
-        if session.experiments().any(|experiment| !experiment.claims.is_empty()) {
+        if session.summary.experiments.iter().any(|experiment| !experiment.claims.is_empty()) {
             blocks.push(Block::paragraph(Role::Small, opening::grades(session)));
         }
     }

@@ -4,7 +4,7 @@
 use super::chapter::Chapter;
 use crate::doc::{Block, Role, Table, Text};
 use crate::words::{self, counted, short};
-use model::{Design, SCRATCH, Subject, Treatment};
+use model::{SCRATCH, Subject, Treatment};
 
 /// Treatments whose command lines are shown.
 const TREATMENTS_MAX: usize = 64;
@@ -14,21 +14,23 @@ const LINE_CHARACTERS: usize = 600;
 
 /// Returns the command with its placeholders, where it runs, and what each treatment makes of it.
 pub(crate) fn subject(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
-    let Some((design, subject)) =
-        chapter.design.and_then(|design| Some((design, design.subject.as_ref()?)))
-    else {
+    let design = chapter.design;
+    let Some(subject) = &design.subject else {
         return Vec::new();
     };
-    let treatments: Vec<Treatment> = design
-        .treatments(chapter.profile)
-        .into_iter()
-        .filter(|treatment| !design.repeats(treatment))
-        .collect();
-    let mut details = vec![Block::Facts(around(subject))];
-    details.push(Block::Table(lines(chapter, design, subject, &treatments)));
+    let mut treatments = design.treatments(chapter.profile);
+    treatments.retain(|treatment| !design.repeats(treatment));
+    treatments.sort_by_cached_key(|treatment| words::place(design, treatment));
+    let varying: Vec<String> = design.factors.iter().map(|factor| factor.name.clone()).collect();
+    let rows = treatments.iter().take(TREATMENTS_MAX).map(|treatment| {
+        let name = words::treatment(design, treatment, &varying);
+        [Text::from(name), Text::code(line(subject, treatment))]
+    });
+    let lines = Table::of(&["treatment", "command"]).kind("", "the command at each treatment");
+    let mut details = vec![Block::facts(around(subject)), Block::Table(lines.rows(rows))];
     if treatments.len() > TREATMENTS_MAX {
         let more = format!("and {} more.", treatments.len() - TREATMENTS_MAX);
-        details.push(Block::paragraph(Role::Small, more));
+        details.push(Block::small(more));
     }
     let label = format!("The command as it ran: {}", counted(treatments.len() as u64, "treatment"));
     vec![
@@ -46,22 +48,6 @@ fn template(subject: &Subject) -> String {
     short(&line, LINE_CHARACTERS)
 }
 
-fn lines(
-    chapter: &Chapter<'_>,
-    design: &Design,
-    subject: &Subject,
-    treatments: &[Treatment],
-) -> Table {
-    let varying: Vec<String> = design.factors.iter().map(|factor| factor.name.clone()).collect();
-    let mut treatments: Vec<&Treatment> = treatments.iter().collect();
-    treatments.sort_by_cached_key(|treatment| words::place(design, treatment));
-    let rows = treatments.into_iter().take(TREATMENTS_MAX).map(|treatment| {
-        let name = chapter.name(treatment, &varying);
-        [Text::from(name), Text::code(line(subject, treatment))]
-    });
-    Table::of(&["treatment", "command"]).kind("", "the command at each treatment").rows(rows)
-}
-
 /// The command line of a treatment, the trial's own folder by its placeholder.
 fn line(subject: &Subject, treatment: &Treatment) -> String {
     let scratch = format!("{{{SCRATCH}}}");
@@ -74,7 +60,7 @@ fn line(subject: &Subject, treatment: &Treatment) -> String {
 }
 
 /// Returns what is true of every trial of it.
-fn around(subject: &Subject) -> Vec<(String, Text)> {
+fn around(subject: &Subject) -> Vec<(&'static str, String)> {
     let start = if subject.shell { "by /bin/sh, whose start is timed" } else { "without a shell" };
     let mut facts = vec![("started", start.to_string()), ("folder", subject.folder.clone())];
     let before = subject.prepare.iter().map(|words| ("before each trial, not timed", words));
@@ -95,8 +81,8 @@ fn around(subject: &Subject) -> Vec<(String, Text)> {
         ("exit codes of success", codes.join(", ")),
     ]);
     facts.retain(|(_, value)| !value.is_empty());
-    let fact = |(name, value): (&str, String)| (name.into(), short(&value, LINE_CHARACTERS).into());
-    facts.into_iter().map(fact).collect()
+    facts.iter_mut().for_each(|(_, value)| *value = short(value, LINE_CHARACTERS));
+    facts
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 
 use super::chapter::Chapter;
 use super::evidence::differs_visibly;
-use crate::doc::{Block, Role, Table, Text};
-use crate::format::{Terms, parts};
+use crate::doc::{Block, Table, Text};
+use crate::format::Terms;
 use crate::words::counted;
-use model::{Estimate, EstimateRow};
+use model::EstimateRow;
 
 /// Rows shown at most: those that differ, and this number altogether where fewer do. A page of twenty
 /// experiments has to stay light.
@@ -22,39 +22,28 @@ pub(crate) fn tags(chapter: &Chapter<'_>) -> Block<'static> {
     let mut rows: Vec<&EstimateRow> =
         summary.estimates.iter().filter(|row| row.tagged > 0 && row.estimate.is_some()).collect();
     if summary.tags.is_empty() && rows.is_empty() {
-        return Block::paragraph(Role::Small, "No trial carries a tag.");
+        return Block::small("No trial carries a tag.");
     }
     let moved = rows.iter().filter(|row| differs(row)).count();
     rows.sort_by_key(|row| !differs(row));
     let shown = moved.clamp(ROWS_MAX, DIFFERING_MAX).min(rows.len());
-    let tagged = |(tag, trials): (&String, &u64)| {
+    let tagged = summary.tags.iter().map(|(tag, trials)| {
         Text::strong(tag.clone()).then(format!(": {}", counted(*trials, "trial")))
-    };
+    });
     let about = "Tagged trials are kept: they are in every estimate. A row is marked where the \
                  estimate without them lies more than a quarter of the interval's width away.";
-    let mut blocks = vec![
-        Block::List(summary.tags.iter().map(|(tag, trials)| tagged((tag, trials))).collect()),
-        Block::paragraph(Role::Small, about),
-    ];
+    let mut blocks = vec![Block::list(tagged), Block::small(about)];
     if shown > 0 {
         blocks.push(Block::Table(table(chapter, &rows[..shown])));
     }
-    if rows.len() > shown {
-        let more = Text::from(format!("and {} more, in ", rows.len() - shown));
-        blocks.push(Block::paragraph(Role::Small, more.then(Text::code("summary.json")).then(".")));
-    }
+    blocks.extend(Block::more(rows.len(), shown, "summary.json"));
     let label = format!("Disturbed trials: {}", headline(chapter, rows.len(), moved));
     Block::details("tags", label, moved > 0 && rows.len() <= OPEN_ROWS_MAX, blocks)
 }
 
 fn headline(chapter: &Chapter<'_>, rows: usize, moved: usize) -> String {
-    let tags: Vec<String> = chapter
-        .summary
-        .tags
-        .iter()
-        .take(4)
-        .map(|(tag, trials)| format!("{tag} {trials}"))
-        .collect();
+    let tags = chapter.summary.tags.iter().take(4).map(|(tag, trials)| format!("{tag} {trials}"));
+    let tags: Vec<String> = tags.collect();
     let mut text = if tags.is_empty() { counted(rows as u64, "estimate") } else { tags.join(", ") };
     if rows > 0 {
         text.push_str(&match moved {
@@ -72,23 +61,21 @@ fn differs(row: &EstimateRow) -> bool {
 }
 
 fn table(chapter: &Chapter<'_>, rows: &[&EstimateRow]) -> Table {
-    let varying = chapter.varying();
     let heads = ["treatment", "response", "#all trials", "#without the tagged", "#tagged"];
-    let mut table = Table::of(&heads).kind("wide", "estimates with and without tagged trials");
-    for row in rows {
-        let number = |estimate: &Estimate| Text::number(parts(estimate, Terms::In(&row.unit)));
-        let without = match &row.untagged {
-            Some(without) if differs(row) => Text::strong("≠ ").then(number(without)),
-            Some(without) => number(without),
+    let cells = rows.iter().map(|row| {
+        let number = |estimate| Text::known(estimate, Terms::In(&row.unit));
+        let mark = if differs(row) { Text::strong("≠ ") } else { Text::default() };
+        let without = match row.untagged {
             None => "too few are left".into(),
+            without => mark.then(number(without)),
         };
-        table.row([
-            chapter.name(&row.treatment, &varying).into(),
+        [
+            chapter.name(&row.treatment).into(),
             Text::code(row.response.clone()),
-            row.estimate.as_ref().map(number).unwrap_or_default(),
+            number(row.estimate),
             without,
             row.tagged.to_string().into(),
-        ]);
-    }
-    table
+        ]
+    });
+    Table::of(&heads).kind("wide", "estimates with and without tagged trials").rows(cells)
 }

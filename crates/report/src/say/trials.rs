@@ -6,14 +6,14 @@
 
 use super::chapter::Chapter;
 use crate::Session;
-use crate::doc::{Block, Data, Role, Text};
+use crate::doc::{Block, Data, Text};
 use crate::words::{self, command_line, counted, short};
 use analysis::{Numbers, Tag, Tagger, outcome_words};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use model::{Design, Record, Treatment};
+use model::{Record, Response, Treatment};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,13 +38,10 @@ pub(crate) fn place(session: &Session<'_>, chapter: &Chapter<'_>) -> Option<Bloc
     let trials = counted(chapter.records.len() as u64, "trial");
     let label = format!("Every trial with its numbers: {trials}, to sort and to download");
     let text = "This table is built by the page's script, which does not run here. The same data lie \
-                beside the page in ";
-    let text = Text::from(text)
-        .then(Text::code("trials.ndjson"))
-        .then("; as a table they come from ")
-        .then(Text::code(export_command(session, &chapter.summary.id)))
-        .then(".");
-    let blocks = vec![Block::paragraph(Role::Small, text)];
+                beside the page in {}; as a table they come from {}.";
+    let command = export_command(session, &chapter.summary.id);
+    let text = Text::filled(text, [Text::code("trials.ndjson"), Text::code(command)]);
+    let blocks = vec![Block::small(text)];
     (!chapter.records.is_empty()).then(|| Block::details("raw", label, false, blocks))
 }
 
@@ -148,7 +145,7 @@ fn part(
     trials.sort_by_key(|record| record.trial);
     let distinct: BTreeSet<&Treatment> = trials.iter().map(|record| &record.treatment).collect();
     let treatments: Vec<&Treatment> = distinct.into_iter().collect();
-    let factors = design.into_iter().flat_map(|design| &design.factors).map(|factor| {
+    let factors = design.factors.iter().map(|factor| {
         let levels = factor.levels.iter().map(|level| name(&level.name));
         (name(&factor.name), levels.collect::<Vec<_>>())
     });
@@ -162,12 +159,12 @@ fn part(
         "session": name(&manifest.session),
         "host": name(&manifest.environment.host),
         "experiment": name(id),
-        "version": design.map(|design| design.version),
+        "version": design.version,
         "command": name(&export_command(session, id)),
         "stored": chapter.records.len(),
         "blocks": [kept.len(), blocks(chapter).len()],
         "factors": factors.collect::<Vec<_>>(),
-        "varying": chapter.varying().iter().map(|factor| name(factor)).collect::<Vec<_>>(),
+        "varying": chapter.varying.iter().map(|factor| name(factor)).collect::<Vec<_>>(),
         "treatments": treatments.iter().map(levels).collect::<Vec<_>>(),
         "responses": responses(session, chapter, &trials),
         "trial": column(&|record| json!(record.trial)),
@@ -186,33 +183,24 @@ fn part(
     })
 }
 
-/// Returns the numbers, a column for each response of the design; for each that trials hold, where there
-/// is no design.
+/// Returns the numbers, a column for each response.
 fn responses(session: &Session<'_>, chapter: &Chapter<'_>, trials: &[&Record]) -> Vec<Value> {
-    let unknown = Design { id: chapter.summary.id.clone(), ..Design::default() };
-    let design = chapter.design.unwrap_or(&unknown);
-    let numbers = Numbers::new(design, session.records);
-    let series = trials.iter().filter_map(|record| record.measured.as_ref());
-    let series =
-        series.flat_map(|measured| &measured.series).map(|series| series.response.as_str());
-    let seen: BTreeSet<&str> = series.filter(|_| chapter.design.is_none()).collect();
-    let declared = design.responses.iter().map(|response| response.name.as_str());
-    let response = |response: &str| {
-        let declared = design.response(response);
-        let own: Vec<_> = trials.iter().map(|record| numbers.of(record, response)).collect();
+    let numbers = Numbers::new(chapter.design, session.records);
+    let response = |response: &Response| {
+        let own: Vec<_> = trials.iter().map(|record| numbers.of(record, &response.name)).collect();
         let mut column = json!({
-            "name": name(response),
-            "unit": declared.map(|response| &response.unit),
-            "label": declared.map(words::label),
+            "name": name(&response.name),
+            "unit": response.unit,
+            "label": words::label(response),
             "values": own.iter().map(|one| one.measured.map(rounded)).collect::<Vec<_>>(),
             "observations": own.iter().map(|one| one.observations).collect::<Vec<_>>(),
         });
-        if declared.is_some_and(|response| response.subtract.is_some()) {
+        if response.subtract.is_some() {
             column["net"] = own.iter().map(|one| one.value.map(rounded)).collect();
         }
         column
     };
-    declared.chain(seen).map(response).collect()
+    chapter.design.responses.iter().map(response).collect()
 }
 
 /// Returns a number with nine digits, unless it is a whole one. Raw values are whole; what is not has

@@ -4,7 +4,7 @@ use crate::fixture;
 use crate::fixture::Fixture;
 use crate::plain::plain;
 use crate::recorded;
-use model::{ClaimResult, Profile, Verdict};
+use model::{ClaimResult, Design, Profile, Verdict};
 use report::Session;
 use report::catalog;
 
@@ -66,6 +66,11 @@ fn a_catalog_of_any_size_shows_each_answer_in_a_line() {
         experiment
     });
     fixture.summary.experiments = more.collect();
+    let designs = fixture.manifest.designs.clone();
+    let ids = fixture.summary.experiments.iter().map(|experiment| experiment.id.clone());
+    let named =
+        ids.zip(designs.iter().take(2).cycle()).map(|(id, design)| Design { id, ..design.clone() });
+    fixture.manifest.designs.extend(named);
     let text = plain(&terminal(&fixture, 100));
     assert!(text.lines().count() <= 45, "{text}");
     for experiment in &fixture.summary.experiments {

@@ -1,7 +1,7 @@
 //! What stands around the numbers: conditions, facts that differ, and the control across sessions.
 
 use super::{Compared, Medium, said};
-use crate::doc::{Block, Note, Role, Table, Text, Tone};
+use crate::doc::{Block, Role, Table, Text, Tone};
 use crate::format::{Terms, parts, ratio, rough, rounded};
 use crate::words::{self, LABEL_CHARACTERS_MAX, counted, letter, mark, short};
 use model::{
@@ -20,10 +20,10 @@ impl Compared<'_> {
     pub(super) fn gates(&self, medium: Medium) -> Vec<Block<'static>> {
         let mut blocks = Vec::new();
         for gate in &self.comparison.gates {
-            let (tone, mark, word) = outcome(gate.outcome);
+            let (tone, word) = outcome(gate.outcome);
             let condition = Text::code(short(&gate.condition, 300));
             let text = condition.then(format!(": {word}. {}", said(&gate.reason)));
-            blocks.push(Block::Note(Note { tone, mark, word: word.into(), text: vec![text] }));
+            blocks.push(Block::said(tone, word, vec![text]));
             blocks.extend(looks(gate, medium));
         }
         blocks
@@ -93,14 +93,14 @@ impl Compared<'_> {
     fn control(&self, other: usize) -> Block<'static> {
         let side = letter(other + 1);
         let effect = self.comparison.controls.get(other).and_then(Option::as_ref);
-        let (tone, mark, word, text) = match effect {
+        let (tone, word, text) = match effect {
             None => {
                 let text = format!("A or {side} did not measure the control.");
-                (Tone::Care, "?", "not known", text)
+                (Tone::Open, "not known", text)
             }
             Some(effect) => control(effect, &side),
         };
-        Block::Note(Note { tone, mark, word: word.into(), text: vec![text.into()] })
+        Block::said(tone, word, vec![text.into()])
     }
 }
 
@@ -125,16 +125,16 @@ pub(super) fn verdicts<'a>(
     }
 }
 
-/// Returns a control in words, with its tone, mark and word.
-fn control(effect: &SessionEffect, side: &str) -> (Tone, &'static str, &'static str, String) {
+/// Returns a control in words, with its tone and word.
+fn control(effect: &SessionEffect, side: &str) -> (Tone, &'static str, String) {
     let Some(found) = &effect.ratio else {
         let text =
             format!("The same computation has no ratio of {side} to A. {}", said(&effect.remark));
-        return (Tone::Care, "?", "not known", text);
+        return (Tone::Open, "not known", text);
     };
-    let (tone, mark, word, end) = match effect.differs {
-        true => (Tone::Care, "!", "differs", "differs significantly: the machine itself changed"),
-        false => (Tone::Good, "✓", "no difference", "does not differ significantly"),
+    let (tone, word, end) = match effect.differs {
+        true => (Tone::Care, "differs", "differs significantly: the machine itself changed"),
+        false => (Tone::Good, "no difference", "does not differ significantly"),
     };
     let number = crate::format::joined(&parts(found, Terms::Times));
     let floor = effect.floor.map(|floor| format!(", floor {}", rough(floor, Terms::Share)));
@@ -143,15 +143,15 @@ fn control(effect: &SessionEffect, side: &str) -> (Tone, &'static str, &'static 
     if !effect.remark.is_empty() {
         text.push_str(&format!(" {}", said(&effect.remark)));
     }
-    (tone, mark, word, text)
+    (tone, word, text)
 }
 
-/// Returns tone, mark and word of an outcome.
-fn outcome(outcome: GateOutcome) -> (Tone, &'static str, &'static str) {
+/// Returns tone and word of an outcome.
+fn outcome(outcome: GateOutcome) -> (Tone, &'static str) {
     match outcome {
-        GateOutcome::Fine => (Tone::Good, "✓", "fine"),
-        GateOutcome::CannotTell => (Tone::Care, "?", "undecided"),
-        GateOutcome::Regression => (Tone::Bad, "✗", "regression"),
+        GateOutcome::Fine => (Tone::Good, "fine"),
+        GateOutcome::CannotTell => (Tone::Open, "undecided"),
+        GateOutcome::Regression => (Tone::Bad, "regression"),
     }
 }
 
@@ -166,9 +166,9 @@ fn looks(gate: &GateResult, medium: Medium) -> Vec<Block<'static>> {
     let heads = ["outcome", "response", "treatment", "side", "#against A", "#p"];
     let mut table = Table::of(&heads);
     for look in all.iter().take(most) {
-        let (_, mark, word) = outcome(look.outcome);
+        let (tone, word) = outcome(look.outcome);
         table.row([
-            format!("{mark} {word}"),
+            format!("{} {word}", tone.mark()),
             format!("{} {}", short(&look.experiment, 80), short(&look.response, 80)),
             short(&look.treatment.to_string(), LABEL_CHARACTERS_MAX),
             letter(look.side),

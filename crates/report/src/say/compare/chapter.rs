@@ -5,7 +5,7 @@ use super::item::{Chapter, FINDINGS, Item, Size, Tally};
 use super::opening::{Entry, MIXED, against_base, answer, replication, with_interval};
 use super::ratios::Ratios;
 use super::{Compared, Medium, said, slopes};
-use crate::doc::{Block, Drawing, Figure, Note, Role, Table, Text, Tone};
+use crate::doc::{Block, Drawing, Figure, Role, Table, Text, Tone};
 use crate::format::parts;
 use crate::words::{counted, letter, short};
 use model::Estimate;
@@ -63,12 +63,7 @@ impl<'a> Compared<'a> {
         let mut blocks = vec![Block::heading(2, question.then(Text::quiet(format!("  {id}"))))];
         if let Some(why) = &experiment.refused {
             let text = vec![format!("Not compared. {} {}", said(why), chapter.versions()).into()];
-            blocks.push(Block::Note(Note {
-                tone: Tone::Bad,
-                mark: "✗",
-                word: "not compared".into(),
-                text,
-            }));
+            blocks.push(Block::said(Tone::Bad, "not compared", text));
         }
         blocks.extend(chapter.warnings().map(|text| Block::note(Tone::Care, text)));
         if chapter.items.is_empty() {

@@ -2,7 +2,7 @@
 
 use super::item::{Chapter, Found, Item, Size, Tally};
 use super::{Compared, listed, said};
-use crate::doc::{Block, Note, Role, Table, Text, Tone};
+use crate::doc::{Block, Role, Table, Text, Tone};
 use crate::format::{Parts, Terms, count, parts, rough, rounded};
 use crate::words::{self, counted, letter, short, uncapital};
 use model::{Estimate, Replication, Side, Weight};
@@ -66,7 +66,7 @@ impl Compared<'_> {
                 "The sides did not measure the same thing. These facts make numbers incomparable: {}.",
                 listed(&invalid)
             );
-            blocks.push(note(Tone::Bad, "✗", "invalid", text.into()));
+            blocks.push(Block::said(Tone::Bad, "invalid", vec![text.into()]));
         }
         let most = most.min(WARNINGS_MAX);
         let mut warnings: Vec<String> = comparison.warnings.iter().map(|text| said(text)).collect();
@@ -78,7 +78,7 @@ impl Compared<'_> {
             warnings.push(format!("{} more.", counted(left, "warning")));
         }
         blocks.extend(
-            warnings.into_iter().map(|text| note(Tone::Care, "!", "doubtful", text.into())),
+            warnings.into_iter().map(|text| Block::said(Tone::Care, "doubtful", vec![text.into()])),
         );
         let refused = self.refused();
         blocks.extend(refused.iter().map(|(why, chapters)| {
@@ -89,7 +89,7 @@ impl Compared<'_> {
                 text = text.then(between).then(Text::link(short(&chapter.experiment.id, 64), to));
             }
             let text = text.then(format!(" ({})", uncapital(&short(why, 400))));
-            note(Tone::Care, "–", "not compared", text.then("."))
+            Block::said(Tone::Absent, "not compared", vec![text.then(".")])
         }));
         blocks
     }
@@ -312,10 +312,6 @@ fn untrusted(at: usize, side: &Side) -> Option<String> {
         }
     };
     Some(format!("{letter} is not to be trusted: {why}."))
-}
-
-fn note(tone: Tone, mark: &'static str, word: &str, text: Text) -> Block<'static> {
-    Block::Note(Note { tone, mark, word: word.into(), text: vec![text] })
 }
 
 /// Says how many numbers of a side differ from the base, and in which direction; with what findings say

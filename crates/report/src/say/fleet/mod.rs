@@ -1,7 +1,7 @@
 //! The machines of a fleet next to each other: the nodes first, then the machines compared.
 
 use super::compare::{self, Compared, Medium, listed, probability};
-use crate::doc::{Block, Doc, Note, Role, Table, Text, Tone};
+use crate::doc::{Block, Column, Doc, Table, Text, Tone};
 use crate::format::{self, Parts, Terms, joined, parts, terms_of};
 use crate::paint::{self, Folds};
 use crate::text::bounded;
@@ -30,8 +30,7 @@ pub fn page(result: &FleetResult) -> String {
             doc.push(Block::heading(2, compared.heading()));
             doc.blocks.extend(compared.blocks(Medium::Page));
         }
-        None => doc.push(Block::paragraph(
-            Role::Plain,
+        None => doc.push(Block::plain(
             "Fewer than two nodes have a session that could be used: nothing is compared.",
         )),
     }
@@ -52,8 +51,7 @@ pub fn terminal(result: &FleetResult, width: usize, height: Option<usize>) -> St
                 doc.push(heading);
                 doc.blocks.extend(compared.blocks(Medium::Terminal));
             }
-            Some(_) if result.nodes.len() > NODES_MAX => doc.push(Block::paragraph(
-                Role::Small,
+            Some(_) if result.nodes.len() > NODES_MAX => doc.push(Block::small(
                 "The report compares the nodes with each other and with the first.",
             )),
             Some(height) => {
@@ -70,8 +68,7 @@ pub fn terminal(result: &FleetResult, width: usize, height: Option<usize>) -> St
 
 /// Returns all that stands before the comparison; `whole` says whether lines are not few.
 fn before(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
-    let mut blocks = vec![Block::heading(1, head(result))];
-    blocks.push(Block::paragraph(Role::Small, plan(result)));
+    let mut blocks = vec![Block::heading(1, head(result)), Block::small(plan(result))];
     for names in &result.same_machine {
         let names: Vec<String> = names.iter().map(|name| short(name, 40)).collect();
         let text = format!(
@@ -80,13 +77,7 @@ fn before(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
              resources from the others.",
             listed(&names)
         );
-        let word = "one machine".into();
-        blocks.push(Block::Note(Note {
-            tone: Tone::Care,
-            mark: "!",
-            word,
-            text: vec![text.into()],
-        }));
+        blocks.push(Block::said(Tone::Care, "one machine", vec![text.into()]));
     }
     blocks.extend(nodes(result, whole));
     blocks.extend(side_by_side(result, whole));
@@ -176,20 +167,13 @@ fn standing(standing: NodeStanding) -> &'static str {
 
 /// Returns which attempt it was, and its trials.
 fn attempt(node: &NodeResult) -> String {
-    let mut parts = Vec::new();
-    if let Some(job) = &node.job {
-        parts.push(format!("job {}", short(job, 40)));
-    }
-    if node.restart > 0 {
-        parts.push(counted(u64::from(node.restart), "restart"));
-    }
-    if node.attempts > 1 {
-        parts.push(format!("{} submissions", node.attempts));
-    }
-    if node.trials > 0 {
-        parts.push(counted(node.trials, "trial"));
-    }
-    parts.join(", ")
+    let parts = [
+        node.job.as_ref().map(|job| format!("job {}", short(job, 40))),
+        (node.restart > 0).then(|| counted(node.restart.into(), "restart")),
+        (node.attempts > 1).then(|| format!("{} submissions", node.attempts)),
+        (node.trials > 0).then(|| counted(node.trials, "trial")),
+    ];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Returns every finding on every node whose session was used, with its interval.
@@ -204,11 +188,9 @@ fn side_by_side(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
     if all.is_empty() || (!whole && result.nodes.len() > NODES_MAX) {
         return Vec::new();
     }
-    let names: Vec<String> =
-        comparison.sides.iter().map(|side| format!("#{}", short(&side.name, 40))).collect();
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let mut table = Table::of(&[&["finding"], &names[..]].concat())
-        .kind("wide compared", "every finding on every node");
+    let mut table = Table::of(&["finding"]).kind("wide compared", "every finding on every node");
+    let heads = comparison.sides.iter().map(|side| short(&side.name, 40));
+    table.columns.extend(heads.map(|head| Column { head, number: true }));
     let most = if whole { usize::MAX } else { FINDINGS_MAX };
     for (experiment, finding) in all.iter().take(most) {
         let sentence = without_number(&finding.sentence);
@@ -232,7 +214,7 @@ fn side_by_side(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
 fn more(all: usize, shown: usize, noun: &str) -> Option<Block<'static>> {
     let left = all.saturating_sub(shown) as u64;
     let text = format!("{}: in the report.", counted(left, &format!("more {noun}")));
-    (left > 0).then(|| Block::paragraph(Role::Small, text))
+    (left > 0).then(|| Block::small(text))
 }
 
 /// Returns how far machines of one kind lie apart, the widest spread first.
@@ -245,11 +227,10 @@ fn spreads(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
             continue;
         }
         own.sort_by(|a, b| size(b).total_cmp(&size(a)));
-        let mut table = Table::of(&SPREAD_HEADS).kind("wide compared", "spreads between machines");
         let most = if whole { usize::MAX } else { SPREADS_MAX };
-        for spread in own.iter().take(most) {
-            table.row(spread_cells(spread));
-        }
+        let table = Table::of(&SPREAD_HEADS)
+            .kind("wide compared", "spreads between machines")
+            .rows(own.iter().take(most).map(|spread| spread_cells(spread)));
         let machines = format!("{} machines: {}", kind.machines, short(&kind.kind, 200));
         blocks.extend([Block::heading(3, machines), Block::Table(table)]);
         blocks.extend(more(own.len(), most, "spread"));
@@ -263,7 +244,7 @@ fn spreads(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
                  The rest is due to the machines, or to what changes from one session to the next: one \
                  session per machine cannot separate these two.";
     let heading = Block::heading(2, "How far machines of one kind lie apart");
-    [heading, Block::paragraph(Role::Plain, about)].into_iter().chain(blocks).collect()
+    [heading, Block::plain(about)].into_iter().chain(blocks).collect()
 }
 
 /// The columns of spreads.
@@ -271,10 +252,8 @@ const SPREAD_HEADS: [&str; 6] =
     ["finding", "#machines", "#spread", "#of noise alone", "#left for the machines", "#range"];
 
 fn spread_cells(spread: &Spread) -> [Text; 6] {
-    let number = |x: Option<f64>| match x {
-        Some(x) => Text::from(deviation(spread, x)).sorted(x),
-        None => "–".into(),
-    };
+    let number =
+        |x: Option<f64>| x.map_or("–".into(), |x| Text::from(deviation(spread, x)).sorted(x));
     let at = |x: f64| format::rounded(x, terms(spread));
     [
         format!("{}: {}", short(&spread.experiment, 60), finding(spread)).into(),
@@ -299,23 +278,17 @@ fn terms(spread: &Spread) -> Terms<'_> {
 /// Returns a standard deviation of a spread: a percentage where it is relative.
 fn deviation(spread: &Spread, x: f64) -> String {
     match spread.relative {
-        true => format!("{} %", format::rounded(100.0 * x, Terms::Plain)),
+        true => format::share(x),
         false => format::rounded(x, terms(spread)),
     }
 }
 
 /// Returns the sentence of a finding with the median of the machines in it.
 fn finding(spread: &Spread) -> String {
-    let Some((before, after)) = spread.sentence.split_once("{}") else {
-        return short(&spread.sentence, 300);
-    };
-    let mut middle = format::rounded(spread.median, terms(spread));
-    // "6.5 times", not "6.5× times".
-    let said = ["times", "×"].iter().any(|word| after.trim_start().starts_with(word));
-    if let Some(bare) = middle.strip_suffix('×').filter(|_| said) {
-        middle.truncate(bare.len());
-    }
-    short(&format!("{before}{middle}{after}"), 300)
+    let point = format::rounded(spread.median, terms(spread));
+    let median = Some(Parts { point, interval: String::new() });
+    let (before, median, after) = format::placed(&spread.sentence, median);
+    short(&format!("{before}{}{after}", median.map_or(String::new(), |it| it.point)), 300)
 }
 
 /// Returns the machines that are unlike the others, or why none was looked for.
@@ -330,11 +303,11 @@ fn outliers(result: &FleetResult) -> Vec<Block<'static>> {
         (None, 0) => format!("No machine is an outlier in {numbers}."),
         (None, found) => format!("Outliers in {found} of {numbers}:"),
     };
-    let mut blocks = vec![Block::heading(2, "Outliers"), Block::paragraph(Role::Plain, answer)];
+    let mut blocks = vec![Block::heading(2, "Outliers"), Block::plain(answer)];
     let found = outliers.found.iter().filter_map(|one| outlier(result, one));
     blocks.extend(found.map(|text| Block::note(Tone::Care, text)));
     let rule = format!("The rule: {}.", short(&outliers.rule, 500));
-    blocks.push(Block::paragraph(Role::Small, rule));
+    blocks.push(Block::small(rule));
     blocks
 }
 
