@@ -111,14 +111,9 @@ pub(super) const ALLOCATORS: [(&str, Level); 9] = [
 impl Tuning {
     /// The value of GLIBC_TUNABLES (glibc manual, "Memory Allocation Tunables").
     fn tunables(self) -> String {
-        let mut all = Vec::new();
-        if self.one_arena {
-            all.push("glibc.malloc.arena_max=1");
-        }
-        if self.no_cache {
-            all.push("glibc.malloc.tcache_count=0");
-        }
-        all.join(":")
+        let one_arena = self.one_arena.then_some("glibc.malloc.arena_max=1");
+        let no_cache = self.no_cache.then_some("glibc.malloc.tcache_count=0");
+        one_arena.into_iter().chain(no_cache).collect::<Vec<_>>().join(":")
     }
 }
 

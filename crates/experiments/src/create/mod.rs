@@ -6,9 +6,9 @@
 
 mod mechanism;
 mod parent;
-mod pool;
+pub(crate) mod pool;
 mod refusal;
-mod thread;
+pub(crate) mod thread;
 mod timing;
 mod unit;
 

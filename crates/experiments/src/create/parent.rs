@@ -1,9 +1,9 @@
 //! The process that creates: where it runs, and what it has before it does so.
 
+use crate::support::allow_descriptors;
 use crate::support::memory::{huge_as_asked, mapped};
 use kit::{Stop, Trial};
 use std::fs::File;
-use sys::limits::Resource;
 use sys::pages::{Huge, ManyMappings, Mapping};
 
 /// Where creator and created run.
@@ -40,9 +40,7 @@ impl Placement {
         if self != Placement::Other {
             return Ok(None);
         }
-        let own = trial.one_cpu()?;
-        let other = trial.spec().cpus.iter().copied().find(|cpu| *cpu != own);
-        let other = other.ok_or_else(|| Stop::unsupported("needs a second CPU"))?;
+        let other = trial.other_cpu()?;
         trial.observe("partner_cpu", other);
         Ok(Some(other))
     }
@@ -100,11 +98,7 @@ fn descriptors(trial: &mut Trial<'_>) -> Result<Vec<File>, Stop> {
         return Ok(Vec::new());
     }
     let needed = count + SPARE_DESCRIPTORS;
-    let limit = sys::limits::get(Resource::OpenFiles);
-    if limit.soft.is_some_and(|soft| soft < needed) {
-        sys::limits::set(Resource::OpenFiles, Some(needed))
-            .map_err(|error| Stop::unsupported(format!("{error}: raise `ulimit -n`")))?;
-    }
+    allow_descriptors(needed)?;
     let opened: Result<Vec<File>, _> = (0..count).map(|_| File::open("/dev/null")).collect();
     let opened = opened.map_err(|error| {
         Stop::unsupported(format!("open(/dev/null): {error}: raise `ulimit -n`"))

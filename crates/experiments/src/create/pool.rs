@@ -9,10 +9,10 @@ use sys::clock::now_ns;
 use sys::condvar::Baton;
 
 /// The number that sends the pool's thread home.
-const HOME: u32 = u32::MAX;
+pub(crate) const HOME: u32 = u32::MAX;
 
 /// A way to hand a numbered job to a thread and to learn that it is done.
-pub(super) trait Handing: Sync {
+pub(crate) trait Handing: Sync {
     /// Hands the job over.
     fn give(&self, job: u32) -> sys::Result<()>;
     /// Sleeps until there is another job than the last.
@@ -24,10 +24,16 @@ pub(super) trait Handing: Sync {
 }
 
 /// Two words, and two system calls on each side.
-#[derive(Debug, Default)]
-pub(super) struct Futex {
+#[derive(Debug)]
+pub(crate) struct Futex {
     given: AtomicU32,
     done: AtomicU32,
+}
+
+impl Futex {
+    pub(crate) const fn new() -> Self {
+        Futex { given: AtomicU32::new(0), done: AtomicU32::new(0) }
+    }
 }
 
 impl Handing for Futex {
@@ -37,13 +43,7 @@ impl Handing for Futex {
     }
 
     fn take(&self, last: u32) -> sys::Result<u32> {
-        loop {
-            let job = self.given.load(Ordering::Acquire);
-            if job != last {
-                return Ok(job);
-            }
-            sys::futex::wait(&self.given, last, None)?;
-        }
+        sleep_until(&self.given, |job| job != last)
     }
 
     fn report(&self, job: u32) -> sys::Result<()> {
@@ -52,13 +52,17 @@ impl Handing for Futex {
     }
 
     fn hear(&self, job: u32) -> sys::Result<()> {
-        loop {
-            let done = self.done.load(Ordering::Acquire);
-            if done == job {
-                return Ok(());
-            }
-            sys::futex::wait(&self.done, done, None)?;
+        sleep_until(&self.done, |done| done == job).map(drop)
+    }
+}
+
+fn sleep_until(word: &AtomicU32, right: impl Fn(u32) -> bool) -> sys::Result<u32> {
+    loop {
+        let now = word.load(Ordering::Acquire);
+        if right(now) {
+            return Ok(now);
         }
+        sys::futex::wait(word, now, None)?;
     }
 }
 
@@ -89,7 +93,7 @@ impl Handing for Condvar {
 
 /// By a futex alone.
 pub(super) fn by_futex(trial: &mut Trial<'_>, placement: Placement) -> Result<Tally, Stop> {
-    measure(trial, placement, &Futex::default())
+    measure(trial, placement, &Futex::new())
 }
 
 /// By POSIX's mutex and condition variable.

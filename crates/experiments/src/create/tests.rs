@@ -75,13 +75,13 @@ fn the_pool_does_each_job_once() {
             worker.join().unwrap().unwrap()
         })
     }
-    assert_eq!(hand(&Futex::default()), 200);
+    assert_eq!(hand(&Futex::new()), 200);
     assert_eq!(hand(&Condvar::default()), 200);
 }
 
 #[test]
 fn a_pool_that_cannot_go_where_it_should_says_so() {
-    let handing = Futex::default();
+    let handing = Futex::new();
     handing.give(u32::MAX).unwrap();
     let stop = work(&handing, Some(60_000)).unwrap_err();
     assert!(matches!(stop, Stop::Unsupported(_)), "{stop:?}");

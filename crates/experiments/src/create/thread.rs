@@ -13,7 +13,7 @@ const SMALL_STACK_BYTES: usize = 16 * 1024;
 
 /// More than glibc keeps of ended threads (40 MiB in all), so that each thread's stack is mapped
 /// when it is created and unmapped when it has ended.
-const FRESH_STACK_BYTES: usize = 64 << 20;
+pub(crate) const FRESH_STACK_BYTES: usize = 64 << 20;
 
 /// Room beyond the size asked for: the kernel rounds, and libc puts the thread's own data there.
 const STACK_SPARE_BYTES: u64 = 128 * 1024;
@@ -26,9 +26,14 @@ pub(super) fn by_default(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, S
     measure(trial, None)
 }
 
+/// The smallest stack there is.
+pub(crate) fn small_stack_bytes() -> usize {
+    SMALL_STACK_BYTES.max(sys::task::smallest_stack_bytes())
+}
+
 /// With the smallest stack there is.
 pub(super) fn with_small_stack(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
-    measure(trial, Some(SMALL_STACK_BYTES.max(sys::task::smallest_stack_bytes())))
+    measure(trial, Some(small_stack_bytes()))
 }
 
 /// With a stack that no earlier thread has used.

@@ -6,7 +6,6 @@
 //! subtracted, so that what the fault adds is left.
 
 mod kind;
-mod limit;
 mod subject;
 
 use crate::support::memory::{HUGE_PART, huge_as_asked};

@@ -3,7 +3,7 @@
 
 use super::kind::{Before, Limit, Plan, Touch};
 use crate::support::child::Child;
-use crate::support::memory::{cgroup_for_limits, mapped};
+use crate::support::memory::{cgroup_for_limits, limited_cgroup, mapped, move_into};
 use kit::{Stop, Trial};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -72,7 +72,7 @@ impl<'p> Subject<'p> {
             false => memory(plan)?,
         };
         if let Some(bytes) = plan.limit.bytes(plan.bytes) {
-            super::limit::enter(trial, bytes)?;
+            enter_limit(trial, bytes)?;
         }
         Ok(Subject { plan, behind, walks: 0 })
     }
@@ -130,6 +130,23 @@ impl<'p> Subject<'p> {
             Behind::File { .. } => Ok(0),
         }
     }
+}
+
+/// Puts this process under a limit on all of its memory, page cache included, and verifies it. The
+/// runner removes the group when the trial
+/// is over: a process cannot remove the group it is in.
+fn enter_limit(trial: &mut Trial<'_>, bytes: u64) -> Result<(), Stop> {
+    let group = limited_cgroup(trial.spec().memory_cgroup.as_deref(), "fault", bytes)?;
+    move_into(&group)?;
+    let found = group.memory_limit();
+    if found != Some(bytes) {
+        let found = found.map_or("no limit".into(), |bytes| format!("{bytes} bytes"));
+        return Err(Stop::unsupported(format!(
+            "asked for a limit of {bytes} bytes of memory, the kernel gave {found}"
+        )));
+    }
+    trial.observe("limit_bytes", bytes);
+    Ok(())
 }
 
 /// Anonymous memory, touched so that its pages are not fresh ones of the host's.

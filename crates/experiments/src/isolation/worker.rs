@@ -4,7 +4,7 @@ use super::local;
 use crate::support::child::beside;
 use kit::Stop;
 use kit::workers::Model;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use sys::gate::SharedGate;
 use sys::pages::SharedWords;
@@ -92,7 +92,7 @@ impl Talk {
         let words = self.words.words();
         let mut last = 0;
         loop {
-            let step = await_change(self.gate.released(), last);
+            let step = self.gate.hear(last);
             last = step;
             let kind = step & ((1 << KIND_BITS) - 1);
             if kind == WRITE {
@@ -111,18 +111,6 @@ impl Talk {
                 return;
             }
         }
-    }
-}
-
-/// Sleeps until the word is another.
-fn await_change(word: &AtomicU32, last: u32) -> u32 {
-    loop {
-        let now = word.load(Ordering::SeqCst);
-        if now != last {
-            return now;
-        }
-        // An error here is a spurious return; the loop looks again.
-        let _ = sys::futex::wait_shared(word, last, None);
     }
 }
 
@@ -147,8 +135,7 @@ impl MainEnd<'_> {
         let gate = &self.talk.gate;
         let last = gate.released().load(Ordering::SeqCst);
         let step = ((last >> KIND_BITS) + 1) << KIND_BITS | kind;
-        gate.released().store(step, Ordering::SeqCst);
-        sys::futex::wake_shared(gate.released(), 1)?;
+        gate.say(step);
         loop {
             let done = gate.arrived().load(Ordering::SeqCst);
             if done == step {

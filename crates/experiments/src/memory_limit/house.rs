@@ -5,7 +5,7 @@ use super::Limit;
 use crate::support::child::Child;
 use crate::support::memory::{limited_cgroup, move_into};
 use kit::Stop;
-use kit::workers::{Crew, Fate, Model, Refusal, crew};
+use kit::workers::{Fate, Model, Refusal, crew};
 use std::sync::atomic::{AtomicU64, Ordering};
 use sys::cgroup::{Cgroup, Guard};
 use sys::gate::SharedGate;
@@ -18,11 +18,9 @@ const LIMIT_NOT_SET: i32 = 3;
 const CREW_FAILED: i32 = 4;
 
 const LIMIT_IN_FORCE: usize = 0;
-const FINISHED: usize = 1;
-const REFUSED: usize = 2;
-const KILLED: usize = 3;
-const CREW_NS: usize = 4;
-const PID_COUNT: usize = 5;
+const PID_COUNT: usize = 1;
+/// What became of the workers: finished, refused, killed, and the crew's elapsed time.
+const OUTCOME: usize = 2;
 const PIDS: usize = 6;
 
 /// What the house is to do.
@@ -43,7 +41,7 @@ pub(super) struct Order {
 }
 
 /// What became of the workers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Outcome {
     /// Did their work and lived until all were released.
     pub(super) finished: u64,
@@ -117,21 +115,12 @@ impl House {
     }
 
     fn outcome(&self, ended: &Ended) -> Result<Outcome, Stop> {
-        let word = |index: usize| self.words.words()[index].load(Ordering::Acquire);
+        let word = |index: usize| self.words.words()[OUTCOME + index].load(Ordering::Acquire);
+        let [finished, refused, killed, wall_ns] = std::array::from_fn(word);
         match (ended.signal, ended.code) {
             // Threads die with their process, and worker processes with the house that made them.
-            (Some(_), _) => Ok(Outcome {
-                finished: 0,
-                refused: 0,
-                killed: self.order.count as u64,
-                wall_ns: None,
-            }),
-            (None, Some(0)) => Ok(Outcome {
-                finished: word(FINISHED),
-                refused: word(REFUSED),
-                killed: word(KILLED),
-                wall_ns: Some(word(CREW_NS)),
-            }),
+            (Some(_), _) => Ok(Outcome { killed: self.order.count as u64, ..Outcome::default() }),
+            (None, Some(0)) => Ok(Outcome { finished, refused, killed, wall_ns: Some(wall_ns) }),
             (None, code) => Err(Stop::failed(format!(
                 "the process with the crew ended with code {}",
                 code.unwrap_or_default()
@@ -180,28 +169,14 @@ fn live(order: &Order, words: &[AtomicU64], held: &SharedGate) -> Result<(), Sto
         words[PID_COUNT].store(pids.len() as u64, Ordering::Release);
         held.arrive_and_wait();
     })?;
-    let fates = Fates::of(&crew);
-    words[FINISHED].store(fates.finished, Ordering::Release);
-    words[REFUSED].store(fates.refused, Ordering::Release);
-    words[KILLED].store(u64::from(crew.killed), Ordering::Release);
-    words[CREW_NS].store(crew.wall_ns, Ordering::Release);
-    Ok(())
-}
-
-/// The workers' fates, counted.
-struct Fates {
-    finished: u64,
-    refused: u64,
-}
-
-impl Fates {
-    fn of(crew: &Crew) -> Self {
-        let count = |fate: Fate| crew.reports.iter().filter(|r| r.fate == fate).count() as u64;
-        // Some were killed while they held still, after they had reported.
-        let killed_later = u64::from(crew.killed).saturating_sub(count(Fate::Killed));
-        Fates {
-            finished: count(Fate::Done).saturating_sub(killed_later),
-            refused: count(Fate::Refused) + count(Fate::NotMade),
-        }
+    let count = |fate: Fate| crew.reports.iter().filter(|r| r.fate == fate).count() as u64;
+    let killed = u64::from(crew.killed);
+    // Some were killed while they held still, after they had reported.
+    let killed_later = killed.saturating_sub(count(Fate::Killed));
+    let finished = count(Fate::Done).saturating_sub(killed_later);
+    let refused = count(Fate::Refused) + count(Fate::NotMade);
+    for (word, value) in words[OUTCOME..].iter().zip([finished, refused, killed, crew.wall_ns]) {
+        word.store(value, Ordering::Release);
     }
+    Ok(())
 }

@@ -3,6 +3,7 @@
 mod house;
 mod shown;
 
+use crate::support::program;
 use house::{House, Order, Outcome};
 use kit::model::Profile;
 use kit::workers::{MODEL_LEVELS, Model};
@@ -47,7 +48,7 @@ const LIMITS: [(&str, Limit); 3] =
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let by_text = trial.pick("method", &BY_TEXT)?;
     if by_text {
-        shown::need_top()?;
+        program::top()?;
     }
     let order = read_order(trial)?;
     need_memory(trial, &order)?;

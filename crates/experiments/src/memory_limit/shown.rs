@@ -12,13 +12,6 @@ pub(super) const BY_TEXT: [(&str, bool); 2] = [("kernel", false), ("top_text", t
 /// The most processes that `top -p` takes.
 const TOP_PIDS_MAX: usize = 20;
 
-/// Finds `top`, or says what is missing.
-pub(super) fn need_top() -> Result<std::path::PathBuf, Stop> {
-    program::find("top").ok_or_else(|| {
-        Stop::unsupported("needs the program top (Debian: package procps) to read its text")
-    })
-}
-
 /// The processes' memory by the text of `top`, in KiB as its reader believes.
 pub(super) fn by_top(pids: &[Pid]) -> Result<f64, Stop> {
     if pids.len() > TOP_PIDS_MAX {
@@ -28,7 +21,7 @@ pub(super) fn by_top(pids: &[Pid]) -> Result<f64, Stop> {
         )));
     }
     let list = pids.iter().map(Pid::to_string).collect::<Vec<_>>().join(",");
-    let output = Command::new(need_top()?)
+    let output = Command::new(program::top()?)
         .args(["-b", "-n", "1", "-p", &list])
         .env_clear()
         .stdin(Stdio::null())

@@ -32,10 +32,7 @@ const WRITE_BYTES: usize = 64 << 10;
 pub(super) const JOB_BYTES: u64 = WRITES * WRITE_BYTES as u64;
 const FILE: &str = "job-file";
 
-const WALL_NS: usize = 0;
-const CPU_NS: usize = 1;
-const SUM: usize = 2;
-const WRITTEN_BYTES: usize = 3;
+/// Words of a [`Report`].
 const WORDS: usize = 4;
 
 /// What the job reported of itself.
@@ -107,13 +104,9 @@ impl Job {
         let cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
         let wall_ns = sys::clock::now_ns() - wall_ns;
         let io = sys::proc::io(sys::process::pid()).unwrap_or_default();
-        for (index, value) in [
-            (WALL_NS, wall_ns),
-            (CPU_NS, cpu_ns),
-            (SUM, sum.to_bits()),
-            (WRITTEN_BYTES, io.write_bytes),
-        ] {
-            words[index].store(value, Ordering::Release);
+        let report: [u64; WORDS] = [wall_ns, cpu_ns, sum.to_bits(), io.write_bytes];
+        for (word, value) in words.iter().zip(report) {
+            word.store(value, Ordering::Release);
         }
         Ok(())
     }
@@ -149,11 +142,7 @@ impl Waiting {
     /// What the job reported; to be read when it has ended.
     pub(super) fn report(&self) -> Report {
         let word = |index: usize| self.words.words()[index].load(Ordering::Acquire);
-        Report {
-            wall_ns: word(WALL_NS),
-            cpu_ns: word(CPU_NS),
-            sum: f64::from_bits(word(SUM)),
-            written_bytes: word(WRITTEN_BYTES),
-        }
+        let [wall_ns, cpu_ns, sum, written_bytes]: [u64; WORDS] = std::array::from_fn(word);
+        Report { wall_ns, cpu_ns, sum: f64::from_bits(sum), written_bytes }
     }
 }

@@ -29,7 +29,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let watcher_cpu = if elsewhere { trial.other_cpu()? } else { job_cpu };
     Storage::of(trial)?;
     let amount = kind.amount(trial.spec().profile);
-    let ready = watcher.prepare()?;
+    let tools = watcher.prepare()?;
     let job = kind.fork(amount)?;
     sys::affinity::pin(&[watcher_cpu])?;
     let found = sys::affinity::allowed()?;
@@ -37,7 +37,7 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let io = sys::proc::io(sys::process::pid());
     trial.begin()?;
     let cpu_ns = sys::clock::thread_cpu_ns();
-    let watched = ready.watch(&job)?;
+    let watched = watcher.watch(&tools, &job)?;
     let own_cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
     trial.end()?;
     if watched.ended.code != Some(0) {

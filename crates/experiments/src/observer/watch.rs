@@ -10,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use sys::perf::{Counter, Event};
 use sys::task::{Ended, Pid};
-use sys::tracer::StopCounter;
+use sys::tracer::{Followed, StopCounter};
 use sys::usage::Usage;
 
 /// Who watches.
@@ -49,14 +49,12 @@ const JOB_END: Duration = Duration::from_secs(60);
 /// Longer than two frames of top take on a busy CPU.
 const TOP_END: Duration = Duration::from_secs(20);
 
-/// A watcher that is ready to watch.
-#[derive(Debug)]
-pub(super) enum Ready {
-    Nothing,
-    Proc(Duration),
-    TopLoop(PathBuf),
-    PerfSoftware(Vec<Counter>),
-    Tracer,
+/// What has to exist before the job is forked.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    top: PathBuf,
+    /// What the job will inherit: they count from the moment it is let go.
+    counters: Vec<Counter>,
 }
 
 /// What a watcher did.
@@ -72,22 +70,7 @@ pub(super) struct Watched {
     pub(super) ended: Ended,
 }
 
-impl Watcher {
-    /// Prepares what has to exist before the job is forked.
-    pub(super) fn prepare(self) -> Result<Ready, Stop> {
-        Ok(match self {
-            Watcher::Nothing => Ready::Nothing,
-            Watcher::Proc(interval_ms) => Ready::Proc(Duration::from_millis(interval_ms)),
-            Watcher::TopLoop => Ready::TopLoop(program::find("top").ok_or_else(|| {
-                Stop::unsupported("needs the program top (Debian: package procps)")
-            })?),
-            Watcher::PerfSoftware => Ready::PerfSoftware(counters()?),
-            Watcher::Tracer => Ready::Tracer,
-        })
-    }
-}
-
-/// Counters that the job will inherit, which count from the moment it is let go.
+/// The kernel's own counters.
 fn counters() -> Result<Vec<Counter>, Stop> {
     [Event::ContextSwitches, Event::Migrations, Event::PageFaults, Event::TaskClock]
         .into_iter()
@@ -97,41 +80,50 @@ fn counters() -> Result<Vec<Counter>, Stop> {
         .collect()
 }
 
-impl Ready {
+impl Watcher {
+    /// Prepares what it needs.
+    pub(super) fn prepare(self) -> Result<Tools, Stop> {
+        Ok(match self {
+            Watcher::TopLoop => Tools { top: program::top()?, ..Tools::default() },
+            Watcher::PerfSoftware => Tools { counters: counters()?, ..Tools::default() },
+            _ => Tools::default(),
+        })
+    }
+
     /// Starts the job and watches it to its end. The job is reaped.
-    pub(super) fn watch(self, job: &Waiting) -> Result<Watched, Stop> {
+    pub(super) fn watch(self, tools: &Tools, job: &Waiting) -> Result<Watched, Stop> {
         let pid = job.pid();
         let watched = |samples, programs_cpu_ns| -> Result<Watched, Stop> {
             Ok(Watched { samples, programs_cpu_ns, task_clock_ns: 0, ended: sys::task::wait(pid)? })
         };
         match self {
-            Ready::Nothing => {
+            Watcher::Nothing => {
                 let end = sys::pidfd::open(pid)?;
                 job.start();
-                ended_within(end.as_fd(), JOB_END)?;
+                sys::poll::readable(end.as_fd(), JOB_END)?;
                 watched(0, 0)
             }
-            Ready::Proc(interval) => {
+            Watcher::Proc(interval_ms) => {
                 let end = sys::pidfd::open(pid)?;
                 job.start();
-                let samples = read_proc(pid, end.as_fd(), interval)?;
+                let samples = read_proc(pid, end.as_fd(), Duration::from_millis(interval_ms))?;
                 watched(samples, 0)
             }
-            Ready::TopLoop(top) => {
+            Watcher::TopLoop => {
                 let end = sys::pidfd::open(pid)?;
                 let log = OpenOptions::new().append(true).create(true).open(TOP_LOG)?;
                 job.start();
-                let programs_cpu_ns = loop_top(&top, pid, &end, &log)?;
+                let programs_cpu_ns = loop_top(&tools.top, pid, &end, &log)?;
                 // Counted from the text: what top has really written.
                 watched(frames(&std::fs::read_to_string(TOP_LOG)?), programs_cpu_ns)
             }
-            Ready::PerfSoftware(counters) => {
-                for counter in &counters {
+            Watcher::PerfSoftware => {
+                for counter in &tools.counters {
                     counter.enable()?;
                 }
                 job.start();
                 let mut watched = watched(0, 0)?;
-                for counter in &counters {
+                for counter in &tools.counters {
                     counter.disable()?;
                     let value = counter.read()?;
                     if counter.event() == Event::TaskClock {
@@ -141,30 +133,14 @@ impl Ready {
                 }
                 Ok(watched)
             }
-            Ready::Tracer => {
-                let traced = StopCounter::attach(pid).map_err(|error| {
-                    if error.is_unsupported() {
-                        Stop::unsupported(error.to_string())
-                    } else {
-                        Stop::from(error)
-                    }
-                })?;
+            Watcher::Tracer => {
+                let traced = StopCounter::attach(pid)?;
                 job.start();
-                let followed = traced.follow()?;
-                Ok(Watched {
-                    samples: followed.stops,
-                    programs_cpu_ns: 0,
-                    task_clock_ns: 0,
-                    ended: followed.ended,
-                })
+                let Followed { stops: samples, ended } = traced.follow()?;
+                Ok(Watched { samples, programs_cpu_ns: 0, task_clock_ns: 0, ended })
             }
         }
     }
-}
-
-/// Sleeps until the job has ended or the time is up; returns whether it has ended.
-fn ended_within(end: BorrowedFd<'_>, time: Duration) -> Result<bool, Stop> {
-    Ok(sys::poll::readable(end, time)?)
 }
 
 /// Reads the job's files in /proc until it has ended; returns how often all could be read.
@@ -175,7 +151,7 @@ fn read_proc(pid: Pid, end: BorrowedFd<'_>, interval: Duration) -> Result<u64, S
         // A job that ends meanwhile has no memory to tell of; that is no error, but no sample.
         let read = paths.iter().filter(|path| std::fs::read(path).is_ok()).count();
         samples += u64::from(read == paths.len());
-        if ended_within(end, interval)? {
+        if sys::poll::readable(end, interval)? {
             return Ok(samples);
         }
     }
@@ -197,7 +173,7 @@ fn loop_top(top: &Path, job: Pid, job_end: &OwnedFd, log: &File) -> Result<u64, 
             .spawn()?;
         let mut child = Reaped(child);
         let top_end = sys::pidfd::open(child.0.id() as Pid)?;
-        if !ended_within(top_end.as_fd(), TOP_END)? {
+        if !sys::poll::readable(top_end.as_fd(), TOP_END)? {
             return Err(Stop::failed("top did not end"));
         }
         let status = child.0.wait()?;
@@ -205,7 +181,7 @@ fn loop_top(top: &Path, job: Pid, job_end: &OwnedFd, log: &File) -> Result<u64, 
         if !status.success() {
             return Err(Stop::unsupported(format!("top did not do it: {status}")));
         }
-        if ended_within(job_end.as_fd(), Duration::ZERO)? {
+        if sys::poll::readable(job_end.as_fd(), Duration::ZERO)? {
             return Ok(Usage::of_children().since(before).cpu_ns());
         }
     }

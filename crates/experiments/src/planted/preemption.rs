@@ -1,7 +1,7 @@
 //! Is it seen that another process took the CPU, and is the CPU time right all the same?
 
+use crate::support::by_profile;
 use crate::support::passes::{self, TIME, generate};
-use kit::model::Profile;
 use kit::{Stop, Trial};
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::atomic::Ordering;
@@ -48,20 +48,14 @@ const LIFE_NS: u64 = 10_000_000_000;
 /// How long a rival may take to end after it was asked to.
 const ENDING: Duration = Duration::from_secs(5);
 
-/// The shorter a trial, the likelier nobody preempts it.
-fn passes_of(does: Rival, profile: Profile) -> u64 {
-    match (does, profile) {
-        (Rival::Away, _) => 1,
-        (_, Profile::Smoke) => 3,
-        (_, Profile::Quick) => 6,
-        (_, Profile::Standard | Profile::Thorough) => 12,
-    }
-}
-
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let does = trial.pick("rival", &RIVALS)?;
     trial.pin_to_one()?;
-    let passes = passes_of(does, trial.spec().profile);
+    // The shorter a trial, the likelier nobody preempts it.
+    let passes: u64 = match does {
+        Rival::Away => 1,
+        _ => by_profile(trial.spec().profile, [3, 6, 12, 12]),
+    };
     let mut walls: Vec<i64> = Vec::with_capacity(passes as usize);
     let mut state = 1;
     let rival = Beside::fork(does)?;

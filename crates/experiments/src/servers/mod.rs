@@ -2,12 +2,11 @@
 
 mod cost;
 
-use crate::support::by_profile;
+use crate::support::{allow_descriptors, by_profile};
 use cost::{Account, Memory};
 use kit::model::{Arrivals, LoadPlan, LoadResult, LoadTimes, Profile};
 use kit::{Stop, Trial};
 use std::time::Duration;
-use sys::limits::Resource;
 use web::load::Outcome;
 use web::serve::{Model, Plan, Running, Service, StartError, listen};
 
@@ -86,7 +85,7 @@ struct Treatment {
 
 fn trial(trial: &mut Trial) -> Result<(), Stop> {
     let treatment = Treatment::read(trial)?;
-    allow_descriptors(treatment.connections)?;
+    allow_descriptors(u64::from(treatment.held()) + OTHER_DESCRIPTORS)?;
     trial.need_tasks(treatment.tasks())?;
     let server_cpus = place(trial)?;
     let memory = treatment.memory(&server_cpus)?;
@@ -120,18 +119,6 @@ fn place(trial: &mut Trial) -> Result<Vec<u32>, Stop> {
     trial.pin(&[generator])?;
     trial.observe("server_cpu", server);
     Ok(vec![server])
-}
-
-/// Raises the soft limit on descriptors, for generator and server, as far as needed.
-fn allow_descriptors(connections: u32) -> Result<(), Stop> {
-    let need = u64::from(connections.max(HELD_MIN)) + OTHER_DESCRIPTORS;
-    let limit = sys::limits::get(Resource::OpenFiles);
-    if limit.soft.is_none_or(|soft| soft >= need) {
-        return Ok(());
-    }
-    sys::limits::set(Resource::OpenFiles, Some(need)).map_err(|error| {
-        Stop::unsupported(format!("{error}: {need} descriptors are needed; raise ulimit -n"))
-    })
 }
 
 /// Turns an error of the room `web` into one of the kit.

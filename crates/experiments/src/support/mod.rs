@@ -22,6 +22,19 @@ pub(crate) fn by_profile<T: Copy>(profile: kit::model::Profile, values: [T; 4]) 
     values[profile as usize]
 }
 
+/// Raises the soft limit on descriptors as far as needed.
+pub(crate) fn allow_descriptors(needed: u64) -> Result<(), kit::Stop> {
+    let limit = sys::limits::get(sys::limits::Resource::OpenFiles);
+    if limit.soft.is_none_or(|soft| soft >= needed) {
+        return Ok(());
+    }
+    sys::limits::set(sys::limits::Resource::OpenFiles, Some(needed)).map_err(|error| {
+        kit::Stop::unsupported(format!(
+            "{error}: {needed} descriptors are needed: raise `ulimit -n`"
+        ))
+    })
+}
+
 /// The error of a system that refuses to make a thread or a process.
 pub(crate) fn not_made(error: impl std::fmt::Display) -> kit::Stop {
     kit::Stop::unsupported(format!("{error}: raise `ulimit -u` and `ulimit -v`"))

@@ -1,13 +1,21 @@
 //! Finding a program: a trial's environment is empty, so there is no PATH.
 
+use kit::Stop;
 use std::path::{Path, PathBuf};
 
 /// Where systems keep the programs that users run.
 const FOLDERS: [&str; 4] = ["/usr/bin", "/bin", "/usr/local/bin", "/run/current-system/sw/bin"];
 
 /// The program of that name, if it is installed in one of the usual folders.
-pub(crate) fn find(name: &str) -> Option<PathBuf> {
+fn find(name: &str) -> Option<PathBuf> {
     FOLDERS.iter().map(|folder| Path::new(folder).join(name)).find(|path| path.is_file())
+}
+
+/// The program `top`, or what is missing.
+pub(crate) fn top() -> Result<PathBuf, Stop> {
+    find("top").ok_or_else(|| {
+        Stop::unsupported("needs the program top (Debian: package procps) to read its text")
+    })
 }
 
 #[cfg(test)]

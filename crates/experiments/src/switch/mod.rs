@@ -165,16 +165,12 @@ fn record(trial: &mut Trial<'_>, asked: &Asked, tally: &Tally) {
     let hops = tally.sum(|count| count.hops);
     // A definition is kept where it has a meaning: for the ring, and for its own control.
     let meant = [true, asked.kind != Kind::Own, asked.kind != Kind::Single];
-    for (name, meant) in ["hop_ns", "switch_ns", "lat_ctx_ns"].into_iter().zip(meant) {
-        if meant {
-            trial.record(name, tally.batch_hops(), tally.batches_ns.clone());
-        }
-    }
+    let walls = ["hop_ns", "switch_ns", "lat_ctx_ns"];
+    let cpus = ["hop_cpu_ns", "switch_cpu_ns", "lat_ctx_cpu_ns"];
     let cpu_ns = tally.sum(|count| count.cpu_ns);
-    for (name, meant) in ["hop_cpu_ns", "switch_cpu_ns", "lat_ctx_cpu_ns"].into_iter().zip(meant) {
-        if meant {
-            trial.record(name, hops, vec![cpu_ns as i64]);
-        }
+    for ((wall, cpu), _) in walls.into_iter().zip(cpus).zip(meant).filter(|(_, meant)| *meant) {
+        trial.record(wall, tally.batch_hops(), tally.batches_ns.clone());
+        trial.record(cpu, hops, vec![cpu_ns as i64]);
     }
     if asked.kind == Kind::Ring {
         if tally.lap_hops == 2 {

@@ -7,14 +7,14 @@
 
 use super::footprint::{Buffer, Footprint};
 use super::passing::{Calls, NUMBER, Passing, START, STOP, before_the_first};
-use crate::support::not_made;
+use crate::support::{child, not_made};
 use kit::Stop;
 use kit::workers::Model;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use sys::black_box;
+use sys::gate::SharedGate;
 use sys::pages::SharedWords;
-use sys::shared_futexes::SharedFutexes;
 use sys::task::Pid;
 use sys::usage::Usage;
 
@@ -23,10 +23,6 @@ const LOOK: Duration = Duration::from_millis(20);
 
 /// The phase in which members go home.
 const HOME: u32 = u32::MAX;
-
-/// The futexes of the gate.
-const PHASE: usize = 0;
-const ARRIVED: usize = 1;
 
 /// What is to be built.
 #[derive(Clone, Debug)]
@@ -120,7 +116,7 @@ impl Count {
 }
 
 /// One task's own account, from when it is opened.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Meter {
     cpu: u32,
     cpu_ns: u64,
@@ -156,14 +152,15 @@ const BROKEN: u64 = 2;
 
 /// What all tasks share, whichever way they share memory.
 struct Board {
-    gate: SharedFutexes,
+    /// It says the phase.
+    gate: SharedGate,
     reports: SharedWords,
 }
 
 impl Board {
     fn new(tasks: usize) -> Result<Self, Stop> {
         let reports = sys::pages::shared(tasks * WORDS * size_of::<u64>())?;
-        Ok(Board { gate: SharedFutexes::new(2)?, reports })
+        Ok(Board { gate: SharedGate::new()?, reports })
     }
 
     fn words(&self, task: usize) -> &[AtomicU64] {
@@ -179,27 +176,9 @@ impl Board {
     }
 
     fn arrive(&self) {
-        self.gate.word(ARRIVED).fetch_add(1, Ordering::AcqRel);
+        self.gate.arrived().fetch_add(1, Ordering::AcqRel);
         // Should it fail, the measuring task looks by itself before long.
-        let _ = sys::futex::wake_shared(self.gate.word(ARRIVED), 1);
-    }
-
-    /// Sleeps until there is another phase than the last.
-    fn next_phase(&self, last: u32) -> u32 {
-        loop {
-            let phase = self.gate.word(PHASE).load(Ordering::Acquire);
-            if phase != last {
-                return phase;
-            }
-            // An error here is a spurious return; the loop looks again.
-            let _ = sys::futex::wait_shared(self.gate.word(PHASE), last, None);
-        }
-    }
-
-    fn set_phase(&self, phase: u32) {
-        self.gate.word(PHASE).store(phase, Ordering::Release);
-        // The word is valid, so the kernel has no reason to refuse.
-        let _ = sys::futex::wake_shared(self.gate.word(PHASE), u32::MAX);
+        let _ = sys::futex::wake_shared(self.gate.arrived(), 1);
     }
 }
 
@@ -211,7 +190,7 @@ fn live(task: usize, order: &Order, passing: &impl Passing, board: &Board) {
     board.arrive();
     let (mut phase, mut last) = (0, before_the_first(task, order.cpus.len()));
     loop {
-        phase = board.next_phase(phase);
+        phase = board.gate.hear(phase);
         let Ok(buffer) = &buffer else { return };
         if phase == HOME {
             return;
@@ -271,7 +250,7 @@ pub(super) struct Ring<'a, P: Passing> {
     phase: u32,
     last: u32,
     in_session: bool,
-    meter: Option<Meter>,
+    meter: Meter,
     count: Count,
 }
 
@@ -297,7 +276,7 @@ pub(super) fn with_ring<P: Passing, R>(
             phase: 0,
             last: before_the_first(0, order.cpus.len()),
             in_session: false,
-            meter: None,
+            meter: Meter::open(order.cpus[0]),
             count: Count::default(),
         };
         for task in 1..order.cpus.len() {
@@ -350,7 +329,7 @@ impl<P: Passing> Ring<'_, P> {
     /// Waits until every member has arrived once more.
     fn await_members(&mut self) -> Result<(), Stop> {
         self.arrivals += self.hops() as u32 - 1;
-        let arrived = self.board.gate.word(ARRIVED);
+        let arrived = self.board.gate.arrived();
         loop {
             let there = arrived.load(Ordering::Acquire);
             if (1..self.hops()).any(|task| self.board.is_broken(task)) {
@@ -384,7 +363,7 @@ impl<P: Passing> Ring<'_, P> {
 
     /// Sends the members home and waits for the processes among them.
     fn part(&mut self) -> Result<(), Stop> {
-        self.board.set_phase(HOME);
+        self.board.gate.say(HOME);
         while let Some(pid) = self.processes.pop() {
             let ended = sys::task::wait(pid)?;
             if ended.code != Some(0) {
@@ -402,7 +381,7 @@ impl<P: Passing> Course for Ring<'_, P> {
 
     fn enter(&mut self) -> Result<(), Stop> {
         self.phase += 1;
-        self.board.set_phase(self.phase);
+        self.board.gate.say(self.phase);
         self.in_session = true;
         self.await_members()
     }
@@ -410,7 +389,7 @@ impl<P: Passing> Course for Ring<'_, P> {
     fn start(&mut self) -> Result<(), Stop> {
         self.send(START)?;
         self.count = Count::default();
-        self.meter = Some(Meter::open(self.order.cpus[0]));
+        self.meter = Meter::open(self.order.cpus[0]);
         Ok(())
     }
 
@@ -424,20 +403,12 @@ impl<P: Passing> Course for Ring<'_, P> {
     }
 
     fn leave(&mut self) -> Result<Vec<Count>, Stop> {
-        let own = close(&mut self.meter, self.count);
+        let own = self.meter.close(self.count);
         self.send(STOP)?;
         self.in_session = false;
         self.await_members()?;
         let members = (1..self.hops()).map(|task| Count::load(self.board.words(task)));
         Ok(std::iter::once(own).chain(members).collect())
-    }
-}
-
-/// What was counted, with what the meter says if it was opened.
-fn close(meter: &mut Option<Meter>, count: Count) -> Count {
-    match meter.take() {
-        Some(meter) => meter.close(count),
-        None => count,
     }
 }
 
@@ -450,11 +421,8 @@ impl<P: Passing> Drop for Ring<'_, P> {
                 let _ = self.passing.give(task, STOP | task as u32, &mut Calls::default());
             }
         }
-        self.board.set_phase(HOME);
-        for pid in self.processes.drain(..) {
-            let _ = sys::process::kill(pid, sys::signal::SIGKILL);
-            let _ = sys::task::wait(pid);
-        }
+        self.board.gate.say(HOME);
+        self.processes.drain(..).for_each(child::end);
     }
 }
 
@@ -468,7 +436,7 @@ pub(super) struct Alone<'a, P: Passing> {
     walked: Vec<usize>,
     /// The last token in each task's place.
     last: Vec<u32>,
-    meter: Option<Meter>,
+    meter: Meter,
     count: Count,
 }
 
@@ -489,7 +457,7 @@ impl<'a, P: Passing> Alone<'a, P> {
             buffers: buffers?,
             walked: (0..tasks).map(|place| place % count).collect(),
             last: (0..tasks).map(|task| before_the_first(task, tasks)).collect(),
-            meter: None,
+            meter: Meter::open(order.cpus[0]),
             count: Count::default(),
         })
     }
@@ -506,7 +474,7 @@ impl<P: Passing> Course for Alone<'_, P> {
 
     fn start(&mut self) -> Result<(), Stop> {
         self.count = Count::default();
-        self.meter = Some(Meter::open(self.cpu));
+        self.meter = Meter::open(self.cpu);
         Ok(())
     }
 
@@ -528,6 +496,6 @@ impl<P: Passing> Course for Alone<'_, P> {
     }
 
     fn leave(&mut self) -> Result<Vec<Count>, Stop> {
-        Ok(vec![close(&mut self.meter, self.count)])
+        Ok(vec![self.meter.close(self.count)])
     }
 }

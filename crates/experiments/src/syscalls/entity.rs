@@ -1,18 +1,13 @@
 //! What the traced child makes, again and again.
 
+use crate::create::pool::{Futex, HOME, Handing};
+use crate::create::thread::{FRESH_STACK_BYTES, small_stack_bytes};
 use kit::NOOP;
 use std::ffi::{CStr, CString, c_void};
-use std::sync::atomic::{AtomicU32, Ordering};
 use sys::task::{CloneStack, Pid};
 
 /// The program that is executed: this one, which ends in its first statement when asked so.
 const SELF: &CStr = c"/proc/self/exe";
-
-/// What one means by a small stack. A CPU with wide registers may need more.
-const SMALL_STACK_BYTES: usize = 16 * 1024;
-
-/// More than glibc keeps of ended threads (40 MiB in all).
-const FRESH_STACK_BYTES: usize = 64 << 20;
 
 /// A function that does the given number of operations, with a call of `mark` before each and after
 /// the last. It runs in the traced child.
@@ -62,7 +57,7 @@ fn each(
 }
 
 fn small_stack(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
-    let bytes = SMALL_STACK_BYTES.max(sys::task::smallest_stack_bytes());
+    let bytes = small_stack_bytes();
     each(count, mark, || joined(Some(bytes)))
 }
 
@@ -109,11 +104,7 @@ fn awaited(pid: Pid) -> sys::Result<()> {
     }
 }
 
-/// The number that sends the pool's thread home.
-const HOME: u32 = u32::MAX;
-
-static GIVEN: AtomicU32 = AtomicU32::new(0);
-static DONE: AtomicU32 = AtomicU32::new(0);
+static POOL: Futex = Futex::new();
 
 fn pool(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
     let thread = sys::task::spawn_thread(None, serve, 0)?;
@@ -124,38 +115,25 @@ fn pool(count: usize, mark: &mut dyn FnMut()) -> sys::Result<()> {
         job += 1;
         hand_over(job)
     })?;
-    GIVEN.store(HOME, Ordering::Release);
-    sys::futex::wake(&GIVEN, 1)?;
+    POOL.give(HOME)?;
     thread.join()
 }
 
 /// Hands a numbered job over, and sleeps until it is done.
 fn hand_over(job: u32) -> sys::Result<()> {
-    GIVEN.store(job, Ordering::Release);
-    sys::futex::wake(&GIVEN, 1)?;
-    loop {
-        let done = DONE.load(Ordering::Acquire);
-        if done == job {
-            return Ok(());
-        }
-        sys::futex::wait(&DONE, done, None)?;
-    }
+    POOL.give(job)?;
+    POOL.hear(job)
 }
 
 /// The life of the pool's thread. It has nobody to tell of an error, which is a spurious return.
 extern "C" fn serve(_: *mut c_void) -> *mut c_void {
     let mut last = 0;
-    loop {
-        let job = GIVEN.load(Ordering::Acquire);
-        if job == HOME {
-            return std::ptr::null_mut();
-        }
-        if job == last {
-            let _ = sys::futex::wait(&GIVEN, last, None);
-            continue;
-        }
+    while last != HOME {
+        let Ok(job) = POOL.take(last) else { continue };
         last = job;
-        DONE.store(job, Ordering::Release);
-        let _ = sys::futex::wake(&DONE, 1);
+        if job != HOME {
+            let _ = POOL.report(job);
+        }
     }
+    std::ptr::null_mut()
 }

@@ -46,9 +46,9 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     trial.pin_to_one()?;
     let count = operations(trial.spec().profile);
     trial.observe("operations", count);
-    let child = watch::Waiting::fork(entity, count)?;
+    let child = watch::fork(entity, count)?;
     trial.begin()?;
-    let watched = child.watch(count)?;
+    let watched = watch::watch(&child, count)?;
     trial.end()?;
     check(trial, entity, count, &watched);
     let [first, _, steady @ ..] = watched.operations.as_slice() else {

@@ -1,5 +1,5 @@
 use super::entity::{ENTITIES, Entity};
-use super::watch::{Line, Operation, Waiting, Watched};
+use super::watch::{self, Line, Operation, Watched};
 use super::{COUNTED, design, recipe, shown};
 use kit::Stop;
 use sys::calls::Cloned;
@@ -7,7 +7,7 @@ use sys::calls::Cloned;
 /// What a level does, in a process of the test; `None` where tracing is forbidden.
 fn traced(level: &str, count: usize) -> Option<Watched> {
     let entity: Entity = ENTITIES.iter().find(|(name, _)| *name == level).unwrap().1;
-    match Waiting::fork(entity, count).unwrap().watch(count) {
+    match watch::watch(&watch::fork(entity, count).unwrap(), count) {
         Ok(watched) => Some(watched),
         Err(Stop::Unsupported(_)) => None,
         Err(Stop::Failed(reason)) => panic!("{level}: {reason}"),

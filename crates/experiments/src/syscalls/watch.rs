@@ -81,40 +81,32 @@ pub(super) struct Watched {
     pub(super) exit_code: i32,
 }
 
-/// A child that stands at its gate.
-#[derive(Debug)]
-pub(super) struct Waiting(Child);
+/// Forks a child that stands at its gate.
+pub(super) fn fork(entity: Entity, count: usize) -> Result<Child, Stop> {
+    Child::fork(Stop::failed("the child died before it began"), |gate| {
+        gate.arrive_and_wait();
+        let mut mark = || {
+            sys::syscall::getppid();
+        };
+        (entity.live)(count, &mut mark).map_or_else(|error| code_of(&error), |()| 0)
+    })
+}
 
-impl Waiting {
-    /// Forks it.
-    pub(super) fn fork(entity: Entity, count: usize) -> Result<Self, Stop> {
-        let died = Stop::failed("the child died before it began");
-        let child = Child::fork(died, |gate| {
-            gate.arrive_and_wait();
-            let mut mark = || {
-                sys::syscall::getppid();
-            };
-            (entity.live)(count, &mut mark).map_or_else(|error| code_of(&error), |()| 0)
-        });
-        child.map(Waiting)
+/// Traces it to its end.
+pub(super) fn watch(child: &Child, count: usize) -> Result<Watched, Stop> {
+    let mut tracer = Tracer::attach(child.pid())?;
+    child.release();
+    let mut notes = Notes::new(child.pid(), count);
+    while let Some(event) = tracer.next_event()? {
+        notes.take(&event, &tracer);
     }
-
-    /// Traces it to its end.
-    pub(super) fn watch(self, count: usize) -> Result<Watched, Stop> {
-        let mut tracer = Tracer::attach(self.0.pid())?;
-        self.0.release();
-        let mut notes = Notes::new(self.0.pid(), count);
-        while let Some(event) = tracer.next_event()? {
-            notes.take(&event, &tracer);
-        }
-        if notes.watched.exit_code == REFUSED {
-            return Err(Stop::unsupported(
-                "the system refuses to make this entity: raise `ulimit -u` and `ulimit -v`, or \
-                 take a container and a kernel (5.5 or newer) that allow clone3",
-            ));
-        }
-        Ok(notes.watched)
+    if notes.watched.exit_code == REFUSED {
+        return Err(Stop::unsupported(
+            "the system refuses to make this entity: raise `ulimit -u` and `ulimit -v`, or take a \
+             container and a kernel (5.5 or newer) that allow clone3",
+        ));
     }
+    Ok(notes.watched)
 }
 
 /// The trial's notes.

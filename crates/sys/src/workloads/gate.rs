@@ -40,15 +40,30 @@ impl SharedGate {
 
     /// Waits until the gate is open.
     pub fn wait(&self) {
-        while self.released().load(Ordering::Acquire) == 0 {
-            let _ = wait_shared(self.released(), 0, None);
-        }
+        self.hear(0);
     }
 
     /// Opens the gate for all who wait at it.
     pub fn open(&self) {
-        self.released().store(1, Ordering::Release);
+        self.say(1);
+    }
+
+    /// Says a number to all who wait at the gate.
+    pub fn say(&self, number: u32) {
+        self.released().store(number, Ordering::Release);
         let _ = wake_shared(self.released(), u32::MAX);
+    }
+
+    /// Sleeps until another number is said than the last, 0 at first.
+    pub fn hear(&self, last: u32) -> u32 {
+        loop {
+            let number = self.released().load(Ordering::Acquire);
+            if number != last {
+                return number;
+            }
+            // An error here is a spurious return; the loop looks again.
+            let _ = wait_shared(self.released(), last, None);
+        }
     }
 }
 
