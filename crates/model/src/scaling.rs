@@ -120,7 +120,7 @@ pub enum ScaleLoss {
 }
 
 /// A throughput over n, with the laws that were fitted to it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleCurve {
     /// The laws, the simplest first.
@@ -138,7 +138,7 @@ pub struct ScaleCurve {
 }
 
 /// A law fitted to the trials.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScaleFit {
     /// Its name: `linear`, `Gustafson`, `Amdahl`, `kink`, `universal`, `kink with contention`.

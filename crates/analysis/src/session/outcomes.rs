@@ -1,10 +1,10 @@
 //! What happened to the trials of an experiment, counted and put in plain words.
 
 use crate::session::disturbance::{DISTURBED_SHARE, lost_share};
-use crate::session::tags::Tagger;
+use crate::session::tags::{Tag, Tagger};
 use crate::stats::interval::BLOCKS_FREE;
 use model::{Design, Outcome, OutcomeCount, Phase, Record, Treatment};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most treatments that are named with one way of ending.
 const TREATMENTS_NAMED: usize = 8;
@@ -87,46 +87,35 @@ pub(crate) fn outcomes(records: &[&Record]) -> Vec<OutcomeCount> {
 fn together(counts: Vec<OutcomeCount>) -> impl Iterator<Item = OutcomeCount> {
     let mut sums: BTreeMap<String, OutcomeCount> = BTreeMap::new();
     for count in counts {
-        let outcome = count.outcome.clone();
-        let empty = || OutcomeCount {
-            outcome,
-            reason: "for reasons that were rarer".into(),
-            treatments: Vec::new(),
-            trials: 0,
-        };
-        let sum = sums.entry(count.outcome).or_insert_with(empty);
-        sum.trials += count.trials;
-        let room = TREATMENTS_NAMED - sum.treatments.len();
-        sum.treatments.extend(count.treatments.into_iter().take(room));
+        if let Some(sum) = sums.get_mut(&count.outcome) {
+            sum.trials += count.trials;
+            let room = TREATMENTS_NAMED - sum.treatments.len();
+            sum.treatments.extend(count.treatments.into_iter().take(room));
+        } else {
+            let reason = "for reasons that were rarer".into();
+            sums.insert(count.outcome.clone(), OutcomeCount { reason, ..count });
+        }
     }
     sums.into_values()
 }
 
 /// Returns the manipulation checks that failed, by name, with the number of trials in which they did.
-pub(crate) fn failed_checks(records: &[&Record]) -> Vec<(String, u64)> {
-    let mut failed: BTreeMap<&str, u64> = BTreeMap::new();
-    for record in records {
-        let mut names: Vec<&str> = record
-            .measured
-            .iter()
-            .flat_map(|measured| &measured.checks)
-            .filter(|check| !check.holds())
-            .map(|check| check.name.as_str())
-            .collect();
-        names.sort_unstable();
-        names.dedup();
-        for name in names {
-            *failed.entry(name).or_default() += 1;
-        }
-    }
-    let mut often: Vec<u64> = failed.values().copied().collect();
+pub(crate) fn failed_checks<'r>(records: &[&'r Record]) -> Vec<(String, u64)> {
+    let of_trial = |record: &&'r Record| -> BTreeSet<&'r str> {
+        let checks = record.measured.iter().flat_map(|measured| &measured.checks);
+        checks.filter(|check| !check.holds()).map(|check| check.name.as_str()).collect()
+    };
+    let failed = counted(records.iter().flat_map(of_trial));
+    let mut often: Vec<u64> = failed.iter().map(|(_, trials)| *trials).collect();
     often.sort_unstable_by(|a, b| b.cmp(a));
     let least = often.get(KINDS_TOLD).map_or(0, |first_left_out| first_left_out + 1);
-    let (described, rarer): (Vec<_>, Vec<_>) =
+    let (mut described, rarer): (Vec<_>, Vec<_>) =
         failed.into_iter().partition(|(_, trials)| *trials >= least);
-    let rarer: u64 = rarer.into_iter().map(|(_, trials)| trials).sum();
-    let rest = (rarer > 0).then(|| ("checks that failed more rarely".to_string(), rarer));
-    described.into_iter().map(|(name, trials)| (name.to_string(), trials)).chain(rest).collect()
+    if !rarer.is_empty() {
+        let trials = rarer.iter().map(|(_, trials)| trials).sum();
+        described.push(("checks that failed more rarely".into(), trials));
+    }
+    described
 }
 
 /// Returns the tags that occur, each with the number of trials.
@@ -134,13 +123,15 @@ pub(crate) fn tag_counts<'a>(
     tagger: &Tagger,
     records: impl IntoIterator<Item = &'a Record>,
 ) -> Vec<(String, u64)> {
+    let tags = records.into_iter().flat_map(|record| tagger.tags(record));
+    counted(tags.map(Tag::name))
+}
+
+/// Returns each name once, with how often it comes.
+fn counted<'n>(names: impl Iterator<Item = &'n str>) -> Vec<(String, u64)> {
     let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
-    for record in records {
-        for tag in tagger.tags(record) {
-            *counts.entry(tag.name()).or_default() += 1;
-        }
-    }
-    counts.into_iter().map(|(tag, trials)| (tag.to_string(), trials)).collect()
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    counts.into_iter().map(|(name, count)| (name.to_string(), count)).collect()
 }
 
 /// Returns what a reader must know before the numbers of one experiment, the worst first: trials that did

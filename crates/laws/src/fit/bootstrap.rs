@@ -1,9 +1,10 @@
 //! Intervals from the trials themselves, resampled at each n.
 
 use super::smooth::Problem;
-use super::solve::{Minimum, invert, times};
+use super::solve::{dot, invert, times};
 use super::{Coefficient, Fit, LEVEL, Law, Level, Point, Region, Values, fit, kinked, levels};
 use crate::Error;
+use crate::error::within;
 use crate::tail::student_quantile;
 
 /// The fewest resamplings: a standard error from that number is uncertain by 5 %.
@@ -22,8 +23,8 @@ pub struct Bootstrap {
     pub lost: usize,
     draws: Vec<Values>,
     shares: Vec<Share>,
-    /// What the draws' γ is to the problem's.
-    unit: f64,
+    /// Where the fit's intervals are formed, on the problem's scale.
+    around: Values,
 }
 
 /// What one n contributes to the scatter of the coefficients, on the problem's scale.
@@ -69,10 +70,9 @@ pub fn bootstrap(
     if levels.iter().any(|level| level.members.len() < 2) {
         return Err(Error::NoReplicates { points: points.len(), levels: levels.len() });
     }
-    if rounds < ROUNDS_LEAST {
-        let value = rounds as f64;
-        return Err(Error::Wrong { what: "rounds", value, right: "200 or more" });
-    }
+    within("rounds", rounds as f64, rounds >= ROUNDS_LEAST, "200 or more")?;
+    let mut around = first.around;
+    around[0] /= problem.unit;
     let mut draws = Vec::with_capacity(rounds);
     let mut throughputs = vec![0.0; points.len()];
     for _ in 0..rounds {
@@ -84,27 +84,25 @@ pub fn bootstrap(
                 throughputs[place] = mean + stretch * (drawn.throughput - mean);
             }
         }
-        draws.extend(again(&problem.with(throughputs.iter().copied()), &first));
+        draws.extend(again(&problem.with(throughputs.iter().copied()), &around));
     }
     let lost = rounds - draws.len();
     if lost as f64 > LOST_MOST * rounds as f64 {
         return Err(Error::NotIdentified { law });
     }
-    let shares = shares(&problem, &first, &levels)?;
-    Ok(Bootstrap { fit: first, lost, draws, shares, unit: problem.unit })
+    let shares = shares(&problem, &around, &levels)?;
+    Ok(Bootstrap { fit: first, lost, draws, shares, around })
 }
 
 /// What each n contributes: the solution follows a mean by (JᵀWJ)⁻¹JᵀW.
-fn shares(problem: &Problem, fit: &Fit, levels: &[Level]) -> Result<Vec<Share>, Error> {
-    let mut around = fit.around;
-    around[0] /= problem.unit;
+fn shares(problem: &Problem, around: &Values, levels: &[Level]) -> Result<Vec<Share>, Error> {
     let used = std::array::from_fn(|i| i < problem.count());
-    let inverse = invert(&problem.normal(&around).0, used);
-    let inverse = inverse.ok_or(Error::NotIdentified { law: fit.law })?;
+    let inverse = invert(&problem.normal(around).0, used);
+    let inverse = inverse.ok_or(Error::NotIdentified { law: problem.law })?;
     let share = |level: &Level| {
         let points = || level.members.iter().map(|&i| problem.points[i]);
         let weight: f64 = points().map(|point| point.weight).sum();
-        let slopes = problem.law.slopes(&around, level.n);
+        let slopes = problem.law.slopes(around, level.n);
         let (mean, count) = (level.mean_throughput(&problem.points), level.members.len() as f64);
         let squares: f64 = points().map(|point| (point.throughput - mean).powi(2)).sum();
         Share {
@@ -119,22 +117,17 @@ fn shares(problem: &Problem, fit: &Fit, levels: &[Level]) -> Result<Vec<Share>, 
 /// A place among `count`.
 fn pick(uniform: &mut impl FnMut() -> f64, count: usize) -> Result<usize, Error> {
     let value = uniform();
-    if !(0.0..1.0).contains(&value) {
-        let right = "at least 0 and below 1";
-        return Err(Error::Wrong { what: "random number", value, right });
-    }
+    within("random number", value, (0.0..1.0).contains(&value), "at least 0 and below 1")?;
     Ok(((value * count as f64) as usize).min(count - 1))
 }
 
 /// The coefficients of resampled trials. Unbounded: cut at a bound, they would scatter too little.
-fn again(problem: &Problem, first: &Fit) -> Option<Values> {
-    let near = |minimum: Minimum| problem.unscaled(minimum.values);
-    if first.law.is_kinked() {
-        return kinked::solve(problem, Region::Free).map(near);
-    }
-    let mut start = first.around;
-    start[0] /= problem.unit;
-    problem.solve_from(&start, Region::Free).map(near)
+fn again(problem: &Problem, start: &Values) -> Option<Values> {
+    let found = match problem.law.is_kinked() {
+        true => kinked::solve(problem, Region::Free),
+        false => problem.solve_from(start, Region::Free),
+    };
+    Some(problem.unscaled(found?.values))
 }
 
 impl Bootstrap {
@@ -163,9 +156,7 @@ impl Bootstrap {
         let point = self.fit.throughput(n)?;
         let law = self.fit.law;
         let centre = law.value(&self.fit.around, n);
-        let mut around = self.fit.around;
-        around[0] /= self.unit;
-        let along = law.slopes(&around, n);
+        let along = law.slopes(&self.around, n);
         let (low, high) = self.interval_of(|values| law.value(values, n), centre, &along);
         if !(low.is_finite() && high.is_finite()) {
             return Err(Error::Pole { n });
@@ -189,8 +180,7 @@ impl Bootstrap {
     fn freedom(&self, along: &Values) -> f64 {
         let (mut sum, mut squares, mut all) = (0.0, 0.0, 0.0);
         for share in &self.shares {
-            let follows: f64 = share.follows.iter().zip(along).map(|(a, b)| a * b).sum();
-            let variance = follows * follows * share.variance;
+            let variance = dot(&share.follows, along).powi(2) * share.variance;
             sum += variance;
             squares += variance * variance / share.freedom;
             all += share.freedom;

@@ -29,10 +29,8 @@ fn segments(problem: &Problem) -> impl Iterator<Item = (f64, f64)> {
 
 /// From where to where a kink may lie.
 fn range(problem: &Problem) -> (f64, f64) {
-    let ends = |range: Option<(f64, f64)>, (low, high)| {
-        Some((range.map_or(low, |(first, _)| first), high))
-    };
-    segments(problem).fold(None, ends).unwrap_or((1.0, 1.0))
+    let all: Vec<(f64, f64)> = segments(problem).collect();
+    all.first().zip(all.last()).map_or((1.0, 1.0), |(first, last)| (first.0, last.1))
 }
 
 /// The region, with c between two ends.
@@ -55,18 +53,13 @@ pub(super) fn solve(problem: &Problem, region: Region) -> Option<Minimum> {
         // A hair below the end, where the last point of the segment is still past the kink: its
         // slope by c vanishes on the end itself, and a search that stepped there could not return.
         let bounds = bounds(problem, region, (low, (high * (1.0 - 1e-13)).max(low)));
-        for alpha in [0.02, 0.4] {
-            let middle = f64::midpoint(low, high);
-            let start: Values = match problem.law {
-                Law::Kink => [per_worker, middle, 0.0],
-                _ => [per_worker, alpha, middle],
-            };
-            let found = minimise(problem, &start, &bounds);
-            best = best.into_iter().chain(found).min_by(|a, b| a.squares.total_cmp(&b.squares));
-            if problem.law == Law::Kink {
-                break;
-            }
-        }
+        let middle = f64::midpoint(low, high);
+        let starts: &[Values] = match problem.law {
+            Law::Kink => &[[per_worker, middle, 0.0]],
+            _ => &[0.02, 0.4].map(|alpha| [per_worker, alpha, middle]),
+        };
+        let found = starts.iter().filter_map(|start| minimise(problem, start, &bounds));
+        best = best.into_iter().chain(found).min_by(|a, b| a.squares.total_cmp(&b.squares));
     }
     best
 }

@@ -45,6 +45,7 @@ pub use peak::{Peak, REACH};
 use crate::Error;
 use crate::error::{positive, workers};
 use crate::tail::student_quantile;
+use solve::{dot, times};
 
 /// The confidence level of all intervals.
 pub const LEVEL: f64 = 0.95;
@@ -149,7 +150,7 @@ pub struct Fit {
     values: Values,
     /// Where intervals are formed: the unbounded fit, if there is one.
     around: Values,
-    covariance: [[f64; MOST]; MOST],
+    covariance: solve::Matrix,
     bounds: solve::Bounds,
 }
 
@@ -249,10 +250,7 @@ impl Fit {
         let point = self.throughput(n)?;
         let slopes = self.law.slopes(&self.around, n);
         let centre = self.law.value(&self.around, n);
-        let mut variance = 0.0;
-        for (row, by) in self.covariance.iter().zip(slopes) {
-            variance += by * row.iter().zip(slopes).map(|(v, slope)| v * slope).sum::<f64>();
-        }
+        let variance = dot(&times(&self.covariance, &slopes), &slopes);
         let reach = self.t() * variance.max(0.0).sqrt();
         let (low, high) = (centre - reach, centre + reach);
         if !(low.is_finite() && high.is_finite()) {
@@ -269,9 +267,8 @@ impl Fit {
     /// A variance in the coefficients V and slopes g at the new n: V falls by
     /// V g gᵀ V / (σ²/weight + gᵀ V g).
     pub fn gain(&self, n: f64, weight: f64, over: &[f64]) -> f64 {
-        let dot = |a: &Values, b: &Values| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
         let g = self.law.slopes(&self.around, n);
-        let v: Values = std::array::from_fn(|row| dot(&self.covariance[row], &g));
+        let v = times(&self.covariance, &g);
         let below = self.residual_deviation().powi(2) / weight + dot(&v, &g);
         let fall = |&at: &f64| {
             let height = self.law.value(&self.around, at);

@@ -50,7 +50,12 @@ pub(super) fn invert(matrix: &Matrix, used: [bool; MOST]) -> Option<Matrix> {
 
 /// A matrix times a vector.
 pub(super) fn times(matrix: &Matrix, vector: &Values) -> Values {
-    std::array::from_fn(|i| matrix[i].iter().zip(vector).map(|(a, b)| a * b).sum())
+    std::array::from_fn(|i| dot(&matrix[i], vector))
+}
+
+/// The product of two vectors.
+pub(super) fn dot(a: &Values, b: &Values) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 /// Where coefficients may lie.

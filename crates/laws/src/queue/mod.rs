@@ -8,7 +8,7 @@ pub mod many;
 pub mod single;
 
 use crate::Error;
-use crate::error::positive;
+use crate::error::{positive, within};
 use crate::little;
 
 /// A station in its steady state. Times are in the caller's unit, rates per that unit.
@@ -58,10 +58,7 @@ fn stable(arrivals: f64, service: f64, servers: f64) -> Result<(f64, f64), Error
 pub const COUNT_MAX: u32 = 1_000_000;
 
 /// A number of servers or customers.
-fn count(what: &'static str, count: u32) -> Result<f64, Error> {
-    let value = f64::from(count);
-    if !(1..=COUNT_MAX).contains(&count) {
-        return Err(Error::Wrong { what, value, right: "between 1 and 1,000,000" });
-    }
-    Ok(value)
+pub(crate) fn count(what: &'static str, count: u32) -> Result<f64, Error> {
+    let holds = (1..=COUNT_MAX).contains(&count);
+    within(what, f64::from(count), holds, "between 1 and 1,000,000")
 }

@@ -40,11 +40,8 @@ enum Next {
 /// A request that is there.
 #[derive(Clone, Copy, Debug)]
 struct Present {
-    number: u64,
-    connection: u32,
-    refused: u32,
-    came_ns: u64,
-    begun_ns: Option<u64>,
+    /// What is known of it so far, as if the simulation ended now.
+    visit: Visit,
     demand: Demand,
     next: Next,
 }
@@ -155,15 +152,14 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
     }
 
     fn comes(&mut self, request: &Request) {
-        let present = Present {
+        let visit = Visit {
             number: self.totals.came,
             connection: request.connection,
-            refused: 0,
             came_ns: request.at_ns,
-            begun_ns: None,
-            demand: request.demand,
-            next: Next::Nothing,
+            refused: 0,
+            end: End::Unfinished { begun_ns: None },
         };
+        let present = Present { visit, demand: request.demand, next: Next::Nothing };
         self.totals.came += 1;
         self.present += 1;
         let slot = if let Some(slot) = self.unused.pop() {
@@ -203,7 +199,7 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
         if !self.station.bound {
             return true;
         }
-        let connection = self.slots[slot as usize].connection as usize;
+        let connection = self.slots[slot as usize].visit.connection as usize;
         if self.seats.len() <= connection {
             self.seats.resize_with(connection + 1, Seat::default);
         }
@@ -217,7 +213,7 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
     }
 
     fn seat(&mut self, slot: u32) -> Option<&mut Seat> {
-        let connection = self.slots[slot as usize].connection as usize;
+        let connection = self.slots[slot as usize].visit.connection as usize;
         self.seats.get_mut(connection)
     }
 
@@ -258,10 +254,10 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
     /// A full accept queue drops the SYN, and the client's kernel sends it again.
     fn refused(&mut self, slot: u32, accept: Accept) {
         self.totals.refused += 1;
-        let present = &mut self.slots[slot as usize];
-        let after_ns = SYN_FIRST_NS << present.refused.saturating_sub(accept.linear).min(8);
-        present.refused += 1;
-        let over = present.refused > accept.retries + accept.linear;
+        let refused = &mut self.slots[slot as usize].visit.refused;
+        let after_ns = SYN_FIRST_NS << refused.saturating_sub(accept.linear).min(8);
+        *refused += 1;
+        let over = *refused > accept.retries + accept.linear;
         let next = if over { Next::GivesUp } else { Next::TriesAgain };
         self.note(slot, next, after_ns.min(SYN_MOST_NS));
     }
@@ -269,7 +265,7 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
     fn begins(&mut self, slot: u32) {
         self.busy += 1;
         let present = &mut self.slots[slot as usize];
-        present.begun_ns = Some(self.now_ns);
+        present.visit.end = End::Unfinished { begun_ns: Some(self.now_ns) };
         let Demand { wait_ns, cpu_ns } = present.demand;
         if self.station.waiting == Waiting::Apart || wait_ns == 0 {
             self.computes(slot);
@@ -289,13 +285,16 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
     }
 
     fn done(&mut self, slot: u32) -> Result<(), Error> {
-        let present = self.slots[slot as usize];
-        let begun_ns = present.begun_ns.unwrap_or(self.now_ns);
+        let Present { visit, demand, .. } = self.slots[slot as usize];
+        let begun_ns = match visit.end {
+            End::Unfinished { begun_ns: Some(begun_ns) } => begun_ns,
+            _ => self.now_ns,
+        };
         self.totals.answered += 1;
-        self.totals.cpu_ns += u128::from(present.demand.cpu_ns);
+        self.totals.cpu_ns += u128::from(demand.cpu_ns);
         self.busy -= 1;
         self.ends(slot, End::Answered { begun_ns, done_ns: self.now_ns });
-        let more = self.feed.ended(present.connection, self.now_ns)?;
+        let more = self.feed.ended(visit.connection, self.now_ns)?;
         if self.station.bound {
             self.answered_bound(slot, more);
         } else {
@@ -320,7 +319,7 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
 
     fn gives_up(&mut self, slot: u32) -> Result<(), Error> {
         self.totals.given_up += 1;
-        let connection = self.slots[slot as usize].connection;
+        let connection = self.slots[slot as usize].visit.connection;
         self.ends(slot, End::GivenUp { at_ns: self.now_ns });
         self.feed.ended(connection, self.now_ns)?;
         if self.station.bound
@@ -339,31 +338,18 @@ impl<'a, F: Feed, S: FnMut(&Visit)> Engine<'a, F, S> {
     fn ends(&mut self, slot: u32, end: End) {
         self.present -= 1;
         let present = &mut self.slots[slot as usize];
-        present.next = Next::Gone;
-        let visit = present.visit(end);
+        (present.next, present.visit.end) = (Next::Gone, end);
         self.unused.push(slot);
-        (self.sink)(&visit);
+        (self.sink)(&present.visit);
     }
 
     fn leave_unfinished(&mut self) {
         let mut left: Vec<Present> =
             self.slots.iter().filter(|slot| slot.next != Next::Gone).copied().collect();
-        left.sort_unstable_by_key(|present| present.number);
+        left.sort_unstable_by_key(|present| present.visit.number);
         self.totals.unfinished = left.len() as u64;
         for present in left {
-            (self.sink)(&present.visit(End::Unfinished { begun_ns: present.begun_ns }));
-        }
-    }
-}
-
-impl Present {
-    fn visit(&self, end: End) -> Visit {
-        Visit {
-            number: self.number,
-            connection: self.connection,
-            came_ns: self.came_ns,
-            refused: self.refused,
-            end,
+            (self.sink)(&present.visit);
         }
     }
 }

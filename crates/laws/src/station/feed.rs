@@ -4,7 +4,7 @@ use super::agenda::{Agenda, NEVER};
 use super::{Clients, Demand, Request, TIME_MAX_NS};
 use crate::Error;
 use crate::error::within;
-use crate::queue::COUNT_MAX;
+use crate::queue::{COUNT_MAX, count};
 
 /// Requests in the order in which they come.
 pub(super) trait Feed {
@@ -90,9 +90,7 @@ pub(super) struct Closed<T, D> {
 
 impl<T: FnMut() -> u64, D: FnMut(u64) -> Demand> Closed<T, D> {
     pub(super) fn new(clients: &Clients, think: T, demand: D) -> Result<Self, Error> {
-        let count = clients.connections;
-        let holds = (1..=COUNT_MAX).contains(&count);
-        within("connections", f64::from(count), holds, "between 1 and 1,000,000")?;
+        count("connections", clients.connections)?;
         if let Some(until_ns) = clients.until_ns {
             time("the end of the simulation in ns", until_ns)?;
         } else if clients.requests.is_none() {
@@ -100,10 +98,10 @@ impl<T: FnMut() -> u64, D: FnMut(u64) -> Demand> Closed<T, D> {
             return Err(Error::Wrong { what: "requests", value: f64::INFINITY, right });
         }
         let requests = clients.requests.unwrap_or(u64::MAX);
-        let asking = u64::from(count).min(requests);
+        let asking = u64::from(clients.connections).min(requests);
         let left = requests - asking;
         let mut feed = Closed { think, demand, thinking: Agenda::default(), left, number: 0 };
-        for connection in (0..count).take(asking as usize) {
+        for connection in (0..clients.connections).take(asking as usize) {
             feed.thinks(connection, 0)?;
         }
         Ok(feed)

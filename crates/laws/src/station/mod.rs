@@ -28,7 +28,7 @@ mod summary;
 
 use crate::Error;
 use crate::error::within;
-use crate::queue::COUNT_MAX;
+use crate::queue::count;
 use engine::Engine;
 pub use summary::{Summary, Times};
 
@@ -145,9 +145,7 @@ impl Station {
 
     fn check(&self) -> Result<(), Error> {
         if let Some(workers) = self.workers {
-            let right = "between 1 and 1,000,000";
-            let holds = (1..=COUNT_MAX).contains(&workers);
-            within("workers", f64::from(workers), holds, right)?;
+            count("workers", workers)?;
         }
         if let Some(cpus) = self.cpus {
             let holds = (1..=CPUS_MAX).contains(&cpus);

@@ -39,11 +39,6 @@ impl Times {
         (self.count() > 0).then(|| self.sum_ns as f64 / self.count() as f64)
     }
 
-    /// Their sum in ns.
-    pub fn sum_ns(&self) -> u128 {
-        self.sum_ns
-    }
-
     /// The time that a share `probability` of them does not exceed, in ns, to 0.1 %; `None` if there
     /// are none.
     ///

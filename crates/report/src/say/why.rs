@@ -7,7 +7,7 @@ use crate::format::{self, Terms, estimate, or_dash};
 use crate::paint::{self, Folds};
 use crate::text::Letters;
 use crate::words::{capital, command_line, short};
-use model::{Card, Estimate, Response, SqueezeResult, Unit, Why};
+use model::{Card, Estimate, Response, SqueezeResult, Summary, Unit, Why};
 use std::borrow::Cow;
 
 /// Returns which resource limits a session's command; `None` where the session squeezed nothing.
@@ -16,13 +16,8 @@ pub fn why(session: &Session<'_>) -> Option<Why> {
         design.subject.as_ref().is_some_and(|subject| subject.squeeze.is_some())
     };
     let design = session.manifest.designs.iter().find(squeezes)?;
-    analysis::why(&analysis::WhyInput {
-        scruple: &session.summary.scruple,
-        session: &session.summary.session,
-        complete: session.summary.complete,
-        design,
-        records: session.records,
-    })
+    let Summary { scruple, session: name, complete, .. } = session.summary;
+    analysis::why(scruple, name, *complete, design, session.records)
 }
 
 /// Returns what limits the command for a terminal of `width` columns, with ANSI colours: each squeeze with its elasticity and its strengths,

@@ -24,20 +24,16 @@ pub(super) fn account(
     let trials = if whole { split } else { level.trials.clone() };
     let each: Vec<Shares> =
         trials.iter().filter_map(|trial| shares(trial, alone.point, whole, cpus)).collect();
-    let kinds: Vec<ScaleLoss> = each.first()?.iter().map(|(kind, _)| *kind).collect();
     let budget_ns = order::mean(&trials.iter().map(|trial| budget_ns(trial)).collect::<Vec<_>>())?;
     let error = (alone.high - alone.low) / 2.0 / budget_ns;
-    let parts: Option<Vec<ScalePart>> = kinds
-        .iter()
-        .enumerate()
-        .map(|(place, &into)| {
-            let values: Vec<f64> = each.iter().map(|shares| shares[place].1).collect();
-            let divided = matches!(into, ScaleLoss::Useful | ScaleLoss::MoreCpu);
-            let extra = if divided { error } else { 0.0 };
-            Some(ScalePart { into, share: widened(centre(&values)?, extra) })
-        })
-        .collect();
-    let parts = parts?;
+    let part = |(place, &(into, _)): (usize, &(ScaleLoss, f64))| {
+        let values: Vec<f64> = each.iter().map(|shares| shares[place].1).collect();
+        let divided = matches!(into, ScaleLoss::Useful | ScaleLoss::MoreCpu);
+        let extra = if divided { error } else { 0.0 };
+        Some(ScalePart { into, share: widened(centre(&values)?, extra) })
+    };
+    let parts: Vec<ScalePart> =
+        each.first()?.iter().enumerate().map(part).collect::<Option<_>>()?;
     let named = parts.iter().filter(|part| part.into != ScaleLoss::Rest);
     let explained = named.map(|part| part.share.point).sum();
     Some(ScaleAccount { budget_ns, parts, explained })

@@ -1,11 +1,10 @@
 //! The answer first, and what to do.
 
-use super::input::ScaleInput;
 use super::level::{Level, chosen};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of, with_interval};
 use crate::stats::order;
-use model::{Bottleneck, ScaleAdvice, ScaleCause, ScaleCurve, ScaleLevel, ScaleWork};
+use model::{Bottleneck, ScaleAdvice, ScaleCause, ScaleLevel, ScaleLoss, Scaling};
 
 /// Throughput within so much of the best counts as the best: fewer workers for less than a
 /// twentieth.
@@ -63,15 +62,10 @@ pub(super) fn advice(described: &[ScaleLevel], causes: &[ScaleCause]) -> ScaleAd
 }
 
 /// Returns the answer in plain sentences.
-pub(super) fn answer(
-    described: &[ScaleLevel],
-    curve: &ScaleCurve,
-    causes: &[ScaleCause],
-    work: &ScaleWork,
-) -> Vec<String> {
+pub(super) fn answer(scaling: &Scaling) -> Vec<String> {
     let mut answer = Vec::new();
     let height = |level: &ScaleLevel| level.throughput.map_or(0.0, |it| it.point);
-    let best = described.iter().max_by(|a, b| height(a).total_cmp(&height(b)));
+    let best = scaling.levels.iter().max_by(|a, b| height(a).total_cmp(&height(b)));
     if let Some((best, throughput)) = best.and_then(|best| Some((best, best.throughput?))) {
         let times = best.speedup.map_or(String::new(), |speedup| {
             let share = percent(speedup.point / best.n);
@@ -80,17 +74,18 @@ pub(super) fn answer(
         answer.push(format!(
             "The most throughput measured: {} {} at n = {}{times}.",
             with_interval(&throughput),
-            work.unit,
+            scaling.work.unit,
             figure(best.n)
         ));
     }
-    for cause in causes {
+    for cause in &scaling.causes {
         let lost = cause.lost.filter(|_| cause.cause != Bottleneck::Nothing);
         let lost = lost.map_or(String::new(), |lost| {
             format!(" (at n = {}, {} is lost)", figure(cause.at), percent_of(&lost))
         });
         answer.push(format!("{}{lost}.", cause.sentence));
     }
+    let curve = &scaling.throughput;
     answer.push(match chosen(curve) {
         Some(fit) => format!("By the {} law: {}.", fit.law, curve.peak.sentence),
         None => format!("{}.", capital(&curve.reason)),
@@ -99,55 +94,45 @@ pub(super) fn answer(
 }
 
 /// Returns what a reader should know before believing it.
-pub(super) fn remarks(
-    input: &ScaleInput<'_>,
-    levels: &[Level<'_>],
-    described: &[ScaleLevel],
-    work: &ScaleWork,
-    curve: &ScaleCurve,
-) -> Vec<String> {
-    let cpus = input.cpus.map_or(1.0, f64::from);
-    let others = |trial: &ScaleTrial| {
+pub(super) fn remarks(scaling: &Scaling, levels: &[Level<'_>]) -> Vec<String> {
+    let cpus = scaling.cpus.map_or(1.0, f64::from);
+    let others = |trial: &&ScaleTrial| {
         Some((trial.foreign_ns? + trial.steal_ns.unwrap_or(0.0)) / trial.wall_ns / cpus)
     };
-    let all: Vec<f64> =
-        levels.iter().flat_map(|level| &level.trials).filter_map(|trial| others(trial)).collect();
+    let all: Vec<f64> = levels.iter().flat_map(|level| &level.trials).filter_map(others).collect();
     let disturbed = order::mean(&all).filter(|share| *share >= DISTURBED);
     let others = format!(
         "Other programs used {} of the CPUs during the trials, so execution times include their \
          interference.",
         percent(disturbed.unwrap_or_default())
     );
-    let is_session = input.session.is_some();
-    let unsplit = described.iter().any(|level| level.account.as_ref().is_some_and(is_unsplit));
+    let is_session = scaling.session.is_some();
+    let accounts = scaling.levels.iter().filter_map(|level| level.account.as_ref());
+    let mut parts = accounts.flat_map(|account| &account.parts);
     let remarks = [
         (
-            is_session && !work.counted,
+            is_session && !scaling.work.counted,
             "Each trial is assumed to do the same work at each n (throughput is 1 divided by the \
              execution time); --work reads the amount of work from the program's output.",
         ),
-        (work.grows, "The work grows with n, so Gustafson's law is also fitted."),
+        (scaling.work.grows, "The work grows with n, so Gustafson's law is also fitted."),
         (
             is_session && !levels.iter().any(|level| level.n == 1.0),
             "One worker was not measured: there is no speedup, and the lost time cannot be divided.",
         ),
         (disturbed.is_some(), &others),
         (
-            unsplit,
+            parts.any(|part| part.into == ScaleLoss::OffCpu),
             "At some n the processes were too short-lived for sampling: their time on no CPU is one \
              part.",
         ),
         (
-            curve.intervals == "t" && curve.chosen.is_some(),
+            scaling.throughput.intervals == "t" && scaling.throughput.chosen.is_some(),
             "With fewer than 4 trials at an n, the intervals of the laws are Student's t intervals, \
              which assume the same relative scatter at each n.",
         ),
     ];
     remarks.into_iter().filter(|(holds, _)| *holds).map(|(_, remark)| remark.into()).collect()
-}
-
-fn is_unsplit(account: &model::ScaleAccount) -> bool {
-    account.parts.iter().any(|part| part.into == model::ScaleLoss::OffCpu)
 }
 
 fn capital(text: &str) -> String {

@@ -1,17 +1,17 @@
 //! Why a program does not scale further: what the account of its workers' time speaks for.
 //!
 //! Within the CPUs (at the largest n that is no more than there are) the largest part of what was
-//! lost decides which rule is asked; beyond them there is one question more ([`super::beyond`]).
+//! lost decides which rule is asked; beyond them there is one question more ([`beyond`]).
 
 use super::account::share;
-use super::beyond;
-use super::case::{At, Case, NOTABLE, lost};
-use super::evidence::{Signs, by_crowd};
-use super::level::{chosen, ratio};
-use super::rows::{self, Row, cause};
+use super::evidence::Signs;
+use super::level::{Level, chosen, ratio};
+use super::rows::{ROWS, Row};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of, time, with_interval};
-use model::{Bottleneck, Estimate, Grade, ScaleCause, ScaleLoss};
+use model::{
+    Bottleneck, Estimate, Grade, ScaleAccount, ScaleCause, ScaleCurve, ScaleLevel, ScaleLoss,
+};
 
 /// A wait that takes this long at a time is no lock's: it is a hundred times what it costs to put a
 /// thread to sleep and to wake it, so that a wait this long is a phase of work.
@@ -20,13 +20,65 @@ const LOCK_NS_MAX: f64 = 1e6;
 /// What explains more than half of something is named for it.
 const MOST: f64 = 0.5;
 
+/// Where a spinning lock's holder loses its CPU, all others burn theirs until it is back; where
+/// memory is short, no more workers run at a time than before. So CPU time that is more than twice
+/// as much above one worker's when there are more workers than CPUs speaks for spinning.
+const CROWDED: f64 = 2.0;
+
+/// A loss below this share of the workers' time is not looked into: an account of looks some
+/// milliseconds apart, beside neighbours that nobody sees, is not finer.
+const NOTABLE: f64 = 0.05;
+
+/// All that is known.
+pub(super) struct Case<'a> {
+    pub(super) levels: &'a [Level<'a>],
+    pub(super) described: &'a [ScaleLevel],
+    pub(super) cpus: Option<u32>,
+    /// Trials of several copies at once.
+    pub(super) copies: Vec<&'a ScaleTrial>,
+    pub(super) curve: &'a ScaleCurve,
+}
+
+/// A level as measured and as shown.
+#[derive(Clone, Copy)]
+pub(super) struct At<'a> {
+    pub(super) level: &'a Level<'a>,
+    pub(super) described: &'a ScaleLevel,
+}
+
+impl<'a> Case<'a> {
+    fn at(&self, place: usize) -> At<'a> {
+        At { level: &self.levels[place], described: &self.described[place] }
+    }
+
+    /// Returns one worker.
+    pub(super) fn one(&self) -> Option<At<'a>> {
+        let place = self.levels.iter().position(|level| level.n == 1.0)?;
+        Some(self.at(place))
+    }
+
+    /// Returns the most workers that all have a CPU.
+    pub(super) fn within(&self) -> Option<At<'a>> {
+        let cpus = f64::from(self.cpus?);
+        let place = self.levels.iter().rposition(|level| level.n > 1.0 && level.n <= cpus)?;
+        Some(self.at(place))
+    }
+
+    /// Returns the most workers of all, if they are more than the CPUs.
+    pub(super) fn most(&self) -> Option<At<'a>> {
+        let cpus = f64::from(self.cpus?);
+        let place = self.levels.iter().rposition(|level| level.n > cpus.max(1.0))?;
+        Some(self.at(place))
+    }
+}
+
 /// Returns the causes, the first being that of the loss within the CPUs.
 pub(super) fn causes(case: &Case<'_>) -> Vec<ScaleCause> {
     let measured = case.described.iter().any(|level| level.account.is_some());
     let (Some(one), true) = (case.one(), measured) else { return vec![by_law(case)] };
     let within = case.within().map(|at| within(case, one, at));
     let found = within.filter(|cause| cause.cause != Bottleneck::Nothing);
-    let beyond = beyond::beyond(case, one, found.as_ref());
+    let beyond = beyond(case, one, found.as_ref());
     let mut causes: Vec<ScaleCause> = found.into_iter().chain(beyond).collect();
     if causes.is_empty() {
         causes.push(nothing(case));
@@ -35,12 +87,12 @@ pub(super) fn causes(case: &Case<'_>) -> Vec<ScaleCause> {
 }
 
 fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
-    let Some(lost) = lost(at.described) else { return nothing(case) };
-    if lost.point < NOTABLE || lost.low <= 0.0 {
-        return nothing(case);
-    }
+    let lost = lost(at.described).filter(|lost| lost.point >= NOTABLE && lost.low > 0.0);
+    let Some(lost) = lost else { return nothing(case) };
+    let unknown =
+        |evidence| ROWS.unknown.cause("", (at.described.n, Some(lost)), Grade::Timing, evidence);
     let (Some(account), Some(alone)) = (&at.described.account, &one.described.account) else {
-        return unknown(at, lost, Vec::new());
+        return unknown(Vec::new());
     };
     let beyond_one = |into: ScaleLoss| share(account, into) - share(alone, into);
     let idle = beyond_one(ScaleLoss::Blocked) + beyond_one(ScaleLoss::Absent);
@@ -55,192 +107,239 @@ fn within(case: &Case<'_>, one: At<'_>, at: At<'_>) -> ScaleCause {
         (ScaleLoss::Rest, share(account, ScaleLoss::Rest) - share(alone, ScaleLoss::Rest).max(0.0)),
     ];
     let signs = Signs::of(one.level, at.level, case.cpus);
-    let mut evidence = vec![format!(
+    let mut search = Search { case, one, at, account, signs, evidence: Vec::new() };
+    search.evidence.push(format!(
         "{} of the time of {} workers is lost: the speedup is {}",
         percent_of(&lost),
         figure(at.described.n),
         at.described.speedup.as_ref().map(with_interval).unwrap_or_default(),
-    )];
-    let Some((into, found)) = decide(case, one, at, &signs, parts, &mut evidence) else {
-        return unknown(at, lost, evidence);
-    };
-    evidence.extend(found.evidence);
+    ));
+    let Some((into, row)) = search.decide(parts) else { return unknown(search.evidence) };
     let grade = if into == ScaleLoss::OffCpu { Grade::Timing } else { Grade::Software };
-    cause(found.row, "", (at.described.n, Some(lost)), grade, evidence)
+    row.cause("", (at.described.n, Some(lost)), grade, search.evidence)
 }
 
-/// Returns the rule of the largest part. What neighbours took says nothing of the program: where it lost
-/// something else as well, that is its cause.
-fn decide(
-    case: &Case<'_>,
-    one: At<'_>,
-    at: At<'_>,
-    signs: &Signs,
-    mut parts: [(ScaleLoss, f64); 6],
-    evidence: &mut Vec<String>,
-) -> Option<(ScaleLoss, Finding)> {
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let mut of_others = None;
-    for (into, share) in parts {
-        if of_others.is_some() && share < NOTABLE {
-            break;
-        }
-        evidence.push(format!("{} of it: {}", percent(share), super::words::loss(into)));
-        let account = at.described.account.as_ref()?;
-        let found = match into {
-            ScaleLoss::Throttled => quota(signs),
-            _ if signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX) => sleeping(signs),
-            ScaleLoss::Waiting => waiting(signs, at.described.n),
-            ScaleLoss::OffCpu if signs.is_crowded() => crowded(signs, at.described.n, share),
-            ScaleLoss::MoreCpu => more_cpu(case, one, at, signs),
-            ScaleLoss::Blocked | ScaleLoss::OffCpu => idle_workers(account, signs, into),
-            _ => return of_others,
-        };
-        if !matches!(into, ScaleLoss::Waiting | ScaleLoss::OffCpu)
-            || found.row.0 != Bottleneck::Neighbour
-        {
-            return Some((into, found));
-        }
-        evidence.extend(found.evidence.iter().cloned());
-        of_others = Some((into, Finding { evidence: Vec::new(), ..found }));
-    }
-    of_others
-}
-
-/// Returns every so little that is lost, a worker went to sleep: whether the time is that of sleeping, of
-/// waiting for a CPU after it was woken, or of the kernel's work for both.
-fn sleeping(signs: &Signs) -> Finding {
-    let evidence = format!(
-        "{} more sleeps than with one worker, one per {} of lost time",
-        figure(signs.more_switches.unwrap_or_default()),
-        time(signs.lost_each_ns.unwrap_or_default())
-    );
-    Finding { row: rows::MUTEX, evidence: vec![evidence] }
-}
-
-/// A cause on its way.
-struct Finding {
-    row: Row,
+/// The search for what the time of n workers went into, and the numbers found on the way.
+struct Search<'a> {
+    case: &'a Case<'a>,
+    one: At<'a>,
+    at: At<'a>,
+    account: &'a ScaleAccount,
+    signs: Signs,
     evidence: Vec<String>,
 }
 
-fn quota(signs: &Signs) -> Finding {
-    let evidence = format!(
-        "the quota throttled the program for {} of the elapsed time, summed over CPUs",
-        percent(signs.throttled.unwrap_or_default())
-    );
-    Finding { row: rows::QUOTA, evidence: vec![evidence] }
-}
-
-fn waiting(signs: &Signs, n: f64) -> Finding {
-    let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
-    let described = format!(
-        "other programs used {} of the CPUs; workers waited for a CPU for {} of the elapsed time",
-        percent(others),
-        percent(signs.waiting.unwrap_or_default())
-    );
-    others_or_crowd(signs, n, others >= MOST * signs.waiting.unwrap_or(f64::INFINITY), described)
-}
-
-/// Finds as [`waiting`], of a program that was too short-lived to be looked at: it lost `share` of its
-/// workers' time, and its threads lost their CPUs to others that were ready.
-fn crowded(signs: &Signs, n: f64, share: f64) -> Finding {
-    let others = signs.foreign.unwrap_or_default() + signs.steal.unwrap_or_default();
-    let described = format!(
-        "threads are preempted {} times per second more than with one worker; other programs \
-         used {} of the CPUs",
-        figure(signs.preempted_per_s.unwrap_or_default()),
-        percent(others)
-    );
-    others_or_crowd(signs, n, others >= MOST * share, described)
-}
-
-fn others_or_crowd(signs: &Signs, n: f64, of_others: bool, described: String) -> Finding {
-    let kept = signs.kept_to(n);
-    if kept.is_none() && of_others {
-        return Finding { row: rows::NEIGHBOUR, evidence: vec![described] };
+impl Search<'_> {
+    /// Returns the rule of the largest part. What neighbours took says nothing of the program: where it
+    /// lost something else as well, that is its cause.
+    fn decide(&mut self, mut parts: [(ScaleLoss, f64); 6]) -> Option<(ScaleLoss, &'static Row)> {
+        parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+        let mut of_others = None;
+        for (into, share) in parts {
+            if of_others.is_some() && share < NOTABLE {
+                break;
+            }
+            self.evidence.push(format!("{} of it: {}", percent(share), super::words::loss(into)));
+            let row = match into {
+                ScaleLoss::Throttled => self.quota(),
+                _ if self.signs.lost_each_ns.is_some_and(|ns| ns < LOCK_NS_MAX) => self.sleeping(),
+                ScaleLoss::Waiting => self.waiting(),
+                ScaleLoss::OffCpu if self.signs.is_crowded() => self.crowded(share),
+                ScaleLoss::MoreCpu => self.more_cpu(),
+                ScaleLoss::Blocked | ScaleLoss::OffCpu => self.idle_workers(into),
+                _ => return of_others,
+            };
+            let may_be_others = matches!(into, ScaleLoss::Waiting | ScaleLoss::OffCpu);
+            if !may_be_others || row.cause != Bottleneck::Neighbour {
+                return Some((into, row));
+            }
+            of_others = Some((into, row));
+        }
+        of_others
     }
-    let whole = kept.map(|kept| {
-        let (kept, n) = (figure(kept), figure(n));
-        format!(
-            "Together, {n} workers use exactly {kept} CPU: an affinity mask or a quota confines \
-             them"
-        )
-    });
-    Finding { row: rows::CONFINED, evidence: [described].into_iter().chain(whole).collect() }
-}
 
-fn idle_workers(account: &model::ScaleAccount, signs: &Signs, into: ScaleLoss) -> Finding {
-    let mut evidence = Vec::new();
-    if let Some(ns) = signs.blocked_each_ns {
-        let switches = figure(signs.more_switches.unwrap_or_default());
-        evidence.push(format!(
-            "a worker blocks for {} each time ({switches} more switches than with one worker)",
-            time(ns)
+    fn quota(&mut self) -> &'static Row {
+        self.evidence.push(format!(
+            "the quota throttled the program for {} of the elapsed time, summed over CPUs",
+            percent(self.signs.throttled)
         ));
+        &ROWS.quota
     }
-    let absent = share(account, ScaleLoss::Absent) > share(account, ScaleLoss::Blocked);
-    if absent {
-        evidence.push("during most of it, there were fewer workers than n".into());
+
+    /// Finds that every so little that is lost, a worker went to sleep: whether the time is that of
+    /// sleeping, of waiting for a CPU after it was woken, or of the kernel's work for both.
+    fn sleeping(&mut self) -> &'static Row {
+        self.evidence.push(format!(
+            "{} more sleeps than with one worker, one per {} of lost time",
+            figure(self.signs.more_switches),
+            time(self.signs.lost_each_ns.unwrap_or_default())
+        ));
+        &ROWS.mutex
     }
-    if into == ScaleLoss::OffCpu {
-        evidence.push(
-            "its processes are too short-lived for sampling: blocked, absent and waiting for a \
-             CPU are one part"
-                .into(),
-        );
+
+    fn waiting(&mut self) -> &'static Row {
+        self.evidence.push(format!(
+            "other programs used {} of the CPUs; workers waited for a CPU for {} of the elapsed time",
+            percent(self.signs.foreign + self.signs.steal),
+            percent(self.signs.waiting.unwrap_or_default())
+        ));
+        self.others_or_crowd(self.signs.waiting.unwrap_or(f64::INFINITY))
     }
-    Finding { row: rows::SERIAL, evidence }
+
+    /// Finds as [`Search::waiting`], of a program that was too short-lived to be looked at: it lost
+    /// `share` of its workers' time, and its threads lost their CPUs to others that were ready.
+    fn crowded(&mut self, share: f64) -> &'static Row {
+        self.evidence.push(format!(
+            "threads are preempted {} times per second more than with one worker; other programs \
+             used {} of the CPUs",
+            figure(self.signs.preempted_per_s),
+            percent(self.signs.foreign + self.signs.steal)
+        ));
+        self.others_or_crowd(share)
+    }
+
+    /// Finds whether others took most of what was `lost`, or the program's own threads one another.
+    fn others_or_crowd(&mut self, lost: f64) -> &'static Row {
+        let n = self.at.described.n;
+        let kept = self.signs.kept_to(n);
+        if kept.is_none() && self.signs.foreign + self.signs.steal >= MOST * lost {
+            return &ROWS.neighbour;
+        }
+        self.evidence.extend(kept.map(|kept| {
+            let (kept, n) = (figure(kept), figure(n));
+            format!(
+                "Together, {n} workers use exactly {kept} CPU: an affinity mask or a quota confines \
+                 them"
+            )
+        }));
+        &ROWS.confined
+    }
+
+    fn idle_workers(&mut self, into: ScaleLoss) -> &'static Row {
+        if let Some(ns) = self.signs.blocked_each_ns {
+            let (each, switches) = (time(ns), figure(self.signs.more_switches));
+            self.evidence.push(format!(
+                "a worker blocks for {each} each time ({switches} more switches than with one worker)"
+            ));
+        }
+        let share = |into| share(self.account, into);
+        if share(ScaleLoss::Absent) > share(ScaleLoss::Blocked) {
+            self.evidence.push("during most of it, there were fewer workers than n".into());
+        }
+        if into == ScaleLoss::OffCpu {
+            let unseen = "its processes are too short-lived for sampling: blocked, absent and waiting \
+                          for a CPU are one part";
+            self.evidence.push(unseen.into());
+        }
+        &ROWS.serial
+    }
+
+    fn more_cpu(&mut self) -> &'static Row {
+        let (n, growth) = (self.at.described.n, self.signs.cpu_growth);
+        self.evidence.push(format!(
+            "CPU time per operation is {} higher with {} workers than with one, {} of that in the \
+             kernel",
+            percent(growth),
+            figure(n),
+            percent(self.signs.system_share)
+        ));
+        if self.signs.steal * n >= MOST * growth {
+            let guests = "the hypervisor gave that amount of CPU time to other guests";
+            self.evidence.push(guests.into());
+            return &ROWS.guests;
+        }
+        if self.signs.system_share >= MOST {
+            return &ROWS.kernel;
+        }
+        if let Some(row) = self.by_copies().or_else(|| self.by_crowd()) {
+            return row;
+        }
+        let alike = "without --copies the two cannot be distinguished: it runs separate copies with \
+                     one worker each at the same time";
+        self.evidence.push(alike.into());
+        &ROWS.spinning_or_hardware
+    }
+
+    /// Finds what the copies say: separate copies share the hardware and nothing of the program: what
+    /// they also lose is the hardware's.
+    fn by_copies(&mut self) -> Option<&'static Row> {
+        let copies = &self.case.copies;
+        let each: Vec<f64> = copies.iter().filter_map(|trial| trial.cpu_each_ns()).collect();
+        let alone = self.one.level.values(ScaleTrial::cpu_each_ns);
+        let apart = ratio(&each, &alone)?.point - 1.0;
+        self.evidence.push(format!(
+            "{} separate copies of one worker each need {} more CPU time each than one alone; {} \
+             workers of one program need {} more",
+            copies.first()?.copies,
+            percent(apart),
+            figure(self.at.described.n),
+            percent(self.signs.cpu_growth)
+        ));
+        let is_shared = apart >= MOST * self.signs.cpu_growth;
+        Some(if is_shared { &ROWS.hardware } else { &ROWS.spinning })
+    }
+
+    /// Finds whether CPU time that grew within the CPUs grows much further beyond them.
+    fn by_crowd(&mut self) -> Option<&'static Row> {
+        let (most, within) = (self.case.most()?, self.case.within()?);
+        let of = |level: &Level<'_>| level.values(ScaleTrial::cpu_each_ns);
+        let beyond = ratio(&of(most.level), &of(self.one.level))?.point - 1.0;
+        let is_far = most.described.n >= 2.0 * within.described.n;
+        if !is_far || beyond < CROWDED * self.signs.cpu_growth {
+            return None;
+        }
+        self.evidence.push(format!(
+            "with {} workers, more than the CPUs, it is {} higher: workers spin while the worker that \
+             they wait for has no CPU",
+            figure(most.described.n),
+            percent(beyond)
+        ));
+        Some(&ROWS.spinning)
+    }
 }
 
-fn more_cpu(case: &Case<'_>, one: At<'_>, at: At<'_>, signs: &Signs) -> Finding {
-    let growth = signs.cpu_growth.unwrap_or_default();
-    let mut evidence = vec![format!(
-        "CPU time per operation is {} higher with {} workers than with one, {} of that in the \
-         kernel",
-        percent(growth),
-        figure(at.described.n),
-        percent(signs.system_share.unwrap_or_default())
+/// Returns the cause beyond the CPUs, if there were more workers than them and it cost something.
+///
+/// A program that rises on beyond the CPUs waits for something else than them, and one that a
+/// quota, neighbours or a crowd on too few CPUs stopped before it ran out of CPUs has no cause here.
+fn beyond(case: &Case<'_>, one: At<'_>, found: Option<&ScaleCause>) -> Option<ScaleCause> {
+    let most = case.most()?;
+    let before = case.within().unwrap_or(one);
+    let short = [Bottleneck::Quota, Bottleneck::Neighbour, Bottleneck::Oversubscribed];
+    if found.is_some_and(|cause| short.contains(&cause.cause)) {
+        return None;
+    }
+    let values = |at: At<'_>| at.level.values(ScaleTrial::throughput);
+    let change = ratio(&values(most), &values(before))?;
+    if change.low > 1.0 && change.point > 1.0 + NOTABLE {
+        return None;
+    }
+    let cpus = case.cpus.unwrap_or(1);
+    let falls = change.high < 1.0 && change.point < 1.0 - NOTABLE;
+    let evidence = vec![format!(
+        "throughput of {} workers is {} times that of {} (there {} {cpus} CPU{})",
+        figure(most.described.n),
+        with_interval(&change),
+        figure(before.described.n),
+        if cpus == 1 { "is" } else { "are" },
+        if cpus == 1 { "" } else { "s" },
     )];
-    if signs.steal.unwrap_or_default() * at.described.n >= MOST * growth {
-        evidence.push("the hypervisor gave that amount of CPU time to other guests".into());
-        return Finding { row: rows::GUESTS, evidence };
-    }
-    if signs.system_share.is_some_and(|share| share >= MOST) {
-        return Finding { row: rows::KERNEL, evidence };
-    }
-    let (row, described) = by_copies(case, one, at, growth)
-        .or_else(|| by_crowd(case, one, growth))
-        .unwrap_or_else(|| {
-            let described = "without --copies the two cannot be distinguished: it runs separate \
-                             copies with one worker each at the same time";
-            (rows::SPINNING_OR_HARDWARE, described.to_string())
-        });
-    evidence.push(described);
-    Finding { row, evidence }
-}
-
-/// Returns what the copies say: separate copies share the hardware and nothing of the program: what they also
-/// lose is the hardware's.
-fn by_copies(case: &Case<'_>, one: At<'_>, at: At<'_>, growth: f64) -> Option<(Row, String)> {
-    let of = |trials: &[&ScaleTrial]| -> Vec<f64> {
-        trials.iter().filter_map(|trial| trial.cpu_each_ns()).collect()
+    // With a single CPU, every second worker is one too many.
+    let (row, number) = match (falls, cpus) {
+        (true, _) => (&ROWS.falls, percent_of(&change.map(|times| times - 1.0))),
+        (false, 1) => (&ROWS.turns, String::new()),
+        _ => (&ROWS.cpus, cpus.to_string()),
     };
-    let apart = ratio(&of(&case.copies), &of(&one.level.trials))?.point - 1.0;
-    let count = case.copies.first()?.copies;
-    let described = format!(
-        "{count} separate copies of one worker each need {} more CPU time each than one alone; {} \
-         workers of one program need {} more",
-        percent(apart),
-        figure(at.described.n),
-        percent(growth)
-    );
-    let row = if apart >= MOST * growth { rows::HARDWARE } else { rows::SPINNING };
-    Some((row, described))
+    let at = (most.described.n, lost(most.described));
+    Some(row.cause(&number, at, Grade::Software, evidence))
 }
 
-fn unknown(at: At<'_>, lost: Estimate, evidence: Vec<String>) -> ScaleCause {
-    cause(rows::UNKNOWN, "", (at.described.n, Some(lost)), Grade::Timing, evidence)
+/// Returns what n workers lack of n times one worker, as a share of it.
+fn lost(described: &ScaleLevel) -> Option<Estimate> {
+    let speedup = described.speedup?;
+    let of = |speedup: f64| 1.0 - speedup / described.n;
+    let (low, high) = (of(speedup.high), of(speedup.low));
+    Some(Estimate { point: of(speedup.point), low, high, ..speedup })
 }
 
 /// Returns the most workers measured, and what they lack.
@@ -251,7 +350,7 @@ fn last(case: &Case<'_>) -> (f64, Option<Estimate>) {
 
 fn nothing(case: &Case<'_>) -> ScaleCause {
     let last = last(case);
-    cause(rows::NOTHING, &figure(last.0), last, Grade::Software, Vec::new())
+    ROWS.nothing.cause(&figure(last.0), last, Grade::Software, Vec::new())
 }
 
 /// Returns what the chosen law says where nothing but throughput is known: a shape, which several causes
@@ -263,12 +362,13 @@ fn by_law(case: &Case<'_>) -> ScaleCause {
         all.any(|one| one.symbol == symbol && one.low > 0.0)
     };
     let row = match fit.map_or("", |fit| &fit.law) {
-        "linear" => rows::STRAIGHT,
-        "kink" | "kink with contention" => rows::FLAT,
-        _ if above("β") => rows::PAIRS,
-        _ if above("α") || above("s") => rows::ONE_AT_A_TIME,
-        _ => rows::NO_SHAPE,
+        "linear" => &ROWS.nothing,
+        "kink" | "kink with contention" => &ROWS.flat,
+        _ if above("β") => &ROWS.pairs,
+        _ if above("α") || above("s") => &ROWS.one_at_a_time,
+        _ => &ROWS.no_shape,
     };
     let law = if fit.is_some() { "the law: " } else { "" };
-    cause(row, &figure(last.0), last, Grade::Timing, vec![format!("{law}{reason}")])
+    let cause = row.cause(&figure(last.0), last, Grade::Timing, vec![format!("{law}{reason}")]);
+    ScaleCause { remedy: ROWS.shape.clone(), ..cause }
 }

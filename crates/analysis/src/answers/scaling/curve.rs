@@ -5,7 +5,8 @@ use super::words::figure;
 use crate::stats::order;
 use laws::Error;
 use laws::fit::{
-    self, Bootstrap, Candidate, Choice, Coefficient, Fit, Law, Peak, Point, REACH, Reason, Region,
+    self, Bootstrap, Candidate, Choice, Coefficient, Fit, Law, Parameter, Peak, Point, REACH,
+    Reason, Region,
 };
 use laws::tail::student_quantile;
 use model::{ScaleCoefficient, ScaleCurve, ScaleDrawn, ScaleFit, ScalePeak, ScaleResidual};
@@ -23,28 +24,30 @@ const STEPS: usize = 48;
 
 /// Fits the laws to trials without what their blocks share.
 pub(super) fn curve(trials: &Paired, laws: &[Law]) -> ScaleCurve {
-    let points = &trials.points;
-    let nothing = |reason: String| ScaleCurve {
-        fits: Vec::new(),
-        chosen: None,
+    fitted(trials, laws).unwrap_or_else(|reason| ScaleCurve {
         reason,
         intervals: "t".into(),
         peak: ScalePeak { sentence: "no curve was fitted".into(), ..ScalePeak::default() },
-        curve: Vec::new(),
+        ..ScaleCurve::default()
+    })
+}
+
+fn fitted(trials: &Paired, laws: &[Law]) -> Result<ScaleCurve, String> {
+    let points = &trials.points;
+    let weighted = weighted(points).map_err(|error| error.to_string())?;
+    let levels = by_level(points);
+    let Some(least) = levels.iter().map(|(_, values)| values.len()).min() else {
+        return Err("no trial completed".into());
     };
-    let weighted = match weighted(points) {
-        Ok(weighted) if !weighted.is_empty() => weighted,
-        Ok(_) => return nothing("no trial completed".into()),
-        Err(error) => return nothing(error.to_string()),
+    let choice = fit::choose(laws, &weighted).map_err(|_| too_few(points.len(), levels.len()))?;
+    let resample = |one: &Candidate| {
+        let enough = least >= TRIALS_FOR_BOOTSTRAP;
+        enough.then(|| bootstrap(one.law, &weighted)).flatten()
     };
-    let choice = match fit::choose(laws, &weighted) {
-        Ok(choice) => choice,
-        Err(_) => return nothing(too_few(&weighted)),
-    };
-    let least = by_level(points).into_iter().map(|(_, values)| values.len()).min().unwrap_or(0);
-    let resampled = least >= TRIALS_FOR_BOOTSTRAP;
-    let fits = choice.candidates.iter().map(|one| described(one, &weighted, points, resampled));
-    let mut fits: Vec<ScaleFit> = fits.collect();
+    let again: Vec<Option<Bootstrap>> = choice.candidates.iter().map(resample).collect();
+    let candidates = || choice.candidates.iter().zip(&again);
+    let mut fits: Vec<ScaleFit> =
+        candidates().map(|(one, again)| described(one, again.as_ref(), &levels)).collect();
     // What blocks scatter widens the height of the curve.
     let coefficients = fits.iter_mut().flat_map(|fit| &mut fit.coefficients);
     for gamma in coefficients.filter(|one| one.symbol == "γ") {
@@ -52,16 +55,17 @@ pub(super) fn curve(trials: &Paired, laws: &[Law]) -> ScaleCurve {
     }
     let chosen = choice.law();
     allow_for_the_choice(&mut fits, name(chosen));
-    let Ok(fitted) = choice.fit() else { return nothing(too_few(&weighted)) };
-    let again = if resampled { bootstrap(chosen, &weighted) } else { None };
-    ScaleCurve {
+    let fitted = choice.fit().map_err(|_| too_few(points.len(), levels.len()))?;
+    let again =
+        candidates().find(|(one, _)| one.law == chosen).and_then(|(_, again)| again.as_ref());
+    Ok(ScaleCurve {
         fits,
         chosen: Some(name(chosen).into()),
         reason: reason(&choice),
         intervals: if again.is_some() { "bootstrap".into() } else { "t".into() },
-        peak: peak(&choice, fitted, again.as_ref()),
-        curve: drawn(fitted, again.as_ref(), trials),
-    }
+        peak: peak(&choice, fitted, again),
+        curve: drawn(fitted, again, trials),
+    })
 }
 
 /// Returns the points weighted for noise that is the same part of the throughput at each n. Where no n has
@@ -73,15 +77,10 @@ pub(super) fn weighted(points: &[(f64, f64)]) -> Result<Vec<Point>, Error> {
     Ok(if replicated { weighted } else { alike })
 }
 
-fn too_few(points: &[Point]) -> String {
-    let mut levels: Vec<f64> = points.iter().map(|point| point.n).collect();
-    levels.sort_by(f64::total_cmp);
-    levels.dedup();
+fn too_few(trials: usize, levels: usize) -> String {
     format!(
-        "{} trials at {} n are too few for any law: two n or more are needed, and more trials than \
-         coefficients",
-        points.len(),
-        levels.len()
+        "{trials} trials at {levels} n are too few for any law: two n or more are needed, and more \
+         trials than coefficients"
     )
 }
 
@@ -114,51 +113,43 @@ fn letter(coefficient: Coefficient) -> (&'static str, &'static str) {
 
 fn described(
     candidate: &Candidate,
-    weighted: &[Point],
-    points: &[(f64, f64)],
-    resampled: bool,
+    again: Option<&Bootstrap>,
+    levels: &[(f64, Vec<f64>)],
 ) -> ScaleFit {
-    let law = candidate.law;
-    let mut described = ScaleFit {
-        law: name(law).into(),
-        formula: words(law).1.into(),
-        coefficients: Vec::new(),
-        aicc: None,
+    let (law, formula) = words(candidate.law);
+    let described = ScaleFit {
+        law: law.into(),
+        formula: formula.into(),
         lack_of_fit_p: candidate.lack_of_fit.map(|lack| lack.p_value),
         refuted: candidate.refuted(),
-        missing: String::new(),
-        residuals: Vec::new(),
+        ..ScaleFit::default()
     };
     let fitted = match &candidate.fit {
         Ok(fitted) => fitted,
-        Err(error) => {
-            described.missing = why_not(law, error);
-            return described;
-        }
+        Err(error) => return ScaleFit { missing: why_not(candidate.law, error), ..described },
     };
-    let again = if resampled { bootstrap(law, weighted) } else { None };
-    let intervals = again.map(|again| again.intervals());
-    described.aicc = fitted.aicc;
-    described.coefficients = fitted
-        .parameters
-        .iter()
-        .enumerate()
-        .map(|(place, one)| {
-            let (symbol, meaning) = letter(one.coefficient);
-            let own = (one.low, one.high);
-            let (low, high) = intervals.as_ref().map_or(own, |intervals| intervals[place]);
-            let (symbol, meaning) = (symbol.into(), meaning.into());
-            ScaleCoefficient { symbol, meaning, value: one.value, low, high }
-        })
-        .collect();
-    described.residuals = by_level(points)
-        .into_iter()
-        .filter_map(|(n, values)| {
-            let height = fitted.throughput(n).ok()?;
-            Some(ScaleResidual { n, share: order::mean(&values)? / height - 1.0 })
-        })
-        .collect();
-    described
+    let coefficient = |(one, (low, high)): (&Parameter, (f64, f64))| {
+        let (symbol, meaning) = letter(one.coefficient);
+        let (symbol, meaning) = (symbol.into(), meaning.into());
+        ScaleCoefficient { symbol, meaning, value: one.value, low, high }
+    };
+    let residual = |(n, values): &(f64, Vec<f64>)| {
+        let height = fitted.throughput(*n).ok()?;
+        Some(ScaleResidual { n: *n, share: order::mean(values)? / height - 1.0 })
+    };
+    let coefficients = fitted.parameters.iter().zip(intervals(fitted, again));
+    ScaleFit {
+        aicc: fitted.aicc,
+        coefficients: coefficients.map(coefficient).collect(),
+        residuals: levels.iter().filter_map(residual).collect(),
+        ..described
+    }
+}
+
+/// Returns the intervals of a fit's coefficients: those of the trials resampled, where they were.
+fn intervals(fitted: &Fit, again: Option<&Bootstrap>) -> Vec<(f64, f64)> {
+    let own = || fitted.parameters.iter().map(|one| (one.low, one.high)).collect();
+    again.map_or_else(own, Bootstrap::intervals)
 }
 
 fn why_not(law: Law, error: &Error) -> String {
@@ -193,46 +184,41 @@ fn reason(choice: &Choice) -> String {
         [] => String::new(),
         some => format!("; the scatter of the trials at each n rejects {}", list(some)),
     };
-    match &choice.reason {
-        Reason::Only => format!("{law}: all other laws are rejected{out}"),
-        Reason::Ahead { by } => {
-            format!("{law}: its AICc is the lowest, by {} or more{out}", figure(*by))
-        }
+    let why = match &choice.reason {
+        Reason::Only => ": all other laws are rejected".to_string(),
+        Reason::Ahead { by } => format!(": its AICc is the lowest, by {} or more", figure(*by)),
         Reason::Simplest { than } => {
-            format!(
-                "{law}: {} describes the trials equally well, with more coefficients{out}",
-                list(than)
-            )
+            format!(": {} describes the trials equally well, with more coefficients", list(than))
         }
-        Reason::Tied { with } => {
-            format!("{law}; {} describes the trials equally well{out}", list(with))
-        }
+        Reason::Tied { with } => format!("; {} describes the trials equally well", list(with)),
         Reason::Nearest { p_value } => {
             let p = if *p_value < 1e-3 { "below 0.001".to_string() } else { figure(*p_value) };
-            format!("{law} is the closest, but the scatter of the trials rejects every law (p {p})")
+            return format!(
+                "{law} is the closest, but the scatter of the trials rejects every law (p {p})"
+            );
         }
-        _ => format!("{law}: too few trials to compare the laws{out}"),
-    }
+        _ => ": too few trials to compare the laws".to_string(),
+    };
+    format!("{law}{why}{out}")
 }
 
 /// Returns where throughput is greatest by the chosen law, and which other law may hold as well.
 fn peak(choice: &Choice, fitted: &Fit, again: Option<&Bootstrap>) -> ScalePeak {
     let far = figure(fitted.largest_n);
-    let kink = fitted.law.coefficients().iter().position(|it| *it == Coefficient::Cores);
+    let is_kink = |one: &Parameter| one.coefficient == Coefficient::Cores;
     let mut peak = ScalePeak::default();
-    peak.sentence = match (fitted.peak(), kink) {
+    peak.sentence = match (fitted.peak(), fitted.parameters.iter().position(is_kink)) {
         (Peak::Within { n, low, high }, _) => {
             (peak.n, peak.low, peak.high) = (Some(n), Some(low), high);
             let end = high.map_or("no end".to_string(), figure);
             format!("throughput is greatest at n = {} [{}, {end}]", figure(n), figure(low))
         }
         (Peak::None, Some(place)) => {
-            let one = &fitted.parameters[place];
-            let (low, high) = again.map_or((one.low, one.high), |again| again.intervals()[place]);
+            let (low, high) = intervals(fitted, again)[place];
             format!(
                 "no peak, but a kink: from n = {} [{}, {}] on throughput is flat, as far as it was \
                  measured (n up to {far})",
-                figure(one.value),
+                figure(fitted.parameters[place].value),
                 figure(low),
                 figure(high)
             )
@@ -265,17 +251,13 @@ const PLAUSIBLE_WITHIN: f64 = 7.0;
 /// coefficient that both have is in either interval. A small β that does not show is part of Amdahl's α,
 /// and a kink near the largest n is hard to tell from a β.
 fn allow_for_the_choice(fits: &mut [ScaleFit], chosen: &str) {
-    let standing = |fit: &&ScaleFit| !fit.refuted && fit.aicc.is_some();
-    let least =
-        fits.iter().filter(standing).filter_map(|fit| fit.aicc).fold(f64::INFINITY, f64::min);
-    let plausible: Vec<ScaleCoefficient> = fits
-        .iter()
-        .filter(standing)
-        .filter(|fit| fit.aicc.is_some_and(|aicc| aicc - least <= PLAUSIBLE_WITHIN))
-        .flat_map(|fit| fit.coefficients.clone())
-        .collect();
-    for one in fits.iter_mut().filter(|fit| fit.law == chosen).flat_map(|fit| &mut fit.coefficients)
-    {
+    let aicc = |fit: &ScaleFit| fit.aicc.filter(|_| !fit.refuted);
+    let least = fits.iter().filter_map(aicc).fold(f64::INFINITY, f64::min);
+    let is_plausible = |fit: &&ScaleFit| aicc(fit).is_some_and(|it| it - least <= PLAUSIBLE_WITHIN);
+    let plausible: Vec<ScaleCoefficient> =
+        fits.iter().filter(is_plausible).flat_map(|fit| fit.coefficients.clone()).collect();
+    let own = fits.iter_mut().filter(|fit| fit.law == chosen);
+    for one in own.flat_map(|fit| &mut fit.coefficients) {
         for other in plausible.iter().filter(|other| other.symbol == one.symbol) {
             (one.low, one.high) = (one.low.min(other.low), one.high.max(other.high));
         }

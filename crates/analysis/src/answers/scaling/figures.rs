@@ -5,14 +5,11 @@ use super::trials::ScaleTrial;
 /// The most lines that are fitted: each is a trial, and nobody measures more of a curve.
 const TRIALS_MAX: usize = 10_000;
 
-/// Where the columns stand.
-struct Columns {
-    n: usize,
-    throughput: usize,
-    trial: Option<usize>,
-    cpu_s: Option<usize>,
-    count: usize,
-}
+/// The columns that there may be.
+const NAMES: [&str; 4] = ["n", "throughput", "trial", "cpu_s"];
+
+/// Where the columns stand, in the order of [`NAMES`], and how many there are.
+type Columns = ([Option<usize>; 4], usize);
 
 /// Reads the trials of a text with the columns n and throughput, and perhaps trial and cpu_s.
 ///
@@ -22,24 +19,22 @@ pub fn figures(text: &str) -> Result<Vec<ScaleTrial>, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut columns: Option<Columns> = None;
     let mut trials = Vec::new();
-    for (index, line) in text.lines().enumerate() {
-        let line_number = index + 1;
-        let content = line.split('#').next().unwrap_or_default().trim();
+    for (line, content) in (1..).zip(text.lines()) {
+        let content = content.split('#').next().unwrap_or_default().trim();
         if content.is_empty() {
             continue;
         }
         let fields = fields(content);
-        let Some(known) = &columns else {
-            let (found, is_head) = head(&fields, line_number)?;
-            if !is_head {
-                trials.push(trial(&fields, &found, line_number, 0)?);
-            }
-            columns = Some(found);
+        let is_head = columns.is_none() && fields[0].parse::<f64>().is_err();
+        if is_head {
+            columns = Some(head(&fields, line)?);
             continue;
-        };
-        trials.push(trial(&fields, known, line_number, trials.len())?);
+        }
+        // Without names, the first two columns are n and throughput.
+        let plain = ([Some(0), Some(1), None, None], fields.len());
+        trials.push(trial(&fields, *columns.get_or_insert(plain), line, trials.len())?);
         if trials.len() > TRIALS_MAX {
-            return Err(format!("{line_number}:1: more than {TRIALS_MAX} trials"));
+            return Err(format!("{line}:1: more than {TRIALS_MAX} trials"));
         }
     }
     if trials.is_empty() {
@@ -52,81 +47,71 @@ pub fn figures(text: &str) -> Result<Vec<ScaleTrial>, String> {
 
 fn fields(line: &str) -> Vec<&str> {
     let separator = [',', ';', '\t'].into_iter().find(|separator| line.contains(*separator));
-    match separator {
-        Some(separator) => {
-            line.split(separator).map(|field| field.trim().trim_matches('"')).collect()
-        }
-        None => line.split_whitespace().map(|field| field.trim_matches('"')).collect(),
-    }
+    let fields: Vec<&str> = match separator {
+        Some(separator) => line.split(separator).collect(),
+        None => line.split_whitespace().collect(),
+    };
+    fields.into_iter().map(|field| field.trim().trim_matches('"')).collect()
 }
 
-/// Returns the columns by the names in the first line, or the first two where it is figures already.
-fn head(fields: &[&str], line: usize) -> Result<(Columns, bool), String> {
-    if fields.first().is_some_and(|field| field.parse::<f64>().is_ok()) {
-        return Ok((
-            Columns { n: 0, throughput: 1, trial: None, cpu_s: None, count: fields.len() },
-            false,
-        ));
-    }
+/// Returns the columns by the names in the first line.
+fn head(fields: &[&str], line: usize) -> Result<Columns, String> {
     let names: Vec<String> = fields.iter().map(|field| field.to_ascii_lowercase()).collect();
     let place = |name: &str| names.iter().position(|known| known == name);
-    let (Some(n), Some(throughput)) = (place("n"), place("throughput")) else {
+    if place("n").is_none() || place("throughput").is_none() {
         return Err(format!(
             "{line}:1: expected the columns n and throughput (and perhaps trial and cpu_s); there \
              are: {}",
             fields.join(", ")
         ));
-    };
-    if let Some(at) = names.iter().enumerate().find(|(at, name)| place(name) != Some(*at)) {
-        return Err(format!("{line}:{}: two columns are named {}", at.0 + 1, at.1));
     }
-    let known = ["n", "throughput", "trial", "cpu_s"];
-    if let Some(at) = names.iter().position(|name| !known.contains(&name.as_str())) {
-        return Err(format!(
-            "{line}:{}: no column is named {:?}; there are: n, throughput, trial, cpu_s",
-            at + 1,
-            fields[at]
-        ));
+    for (at, name) in names.iter().enumerate() {
+        if place(name) != Some(at) {
+            return Err(format!("{line}:{}: two columns are named {name}", at + 1));
+        }
+        if !NAMES.contains(&name.as_str()) {
+            let (place, names) = (at + 1, NAMES.join(", "));
+            return Err(format!(
+                "{line}:{place}: no column is named {:?}; there are: {names}",
+                fields[at]
+            ));
+        }
     }
-    let (trial, cpu_s) = (place("trial"), place("cpu_s"));
-    Ok((Columns { n, throughput, trial, cpu_s, count: fields.len() }, true))
+    Ok((NAMES.map(place), fields.len()))
 }
 
 fn trial(
     fields: &[&str],
-    columns: &Columns,
+    (places, count): Columns,
     line: usize,
     block: usize,
 ) -> Result<ScaleTrial, String> {
-    if fields.len() != columns.count || fields.len() < 2 {
-        let count = columns.count.max(2);
-        let place = fields.len().min(count) + 1;
-        return Err(format!(
-            "{line}:{place}: expected {count} columns, and there are {}",
-            fields.len()
-        ));
+    let found = fields.len();
+    if found != count || found < 2 {
+        let count = count.max(2);
+        let place = found.min(count) + 1;
+        return Err(format!("{line}:{place}: expected {count} columns, and there are {found}"));
     }
     let number = |place: usize, what: &str, least: f64| {
         let value: Option<f64> = fields[place].parse().ok().filter(|value: &f64| value.is_finite());
-        match value {
-            Some(value) if value >= least && value > 0.0 => Ok(value),
-            _ => Err(format!(
+        value.filter(|value| *value >= least && *value > 0.0).ok_or_else(|| {
+            format!(
                 "{line}:{}: {:?} is no {what}; expected a number {}",
                 place + 1,
                 fields[place],
                 if least >= 1.0 { "of at least 1" } else { "above 0" }
-            )),
-        }
+            )
+        })
     };
-    let n = number(columns.n, "number of workers", 1.0)?;
-    let throughput = number(columns.throughput, "throughput", 0.0)?;
+    let [n, throughput, round, cpu_s] = places;
+    let n = number(n.unwrap_or(0), "number of workers", 1.0)?;
+    let throughput = number(throughput.unwrap_or(1), "throughput", 0.0)?;
     // Trials of the same number were measured in the same round, and are compared within it.
-    let round = columns.trial.and_then(|place| fields[place].parse::<u32>().ok());
+    let round = round.and_then(|place| fields[place].parse::<u32>().ok());
     let mut trial = ScaleTrial::of_throughput(n, throughput, round.unwrap_or(block as u32));
-    if let Some(place) = columns.cpu_s {
-        // CPU seconds for each unit of work, of which the trial is one.
-        trial.cpu_ns = Some(number(place, "CPU time", 0.0)? * 1e9);
-    }
+    // CPU seconds for each unit of work, of which the trial is one.
+    trial.cpu_ns =
+        cpu_s.map(|place| Ok::<f64, String>(number(place, "CPU time", 0.0)? * 1e9)).transpose()?;
     Ok(trial)
 }
 

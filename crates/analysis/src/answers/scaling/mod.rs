@@ -5,8 +5,6 @@
 
 mod account;
 mod advice;
-mod beyond;
-mod case;
 mod cause;
 mod curve;
 mod evidence;
@@ -31,7 +29,7 @@ pub use words::{cause as cause_words, loss as loss_words};
 use level::{Level, centre, laws_for, levels, ratio};
 pub use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
 use model::{SCALING_FORMAT, ScaleLevel, ScaleWork, Scaling};
-use paired::paired;
+use paired::{Paired, paired};
 
 /// The work grows with n if at the largest n it is this multiple of that of the smallest: halfway, on a
 /// logarithmic scale, between none and twice.
@@ -41,48 +39,39 @@ const GROWS: f64 = std::f64::consts::SQRT_2;
 pub fn scaling(input: &ScaleInput<'_>) -> Scaling {
     let levels = levels(&input.trials);
     let grows = grows(&levels);
-    let work = ScaleWork {
-        unit: match &input.unit {
-            Some(unit) => format!("{unit}/s"),
-            None => "1/s".into(),
-        },
-        counted: input.unit.is_some(),
-        grows,
-    };
     let laws = laws_for(grows);
-    let points = |of: fn(&ScaleTrial) -> Option<f64>| {
-        let all = levels.iter().flat_map(|level| &level.trials);
-        paired(
-            &all.filter_map(|trial| Some((trial.n, trial.block, of(trial)?))).collect::<Vec<_>>(),
-        )
-    };
-    let throughput = curve::curve(&points(ScaleTrial::throughput), &laws);
-    let cpu_points = points(ScaleTrial::cpu_throughput);
-    let cpu_throughput = (!cpu_points.points.is_empty()).then(|| curve::curve(&cpu_points, &laws));
     let described = described(&levels, input.cpus);
-    let causes = cause::causes(&case::Case {
+    let throughput = curve::curve(&without_blocks(&levels, ScaleTrial::throughput), &laws);
+    let cpu_work = without_blocks(&levels, ScaleTrial::cpu_throughput);
+    let causes = cause::causes(&cause::Case {
         levels: &levels,
         described: &described,
         cpus: input.cpus,
         copies: input.trials.iter().filter(|trial| trial.copies > 1).collect(),
         curve: &throughput,
     });
-    let advice = advice::advice(&described, &causes);
-    Scaling {
+    let mut scaling = Scaling {
         format: SCALING_FORMAT,
         scruple: input.scruple.into(),
         session: input.session.map(Into::into),
         source: input.source.clone(),
         cpus: input.cpus,
-        answer: advice::answer(&described, &throughput, &causes, &work),
-        remarks: advice::remarks(input, &levels, &described, &work, &throughput),
-        advice,
+        work: ScaleWork {
+            unit: input.unit.as_ref().map_or("1/s".into(), |unit| format!("{unit}/s")),
+            counted: input.unit.is_some(),
+            grows,
+        },
+        answer: Vec::new(),
+        advice: advice::advice(&described, &causes),
         causes,
         levels: described,
         throughput,
-        cpu_throughput,
-        work,
-    }
+        cpu_throughput: (!cpu_work.points.is_empty()).then(|| curve::curve(&cpu_work, &laws)),
+        remarks: Vec::new(),
+    };
+    scaling.answer = advice::answer(&scaling);
+    scaling.remarks = advice::remarks(&scaling, &levels);
+    scaling
 }
 
 fn grows(levels: &[Level<'_>]) -> bool {
@@ -93,29 +82,27 @@ fn grows(levels: &[Level<'_>]) -> bool {
     }
 }
 
+/// Returns a throughput of all trials without what their blocks share.
+fn without_blocks(levels: &[Level<'_>], of: fn(&ScaleTrial) -> Option<f64>) -> Paired {
+    let all = levels.iter().flat_map(|level| &level.trials);
+    let all = all.filter_map(|trial| Some((trial.n, trial.block, of(trial)?)));
+    paired(&all.collect::<Vec<_>>())
+}
+
 /// Returns what is shown of each level.
 fn described(levels: &[Level<'_>], cpus: Option<u32>) -> Vec<ScaleLevel> {
+    let points = without_blocks(levels, ScaleTrial::throughput).points;
     let one = levels.iter().find(|level| level.n == 1.0);
-    let all = levels.iter().flat_map(|level| &level.trials);
-    let all = all.filter_map(|trial| Some((trial.n, trial.block, trial.throughput()?)));
-    let without_blocks = paired(&all.collect::<Vec<_>>()).points;
     let at = |n: f64| -> Vec<f64> {
-        without_blocks.iter().filter(|(own, _)| *own == n).map(|(_, x)| *x).collect()
+        points.iter().filter(|(own, _)| *own == n).map(|(_, x)| *x).collect()
     };
-    let tell = |level: &Level<'_>| {
-        let throughput = level.values(ScaleTrial::throughput);
-        let speedup = one.and_then(|one| match level.n == 1.0 {
-            true => None,
-            false => ratio(&at(level.n), &at(one.n)),
-        });
-        ScaleLevel {
-            n: level.n,
-            trials: level.trials.len() as u32,
-            throughput: centre(&throughput),
-            cpu_throughput: centre(&level.values(ScaleTrial::cpu_throughput)),
-            speedup,
-            account: one.and_then(|one| account::account(level, one, cpus)),
-        }
+    let tell = |level: &Level<'_>| ScaleLevel {
+        n: level.n,
+        trials: level.trials.len() as u32,
+        throughput: centre(&level.values(ScaleTrial::throughput)),
+        cpu_throughput: centre(&level.values(ScaleTrial::cpu_throughput)),
+        speedup: one.filter(|_| level.n != 1.0).and_then(|one| ratio(&at(level.n), &at(one.n))),
+        account: one.and_then(|one| account::account(level, one, cpus)),
     };
     levels.iter().map(tell).collect()
 }

@@ -8,11 +8,9 @@ use crate::session::need::Need;
 use crate::stats::estimate::mean_estimate;
 use crate::stats::order;
 use laws::fit::{self, Reason};
+use model::measures::AGAIN;
 use model::{Design, Record, Treatment};
 use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
-
-/// The factor whose level "yes" marks the second of two identical treatments.
-const AGAIN: &str = "again";
 
 /// This number of levels or fewer are all measured in the base.
 const FEW: usize = 6;

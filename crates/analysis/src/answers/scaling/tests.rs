@@ -169,7 +169,7 @@ fn cause(trials: &[ScaleTrial]) -> Bottleneck {
     let curve = curve::curve(&paired(&[]), &[]);
     let copies = trials.iter().filter(|trial| trial.copies > 1).collect();
     let cpus = Some(CPUS as u32);
-    let case = case::Case { levels: &levels, described: &described, cpus, copies, curve: &curve };
+    let case = cause::Case { levels: &levels, described: &described, cpus, copies, curve: &curve };
     cause::causes(&case)[0].cause
 }
 

@@ -25,18 +25,19 @@ pub(super) fn with_interval(estimate: &Estimate) -> String {
     format!("{} [{}, {}]", figure(*point), figure(*low), figure(*high))
 }
 
+/// Returns a share as a whole number of percent.
+fn whole(share: f64) -> String {
+    let text = format!("{:.0}", 100.0 * share);
+    if text == "-0" { "0".into() } else { text.replace('-', "−") }
+}
+
 /// Returns a share as a percentage.
 pub(super) fn percent(share: f64) -> String {
-    let text = format!("{:.0} %", 100.0 * share);
-    if text == "-0 %" { "0 %".into() } else { text.replace('-', "−") }
+    format!("{} %", whole(share))
 }
 
 /// Returns a share with its interval.
 pub(super) fn percent_of(estimate: &Estimate) -> String {
-    let whole = |x: f64| {
-        let text = format!("{:.0}", 100.0 * x);
-        if text == "-0" { "0".to_string() } else { text.replace('-', "−") }
-    };
     let Estimate { point, low, high, .. } = estimate;
     if low == high {
         return percent(*point);

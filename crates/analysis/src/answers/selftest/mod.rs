@@ -110,12 +110,12 @@ pub fn cause_standing(experiment: &ExperimentSummary, result: &DiagnosisResult) 
         None => {
             let without: Vec<&QuantityResult> =
                 shares.filter(|share| share.estimate.is_none()).collect();
+            let alike = "it is indistinguishable from the other suspects".to_string();
             match unmeasured(experiment, without.iter().copied()) {
                 (Standing::Untested, why) => (Standing::Untested, why),
-                (_, why) if !without.is_empty() => (Standing::Missed, format!("not named: {why}")),
-                _ => {
-                    let why = "not named: it is indistinguishable from the other suspects";
-                    (Standing::Missed, why.into())
+                (standing, why) => {
+                    let why = if without.is_empty() { alike } else { why };
+                    (standing, format!("not named: {why}"))
                 }
             }
         }
@@ -167,33 +167,30 @@ struct Marks {
 
 impl Marks {
     fn of(summary: &Summary, answers: &[AnswerStanding], causes: &[CauseStanding]) -> Marks {
-        // What is large and missed weighs more than what is small and missed.
+        // What is large and missed weighs more than what is small and missed; what has no size is last.
         let mut by_size: Vec<&AnswerStanding> = answers.iter().collect();
         by_size
             .sort_by(|a, b| b.result.size.partial_cmp(&a.result.size).unwrap_or(Ordering::Equal));
-        let said = |wanted: Standing| {
-            let (sized, others): (Vec<&AnswerStanding>, Vec<&AnswerStanding>) = by_size
-                .iter()
-                .filter(|it| it.standing == wanted)
-                .partition(|it| it.result.size.is_some());
+        let said = |wanted: Standing| -> Vec<String> {
+            let answers = by_size.iter().filter(|it| it.standing == wanted);
             let causes = causes.iter().filter(|it| it.standing == wanted).map(cause_said);
-            let others = others.into_iter().map(answer_said).chain(causes);
-            (sized.into_iter().map(answer_said).collect::<Vec<_>>(), others.collect::<Vec<_>>())
+            answers.map(|it| answer_said(it)).chain(causes).collect()
         };
-        let (mut wrong, more) = said(Standing::Wrong);
-        wrong.extend(more);
+        let mut wrong = said(Standing::Wrong);
         let differing = summary.trust.controls.iter().filter(|control| control.differs);
         wrong.extend(differing.map(|control| {
             let (experiment, response) = (&control.experiment, &control.response);
             format!("{experiment}: identical treatments differ in {response}")
         }));
-        let (mut missed, mut more) = said(Standing::Missed);
+        let mut missed = said(Standing::Missed);
         if summary.trust.controls.is_empty() {
-            more.push("the A/A control was not measured".into());
+            missed.push("the A/A control was not measured".into());
         }
-        let unsized_missed = more.len();
-        missed.extend(more);
-        Marks { wrong, missed, unsized_missed, untested: untested(answers, causes) }
+        let is_sized = |it: &&AnswerStanding| it.result.size.is_some();
+        let of_a_size = answers.iter().filter(is_sized);
+        let sized = of_a_size.filter(|it| it.standing == Standing::Missed).count();
+        let (unsized_missed, untested) = (missed.len() - sized, untested(answers, causes));
+        Marks { wrong, missed, unsized_missed, untested }
     }
 }
 

@@ -5,13 +5,8 @@
 //! first what the time goes by (CPU time, storage, timers, or none of them), and, where that is the
 //! CPU, what the CPU waits for.
 
+use model::measures::{CPU_SHARE, MAJOR_FAULTS, STORAGE_READ, STORAGE_WRITTEN, VOLUNTARY};
 use model::{Price, Resource, SqueezeResult, Why};
-
-pub(super) const CPU_SHARE: &str = "cpu_share_ppm";
-pub(super) const VOLUNTARY: &str = "voluntary_switches_count";
-pub(super) const MAJOR_FAULTS: &str = "major_faults_count";
-pub(super) const STORAGE_READ: &str = "storage_read_bytes";
-pub(super) const STORAGE_WRITTEN: &str = "storage_written_bytes";
 
 /// What a program has at the least that lives on something.
 const LIVES_ON: f64 = 0.2;
@@ -27,30 +22,31 @@ pub(super) fn answer(described: &mut Why) {
     let named = named(&described.squeezes);
     described.named = named;
     let agreement = named.map(|resource| counters_agree(described, resource));
-    described.evidence = match &agreement {
-        Some(Ok(true)) => "timing and counters",
-        _ => "timing",
-    }
-    .into();
-    if let Some(Err(why)) = agreement {
-        described.warnings.push(why);
-    }
-    let faster = described
-        .squeezes
-        .iter()
-        .filter(|one| one.elasticity.as_ref().is_some_and(|e| e.high < -LIVES_ON));
-    let faster: Vec<&str> = faster.map(|one| one.resource.words()).collect();
-    if !faster.is_empty() {
+    let is_agreed = matches!(agreement, Some(Ok(true)));
+    described.evidence = if is_agreed { "timing and counters" } else { "timing" }.into();
+    described.warnings.extend(agreement.and_then(Result::err));
+    let faster = |one: &SqueezeResult| one.elasticity.is_some_and(|e| e.high < -LIVES_ON);
+    if let Some(faster) = words(&described.squeezes, faster, " and ") {
         described.warnings.push(format!(
-            "it was faster where {} was taken: a CPU that co-runners keep from idling wakes up \
-             sooner, which hides what else they do to a program that waits",
-            faster.join(" and ")
+            "it was faster where {faster} was taken: a CPU that co-runners keep from idling wakes up \
+             sooner, which hides what else they do to a program that waits"
         ));
     }
     described.answer = match named {
         Some(resource) => lives_on(described, resource),
         None => nothing_named(described),
     };
+}
+
+/// Returns the resources of some squeezes in words; `None` of none.
+fn words(
+    squeezes: &[SqueezeResult],
+    of: impl Fn(&SqueezeResult) -> bool,
+    joint: &str,
+) -> Option<String> {
+    let words = squeezes.iter().filter(|one| of(one)).map(|one| one.resource.words());
+    let words: Vec<&str> = words.collect();
+    (!words.is_empty()).then(|| words.join(joint))
 }
 
 fn stands(squeezes: &[SqueezeResult], resource: Resource) -> Option<(&SqueezeResult, f64)> {
@@ -119,32 +115,23 @@ fn lives_on(described: &Why, resource: Resource) -> String {
         text +=
             &format!(" Its time on the CPU goes there: {:.2} is its elasticity to CPU time.", cpu);
     }
-    if resource == Resource::Cpu {
-        text += &beside_cpu(described);
+    let e = |one: &SqueezeResult| one.elasticity.map_or(0.0, |e| e.point);
+    let silent = |one: &SqueezeResult| {
+        one.resource.is_within_cpu() && one.elasticity.is_some_and(|e| e.high < LIVES_ON)
+    };
+    if resource == Resource::Cpu
+        && let Some(silent) = words(&described.squeezes, silent, " or ")
+    {
+        text += &format!(" It does not wait there for {silent}.");
     }
-    let others = described.squeezes.iter().filter(|other| {
-        let container = resource.is_within_cpu() && other.resource == Resource::Cpu;
-        let e = other.elasticity.as_ref().map_or(0.0, |e| e.point);
-        other.resource != resource && other.stands && !container && e >= LIVES_ON
-    });
-    let others: Vec<&str> = others.map(|other| other.resource.words()).collect();
-    if !others.is_empty() {
-        text += &format!(" It also depends on {}.", others.join(" and "));
+    let is_other = |one: &SqueezeResult| {
+        let container = resource.is_within_cpu() && one.resource == Resource::Cpu;
+        one.resource != resource && one.stands && !container && e(one) >= LIVES_ON
+    };
+    if let Some(others) = words(&described.squeezes, is_other, " and ") {
+        text += &format!(" It also depends on {others}.");
     }
     text
-}
-
-/// Returns what is known of the CPU's own waiting.
-fn beside_cpu(described: &Why) -> String {
-    let known = described.squeezes.iter().filter(|one| one.resource.is_within_cpu());
-    let silent: Vec<&str> = known
-        .filter(|one| one.elasticity.as_ref().is_some_and(|e| e.high < LIVES_ON))
-        .map(|one| one.resource.words())
-        .collect();
-    if silent.is_empty() {
-        return String::new();
-    }
-    format!(" It does not wait there for {}.", silent.join(" or "))
 }
 
 /// Says what a part costs: "taking 10 % of it costs 8 [7, 9] %".

@@ -16,32 +16,28 @@ mod answer;
 mod tests;
 
 use crate::session::disturbance::disturbed;
-use crate::session::effect::effect;
+use crate::session::effect::answered;
 use crate::session::sample::{ByBlock, Table, less};
 use crate::stats::holm::holm;
 use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
+use model::squeezed::{CO_RUNNER_CPU, CPU_LOST, TAKEN};
 use model::{
     BESIDE, Cell, Design, Dose, Estimate, NOTHING, NOTHING_AGAIN, NotSqueezed, Outcome, Price,
     Quantity, QuantityResult, Record, Resource, Squeeze, SqueezeResult, Treatment, WHY_FORMAT, Why,
-    WhyCount,
+    WhyCount, measures,
 };
-
-/// What the trials of a squeeze record (`model::squeezed`).
-const TAKEN: &str = "taken_ppm";
-const CPU_LOST: &str = "cpu_lost_ppm";
-const CO_RUNNER_CPU: &str = "co_runner_cpu_ppm";
 
 /// What the kernel counts of a program that belongs to the answer, where it is recorded.
 const COUNTED: [&str; 9] = [
-    answer::CPU_SHARE,
-    "queue_wait_ns",
-    "blocked_ns",
-    answer::VOLUNTARY,
-    "involuntary_switches_count",
-    "minor_faults_count",
-    answer::MAJOR_FAULTS,
-    answer::STORAGE_READ,
-    answer::STORAGE_WRITTEN,
+    measures::CPU_SHARE,
+    measures::QUEUE_WAIT,
+    measures::BLOCKED,
+    measures::VOLUNTARY,
+    measures::INVOLUNTARY,
+    measures::MINOR_FAULTS,
+    measures::MAJOR_FAULTS,
+    measures::STORAGE_READ,
+    measures::STORAGE_WRITTEN,
 ];
 
 /// Less than this part taken, in a typical block, says nothing of what more would do.
@@ -53,60 +49,54 @@ const PART: f64 = 0.1;
 /// How far beyond the measured strength a price is given.
 const BEYOND: f64 = 1.5;
 
-/// All that the answer is made from.
-#[derive(Clone, Copy, Debug)]
-pub struct WhyInput<'a> {
-    /// Version of the scruple that analyses.
-    pub scruple: &'a str,
-    /// The session's name.
-    pub session: &'a str,
-    /// Whether every planned trial has a record.
-    pub complete: bool,
-    /// The design whose subject is squeezed.
-    pub design: &'a Design,
-    /// The session's trials.
-    pub records: &'a [Record],
-}
-
 /// Returns which resource the program lives on; `None` where the design squeezes nothing, or measures no
-/// elapsed time.
-pub fn why(input: &WhyInput<'_>) -> Option<Why> {
-    let design = input.design;
+/// elapsed time. `scruple` is the version that analyses, and the session is `complete` if every planned
+/// trial has a record.
+pub fn why(
+    scruple: &str,
+    session: &str,
+    complete: bool,
+    design: &Design,
+    records: &[Record],
+) -> Option<Why> {
     let subject = design.subject.as_ref()?;
     let factor = design.factor(subject.squeeze.as_deref()?)?;
     let wall = design.findings.first()?.quantity.response();
-    let table = Table::new(design, input.records.iter());
+    let table = Table::new(design, records);
     let trials = Trials { table: &table, factor: &factor.name, wall };
-    let mut squeezes = Vec::new();
+    let (mut squeezes, mut p_values) = (Vec::new(), Vec::new());
     let mut not_squeezed = Vec::new();
-    let cpu = trials.squeeze(Resource::Cpu, &[], None);
     for resource in Resource::ALL {
-        let levels: Vec<&str> = factor
-            .levels
-            .iter()
-            .map(|level| level.name.as_str())
-            .filter(|level| matches!(Squeeze::of_level(level), Some(Squeeze::Take(of, _)) if of == resource))
-            .collect();
+        let takes = |level: &&str| match Squeeze::of_level(level) {
+            Some(Squeeze::Take(of, _)) => of == resource,
+            _ => false,
+        };
+        let levels = factor.levels.iter().map(|level| level.name.as_str());
+        let levels: Vec<&str> = levels.filter(takes).collect();
         if levels.is_empty() {
             continue;
         }
-        let cpu = resource.takes_cpu_time().then_some(cpu.as_ref()).flatten();
-        match trials.squeeze(resource, &levels, cpu) {
-            Some(squeezed) => squeezes.push(squeezed),
+        let cpu = resource.takes_cpu_time().then(|| elasticity_to(Resource::Cpu, &squeezes));
+        match trials.squeeze(resource, &levels, cpu.flatten().map(|e| e.point)) {
+            Some((squeezed, p_value)) => {
+                squeezes.push(squeezed);
+                p_values.push(p_value);
+            }
             None => not_squeezed
                 .push(NotSqueezed { resource, reason: trials.why_not(resource, &levels) }),
         }
     }
-    judge(&mut squeezes);
-    let mut squeezes: Vec<SqueezeResult> = squeezes.into_iter().map(|it| it.result).collect();
+    for (one, stands) in squeezes.iter_mut().zip(holm(&p_values)) {
+        one.stands = stands && one.elasticity.is_some_and(|e| e.point > 0.0);
+    }
     let rank = |one: &SqueezeResult| one.elasticity.as_ref().map_or(f64::NEG_INFINITY, |e| e.point);
     squeezes.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
     let mut described = Why {
         format: WHY_FORMAT,
-        scruple: input.scruple.into(),
-        session: input.session.into(),
+        scruple: scruple.into(),
+        session: session.into(),
         folder: None,
-        complete: input.complete,
+        complete,
         command: subject.command.clone(),
         answer: String::new(),
         named: None,
@@ -125,24 +115,17 @@ pub fn why(input: &WhyInput<'_>) -> Option<Why> {
     Some(described)
 }
 
-/// Marks the squeezes whose effect stands after Holm's correction, and lengthens the time.
-fn judge(squeezes: &mut [Squeezed]) {
-    let p_values: Vec<f64> = squeezes.iter().map(|one| one.p_value).collect();
-    for (one, stands) in squeezes.iter_mut().zip(holm(&p_values)) {
-        one.result.stands = stands && one.result.elasticity.as_ref().is_some_and(|e| e.point > 0.0);
-    }
+fn elasticity_to(resource: Resource, squeezes: &[SqueezeResult]) -> Option<Estimate> {
+    squeezes.iter().find(|one| one.resource == resource)?.elasticity
 }
 
 /// Returns 1 less the elasticities of what is used one after the other. The intervals are added as if they
 /// were independent; they share the trials at which nothing was taken, so this is approximate.
 fn residual(squeezes: &[SqueezeResult]) -> Option<Estimate> {
-    let of = |resource: Resource| {
-        let one = squeezes.iter().find(|one| one.resource == resource)?;
-        one.elasticity.as_ref()
-    };
-    let cpu = of(Resource::Cpu)?;
-    let parts: Vec<&Estimate> =
-        [Some(cpu), of(Resource::Storage), of(Resource::Timer)].into_iter().flatten().collect();
+    let cpu = elasticity_to(Resource::Cpu, squeezes)?;
+    let others = [Resource::Storage, Resource::Timer];
+    let others = others.into_iter().filter_map(|resource| elasticity_to(resource, squeezes));
+    let parts: Vec<Estimate> = [cpu].into_iter().chain(others).collect();
     let point = 1.0 - parts.iter().map(|part| part.point).sum::<f64>();
     let root =
         |of: fn(&Estimate) -> f64| parts.iter().map(|part| of(part).powi(2)).sum::<f64>().sqrt();
@@ -154,12 +137,6 @@ fn residual(squeezes: &[SqueezeResult]) -> Option<Estimate> {
         level: cpu.level,
         samples: parts.iter().map(|part| part.samples).min().unwrap_or(0),
     })
-}
-
-/// What a squeeze did, and what the others need of it.
-struct Squeezed {
-    result: SqueezeResult,
-    p_value: f64,
 }
 
 /// The numbers of one strength, by block: ln of the ratio of times, and −ln(1 − part taken).
@@ -236,25 +213,16 @@ impl Trials<'_> {
         Pairs { slower, taken: part(TAKEN) }
     }
 
-    /// Returns what squeezing a resource did; `None` without a number. No levels: those of its strengths.
+    /// Returns what squeezing a resource did, with its p-value; `None` without a number. `of_cpu` is the
+    /// elasticity to CPU time, where that is taken as well.
     fn squeeze(
         &self,
         resource: Resource,
         levels: &[&str],
-        cpu: Option<&Squeezed>,
-    ) -> Option<Squeezed> {
-        let own: Vec<String> =
-            resource.strengths().map(|percent| Squeeze::Take(resource, percent).level()).into();
-        let levels: Vec<&str> = match levels {
-            [] => own.iter().map(String::as_str).collect(),
-            some => some.to_vec(),
-        };
-        let of_cpu = cpu.and_then(|cpu| cpu.result.elasticity.as_ref()).map(|e| e.point);
-        let pairs: Vec<Pairs> = levels
-            .iter()
-            .map(|level| self.pairs(resource, level, of_cpu))
-            .filter(|pairs| !pairs.both().0.is_empty())
-            .collect();
+        of_cpu: Option<f64>,
+    ) -> Option<(SqueezeResult, f64)> {
+        let pairs = levels.iter().map(|level| self.pairs(resource, level, of_cpu));
+        let pairs: Vec<Pairs> = pairs.filter(|pairs| !pairs.both().0.is_empty()).collect();
         let doses: Vec<Dose> =
             levels.iter().filter_map(|level| self.dose(resource, level, of_cpu)).collect();
         let (slower, taken) = Pairs::sum(&pairs).both();
@@ -262,27 +230,27 @@ impl Trials<'_> {
         let located = elasticity(&slower, &taken);
         let strongest = pairs.iter().filter_map(|pairs| centre(&pairs.both().1)).map(|it| it.point);
         let strongest = strongest.fold(0.0, f64::max);
-        let mut result = SqueezeResult {
+        let remark = match (&located, centre(&taken)) {
+            (Some(_), _) => String::new(),
+            (None, Some(taken)) if taken.high.is_finite() => format!(
+                "too little was taken of it to say more: {:.0} % at the strongest",
+                100.0 * (1.0 - (-strongest).exp()).max(0.0)
+            ),
+            _ => "how much was taken is not known".into(),
+        };
+        let p_value = if located.is_some() { whole.p_value(0.0) } else { 1.0 };
+        let located = located.as_ref();
+        let result = SqueezeResult {
             resource,
             doses,
-            price: located.as_ref().and_then(|located| price(located, strongest)),
-            elasticity: located.as_ref().map(|located| located.estimate(|x| x)),
+            price: located.and_then(|located| price(located, strongest)),
+            elasticity: located.map(|located| located.estimate(|x| x)),
             cpu_subtracted: of_cpu.is_some(),
             stands: false,
-            linear: located.as_ref().and_then(|_| linear(&pairs)),
-            remark: String::new(),
+            linear: located.and_then(|_| linear(&pairs)),
+            remark,
         };
-        if located.is_none() {
-            result.remark = match centre(&taken) {
-                Some(taken) if taken.high.is_finite() => format!(
-                    "too little was taken of it to say more: {:.0} % at the strongest",
-                    100.0 * (1.0 - (-strongest).exp()).max(0.0)
-                ),
-                _ => "how much was taken is not known".into(),
-            };
-        }
-        let p_value = if located.is_some() { whole.p_value(0.0) } else { 1.0 };
-        Some(Squeezed { result, p_value })
+        Some((result, p_value))
     }
 
     fn dose(&self, resource: Resource, level: &str, cpu: Option<f64>) -> Option<Dose> {
@@ -341,7 +309,7 @@ impl Trials<'_> {
             of: Cell::new([(self.factor, level)]),
             to: Cell::new([(self.factor, NOTHING)]),
         };
-        Some(effect(self.table, &quantity).result(self.table, &quantity))
+        Some(answered(self.table, &quantity))
     }
 
     fn warnings(&self, described: &Why) -> Vec<String> {

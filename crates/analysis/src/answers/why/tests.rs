@@ -1,4 +1,4 @@
-use super::{WhyInput, price, why};
+use super::{price, why};
 use crate::fixture::{Trial, factor, response};
 use crate::stats::interval::centre;
 use model::{
@@ -118,8 +118,7 @@ impl World {
 
 fn described(records: &[Record]) -> Why {
     let design = design();
-    let input = WhyInput { scruple: "0", session: "s", complete: true, design: &design, records };
-    why(&input).unwrap()
+    why("0", "s", true, &design, records).unwrap()
 }
 
 fn of(described: &Why, resource: Resource) -> &model::SqueezeResult {
@@ -297,9 +296,7 @@ fn what_is_faster_when_squeezed_is_a_warning_and_no_verdict() {
 fn a_design_without_squeezes_is_not_asked() {
     let mut design = design();
     design.subject = None;
-    let input =
-        WhyInput { scruple: "0", session: "s", complete: true, design: &design, records: &[] };
-    assert_eq!(why(&input), None);
+    assert_eq!(why("0", "s", true, &design, &[]), None);
 }
 
 #[test]

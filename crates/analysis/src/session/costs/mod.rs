@@ -28,16 +28,13 @@ fn result(table: &Table<'_>, account: &Account) -> AccountResult {
         .response()
         .and_then(|name| table.design.response(name))
         .map_or(Unit::Count, |response| response.unit.clone());
-    let (ledger, remarks) = match Ledger::of(table, account) {
-        Ok(ledger) => {
-            let remarks = remarks(table, account, &ledger);
-            (ledger, remarks)
-        }
-        Err(missing) => {
-            let lines = vec![Line::default(); account.parts.len()];
-            (Ledger { lines, ..Ledger::default() }, missing)
-        }
+    let found = Ledger::of(table, account);
+    let remarks = match &found {
+        Ok(ledger) => remarks(table, account, ledger),
+        Err(missing) => missing.clone(),
     };
+    let lines = vec![Line::default(); account.parts.len()];
+    let ledger = found.unwrap_or(Ledger { lines, ..Ledger::default() });
     let total = &ledger.total;
     let responses = || account.terms().filter_map(Term::response);
     let computed = responses().all(|name| table.design.response(name).is_some_and(|it| it.exact));
@@ -154,8 +151,7 @@ impl Ledger {
             .parts
             .iter()
             .map(|part| {
-                let (count, each) =
-                    (column(table, &part.count, &blocks), column(table, &part.each, &blocks));
+                let [count, each] = [&part.count, &part.each].map(|it| column(table, it, &blocks));
                 Line { amount: count.times(&each), count, each }
             })
             .collect();
@@ -183,24 +179,23 @@ fn column(table: &Table<'_>, term: &Term, blocks: &BTreeSet<u32>) -> Column {
         Term::Measured { .. } => Kind::Level,
         Term::Difference { .. } => Kind::Formed,
     };
-    let values = match (term, by_block(table, term)) {
-        (Term::Known { value }, _) => blocks.iter().map(|_| *value).collect(),
-        (_, Some(values)) => blocks.iter().filter_map(|block| values.get(block).copied()).collect(),
-        (_, None) => Vec::new(),
+    let values = by_block(table, term).unwrap_or_default();
+    let value = |block| match term {
+        Term::Known { value } => Some(*value),
+        _ => values.get(block).copied(),
     };
-    Column { values, kind }
+    Column { values: blocks.iter().filter_map(value).collect(), kind }
 }
 
 /// Returns each response with a treatment where the account reads it, once.
 fn places<'a>(table: &Table<'_>, account: &'a Account) -> BTreeSet<(&'a str, Treatment)> {
-    let of_term = |term: &'a Term| {
-        let complete = |cell: &model::Cell| table.design.complete(cell);
-        let treatments: Vec<Treatment> = term.cells().into_iter().map(complete).collect();
-        term.response().into_iter().flat_map(move |name| {
-            treatments.clone().into_iter().map(move |treatment| (name, treatment))
-        })
-    };
-    account.terms().flat_map(of_term).collect()
+    let mut places = BTreeSet::new();
+    for term in account.terms() {
+        for cell in term.cells() {
+            places.extend(term.response().map(|name| (name, table.design.complete(cell))));
+        }
+    }
+    places
 }
 
 /// Returns what no block has, in words, each treatment once.

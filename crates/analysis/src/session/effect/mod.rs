@@ -27,7 +27,7 @@ use crate::session::sample::{ByBlock, Table, center_of, tally, trial_value};
 use crate::stats::frequency::{Frequency, Tally};
 use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
 use crate::stats::order::{mean, median};
-use model::{Cell, Outcome, Quantity, QuantityResult, Record, Treatment};
+use model::{Cell, Finding, FindingResult, Outcome, Quantity, QuantityResult, Record, Treatment};
 use std::collections::BTreeSet;
 
 /// A quantity with what its trials say.
@@ -78,6 +78,20 @@ impl Effect {
             untagged: None,
             remark: remarks.join("; "),
         }
+    }
+}
+
+/// Returns what the trials say of a quantity, in the words of the session's files.
+pub(crate) fn answered(table: &Table<'_>, quantity: &Quantity) -> QuantityResult {
+    effect(table, quantity).result(table, quantity)
+}
+
+/// Returns a finding with what its trials say.
+pub(crate) fn found(table: &Table<'_>, finding: &Finding) -> FindingResult {
+    FindingResult {
+        id: finding.id.clone(),
+        sentence: finding.sentence.clone(),
+        result: answered(table, &finding.quantity),
     }
 }
 
@@ -171,6 +185,7 @@ pub(crate) fn form(table: &Table<'_>, quantity: &Quantity, response: &str) -> Ef
         }
         Quantity::Frequency { among, .. } => former.frequency(among),
     };
+    let evidence = evidence.unwrap_or(Evidence::None);
     Effect { evidence, carried_by: None, of_means: former.of_means, remarks: former.remarks }
 }
 
@@ -186,28 +201,21 @@ impl Former<'_> {
         self.remarks.push(remark.into());
     }
 
-    fn value(&mut self, at: &Cell) -> Evidence {
-        let Some([values]) = self.together([at]) else {
-            return Evidence::None;
-        };
-        let evidence = self.located(median_located(&values), Scale::Linear);
-        let subtracts =
-            self.table.design.response(self.response).is_some_and(|r| r.subtract.is_some());
-        if let Evidence::Blocks { located, .. } = &evidence
-            && subtracts
-            && located.low <= 0.0
-            && located.high >= 0.0
-        {
+    fn value(&mut self, at: &Cell) -> Option<Evidence> {
+        let [values] = self.together([at])?;
+        let located = median_located(&values);
+        let holds_0 = located.as_ref().is_some_and(|it| it.low <= 0.0 && it.high >= 0.0);
+        let evidence = self.located(located, Scale::Linear);
+        let response = self.table.design.response(self.response);
+        if holds_0 && response.is_some_and(|response| response.subtract.is_some()) {
             self.say("below what this machine can resolve: the interval holds 0");
         }
         evidence
     }
 
     /// Returns the ratio of two treatments, divided by `expected`.
-    fn ratio(&mut self, of: &Cell, to: &Cell, expected: f64) -> Evidence {
-        let Some([above, below]) = self.together([of, to]) else {
-            return Evidence::None;
-        };
+    fn ratio(&mut self, of: &Cell, to: &Cell, expected: f64) -> Option<Evidence> {
+        let [above, below] = self.together([of, to])?;
         let means = mean(&above).zip(mean(&below)).filter(|(_, below)| *below != 0.0);
         self.of_means = means.map(|(above, below)| above / below / expected);
         if above.iter().chain(&below).all(|value| *value > 0.0) {
@@ -224,18 +232,14 @@ impl Former<'_> {
         self.located(located, Scale::Relative)
     }
 
-    fn difference(&mut self, of: &Cell, to: &Cell) -> Evidence {
-        let Some([of, to]) = self.together([of, to]) else {
-            return Evidence::None;
-        };
+    fn difference(&mut self, of: &Cell, to: &Cell) -> Option<Evidence> {
+        let [of, to] = self.together([of, to])?;
         let effects: Vec<f64> = of.iter().zip(&to).map(|(a, b)| a - b).collect();
         self.located(centre(&effects), Scale::Linear)
     }
 
-    fn share(&mut self, whole: &Cell, without: &Cell, base: &Cell) -> Evidence {
-        let Some([whole, without, base]) = self.together([whole, without, base]) else {
-            return Evidence::None;
-        };
+    fn share(&mut self, whole: &Cell, without: &Cell, base: &Cell) -> Option<Evidence> {
+        let [whole, without, base] = self.together([whole, without, base])?;
         let minus = |b: &[f64]| whole.iter().zip(b).map(|(a, b)| a - b).collect::<Vec<f64>>();
         let located = ratio_of_centres(&minus(&without), &minus(&base));
         if located.is_none() {
@@ -246,17 +250,14 @@ impl Former<'_> {
         self.located(located, Scale::Linear)
     }
 
-    fn proportion(&mut self, over: &str, lower: &str, upper: &str, at: &Cell) -> Evidence {
+    fn proportion(&mut self, over: &str, lower: &str, upper: &str, at: &Cell) -> Option<Evidence> {
         let value = |level: &str| self.table.design.factor(over)?.level(level)?.value;
-        match (value(lower), value(upper)) {
-            (Some(low), Some(high)) if low > 0.0 && high > 0.0 => {
-                self.ratio(&at.with(over, upper), &at.with(over, lower), high / low)
-            }
-            _ => {
-                self.say(format!("{lower} and {upper} of {over} are not numbers above 0"));
-                Evidence::None
-            }
-        }
+        let ends = value(lower).zip(value(upper)).filter(|(low, high)| *low > 0.0 && *high > 0.0);
+        let Some((low, high)) = ends else {
+            self.say(format!("{lower} and {upper} of {over} are not numbers above 0"));
+            return None;
+        };
+        self.ratio(&at.with(over, upper), &at.with(over, lower), high / low)
     }
 
     /// Returns a number fitted to each block over the levels of a numeric factor.
@@ -266,7 +267,7 @@ impl Former<'_> {
         at: &Cell,
         of: fn(&[(f64, f64)]) -> Option<f64>,
         scale: Scale,
-    ) -> Evidence {
+    ) -> Option<Evidence> {
         let design = self.table.design;
         let levels = design.factor(over).map_or(&[][..], |factor| &factor.levels);
         let mut series: Vec<(f64, ByBlock, BTreeSet<u32>)> = Vec::new();
@@ -308,7 +309,7 @@ impl Former<'_> {
         self.located(centre(&numbers), scale)
     }
 
-    fn frequency(&mut self, among: &Cell) -> Evidence {
+    fn frequency(&mut self, among: &Cell) -> Option<Evidence> {
         let matching = self.table.treatments().into_iter().filter(|t| t.matches(among));
         let (records, treatments): (Vec<&[&Record]>, Vec<&Treatment>) =
             matching.map(|treatment| (self.table.records(treatment), treatment)).unzip();
@@ -327,7 +328,7 @@ impl Former<'_> {
                 }
                 (false, None) => "no trial of this profile matches, or none was reached".into(),
             });
-            return Evidence::None;
+            return None;
         };
         if independent && frequency.is_by_trials() {
             self.say(
@@ -335,7 +336,7 @@ impl Former<'_> {
                  trials, not of chances",
             );
         }
-        Evidence::Events(frequency)
+        Some(Evidence::Events(frequency))
     }
 
     /// Returns the values of some treatments in the blocks that have them all, in the blocks' order;
@@ -370,10 +371,8 @@ impl Former<'_> {
         }
     }
 
-    fn located(&mut self, located: Option<Located>, scale: Scale) -> Evidence {
-        let Some(located) = located else {
-            return Evidence::None;
-        };
+    fn located(&mut self, located: Option<Located>, scale: Scale) -> Option<Evidence> {
+        let located = located?;
         let response = self.table.design.response(self.response);
         let computed = response.is_some_and(|response| response.exact);
         let blocks = located.samples;
@@ -404,7 +403,7 @@ impl Former<'_> {
                  describes neither group alone",
             );
         }
-        Evidence::Blocks { located, scale, computed }
+        Some(Evidence::Blocks { located, scale, computed })
     }
 }
 

@@ -1,7 +1,7 @@
 //! What the next round of trials should measure.
 
 use crate::session::diagnosis::{SHARE_NAMED, gap};
-use crate::session::effect::effect;
+use crate::session::effect::{effect, found};
 use crate::session::planted::{FINEST, asked_of_planted};
 use crate::session::sample::Table;
 use crate::stats::order::median;
@@ -57,8 +57,8 @@ enum Asked<'d> {
     Width(f64),
     /// What a planted answer needs.
     Planted(&'d Planted),
-    /// A half-width, but only while there is an interval.
-    Share(f64),
+    /// [`SHARE_WIDTH`], but only while there is an interval.
+    Share,
 }
 
 /// A number whose interval is to be narrow.
@@ -69,37 +69,30 @@ struct Driving<'d> {
     with: Vec<Treatment>,
 }
 
-impl<'d> Driving<'d> {
-    fn new(quantity: Quantity, asked: Asked<'d>) -> Self {
-        Driving { quantity, asked, with: Vec::new() }
-    }
-}
-
 /// Returns all that drives. Of a diagnosis the gap's ratio drives first; and once the gap is resolved, so
 /// that there are shares of it, each of these, in blocks that hold all its treatments. Where there is no
 /// gap they would be infinitely wide for ever.
 fn driving(design: &Design) -> Vec<Driving<'_>> {
-    let width = |quantity, width| Driving::new(quantity, Asked::Width(width));
-    let findings = design.findings.iter().filter(|finding| finding.drives);
-    let findings = findings.map(|finding| width(finding.quantity.clone(), design.precision));
-    let claims = design.claims.iter();
-    let claims =
-        claims.map(|claim| width(claim.quantity.clone(), asked_of(claim, design.precision)));
-    let planted =
-        design.planted.iter().map(|one| Driving::new(one.quantity.clone(), Asked::Planted(one)));
-    // A suspect is compared with the others by pairs, so that all stand in the same blocks.
-    let all = |one: &Diagnosis| -> Vec<Treatment> {
-        let without = one.suspects.iter().map(|suspect| &suspect.without);
-        without.chain([&one.whole, &one.base]).map(|cell| design.complete(cell)).collect()
+    let precise = Asked::Width(design.precision);
+    let alone = |quantity: &Quantity, asked| Driving {
+        quantity: quantity.clone(),
+        asked,
+        with: Vec::new(),
     };
-    let gaps = design
-        .diagnoses
-        .iter()
-        .map(|one| Driving { with: all(one), ..width(gap(one), design.precision) });
+    // A suspect is compared with the others by pairs, so that all stand in the same blocks.
+    let together = |one: &Diagnosis, quantity, asked| {
+        let without = one.suspects.iter().map(|suspect| &suspect.without);
+        let cells = without.chain([&one.whole, &one.base]);
+        Driving { quantity, asked, with: cells.map(|cell| design.complete(cell)).collect() }
+    };
+    let findings = design.findings.iter().filter(|finding| finding.drives);
+    let findings = findings.map(|finding| alone(&finding.quantity, precise));
+    let width = |claim| Asked::Width(asked_of(claim, design.precision));
+    let claims = design.claims.iter().map(|claim| alone(&claim.quantity, width(claim)));
+    let planted = design.planted.iter().map(|one| alone(&one.quantity, Asked::Planted(one)));
+    let gaps = design.diagnoses.iter().map(|one| together(one, gap(one), precise));
     let shares = design.diagnoses.iter().flat_map(|one| {
-        let shares = one.suspects.iter().map(|suspect| one.share(suspect));
-        let asked = Asked::Share(SHARE_WIDTH);
-        shares.map(move |share| Driving { with: all(one), ..Driving::new(share, asked) })
+        one.suspects.iter().map(|suspect| together(one, one.share(suspect), Asked::Share))
     });
     findings.chain(claims).chain(planted).chain(gaps).chain(shares).collect()
 }
@@ -155,9 +148,10 @@ pub fn need(
         let mut result = effect.result(&table, &quantity);
         result.estimate = effect.evidence.wide_estimate();
         let own = match (half_width(&table, &result), asked) {
-            (None, Asked::Share(_)) => 0.0,
+            (None, Asked::Share) => 0.0,
             (None, _) => f64::INFINITY,
-            (Some(half), Asked::Width(width) | Asked::Share(width)) => half / width,
+            (Some(half), Asked::Width(width)) => half / width,
+            (Some(half), Asked::Share) => half / SHARE_WIDTH,
             (Some(half), Asked::Planted(planted)) => {
                 half / asked_of_planted(planted, &result, half, design.precision)
             }
@@ -180,11 +174,8 @@ pub fn need(
         let with = |treatment: &&Treatment| controls.contains(*treatment);
         wanted.extend(treatments.iter().filter(with).filter(|it| !given_up(&table, it)));
     }
-    let headline = design.findings.first().and_then(|finding| {
-        let result = effect(&table, &finding.quantity).result(&table, &finding.quantity);
-        let (id, sentence) = (finding.id.clone(), finding.sentence.clone());
-        result.estimate.is_some().then_some(FindingResult { id, sentence, result })
-    });
+    let headline = design.findings.first().map(|finding| found(&table, finding));
+    let headline = headline.filter(|found| found.result.estimate.is_some());
     let treatments = treatments.iter().filter(|t| wanted.contains(t)).cloned().collect();
     Need { ratio, treatments, headline }
 }
@@ -207,16 +198,12 @@ pub(crate) fn asked_of(claim: &Claim, precision: f64) -> f64 {
         let least = distances.filter(|distance| *distance > 0.0).fold(0.5, f64::min);
         return OF_A_FREQUENCY * least.sqrt().asin();
     }
+    let is_ratio = matches!(claim.quantity, Quantity::Ratio { .. } | Quantity::Proportion { .. });
     let own = match (&claim.quantity, ends) {
-        (Quantity::Ratio { .. } | Quantity::Proportion { .. }, [Some(low), Some(high)])
-            if low > 0.0 =>
+        (_, [Some(low), Some(high)]) if is_ratio && low > 0.0 => (high / low).sqrt() - 1.0,
+        (_, [Some(end), None] | [None, Some(end)])
+            if is_ratio && end != 1.0 && (end - 1.0).abs() <= NEAR_ONE =>
         {
-            (high / low).sqrt() - 1.0
-        }
-        (
-            Quantity::Ratio { .. } | Quantity::Proportion { .. },
-            [Some(end), None] | [None, Some(end)],
-        ) if end != 1.0 && (end - 1.0).abs() <= NEAR_ONE => {
             return (end.ln().abs() / 2.0).max(FINEST).min(precision);
         }
         (Quantity::Value { .. }, [Some(low), Some(high)]) if low + high != 0.0 => {

@@ -147,15 +147,9 @@ pub(crate) fn asked_of_planted(
     precision: f64,
 ) -> f64 {
     let (without, truth) = (planted.without, planted.truth);
-    let end = match side(truth, without) {
-        Some(Side::Above) => truth.low,
-        Some(Side::Below) => truth.high,
-        None => {
-            let ends = [truth.low, truth.high].into_iter().flatten();
-            ends.min_by(|a, b| (a - without).abs().total_cmp(&(b - without).abs()))
-        }
-    };
-    let Some(end) = end.filter(|end| *end != without) else {
+    let ends = [truth.low, truth.high].into_iter().flatten();
+    let nearest = ends.min_by(|a, b| (a - without).abs().total_cmp(&(b - without).abs()));
+    let Some(end) = nearest.filter(|end| *end != without) else {
         return precision;
     };
     let distance = (end - without).abs();

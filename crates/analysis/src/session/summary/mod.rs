@@ -2,7 +2,7 @@
 
 use crate::session::costs::accounts;
 use crate::session::diagnosis::diagnoses;
-use crate::session::effect::{Effect, effect};
+use crate::session::effect::{Effect, answered, effect, found};
 use crate::session::floors::floors;
 use crate::session::grade::grade;
 use crate::session::harness::harness;
@@ -45,10 +45,9 @@ pub fn summarise(input: &Input<'_>) -> Summary {
     let mut verdicts = corrected(&judged).into_iter();
     let leanings = judged.iter().flatten().filter_map(|judged| judged.leaning);
     let count = leanings.filter(|leaning| leaning.p_value.is_some()).count();
-    for (summary, planted) in experiments.iter_mut().zip(planted(&tables)) {
+    let own = tables.iter().zip(planted(&tables)).zip(judged);
+    for (summary, ((table, planted), judged)) in experiments.iter_mut().zip(own) {
         summary.planted = planted;
-    }
-    for ((summary, table), judged) in experiments.iter_mut().zip(&tables).zip(judged) {
         let results = judged.into_iter().zip(verdicts.by_ref());
         summary.claims =
             results.map(|(judged, verdict)| judged.result(table, verdict, count)).collect();
@@ -68,10 +67,7 @@ pub fn summarise(input: &Input<'_>) -> Summary {
 
 /// Answers with one quantity of an experiment, as [`summarise`] would with a finding about it.
 pub fn ask(design: &Design, records: &[Record], quantity: &Quantity) -> QuantityResult {
-    let own: Vec<&Record> =
-        records.iter().filter(|record| record.experiment == design.id).collect();
-    let table = Table::new(design, own.iter().copied());
-    effect(&table, quantity).result(&table, quantity)
+    answered(&Table::new(design, records), quantity)
 }
 
 /// Returns the records of each experiment, in the session's order: each of a dozen experiments looks at
@@ -107,16 +103,12 @@ struct Judged<'a> {
 }
 
 fn judge<'a>(table: &Table<'a>) -> Vec<Judged<'a>> {
-    table
-        .design
-        .claims
-        .iter()
-        .map(|claim| {
-            let effect = effect(table, &claim.quantity);
-            let leaning = lean(&claim.quantity, &effect.evidence, claim.holds_if);
-            Judged { claim, effect, leaning }
-        })
-        .collect()
+    let judged = |claim: &'a Claim| {
+        let effect = effect(table, &claim.quantity);
+        let leaning = lean(&claim.quantity, &effect.evidence, claim.holds_if);
+        Judged { claim, effect, leaning }
+    };
+    table.design.claims.iter().map(judged).collect()
 }
 
 impl Judged<'_> {
@@ -133,10 +125,7 @@ impl Judged<'_> {
             holds_if: claim.holds_if,
             verdict,
             p_value: self.leaning.and_then(|leaning| leaning.p_value),
-            agreeing_blocks: self
-                .leaning
-                .and_then(|leaning| leaning.blocks)
-                .map(|(agreeing, _)| agreeing as u32),
+            agreeing_blocks: self.leaning.and_then(|it| it.blocks).map(|(own, _)| own as u32),
             floor_of_verdict: self.effect.evidence.floor_among(verdicts),
             note: claim.note.clone(),
             grade,
@@ -149,15 +138,8 @@ impl Judged<'_> {
 fn experiment(table: &Table<'_>, own: &[&Record], tagger: &Tagger) -> ExperimentSummary {
     let design = table.design;
     let blocks: BTreeSet<u32> = own.iter().map(|record| record.block).collect();
-    let findings: Vec<FindingResult> = design
-        .findings
-        .iter()
-        .map(|finding| FindingResult {
-            id: finding.id.clone(),
-            sentence: finding.sentence.clone(),
-            result: effect(table, &finding.quantity).result(table, &finding.quantity),
-        })
-        .collect();
+    let findings: Vec<FindingResult> =
+        design.findings.iter().map(|finding| found(table, finding)).collect();
     let mut warnings = warnings(design, own, blocks.len());
     warnings.extend(imprecise(table, &findings));
     ExperimentSummary {
@@ -243,10 +225,7 @@ pub(crate) fn trust(tables: &[Table<'_>]) -> Trust {
     let mut controls = Vec::new();
     let mut p_values = Vec::new();
     let (mut floor, mut floor_in_ten_times): (Option<f64>, Option<f64>) = (None, None);
-    let worse = |so_far: Option<f64>, own: Option<f64>| match (so_far, own) {
-        (Some(worst), Some(own)) => Some(worst.max(own)),
-        (some, other) => some.or(other),
-    };
+    let worse = |a: Option<f64>, b: Option<f64>| [a, b].into_iter().flatten().reduce(f64::max);
     for table in tables {
         for control in &table.design.controls {
             let quantity = Quantity::Ratio {

@@ -12,7 +12,8 @@ use crate::session::tags::{Tag, Tagger};
 use crate::session::verdict::{Leaning, lean, verdicts};
 use crate::stats::estimate::median_estimate;
 use model::{
-    ClaimResult, Design, EstimateRow, ExperimentSummary, QuantityResult, Record, Treatment, Verdict,
+    ClaimResult, Design, Estimate, EstimateRow, ExperimentSummary, QuantityResult, Record,
+    Treatment, Verdict,
 };
 use std::collections::HashMap;
 
@@ -59,52 +60,42 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     fn fill_row(&self, row: &mut EstimateRow) {
-        let design = self.table.design;
-        if self.is_computed(&row.response) {
-            return;
-        }
-        let subtracted = design.response(&row.response).and_then(|it| it.subtract.as_ref());
-        let control = subtracted.map(|cell| row.treatment.with(cell));
-        let control = control.as_ref().filter(|control| **control != row.treatment);
-        row.tagged = self.tagged(std::iter::once(&row.treatment).chain(control), &row.response);
-        if row.tagged > 0 && Tag::counted_by(&row.response).is_none() {
-            row.untagged = median_estimate(&self.without.trials(&row.response, &row.treatment));
-        }
+        let (response, treatment) = (row.response.as_str(), &row.treatment);
+        let subtracted = self.table.design.response(response).and_then(|it| it.subtract.as_ref());
+        let control = subtracted.map(|cell| treatment.with(cell));
+        let control = control.iter().filter(|control| *control != treatment);
+        let again = || median_estimate(&self.without.trials(response, treatment));
+        let behind = std::iter::once(treatment).chain(control);
+        (row.tagged, row.untagged) = self.once_more(response, behind, again);
     }
 
     fn fill(&self, result: &mut QuantityResult) {
-        let carrier = carrier(result).to_string();
-        if self.is_computed(&carrier) {
-            return;
-        }
-        result.tagged = self.tagged(&self.table.needed(&result.quantity), &carrier);
-        if result.tagged > 0 && Tag::counted_by(&carrier).is_none() {
-            result.untagged = form(self.without, &result.quantity, &carrier).evidence.estimate();
-        }
+        let again = || form(self.without, &result.quantity, carrier(result)).evidence.estimate();
+        let behind = self.table.needed(&result.quantity);
+        (result.tagged, result.untagged) = self.once_more(carrier(result), &behind, again);
     }
 
-    fn is_computed(&self, response: &str) -> bool {
-        self.table.design.response(response).is_some_and(|response| response.exact)
-    }
-
-    /// Returns trials of some treatments that gave the response a number and have a tag.
-    fn tagged<'t>(
+    /// Returns how many trials of some treatments gave the response a number and have a tag, and where
+    /// there are any, the number without them.
+    fn once_more<'t>(
         &self,
-        treatments: impl IntoIterator<Item = &'t Treatment>,
         response: &str,
-    ) -> u32 {
+        treatments: impl IntoIterator<Item = &'t Treatment>,
+        again: impl Fn() -> Option<Estimate>,
+    ) -> (u32, Option<Estimate>) {
+        if self.table.design.response(response).is_some_and(|response| response.exact) {
+            return (0, None);
+        }
         // A trial that is missing from the one table and in the other has a tag: looking at the tags of
         // every trial again for each number took a fifth of the whole analysis.
         let with_value = |table: &Table<'_>, treatment: &Treatment| {
             table.records(treatment).iter().filter(|record| has_value(record, response)).count()
         };
-        let tagged: usize = treatments
-            .into_iter()
-            .map(|treatment| {
-                with_value(self.table, treatment) - with_value(self.without, treatment)
-            })
-            .sum();
-        u32::try_from(tagged).unwrap_or(u32::MAX)
+        let lost =
+            |treatment| with_value(self.table, treatment) - with_value(self.without, treatment);
+        let tagged: usize = treatments.into_iter().map(lost).sum();
+        let has_second = tagged > 0 && Tag::counted_by(response).is_none();
+        (u32::try_from(tagged).unwrap_or(u32::MAX), has_second.then(again).flatten())
     }
 }
 

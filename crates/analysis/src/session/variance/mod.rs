@@ -79,14 +79,12 @@ fn of_response(table: &Table<'_>, response: &Response, tagger: &Tagger) -> Optio
         return None;
     }
     let between_trials = parts.residual - within.unwrap_or(0.0);
-    let largest = [
+    let sources = [
         (within.unwrap_or(0.0), Source::WithinTrials),
         (between_trials, Source::BetweenTrials),
         (parts.blocks, Source::BetweenBlocks),
-    ]
-    .into_iter()
-    .max_by(|a, b| a.0.total_cmp(&b.0))?
-    .1;
+    ];
+    let (_, largest) = sources.into_iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
     let cause = match largest {
         Source::BetweenBlocks => None,
         _ => cause(table, tagger, &treatments, &residuals),
@@ -155,10 +153,8 @@ fn half_ratio(record: &Record, response: &Response, less: f64) -> Option<f64> {
 /// Returns the variance about each group's own mean, wild numbers pulled in.
 fn pooled(groups: &[Vec<f64>]) -> Option<f64> {
     let mut residuals: Vec<f64> = Vec::new();
-    let mut medians = Vec::new();
     for group in groups {
         let centre = median_in_place(&mut group.clone())?;
-        medians.push(centre);
         residuals.extend(group.iter().map(|value| value - centre));
     }
     let freedom = residuals.len().checked_sub(groups.len()).filter(|freedom| *freedom > 0)?;
@@ -215,16 +211,16 @@ fn cause(
         }
     }
     let has = |mark: fn(&Marks) -> bool| {
-        let marked = |&&(treatment, block, _): &&(usize, u32, f64)| {
-            marks.get(&(treatment, block)).is_some_and(mark)
+        let squares = |wanted: bool| -> Vec<f64> {
+            let is = |treatment, block| marks.get(&(treatment, block)).is_some_and(mark);
+            let cells =
+                residuals.iter().filter(|(treatment, block, _)| is(*treatment, *block) == wanted);
+            cells.map(|(_, _, residual)| residual.powi(2)).collect()
         };
-        let (with, without): (Vec<_>, Vec<_>) = residuals.iter().partition(|cell| marked(cell));
-        let square = |cells: &[&(usize, u32, f64)]| {
-            mean(&cells.iter().map(|(_, _, residual)| residual.powi(2)).collect::<Vec<f64>>())
-        };
+        let (with, without) = (squares(true), squares(false));
         let enough = with.len() >= COMPARED && without.len() >= COMPARED;
-        let times = square(&with).zip(square(&without)).map(|(with, without)| with / without);
-        (with.len(), times.filter(|_| enough).unwrap_or(f64::NAN))
+        let means = mean(&with).zip(mean(&without)).filter(|_| enough);
+        (with.len(), means.map_or(f64::NAN, |(with, without)| with / without))
     };
     let all = residuals.len();
     let (moved, times) = has(|marks| marks.moved);

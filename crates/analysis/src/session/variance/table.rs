@@ -1,6 +1,6 @@
 //! The block × treatment table, complete or not, and its mean squares.
 
-use crate::stats::order::median_in_place;
+use crate::stats::order::{mean, median_in_place, sorted};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Numbers beyond this many robust standard deviations are pulled in.
@@ -120,12 +120,13 @@ impl Cells {
     pub(super) fn components(&self) -> Option<Components> {
         let squares = |left: &[f64]| left.iter().map(|value| value * value).sum::<f64>();
         let mut left = self.tamed();
-        self.sweep(&mut left, |cell| cell.0, self.treatments.len(), mean_of);
+        self.sweep(&mut left, |cell| cell.0, self.treatments.len(), |own| mean(own));
         let about_treatments = squares(&left);
         let spread = (about_treatments / left.len() as f64).sqrt();
         for _ in 0..SWEEPS {
-            let blocks = self.sweep(&mut left, |cell| cell.1, self.blocks.len(), mean_of);
-            let treatments = self.sweep(&mut left, |cell| cell.0, self.treatments.len(), mean_of);
+            let blocks = self.sweep(&mut left, |cell| cell.1, self.blocks.len(), |own| mean(own));
+            let treatments =
+                self.sweep(&mut left, |cell| cell.0, self.treatments.len(), |own| mean(own));
             if blocks.max(treatments) <= SETTLED * spread {
                 break;
             }
@@ -138,10 +139,6 @@ impl Cells {
         let blocks = ((explained - of_blocks * residual) / weight).max(0.0);
         residual.is_finite().then_some(Components { residual, blocks })
     }
-}
-
-fn mean_of(values: &mut [f64]) -> Option<f64> {
-    crate::stats::order::mean(values)
 }
 
 /// Returns into how many parts a table falls between which no treatment and no block mediates.
@@ -167,13 +164,12 @@ pub(super) fn connected(cells: &[(usize, usize, f64)], treatments: usize, blocks
 /// smallest, since a fit by medians makes many of them 0. Where even so more than half are 0 (a
 /// coarse clock, a count) it comes from their mean.
 pub(super) fn pulled_in(residuals: &[f64], fitted: usize) -> Vec<f64> {
-    let mut sizes =
-        crate::stats::order::sorted(&residuals.iter().map(|r| r.abs()).collect::<Vec<_>>());
+    let mut sizes = sorted(&residuals.iter().map(|r| r.abs()).collect::<Vec<_>>());
     sizes.drain(..fitted.min(sizes.len().saturating_sub(1)));
     let middle = median_in_place(&mut sizes).unwrap_or(0.0) / MEDIAN_OF_NORMAL;
     let spread = match middle > 0.0 {
         true => middle,
-        false => crate::stats::order::mean(&sizes).unwrap_or(0.0) / MEAN_OF_NORMAL,
+        false => mean(&sizes).unwrap_or(0.0) / MEAN_OF_NORMAL,
     };
     residuals.iter().map(|residual| residual.clamp(-WILD * spread, WILD * spread)).collect()
 }
