@@ -32,7 +32,7 @@ mod simulation;
 mod together;
 
 pub use answers::compare::{
-    Answers, Condition, Digest, Direction, Head, Heads, Questions, SideHeads,
+    Answers, Condition, Digest, Direction, Head, Heads, Questions, SideHeads, experiment_names,
 };
 pub use answers::fleet::{FleetMember, FleetSays, fleet, kind as machine_kind};
 pub use answers::load::{

@@ -3,25 +3,28 @@
 use crate::cli::CompareArgs;
 use crate::exit::Exit;
 use crate::{destination, session, sides, ui};
-use analysis::{Condition, Questions};
+use analysis::{Answers, Condition, Questions};
 use anyhow::{Context, bail};
 use model::{Comparison, Design, GateOutcome};
 use std::collections::HashSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(crate) fn compare(args: &CompareArgs) -> anyhow::Result<Exit> {
     let paths = std::iter::once(&args.base).chain(&args.sides);
-    let paths: Vec<&std::path::Path> = paths.map(std::path::PathBuf::as_path).collect();
-    let folders = sides::find(&paths)?;
-    let sides = sides::heads(&paths, &folders)?;
+    let (sides, folders) = sides::heads(&paths.map(PathBuf::as_path).collect::<Vec<_>>())?;
     // Before a thousand sessions are read.
     let designs = sides.iter().flat_map(|side| &side.heads).flat_map(|head| &head.designs);
     known(&args.experiment, &args.fail_if, &different(designs))?;
     let questions = Arc::new(Questions::new(sides, &args.experiment));
-    let answers = sides::answers(&questions, &folders)?;
+    let mut answers = Answers::new(&questions);
+    let dir = |side: usize, at: usize| folders[side][at].clone();
+    sides::read(&questions, dir, |(side, _), digest| {
+        answers.add(side, digest?);
+        Ok(())
+    })?;
     let comparison = answers.end(session::VERSION, &args.fail_if);
-    let alone = page(args, &comparison)?;
-    if alone {
+    if page(args, &comparison)? {
         return Ok(exit(&comparison));
     }
     if args.json {
@@ -61,10 +64,8 @@ fn known(
 ) -> anyhow::Result<()> {
     for name in experiments {
         if !designs.iter().any(|design| design.id == *name) {
-            let mut names: Vec<&str> = designs.iter().map(|design| design.id.as_str()).collect();
-            names.sort_unstable();
-            names.dedup();
-            bail!("--experiment: no session has {name:?}; there are: {}", names.join(", "));
+            let names = analysis::experiment_names(designs);
+            bail!("--experiment: no session has {name:?}; there are: {names}");
         }
     }
     for condition in conditions {

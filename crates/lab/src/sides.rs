@@ -3,11 +3,10 @@
 use crate::in_order::in_order;
 use crate::progress::Count;
 use crate::{session, ui};
-use analysis::{Answers, Digest, Heads, Questions, SideHeads};
+use analysis::{Digest, Heads, Questions, SideHeads};
 use anyhow::{Context, bail};
 use model::Manifest;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// The most sessions of a side. Of each some hundred kilobytes are held.
 const SESSIONS_MAX: usize = 4096;
@@ -17,14 +16,6 @@ const NAMED_MAX: usize = 5;
 
 /// The most bytes of trials that all threads have at once.
 const BYTES_AT_ONCE_MAX: u64 = store::TRIALS_BYTES_MAX;
-
-/// Returns the sessions of each path, in the order of their names.
-///
-/// # Errors
-/// Names the folder that is no session and holds none, or holds too many.
-pub(crate) fn find(paths: &[&Path]) -> anyhow::Result<Vec<Vec<PathBuf>>> {
-    paths.iter().map(|path| folders(path, SESSIONS_MAX, "a side has")).collect()
-}
 
 /// Returns the session that a path is, or those that it holds, by name: at most `most`, the number that `who`
 /// has.
@@ -57,14 +48,18 @@ pub(crate) fn folders(path: &Path, most: usize, who: &str) -> anyhow::Result<Vec
     Ok(found)
 }
 
-/// Returns what the manifests of the sessions say, by path.
+/// Returns what the manifests of the sessions say, by path, with the folders of the sessions: those of
+/// a path in the order of their names.
 ///
 /// # Errors
-/// Names the manifest that is damaged.
-pub(crate) fn heads(paths: &[&Path], folders: &[Vec<PathBuf>]) -> anyhow::Result<Vec<SideHeads>> {
+/// Names the folder that is no session and holds none, or holds too many; or the manifest that is
+/// damaged.
+pub(crate) fn heads(paths: &[&Path]) -> anyhow::Result<(Vec<SideHeads>, Vec<Vec<PathBuf>>)> {
+    let found = paths.iter().map(|path| folders(path, SESSIONS_MAX, "a side has"));
+    let found = found.collect::<anyhow::Result<Vec<_>>>()?;
     let name = |path: &&Path| SideHeads { name: path.display().to_string(), heads: Vec::new() };
     let mut sides: Vec<SideHeads> = paths.iter().map(name).collect();
-    let all: Vec<(usize, &PathBuf)> = folders
+    let all: Vec<(usize, &PathBuf)> = found
         .iter()
         .enumerate()
         .flat_map(|(at, side)| side.iter().map(move |it| (at, it)))
@@ -77,25 +72,7 @@ pub(crate) fn heads(paths: &[&Path], folders: &[Vec<PathBuf>]) -> anyhow::Result
         count.one_more();
         Ok(())
     })?;
-    Ok(sides)
-}
-
-/// Reads the trials of all sessions and gathers what they answer. The folders are those that the
-/// questions have the heads of.
-///
-/// # Errors
-/// Names the file that is damaged.
-pub(crate) fn answers(
-    questions: &Arc<Questions>,
-    folders: &[Vec<PathBuf>],
-) -> anyhow::Result<Answers> {
-    let mut answers = Answers::new(questions);
-    let dir = |side: usize, at: usize| folders[side][at].clone();
-    read(questions, dir, |(side, _), digest| {
-        answers.add(side, digest?);
-        Ok(())
-    })?;
-    Ok(answers)
+    Ok((sides, found))
 }
 
 /// Reads the trials of all sessions, a few sessions at a time, and hands on what is kept of each, in

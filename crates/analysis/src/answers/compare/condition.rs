@@ -1,6 +1,7 @@
 //! What a gate asks, in words: `create > +5%`.
 
 use model::{Cell, Design, Treatment};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::str::FromStr;
 
@@ -151,34 +152,22 @@ impl Condition {
     /// # Errors
     /// A sentence that says which name is unknown and which are known.
     pub fn check(&self, designs: &[&Design]) -> Result<(), String> {
-        let known: Vec<&&Design> = designs.iter().filter(|it| it.id == self.experiment).collect();
+        let Condition { experiment, .. } = self;
+        let known: Vec<&&Design> = designs.iter().filter(|it| it.id == *experiment).collect();
         if known.is_empty() {
-            let mut names: Vec<&str> = designs.iter().map(|design| design.id.as_str()).collect();
-            names.sort_unstable();
-            names.dedup();
-            let (asked, names) = (&self.experiment, names.join(", "));
-            return Err(format!("no session has an experiment {asked}; there are: {names}"));
+            let names = experiment_names(designs);
+            return Err(format!("no session has an experiment {experiment}; there are: {names}"));
         }
-        if let Some(response) = &self.response
-            && !known.iter().any(|design| design.response(response).is_some())
-        {
-            let names: Vec<&str> =
-                known.iter().flat_map(|it| &it.responses).map(|it| it.name.as_str()).collect();
-            let names = unique(names);
-            return Err(format!("{} has no response {response}; it has: {names}", self.experiment));
+        if let Some(response) = &self.response {
+            let names = known.iter().flat_map(|it| &it.responses).map(|it| it.name.as_str());
+            has(experiment, "response", response, names.collect())?;
         }
         for (factor, level) in &self.at.0 {
-            let found: Vec<_> = known.iter().filter_map(|design| design.factor(factor)).collect();
-            if found.is_empty() {
-                let names = known.iter().flat_map(|it| &it.factors).map(|it| it.name.as_str());
-                let names = unique(names.collect());
-                return Err(format!("{} has no factor {factor}; it has: {names}", self.experiment));
-            }
-            if !found.iter().any(|it| it.level(level).is_some()) {
-                let names = found.iter().flat_map(|it| &it.levels).map(|it| it.name.as_str());
-                let names = unique(names.collect());
-                return Err(format!("{factor} has no level {level}; it has: {names}"));
-            }
+            let factors = || known.iter().flat_map(|it| &it.factors);
+            let names = factors().map(|it| it.name.as_str());
+            has(experiment, "factor", factor, names.collect())?;
+            let levels = factors().filter(|it| it.name == *factor).flat_map(|it| &it.levels);
+            has(factor, "level", level, levels.map(|it| it.name.as_str()).collect())?;
         }
         Ok(())
     }
@@ -203,10 +192,20 @@ impl Condition {
     }
 }
 
-fn unique(mut names: Vec<&str>) -> String {
-    let mut seen = std::collections::BTreeSet::new();
+/// Returns the names of all experiments, each once, with commas between them.
+pub fn experiment_names(designs: &[&Design]) -> String {
+    let names: BTreeSet<&str> = designs.iter().map(|design| design.id.as_str()).collect();
+    names.into_iter().collect::<Vec<_>>().join(", ")
+}
+
+/// Reports a name that is not among those that something has.
+fn has(what: &str, kind: &str, name: &str, mut names: Vec<&str>) -> Result<(), String> {
+    if names.contains(&name) {
+        return Ok(());
+    }
+    let mut seen = BTreeSet::new();
     names.retain(|name| seen.insert(*name));
-    names.join(", ")
+    Err(format!("{what} has no {kind} {name}; it has: {}", names.join(", ")))
 }
 
 #[cfg(test)]

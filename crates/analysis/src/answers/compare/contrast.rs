@@ -128,15 +128,14 @@ impl Arm {
     /// Returns it as an estimate; `from` translates the scale.
     pub(crate) fn estimate(&self, from: fn(f64) -> f64) -> Estimate {
         let (below, above) = if self.freedom > 0.0 { self.errors() } else { (0.0, 0.0) };
-        Estimate {
-            point: from(self.point),
-            low: from(self.low),
-            high: from(self.high),
-            standard_error: Some(f64::midpoint(below, above)),
-            level: LEVEL,
-            samples: self.samples as u32,
-        }
+        let ends = [self.point, self.low, self.high].map(from);
+        estimate(ends, f64::midpoint(below, above), self.samples)
     }
+}
+
+fn estimate([point, low, high]: [f64; 3], standard_error: f64, samples: usize) -> Estimate {
+    let (standard_error, samples) = (Some(standard_error), samples as u32);
+    Estimate { point, low, high, standard_error, level: LEVEL, samples }
 }
 
 /// Returns several sessions of one side taken together, each with the same weight, with the scatter of
@@ -362,14 +361,8 @@ impl Contrast {
 
     /// Returns it as an estimate; `from` translates the scale.
     pub(crate) fn estimate(&self, from: fn(f64) -> f64) -> Estimate {
-        Estimate {
-            point: from(self.point),
-            low: from(self.low()),
-            high: from(self.high()),
-            standard_error: Some(self.standard_error()),
-            level: LEVEL,
-            samples: self.samples() as u32,
-        }
+        let ends = [self.point, self.low(), self.high()].map(from);
+        estimate(ends, self.standard_error(), self.samples())
     }
 
     /// Returns the side divided by the other, for numbers that have no logarithm: the same idea for a
@@ -397,9 +390,7 @@ impl Contrast {
         let exact = self.is_exact();
         let low = if exact { point } else { end(x_below, y_above, -1.0)? };
         let high = if exact { point } else { end(x_above, y_below, 1.0)? };
-        let standard_error = Some(self.standard_error() / y.point);
-        let (low, high) = (low.min(point), high.max(point));
-        let samples = self.samples() as u32;
-        Some(Estimate { point, low, high, standard_error, level: LEVEL, samples })
+        let ends = [point, low.min(point), high.max(point)];
+        Some(estimate(ends, self.standard_error() / y.point, self.samples()))
     }
 }

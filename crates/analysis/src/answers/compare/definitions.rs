@@ -4,55 +4,43 @@ use super::heads::SideHeads;
 use model::{Center, Design, Factor, Response};
 use std::sync::Arc;
 
+const NOT_BY_BASE: &str = "the base did not measure it";
+
 /// Returns why an experiment cannot be compared, as far as its definitions say; `None` where it can.
 ///
 /// Its version says that its numbers may have moved. A definition that differs although the version
 /// does not is no less another measure: then nobody remembered to raise it.
 pub(crate) fn refusal(sides: &[&SideHeads], id: &str) -> Option<String> {
-    let mut known: Option<&Arc<Design>> = None;
-    for (at, side) in sides.iter().enumerate() {
-        for head in &side.heads {
-            let Some(design) = head.design(id) else { continue };
-            let Some(first) = known else {
-                known = Some(design);
-                continue;
-            };
-            if Arc::ptr_eq(first, design) {
-                continue;
-            }
-            if design.version != first.version {
-                let (was, is) = (first.version, design.version);
-                return Some(format!(
-                    "its design has version {was} in one session and {is} in another: the numbers \
-                     are not of the same measure"
-                ));
-            }
-            if let Some(what) = difference(first, design) {
-                return Some(format!(
-                    "{what} is defined in another way in {} ({}), under the same version of the \
-                     design",
-                    side.name, head.manifest.session
-                ));
-            }
+    let Some(first) = sides.first()?.design(id) else {
+        return Some(NOT_BY_BASE.into());
+    };
+    let mut heads = sides.iter().flat_map(|side| side.heads.iter().map(move |it| (side, it)));
+    heads.find_map(|(side, head)| {
+        let design = head.design(id).filter(|design| !Arc::ptr_eq(first, design))?;
+        if design.version != first.version {
+            let (was, is) = (first.version, design.version);
+            return Some(format!(
+                "its design has version {was} in one session and {is} in another: the numbers \
+                 are not of the same measure"
+            ));
         }
-        if at == 0 && known.is_none() {
-            return Some("the base did not measure it".into());
-        }
-    }
-    None
+        let (what, side, session) =
+            (difference(first, design)?, &side.name, &head.manifest.session);
+        Some(format!(
+            "{what} is defined in another way in {side} ({session}), under the same version of the \
+             design"
+        ))
+    })
 }
 
 /// Returns why an experiment cannot be compared, as far as its trials say; for each side, the base first,
 /// whether it has any.
 pub(crate) fn unmeasured(measured: &[bool]) -> Option<String> {
-    let (base, others) = measured.split_first()?;
-    if !base {
-        return Some("the base did not measure it".into());
+    match measured.split_first()? {
+        (false, _) => Some(NOT_BY_BASE.into()),
+        (true, others) if !others.contains(&true) => Some("only the base measured it".into()),
+        _ => None,
     }
-    if !others.contains(&true) {
-        return Some("only the base measured it".into());
-    }
-    None
 }
 
 /// Returns the first thing by which two designs of one version differ, of what both of them name.

@@ -110,64 +110,51 @@ fn neighbours(it: &Manifest) -> String {
 /// The most values of one fact on one side that are shown.
 const VALUES_MAX: usize = 8;
 
-/// What differs.
-pub(crate) struct Facts {
-    /// The gravest first.
-    pub(crate) rows: Vec<FactRow>,
-    /// For each side, whether a fact makes its numbers another thing than the base's.
-    pub(crate) invalid: Vec<bool>,
-}
-
-/// Returns the facts that are not the same on all sides, each of which is some sessions.
-pub(crate) fn facts(sides: &[&[Head]]) -> Facts {
-    let mut facts = Facts { rows: Vec::new(), invalid: vec![false; sides.len()] };
-    for (name, weight, of) in FACTS {
-        facts.add(name, weight, sides, of);
-    }
+/// Returns the facts that are not the same on all sides, each of which is some sessions: the gravest first.
+pub(crate) fn facts(sides: &[&[Head]]) -> Vec<FactRow> {
+    let known = FACTS.into_iter().filter_map(|(name, weight, of)| row(name, weight, sides, of));
+    let mut rows: Vec<FactRow> = known.collect();
     let names = all(sides).flat_map(|it| it.manifest.environment.settings.keys());
-    let names: BTreeSet<&String> = names.collect();
-    for name in names {
+    rows.extend(names.collect::<BTreeSet<_>>().into_iter().filter_map(|name| {
         let of = |it: &Manifest| it.environment.settings.get(name).cloned().unwrap_or_default();
-        facts.add(&format!("setting {name}"), Weight::Subject, sides, of);
-    }
-    let rows = &mut facts.rows;
-    if loads_are_near(sides) {
-        rows.retain(|row| row.name != LOAD);
-    }
+        row(&format!("setting {name}"), Weight::Subject, sides, of)
+    }));
     let machines: BTreeSet<String> = all(sides).map(|it| machine(&it.manifest)).collect();
-    if machines.len() > 1 {
+    let has_shield = rows.iter().any(|row| row.name == "shield");
+    rows.retain(|row| match row.name.as_str() {
+        LOAD => !loads_are_near(sides),
         // Of course: another machine was started at another time.
-        rows.retain(|row| row.name != "boot");
-    }
-    if rows.iter().any(|row| row.name == "shield") {
-        rows.retain(|row| row.name != "shield asked for");
-    }
+        "boot" => machines.len() == 1,
+        "shield asked for" => !has_shield,
+        _ => true,
+    });
     rows.sort_by_key(|row| std::cmp::Reverse(row.weight));
-    facts
+    rows
 }
 
-impl Facts {
-    fn add(
-        &mut self,
-        name: &str,
-        weight: Weight,
-        sides: &[&[Head]],
-        of: impl Fn(&Manifest) -> String,
-    ) {
-        let value = |side: &&[Head]| {
-            let own: BTreeSet<String> = side.iter().map(|it| of(&it.manifest)).collect();
-            own.into_iter().collect::<Vec<String>>()
-        };
-        let values: Vec<Vec<String>> = sides.iter().map(value).collect();
-        if values.iter().all(|value| *value == values[0]) {
-            return;
-        }
-        for (invalid, value) in self.invalid.iter_mut().zip(&values) {
-            *invalid |= weight == Weight::Invalid && *value != values[0];
-        }
-        let values = values.into_iter().map(|values| described(name, values)).collect();
-        self.rows.push(FactRow { name: name.to_string(), values, weight });
-    }
+/// Returns for each side whether a fact makes its numbers another thing than the base's.
+pub(crate) fn invalid(sides: &[&[Head]]) -> Vec<bool> {
+    let differs = |side: &&[Head]| {
+        let mut gravest = FACTS.iter().filter(|(_, weight, _)| *weight == Weight::Invalid);
+        gravest.any(|(.., of)| values(side, of) != values(sides[0], of))
+    };
+    sides.iter().map(differs).collect()
+}
+
+fn values(side: &[Head], of: impl Fn(&Manifest) -> String) -> BTreeSet<String> {
+    side.iter().map(|it| of(&it.manifest)).collect()
+}
+
+fn row(
+    name: &str,
+    weight: Weight,
+    sides: &[&[Head]],
+    of: impl Fn(&Manifest) -> String,
+) -> Option<FactRow> {
+    let values: Vec<BTreeSet<String>> = sides.iter().map(|side| values(side, &of)).collect();
+    let differs = values.iter().any(|value| *value != values[0]);
+    let described = values.into_iter().map(|it| described(name, it.into_iter().collect()));
+    differs.then(|| FactRow { name: name.to_string(), values: described.collect(), weight })
 }
 
 /// Returns what the sessions of one side say, each value once.
@@ -178,10 +165,17 @@ fn described(name: &str, mut values: Vec<String>) -> String {
             return format!("{first} to {last}");
         }
     }
-    let more = values.len().saturating_sub(VALUES_MAX);
-    values.truncate(VALUES_MAX);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    values.join(" / ") + &more
+    listed(&values, VALUES_MAX, " / ")
+}
+
+/// Joins the first of some names, and says how many more there are.
+fn listed<T: std::borrow::Borrow<str>>(names: &[T], most: usize, separator: &str) -> String {
+    match names.split_at_checked(most) {
+        Some((first, more @ [_, ..])) => {
+            format!("{} and {} more", first.join(separator), more.len())
+        }
+        _ => names.join(separator),
+    }
 }
 
 fn all<'a>(sides: &'a [&'a [Head]]) -> impl Iterator<Item = &'a Head> {
@@ -203,12 +197,11 @@ pub(crate) fn alike(sides: &[&[Head]]) -> Vec<String> {
     let machine = one(|it| it.manifest.environment.machine.clone());
     let boot = one(|it| it.manifest.environment.boot.clone());
     match (machine, boot) {
-        (true, true) => {
-            let described = "All sides were measured on the same machine, and without a restart between \
-                        them.";
-            vec![described.to_string()]
-        }
-        (true, false) => vec!["All sides were measured on the same machine.".to_string()],
+        (true, true) => vec![
+            "All sides were measured on the same machine, and without a restart between them."
+                .into(),
+        ],
+        (true, false) => vec!["All sides were measured on the same machine.".into()],
         _ => Vec::new(),
     }
 }
@@ -270,16 +263,11 @@ fn multiple(ratio: &Estimate) -> String {
 
 /// Returns a session that stands on two sides is compared with itself.
 fn same_sessions(sides: &[SideHeads]) -> Vec<String> {
-    let identity = |it: &Head| {
-        let manifest = &it.manifest;
-        let machine = manifest.environment.machine.clone();
-        (manifest.session.clone(), manifest.started_unix_ms, manifest.seed, machine)
-    };
-    let mut seen = BTreeSet::new();
-    let mut twice = BTreeSet::new();
-    for head in sides.iter().flat_map(|side| &side.heads) {
-        if !seen.insert(identity(head)) {
-            twice.insert(&head.manifest.session);
+    let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
+    for Head { manifest, .. } in sides.iter().flat_map(|side| &side.heads) {
+        let machine = &manifest.environment.machine;
+        if !seen.insert((&manifest.session, manifest.started_unix_ms, manifest.seed, machine)) {
+            twice.insert(&manifest.session);
         }
     }
     let why = "what is compared with itself cannot differ, and what is counted twice looks more \
@@ -318,7 +306,6 @@ fn of_side(side: &SideHeads, own: &gathered::Side) -> Vec<String> {
     }
     let alone: Vec<&[Head]> = side.heads.chunks(1).collect();
     let mixed: Vec<String> = facts(&alone)
-        .rows
         .into_iter()
         .filter(|row| row.weight != Weight::Nuisance || row.name == "shield")
         .map(|row| row.name)
@@ -345,17 +332,14 @@ fn by_trials(sides: &[SideHeads], comparison: &Comparison) -> Option<String> {
     if !intervals.any(|it| it.unit_of_replication == Replication::Trials) {
         return None;
     }
-    let mut single: Vec<&str> =
-        sides.iter().filter(|it| it.heads.len() < 2).map(|side| side.name.as_str()).collect();
-    let more = single.len().saturating_sub(NAMES_MAX);
-    single.truncate(NAMES_MAX);
-    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    let which = match single.join(", ") {
-        none if none.is_empty() => {
-            "Some intervals are of trials, since one session alone of a side gives the number"
-                .into()
-        }
-        single => format!("The intervals are of trials of one session a side ({single}{more})"),
+    let single = sides.iter().filter(|it| it.heads.len() < 2).map(|side| side.name.as_str());
+    let which = match single.collect::<Vec<&str>>().as_slice() {
+        [] => "Some intervals are of trials, since one session alone of a side gives the number"
+            .into(),
+        single => format!(
+            "The intervals are of trials of one session a side ({})",
+            listed(single, NAMES_MAX, ", ")
+        ),
     };
     Some(format!(
         "{which}. They do not hold what changes from \

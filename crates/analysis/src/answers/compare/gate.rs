@@ -56,11 +56,13 @@ fn judge(
         return Err(format!("no treatment that it names has {response} on both sides"));
     }
     decide(condition, &mut looks);
-    looks.sort_by(|a, b| {
-        let beyond =
-            |it: &GateLook| it.ratio.map_or(f64::NEG_INFINITY, |r| badness(condition, r.point));
-        b.outcome.cmp(&a.outcome).then(beyond(b).total_cmp(&beyond(a)))
-    });
+    // How far on the bad side it lies.
+    let beyond = |it: &GateLook| match (it.ratio, condition.direction) {
+        (None, _) => f64::NEG_INFINITY,
+        (Some(ratio), Direction::Above) => ratio.point,
+        (Some(ratio), Direction::Below) => -ratio.point,
+    };
+    looks.sort_by(|a, b| b.outcome.cmp(&a.outcome).then_with(|| beyond(b).total_cmp(&beyond(a))));
     let outcome = looks.iter().map(|look| look.outcome).max().unwrap_or(GateOutcome::CannotTell);
     // What nobody measured may hide anything.
     let lost = lost(condition, experiment, response);
@@ -85,14 +87,6 @@ fn lost(condition: &Condition, experiment: &Compared<'_>, response: &str) -> usi
     };
     let treatments = experiment.own.treatments.iter();
     treatments.filter(|(it, sides)| condition.looks_at(it) && is_lost(sides)).count()
-}
-
-/// Returns how far on the bad side a ratio lies.
-fn badness(condition: &Condition, ratio: f64) -> f64 {
-    match condition.direction {
-        Direction::Above => ratio,
-        Direction::Below => -ratio,
-    }
 }
 
 fn looks(condition: &Condition, experiment: &Compared<'_>, response: &str) -> Vec<GateLook> {
@@ -179,31 +173,25 @@ fn reason(
     looks: &[GateLook],
     response: &str,
 ) -> String {
-    let count = |wanted| looks.iter().filter(|look| look.outcome == wanted).count();
     let all = looks.len();
-    let compared = if all == 1 { "comparison" } else { "comparisons" };
+    let (s, many) = if all == 1 { ("", "") } else { ("s", " after Holm's correction") };
+    let of = format!("{all} comparison{s} of {response}");
+    let such = looks.iter().filter(|look| look.outcome == outcome).count();
     match outcome {
-        GateOutcome::Regression => {
-            let (bad, many) =
-                (count(outcome), if all == 1 { "" } else { " after Holm's correction" });
-            format!("{bad} of {all} {compared} of {response} beyond the edge{many}")
-        }
+        GateOutcome::Regression => format!("{such} of {of} beyond the edge{many}"),
         GateOutcome::CannotTell => {
-            let missing = looks.iter().filter(|look| look.ratio.is_none()).count();
-            let open = count(outcome);
-            let none = if missing > 0 {
-                format!(", {missing} of them without a number")
-            } else {
-                String::new()
+            let none = match looks.iter().filter(|look| look.ratio.is_none()).count() {
+                0 => String::new(),
+                missing => format!(", {missing} of them without a number"),
             };
-            format!("{open} of {all} {compared} of {response} may lie beyond the edge or not{none}")
+            format!("{such} of {of} may lie beyond the edge or not{none}")
         }
         GateOutcome::Fine => {
             let before = match condition.direction {
                 Direction::Above => "below",
                 Direction::Below => "above",
             };
-            format!("{all} {compared} of {response}: every interval ends {before} the edge")
+            format!("{of}: every interval ends {before} the edge")
         }
     }
 }

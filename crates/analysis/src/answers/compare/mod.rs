@@ -28,7 +28,7 @@ mod reading;
 #[cfg(test)]
 mod tests;
 
-pub use condition::{Condition, Direction};
+pub use condition::{Condition, Direction, experiment_names};
 #[cfg(test)]
 pub(crate) use contrast::{Arm, Contrast};
 pub use digest::Digest;
@@ -123,10 +123,10 @@ impl Answers {
         decide(experiments.iter_mut().flat_map(|it| &mut it.rows).flatten().flatten());
         decide(controls.iter_mut().flatten());
         let heads: Vec<&[Head]> = sides.iter().map(|side| side.heads.as_slice()).collect();
-        let facts = facts::facts(&heads);
+        let invalid = facts::invalid(&heads);
         let gates = conditions
             .iter()
-            .map(|one| gate::gate(one, sides, gathered, &experiments, &facts.invalid))
+            .map(|one| gate::gate(one, sides, gathered, &experiments, &invalid))
             .collect();
         let controls: Vec<Option<SessionEffect>> =
             controls.into_iter().map(|reading| reading.map(|it| it.effect)).collect();
@@ -138,7 +138,7 @@ impl Answers {
                 .zip(&gathered.sides)
                 .map(|(side, own)| described(side, own))
                 .collect(),
-            facts: facts.rows,
+            facts: facts::facts(&heads),
             alike: facts::alike(&heads),
             warnings: Vec::new(),
             controls,

@@ -45,24 +45,25 @@ pub struct FleetSays {
 ///
 /// Several nodes of one machine are one machine: the first of them stands for it.
 pub fn fleet(members: &[FleetMember<'_>], comparison: Option<&Comparison>) -> FleetSays {
-    let machines = machines(members);
+    // A kernel draws its boot's number anew each time, so that two sessions with the same one ran under
+    // one kernel, whatever their nodes are called.
+    let machines = grouped(members, |place, member| {
+        let boot = &member.manifest.environment.boot;
+        (boot.clone(), boot.is_empty().then_some(place))
+    });
     let named = |places: &Vec<usize>| -> Vec<String> {
         places.iter().map(|place| members[*place].name.to_string()).collect()
     };
-    let same_machine = machines.iter().filter(|places| places.len() > 1).map(named).collect();
-    // Of each kind, the places of its nodes and of those that stand for their machines.
-    let mut kinds: Vec<(String, Vec<usize>, Vec<usize>)> = Vec::new();
-    for (place, member) in members.iter().enumerate() {
-        let kind = kind(member.manifest);
-        let at = kinds.iter().position(|(known, ..)| *known == kind).unwrap_or_else(|| {
-            kinds.push((kind, Vec::new(), Vec::new()));
-            kinds.len() - 1
+    let same_machine = machines.iter().map(|(_, places)| places);
+    let same_machine = same_machine.filter(|places| places.len() > 1).map(named).collect();
+    // Of each kind also the places of those that stand for their machines.
+    let stands = |place: &usize| machines.iter().any(|(_, it)| it.first() == Some(place));
+    let kinds =
+        grouped(members, |_, member| kind(member.manifest)).into_iter().map(|(kind, all)| {
+            let first: Vec<usize> = all.iter().copied().filter(stands).collect();
+            (kind, all, first)
         });
-        kinds[at].1.push(place);
-        if machines.iter().any(|places| places.first() == Some(&place)) {
-            kinds[at].2.push(place);
-        }
-    }
+    let kinds: Vec<(String, Vec<usize>, Vec<usize>)> = kinds.collect();
     let mut numbers = Vec::new();
     for (at, (_, _, first)) in kinds.iter().enumerate() {
         for experiment in comparison.iter().flat_map(|it| &it.experiments) {
@@ -83,22 +84,20 @@ pub fn fleet(members: &[FleetMember<'_>], comparison: Option<&Comparison>) -> Fl
     }
 }
 
-/// Returns the places of the members by machine. A kernel draws its boot's number anew each time, so that
-/// two sessions with the same one ran under one kernel, whatever their nodes are called.
-fn machines(members: &[FleetMember<'_>]) -> Vec<Vec<usize>> {
-    let mut machines: Vec<Vec<usize>> = Vec::new();
+/// Returns the places of the members that have the same key, in the order of the first of them.
+fn grouped<K: PartialEq>(
+    members: &[FleetMember<'_>],
+    key: impl Fn(usize, &FleetMember<'_>) -> K,
+) -> Vec<(K, Vec<usize>)> {
+    let mut groups: Vec<(K, Vec<usize>)> = Vec::new();
     for (place, member) in members.iter().enumerate() {
-        let boot = &member.manifest.environment.boot;
-        let same = |places: &&mut Vec<usize>| {
-            let first = places.first().map(|first| &members[*first].manifest.environment.boot);
-            !boot.is_empty() && first == Some(boot)
-        };
-        match machines.iter_mut().find(same) {
-            Some(places) => places.push(place),
-            None => machines.push(vec![place]),
+        let key = key(place, member);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, places)) => places.push(place),
+            None => groups.push((key, vec![place])),
         }
     }
-    machines
+    groups
 }
 
 /// Returns processor, CPUs and memory in words: what makes machines of one kind.
