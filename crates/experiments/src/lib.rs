@@ -40,11 +40,11 @@ mod traps;
 mod wake;
 mod workers;
 
-pub use icache::{KERNEL, Looked, carried, load, look, start};
+pub use icache::{KERNEL, Looked, carried, design_of_programs, load, look, start};
 pub use planted::PLANTED;
 
 use kit::Experiment;
-use kit::model::{Design, ProgramFile};
+use kit::model::Design;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use toml::Spanned;
@@ -124,12 +124,6 @@ pub const CATALOG: &[Experiment] = &[
 
 /// The experiment that program files can be given to.
 pub const OF_PROGRAMS: &str = icache::EXPERIMENT.id;
-
-/// Its design for some of them.
-#[must_use]
-pub fn design_of_programs(programs: &[ProgramFile]) -> Design {
-    icache::design_of_programs(programs)
-}
 
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]

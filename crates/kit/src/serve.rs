@@ -39,33 +39,34 @@ fn answer(catalogs: &[&[Experiment]], subject: Option<Procedure>) -> Result<(), 
         Some((spec, read_ns)) => (true, ToTrial::Run { version: PROTOCOL_VERSION, spec }, read_ns),
         None => (false, channel.hear()?, sys::clock::now_ns()),
     };
-    let spec = match heard {
-        ToTrial::Run { version: PROTOCOL_VERSION, spec } => spec,
-        ToTrial::Run { version, .. } => {
-            let reason =
-                format!("protocol {version} asked of a trial that speaks {PROTOCOL_VERSION}");
-            return channel.say(&FromTrial::Failed { reason });
-        }
-        ToTrial::Go => {
-            let reason = "a go came before the order to run".to_string();
-            return channel.say(&FromTrial::Failed { reason });
-        }
+    let message = match understood(heard, catalogs, subject) {
+        Ok((spec, procedure)) => conduct(procedure, Trial::new(spec, &mut channel, read_ns, again)),
+        Err(reason) => FromTrial::Failed { reason },
     };
-    let procedure = match &spec.subject {
-        Some(_) => subject,
-        None => find(catalogs, &spec.experiment).map(|experiment| experiment.trial),
-    };
-    let Some(procedure) = procedure else {
-        let reason = format!("no experiment named {}", spec.experiment);
-        return channel.say(&FromTrial::Failed { reason });
-    };
-    let trial = Trial::new(spec, &mut channel, read_ns, again);
-    let message = conduct(procedure, trial);
     channel.say(&message)
 }
 
-fn find<'a>(catalogs: &[&'a [Experiment]], name: &str) -> Option<&'a Experiment> {
-    catalogs.iter().copied().flatten().find(|known| known.id == name)
+/// The order to run, with what carries it out.
+fn understood(
+    heard: ToTrial,
+    catalogs: &[&[Experiment]],
+    subject: Option<Procedure>,
+) -> Result<(Spec, Procedure), String> {
+    let (version, spec) = match heard {
+        ToTrial::Run { version, spec } => (version, spec),
+        ToTrial::Go => return Err("a go came before the order to run".into()),
+    };
+    if version != PROTOCOL_VERSION {
+        return Err(format!("protocol {version} asked of a trial that speaks {PROTOCOL_VERSION}"));
+    }
+    let mut known = catalogs.iter().copied().flatten();
+    let procedure = match &spec.subject {
+        Some(_) => subject,
+        None => known.find(|known| known.id == spec.experiment).map(|known| known.trial),
+    };
+    let name = &spec.experiment;
+    let procedure = procedure.ok_or_else(|| format!("no experiment named {name}"))?;
+    Ok((spec, procedure))
 }
 
 /// Returns the order that the trial received before it executed its own program anew

@@ -335,6 +335,13 @@ impl<'a> Trial<'a> {
         self.record(response, 1, vec![value]);
     }
 
+    /// Keeps one count or time, if it is known.
+    pub fn record_known(&mut self, response: &str, value: Option<u64>) {
+        if let Some(value) = value {
+            self.record_one(response, value as i64);
+        }
+    }
+
     /// Keeps a manipulation check: `seen` must lie within `low` and `high`; an infinite end is
     /// stored as the largest finite number, since JSON has no infinity.
     pub fn check(&mut self, name: &str, seen: f64, low: f64, high: f64) {

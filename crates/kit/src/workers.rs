@@ -231,6 +231,11 @@ pub struct Crew {
 }
 
 impl Crew {
+    /// Returns how many of the workers ended so.
+    pub fn count(&self, fate: Fate) -> usize {
+        self.reports.iter().filter(|report| report.fate == fate).count()
+    }
+
     /// Returns the time in which all workers had begun and none had ended, as a share of the time
     /// from the first instant of any to the last instant of all, in parts per million. They need
     /// not have run meanwhile: workers that take turns on one CPU also count as together.

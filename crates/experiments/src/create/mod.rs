@@ -41,22 +41,18 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 /// mechanism must do.
 fn record(trial: &mut Trial<'_>, tally: &Tally, expected: &Expected) {
     let operations = tally.operations;
-    let per_operation = |count: u64| count as f64 / operations as f64;
     trial.record("cpu_ns", operations, vec![tally.cpu_ns as i64]);
     trial.record("parent_faults_count", operations, vec![tally.parent_faults as i64]);
     trial.record("child_faults_count", operations, vec![tally.child_faults as i64]);
     trial.record("switches_count", operations, vec![tally.switches as i64]);
-    let (low, high) = expected.switches;
-    trial.check("switches per operation", per_operation(tally.switches), low, high);
-    let (low, high) = expected.parent_faults;
-    trial.check(
-        "faults of the parent per operation",
-        per_operation(tally.parent_faults),
-        low,
-        high,
-    );
-    let (low, high) = expected.child_faults;
-    trial.check("faults of the child per operation", per_operation(tally.child_faults), low, high);
+    for (name, count, (low, high)) in [
+        ("switches", tally.switches, expected.switches),
+        ("faults of the parent", tally.parent_faults, expected.parent_faults),
+        ("faults of the child", tally.child_faults, expected.child_faults),
+    ] {
+        let seen = count as f64 / operations as f64;
+        trial.check(&format!("{name} per operation"), seen, low, high);
+    }
     if let Some(lived) = tally.lived {
         let share = lived as f64 / tally.all_operations as f64;
         trial.check("entities that lived per operation", share, 1.0, 1.0);

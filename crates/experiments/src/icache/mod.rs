@@ -9,8 +9,7 @@ mod play;
 mod record;
 mod start;
 
-pub(crate) use own::design as design_of_programs;
-pub use own::{Looked, look};
+pub use own::{Looked, design as design_of_programs, look};
 pub use play::{KERNEL, carried};
 pub use start::{load, start};
 

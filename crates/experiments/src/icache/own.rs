@@ -40,7 +40,8 @@ const GRIDS: [(Profile, &[Varied<'_>]); 7] = [
 
 /// Returns the design for some files, of which the first is the one that others are compared with:
 /// the declared one with other programs, larger caches and findings about each file.
-pub(crate) fn design(programs: &[ProgramFile]) -> Design {
+#[must_use]
+pub fn design(programs: &[ProgramFile]) -> Design {
     let mut design = super::design();
     let first = programs.first().map(|program| program.level.as_str()).unwrap_or_default();
     design.question = "How do your programs use an instruction cache?".into();

@@ -11,7 +11,7 @@ mod worker;
 use kit::{Stop, Trial};
 use local::Room;
 use std::sync::atomic::{AtomicU64, Ordering};
-use worker::{WORKERS, Worker, with_worker};
+use worker::{MainEnd, WORKERS, Worker, with_worker};
 
 experiment!("isolation", "isolation.toml");
 
@@ -66,25 +66,44 @@ impl Written {
 
 /// Workers write, and main reads.
 fn write(trial: &mut Trial<'_>, worker: Worker) -> Result<(), Stop> {
-    let (room, shared) = (Room::new(), sys::pages::shared(size_of::<u64>())?);
-    let variable = local::variable(worker, &room, &shared);
-    let address = verify(trial, worker, variable)?;
-    trial.begin()?;
-    let all = (0..WRITERS).map(|_| write_once(worker, variable)).collect::<Result<Vec<_>, _>>()?;
-    trial.end()?;
+    let (address, all) = watched(
+        trial,
+        worker,
+        WRITERS,
+        |_| Ok(()),
+        |worker, variable| {
+            let address = worker.look()?.address;
+            let before = is_of_two(variable);
+            let written = worker.write(BY_WORKER)?;
+            let read = variable.load(Ordering::SeqCst);
+            Ok(Written { address, written, read, of_two: [before, is_of_two(variable)] })
+        },
+    )?;
     record_writes(trial, address, &all);
     Ok(())
 }
 
-fn write_once(worker: Worker, variable: &AtomicU64) -> Result<Written, Stop> {
-    variable.store(AT_FIRST, Ordering::SeqCst);
-    with_worker(worker, variable, |worker| {
-        let address = worker.look()?.address;
-        let before = is_of_two(variable);
-        let written = worker.write(BY_WORKER)?;
-        let read = variable.load(Ordering::SeqCst);
-        Ok(Written { address, written, read, of_two: [before, is_of_two(variable)] })
-    })
+/// Watches workers, one after the other, with a variable that is as new, which must be `ready` before
+/// the first. Returns its address and what was seen.
+fn watched<T>(
+    trial: &mut Trial<'_>,
+    worker: Worker,
+    workers: u64,
+    ready: impl FnOnce(&AtomicU64) -> Result<(), Stop>,
+    watch: impl Fn(&MainEnd<'_>, &AtomicU64) -> Result<T, Stop>,
+) -> Result<(u64, Vec<T>), Stop> {
+    let (room, shared) = (Room::new(), sys::pages::shared(size_of::<u64>())?);
+    let variable = local::variable(worker, &room, &shared);
+    let address = verify(trial, worker, variable)?;
+    ready(variable)?;
+    trial.begin()?;
+    let one = |_| {
+        variable.store(AT_FIRST, Ordering::SeqCst);
+        with_worker(worker, variable, |worker| watch(worker, variable))
+    };
+    let all = (0..workers).map(one).collect::<Result<_, _>>()?;
+    trial.end()?;
+    Ok((address, all))
 }
 
 fn record_writes(trial: &mut Trial<'_>, address: u64, all: &[Written]) {
@@ -138,47 +157,39 @@ struct Moment {
 /// Both write, one after the other, and the physical pages are looked at in between.
 fn pages(trial: &mut Trial<'_>, worker: Worker) -> Result<(), Stop> {
     let worker_first = trial.pick("first_writer", &FIRST_WRITERS)?;
-    let (room, shared) = (Room::new(), sys::pages::shared(size_of::<u64>())?);
-    let variable = local::variable(worker, &room, &shared);
-    verify(trial, worker, variable)?;
-    frame_of_main(variable)?;
-    trial.begin()?;
-    let all = (0..WATCHED)
-        .map(|_| watch_once(worker, variable, worker_first))
-        .collect::<Result<Vec<_>, _>>()?;
-    trial.end()?;
+    let ready = |variable: &AtomicU64| frame_of_main(variable).map(drop);
+    let watch =
+        |worker: &MainEnd<'_>, variable: &AtomicU64| moments(worker, variable, worker_first);
+    let (_, all) = watched(trial, worker, WATCHED, ready, watch)?;
     record_pages(trial, &all);
     Ok(())
 }
 
 /// Before the first write, after it, and after the second.
-fn watch_once(
-    worker: Worker,
+fn moments(
+    worker: &MainEnd<'_>,
     variable: &AtomicU64,
     worker_first: bool,
 ) -> Result<[Moment; 3], Stop> {
-    variable.store(AT_FIRST, Ordering::SeqCst);
-    with_worker(worker, variable, |worker| {
-        let look = |when: &'static str| -> Result<Moment, Stop> {
-            let theirs = worker.look()?;
-            Ok(Moment {
-                when,
-                main_frame: frame_of_main(variable)?,
-                worker_frame: theirs.frame,
-                main_value: variable.load(Ordering::SeqCst),
-                worker_value: theirs.value,
-            })
-        };
-        let turn = |of_worker: bool| {
-            if of_worker {
-                worker.write(BY_WORKER)?;
-                return look("after the worker's write");
-            }
-            variable.store(BY_MAIN, Ordering::SeqCst);
-            look("after main's write")
-        };
-        Ok([look("before anybody writes")?, turn(worker_first)?, turn(!worker_first)?])
-    })
+    let look = |when: &'static str| -> Result<Moment, Stop> {
+        let theirs = worker.look()?;
+        Ok(Moment {
+            when,
+            main_frame: frame_of_main(variable)?,
+            worker_frame: theirs.frame,
+            main_value: variable.load(Ordering::SeqCst),
+            worker_value: theirs.value,
+        })
+    };
+    let turn = |of_worker: bool| {
+        if of_worker {
+            worker.write(BY_WORKER)?;
+            return look("after the worker's write");
+        }
+        variable.store(BY_MAIN, Ordering::SeqCst);
+        look("after main's write")
+    };
+    Ok([look("before anybody writes")?, turn(worker_first)?, turn(!worker_first)?])
 }
 
 fn record_pages(trial: &mut Trial<'_>, all: &[[Moment; 3]]) {

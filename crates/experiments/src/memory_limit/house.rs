@@ -169,7 +169,7 @@ fn live(order: &Order, words: &[AtomicU64], held: &SharedGate) -> Result<(), Sto
         words[PID_COUNT].store(pids.len() as u64, Ordering::Release);
         held.arrive_and_wait();
     })?;
-    let count = |fate: Fate| crew.reports.iter().filter(|r| r.fate == fate).count() as u64;
+    let count = |fate: Fate| crew.count(fate) as u64;
     let killed = u64::from(crew.killed);
     // Some were killed while they held still, after they had reported.
     let killed_later = killed.saturating_sub(count(Fate::Killed));

@@ -56,28 +56,8 @@ fn sum_of_res(text: &str, pids: &[Pid]) -> Option<f64> {
 /// (POSIX awk, "Expressions in awk": the conversion is that of `strtod`).
 fn awk_number(text: &str) -> f64 {
     let text = text.trim_start();
-    let bytes = text.as_bytes();
-    let digits = |from: usize| {
-        bytes.get(from..).map_or(0, |rest| rest.iter().take_while(|b| b.is_ascii_digit()).count())
-    };
-    let mut end = usize::from(matches!(bytes.first(), Some(b'+' | b'-')));
-    let whole = digits(end);
-    end += whole;
-    let mut fraction = 0;
-    if bytes.get(end) == Some(&b'.') {
-        fraction = digits(end + 1);
-        end += 1 + fraction;
-    }
-    if whole + fraction == 0 {
-        return 0.0;
-    }
-    if matches!(bytes.get(end), Some(b'e' | b'E')) {
-        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-        let power = digits(end + 1 + sign);
-        // An "e" without a power behind it is not part of the number.
-        end += if power > 0 { 1 + sign + power } else { 0 };
-    }
-    text[..end].parse().unwrap_or(0.0)
+    let end = text.find(|c: char| !"0123456789+-.eE".contains(c)).unwrap_or(text.len());
+    (0..=end).rev().find_map(|end| text[..end].parse().ok()).unwrap_or(0.0)
 }
 
 #[cfg(test)]

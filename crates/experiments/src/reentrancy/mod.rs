@@ -9,8 +9,9 @@ use kit::workers::{Span, overlap_ppm, queue_wait_since};
 use kit::{Stop, Trial};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use subject::{FUNCTIONS, RECORDS, Subject, Tools, whole_records};
+use subject::{FUNCTIONS, RECORDS, Subject, caller, finish, whole_records};
 use sys::clock::now_ns;
+use sys::handler::Act;
 use sys::signal::SIGALRM;
 use sys::wait_signal::SignalSet;
 
@@ -71,7 +72,7 @@ fn by_threads(trial: &mut Trial<'_>, subject: Subject, cpus: &[u32]) -> Result<(
             let failed = Err(sys::Error::new("a thread", 0));
             users.into_iter().try_for_each(|user| user.join().unwrap_or_else(|_| failed.clone()))
         })?;
-        tools.finish()
+        finish(tools)
     })?;
     trial.end()?;
     record_tally(trial, tally(subject, board, fate)?.unwrap_or_default());
@@ -87,7 +88,7 @@ fn by_threads(trial: &mut Trial<'_>, subject: Subject, cpus: &[u32]) -> Result<(
 /// One of several threads: begins when all are there.
 fn use_at_once(
     board: Board,
-    tools: Tools,
+    tools: Act,
     index: usize,
     cpus: &[u32],
     limit_ns: u64,
@@ -104,8 +105,8 @@ fn use_at_once(
 }
 
 /// Calls the subject until the time is over.
-fn use_again_and_again(board: Board, tools: Tools, index: usize, limit_ns: u64) {
-    let mut call = tools.caller(index);
+fn use_again_and_again(board: Board, tools: Act, index: usize, limit_ns: u64) {
+    let mut call = caller(tools, index);
     let (uses_done, life) = board.user(index);
     let sched = sys::proc::schedstat_thread();
     let (mut uses, mut wrong) = (0, 0);
@@ -158,10 +159,10 @@ fn interrupted(board: Board, subject: Subject, limit_ns: u64) -> sys::Result<()>
     if subject.wants_company() {
         make_company()?;
     }
-    sys::handler::every(INTERVAL, tools.act(), board.handler_runs)?;
+    sys::handler::every(INTERVAL, tools, board.handler_runs)?;
     use_again_and_again(board, tools, 0, limit_ns);
     sys::handler::stop()?;
-    tools.finish()
+    finish(tools)
 }
 
 /// Makes a thread that sleeps until the process ends, and is never interrupted: that it exists makes

@@ -3,7 +3,7 @@
 use std::ffi::CString;
 use std::path::Path;
 use sys::blocks::Churn;
-use sys::handler::Act;
+use sys::handler::{Act, HANDLER_LETTER};
 use sys::relock::Relock;
 use sys::stdio::{Appender, Printing, Stream};
 use sys::tokens::{Splitting, TOKENS, TokenLine};
@@ -48,29 +48,20 @@ pub(super) const FUNCTIONS: [(&str, Subject); 12] = [
     ("malloc_threaded", Subject::Allocate { threaded: true }),
 ];
 
-/// What a process needs to call a subject, shared by all who call it.
-#[derive(Clone, Copy)]
-pub(super) enum Tools {
-    Split(Splitting),
-    Print(&'static Stream, Printing),
-    Write(&'static Appender),
-    Lock(&'static Relock),
-    Allocate,
-}
-
 impl Subject {
-    /// Makes what is needed, in the process that will call it.
-    pub(super) fn prepare(self) -> sys::Result<Tools> {
+    /// Makes what a process needs to call it, in that process: what a handler does that enters the
+    /// subject again.
+    pub(super) fn prepare(self) -> sys::Result<Act> {
         Ok(match self {
-            Subject::Split(how) => Tools::Split(how),
+            Subject::Split(how) => Act::Split(TokenLine::leaked(HANDLER_LETTER), how),
             Subject::Print(how) => {
                 // The name holds no zero byte; an empty one would be an error of fopen.
                 let name = CString::new(RECORDS).unwrap_or_default();
-                Tools::Print(Stream::create(&name)?, how)
+                Act::Print(Stream::create(&name)?, how)
             }
-            Subject::Write => Tools::Write(Appender::create(Path::new(RECORDS))?),
-            Subject::Lock { recursive } => Tools::Lock(Relock::leaked(recursive)?),
-            Subject::Allocate { .. } => Tools::Allocate,
+            Subject::Write => Act::Write(Appender::create(Path::new(RECORDS))?),
+            Subject::Lock { recursive } => Act::Lock(Relock::leaked(recursive)?),
+            Subject::Allocate { .. } => Act::Allocate,
         })
     }
 
@@ -90,47 +81,34 @@ impl Subject {
     }
 }
 
-impl Tools {
-    /// What a handler does that enters the subject again.
-    pub(super) fn act(self) -> Act {
-        match self {
-            Tools::Split(how) => Act::Split(TokenLine::leaked(sys::handler::HANDLER_LETTER), how),
-            Tools::Print(stream, how) => Act::Print(stream, how),
-            Tools::Write(file) => Act::Write(file),
-            Tools::Lock(lock) => Act::Lock(lock),
-            Tools::Allocate => Act::Allocate,
+/// Returns one caller's loop body, which does the same: it gets the number of the call, and returns
+/// how many things went wrong as far as the caller can see.
+pub(super) fn caller(tools: Act, index: usize) -> Box<dyn FnMut(u64) -> u64> {
+    let letter = b'A' + index as u8;
+    match tools {
+        Act::Nothing => Box::new(|_| 0),
+        Act::Split(_, how) => {
+            let line = TokenLine::leaked(letter);
+            Box::new(move |_| line.split(how))
+        }
+        Act::Print(stream, how) => {
+            Box::new(move |number| u64::from(!stream.print(how, letter, number)))
+        }
+        Act::Write(file) => Box::new(move |number| u64::from(!file.write(letter, number))),
+        Act::Lock(lock) => Box::new(move |_| {
+            lock.take_and_give();
+            0
+        }),
+        Act::Allocate => {
+            let mut churn = Churn::new(index as u64 + 1);
+            Box::new(move |_| churn.turn())
         }
     }
+}
 
-    /// Returns one caller's loop body: it gets the number of the call, and returns how many things
-    /// went wrong as far as the caller can see.
-    pub(super) fn caller(self, index: usize) -> Box<dyn FnMut(u64) -> u64> {
-        let letter = b'A' + index as u8;
-        match self {
-            Tools::Split(how) => {
-                let line = TokenLine::leaked(letter);
-                Box::new(move |_| line.split(how))
-            }
-            Tools::Print(stream, how) => {
-                Box::new(move |number| u64::from(!stream.print(how, letter, number)))
-            }
-            Tools::Write(file) => Box::new(move |number| u64::from(!file.write(letter, number))),
-            Tools::Lock(lock) => Box::new(move |_| {
-                lock.take_and_give();
-                0
-            }),
-            Tools::Allocate => {
-                let mut churn = Churn::new(index as u64 + 1);
-                Box::new(move |_| churn.turn())
-            }
-        }
-    }
-
-    /// What is to be done when all have called enough: nothing that was printed may be left in a
-    /// buffer.
-    pub(super) fn finish(self) -> sys::Result<()> {
-        if let Tools::Print(stream, _) = self { stream.flush() } else { Ok(()) }
-    }
+/// What is to be done when all have called enough: nothing that was printed may be left in a buffer.
+pub(super) fn finish(tools: Act) -> sys::Result<()> {
+    if let Act::Print(stream, _) = tools { stream.flush() } else { Ok(()) }
 }
 
 /// How many records of a file are whole and there for the first time: one that is there twice, or
@@ -171,9 +149,9 @@ mod tests {
         ];
         for subject in callable {
             let tools = subject.prepare().unwrap();
-            let mut call = tools.caller(0);
+            let mut call = caller(tools, 0);
             assert_eq!((0..100).map(&mut call).sum::<u64>(), 0, "{subject:?}");
-            tools.finish().unwrap();
+            finish(tools).unwrap();
         }
     }
 }

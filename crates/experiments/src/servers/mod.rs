@@ -294,14 +294,8 @@ fn record_requests(trial: &mut Trial, outcome: &Outcome) {
         trial.record_one("starved_count", fairness.starved.into());
     }
     let network = &result.network;
-    for (name, count) in [
-        ("overflow_count", network.listen_overflows),
-        ("syn_retransmit_count", network.syn_retransmits),
-    ] {
-        if let Some(count) = count {
-            trial.record_one(name, count as i64);
-        }
-    }
+    trial.record_known("overflow_count", network.listen_overflows);
+    trial.record_known("syn_retransmit_count", network.syn_retransmits);
 }
 
 /// A percentile, where enough was answered to know it.

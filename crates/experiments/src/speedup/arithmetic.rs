@@ -44,7 +44,7 @@ const ADDITION_STEPS: u64 = 8;
 /// What the workers share.
 #[derive(Debug)]
 pub(super) struct Arithmetic {
-    way: Way,
+    pub(super) way: Way,
     workers: u64,
     /// How many times the usual work a round holds.
     scale: u64,
@@ -70,10 +70,6 @@ impl Arithmetic {
             counter: Padded::default(),
             states: (0..workers).map(|_| Padded::default()).collect(),
         }
-    }
-
-    pub(super) fn way(&self) -> Way {
-        self.way
     }
 
     /// How many steps a worker does in a round.

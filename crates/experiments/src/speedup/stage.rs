@@ -138,7 +138,7 @@ impl Stage {
     /// the number of workers can slow it down.
     pub(super) fn independent_steps(&self) -> Option<u64> {
         match &self.shared {
-            Shared::Arithmetic(work) => (work.way() == Way::Independent).then(|| work.steps(0)),
+            Shared::Arithmetic(work) => (work.way == Way::Independent).then(|| work.steps(0)),
             _ => None,
         }
     }

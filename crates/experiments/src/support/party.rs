@@ -110,9 +110,8 @@ impl Party {
         let placement = Placement::Apart(&self.cpus);
         let crew = crew_placed(self.model, self.workers, placement, work, |_| while_held())?;
         trial.end()?;
-        let count = |fate| crew.reports.iter().filter(|report| report.fate == fate).count();
         let of = self.workers;
-        match [count(Fate::NotMade), count(Fate::Refused), of - count(Fate::Done)] {
+        match [crew.count(Fate::NotMade), crew.count(Fate::Refused), of - crew.count(Fate::Done)] {
             [0, 0, 0] => {}
             [0, 0, bad] => return Err(Stop::failed(format!("{bad} of {of} workers failed"))),
             [0, refused, _] => {

@@ -55,28 +55,18 @@ enum Kind {
 const KINDS: [(&str, Kind); 3] =
     [("ring", Kind::Ring), ("single", Kind::Single), ("self", Kind::Own)];
 
-/// Where the tasks run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Placement {
-    Same,
-    Other,
-}
+/// Whether the tasks run on two CPUs: the levels of the factor `placement`.
+const PLACEMENTS: [(&str, bool); 2] = [("same", false), ("other", true)];
 
-/// The levels of the factor `placement`.
-const PLACEMENTS: [(&str, Placement); 2] = [("same", Placement::Same), ("other", Placement::Other)];
-
-impl Placement {
-    /// The CPU of each task.
-    fn cpus(self, trial: &Trial<'_>, tasks: usize) -> Result<Vec<u32>, Stop> {
-        let own = trial.one_cpu()?;
-        if self == Placement::Same {
-            return Ok(vec![own; tasks]);
-        }
-        trial.need_cpus(2)?;
-        // On another core if there is one: the threads of one core share its caches and units.
-        let apart = apart(&trial.spec().cpus);
-        Ok((0..tasks).map(|task| apart[task % 2]).collect())
+/// The CPU of each task.
+fn cpus(trial: &Trial<'_>, on_two: bool, tasks: usize) -> Result<Vec<u32>, Stop> {
+    if !on_two {
+        return Ok(vec![trial.one_cpu()?; tasks]);
     }
+    trial.need_cpus(2)?;
+    // On another core if there is one: the threads of one core share its caches and units.
+    let apart = apart(&trial.spec().cpus);
+    Ok((0..tasks).map(|task| apart[task % 2]).collect())
 }
 
 /// What one treatment asks for.
@@ -84,7 +74,7 @@ impl Placement {
 struct Asked {
     model: Model,
     kind: Kind,
-    placement: Placement,
+    on_two: bool,
     footprint: Footprint,
     cpus: Vec<u32>,
     /// Whether this is the exercise that LEBench times.
@@ -102,7 +92,7 @@ const MECHANISMS: [(&str, Measure); 4] = [
 ];
 
 fn by_yield(trial: &mut Trial<'_>, asked: &Asked) -> Result<Tally, Stop> {
-    if asked.placement == Placement::Other {
+    if asked.on_two {
         return Err(Stop::unsupported(
             "tasks on two CPUs that yield do not switch, they spin: choose another mechanism",
         ));
@@ -137,17 +127,17 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
 /// Reads the treatment and refuses what this machine cannot realise.
 fn asked(trial: &mut Trial<'_>) -> Result<Asked, Stop> {
     let kind = trial.pick("kind", &KINDS)?;
-    let placement = trial.pick("placement", &PLACEMENTS)?;
+    let on_two = trial.pick("placement", &PLACEMENTS)?;
     let huge: Huge = trial.pick("pages", &PAGES)?;
     let tasks = trial.number("tasks")? as usize;
-    let cpus = placement.cpus(trial, tasks)?;
+    let cpus = cpus(trial, on_two, tasks)?;
     let caches = sys::topology::caches(cpus[0]);
     let bytes = bytes_of(trial.level("working_set")?, &caches).map_err(Stop::Unsupported)?;
     let line_bytes = line_bytes(&caches) as usize;
     let footprint = Footprint { bytes: bytes as usize, line_bytes, huge };
     trial.need_memory((footprint.mapped_bytes() * tasks) as u64)?;
     let fresh = kind == Kind::Ring
-        && placement == Placement::Same
+        && !on_two
         && tasks == 2
         && bytes == 0
         && trial.level("mechanism")? == "pipe";
@@ -158,7 +148,7 @@ fn asked(trial: &mut Trial<'_>) -> Result<Asked, Stop> {
     if let Some(second) = caches.iter().find(|cache| cache.level == 2 && cache.holds_data()) {
         trial.observe("second_cache_shared_by", sys::affinity::format_list(&second.shared_by));
     }
-    Ok(Asked { model, kind, placement, footprint, cpus, fresh })
+    Ok(Asked { model, kind, on_two, footprint, cpus, fresh })
 }
 
 fn record(trial: &mut Trial<'_>, asked: &Asked, tally: &Tally) {
@@ -232,12 +222,10 @@ fn check(trial: &mut Trial<'_>, asked: &Asked, tally: &Tally) {
     let cpu_ns = per_hop(tally.sum(|count| count.cpu_ns));
     let stray = (STRAY_SWITCHES + cpu_ns / STRAY_EACH_NS).min(STRAY_MAX);
     // Other programs on these CPUs preempt the tasks: more switches than planned need not be ours.
-    match (asked.kind, asked.placement) {
+    match (asked.kind, asked.on_two) {
         // A task may find the token before it slept, and hop again without a switch.
-        (Kind::Ring, Placement::Other) => {
-            trial.check_cpus("switches per hop", switches, 0.0, 1.1 + stray)
-        }
-        (Kind::Ring, Placement::Same) => {
+        (Kind::Ring, true) => trial.check_cpus("switches per hop", switches, 0.0, 1.1 + stray),
+        (Kind::Ring, false) => {
             // Whom a wake-up preempts must be switched to once more, to go to sleep; of two tasks
             // each finds its token then, and nothing is lost.
             let resumed = if asked.cpus.len() == 2 { 0.0 } else { 1.0 };

@@ -46,10 +46,8 @@ pub(super) struct Pipes(Vec<(PipeReader, PipeWriter)>);
 impl Pipes {
     pub(super) fn new(tasks: usize) -> Result<Self, Stop> {
         let pipes: std::io::Result<Vec<_>> = (0..tasks).map(|_| std::io::pipe()).collect();
-        Ok(Pipes(
-            pipes
-                .map_err(|error| Stop::unsupported(format!("pipe: {error}: raise `ulimit -n`")))?,
-        ))
+        let pipes = pipes.map(Pipes);
+        pipes.map_err(|error| Stop::unsupported(format!("pipe: {error}: raise `ulimit -n`")))
     }
 }
 
@@ -76,9 +74,8 @@ pub(super) struct Events(Vec<File>);
 impl Events {
     pub(super) fn new(tasks: usize) -> Result<Self, Stop> {
         let events: sys::Result<Vec<File>> = (0..tasks).map(|_| sys::eventfd::new()).collect();
-        Ok(Events(
-            events.map_err(|error| Stop::unsupported(format!("{error}: raise `ulimit -n`")))?,
-        ))
+        let events = events.map(Events);
+        events.map_err(|error| Stop::unsupported(format!("{error}: raise `ulimit -n`")))
     }
 }
 

@@ -131,8 +131,7 @@ impl Plan {
 
     /// A crew that did not do its work measured something else.
     fn must_have_worked(&self, crew: &Crew) -> Result<(), Stop> {
-        let count = |fate: Fate| crew.reports.iter().filter(|report| report.fate == fate).count();
-        let refused = count(Fate::Refused) + count(Fate::NotMade);
+        let refused = crew.count(Fate::Refused) + crew.count(Fate::NotMade);
         if refused > 0 {
             return Err(Stop::unsupported(format!(
                 "{refused} of {} workers were refused what they asked for; a limit on processes, \
@@ -140,7 +139,7 @@ impl Plan {
                 self.count
             )));
         }
-        let failed = count(Fate::Failed) + count(Fate::Killed);
+        let failed = crew.count(Fate::Failed) + crew.count(Fate::Killed);
         if failed > 0 {
             return Err(Stop::failed(format!("{failed} of {} workers failed or died", self.count)));
         }
@@ -183,9 +182,7 @@ impl Plan {
     fn record_waiting(&self, trial: &mut Trial, crew: &Crew) {
         let queue_wait_ns = crew.reports.iter().map(|report| report.life.queue_wait_ns).sum();
         trial.counters_mut().queue_wait_ns = queue_wait_ns;
-        if let Some(queue_wait_ns) = queue_wait_ns {
-            trial.record_one("queue_wait_ns", queue_wait_ns as i64);
-        }
+        trial.record_known("queue_wait_ns", queue_wait_ns);
         let voluntary: u64 = crew.reports.iter().map(|report| report.life.sleeps).sum();
         let involuntary: u64 = crew.reports.iter().map(|report| report.involuntary_switches).sum();
         // The maker's own sleep is no wait of the work.
@@ -206,16 +203,11 @@ impl Plan {
         if !matches!(self.work, Work::Files(_)) {
             return;
         }
-        if let Some(written) = trial.counters_mut().write_bytes {
-            trial.record_one("written_bytes", written as i64);
-        }
+        let written_bytes = trial.counters_mut().write_bytes;
+        trial.record_known("written_bytes", written_bytes);
         let (device_bytes, kernel_wait_ns) = behind;
-        if let Some(written) = device_bytes {
-            trial.record_one("device_bytes", written as i64);
-        }
-        if let Some(waited) = kernel_wait_ns {
-            trial.record_one("kernel_queue_wait_ns", waited as i64);
-        }
+        trial.record_known("device_bytes", device_bytes);
+        trial.record_known("kernel_queue_wait_ns", kernel_wait_ns);
         let writes: u64 = crew.reports.iter().map(|report| report.work).sum();
         trial.record_one("writes_per_s", per_second(writes, crew.work_ns));
     }
@@ -226,8 +218,7 @@ impl Plan {
             trial.check_cpus("workers_overlap", crew.together_ppm() as f64 / 1e6, OVERLAP_MIN, 1.0);
         }
         let all = self.count as f64;
-        let done = crew.reports.iter().filter(|report| report.fate == Fate::Done).count();
-        trial.check("workers_done", done as f64, all, all);
+        trial.check("workers_done", crew.count(Fate::Done) as f64, all, all);
         let units: u64 = crew.reports.iter().map(|report| report.work).sum();
         let expected = all * self.amount.expected(self.work) as f64;
         trial.check("work_units", units as f64, expected, expected);

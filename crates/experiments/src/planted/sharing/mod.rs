@@ -7,15 +7,9 @@ use kit::{Stop, Trial};
 
 experiment!("planted_sharing", "sharing.toml");
 
-/// What two threads, each on a CPU of its own, do.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Pair {
-    /// Both count, on words that are this distance apart.
-    Count { distance_words: usize },
-    /// One walks through memory that the shared cache holds; the other copies through far more, or
-    /// only waits.
-    Walk { hog: bool },
-}
+/// What two threads, each on a CPU of its own, do: both count, on words that lie apart; or one walks
+/// through memory that the shared cache holds, and the other copies through far more, or only waits.
+type Pair = fn(&mut Trial<'_>) -> Result<(), Stop>;
 
 /// Words of 8 bytes between two counters that share no line, nor a pair of lines that some
 /// processors fetch together.
@@ -23,17 +17,14 @@ const APART_WORDS: usize = 32;
 
 /// The levels of the factor `pair`.
 const PAIRS: [(&str, Pair); 4] = [
-    ("count_apart", Pair::Count { distance_words: APART_WORDS }),
-    ("count_one_line", Pair::Count { distance_words: 1 }),
-    ("walk_alone", Pair::Walk { hog: false }),
-    ("walk_hog", Pair::Walk { hog: true }),
+    ("count_apart", |trial| line::count(trial, APART_WORDS)),
+    ("count_one_line", |trial| line::count(trial, 1)),
+    ("walk_alone", |trial| hog::walk(trial, false)),
+    ("walk_hog", |trial| hog::walk(trial, true)),
 ];
 
 fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
-    match trial.pick("pair", &PAIRS)? {
-        Pair::Count { distance_words } => line::count(trial, distance_words),
-        Pair::Walk { hog } => hog::walk(trial, hog),
-    }
+    trial.pick("pair", &PAIRS)?(trial)
 }
 
 #[cfg(test)]
