@@ -42,7 +42,7 @@ pub(crate) struct Stopped;
 
 impl fmt::Display for Stopped {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("interrupted, nothing of it is left")
+        out.write_str("interrupted; nothing was written")
     }
 }
 

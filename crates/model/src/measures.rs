@@ -95,19 +95,20 @@ pub fn bytes(text: &str) -> Option<u64> {
 
 const TREE: &str = "of the program and all its descendants, those included that outlived it, as \
                     soon as somebody waited for them";
-const LOOKS: &str = "at looks some milliseconds apart: what rises and falls between two is missed";
+const LOOKS: &str =
+    "sampled some milliseconds apart: what rises and falls between two samples is missed";
 
 /// All of them, in the order in which people read them.
 pub fn responses() -> Vec<Response> {
     let of = |name: &str, label: &str, unit: Unit, corrected: &str, source: &str| {
-        let to =
-            "when its own process has ended; what is summed goes on to the end of what outlives it";
+        let to = "when its own process has ended; sums go on until the last of its descendants \
+        has ended";
         let card = Card::new("right before the program's exec", to, corrected, source);
         Response::new(name, label, unit, card)
     };
     let usage = "getrusage(RUSAGE_CHILDREN), when all were waited for";
-    let io = "/proc/self/io of the trial, to which the kernel adds its children's, less its own";
-    let shares = "/proc/PID/smaps_rollup, and what RssAnon of /proc/PID/status grew by since";
+    let io = "/proc/self/io of the trial, to which the kernel adds its children's, minus its own";
+    let shares = "/proc/PID/smaps_rollup, plus the growth of RssAnon in /proc/PID/status since";
     let resident = "VmRSS of /proc/PID/status of each process, and ru_maxrss of the largest";
     let tasks = "/proc/PID/task/TID/schedstat of each thread, where 90 % of the CPU time was seen";
     let busiest = "over as many slots as workers, filled by the threads that want most";
@@ -135,7 +136,7 @@ pub fn responses() -> Vec<Response> {
             THROTTLED,
             "held back by a quota",
             Unit::Ns,
-            "over all CPUs; of a quota of its own",
+            "summed over all CPUs; only of a quota of its own",
             "cpu.stat of its cgroup",
         )
         .centred(Center::Sum),

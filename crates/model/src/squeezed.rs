@@ -16,10 +16,10 @@ pub const CO_RUNNER_CPU: &str = "co_runner_cpu_ppm";
 /// Returns all of them, with their definition cards.
 pub fn responses() -> Vec<Response> {
     let to = "when the program's own process has ended";
-    let reference = "1 less the rate of a reference program beside the co-runner by its rate alone, \
-                     in turns before the program starts: it stands on the program's CPU and does \
-                     nothing but use the resource. Of CPU time it is what the co-runners took from \
-                     the program's CPUs while the program ran";
+    let reference = "1 minus the rate of a reference program beside the co-runner divided by its \
+    rate alone, measured in turns before the program starts; the reference runs on the program's \
+    CPU and does nothing but use the resource. For CPU time it is what the co-runners took from \
+    the program's CPUs while the program ran";
     let taken = Card::new(
         "for CPU time at the program's start, else before it",
         "for CPU time at its end, else before its start",
@@ -35,7 +35,7 @@ pub fn responses() -> Vec<Response> {
     let cpu_lost = Card::new(
         "before the program's start",
         "before the program's start",
-        "as the part taken, the reference being arithmetic in registers; of the squeezes of \
+        "like the part taken, with arithmetic in registers as the reference; for the squeezes of \
          wake-ups and storage",
         "clock_gettime(CLOCK_MONOTONIC)",
     );

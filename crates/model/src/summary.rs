@@ -58,7 +58,7 @@ pub struct Meter {
     pub steal_share: Option<f64>,
     /// Time in which some task waited for a CPU, as a share of the time of all trials.
     pub cpu_pressure_share: Option<f64>,
-    /// Time in which a CPU quota held the session back, as a share of the time of all trials.
+    /// Time in which a CPU quota throttled the session, as a share of the time of all trials.
     pub throttled_share: Option<f64>,
     /// What was recognised: a quota, autogroup, a governor, a clock that changed; in sentences.
     pub recognised: Vec<String>,
@@ -415,7 +415,7 @@ pub struct PlantedResult {
     pub truth: Region,
     /// The size of the effect as a share, where it has one.
     pub size: Option<f64>,
-    /// Whether the 95 % interval holds the truth; null without an interval.
+    /// Whether the 95 % interval contains the true value; null without an interval.
     pub holds: Option<bool>,
     /// Whether a number away from `without`, on the truth's side, was found (after Holm over the
     /// planted answers); where nothing was planted, whether something was found all the same;

@@ -501,7 +501,7 @@ fn tests() -> Vec<Test> {
         expect("exit_silently", |o| violated(o, "exit code 3 and no answer")),
         expect("answer_twice", |o| violated(o, "said more after its answer")),
         expect("answer_before_go", |o| violated(o, "before the runner said go")),
-        expect("close_socket_and_live", |o| violated(o, "closed its socket and lived on")),
+        expect("close_socket_and_live", |o| violated(o, "closed its socket and kept running")),
         expect(
             "never_close_region",
             |o| matches!(o, Outcome::Failed { reason } if reason.contains("timed region")),

@@ -92,9 +92,7 @@ fn pick(
         (Some(_), Some(both)) => {
             Err(both.error_at_name("a metric is picked by regex or by pointer, not by both"))
         }
-        (None, None) => {
-            Err(value
-                .error_at_name("it says not how it is found: add regex = '…' or pointer = '/…'"))
-        }
+        (None, None) => Err(value
+            .error_at_name("it does not say how it is found: add regex = '…' or pointer = '/…'")),
     }
 }

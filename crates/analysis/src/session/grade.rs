@@ -43,8 +43,8 @@ pub(crate) fn grade(table: &Table<'_>, quantity: &Quantity) -> (Grade, String) {
         return (
             Grade::Timing,
             format!(
-                "{lacking} of {} trials lack a check, or failed one, that their treatment was \
-                 realised: with all of them holding it would be a count by software.",
+                "{lacking} of {} trials have no check that their treatment was realised, or \
+                 failed it; if all had passed, this would be a software counter.",
                 behind.len()
             ),
         );
@@ -116,7 +116,7 @@ mod tests {
         all[3].measured.as_mut().unwrap().checks[0].seen = 2.0;
         let (found, raise) = of(&all, &ratio("task_ns"));
         assert_eq!(found, Grade::Timing);
-        assert!(raise.starts_with("1 of 8 trials lack a check"), "{raise}");
+        assert!(raise.starts_with("1 of 8 trials have no check"), "{raise}");
         all[3].measured.as_mut().unwrap().checks.clear();
         assert_eq!(of(&all, &ratio("task_ns")).0, Grade::Timing);
         // A trial that did not complete stands behind no number; nor does one of elsewhere.

@@ -155,7 +155,7 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
     let completed: Vec<&Record> =
         records.iter().filter(|record| record.measured.is_some()).copied().collect();
     for (name, trials) in failed_checks(records) {
-        let why = if wants_cpus(&completed, &name) { ": others had the CPUs" } else { "" };
+        let why = if wants_cpus(&completed, &name) { ": other programs used the CPUs" } else { "" };
         warnings.push(format!(
             "check \"{name}\" failed in {trials} of {} trials{why}",
             completed.len()
@@ -165,7 +165,7 @@ pub(crate) fn warnings(design: &Design, records: &[&Record], blocks: usize) -> V
     let disturbed = lost.iter().filter(|share| **share > DISTURBED_SHARE).count();
     if disturbed > 0 && is_timed(design) {
         warnings.push(format!(
-            "others took more than {:.0} % of the wall clock of {disturbed} of {} trials",
+            "other programs used more than {:.0} % of the elapsed time of {disturbed} of {} trials",
             100.0 * DISTURBED_SHARE,
             completed.len()
         ));
@@ -347,7 +347,7 @@ mod tests {
         let described = warnings(&timed(), &[&bad, &good], 9);
         assert_eq!(
             described,
-            vec!["check \"overlap\" failed in 1 of 2 trials: others had the CPUs"]
+            vec!["check \"overlap\" failed in 1 of 2 trials: other programs used the CPUs"]
         );
         bad.measured.as_mut().unwrap().checks = vec![check("switches", 0.0)];
         let described = warnings(&timed(), &[&bad, &good], 9);
@@ -363,7 +363,7 @@ mod tests {
         assert_eq!(
             described,
             vec![
-                "others took more than 5 % of the wall clock of 1 of 2 trials",
+                "other programs used more than 5 % of the elapsed time of 1 of 2 trials",
                 "1 trial left processes behind, which were killed",
             ]
         );

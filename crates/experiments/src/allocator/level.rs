@@ -167,8 +167,8 @@ impl Level {
         };
         if malloc.is_none() || malloc != allocator::library_of(mark) {
             return Err(Stop::unsupported(format!(
-                "malloc is that of {}; a program that is linked statically, or whose rights were \
-                 raised, takes no other",
+                "malloc comes from {}; a program that is linked statically, or whose rights were \
+                 raised, cannot replace it",
                 whose.display()
             )));
         }

@@ -50,7 +50,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
         |worker| house.work(worker),
         || found = Some(Found::now(plan.level, plan.threads)),
     )?;
-    let found = found.ok_or_else(|| Stop::failed("nobody looked at the memory"))??;
+    let found = found.ok_or_else(|| Stop::failed("the memory was not read"))??;
     trial.record_one("rss_bytes", found.rss_bytes.saturating_sub(at_first_bytes) as i64);
     plan.record(trial, &house.rounds);
     party.record_overlap(trial, &house.rounds, true)?;

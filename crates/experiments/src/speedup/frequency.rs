@@ -23,7 +23,7 @@ pub(super) fn realise(nominal: bool, cpu: u32) -> Result<(), Stop> {
     let Some(nominal) = sys::uclamp::without_turbo(cpu) else {
         return Err(Stop::unsupported(
             "the frequency cannot be set here: the kernel shows no cpufreq with a nominal and a \
-             higher frequency (that of a virtual machine is its host's affair); take a machine \
+             higher frequency (a virtual machine's frequency is set by its host); take a machine \
              that has one, or measure two sessions with turbo on and off, and compare them",
         ));
     };
@@ -38,7 +38,7 @@ fn heeded(free_ns: u64, capped_ns: u64, governor: &str) -> Result<(), Stop> {
     }
     Err(Stop::unsupported(format!(
         "asked for no more than the nominal frequency, the CPU is not slower: the governor \
-         {governor} does not heed it (schedutil does), or turbo is off already; or measure two \
+         {governor} ignores it (schedutil does not), or turbo is off already; or measure two \
          sessions with turbo on and off, and compare them"
     )))
 }

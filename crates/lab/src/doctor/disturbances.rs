@@ -60,7 +60,7 @@ pub(super) fn disturbances(
     if let Some(quota) = environment.settings.get("cpu_quota") {
         note(
             format!("a cgroup limits this process to {quota}: work is cut off in slices"),
-            "run outside of the quota, or believe CPU times only",
+            "run outside of the quota, or trust only CPU times",
         );
     }
     for (name, what, so) in INHERITED {

@@ -227,7 +227,7 @@ fn must_be_as_planned(head: &Head, fleet: &Fleet, first: Option<&Head>) -> anyho
     if let Some(first) = first
         && first.designs != head.designs
     {
-        anyhow::bail!("its experiments are defined otherwise than those of the nodes before it");
+        anyhow::bail!("its experiments are defined differently from those of the nodes before it");
     }
     Ok(())
 }
@@ -290,7 +290,7 @@ fn without(
     let ended = matches!(result.standing, NodeStanding::Lost | NodeStanding::Failed);
     if let Some(said) = said.filter(|_| ended) {
         let said: String = said.chars().take(200).collect();
-        result.doubts.push(format!("the last that it said: {said}"));
+        result.doubts.push(format!("its last message: {said}"));
     }
     result
 }

@@ -25,7 +25,7 @@ pub(crate) fn status(args: &FleetStatusArgs) -> anyhow::Result<Exit> {
         let jobs = match node.attempts.len() {
             0 => "no job".to_string(),
             1 => format!("job {}", job.as_deref().unwrap_or_default()),
-            many => format!("job {}, the {many}. one", job.as_deref().unwrap_or_default()),
+            many => format!("job {}, attempt {many}", job.as_deref().unwrap_or_default()),
         };
         rows.push(format!("{}  {words}  ({jobs}{so_far})", node.name));
         nodes.push(json!({

@@ -119,7 +119,10 @@ impl Search<'_> {
     fn doubts(&self) -> Vec<String> {
         let all = self.trials.len();
         let line = |(n, last): &(usize, String)| {
-            format!("In {n} of {all} trials, at last: {}", last.trim_end_matches('.'))
+            format!(
+                "In {n} of {all} trials (here the last of them): {}",
+                last.trim_end_matches('.')
+            )
         };
         self.doubts.values().map(line).collect()
     }

@@ -40,7 +40,9 @@ const OPEN_TIMES: u32 = 2;
 const FILES_LEFT: u64 = 64;
 
 pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
-    let Some(server) = args.predict else { bail!("--predict wants to know what the server is") };
+    let Some(server) = args.predict else {
+        bail!("--predict needs the model of the server, such as --predict pool:8")
+    };
     // Before the loads: what cannot be measured again should have a place.
     let html = files::place(args.html.as_deref(), "--html")?;
     let mut study = Study {
@@ -225,8 +227,8 @@ fn turned_away(network: &Network) -> Option<String> {
         n => format!("{n} times"),
     };
     Some(format!(
-        "an accept queue on this machine overflowed {times}: who came then tried again after a second \
-         or later, for which the simulation has no reason"
+        "an accept queue on this machine overflowed {times}: such a connection is tried again \
+         after a second or more, which the simulation does not include"
     ))
 }
 

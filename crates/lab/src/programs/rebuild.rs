@@ -141,9 +141,9 @@ fn compared(content: &[u8], march: &str) -> anyhow::Result<String> {
     let file = carried.iter().find(|(_, elf)| *elf == content);
     let code = || carried.iter().find(|(_, elf)| instructions(elf).is_ok_and(|it| it == own));
     let said = match (file, file.or_else(code)) {
-        (Some((of, _)), _) => format!("the very file that scruple carries ({of})"),
-        (None, Some((of, _))) => format!("the instructions that scruple carries ({of})"),
-        (None, None) => "other instructions than those that scruple carries".into(),
+        (Some((of, _)), _) => format!("the same file as scruple's own ({of})"),
+        (None, Some((of, _))) => format!("the same instructions as scruple's own ({of})"),
+        (None, None) => "other instructions than scruple's own".into(),
     };
     Ok(format!("{march} {} bytes, {said}", own.len()))
 }

@@ -159,7 +159,7 @@ fn answers(program: &Path, python: bool) -> Result<Engine, String> {
             "it is DuckDB {line}, and {}.{} or later is needed",
             VERSION_LEAST.0, VERSION_LEAST.1
         )),
-        None => Err(format!("what it says of its version is none of DuckDB's: {line:?}")),
+        None => Err(format!("its version is not one of DuckDB's: {line:?}")),
     }
 }
 

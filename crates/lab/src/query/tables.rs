@@ -115,7 +115,7 @@ impl Making<'_> {
         let identity = (manifest.session.clone(), machine, manifest.started_unix_ms, manifest.seed);
         if let Some(other) = self.seen.get(&identity) {
             let [copy, other] = [dir, other].map(|it| it.display().to_string());
-            ui::warn(&format!("{copy} is the session of {other} once more; it is asked once"));
+            ui::warn(&format!("{copy} and {other} are the same session; it is read once"));
             return Ok(());
         }
         self.seen.insert(identity, dir.to_path_buf());

@@ -69,7 +69,7 @@ fn two_recorded_sessions_are_compared_in_words_and_in_json() {
     assert_eq!(whole.experiments.len(), 21);
     let refused = whole.experiments.iter().filter(|it| it.refused.is_some()).count();
     assert_eq!(refused, 17, "create, clock, false_sharing and null are in both");
-    assert!(whole.warnings.iter().any(|it| it.contains("one session a side")));
+    assert!(whole.warnings.iter().any(|it| it.contains("one session per side")));
     assert!(whole.facts.iter().any(|row| row.name == "shield"));
     assert!(whole.alike[0].contains("the same machine"));
     assert!(whole.controls[0].is_some());
@@ -247,10 +247,10 @@ fn a_folder_of_sessions_is_one_side() {
     let effects = comparison.experiments.iter().flat_map(|it| &it.rows).flat_map(|it| &it.effects);
     let mut by_session = effects.flatten().filter(|it| it.p_value.is_some());
     assert!(by_session.all(|it| it.unit_of_replication == model::Replication::Sessions));
-    assert!(!comparison.warnings.iter().any(|it| it.contains("one session a side")));
+    assert!(!comparison.warnings.iter().any(|it| it.contains("one session per side")));
     assert!(text(&[path(&a), path(&b)]).contains("Intervals rest on sessions"));
     let mixed = json(&[path(&a), BASE]);
-    assert!(mixed.warnings.iter().any(|it| it.contains(&format!("one session a side ({BASE})"))));
+    assert!(mixed.warnings.iter().any(|it| it.contains(&format!("one session per side ({BASE})"))));
 }
 
 #[test]

@@ -132,6 +132,22 @@ fn three_nodes_measure_one_plan_and_are_held_against_each_other() {
     let folder = cluster.folder();
     let compared = scruple().arg("compare").arg(&folder).arg(&folder).output().unwrap();
     assert_eq!(compared.status.code(), Some(0), "{}", said(&compared));
+    // Any quantity of a fleet, node by node, with the numbers of each node's own report.
+    let quantity = "null.pass_ns[b, kernel] / null.pass_ns[a, kernel]";
+    let asked = scruple().arg("ask").arg(&folder).args([quantity, "--json"]).output().unwrap();
+    let answers: Vec<model::Asked> = serde_json::from_slice(&asked.stdout).unwrap();
+    assert_eq!(answers.len(), 3, "{}", said(&asked));
+    for (node, answer) in ["m1.1.0", "m2.2.0", "m3.3.0"].iter().zip(&answers) {
+        let stored = store::open(&folder.join(node)).unwrap();
+        let summary = support::summarised(&stored);
+        let findings = summary.experiments[0].findings.iter().map(|finding| &finding.result);
+        let reported: Vec<_> =
+            findings.filter(|it| it.quantity == answer.result.quantity).collect();
+        assert_eq!(answer.session, stored.manifest.session);
+        assert_eq!(reported.len(), 1);
+        assert!(answer.result.estimate.is_some(), "{node}");
+        assert_eq!(reported[0].estimate, answer.result.estimate, "{node}");
+    }
 }
 
 #[test]
@@ -504,7 +520,7 @@ fn what_a_host_says_wrongly_is_not_taken() {
     refused("manifest.json", "\"seed\": 7", "\"seed\": 8", "another seed");
     refused("manifest.json", "\"scruple\": \"", "\"scruple\": \"9", "not 0.1");
     refused("manifest.json", "\"profile\": \"smoke\"", "\"profile\": \"quick\"", "another profile");
-    refused("manifest.json", "\"question\": \"", "\"question\": \"Or ", "defined otherwise");
+    refused("manifest.json", "\"question\": \"", "\"question\": \"Or ", "defined differently");
     refused("trials.ndjson", "{", "", "trials.ndjson, line 1");
     // A link into another place is no session.
     let (dir, elsewhere) = (cluster.folder().join("m2.2.0"), cluster.dir.path().join("elsewhere"));

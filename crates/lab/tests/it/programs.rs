@@ -251,7 +251,7 @@ fn what_a_compiler_makes_is_compared_and_runs() {
     assert!(told(&output).contains("x.c:1: error: bad"), "{}", said(&output));
     let output = rebuilt(COPIES);
     assert!(output.status.success(), "{}", said(&output));
-    let wanted = "rv32im 160 bytes, the very file that scruple carries (GCC 12.2, -O2); rv32imc 92";
+    let wanted = "rv32im 160 bytes, the same file as scruple's own (GCC 12.2, -O2); rv32imc 92";
     assert!(told(&output).contains(wanted), "{}", said(&output));
     let built = session.join("programs/elf-gcc-O2-rv32imc");
     let carried = format!("{REFERENCE}/gcc12-rv32imc.elf");

@@ -331,7 +331,7 @@ fn without_a_database_it_is_said_how_to_get_one() {
             "v0.9.2 (Old) 3c695d7ba9",
             "it is DuckDB v0.9.2 (Old) 3c695d7ba9, and 1.0 or later is needed",
         ),
-        ("a duck", "none of DuckDB's: \"a duck\""),
+        ("a duck", "not one of DuckDB's: \"a duck\""),
     ] {
         fake(folder.path(), version, "exit 0");
         let why = ask(folder.path());

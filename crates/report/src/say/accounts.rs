@@ -42,7 +42,7 @@ fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<
     let remark = remark.map(|remark| Text::from(format!("{}.", capital(remark))));
     if let Some(bar) = bar(account, letters) {
         let ends = if is_exact(account) { "" } else { ", with the 95 % interval" };
-        let what = format!("Upright line: the total. Under the bar: where its parts end{ends}.");
+        let what = format!("Vertical line: the total. Below the bar: where its parts end{ends}.");
         let caption = std::iter::once(what.into()).chain(remark).collect();
         let numbers = Some(table(account));
         let figure = Figure { numbers, shown: true, ..Figure::new(title, bar, caption) };

@@ -38,7 +38,7 @@ pub(crate) fn disturbance(session: &Session<'_>) -> Vec<Text> {
         (harness.foreign_cpu_share, "Others used {} of one CPU while trials lived."),
         (some(meter.steal_share), "{} of the trials' time was stolen by the hypervisor."),
         (some(meter.cpu_pressure_share), "{} of the trials' time some task waited for a CPU."),
-        (some(meter.throttled_share), "{} of the trials' time a CPU quota held the session back."),
+        (some(meter.throttled_share), "{} of the trials' time a CPU quota throttled the session."),
     ];
     let parts = parts.into_iter().filter_map(|(part, text)| Some((part?, text)));
     let mut said: Vec<Text> = parts.map(|(x, text)| Text::filled(text, [strong(x)])).collect();

@@ -126,11 +126,11 @@ struct Outcome {
 }
 
 /// How an interval lies to the truth, and what the word means.
-const HELD: (&str, &str) = ("held", "the 95 % interval holds the truth");
+const HELD: (&str, &str) = ("held", "the 95 % interval contains the true value");
 const NEAR_MISS: (&str, &str) =
-    ("near miss", "it misses the truth by little, as one in twenty does by chance");
+    ("near miss", "it misses the true value by little, as one interval in twenty does by chance");
 const EXCLUDED: (&str, &str) =
-    ("excluded", "it misses the truth by more than chance, over all planted answers (Holm)");
+    ("excluded", "it misses the true value by more than chance, over all planted answers (Holm)");
 
 /// Returns how a result's interval lies to the truth; `None` where there is no interval.
 fn held(planted: &PlantedResult) -> Option<(&'static str, &'static str)> {

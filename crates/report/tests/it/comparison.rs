@@ -48,7 +48,7 @@ fn the_opening_says_what_differs_and_what_could_have_been_found() {
         "The largest: cpu, fork · memory 1024: 1.65 [1.58, 1.71] times as long in B as in A.",
         "1 more number could not be compared",
         "After Holm's correction it is 8 % in the median number",
-        "Intervals rest on trials of one session a side",
+        "Intervals rest on the trials of one session per side",
         "These facts make numbers incomparable: compiler of scruple",
         "Not compared: false_sharing (measured in B alone)",
         "▼ −0.20 [−0.25, −0.15]",

@@ -138,7 +138,7 @@ impl Conversation {
                         return Err(Cut::Ended(phase));
                     }
                     if !open && !self.process_ends(deadline) {
-                        return Err(Cut::Kill(violation("closed its socket and lived on")));
+                        return Err(Cut::Kill(violation("closed its socket and kept running")));
                     }
                 }
             }

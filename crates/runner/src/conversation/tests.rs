@@ -108,7 +108,7 @@ fn whole_answers_are_heard_one_after_the_other() {
         panic!("{messages:?}")
     };
     assert!(
-        matches!(last, Cut::Kill(Outcome::ProtocolViolated { reason }) if reason.contains("lived on"))
+        matches!(last, Cut::Kill(Outcome::ProtocolViolated { reason }) if reason.contains("kept running"))
     );
     assert_eq!(log, "a\u{fffd}b");
 }

@@ -66,7 +66,7 @@ impl FromStr for Condition {
             }
             _ => {
                 let Some(sign) = text.find(['<', '>']) else {
-                    return Err(bad("neither > nor < stands in it".into()));
+                    return Err(bad("it has neither > nor <".into()));
                 };
                 (&text[..sign], Cell::default(), &text[sign..])
             }
@@ -84,7 +84,7 @@ impl FromStr for Condition {
         let (direction, change) = match (rest.strip_prefix('>'), rest.strip_prefix('<')) {
             (Some(change), _) => (Direction::Above, change),
             (_, Some(change)) => (Direction::Below, change),
-            _ => return Err(bad("neither > nor < stands behind the names".into())),
+            _ => return Err(bad("expected > or < after the names".into())),
         };
         let edge = edge(change.trim(), direction).map_err(bad)?;
         Ok(Condition {
@@ -118,7 +118,7 @@ fn cell(text: &str) -> Result<Cell, String> {
             return Err(format!("{:?} is not FACTOR=LEVEL", short(pair)));
         }
         if cell.0.insert(factor.to_string(), level.to_string()).is_some() {
-            return Err(format!("{} stands twice in the braces", short(factor)));
+            return Err(format!("{} is named twice in the braces", short(factor)));
         }
     }
     Ok(cell)
@@ -260,7 +260,7 @@ mod tests {
             ("a{x} > 5%", "FACTOR=LEVEL"),
             ("a{} > 5%", "FACTOR=LEVEL"),
             ("a{x=1,x=2} > 5%", "twice"),
-            ("a{x=1} 5%", "neither > nor <"),
+            ("a{x=1} 5%", "expected > or <"),
         ] {
             let error = text.parse::<Condition>().unwrap_err().to_string();
             assert!(error.contains(why), "{text:?}: {error}");

@@ -20,8 +20,7 @@ pub(crate) fn refusal(sides: &[&SideHeads], id: &str) -> Option<String> {
         if design.version != first.version {
             let (was, is) = (first.version, design.version);
             return Some(format!(
-                "its design has version {was} in one session and {is} in another: the numbers \
-                 are not of the same measure"
+                "its design has version {was} in one session and {is} in another: the numbers do not measure the same thing"
             ));
         }
         let (what, side, session) =

@@ -334,18 +334,16 @@ fn by_trials(sides: &[SideHeads], comparison: &Comparison) -> Option<String> {
     }
     let single = sides.iter().filter(|it| it.heads.len() < 2).map(|side| side.name.as_str());
     let which = match single.collect::<Vec<&str>>().as_slice() {
-        [] => "Some intervals are of trials, since one session alone of a side gives the number"
+        [] => "Some intervals come from trials, since only one session of a side gives the number"
             .into(),
         single => format!(
-            "The intervals are of trials of one session a side ({})",
+            "The intervals come from the trials of one session per side ({})",
             listed(single, NAMES_MAX, ", ")
         ),
     };
     Some(format!(
-        "{which}. They do not hold what changes from \
-         one session to the next where nothing was changed (where things lie in memory, the clock, \
-         the host's other guests), so that small differences are found which another session would \
-         not find again. Measure each side three times or more, put the sessions of a side into one \
+        "{which}. They leave out what changes from session to session although nothing was changed (where things lie in memory, the clock, \
+         the host's other guests), so another session may not find small differences again. Measure each side three times or more, put the sessions of a side into one \
          folder, and compare the folders"
     ))
 }

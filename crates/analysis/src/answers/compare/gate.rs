@@ -69,8 +69,7 @@ fn judge(
     if outcome == GateOutcome::Fine && lost > 0 {
         let s = if lost == 1 { " was" } else { "s were" };
         let reason = format!(
-            "{lost} treatment{s} measured on the base but not on every side; levels in braces make \
-             it look at less"
+            "{lost} treatment{s} measured on the base but not on every side; levels in braces restrict what it looks at"
         );
         return Ok((GateOutcome::CannotTell, reason, looks));
     }

@@ -80,10 +80,10 @@ impl Reading {
         effect.remark = if contrast.is_exact() && contrast.point == 0.0 {
             "the same in all trials of both sides".into()
         } else if contrast.is_exact() {
-            "the same in all trials of a side, and another on the other".into()
+            "the same in all trials of each side, but different between the sides".into()
         } else if self.scale == Scale::Ratio && effect.ratio.is_none() {
             match contrast.base_is_above_0() {
-                true => "the base is known too loosely for a ratio".into(),
+                true => "the base is too uncertain for a ratio".into(),
                 false => "the base is indistinguishable from 0: there is no ratio".into(),
             }
         } else if n < BLOCKS_FREE && !sessions {

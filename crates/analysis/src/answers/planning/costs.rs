@@ -137,7 +137,7 @@ impl Asked<'_> {
             match self.switch(source.model) {
                 Some(switch) => added_ns = added_ns.plus(switch, SWITCHES),
                 None => self.gap(
-                    "what it costs that a request waits and its CPU goes to another: it is left out",
+                    "what it costs when a request waits and its CPU serves another: it is left out",
                     "scruple run switch",
                 ),
             }

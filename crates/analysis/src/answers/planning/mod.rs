@@ -165,7 +165,10 @@ fn connections(load: &Load, count: u32) -> Result<(), BadLoad> {
         return wrong("a machine that is simulated has at most 256 CPUs");
     }
     if load.target_p95_ns.is_some() {
-        return wrong("over machines no time can be asked for: state the machines, and see theirs");
+        return wrong(
+            "a target time cannot be combined with several machines: state the machines, and see \
+             their times",
+        );
     }
     let day_ns = 24.0 * 3600.0 * 1e9;
     if load.service_ns > day_ns || load.think_ns > day_ns {

@@ -105,7 +105,7 @@ fn letter(coefficient: Coefficient) -> (&'static str, &'static str) {
     match coefficient {
         Coefficient::Gamma => ("γ", "throughput of one worker"),
         Coefficient::Serial => ("s", "serial part of the time on n workers"),
-        Coefficient::Alpha => ("α", "contention: the part that one does at a time"),
+        Coefficient::Alpha => ("α", "contention: the part that only one worker does at a time"),
         Coefficient::Beta => ("β", "coherency: what each pair of workers costs"),
         Coefficient::Cores => ("c", "how many are served at a time"),
     }

@@ -87,11 +87,14 @@ fn standing(experiment: &ExperimentSummary, planted: &PlantedResult) -> (Standin
             (Standing::Wrong, "something was found where nothing was planted")
         }
         (_, Some(true), _) if counts => (Standing::Wrong, "the count is wrong"),
-        (_, Some(true), _) => (Standing::Wrong, "the truth lies outside of what was measured"),
-        (Some(false), _, _) if nothing => (Standing::Right, ""),
-        (Some(true), Some(false), Some(false)) if counts => {
-            (Standing::Missed, "the count scatters, and its interval does not hold the truth")
+        (_, Some(true), _) => {
+            (Standing::Wrong, "the true value lies outside the measured interval")
         }
+        (Some(false), _, _) if nothing => (Standing::Right, ""),
+        (Some(true), Some(false), Some(false)) if counts => (
+            Standing::Missed,
+            "the count scatters, and its interval does not contain the true value",
+        ),
         (Some(true), Some(false), _) => (Standing::Right, ""),
         (Some(false), _, _) => {
             (Standing::Missed, "not found: it is indistinguishable from nothing")
@@ -277,8 +280,8 @@ fn sentence(grade: Option<TrustGrade>, unsized_missed: usize, sizes: &Sizes) -> 
         return "This machine cannot be trusted for effects of any size.".into();
     }
     let Some(largest) = sizes.largest else {
-        return "No effect of a known size was measured, so that it is not known for which this \
-                machine can be trusted."
+        return "No effect of a known size was measured, so it is unknown for which sizes this \
+        machine can be trusted."
             .into();
     };
     let Some(finest) = sizes.finest.map(percent) else {

@@ -199,7 +199,7 @@ fn every_contradiction_is_an_f() {
     let excluded = PlantedResult { holds: Some(false), excluded: Some(true), ..effect(0.2) };
     let cases = [
         (vec![count(8.0)], Vec::new(), "the count is wrong"),
-        (vec![excluded], Vec::new(), "(20 %): the truth lies outside"),
+        (vec![excluded], Vec::new(), "(20 %): the true value lies outside"),
         (vec![silence(true)], Vec::new(), "found where nothing was planted"),
         (Vec::new(), vec![diagnosis(Some("the cache line"))], "the cache line was named instead"),
     ];
@@ -271,7 +271,7 @@ fn without_a_control_or_a_size_there_is_no_a() {
     assert_eq!((described.grade, described.controls_silent), (Some(TrustGrade::B), None));
     let described = graded(vec![count(7.0)], Vec::new());
     assert_eq!((described.grade, described.trusted), (None, false));
-    assert!(described.sentence.contains("not known"), "{}", described.sentence);
+    assert!(described.sentence.contains("unknown"), "{}", described.sentence);
     assert_eq!(graded(Vec::new(), Vec::new()).grade, None);
 }
 

@@ -113,7 +113,7 @@ fn lives_on(described: &Why, resource: Resource) -> String {
         && let Some((_, cpu)) = stands(&described.squeezes, Resource::Cpu)
     {
         text +=
-            &format!(" Its time on the CPU goes there: {:.2} is its elasticity to CPU time.", cpu);
+            &format!(" Its elasticity to CPU time is {:.2}; that CPU time is spent there.", cpu);
     }
     let e = |one: &SqueezeResult| one.elasticity.map_or(0.0, |e| e.point);
     let silent = |one: &SqueezeResult| {
@@ -169,7 +169,8 @@ fn nothing_named(described: &Why) -> String {
                    such as another program, a network or a fixed time."
                 .into(),
             _ => format!(
-                "This command lives on none of what could be squeezed here. Of {} nothing is known.",
+                "This command lives on none of what could be squeezed here. Nothing is known \
+                 about {}.",
                 unknown.join(" and ")
             ),
         };

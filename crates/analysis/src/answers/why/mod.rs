@@ -233,7 +233,7 @@ impl Trials<'_> {
         let remark = match (&located, centre(&taken)) {
             (Some(_), _) => String::new(),
             (None, Some(taken)) if taken.high.is_finite() => format!(
-                "too little was taken of it to say more: {:.0} % at the strongest",
+                "too little of it was taken to say more: {:.0} % at the strongest",
                 100.0 * (1.0 - (-strongest).exp()).max(0.0)
             ),
             _ => "how much was taken is not known".into(),

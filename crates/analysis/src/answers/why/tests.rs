@@ -230,7 +230,7 @@ fn where_nothing_is_taken_nothing_is_said() {
     }
     let described = described(&records);
     assert!(described.squeezes.iter().all(|one| one.elasticity.is_none() && !one.stands));
-    assert!(of(&described, Resource::Memory).remark.contains("too little was taken"));
+    assert!(of(&described, Resource::Memory).remark.contains("too little of it was taken"));
     assert_eq!((described.named, described.residual), (None, None));
 }
 
@@ -289,7 +289,7 @@ fn what_is_faster_when_squeezed_is_a_warning_and_no_verdict() {
     let described = described(&records);
     assert_eq!(described.named, None);
     assert!(described.warnings.iter().any(|it| it.contains("faster where CPU time was taken")));
-    assert!(described.answer.ends_with("Of storage nothing is known."), "{}", described.answer);
+    assert!(described.answer.ends_with("Nothing is known about storage."), "{}", described.answer);
 }
 
 #[test]

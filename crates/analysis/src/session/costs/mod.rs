@@ -217,7 +217,7 @@ fn remarks(table: &Table<'_>, account: &Account, ledger: &Ledger) -> Vec<String>
     let mut remarks = Vec::new();
     let is_disturbed = || places(table, account).iter().any(|it| disturbed(table.records(&it.1)));
     if !table.design.is_exact() && is_disturbed() {
-        remarks.push("others took part of the wall clock of some of its trials".into());
+        remarks.push("other programs used part of the elapsed time of some of its trials".into());
     }
     if ledger.lacking > 0 {
         remarks.push(format!(
@@ -233,7 +233,7 @@ fn remarks(table: &Table<'_>, account: &Account, ledger: &Ledger) -> Vec<String>
     }
     if ledger.total.centre().is_some() && ledger.total.share_of(&ledger.total).is_none() {
         remarks
-            .push("the total itself is not told from 0, so that nothing is a share of it".into());
+            .push("the total is not distinguishable from 0, so no share of it can be given".into());
     }
     remarks
 }

@@ -187,7 +187,7 @@ fn shares_of_a_total_that_may_be_0_are_not_given() {
     let found = account(&study(), &records);
     assert!(found.total.is_some() && found.residual_share.is_none());
     assert!(found.parts.iter().all(|part| part.share.is_none() && part.amount.is_some()));
-    assert!(found.remark.contains("not told from 0"), "{}", found.remark);
+    assert!(found.remark.contains("not distinguishable from 0"), "{}", found.remark);
 }
 
 proptest! {

@@ -157,7 +157,7 @@ fn described(table: &Table<'_>, treatments: &[Treatment], disturbed: &[Disturbed
     if !disturbed.iter().any(|one| one.breaks()) {
         let sum = |of: fn(&Disturbed) -> usize| disturbed.iter().map(of).sum::<usize>();
         return format!(
-            "others took more than {:.0} % of the wall clock of {} of {} trials",
+            "other programs used more than {:.0} % of the elapsed time of {} of {} trials",
             100.0 * DISTURBED_SHARE,
             sum(|one| one.bad),
             sum(|one| one.of)
@@ -167,7 +167,7 @@ fn described(table: &Table<'_>, treatments: &[Treatment], disturbed: &[Disturbed
         let records = table.records(treatment).iter();
         median(&records.filter_map(|record| lost_share(record)).collect::<Vec<f64>>())
     });
-    format!("others took {:.0} % of the wall clock", 100.0 * shares.fold(0.0, f64::max))
+    format!("other programs used {:.0} % of the elapsed time", 100.0 * shares.fold(0.0, f64::max))
 }
 
 /// Returns the number formed from one response, disturbed or not.
@@ -227,7 +227,7 @@ impl Former<'_> {
         let located = ratio_of_centres(&above, &below);
         self.remarks.push(match located {
             Some(_) => "some values are not above 0: the ratio is formed without logarithms".into(),
-            None => "the response it is divided by is not told from 0".into(),
+            None => "the divisor is not distinguishable from 0".into(),
         });
         self.located(located, Scale::Relative)
     }
@@ -244,7 +244,8 @@ impl Former<'_> {
         let located = ratio_of_centres(&minus(&without), &minus(&base));
         if located.is_none() {
             self.say(
-                "the gap itself is not resolved: its interval holds 0, so that it has no share",
+                "the gap itself is not resolved: its interval contains 0, so no share of it can \
+                 be given",
             );
         }
         self.located(located, Scale::Linear)
@@ -332,8 +333,8 @@ impl Former<'_> {
         };
         if independent && frequency.is_by_trials() {
             self.say(
-                "trials differ by more than chance, so that the limits rest on the number of \
-                 trials, not of chances",
+                "trials differ by more than chance, so the interval rests on the number of \
+                 trials, not of single events",
             );
         }
         Some(Evidence::Events(frequency))
@@ -379,7 +380,7 @@ impl Former<'_> {
         match (located.agrees, computed) {
             (true, true) => self.say("computed, not measured"),
             (false, true) => {
-                self.say("declared exact, but its blocks differ: it is not to be believed");
+                self.say("declared exact, but its blocks differ: do not rely on it");
             }
             (true, _) if blocks >= BLOCKS_FREE => {
                 self.say(format!("all {blocks} blocks agree to the last digit"));
@@ -444,7 +445,7 @@ fn too_few(blocks: usize) -> String {
         0 => "no block has".to_string(),
         _ => format!("only {blocks} block{} has", if blocks == 1 { "" } else { "s" }),
     };
-    format!("{found} all that this needs, and an interval takes 2")
+    format!("{found} all of its numbers, and an interval needs 2")
 }
 
 /// Returns what all sets hold; nothing if there is none.

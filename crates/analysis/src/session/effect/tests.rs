@@ -83,7 +83,7 @@ fn a_block_that_lacks_a_side_is_left_out() {
     assert_eq!(few.estimate.unwrap().samples, 4);
     let one = result(&design(), &drifting(1, 2.0), ratio("process", "thread"));
     assert_eq!(one.estimate, None);
-    assert_eq!(one.remark, "only 1 block has all that this needs, and an interval takes 2");
+    assert_eq!(one.remark, "only 1 block has all of its numbers, and an interval needs 2");
 }
 
 #[test]
@@ -151,7 +151,7 @@ fn a_level_below_its_control_is_below_what_can_be_resolved() {
         Quantity::Ratio { response: "task_ns".into(), of: Cell::default(), to: Cell::default() },
     );
     assert_eq!(undefined.estimate, None);
-    assert!(undefined.remark.contains("not told from 0"), "{}", undefined.remark);
+    assert!(undefined.remark.contains("not distinguishable from 0"), "{}", undefined.remark);
 }
 
 #[test]
@@ -419,7 +419,7 @@ fn cpu_time_carries_what_the_wall_clock_cannot() {
     assert!((estimate.point - 7.5).abs() < 0.05, "{estimate:?}");
     assert_eq!(found.carried_by.as_deref(), Some("cpu_ns"));
     // The figure in the remark is the median loss of the worse treatment: about 58 %.
-    let described = "CPU time, not elapsed time: others took 58 %";
+    let described = "CPU time, not elapsed time: other programs used 58 %";
     assert!(found.remark.starts_with(described), "{}", found.remark);
 }
 
@@ -433,15 +433,14 @@ fn one_trial_that_others_disturbed_is_told_as_one() {
     }
     let found = result(&design(), &records, ratio("process", "thread"));
     assert_eq!(found.carried_by.as_deref(), Some("cpu_ns"));
-    let described =
-        "CPU time, not elapsed time: others took more than 5 % of the wall clock of 1 of 24";
+    let described = "CPU time, not elapsed time: other programs used more than 5 % of the elapsed time of 1 of 24";
     assert!(found.remark.starts_with(described), "{}", found.remark);
     // Where nothing can stand in, so few are left to the tags.
     let counters = &mut records[3].measured.as_mut().unwrap().counters;
     counters.user_ns = Some(2 * counters.wall_ns);
     let found = result(&design(), &records, ratio("process", "thread"));
     assert_eq!(found.carried_by, None);
-    assert!(!found.remark.contains("others took"), "{}", found.remark);
+    assert!(!found.remark.contains("other programs used"), "{}", found.remark);
 }
 
 #[test]

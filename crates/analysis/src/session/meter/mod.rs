@@ -107,8 +107,8 @@ impl Clock {
         let how = if drift > 0.0 { "longer" } else { "less" };
         Some(format!(
             "The CPU's clock changed: in the last third of the trials the same loop took \
-             {percent:.1} % {how} than in the first. Comparisons within a block hardly feel it; \
-             levels, and comparisons with other sessions, do."
+             {percent:.1} % {how} than in the first. This hardly affects comparisons within a \
+             block, but it does affect absolute values and comparisons with other sessions."
         ))
     }
 
@@ -172,10 +172,10 @@ fn quota(environment: &Environment, records: &[Record], share: Option<f64>) -> O
     }
     let limit = quota.map_or(String::new(), |quota| format!(" to {quota}"));
     let effect = match (held, share) {
-        (0, None) => "the kernel does not tell whether it held trials back".to_string(),
-        (0, Some(_)) => "it held no trial back".to_string(),
+        (0, None) => "the kernel does not tell whether it throttled trials".to_string(),
+        (0, Some(_)) => "it throttled no trial".to_string(),
         (held, share) => format!(
-            "it held {held} of {} trials back, for {:.1} % of the time of all. Raise cpu.max or \
+            "it throttled {held} of {} trials, for {:.1} % of their time in all. Raise cpu.max or \
              cpu.cfs_quota_us of its cgroup",
             records.len(),
             100.0 * share.unwrap_or(0.0)

@@ -64,7 +64,7 @@ fn shares_are_of_the_time_of_the_trials_that_tell() {
     assert_eq!(
         meter.recognised,
         vec![
-            "A quota limits CPU time: it held 1 of 3 trials back, for 50.0 % of the time of all. \
+            "A quota limits CPU time: it throttled 1 of 3 trials, for 50.0 % of their time in all. \
              Raise cpu.max or cpu.cfs_quota_us of its cgroup.",
             "The hypervisor gave 20.0 % of the time of the trials, as of one CPU, to other machines \
              (steal).",
@@ -79,12 +79,12 @@ fn a_quota_is_told_with_what_it_did() {
     let described = |records: &[Record]| metered(&limited, &shield, records).recognised;
     assert_eq!(
         described(&[trial(0).record()]),
-        ["A quota limits CPU time to 1.50 CPUs: it held no trial back."]
+        ["A quota limits CPU time to 1.50 CPUs: it throttled no trial."]
     );
     assert_eq!(
         described(&[Trial::new(0).record()]),
-        ["A quota limits CPU time to 1.50 CPUs: the kernel does not tell whether it held trials \
-          back."]
+        ["A quota limits CPU time to 1.50 CPUs: the kernel does not tell whether it throttled \
+             trials."]
     );
 }
 

@@ -174,8 +174,8 @@ fn remedy(largest: Source, within_known: bool) -> &'static str {
         (Source::WithinTrials, _) => "Longer trials would reduce it: take a larger profile.",
         (Source::BetweenTrials, true) => "More trials would reduce it: give it more time.",
         (Source::BetweenTrials, false) => {
-            "More trials would reduce it: give it more time; whether longer ones would, too, their \
-             few observations do not tell."
+            "More trials would reduce it: give it more time; they have too few observations to \
+             tell whether longer trials would, too."
         }
         (Source::BetweenBlocks, _) => {
             "It is drift, which cancels in comparisons; for absolute values measure at another \

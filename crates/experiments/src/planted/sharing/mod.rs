@@ -1,4 +1,4 @@
-//! Is it seen that two threads share a cache line, or a cache and memory?
+//! Does it show when two threads share a cache line, or a cache and memory?
 
 mod hog;
 mod line;

@@ -399,7 +399,7 @@ pub(super) fn replication<'a>(items: impl Iterator<Item = &'a Item<'a>>) -> &'st
         .collect();
     match [Replication::Trials, Replication::Sessions].map(|unit| units.contains(&unit)) {
         [true, false] => {
-            "Intervals rest on trials of one session a side: they leave out what changes from session \
+            "Intervals rest on the trials of one session per side: they leave out what changes from session \
              to session."
         }
         [false, true] => {

@@ -149,7 +149,7 @@ fn what_changed_is_found_with_its_size_and_what_did_not_is_not() {
     let ratio = finding.effects[0].as_ref().unwrap();
     assert!(!ratio.differs && (ratio.ratio.unwrap().point - 1.0).abs() < 0.01, "{ratio:?}");
     assert!((finding.values[0].unwrap().point - 4.0).abs() < 0.05);
-    assert!(comparison.warnings.iter().any(|text| text.contains("one session a side (A, B)")));
+    assert!(comparison.warnings.iter().any(|text| text.contains("one session per side (A, B)")));
 }
 
 #[test]
@@ -336,13 +336,13 @@ fn with_several_sessions_on_both_sides_the_session_is_the_unit() {
     let (x, y) = (logs([1.02, 0.99, 1.0]), logs([1.0, 1.03, 0.98]));
     let mean = |v: [f64; 3]| v.iter().sum::<f64>() / 3.0;
     assert!((session.ratio.unwrap().point.ln() - (mean(x) - mean(y))).abs() < 2e-3);
-    assert!(!by_session.warnings.iter().any(|text| text.contains("one session a side")));
-    assert!(by_trial.warnings.iter().any(|text| text.contains("one session a side")));
+    assert!(!by_session.warnings.iter().any(|text| text.contains("one session per side")));
+    assert!(by_trial.warnings.iter().any(|text| text.contains("one session per side")));
     // One session against three: by trial, and said.
     let mixed = compared_with(&[&a, &b[..1]], &[]);
     let one = effect(row(&mixed, "task_ns", "thread"));
     assert_eq!(one.unit_of_replication, Replication::Trials);
-    assert!(mixed.warnings.iter().any(|text| text.contains("one session a side (B)")));
+    assert!(mixed.warnings.iter().any(|text| text.contains("one session per side (B)")));
 }
 
 #[test]

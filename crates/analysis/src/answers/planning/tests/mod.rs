@@ -514,7 +514,7 @@ fn a_load_that_cannot_be_is_refused_in_words() {
     assert!(spread(&|l| l.connections = Some(10_000_001)).contains("of each machine"));
     assert!(spread(&|l| l.connections = Some(0)).contains("of each machine"));
     assert!(spread(&|l| l.cpus = 257).contains("256 CPUs"));
-    assert!(spread(&|l| l.target_p95_ns = Some(1e9)).contains("no time"));
+    assert!(spread(&|l| l.target_p95_ns = Some(1e9)).contains("with several machines"));
     assert!(spread(&|l| l.think_ns = 1e15).contains("a day"));
     assert!(wrong(&|l| l.cpu_share = 1.1).contains("share"));
     assert!(wrong(&|l| l.think_ns = -1.0).contains("think"));
