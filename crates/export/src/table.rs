@@ -4,7 +4,7 @@ use crate::choice::Chosen;
 use crate::{Choice, Error, Session};
 use Kind::{Integer, Moment, Number, Text};
 use analysis::{Numbers, Tag, Tagger, outcome_words};
-use model::{Record, Unit};
+use model::Record;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 
@@ -172,7 +172,7 @@ impl<'a> Table<'a> {
                     row.clear();
                     row.extend_from_slice(&before);
                     row.push(Cell::text(&response.name));
-                    row.push(Cell::text(unit(&response.unit)));
+                    row.push(Cell::text(response.unit.name()));
                     row.extend(middle);
                     row.extend_from_slice(&after);
                     take(&row)?;
@@ -242,17 +242,5 @@ impl<'a> Table<'a> {
                 found.into_iter().enumerate().map(row).collect()
             }
         }
-    }
-}
-
-/// A unit's name, as summary.json has it.
-pub(crate) fn unit(unit: &Unit) -> &str {
-    match unit {
-        Unit::Ns => "ns",
-        Unit::Bytes => "bytes",
-        Unit::Count => "count",
-        Unit::Ppm => "ppm",
-        Unit::PerSecond => "per_second",
-        Unit::Other(name) => name,
     }
 }

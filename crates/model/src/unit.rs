@@ -20,6 +20,18 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// Returns the unit's name, as summary.json has it.
+    pub fn name(&self) -> &str {
+        match self {
+            Unit::Ns => "ns",
+            Unit::Bytes => "bytes",
+            Unit::Count => "count",
+            Unit::Ppm => "ppm",
+            Unit::PerSecond => "per_second",
+            Unit::Other(name) => name,
+        }
+    }
+
     /// The ending that the name of a response in this unit must have, if the unit fixes one.
     pub fn suffix(&self) -> Option<&'static str> {
         match self {

@@ -102,21 +102,16 @@ pub(crate) fn result_parts(result: &QuantityResult) -> Option<Parts> {
         (Some(events), Some(chances)) if events == chances => Some(("at least", estimate.low)),
         _ => None,
     };
-    Some(match limit {
-        Some((word, end)) => {
-            Parts { point: format!("{word} {}", rounded(end, terms)), interval: String::new() }
-        }
-        None => named_by_clock(parts(estimate, terms), result),
-    })
-}
-
-/// The number with the clock it comes from, where that is not the one that its words name.
-fn named_by_clock(mut number: Parts, result: &QuantityResult) -> Parts {
-    if result.carried_by.is_some() {
-        let space = if number.interval.is_empty() { "" } else { " " };
-        number.interval.push_str(&format!("{space}(CPU time)"));
+    if let Some((word, end)) = limit {
+        let point = format!("{word} {}", rounded(end, terms));
+        return Some(Parts { point, interval: String::new() });
     }
-    number
+    let mut number = parts(estimate, terms);
+    // The clock stands with a number that comes from another than its words name.
+    if result.carried_by.is_some() {
+        number.interval = format!("{} (CPU time)", number.interval).trim_start().into();
+    }
+    Some(number)
 }
 
 /// How often something happened, in counts: "12 of 3 400 000", "none of 300", "all of 20".
@@ -321,6 +316,16 @@ pub(crate) fn count(n: u64) -> String {
     number(n as f64, 0)
 }
 
+/// A size as caches are sold, in powers of 1024: "48 KiB".
+pub(crate) fn binary(bytes: f64) -> String {
+    let steps = [(1024.0 * 1024.0 * 1024.0, "GiB"), (1024.0 * 1024.0, "MiB"), (1024.0, "KiB")];
+    let step = steps.into_iter().find(|(step, _)| bytes >= *step);
+    let (shown, unit) = step.map_or((bytes, "B"), |(step, unit)| (bytes / step, unit));
+    let text = format!("{shown:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if bytes == 0.0 { "0".into() } else { format!("{text} {unit}") }
+}
+
 /// A length of time for people, from milliseconds: "2 min 31 s".
 pub(crate) fn duration_s(seconds: u64) -> String {
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
@@ -337,32 +342,28 @@ pub(crate) fn joined(parts: &Parts) -> String {
 }
 
 fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
-    let fixed = |divisor: f64, suffix: &str| Frame { divisor, suffix: suffix.to_string() };
-    let steps = |table: &[(f64, &str)]| {
-        let fits = table.iter().rev().find(|(least, _)| magnitude.abs() >= *least);
-        let (divisor, suffix) = fits.unwrap_or(&table[0]);
-        fixed(*divisor, suffix)
-    };
-    match terms {
-        Terms::Plain | Terms::In(Unit::Count) => fixed(1.0, ""),
-        Terms::Times => fixed(1.0, "×"),
-        Terms::Frequency if magnitude != 0.0 && magnitude.abs() < PER_MILLION_BELOW => {
-            fixed(1e-6, PER_MILLION)
-        }
-        Terms::Share | Terms::Frequency => fixed(0.01, " %"),
-        Terms::In(Unit::Ppm) => fixed(1e4, " %"),
+    let is_below = |limit: f64| magnitude != 0.0 && magnitude.abs() < limit;
+    let steps: &[(f64, &str)] = match terms {
+        Terms::Plain | Terms::In(Unit::Count) => &[(1.0, "")],
+        Terms::Times => &[(1.0, "×")],
+        Terms::Frequency if is_below(PER_MILLION_BELOW) => &[(1e-6, PER_MILLION)],
+        Terms::Share | Terms::Frequency => &[(0.01, " %")],
+        Terms::In(Unit::Ppm) => &[(1e4, " %")],
         // What a compiler left of a loop has no time that a clock could tell.
-        Terms::In(Unit::Ns) if magnitude != 0.0 && magnitude.abs() < 1e-3 => fixed(1e-6, " fs"),
-        Terms::In(Unit::Ns) => steps(&[(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")]),
+        Terms::In(Unit::Ns) if is_below(1e-3) => &[(1e-6, " fs")],
+        Terms::In(Unit::Ns) => &[(1.0, " ns"), (1e3, " µs"), (1e6, " ms"), (1e9, " s")],
         Terms::In(Unit::Bytes) => {
-            steps(&[(1.0, " B"), (1e3, " kB"), (1e6, " MB"), (1e9, " GB"), (1e12, " TB")])
+            &[(1.0, " B"), (1e3, " kB"), (1e6, " MB"), (1e9, " GB"), (1e12, " TB")]
         }
-        Terms::In(Unit::PerSecond) => {
-            steps(&[(1.0, " /s"), (1e3, " k/s"), (1e6, " M/s"), (1e9, " G/s")])
+        Terms::In(Unit::PerSecond) => &[(1.0, " /s"), (1e3, " k/s"), (1e6, " M/s"), (1e9, " G/s")],
+        Terms::In(unit @ Unit::Other(_)) => {
+            let suffix = format!(" {}", crate::words::unit(unit)).trim_end().to_string();
+            return Frame { divisor: 1.0, suffix };
         }
-        Terms::In(Unit::Other(name)) if name.is_empty() => fixed(1.0, ""),
-        Terms::In(Unit::Other(name)) => fixed(1.0, &format!(" {}", crate::words::short(name, 24))),
-    }
+    };
+    let fits = steps.iter().rev().find(|(least, _)| magnitude.abs() >= *least);
+    let (divisor, suffix) = fits.unwrap_or(&steps[0]);
+    Frame { divisor: *divisor, suffix: suffix.to_string() }
 }
 
 /// Digits after the point so that a third of the interval's width shows (the rounding rule of

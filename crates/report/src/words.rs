@@ -2,8 +2,8 @@
 
 use crate::format::{self, Terms};
 use model::{
-    Cell, Design, Inquiry, Manifest, Moment, Outcome, Phase, Quantity, Record, Region, Response,
-    Term, Treatment, Verdict,
+    Cell, Design, Inquiry, Manifest, Moment, Outcome, Quantity, Record, Region, Response, Term,
+    Treatment, Unit, Verdict,
 };
 
 #[cfg(test)]
@@ -11,6 +11,9 @@ mod tests;
 
 /// The most characters of a treatment's name in a table or chart.
 pub(crate) const LABEL_CHARACTERS_MAX: usize = 72;
+
+/// The most characters of a unit's name.
+const UNIT_CHARACTERS_MAX: usize = 24;
 
 /// The mark of a verdict. It never stands without its word.
 pub(crate) fn mark(verdict: Verdict) -> &'static str {
@@ -42,13 +45,9 @@ pub(crate) fn region(region: Region, terms: Terms<'_>) -> String {
 }
 
 /// What a quantity is, in words: "time to create: mechanism fork ÷ mechanism pthread".
-pub(crate) fn quantity(quantity: &Quantity, design: Option<&Design>) -> String {
+pub(crate) fn quantity(quantity: &Quantity, design: &Design) -> String {
     use Quantity as Q;
-    let response = design.and_then(|design| design.response(quantity.response()));
-    let name = match response {
-        Some(response) => label(response),
-        None => plain(quantity.response()),
-    };
+    let name = name(design, quantity.response());
     match quantity {
         Q::Value { at, .. } => format!("{name}{}", at_cell(at)),
         Q::Ratio { of, to, .. } => format!("{name}: {} ÷ {}", cell(of), cell(to)),
@@ -70,20 +69,22 @@ pub(crate) fn quantity(quantity: &Quantity, design: Option<&Design>) -> String {
             at_cell(at),
             over = plain(over)
         ),
-        Q::Frequency { among, .. } => {
-            format!("how often: {name}{}", at_cell(among))
-        }
+        Q::Frequency { among, .. } => format!("how often: {name}{}", at_cell(among)),
     }
+}
+
+/// What a response is called; one that the design lacks by its name.
+fn name(design: &Design, response: &str) -> String {
+    design.response(response).map_or_else(|| plain(response), label)
 }
 
 /// A number of an account, in words: "0.5", "time of a call, at mechanism fork".
 pub(crate) fn term(term: &Term, design: &Design) -> String {
-    let name = |response: &str| design.response(response).map_or(plain(response), label);
     match term {
         Term::Known { value } => format::rounded(*value, Terms::Plain),
-        Term::Measured { response, at } => format!("{}{}", name(response), at_cell(at)),
+        Term::Measured { response, at } => format!("{}{}", name(design, response), at_cell(at)),
         Term::Difference { response, of, to } => {
-            format!("({}: {} − {})", name(response), cell(of), cell(to))
+            format!("({}: {} − {})", name(design, response), cell(of), cell(to))
         }
     }
 }
@@ -116,10 +117,10 @@ pub(crate) fn plain(name: &str) -> String {
 /// A treatment in the words of the factors that vary: "fork · memory 64". A level that begins
 /// with a digit is meaningless without its factor's name.
 pub(crate) fn treatment(design: &Design, treatment: &Treatment, varying: &[String]) -> String {
-    let known = design.factors.iter().map(|factor| factor.name.as_str());
+    let known = design.factors.iter().map(|factor| &factor.name);
     let repetition = design.repetition();
     let mut words: Vec<_> = known
-        .filter(|name| varying.iter().any(|other| other == name))
+        .filter(|name| varying.contains(name))
         .filter(|name| repetition.is_none_or(|factor| factor.name != **name))
         .filter_map(|name| Some(level(name, treatment.level(name)?)))
         .collect();
@@ -219,7 +220,20 @@ pub(crate) fn letter(side: usize) -> String {
 
 /// Returns those sentences that there are, one after the other.
 pub(crate) fn sentences(all: impl IntoIterator<Item = Option<String>>) -> String {
-    all.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    clauses(all, " ").unwrap_or_default()
+}
+
+/// Returns those parts of a sentence that there are; `None` where there is none.
+pub(crate) fn clauses(
+    all: impl IntoIterator<Item = Option<String>>,
+    separator: &str,
+) -> Option<String> {
+    all.into_iter().flatten().reduce(|all, next| all + separator + &next)
+}
+
+/// Returns text unless it is empty.
+pub(crate) fn stated(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 /// Returns "a, b and c".
@@ -245,23 +259,22 @@ pub(crate) fn uncapital(text: &str) -> String {
 
 /// How a trial ended, in words, where that needs saying.
 pub(crate) fn outcome(outcome: &Outcome) -> String {
+    let (word, reason) = analysis::outcome_words(outcome);
+    let word = plain(word);
     match outcome {
-        Outcome::Completed { leaked: 0 } => "completed".into(),
-        Outcome::Completed { leaked } => format!("completed, leaving {leaked} processes behind"),
-        Outcome::Unsupported { reason } => format!("unsupported: {reason}"),
-        Outcome::Failed { reason } => format!("failed: {reason}"),
-        Outcome::Died { signal, phase } => format!("died of signal {signal} while {}", at(*phase)),
-        Outcome::TimedOut { phase } => format!("timed out while {}", at(*phase)),
-        Outcome::OutOfMemory { phase } => format!("out of memory while {}", at(*phase)),
-        Outcome::ProtocolViolated { reason } => format!("broke the protocol: {reason}"),
+        Outcome::Completed { leaked: 0 } => word,
+        Outcome::Completed { leaked } => format!("{word}, leaving {leaked} processes behind"),
+        Outcome::Died { .. } => format!("{word} of {reason}"),
+        Outcome::TimedOut { .. } | Outcome::OutOfMemory { .. } => format!("{word} {reason}"),
+        _ => format!("{word}: {reason}"),
     }
 }
 
-fn at(phase: Phase) -> &'static str {
-    match phase {
-        Phase::SettingUp => "setting up",
-        Phase::Measuring => "measuring",
-        Phase::Ending => "ending",
+/// Returns the unit's name in words.
+pub(crate) fn unit(unit: &Unit) -> String {
+    match unit {
+        Unit::PerSecond => "per second".into(),
+        unit => short(unit.name(), UNIT_CHARACTERS_MAX),
     }
 }
 
@@ -279,22 +292,23 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
         None if options.selftest => "selftest",
         None => "run",
     };
-    let mut words = vec!["scruple".to_string(), command.to_string()];
-    match (options.inquiry, &options.study) {
-        (Some(Inquiry::Study), Some(file)) => words.push(quoted(file)),
+    let what = match (options.inquiry, &options.study) {
+        (Some(Inquiry::Study), Some(file)) => quoted(file),
         // The session holds all that its file said.
-        (Some(Inquiry::Study), None) => words.push(format!("--from {}", quoted(&manifest.session))),
-        _ => words.extend(experiments.iter().map(|id| quoted(id))),
-    }
+        (Some(Inquiry::Study), None) => format!("--from {}", quoted(&manifest.session)),
+        _ => command_line(experiments),
+    };
+    let mut words = vec!["scruple".to_string(), command.to_string()];
+    words.extend(Some(what).filter(|what| !what.is_empty()));
     let own = manifest.designs.iter().filter(|design| experiments.contains(&design.id));
     let programs = own.flat_map(|design| &design.programs);
     words.extend(programs.clone().map(|program| format!("--elf {}", quoted(&program.path))));
     let most = programs.map(|program| program.instructions_max).max();
-    words.extend(most.map(|most| format!("--instructions {most}")));
     let cpus: Vec<_> = options.cpus.iter().map(u32::to_string).collect();
     let usual_s = options.profile.budget_s();
     let budget_s = options.time_budget_s.filter(|s| options.selftest || *s != usual_s);
     let stated = [
+        most.map(|most| format!("--instructions {most}")),
         Some(format!("--seed {}", manifest.seed)),
         Some(format!("--profile {}", options.profile.name())),
         options.blocks.map(|blocks| format!("--runs {blocks}")),

@@ -3,6 +3,7 @@
 
 use super::material::{Estimates, levels_of};
 use super::scale::Scale;
+use crate::format::binary;
 use crate::words;
 use model::{Design, Environment, Factor, Response, Treatment, Unit};
 use std::collections::BTreeMap;
@@ -91,7 +92,7 @@ impl<'a> Values<'a> {
             .by_level
             .iter()
             .map(|(name, value)| {
-                let name = if self.named { (*name).to_string() } else { size(*value) };
+                let name = if self.named { (*name).to_string() } else { binary(*value) };
                 (*value, words::short(&name, LABEL_CHARACTERS_MAX))
             })
             .collect();
@@ -153,14 +154,7 @@ fn bytes_per(unit: &Unit) -> Option<f64> {
 }
 
 fn in_words(unit: &Unit) -> String {
-    match unit {
-        Unit::Ns => "ns".into(),
-        Unit::Bytes => "bytes".into(),
-        Unit::Count => String::new(),
-        Unit::Ppm => "ppm".into(),
-        Unit::PerSecond => "per second".into(),
-        Unit::Other(name) => words::short(name, 24),
-    }
+    if *unit == Unit::Count { String::new() } else { words::unit(unit) }
 }
 
 /// Cache line, page and caches of data that lie within the levels, in the levels' unit.
@@ -178,22 +172,12 @@ fn landmarks(environment: &Environment, step: f64, levels: &[f64]) -> Vec<(f64, 
     let mut found: Vec<(f64, String)> = lines
         .chain(page)
         .chain(caches)
-        .map(|(name, bytes)| (bytes as f64 / step, format!("{name} {}", size(bytes as f64))))
+        .map(|(name, bytes)| (bytes as f64 / step, format!("{name} {}", binary(bytes as f64))))
         .filter(|(value, _)| *value >= least && *value <= most)
         .collect();
     found.sort_by(|a, b| a.0.total_cmp(&b.0));
     found.dedup_by(|a, b| a.0.to_bits() == b.0.to_bits());
     found
-}
-
-/// A size as caches are sold, in powers of 1024: "48 KiB".
-fn size(bytes: f64) -> String {
-    let steps = [(1024.0 * 1024.0 * 1024.0, "GiB"), (1024.0 * 1024.0, "MiB"), (1024.0, "KiB")];
-    let step = steps.into_iter().find(|(step, _)| bytes >= *step);
-    let (shown, unit) = step.map_or((bytes, "B"), |(step, unit)| (bytes / step, unit));
-    let text = format!("{shown:.1}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if bytes == 0.0 { "0".into() } else { format!("{text} {unit}") }
 }
 
 #[cfg(test)]

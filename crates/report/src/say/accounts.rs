@@ -5,7 +5,7 @@ use crate::chart::Stack;
 use crate::doc::{Block, Figure, Span, Table, Text, Tone};
 use crate::format::{Terms, parts};
 use crate::text::Letters;
-use crate::words::{capital, short};
+use crate::words::{capital, short, stated};
 use model::{AccountResult, Estimate, PartResult};
 
 /// Returns all accounts of an experiment.
@@ -38,8 +38,7 @@ fn one(chapter: &Chapter<'_>, account: &AccountResult, letters: Letters) -> Vec<
         let text = vec![format!("There is no account: {}.", missing.why).into()];
         return vec![Block::heading(4, title), Block::said(Tone::Absent, missing.word, text)];
     }
-    let remark = Some(&account.remark).filter(|remark| !remark.is_empty());
-    let remark = remark.map(|remark| Text::from(format!("{}.", capital(remark))));
+    let remark = stated(&account.remark).map(|remark| Text::from(format!("{}.", capital(remark))));
     if let Some(bar) = bar(account, letters) {
         let ends = if is_exact(account) { "" } else { ", with the 95 % interval" };
         let what = format!("Vertical line: the total. Below the bar: where its parts end{ends}.");

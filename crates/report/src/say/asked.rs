@@ -1,6 +1,6 @@
 //! Quantities that were asked of sessions.
 
-use crate::doc::{Block, Doc, Role, Tone};
+use crate::doc::{Block, Doc, Tone};
 use crate::format;
 use model::{Asked, Quantity};
 
@@ -19,7 +19,7 @@ pub fn asked(answers: &[Asked]) -> Doc<'static> {
             Some(estimate) => format!("{}, {} blocks", format::quantity(result), estimate.samples),
         };
         let line = format!("{session}{} = {number}", answer.asked);
-        doc.push(Block::paragraph(Role::Plain, line));
+        doc.push(Block::plain(line));
         if !result.remark.is_empty() {
             doc.push(Block::note(Tone::Quiet, result.remark.clone()));
         }

@@ -2,13 +2,10 @@
 
 use super::chapter::Chapter;
 use crate::doc::{Block, Doc, Kind, Role, Table, Text, Tone};
-use crate::format::{Terms, rounded, terms_of};
+use crate::format::{Terms, rounded, share, terms_of};
 use crate::paint;
-use crate::words::{self, capital, counted, short};
+use crate::words::{self, capital, counted, short, stated};
 use model::{Card, Center, Claim, Design, Part, Profile, Quantity, Response, Unit};
-
-/// The most characters of a unit's name.
-const UNIT_CHARACTERS_MAX: usize = 24;
 
 /// Returns one experiment per entry, by chapter: its name, its question, and how many treatments the
 /// profile measures; for a terminal of `width` columns, with ANSI colours.
@@ -89,7 +86,7 @@ fn experiment(design: &Design, profile: Profile) -> Vec<Block<'static>> {
             format!("{}: {}", words::label(response), card_lines(response, false).join("; "));
         responses.row([
             Text::code(response.name.clone()),
-            unit(&response.unit).into(),
+            words::unit(&response.unit).into(),
             what.into(),
         ]);
     }
@@ -150,11 +147,9 @@ fn part_line(part: &Part, design: &Design) -> String {
 
 /// Returns a claim, who makes it, why, and when it is true.
 fn claimed(design: &Design, claim: &Claim) -> String {
-    let because = match claim.mechanism.as_str() {
-        "" => String::new(),
-        mechanism => format!(", because {mechanism}"),
-    };
-    let quantity = words::quantity(&claim.quantity, Some(design));
+    let because = stated(&claim.mechanism).map(|mechanism| format!(", because {mechanism}"));
+    let because = because.unwrap_or_default();
+    let quantity = words::quantity(&claim.quantity, design);
     let response = design.response(claim.quantity.response());
     let terms = terms_of(&claim.quantity, response.map(|response| &response.unit));
     let region = words::region(claim.holds_if, terms);
@@ -166,7 +161,6 @@ fn claimed(design: &Design, claim: &Claim) -> String {
 fn card_lines(response: &Response, whole: bool) -> Vec<String> {
     let card = &response.card;
     let open = |what: &str| whole.then(|| what.to_string());
-    let stated = |text: &str| (!text.is_empty()).then(|| text.to_string());
     let corrected = stated(&card.corrected).map(|how| format!("corrected: {how}"));
     let subtracted = response.subtract.as_ref().map(words::cell);
     let uncorrected = corrected.is_none() && subtracted.is_none();
@@ -189,31 +183,19 @@ fn card_lines(response: &Response, whole: bool) -> Vec<String> {
 /// card does not say.
 pub(crate) fn definition(response: &Response) -> Option<String> {
     let card = &response.card;
-    let corrected = Some(&card.corrected).filter(|how| !how.is_empty()).map(|how| short(how, 300));
-    let parts: Vec<String> = from_to(card).into_iter().chain(corrected).collect();
-    (!parts.is_empty()).then(|| format!("{}: {}.", words::label(response), parts.join("; ")))
+    let corrected = stated(&card.corrected).map(|how| short(how, 300));
+    let parts = words::clauses([from_to(card), corrected], "; ")?;
+    Some(format!("{}: {parts}.", words::label(response)))
 }
 
 /// Returns how a trial's observations become its number.
-pub(crate) fn center(response: &Response) -> &'static str {
+fn center(response: &Response) -> &'static str {
     match response.center {
         _ if response.exact => "computed twice, with the same outcome",
         Center::Median => "the median of its observations",
         Center::Mean => "the mean of its observations",
         Center::Sum => "the sum of its observations",
         Center::Max => "the largest of its observations",
-    }
-}
-
-/// Returns the unit's name in words.
-pub(crate) fn unit(unit: &Unit) -> String {
-    match unit {
-        Unit::Ns => "ns".into(),
-        Unit::Bytes => "bytes".into(),
-        Unit::Count => "count".into(),
-        Unit::Ppm => "ppm".into(),
-        Unit::PerSecond => "per second".into(),
-        Unit::Other(name) => short(name, UNIT_CHARACTERS_MAX),
     }
 }
 
@@ -225,24 +207,21 @@ fn from_to(card: &Card) -> Option<String> {
 /// Returns what a machine must have for the trials, and the limits they keep; one sentence a line.
 fn needs(design: &Design) -> Vec<String> {
     let needs = &design.needs;
-    let mut lines = Vec::new();
-    if needs.cpus > 0 {
-        lines.push(format!("{} for its trials", counted(needs.cpus.into(), "CPU")));
-    }
-    for (bytes, of) in [(needs.memory_bytes, "memory"), (needs.disk_bytes, "disk")] {
-        if bytes > 0 {
-            let bytes = rounded(bytes as f64, Terms::In(&Unit::Bytes));
-            lines.push(format!("{bytes} of {of} for its largest treatment"));
-        }
-    }
-    lines.extend(needs.privileges.iter().cloned());
-    lines.push(format!(
+    let cpus =
+        (needs.cpus > 0).then(|| format!("{} for its trials", counted(needs.cpus.into(), "CPU")));
+    let largest = [(needs.memory_bytes, "memory"), (needs.disk_bytes, "disk")];
+    let largest = largest.into_iter().filter(|(bytes, _)| *bytes > 0).map(|(bytes, of)| {
+        let bytes = rounded(bytes as f64, Terms::In(&Unit::Bytes));
+        format!("{bytes} of {of} for its largest treatment")
+    });
+    let limits = format!(
         "measured until intervals are within ±{} of the point (half their width); a trial is \
          killed after {}",
-        rounded(design.precision, Terms::Share),
+        share(design.precision),
         rounded(design.time_limit_ms as f64 * 1e6, Terms::In(&Unit::Ns))
-    ));
-    lines
+    );
+    let privileges = needs.privileges.iter().cloned();
+    cpus.into_iter().chain(largest).chain(privileges).chain([limits]).collect()
 }
 
 /// Returns the definition of a number, where findings and claims are also about other responses of its
@@ -266,7 +245,7 @@ fn card(response: &Response) -> Vec<Block<'static>> {
     let name = Text::strong(capital(&words::label(response)))
         .then(" ")
         .then(Text::code(response.name.clone()))
-        .then(Text::quiet(format!(", in {}", unit(&response.unit))));
+        .then(Text::quiet(format!(", in {}", words::unit(&response.unit))));
     vec![Block::plain(name), Block::list(card_lines(response, true))]
 }
 

@@ -22,42 +22,10 @@ pub(crate) struct Chapter<'a> {
     pub(crate) profile: Profile,
     /// What is said once of all claims: [`evidence::raises_most`].
     pub(crate) raises_most: Option<&'a str>,
-    /// What was asked of a user's program.
-    pub(crate) inquiry: Option<Inquired>,
-}
-
-/// What is said of a user's program in other words than a finding's.
-pub(crate) enum Inquired {
-    Limits(Box<Why>),
-    Scales(Box<Scaling>),
-}
-
-impl Inquired {
-    fn of(session: &Session<'_>, design: &Design) -> Option<Inquired> {
-        let squeezed = design.subject.as_ref()?.squeeze.is_some();
-        let scruple = &session.summary.scruple;
-        if squeezed {
-            return Some(Inquired::Limits(Box::new(why::why(session)?)));
-        }
-        let scaling = scale::scaling(session.manifest, session.records, scruple)?;
-        Some(Inquired::Scales(Box::new(scaling)))
-    }
-
-    /// Returns the answer in a sentence.
-    pub(crate) fn answer(&self) -> Option<String> {
-        match self {
-            Inquired::Limits(why) => Some(why.answer.clone()),
-            Inquired::Scales(scaling) => scaling.answer.first().cloned(),
-        }
-    }
-
-    /// Returns the answer with what it rests on.
-    pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
-        match self {
-            Inquired::Limits(why) => why::blocks(why),
-            Inquired::Scales(scaling) => scale::blocks(scaling),
-        }
-    }
+    /// What limits a user's program, if that was asked.
+    pub(crate) why: Option<Why>,
+    /// How a user's program scales, if that was asked.
+    pub(crate) scaling: Option<Scaling>,
 }
 
 impl<'a> Chapter<'a> {
@@ -67,10 +35,15 @@ impl<'a> Chapter<'a> {
         let own = session.records.iter().filter(|record| record.experiment == summary.id);
         let records: Vec<&Record> = own.collect();
         let witnesses = missing::witnesses(&records);
+        let subject = design.subject.as_ref();
+        let squeezed = subject.is_some_and(|subject| subject.squeeze.is_some());
         Some(Chapter {
             raises_most: evidence::raises_most(session),
             summary,
-            inquiry: Inquired::of(session, design),
+            why: if squeezed { why::why(session) } else { None },
+            scaling: subject.filter(|_| !squeezed).and_then(|_| {
+                scale::scaling(session.manifest, session.records, &session.summary.scruple)
+            }),
             design,
             varying: words::varying(design, &witnesses),
             witnesses,
@@ -85,6 +58,18 @@ impl<'a> Chapter<'a> {
         let (design, environment) = (self.design, &session.manifest.environment);
         self.figures =
             chart::figures(design, self.summary, &self.records, self.profile, environment);
+    }
+
+    /// Returns what is said of a user's program in other words than a finding's: the answer in a sentence.
+    pub(crate) fn own_answer(&self) -> Option<&str> {
+        let scaling = || self.scaling.as_ref()?.answer.first();
+        self.why.as_ref().map(|why| &why.answer).or_else(scaling).map(String::as_str)
+    }
+
+    /// Returns that answer with what it rests on; nothing where a finding has the answer.
+    pub(crate) fn own_blocks(&self) -> Vec<Block<'_>> {
+        let scaling = self.scaling.iter().flat_map(scale::blocks);
+        self.why.iter().flat_map(why::blocks).chain(scaling).collect()
     }
 
     /// Returns what tells why its numbers are missing.

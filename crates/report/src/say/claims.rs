@@ -69,8 +69,9 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
 pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static> {
     let result = &claim.result;
     let about = [("Reason given: ", &claim.mechanism), ("Note: ", &claim.note)];
-    let about = about.into_iter().filter(|(_, text)| !text.is_empty());
-    let about = about.map(|(name, text)| Text::strong(name).then(short(text, 1000))).collect();
+    let about = about.into_iter().filter_map(|(name, text)| {
+        Some(Text::strong(name).then(short(words::stated(text)?, 1000)))
+    });
     let (number, missing, drawing) = match (&result.estimate, result_parts(result)) {
         (Some(estimate), Some(parts)) => {
             let counts = format::counts(result).map(|counts| format!("{counts}: "));
@@ -83,8 +84,8 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static
             (Text::strong(capital(&missing.word)), missing.why, None)
         }
     };
-    let caveats = (result.estimate.is_some() && !result.remark.is_empty())
-        .then(|| format!("{}.", capital(&short(&result.remark, 1000))));
+    let caveats = words::stated(&result.remark).filter(|_| result.estimate.is_some());
+    let caveats = caveats.map(|remark| format!("{}.", capital(&short(remark, 1000))));
     Claim {
         verdict: claim.verdict,
         text: claim.text.clone(),
@@ -92,7 +93,7 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static
         number,
         missing,
         drawing,
-        about,
+        about: about.collect(),
         caveats: caveats.into_iter().collect(),
         evidence: rests_on(chapter, claim),
     }
@@ -102,9 +103,7 @@ fn rests_on(chapter: &Chapter<'_>, claim: &ClaimResult) -> Vec<Text> {
     let result = &claim.result;
     let mut lines: Vec<Text> = Vec::new();
     lines.extend(format::rest(result).map(Text::from));
-    lines.push(
-        format!("{}.", capital(&words::quantity(&result.quantity, Some(chapter.design)))).into(),
-    );
+    lines.push(format!("{}.", capital(&words::quantity(&result.quantity, chapter.design))).into());
     if !is_headline(chapter, claim) {
         lines.extend(catalog::of_quantity(chapter, &result.quantity).map(Text::from));
     }
@@ -138,9 +137,8 @@ fn is_headline(chapter: &Chapter<'_>, claim: &ClaimResult) -> bool {
 
 /// Returns what kind of evidence the verdict rests on, and what would raise it.
 fn grade(chapter: &Chapter<'_>, claim: &ClaimResult) -> Text {
-    let text = Text::from(format!("Evidence: {} ", evidence::grade_mark(claim.grade)))
-        .then(Text::strong(evidence::grade(claim.grade)))
-        .then(".");
+    let (mark, word) = evidence::grade(claim.grade);
+    let text = Text::from(format!("Evidence: {mark} ")).then(Text::strong(word)).then(".");
     if let Some(raise) = evidence::raise(claim, chapter.raises_most) {
         text.then(format!(" Higher with: {}.", short(raise, 400)))
     } else if claim.raise.is_empty() {
@@ -158,9 +156,8 @@ fn decision(claim: &ClaimResult) -> String {
         (None, _) => "Computed, so that no test is needed. ".into(),
     };
     let floors = [evidence::floors(&claim.result), evidence::floor_of_verdict(claim)];
-    let floors: Vec<String> = floors.into_iter().flatten().collect();
-    if !floors.is_empty() {
-        text.push_str(&format!("{}.", capital(&floors.join("; "))));
+    if let Some(floors) = words::clauses(floors, "; ") {
+        text.push_str(&format!("{}.", capital(&floors)));
     }
     text.trim_end().to_string()
 }

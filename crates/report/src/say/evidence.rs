@@ -3,7 +3,7 @@
 
 use crate::Session;
 use crate::format::{self, Terms, rough, terms};
-use model::{ClaimResult, Estimate, Grade, QuantityResult, Source};
+use model::{ClaimResult, Estimate, Grade, QuantityResult};
 use std::collections::BTreeMap;
 
 /// What the floors mean; said once where they stand beside verdicts.
@@ -52,12 +52,12 @@ fn size(floor: f64, terms: Terms<'_>) -> String {
     }
 }
 
-/// The word of a grade.
-pub(crate) fn grade(grade: Grade) -> &'static str {
+/// The mark of a grade, the more filled the better, and its word, without which it never stands.
+pub(crate) fn grade(grade: Grade) -> (&'static str, &'static str) {
     match grade {
-        Grade::Timing => "timing only",
-        Grade::Software => "software counter",
-        Grade::Pmu => "PMU counter",
+        Grade::Timing => ("●○○", "timing only"),
+        Grade::Software => ("●●○", "software counter"),
+        Grade::Pmu => ("●●●", "PMU counter"),
     }
 }
 
@@ -95,15 +95,6 @@ pub(crate) fn grade_meaning(most: Option<&str>) -> String {
     }
 }
 
-/// The mark of a grade: the more filled, the better. It never stands without its word.
-pub(crate) fn grade_mark(grade: Grade) -> &'static str {
-    match grade {
-        Grade::Timing => "●○○",
-        Grade::Software => "●●○",
-        Grade::Pmu => "●●●",
-    }
-}
-
 /// The number without tagged trials, where it lies elsewhere: "without the 3 tagged of its trials
 /// 7.1× [7.0, 7.2]".
 pub(crate) fn moved_by_tags(result: &QuantityResult) -> Option<String> {
@@ -123,15 +114,6 @@ pub(crate) fn moved_by_tags(result: &QuantityResult) -> Option<String> {
 pub(crate) fn differs_visibly(with: &Estimate, without: &Estimate) -> bool {
     let half_width = (with.high - with.low).abs() / 2.0;
     (with.point - without.point).abs() > half_width / 2.0
-}
-
-/// Where scatter comes from, in words.
-pub(crate) fn source(source: Source) -> &'static str {
-    match source {
-        Source::WithinTrials => "within trials",
-        Source::BetweenTrials => "between trials",
-        Source::BetweenBlocks => "between blocks",
-    }
 }
 
 #[cfg(test)]

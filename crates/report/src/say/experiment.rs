@@ -3,14 +3,16 @@
 use super::chapter::Chapter;
 use super::disturbance::{CHECK, subject};
 use super::{
-    accounts, catalog, claims, evidence, exhibits, figures, fineness, numbers, planted, tags,
-    trials,
+    accounts, catalog, claims, disturbance, evidence, exhibits, fineness, missing, numbers,
+    planted, trials,
 };
 use crate::Session;
+use crate::chart::{self, Figure};
 use crate::doc::{Block, Role, Text, Tone};
 use crate::format;
 use crate::text::Letters;
 use crate::words::{self, capital, counted, short};
+use maud::html;
 use model::{FindingResult, Outcome, OutcomeCount, QuantityResult, Record, Treatment};
 
 /// The number of answers that are open from the start.
@@ -32,16 +34,17 @@ pub(crate) fn chapter<'a>(
 ) -> Vec<Block<'a>> {
     let mut blocks = super::subject::subject(chapter);
     let letters = terminal.unwrap_or(Letters::Unicode);
-    match chapter.inquiry.as_ref().filter(|_| terminal.is_none()) {
-        Some(inquiry) => {
-            blocks.extend(inquiry.blocks());
+    let own = if terminal.is_none() { chapter.own_blocks() } else { Vec::new() };
+    match own.is_empty() {
+        true => blocks.extend(answers(chapter)),
+        false => {
+            blocks.extend(own);
             blocks.push(Block::fold("All answers", answers(chapter)));
         }
-        None => blocks.extend(answers(chapter)),
     }
     blocks.extend(caveats(chapter));
     blocks.extend(planted::planted(chapter));
-    blocks.extend(figures::figures(chapter, letters));
+    blocks.extend(figures(chapter, letters));
     blocks.extend(claims::claims(chapter));
     blocks.extend(accounts::accounts(chapter, letters));
     blocks.extend(planted::diagnoses(chapter));
@@ -50,7 +53,7 @@ pub(crate) fn chapter<'a>(
     blocks.push(catalog::method(chapter.design));
     blocks.extend(fineness::fineness(chapter));
     blocks.push(numbers::numbers(chapter));
-    blocks.push(tags::tags(chapter));
+    blocks.push(disturbance::tags(chapter));
     blocks.push(outcomes(chapter));
     if terminal.is_none() {
         blocks.extend(trials::place(session, chapter));
@@ -98,10 +101,8 @@ pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
     let result = &finding.result;
     if result.estimate.is_none() {
         let missing = chapter.missing(result);
-        return Text::quiet(finding.sentence.replace("{}", "…"))
-            .then(" ")
-            .then(Text::strong(format!("{}:", capital(&missing.lead))))
-            .then(format!(" {}.", missing.why));
+        let sentence = finding.sentence.replace("{}", "…");
+        return Text::quiet(sentence).then(" ").then(missing.text());
     }
     let (before, number, after) = format::sentence_parts(&finding.sentence, result);
     let counts = format::counts(result).filter(|_| number.is_some());
@@ -118,15 +119,14 @@ pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
 fn worth(result: &QuantityResult) -> Option<String> {
     result.estimate?;
     let parts = [evidence::floors(result), evidence::moved_by_tags(result)];
-    let known_above: Vec<String> = parts.into_iter().flatten().collect();
-    (!known_above.is_empty()).then(|| format!("{}.", capital(&known_above.join("; "))))
+    words::clauses(parts, "; ").map(|worth| format!("{}.", capital(&worth)))
 }
 
 /// Returns what is to be known of a number. That it is exact is seen: it has no interval.
 pub(crate) fn remark(result: &QuantityResult) -> Option<String> {
     result.estimate?;
     let remarks = result.remark.split("; ").filter(|remark| !remark.starts_with("exact: "));
-    let remarks = remarks.collect::<Vec<_>>().join("; ");
+    let remarks = words::clauses(remarks.map(|remark| Some(remark.into())), "; ")?;
     (!remarks.is_empty()).then(|| words::sentence(&remarks, 1000))
 }
 
@@ -135,12 +135,11 @@ fn caveats(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     let summary = chapter.summary;
     let mut blocks = Vec::new();
     for outcome in summary.outcomes.iter().filter(|outcome| outcome.outcome == "unsupported") {
-        let mut text: Vec<Text> = vec![short(&outcome.reason, 1000).into()];
-        if !outcome.treatments.is_empty() {
-            let names = treatments(chapter, &outcome.treatments);
-            text.push(Text::quiet(format!("Instead of a number for: {names}.")));
-        }
-        blocks.push(Block::said(Tone::Absent, "not possible here", text));
+        let names = treatments(chapter, &outcome.treatments);
+        let instead = Text::quiet(format!("Instead of a number for: {names}."));
+        let instead = Some(instead).filter(|_| !names.is_empty());
+        let text = std::iter::once(short(&outcome.reason, 1000).into()).chain(instead);
+        blocks.push(Block::said(Tone::Absent, "not possible here", text.collect()));
     }
     // The analysis also warns of refusals and checks, for those who see its warnings alone.
     let other =
@@ -178,6 +177,38 @@ fn treatments(chapter: &Chapter<'_>, treatments: &[Treatment]) -> String {
         words::cell(&model::Cell(chapter.design.as_named(treatment).0.as_ref().clone()))
     };
     treatments.iter().take(8).map(named).collect::<Vec<_>>().join("; ")
+}
+
+/// Returns the charts, each with an address of its own.
+fn figures<'a>(chapter: &'a Chapter<'a>, letters: Letters) -> Vec<Block<'a>> {
+    if chapter.figures.is_empty() {
+        return Vec::new();
+    }
+    let own = words::anchor(&chapter.summary.id);
+    let mut blocks = vec![Block::heading(3, "What the trials show")];
+    for (index, figure) in chapter.figures.iter().enumerate() {
+        let place = format!("{own}-chart-{}", index + 1);
+        let shown = chart::shown(figure, place.clone(), Some(letters), caption(figure));
+        blocks.push(Block::Chart(place, shown));
+    }
+    blocks
+}
+
+/// Returns what must be known with a figure. What its marks mean is said once in a terminal, above all.
+fn caption(figure: &Figure<'_>) -> Vec<Text> {
+    let mut caption = vec![Text::on_page(html! { (chart::explained(figure)) })];
+    if !figure.held.is_empty() {
+        caption.push(format!("Held still: {}.", figure.held).into());
+    }
+    caption.extend(figure.clock.iter().map(|clock| clock.as_str().into()));
+    if figure.left_out > 0 {
+        caption.push(
+            format!("{} more are in the report's table of estimates.", figure.left_out).into(),
+        );
+    }
+    caption.extend(figure.definition.iter().map(|definition| capital(definition).into()));
+    caption.extend(figure.absent.iter().map(missing::Missing::text));
+    caption
 }
 
 /// Returns how the trials ended, and what those that failed printed.

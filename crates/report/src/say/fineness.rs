@@ -1,7 +1,6 @@
 //! How small a difference an experiment can show, and where its scatter comes from.
 
 use super::chapter::Chapter;
-use super::evidence;
 use crate::chart;
 use crate::doc::{Block, Span, Table, Text};
 use crate::format::{Terms, or_dash, rough, share};
@@ -54,6 +53,13 @@ fn known<'a>(chapter: &Chapter<'a>) -> Vec<Known<'a>> {
     rows
 }
 
+/// Where scatter comes from, in the order of [`Source`].
+const SOURCES: [&str; 3] = ["within trials", "between trials", "between blocks"];
+
+fn source(variance: &Variance) -> &'static str {
+    SOURCES[variance.largest as usize]
+}
+
 fn floor(x: f64) -> String {
     rough(x, Terms::Share)
 }
@@ -80,7 +86,7 @@ fn sentence(row: &Known<'_>) -> String {
         text.push_str(&format!(
             " A trial's number scatters by {}, mostly {}.",
             share(variance.total),
-            evidence::source(variance.largest)
+            source(variance)
         ));
         if !variance.remedy.is_empty() {
             let remedy = capital(variance.remedy.trim_end_matches('.'));
@@ -132,13 +138,13 @@ fn table(rows: &[Known<'_>]) -> Table {
 fn sources(variance: &Variance) -> Text {
     let parts =
         [variance.within_trials, Some(variance.between_trials), Some(variance.between_blocks)];
-    let mut text = capital(evidence::source(variance.largest));
+    let mut text = capital(source(variance));
     if variance.within_trials.is_none() && variance.largest == Source::BetweenTrials {
         text.push_str(" (with what is within them)");
     }
     if !variance.remedy.is_empty() {
         text.push_str(&format!(": {}.", short(variance.remedy.trim_end_matches('.'), 400)));
     }
-    let drawn = chart::shares(&parts, &["within trials", "between trials", "between blocks"]);
+    let drawn = chart::shares(&parts, &SOURCES);
     Text::on_page(drawn).then(text)
 }

@@ -15,7 +15,7 @@ pub fn knee(knee: &Knee) -> Doc<'static> {
     doc.blocks.extend(doubts(&knee.doubts));
     doc.push(Block::heading(2, "Rates tried, in requests per second"));
     doc.push(Block::Table(table(knee)));
-    doc.push(Block::paragraph(Role::Small, ended(knee)));
+    doc.push(Block::small(ended(knee)));
     doc
 }
 

@@ -1,6 +1,7 @@
 //! Why a number is missing, in the place where it would stand.
 
-use crate::words::{self, counted, short};
+use crate::doc::Text;
+use crate::words::{self, capital, counted, short};
 use model::{Design, Outcome, Profile, Quantity, Record, Treatment};
 use std::collections::{BTreeMap, HashMap};
 
@@ -20,6 +21,13 @@ pub(crate) struct Missing {
     pub(crate) lead: String,
     /// What stands after the lead and a colon, without its full stop.
     pub(crate) why: String,
+}
+
+impl Missing {
+    /// Returns it in a sentence.
+    pub(crate) fn text(&self) -> Text {
+        Text::strong(format!("{}:", capital(&self.lead))).then(format!(" {}.", self.why))
+    }
 }
 
 /// What became of a treatment without a number.

@@ -2,23 +2,32 @@
 
 use super::chapter::Chapter;
 use super::claims::marks;
-use super::{disturbance, evidence, experiment, reason, selftest, trust};
+use super::{disturbance, evidence, experiment, selftest, trust};
 use crate::Session;
 use crate::doc::{Answer, Block, Role, Text, Tone};
-use crate::format::duration_s;
-use crate::words::{self, anchor, capital, counted, short};
+use crate::format::{Terms, duration_s, parts, sentence_parts};
+use crate::words::{anchor, capital, counted, short};
 use maud::html;
-use model::{Inquiry, TrustGrade};
+use model::{
+    AccountResult, Design, Estimate, FindingResult, Inquiry, PartResult, Quantity, Selftest, Term,
+    Treatment, TrustGrade,
+};
 
-/// Reasons for a grade that are listed at the top.
-const REASONS_MAX: usize = 12;
+/// Grounds of a grade of each kind that are listed at the top.
+const GROUNDS_MAX: usize = 12;
+
+/// A share above this is most of it.
+const MOST: f64 = 0.5;
+
+/// Characters of a title or label that are shown where it says why.
+const CLAUSE_CHARACTERS: usize = 100;
 
 /// Returns what must be read before the answers.
 pub(crate) fn before(session: &Session<'_>) -> Vec<Block<'static>> {
-    let graded = session.manifest.options.selftest.then(|| graded(session));
-    let parts =
-        [graded, trust::warning(session), disturbance::recognised(session), incomplete(session)];
-    parts.into_iter().flatten().collect()
+    let selftest = session.manifest.options.selftest.then(|| analysis::selftest(session.summary));
+    let grade = selftest.iter().flat_map(graded);
+    let parts = [trust::warning(session), disturbance::recognised(session), incomplete(session)];
+    grade.chain(parts.into_iter().flatten()).collect()
 }
 
 /// Returns that a session lacks trials.
@@ -72,7 +81,7 @@ pub(crate) fn answers(chapters: &[Chapter<'_>]) -> Block<'static> {
         question: chapter.summary.question.clone(),
         verdicts: marks(chapter),
         answer: answer(chapter),
-        why: reason::why(chapter),
+        why: why(chapter),
     };
     Block::Answers(chapters.iter().map(one).collect())
 }
@@ -81,7 +90,7 @@ pub(crate) fn answers(chapters: &[Chapter<'_>]) -> Block<'static> {
 /// else may be said than a finding.
 pub(crate) fn answer(chapter: &Chapter<'_>) -> Text {
     let first = chapter.summary.findings.first();
-    let own = chapter.inquiry.as_ref().and_then(|inquiry| inquiry.answer()).map(Text::from);
+    let own = chapter.own_answer().map(Text::from);
     own.or_else(|| first.map(|finding| experiment::sentence(chapter, finding)))
         .unwrap_or_else(|| Text::quiet("It asks for no single number: see its chart."))
 }
@@ -107,34 +116,17 @@ pub(crate) fn title(session: &Session<'_>) -> &'static str {
     }
 }
 
-/// Returns the grade of a self-test, and what it rests on.
-fn graded(session: &Session<'_>) -> Block<'static> {
-    let graded = analysis::selftest(session.summary);
+/// Returns the grade for the top of a page, with the most important of what it rests on.
+fn graded(graded: &Selftest) -> Vec<Block<'static>> {
     let tone = match graded.grade {
         Some(TrustGrade::A) => Tone::Good,
         Some(TrustGrade::D | TrustGrade::F) => Tone::Bad,
         Some(TrustGrade::B | TrustGrade::C) | None => Tone::Open,
     };
-    let tallies: Vec<String> =
-        selftest::tallies(&graded).iter().map(selftest::Tally::sentence).collect();
-    let mut text = vec![
-        Text::strong(short(&graded.sentence, 600)),
-        format!(
-            "Known answers were planted and measured like anything else. {}.",
-            words::capital(&tallies.join("; "))
-        )
-        .into(),
-    ];
-    text.extend(graded.reasons.iter().take(REASONS_MAX).map(|reason| short(reason, 400).into()));
-    if graded.reasons.len() > REASONS_MAX {
-        text.push(format!("{} more, in the chapters", graded.reasons.len() - REASONS_MAX).into());
-    }
-    let untested = graded.untested.iter().take(REASONS_MAX);
-    text.extend(untested.map(|it| Text::quiet(format!("Not tested: {}", short(it, 600)))));
-    if !graded.advice.is_empty() {
-        text.push(graded.advice.clone().into());
-    }
-    Block::said(tone, selftest::word(graded.grade), text)
+    let sentence = Text::strong(short(&graded.sentence, 600));
+    let about = "Known answers were planted and measured like anything else.";
+    let grade = Block::said(tone, selftest::word(graded.grade), vec![sentence, about.into()]);
+    std::iter::once(grade).chain(selftest::grounds(graded, GROUNDS_MAX)).collect()
 }
 
 /// Returns what is said once of all grades and floors.
@@ -148,4 +140,85 @@ pub(crate) fn host(session: &Session<'_>) -> String {
         "" => "this machine".into(),
         host => short(host, 80),
     }
+}
+
+/// Returns what most of the headline comes from: a cause whose removal takes most of the gap away, or
+/// the largest part of an account; `None` where the interval of its share does not lie above a half.
+///
+/// A cause is looked for by the treatments alone: the share or the account must be about the very
+/// treatment that the headline puts first.
+fn why(chapter: &Chapter<'_>) -> Option<Text> {
+    let (first, others) = chapter.summary.findings.split_first()?;
+    first.result.estimate.as_ref()?;
+    let headline = Headline::of(chapter.design, &first.result.quantity)?;
+    let clause = removed(&headline, others).or_else(|| largest_part(&headline, chapter))?;
+    Some(Text::strong("Why: ").then(clause))
+}
+
+/// The treatments that a headline is about.
+struct Headline<'a> {
+    design: &'a Design,
+    of: Treatment,
+    /// What it is compared with, if it is a comparison.
+    to: Option<Treatment>,
+}
+
+impl<'a> Headline<'a> {
+    fn of(design: &'a Design, quantity: &Quantity) -> Option<Self> {
+        let (of, to) = match quantity {
+            Quantity::Ratio { of, to, .. } | Quantity::Difference { of, to, .. } => (of, Some(to)),
+            Quantity::Value { at, .. } => (at, None),
+            _ => return None,
+        };
+        Some(Headline { design, of: design.complete(of), to: to.map(|to| design.complete(to)) })
+    }
+
+    /// Reports whether a share is of this headline's gap, or of another that begins at the same
+    /// treatment; the former counts for more. One that takes away just what the headline compares with
+    /// says the headline again, and not why.
+    fn is_explained_by(&self, quantity: &Quantity) -> Option<bool> {
+        let Quantity::Share { whole, without, base, .. } = quantity else { return None };
+        let complete = |cell| Some(self.design.complete(cell));
+        let explains = complete(whole).as_ref() == Some(&self.of) && complete(without) != self.to;
+        explains.then(|| complete(base) == self.to)
+    }
+}
+
+fn most(estimate: &Estimate) -> bool {
+    estimate.low > MOST && estimate.high.is_finite()
+}
+
+/// Returns an ablation: the cause was taken away, and most of the gap went with it.
+fn removed(headline: &Headline<'_>, findings: &[FindingResult]) -> Option<Text> {
+    let shares = findings.iter().filter_map(|finding| {
+        let same = headline.is_explained_by(&finding.result.quantity)?;
+        Some((same, finding.result.estimate.filter(most)?.point, finding))
+    });
+    // Of equal ones the first.
+    let best = shares.reduce(|a, b| if (a.0, a.1) < (b.0, b.1) { b } else { a });
+    let (_, _, finding) = best?;
+    let (before, number, after) = sentence_parts(&finding.sentence, &finding.result);
+    Some(Text::from(short(before, 400)).then(Text::number(number?)).then(short(after, 400)))
+}
+
+/// Returns the largest part of an account whose total is what the headline puts first.
+fn largest_part(headline: &Headline<'_>, chapter: &Chapter<'_>) -> Option<Text> {
+    let about = |account: &&AccountResult| {
+        let declared = headline.design.accounts.iter().find(|one| one.id == account.id);
+        match declared.map(|one| &one.total) {
+            Some(Term::Measured { at, .. }) => headline.design.complete(at) == headline.of,
+            _ => false,
+        }
+    };
+    let account = chapter.summary.accounts.iter().find(about)?;
+    let share = |part: &PartResult| part.share.filter(most);
+    let (part, share) = account.parts.iter().find_map(|part| Some((part, share(part)?)))?;
+    let clause = format!("most of {} is {} (", beginning(&account.title), beginning(&part.label));
+    Some(Text::from(clause).then(Text::number(parts(&share, Terms::Share))).then(")."))
+}
+
+/// Returns what a title says before it explains itself.
+fn beginning(text: &str) -> String {
+    let end = text.find([':', ';', ',']).unwrap_or(text.len());
+    short(text[..end].trim(), CLAUSE_CHARACTERS)
 }

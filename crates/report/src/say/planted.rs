@@ -1,101 +1,78 @@
 //! Known answers that were put into experiments, and what became of them.
 
 use super::chapter::Chapter;
-use crate::doc::{Block, Doc, Role, Table, Text, Tone};
-use crate::format::{self, Terms, estimate, parts, rounded, terms};
+use crate::doc::{Block, Doc, Table, Text, Tone};
+use crate::format::{self, Terms, estimate, or_dash, parts, rounded, share, terms};
 use crate::words::{self, capital, short};
 use model::{DiagnosisResult, Estimate, ExperimentSummary, PlantedResult, Standing};
 
 /// Returns all planted answers and causes of a session: nothing where nothing was planted.
 pub(crate) fn document<'a>(scruple: &str, chapters: &[Chapter<'a>]) -> Doc<'a> {
     let mut doc = Doc::new(scruple, "known answers", "known answers");
-    let answers = chapters.iter().flat_map(|c| c.summary.planted.iter().map(move |one| (c, one)));
-    let causes = chapters.iter().flat_map(|c| c.summary.diagnoses.iter().map(move |one| (c, one)));
-    doc.blocks.extend(table(answers));
-    doc.blocks.extend(cause_table(causes));
+    doc.blocks.extend(answers(chapters));
+    doc.blocks.extend(causes(chapters));
     doc
 }
 
 /// Returns what was planted into an experiment next to what was found.
 pub(crate) fn planted(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
-    let answers = chapter.summary.planted.iter().map(|one| (chapter, one));
-    let Some(table) = table(answers) else {
+    let Some(table) = answers(std::slice::from_ref(chapter)) else {
         return Vec::new();
     };
     let meanings = meanings(chapter.summary.planted.iter());
     let about = format!("A known answer was put into each of these. {meanings}");
-    vec![
-        Block::heading(3, "What was planted, and what was found"),
-        Block::paragraph(Role::Small, about),
-        table,
-    ]
+    let heading = Block::heading(3, "What was planted, and what was found");
+    vec![heading, Block::small(about), table]
 }
 
-fn table<'c, 'a: 'c>(
-    answers: impl Iterator<Item = (&'c Chapter<'a>, &'c PlantedResult)>,
-) -> Option<Block<'static>> {
+fn answers(chapters: &[Chapter<'_>]) -> Option<Block<'static>> {
     let mut table = Table::of(&["planted", "#truth", "#found here", "so"]).kind("planted", "");
-    for (chapter, planted) in answers {
-        let outcome = outcome(chapter.summary, planted);
+    let all = chapters.iter().flat_map(|c| c.summary.planted.iter().map(move |one| (c, one)));
+    for (chapter, planted) in all {
+        let Outcome { tone, found, held } = outcome(chapter.summary, planted);
         let size = planted.size.filter(|_| !is_nothing(planted));
-        let size = size.map_or(String::new(), |size| format!(" ({})", rounded(size, Terms::Share)));
-        let what = format!("{}{size}", capital(&short(&planted.what, 200)));
-        let found = match format::result_parts(&planted.result) {
+        let size = size.map_or(String::new(), |size| format!(" ({})", share(size)));
+        let what = format!("{} {}{size}", tone.mark(), capital(&short(&planted.what, 200)));
+        let number = match format::result_parts(&planted.result) {
             Some(number) => Text::number(number),
             None => chapter.missing(&planted.result).word.into(),
         };
-        let held = if outcome.held.is_empty() { "" } else { "; " };
-        table.toned(
-            outcome.tone,
-            [
-                Text::from(format!("{} {what}", outcome.mark)),
-                truth(planted).into(),
-                found,
-                format!("{}{held}{}", outcome.found, outcome.held).into(),
-            ],
-        );
+        let so = if held.is_empty() { found.into() } else { format!("{found}; {held}") };
+        table.toned(tone, [what.into(), truth(planted).into(), number, so.into()]);
     }
     (!table.rows.is_empty()).then_some(Block::Table(table))
 }
 
 /// Returns each gap of an experiment with its suspects, the largest share first.
 pub(crate) fn diagnoses(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
-    let diagnoses = chapter.summary.diagnoses.iter();
-    let Some(table) = cause_table(diagnoses.map(|one| (chapter, one))) else {
+    let Some(table) = causes(std::slice::from_ref(chapter)) else {
         return Vec::new();
     };
     let about = "Each suspect was removed in a treatment of its own. Its share is the part of the gap \
                  that goes away without it; shares of causes that act together need not add up to \
                  100 %. A suspect is named where its share differs from that of every other.";
-    let mut blocks = vec![
-        Block::heading(3, "What the gap comes from"),
-        Block::paragraph(Role::Small, about),
-        table,
-    ];
-    for one in &chapter.summary.diagnoses {
+    let heading = Block::heading(3, "What the gap comes from");
+    let suspects = chapter.summary.diagnoses.iter().map(|one| {
         let label = format!("All suspects: {}", short(&one.what, 200));
-        blocks.push(Block::details("", label, true, vec![suspects(chapter, one)]));
-    }
-    blocks
+        Block::details("", label, true, vec![suspects(chapter, one)])
+    });
+    [heading, Block::small(about), table].into_iter().chain(suspects).collect()
 }
 
-fn cause_table<'c, 'a: 'c>(
-    causes: impl Iterator<Item = (&'c Chapter<'a>, &'c DiagnosisResult)>,
-) -> Option<Block<'static>> {
-    let mut table =
-        Table::of(&["slow", "planted cause", "#largest share", "so"]).kind("planted", "");
-    for (chapter, diagnosis) in causes {
+fn causes(chapters: &[Chapter<'_>]) -> Option<Block<'static>> {
+    let heads = ["slow", "planted cause", "#largest share", "so"];
+    let mut table = Table::of(&heads).kind("planted", "");
+    let all = chapters.iter().flat_map(|c| c.summary.diagnoses.iter().map(move |one| (c, one)));
+    for (chapter, diagnosis) in all {
         let (mark, tone, said) = diagnosed(chapter.summary, diagnosis);
-        let largest = diagnosis.suspects.first().and_then(|blame| blame.share.estimate.as_ref());
-        table.toned(
-            tone,
-            [
-                Text::from(format!("{mark} {}", capital(&short(&diagnosis.what, 200)))),
-                diagnosis.planted.clone().unwrap_or_else(|| "–".into()).into(),
-                largest.map_or("–".into(), |share| Text::number(parts(share, Terms::Share))),
-                said.into(),
-            ],
-        );
+        let largest = diagnosis.suspects.first().and_then(|blame| blame.share.estimate);
+        let cells = [
+            format!("{mark} {}", capital(&short(&diagnosis.what, 200))).into(),
+            or_dash(diagnosis.planted.clone(), |cause| cause).into(),
+            Text::known(largest, Terms::Share),
+            said.into(),
+        ];
+        table.toned(tone, cells);
     }
     (!table.rows.is_empty()).then_some(Block::Table(table))
 }
@@ -116,8 +93,6 @@ fn suspects(chapter: &Chapter<'_>, diagnosis: &DiagnosisResult) -> Block<'static
 /// How it stands with a known answer: the mark never stands without its words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Outcome {
-    /// "✓", "✗", "?" or "–".
-    mark: &'static str,
     tone: Tone,
     /// Whether the effect was found.
     found: &'static str,
@@ -149,20 +124,19 @@ pub(crate) fn meanings<'p>(results: impl Iterator<Item = &'p PlantedResult>) -> 
     said.collect::<Vec<_>>().join(" ")
 }
 
-/// Returns the mark of a standing, and its tone.
-fn marked(standing: Standing) -> (&'static str, Tone) {
+/// Returns the tone of a standing.
+fn tone_of(standing: Standing) -> Tone {
     match standing {
-        Standing::Right => ("✓", Tone::Good),
-        Standing::Wrong => ("✗", Tone::Bad),
-        Standing::Missed => ("?", Tone::Care),
-        Standing::Untested => ("–", Tone::Care),
+        Standing::Right => Tone::Good,
+        Standing::Wrong => Tone::Bad,
+        Standing::Missed => Tone::Open,
+        Standing::Untested => Tone::Absent,
     }
 }
 
 /// Returns a known answer's outcome, as the grade counts it.
 fn outcome(experiment: &ExperimentSummary, planted: &PlantedResult) -> Outcome {
     let standing = analysis::answer_standing(experiment, planted).standing;
-    let (mark, tone) = marked(standing);
     let held = held(planted).map_or("", |(word, _)| word);
     let found = match (planted.found, is_nothing(planted)) {
         (Some(true), false) => "found",
@@ -172,7 +146,7 @@ fn outcome(experiment: &ExperimentSummary, planted: &PlantedResult) -> Outcome {
         (None, _) if standing == Standing::Untested => "not possible here",
         (None, _) => "not measured",
     };
-    Outcome { mark, tone, found, held }
+    Outcome { tone: tone_of(standing), found, held }
 }
 
 /// Reports whether the truth is that there is nothing to find.
@@ -206,7 +180,7 @@ fn diagnosed(
     let name =
         |name: &Option<String>| name.as_ref().map(|name| short(name, words::LABEL_CHARACTERS_MAX));
     let standing = analysis::cause_standing(experiment, diagnosis).standing;
-    let (mark, tone) = marked(standing);
+    let tone = tone_of(standing);
     let said = match (name(&diagnosis.named), name(&diagnosis.planted)) {
         (Some(named), Some(planted)) if named == planted => format!("named, as planted: {named}"),
         (Some(named), Some(planted)) => format!("named: {named}; planted: {planted}"),
@@ -217,10 +191,14 @@ fn diagnosed(
         // A gap whose cause nobody planted has no right answer.
         (Some(named), None) => return ("→", Tone::Good, format!("named: {named}")),
         (None, None) => {
-            return ("?", Tone::Care, "none named: no share differs from the others".into());
+            return (
+                Tone::Open.mark(),
+                Tone::Open,
+                "none named: no share differs from the others".into(),
+            );
         }
     };
-    (mark, tone, said)
+    (tone.mark(), tone, said)
 }
 
 #[cfg(test)]
@@ -278,7 +256,8 @@ mod tests {
     #[test]
     fn an_effect_must_be_found_and_sized() {
         let effect = || Region::within(1.049, 1.051);
-        let mark = |holds, excluded, found| judged(&planted(effect(), holds, excluded, found)).mark;
+        let mark =
+            |holds, excluded, found| judged(&planted(effect(), holds, excluded, found)).tone.mark();
         assert_eq!(mark(true, false, true), "✓");
         assert_eq!(mark(true, false, false), "?");
         // One interval in twenty misses the truth by design: no more than a word is made of it.
@@ -290,12 +269,12 @@ mod tests {
     #[test]
     fn nothing_must_be_found_where_nothing_is() {
         let nothing = || Region::within(1.0, 1.0);
-        assert_eq!(judged(&planted(nothing(), true, false, false)).mark, "✓");
+        assert_eq!(judged(&planted(nothing(), true, false, false)).tone.mark(), "✓");
         let found = judged(&planted(nothing(), true, false, true));
-        assert_eq!((found.mark, found.found), ("✗", "false alarm"));
+        assert_eq!((found.tone.mark(), found.found), ("✗", "false alarm"));
         let mut unmeasured = planted(nothing(), true, false, true);
         (unmeasured.result.estimate, unmeasured.holds, unmeasured.found) = (None, None, None);
-        assert_eq!(judged(&unmeasured).mark, "?");
+        assert_eq!(judged(&unmeasured).tone.mark(), "?");
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub fn prediction(result: &LoadPrediction, curves: &[PredictedCurves]) -> Doc<'s
         doc.push(Block::heading(2, title));
         doc.blocks.extend(doubts(&load.doubts));
         doc.push(Block::Table(table(load)));
-        doc.push(Block::paragraph(Role::Plain, remarks(load)));
+        doc.push(Block::plain(remarks(load)));
         doc.blocks.extend(curves.get(number).and_then(figure));
     }
     doc

@@ -4,7 +4,7 @@ use super::chapter::{Chapter, chapters, chapters_without_figures};
 use super::claims::{self, ORDER, said, verdicts};
 use super::evidence::FLOOR_MEANING;
 use super::{disturbance, experiment, machine, opening, trials, trust};
-use crate::doc::{Block, Claim, Doc, Role, Text};
+use crate::doc::{Block, Claim, Doc, Text};
 use crate::words::{self, anchor, capital, moment, short};
 use crate::{CLAIMS_PAGE, REPORT_PAGE, Session, paint};
 use model::Verdict;
@@ -40,9 +40,9 @@ pub fn claims_html(session: &Session<'_>) -> String {
     doc.push(opening::lead(session));
     doc.blocks.extend(trust::warning(session));
     match said(&chapters) {
-        None => doc.push(Block::paragraph(Role::Plain, "No claim was tested in this session.")),
+        None => doc.push(Block::plain("No claim was tested in this session.")),
         Some(said) => doc.blocks.extend([
-            Block::paragraph(Role::Plain, Text::strong(said)),
+            Block::plain(Text::strong(said)),
             Block::Anchored("grades", opening::grades(session).into()),
             how_to_read(),
             Block::Section("claims".into(), by_verdict(&chapters)),
@@ -65,7 +65,7 @@ fn report(session: &Session<'_>, all_claims: Text) -> String {
     doc.push(opening::answers(&chapters));
     let link = |(place, name): &(&str, &str)| Text::link(*name, format!("#{place}"));
     let after = AFTER.iter().map(link).reduce(|all, one| all.then(" · ").then(one));
-    doc.push(Block::paragraph(Role::Small, after.unwrap_or_default()));
+    doc.push(Block::small(after.unwrap_or_default()));
 
     let mut trusted = trust::trust(session);
     trusted.insert(2, Block::Anchored("grades", opening::grades(session).into()));
@@ -82,10 +82,7 @@ fn report(session: &Session<'_>, all_claims: Text) -> String {
         doc.push(Block::Section((*place).into(), blocks));
     }
     doc.contents = [("opening", "The answers"), ("trust", "Trust")].iter().map(link).collect();
-    doc.contents.extend(chapters.iter().map(|chapter| {
-        let id = &chapter.summary.id;
-        Text::link(short(id, 64), format!("#{}", anchor(id)))
-    }));
+    doc.contents.extend(chapters.iter().map(|chapter| link_to("", chapter)));
     doc.contents.extend(AFTER.iter().map(link));
     let chapters = &chapters;
     doc.data = Some(Box::new(move |room| trials::data(session, chapters, room)));
@@ -97,13 +94,11 @@ fn document<'a>(session: &Session<'_>, title: &str) -> Doc<'a> {
     let (manifest, by) = (session.manifest, &session.summary.scruple);
     let mut doc = Doc::new(by, "", format!("{title}{}", manifest.session));
     doc.kind = format!("scruple · a session of {}", moment(manifest.started_unix_ms)).into();
-    doc.footer =
-        format!("Measured by scruple {}, analysed by scruple {by}. ", manifest.scruple).into();
-    doc.footer = doc
-        .footer
-        .then("Every number on this page can be computed again from ")
-        .then(Text::code("trials.ndjson"))
-        .then(" beside it; this file needs no network.");
+    doc.footer = Text::filled(
+        "Measured by scruple {}, analysed by scruple {}. Every number on this page can be computed \
+         again from {} beside it; this file needs no network.",
+        [manifest.scruple.as_str().into(), by.as_str().into(), Text::code("trials.ndjson")],
+    );
     doc
 }
 
@@ -119,8 +114,7 @@ fn how_to_read() -> Block<'static> {
         "{FLOOR_MEANING} The floor of the verdict is after that correction, as if no other claim were \
          decided."
     );
-    let blocks = [test.into(), floors].map(|text: String| Block::paragraph(Role::Small, text));
-    Block::fold("How to read this page", blocks.into())
+    Block::fold("How to read this page", vec![Block::small(test), Block::small(floors)])
 }
 
 /// Returns all claims, by their verdicts.
@@ -140,9 +134,14 @@ fn by_verdict<'a>(chapters: &[Chapter<'_>]) -> Vec<Block<'a>> {
 
 /// Returns a claim with the experiment that it belongs to.
 fn with_home(chapter: &Chapter<'_>, mut claim: Claim<'static>) -> Claim<'static> {
-    let id = &chapter.summary.id;
-    let link = Text::link(short(id, 64), format!("{REPORT_PAGE}#{}", anchor(id)));
     let question = format!(", {}", short(&chapter.summary.question, 200));
-    claim.about.push(Text::strong("Measured by: ").then(link).then(question));
+    let home = Text::strong("Measured by: ").then(link_to(REPORT_PAGE, chapter));
+    claim.about.push(home.then(question));
     claim
+}
+
+/// Returns an experiment's name, which leads to its chapter on a page.
+fn link_to(page: &str, chapter: &Chapter<'_>) -> Text {
+    let id = &chapter.summary.id;
+    Text::link(short(id, 64), format!("{page}#{}", anchor(id)))
 }

@@ -2,7 +2,7 @@
 
 use super::planted::meanings;
 use crate::doc::{Block, Doc, Role, Tone};
-use crate::words::uncapital;
+use crate::words::{short, stated, uncapital};
 use model::{Selftest, Standing, TrustGrade};
 
 /// Returns the grade of a self-test: for which size of effect the machine can be trusted, what was
@@ -11,23 +11,8 @@ pub fn grade(selftest: &Selftest) -> Doc<'static> {
     let mut doc = Doc::new("", "self-test", "self-test");
     let sentence = format!("{}: {}", word(selftest.grade), uncapital(&selftest.sentence));
     doc.push(Block::paragraph(Role::Answer, sentence));
-    for tally in tallies(selftest) {
-        let tone = match tally.right == tally.of {
-            true => Tone::Good,
-            false if tally.wrong > 0 => Tone::Bad,
-            false => Tone::Open,
-        };
-        doc.push(Block::said(tone, "", vec![tally.sentence().into()]));
-    }
-    let reasons = selftest.reasons.iter();
-    doc.blocks.extend(reasons.map(|reason| Block::note(Tone::Care, reason.clone())));
-    let untested = selftest.untested.iter();
-    doc.blocks.extend(untested.map(|what| Block::note(Tone::Quiet, format!("not tested: {what}"))));
-    if !selftest.advice.is_empty() {
-        doc.push(Block::plain(selftest.advice.clone()));
-    }
-    let meanings = meanings(selftest.answers.iter().map(|answer| &answer.result));
-    doc.push(Block::small(meanings));
+    doc.blocks.extend(grounds(selftest, usize::MAX));
+    doc.push(Block::small(meanings(selftest.answers.iter().map(|answer| &answer.result))));
     doc
 }
 
@@ -36,50 +21,50 @@ pub(crate) fn word(grade: Option<TrustGrade>) -> String {
     grade.map_or("No grade".into(), |grade| format!("Grade {grade:?}"))
 }
 
-/// How many of one kind are right.
-pub(crate) struct Tally {
-    what: &'static str,
-    how: &'static str,
-    right: usize,
-    wrong: usize,
-    of: usize,
-}
-
-impl Tally {
-    /// Returns "effects: 3 of 4 found and sized".
-    pub(crate) fn sentence(&self) -> String {
-        format!("{}: {} of {} {}", self.what, self.right, self.of, self.how)
-    }
-
-    fn of(
-        what: &'static str,
-        how: &'static str,
-        standings: impl Iterator<Item = Standing>,
-    ) -> Self {
-        let mut tally = Tally { what, how, right: 0, wrong: 0, of: 0 };
-        for standing in standings.filter(|standing| *standing != Standing::Untested) {
-            tally.of += 1;
-            tally.right += usize::from(standing == Standing::Right);
-            tally.wrong += usize::from(standing == Standing::Wrong);
-        }
-        tally
-    }
-}
-
-/// How many of what was planted are right, by kind.
-pub(crate) fn tallies(selftest: &Selftest) -> Vec<Tally> {
+/// Returns what a grade rests on: how many of what was planted are right, by kind, at most `most` of the
+/// reasons and of what was not tested, and what to do.
+pub(crate) fn grounds(selftest: &Selftest, most: usize) -> Vec<Block<'static>> {
     let answers = |sized: bool| {
         let of_kind = selftest.answers.iter().filter(move |it| it.result.size.is_some() == sized);
         of_kind.map(|it| it.standing)
     };
-    let causes = selftest.causes.iter().map(|it| it.standing);
     let controls = selftest.controls.iter();
     let controls = controls.map(|it| if it.differs { Standing::Wrong } else { Standing::Right });
     let tallies = [
-        Tally::of("effects", "found and sized", answers(true)),
-        Tally::of("other planted answers", "right", answers(false)),
-        Tally::of("causes", "named", causes),
-        Tally::of("identical treatments", "without a difference", controls),
+        tally("effects", "found and sized", answers(true)),
+        tally("other planted answers", "right", answers(false)),
+        tally("causes", "named", selftest.causes.iter().map(|it| it.standing)),
+        tally("identical treatments", "without a difference", controls),
     ];
-    tallies.into_iter().filter(|tally| tally.of > 0).collect()
+    let mut blocks: Vec<Block<'_>> = tallies.into_iter().flatten().collect();
+    let reasons = selftest.reasons.iter().take(most);
+    blocks.extend(reasons.map(|reason| Block::note(Tone::Care, short(reason, 400))));
+    if selftest.reasons.len() > most {
+        blocks
+            .push(Block::small(format!("{} more, in the chapters", selftest.reasons.len() - most)));
+    }
+    let untested = selftest.untested.iter().take(most);
+    blocks.extend(
+        untested.map(|what| Block::note(Tone::Quiet, format!("not tested: {}", short(what, 600)))),
+    );
+    blocks.extend(stated(&selftest.advice).map(Block::plain));
+    blocks
+}
+
+/// Returns how many of one kind are right; `None` where none was tested.
+fn tally(
+    what: &str,
+    how: &str,
+    standings: impl Iterator<Item = Standing>,
+) -> Option<Block<'static>> {
+    let tested: Vec<Standing> = standings.filter(|one| *one != Standing::Untested).collect();
+    let count = |standing| tested.iter().filter(|one| **one == standing).count();
+    let (right, of) = (count(Standing::Right), tested.len());
+    let tone = match count(Standing::Wrong) {
+        _ if right == of => Tone::Good,
+        0 => Tone::Open,
+        _ => Tone::Bad,
+    };
+    let text = format!("{what}: {right} of {of} {how}");
+    (of > 0).then(|| Block::said(tone, "", vec![text.into()]))
 }

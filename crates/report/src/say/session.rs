@@ -47,7 +47,7 @@ fn document<'a>(
 /// Returns an experiment with its answer and its claims.
 fn with_claims<'a>(chapter: &Chapter<'a>) -> Vec<Block<'a>> {
     let mut blocks = vec![opening::heading(chapter)];
-    blocks.push(Block::Paragraph(Role::Plain, opening::answer(chapter)));
+    blocks.push(Block::plain(opening::answer(chapter)));
     let first = chapter.summary.findings.first().map(|finding| &finding.result);
     let remark = first.filter(|result| result.of_means.is_some()).and_then(experiment::remark);
     blocks.extend(remark.map(|text| Block::paragraph(Role::Caveat, text)));
@@ -59,15 +59,14 @@ fn with_claims<'a>(chapter: &Chapter<'a>) -> Vec<Block<'a>> {
 /// Returns the answers, and the refuted claims by name.
 fn brief<'a>(chapters: &[Chapter<'_>]) -> Vec<Block<'a>> {
     let mut blocks = vec![opening::answers(chapters)];
-    if let Some(mut said) = claims::said(chapters) {
-        let all = chapters.iter().flat_map(|chapter| &chapter.summary.claims);
-        let refuted = all.filter(|claim| claim.verdict == Verdict::Refuted);
-        let refuted: Vec<&str> = refuted.map(|claim| claim.id.as_str()).collect();
-        if !refuted.is_empty() {
-            said.push_str(&format!(" Refuted: {}.", refuted.join(", ")));
-        }
-        blocks.push(Block::paragraph(Role::Plain, said));
-    }
+    let all = chapters.iter().flat_map(|chapter| &chapter.summary.claims);
+    let refuted = all.filter(|claim| claim.verdict == Verdict::Refuted);
+    let refuted: Vec<&str> = refuted.map(|claim| claim.id.as_str()).collect();
+    let refuted = match refuted.as_slice() {
+        [] => String::new(),
+        refuted => format!(" Refuted: {}.", refuted.join(", ")),
+    };
+    blocks.extend(claims::said(chapters).map(|said| Block::plain(said + &refuted)));
     blocks
 }
 
@@ -75,13 +74,13 @@ fn brief<'a>(chapters: &[Chapter<'_>]) -> Vec<Block<'a>> {
 fn last<'a>(session: &Session<'_>, most: usize) -> Vec<Block<'a>> {
     let mut blocks = Vec::new();
     if most == usize::MAX {
-        blocks.push(Block::paragraph(Role::Small, FLOOR_MEANING));
+        blocks.push(Block::small(FLOOR_MEANING));
         if session.summary.experiments.iter().any(|experiment| !experiment.claims.is_empty()) {
-            blocks.push(Block::paragraph(Role::Small, opening::grades(session)));
+            blocks.push(Block::small(opening::grades(session)));
         }
     }
     let harness = machine::harness_sentence(session);
-    blocks.extend(harness.map(|text| Block::paragraph(Role::Small, text)));
+    blocks.extend(harness.map(Block::small));
     let warnings = disturbance::warnings(session);
     let shown = warnings.iter().take(most);
     blocks.extend(shown.map(|text| Block::note(Tone::Care, words::cleaned(text))));
@@ -108,7 +107,7 @@ pub fn charts(
         let blocks = experiment::chapter(session, chapter, Some(letters));
         std::iter::once(opening::heading(chapter)).chain(blocks)
     });
-    let key = std::iter::once(Block::paragraph(Role::Small, KEY));
+    let key = std::iter::once(Block::small(KEY));
     let doc = document(session, key.chain(drawn), Vec::new());
     letters.of_lines(&paint::text(&doc, bounded(width), Folds::Verdicts), width)
 }

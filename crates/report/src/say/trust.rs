@@ -45,11 +45,10 @@ fn found(session: &Session<'_>) -> Found {
         let (experiment, response) = (short(&control.experiment, 80), short(&control.response, 80));
         let whose = (!again).then(|| format!("{experiment} ({response})"));
         let at = (!control.at.0.is_empty()).then(|| words::cell(&control.at));
-        let name = whose.into_iter().chain(at).collect::<Vec<_>>().join(", ");
-        let by = if name.is_empty() { "" } else { " by " };
-        format!("{name}{by}{}", ratio(&control.ratio))
+        let name = words::clauses([whose, at], ", ");
+        words::clauses([name, Some(ratio(&control.ratio))], " by ")
     });
-    let named = named.collect::<Vec<_>>().join("; ");
+    let named = words::clauses(named, "; ").unwrap_or_default();
     let more = match different.len().saturating_sub(NAMED_MAX) {
         0 => String::new(),
         n => format!(" and {n} more"),

@@ -1,5 +1,5 @@
 use super::*;
-use model::{Options, Profile, Unit};
+use model::{Options, Profile};
 
 #[test]
 fn moments_are_right() {

@@ -5,7 +5,7 @@ use crate::doc::{Block, Column, Doc, Table, Text, Tone};
 use crate::format::{self, Parts, Terms, joined, parts, terms_of};
 use crate::paint::{self, Folds};
 use crate::text::bounded;
-use crate::words::{counted, short, without_number};
+use crate::words::{self, counted, short, stated, without_number};
 use model::{ComparedQuantity, FleetResult, NodeResult, NodeStanding, Outlier, Spread};
 
 /// Where lines are few: spreads of each kind, nodes, and findings that are shown one by one.
@@ -135,21 +135,17 @@ fn nodes(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
 
 fn node_cells(node: &NodeResult) -> [Text; 5] {
     let state = standing(node.standing);
-    let state = match node.reason.is_empty() {
-        true => state.into(),
-        false => Text::from(state).then(format!(": {}", short(&node.reason, 300))),
-    };
-    let machine = match node.kind.is_empty() {
-        true => String::new(),
-        false if node.host == node.name => short(&node.kind, 120),
-        false => format!("{} · {}", short(&node.host, 60), short(&node.kind, 120)),
-    };
+    let reason = stated(&node.reason).map(|reason| short(reason, 300));
+    let state = words::clauses([Some(state.into()), reason], ": ").unwrap_or_default();
+    let host = (node.host != node.name && !node.kind.is_empty()).then(|| short(&node.host, 60));
+    let kind = stated(&node.kind).map(|kind| short(kind, 120));
+    let machine = words::clauses([host, kind], " · ").unwrap_or_default();
     let cpus = match node.owns_all_cpus {
         Some(true) => "all".into(),
         Some(false) => Text::strong("not all of the node's"),
         None => "–".into(),
     };
-    [short(&node.name, 80).into(), state, attempt(node).into(), machine.into(), cpus]
+    [short(&node.name, 80).into(), state.into(), attempt(node).into(), machine.into(), cpus]
 }
 
 /// Returns the mark and the word of what became of a node.
@@ -173,7 +169,7 @@ fn attempt(node: &NodeResult) -> String {
         (node.attempts > 1).then(|| format!("{} submissions", node.attempts)),
         (node.trials > 0).then(|| counted(node.trials, "trial")),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    words::clauses(parts, ", ").unwrap_or_default()
 }
 
 /// Returns every finding on every node whose session was used, with its interval.
