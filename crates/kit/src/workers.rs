@@ -72,11 +72,11 @@ const WORDS: usize = 16;
 /// A worker that has begun has its first instant in the first of these.
 const LIFE: std::ops::Range<usize> = 0..Span::WORDS;
 const INVOLUNTARY: usize = Span::WORDS;
-const ESCAPED: usize = INVOLUNTARY + 1;
-const WORK: usize = ESCAPED + 1;
-const STATUS: usize = WORK + 1;
-const CHECKSUM: usize = STATUS + 1;
-const MET: usize = CHECKSUM + 1;
+const ESCAPED: usize = 7;
+const WORK: usize = 8;
+const STATUS: usize = 9;
+const CHECKSUM: usize = 10;
+const MET: usize = 11;
 
 const STATUS_DONE: u64 = 1;
 const STATUS_REFUSED: u64 = 2;
@@ -284,14 +284,15 @@ pub fn crew_placed<Kept>(
     let meeting = Meeting { arrivals, expected: count as u64, separate };
     let [start, gate] = [SharedGate::new()?, SharedGate::new()?];
     let words_of = |index: usize| &shared.words()[index * WORDS..(index + 1) * WORDS];
-    let body = |index: usize| {
-        let (words, allowed) = (words_of(index), placement.of(index));
-        let worker = Worker { index, words, allowed, meeting };
+    let body = &|index: usize| {
+        let worker =
+            Worker { index, words: words_of(index), allowed: placement.of(index), meeting };
         let placed = placement.confine(index);
         live(&worker, [&start, &gate], count, &|worker| placed.and_then(|()| work(worker)));
+        0
     };
     let begun_ns = sys::clock::now_ns();
-    let (opened_ns, held, killed) = std::thread::scope(|scope| {
+    let (opened_ns, held_ns, watch_cpu_ns, killed) = std::thread::scope(|scope| {
         let mut made = Made {
             start: &start,
             gate: &gate,
@@ -304,16 +305,12 @@ pub fn crew_placed<Kept>(
         for index in 0..count {
             match model {
                 Model::Thread => {
-                    let body = &body;
                     let thread = std::thread::Builder::new();
-                    let spawned = thread.spawn_scoped(scope, move || body(index));
-                    made.threads += usize::from(spawned.is_ok());
+                    made.threads +=
+                        usize::from(thread.spawn_scoped(scope, move || body(index)).is_ok());
                 }
                 Model::Process => {
-                    let forked = sys::task::fork_run(|| {
-                        body(index);
-                        0
-                    });
+                    let forked = sys::task::fork_run(|| body(index));
                     made.processes.extend(forked.ok().map(|pid| (index, pid)));
                 }
             }
@@ -322,41 +319,26 @@ pub fn crew_placed<Kept>(
         let opened_ns = sys::clock::now_ns();
         start.open();
         made.wait_until_held()?;
-        let held = Held::watched_by(|| while_held(&made.pids()));
+        let (held_ns, cpu_ns) = (sys::clock::now_ns(), sys::clock::thread_cpu_ns());
+        while_held(&made.pids());
+        let watch_cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
+        let held_ns = held_ns..sys::clock::now_ns();
         gate.open();
         let killed = made.wait_for_processes()?;
         // Threads are joined where the scope ends, which is the next thing to happen.
-        Ok::<_, Stop>((opened_ns, held, killed))
+        Ok::<_, Stop>((opened_ns, held_ns, watch_cpu_ns, killed))
     })?;
     let gone_ns = sys::clock::now_ns();
     let reports: Vec<Report> = (0..count).map(|index| read_report(words_of(index))).collect();
     let last_ns = reports.iter().map(|report| report.life.ended_ns).max().unwrap_or(0);
-    let worked_until_ns = if last_ns > begun_ns { last_ns } else { held.from_ns };
+    let worked_until_ns = if last_ns > begun_ns { last_ns } else { held_ns.start };
     Ok(Crew {
         reports,
-        wall_ns: (worked_until_ns - begun_ns) + (gone_ns - held.to_ns),
+        wall_ns: (worked_until_ns - begun_ns) + (gone_ns - held_ns.end),
         work_ns: worked_until_ns.saturating_sub(opened_ns),
-        watch_cpu_ns: held.cpu_ns,
+        watch_cpu_ns,
         killed,
     })
-}
-
-/// The time in which all workers held still.
-struct Held {
-    from_ns: u64,
-    to_ns: u64,
-    /// What the maker used of a CPU in it.
-    cpu_ns: u64,
-}
-
-impl Held {
-    fn watched_by(watch: impl FnOnce()) -> Self {
-        let from_ns = sys::clock::now_ns();
-        let cpu_ns = sys::clock::thread_cpu_ns();
-        watch();
-        let cpu_ns = sys::clock::thread_cpu_ns() - cpu_ns;
-        Held { from_ns, to_ns: sys::clock::now_ns(), cpu_ns }
-    }
 }
 
 /// A worker's life: wait for the others, work, report, hold, end.

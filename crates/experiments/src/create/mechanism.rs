@@ -1,12 +1,13 @@
 //! The ways to bring an entity into being, each with what must be seen of it.
 
 use super::parent::Placement;
-use super::refusal::refused;
-use super::timing::{Tally, Times, timed};
-use super::{pool, thread, unit};
+use super::pool::{self, Condvar, Futex};
+use super::thread::{self, FRESH_STACK_BYTES};
+use super::timing::{Tally, Times, refused, timed};
 use kit::{NOOP, Stop, Trial};
 use std::ffi::{CStr, CString};
 use sys::clock::now_ns;
+use sys::pages::{Huge, Mapping};
 use sys::task::{CloneStack, Pid};
 
 /// The program that is executed: this one, which ends in its first statement when asked so.
@@ -103,20 +104,20 @@ const fn by(
 /// What each level of the factor `mechanism` does.
 pub(super) const MECHANISMS: [(&str, Mechanism); 15] = [
     ("call", by(call, CALL)),
-    ("entry", by(unit::entry, CALL)),
-    ("fault", by(unit::fault, FAULT)),
-    ("pthread", by(thread::by_default, THREAD)),
+    ("entry", by(entry, CALL)),
+    ("fault", by(fault, FAULT)),
+    ("pthread", by(|trial, _| thread::measure(trial, None), THREAD)),
     ("pthread_small_stack", by(thread::with_small_stack, THREAD)),
-    ("pthread_fresh_stack", by(thread::with_fresh_stack, FRESH)),
+    ("pthread_fresh_stack", by(|trial, _| thread::measure(trial, Some(FRESH_STACK_BYTES)), FRESH)),
     ("fork", by(|trial, _| timed(trial, || awaited(|| sys::task::fork_exit(false))), COPY)),
     ("fork_exit", by(|trial, _| timed(trial, || awaited(|| sys::task::fork_exit(true))), COPY)),
     ("clone_copy", by(|trial, _| timed(trial, || awaited(sys::task::clone_fork_exit)), BARE_COPY)),
     ("vfork", by(|trial, _| timed(trial, || awaited(sys::task::vfork_exit)), SHARED)),
     ("clone_vm", by(clone_vm, SHARED)),
-    ("posix_spawn", by(posix_spawn, PROGRAM)),
-    ("fork_exec", by(fork_exec, PROGRAM.parent(1.0, 50.0))),
-    ("pool_futex", by(pool::by_futex, HAND_OFF)),
-    ("pool_condvar", by(pool::by_condvar, HAND_OFF)),
+    ("posix_spawn", by(|trial, _| program(trial, sys::task::spawn_program), PROGRAM)),
+    ("fork_exec", by(|trial, _| program(trial, sys::task::fork_exec), PROGRAM.parent(1.0, 50.0))),
+    ("pool_futex", by(|trial, place| pool::measure(trial, place, &Futex::new()), HAND_OFF)),
+    ("pool_condvar", by(|trial, place| pool::measure(trial, place, &Condvar::default()), HAND_OFF)),
 ];
 
 fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
@@ -128,24 +129,44 @@ fn call(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
     })
 }
 
+/// A system call that does next to nothing in the kernel.
+fn entry(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+    timed(trial, || {
+        let start_ns = now_ns();
+        sys::syscall::getppid();
+        let made_ns = now_ns();
+        Ok(Times { start_ns, made_ns, over_ns: now_ns() })
+    })
+}
+
+/// A page fault: the kernel finds a page, clears it and maps it. A fault that copies a page
+/// instead, as after a fork, does nearly the same.
+fn fault(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
+    let page = sys::pages::page_bytes();
+    let mut memory = Mapping::new(page, Huge::Never)?;
+    timed(trial, || {
+        // The page goes back before the clock is read, so that the next write must fault. It is
+        // the page that the kernel hands out again: recycled memory, not fresh from a host.
+        memory.discard()?;
+        let start_ns = now_ns();
+        memory.touch(page);
+        let made_ns = now_ns();
+        Ok(Times { start_ns, made_ns, over_ns: now_ns() })
+    })
+}
+
 fn clone_vm(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
     let mut stack = CloneStack::new()?;
     timed(trial, || awaited(|| sys::task::clone_vm_exit(&mut stack)))
 }
 
-fn posix_spawn(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
-    let word = noop()?;
-    timed(trial, || awaited(|| sys::task::spawn_program(SELF, &[&word])))
-}
-
-fn fork_exec(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
-    let word = noop()?;
-    timed(trial, || awaited(|| sys::task::fork_exec(SELF, &[&word])))
-}
-
-/// The argument that makes this program end at once.
-fn noop() -> Result<CString, Stop> {
-    CString::new(NOOP).map_err(|_| Stop::failed("the argument holds a zero byte"))
+/// Starts this program, with the argument that makes it end at once.
+fn program(
+    trial: &mut Trial<'_>,
+    start: impl Fn(&CStr, &[&CStr]) -> sys::Result<Pid>,
+) -> Result<Tally, Stop> {
+    let noop = CString::new(NOOP).map_err(|_| Stop::failed("the argument holds a zero byte"))?;
+    timed(trial, || awaited(|| start(SELF, &[&noop])))
 }
 
 /// Creates one child and waits until it has ended with code 0.

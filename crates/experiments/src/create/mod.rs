@@ -7,10 +7,8 @@
 mod mechanism;
 mod parent;
 pub(crate) mod pool;
-mod refusal;
 pub(crate) mod thread;
 mod timing;
-mod unit;
 
 use kit::{Stop, Trial};
 use mechanism::{Expected, MECHANISMS};

@@ -1,10 +1,10 @@
 //! The process that creates: where it runs, and what it has before it does so.
 
 use crate::support::allow_descriptors;
-use crate::support::memory::{huge_as_asked, mapped};
+use crate::support::memory::{PAGES, mapped, there};
 use kit::{Stop, Trial};
 use std::fs::File;
-use sys::pages::{Huge, ManyMappings, Mapping};
+use sys::pages::{ManyMappings, Mapping};
 
 /// Where creator and created run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,9 +46,6 @@ impl Placement {
     }
 }
 
-/// The page sizes of the touched memory: what the levels of the factor `pages` stand for.
-pub(super) const PAGES: [(&str, Huge); 2] = [("4k", Huge::Never), ("huge", Huge::Always)];
-
 /// Descriptors that the trial needs for itself.
 const SPARE_DESCRIPTORS: u64 = 32;
 
@@ -80,15 +77,9 @@ fn touched_memory(trial: &mut Trial<'_>) -> Result<Option<Mapping>, Stop> {
     trial.need_memory(bytes)?;
     let mut memory = mapped(bytes as usize, huge)?;
     memory.touch(sys::pages::page_bytes());
-    let resident = memory.resident_bytes()?;
-    if resident < bytes {
-        let what = format!("touched {bytes} bytes, of which {resident} are in memory");
-        return Err(Stop::unsupported(format!("{what}: free memory, or turn swapping off")));
-    }
-    let huge_bytes = memory.huge_bytes()?;
+    let (resident, huge_bytes) = there(&memory, bytes, huge)?;
     trial.observe("touched_bytes", resident);
     trial.observe("touched_huge_bytes", huge_bytes);
-    huge_as_asked(huge, bytes, huge_bytes)?;
     Ok(Some(memory))
 }
 

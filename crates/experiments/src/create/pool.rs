@@ -23,7 +23,7 @@ pub(crate) trait Handing: Sync {
     fn hear(&self, job: u32) -> sys::Result<()>;
 }
 
-/// Two words, and two system calls on each side.
+/// A futex alone: two words, and two system calls on each side.
 #[derive(Debug)]
 pub(crate) struct Futex {
     given: AtomicU32,
@@ -66,7 +66,7 @@ fn sleep_until(word: &AtomicU32, right: impl Fn(u32) -> bool) -> sys::Result<u32
     }
 }
 
-/// Two numbers, each under a mutex with a condition variable.
+/// POSIX's: two numbers, each under a mutex with a condition variable.
 #[derive(Debug, Default)]
 pub(super) struct Condvar {
     given: Baton,
@@ -91,17 +91,8 @@ impl Handing for Condvar {
     }
 }
 
-/// By a futex alone.
-pub(super) fn by_futex(trial: &mut Trial<'_>, placement: Placement) -> Result<Tally, Stop> {
-    measure(trial, placement, &Futex::new())
-}
-
-/// By POSIX's mutex and condition variable.
-pub(super) fn by_condvar(trial: &mut Trial<'_>, placement: Placement) -> Result<Tally, Stop> {
-    measure(trial, placement, &Condvar::default())
-}
-
-fn measure(
+/// Hands jobs over in that way.
+pub(super) fn measure(
     trial: &mut Trial<'_>,
     placement: Placement,
     handing: &impl Handing,

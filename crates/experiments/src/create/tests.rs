@@ -1,8 +1,9 @@
 use super::mechanism::{Expected, MECHANISMS, awaited};
-use super::parent::{PAGES, PLACEMENTS, Placement};
+use super::parent::{PLACEMENTS, Placement};
 use super::pool::{Condvar, Futex, Handing, work};
 use super::thread::{joined, mapping_around, stack_of_a_thread};
 use super::timing::BREAK_EVEN;
+use crate::support::memory::PAGES;
 use kit::Stop;
 use kit::model::Profile;
 

@@ -1,8 +1,7 @@
 //! Threads, with the stacks that decide what they cost.
 
 use super::parent::Placement;
-use super::refusal::refused;
-use super::timing::{Tally, Times, timed};
+use super::timing::{Tally, Times, refused, timed};
 use kit::{Stop, Trial};
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -21,11 +20,6 @@ const STACK_SPARE_BYTES: u64 = 128 * 1024;
 /// Threads that have lived.
 static LIVED: AtomicU64 = AtomicU64::new(0);
 
-/// With the default stack.
-pub(super) fn by_default(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
-    measure(trial, None)
-}
-
 /// The smallest stack there is.
 pub(crate) fn small_stack_bytes() -> usize {
     SMALL_STACK_BYTES.max(sys::task::smallest_stack_bytes())
@@ -36,12 +30,8 @@ pub(super) fn with_small_stack(trial: &mut Trial<'_>, _: Placement) -> Result<Ta
     measure(trial, Some(small_stack_bytes()))
 }
 
-/// With a stack that no earlier thread has used.
-pub(super) fn with_fresh_stack(trial: &mut Trial<'_>, _: Placement) -> Result<Tally, Stop> {
-    measure(trial, Some(FRESH_STACK_BYTES))
-}
-
-fn measure(trial: &mut Trial<'_>, stack_bytes: Option<usize>) -> Result<Tally, Stop> {
+/// With a stack of that size, or the default one.
+pub(super) fn measure(trial: &mut Trial<'_>, stack_bytes: Option<usize>) -> Result<Tally, Stop> {
     let found = stack_of_a_thread(stack_bytes)?;
     trial.observe("stack_bytes", found);
     if let Some(asked) = stack_bytes {

@@ -6,6 +6,7 @@
 
 use crate::support::passes::cpu_ns;
 use kit::{OBSERVATIONS_MAX, Stop, Trial};
+use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 use sys::clock::now_ns;
 use sys::usage::Usage;
@@ -143,4 +144,19 @@ fn keep(trial: &mut Trial<'_>, all: &[Times]) {
     trial.record("half_ns", 2, whole.clone());
     trial.record("whole_ns", 1, whole);
     trial.record("break_even_ns", 1, break_even);
+}
+
+/// A mechanism that this kernel lacks, or that a limit forbids, is no failure of the trial.
+pub(super) fn refused(error: sys::Error) -> Stop {
+    let kind = error.errno().map(|errno| std::io::Error::from_raw_os_error(errno).kind());
+    let help = match kind {
+        // EAGAIN: what fork and pthread_create say at a limit.
+        Some(ErrorKind::WouldBlock) => {
+            ": raise `ulimit -u` and `ulimit -v`, or end other processes"
+        }
+        Some(ErrorKind::OutOfMemory) => ": free memory, or raise `ulimit -v`",
+        _ if error.is_unsupported() => "",
+        _ => return error.into(),
+    };
+    Stop::unsupported(format!("{error}{help}"))
 }

@@ -1,6 +1,7 @@
 //! What is touched and how: the levels of the factors, with what realises them.
 
 use crate::support::by_profile;
+use crate::support::memory::PAGES;
 use crate::support::random::Random;
 use kit::model::Profile;
 use kit::{Stop, Trial};
@@ -85,18 +86,9 @@ pub(super) const KINDS: [(&str, Kind); 9] = [
     ("copy", Kind::new(Before::Nothing, Touch::Copy, Faults::None)),
 ];
 
-/// The order in which pages are touched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Access {
-    /// From the first to the last.
-    Sequential,
-    /// Each once, shuffled.
-    Random,
-}
-
-/// The levels of the factor `access`.
-pub(super) const ACCESSES: [(&str, Access); 2] =
-    [("sequential", Access::Sequential), ("random", Access::Random)];
+/// Whether pages are touched in a shuffled order, each once, or from the first to the last: the levels
+/// of the factor `access`.
+pub(super) const ACCESSES: [(&str, bool); 2] = [("sequential", false), ("random", true)];
 
 /// What the kernel is advised before a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,9 +121,6 @@ pub(super) const ADVICES: [(&str, Hint); 5] = [
     ("willneed", Hint::Advice(Advice::WillNeed)),
     ("populate", Hint::Populate),
 ];
-
-/// The levels of the factor `pages`.
-pub(super) const PAGES: [(&str, Huge); 2] = [("4k", Huge::Never), ("huge", Huge::Always)];
 
 /// A limit on the memory of the trial.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -180,14 +169,14 @@ impl Plan {
     /// Reads the treatment.
     pub(super) fn of(trial: &Trial<'_>) -> Result<Self, Stop> {
         let kind = trial.pick("kind", &KINDS)?;
-        let access = trial.pick("access", &ACCESSES)?;
+        let shuffled = trial.pick("access", &ACCESSES)?;
         let hint = trial.pick("advice", &ADVICES)?;
         let bytes = trial.number("size")? << 20;
         let pages = bytes / sys::pages::page_bytes() as u64;
         let seed = trial.spec().seed;
-        let order = match each_may_wait(kind, access, hint) {
-            true => some(access, pages as u32, waits_max(trial.spec().profile), seed),
-            false => order(access, pages as u32, seed),
+        let order = match each_may_wait(kind, shuffled, hint) {
+            true => some(shuffled, pages as u32, waits_max(trial.spec().profile), seed),
+            false => order(shuffled, pages as u32, seed),
         };
         Ok(Plan {
             kind,
@@ -221,9 +210,9 @@ impl Plan {
 
 /// Whether every touch of a walk over a file may be a wait for the disk of its own. Warm walks
 /// are bounded like cold ones, since the two are compared.
-fn each_may_wait(kind: Kind, access: Access, hint: Hint) -> bool {
+fn each_may_wait(kind: Kind, shuffled: bool, hint: Hint) -> bool {
     let reads_file = kind.is_file() && kind.touch == Touch::Read;
-    reads_file && (access == Access::Random || hint == Hint::Advice(Advice::Random))
+    reads_file && (shuffled || hint == Hint::Advice(Advice::Random))
 }
 
 /// At most one of this number of neighbouring pages is touched where each touch is to stand alone:
@@ -232,14 +221,14 @@ pub(super) const SPREAD: usize = 16;
 
 /// Some of the pages only. In no order they lie so far apart, wherever the file is mapped, that a
 /// fault on one cannot map another; in order they are the first ones.
-pub(super) fn some(access: Access, pages: u32, most: usize, seed: u64) -> Vec<u32> {
+pub(super) fn some(shuffled: bool, pages: u32, most: usize, seed: u64) -> Vec<u32> {
     let most = most.min(pages as usize / SPREAD);
     let spread = SPREAD as u32;
-    let mut some = match access {
-        Access::Sequential => order(access, pages, seed),
-        Access::Random => {
+    let mut some = match shuffled {
+        false => order(shuffled, pages, seed),
+        true => {
             let first = Random::new(seed, 1).below(u64::from(spread)) as u32;
-            let places = order(access, pages / spread, seed);
+            let places = order(shuffled, pages / spread, seed);
             places.into_iter().map(|place| place * spread + first).collect()
         }
     };
@@ -253,9 +242,9 @@ fn waits_max(profile: Profile) -> usize {
 }
 
 /// All pages, each once, in the order asked for.
-pub(super) fn order(access: Access, pages: u32, seed: u64) -> Vec<u32> {
+pub(super) fn order(shuffled: bool, pages: u32, seed: u64) -> Vec<u32> {
     let mut order: Vec<u32> = (0..pages).collect();
-    if access == Access::Random {
+    if shuffled {
         let mut random = Random::new(seed, 0);
         // Fisher and Yates, in the form of Durstenfeld (1964).
         for last in (1..order.len()).rev() {

@@ -1,8 +1,7 @@
-use super::kind::{
-    ACCESSES, ADVICES, Access, Hint, KINDS, LIMITS, Limit, PAGES, Plan, SPREAD, order, some,
-};
+use super::kind::{ACCESSES, ADVICES, Hint, KINDS, LIMITS, Limit, Plan, SPREAD, order, some};
 use super::subject::{Subject, mark};
 use super::{STRAY, design, faults_expected, reads_expected};
+use crate::support::memory::PAGES;
 use kit::model::{Profile, Quantity, Treatment};
 use std::collections::BTreeSet;
 use sys::pages::{Advice, Huge};
@@ -18,7 +17,7 @@ fn plan(kind: &str) -> Plan {
         huge: Huge::Never,
         limit: Limit::None,
         bytes: 8 << 20,
-        order: order(Access::Sequential, 2048, 1),
+        order: order(false, 2048, 1),
     }
 }
 
@@ -36,27 +35,27 @@ fn an_order_has_each_page_once() {
     let pages: BTreeSet<u32> = random.iter().copied().collect();
     assert_eq!(pages, (0..1000).collect());
     assert_eq!(random.len(), 1000);
-    assert_eq!(random, order(Access::Random, 1000, 7));
-    assert_ne!(random, order(Access::Random, 1000, 8));
-    assert!(order(Access::Random, 0, 7).is_empty());
+    assert_eq!(random, order(true, 1000, 7));
+    assert_ne!(random, order(true, 1000, 8));
+    assert!(order(true, 0, 7).is_empty());
 }
 
 #[test]
 fn touches_in_no_order_stand_alone() {
     for seed in 0..50 {
-        let touched = some(Access::Random, 2048, 128, seed);
+        let touched = some(true, 2048, 128, seed);
         assert_eq!((touched.len(), touched.is_sorted()), (128, false));
         assert!(touched.iter().all(|page| *page < 2048));
         let alone = random(touched);
         assert!(alone.touches_stand_alone());
         assert_eq!(faults_expected(&alone), (1.0 - STRAY, 1.0 + STRAY));
     }
-    assert_eq!(some(Access::Random, 2048, 1000, 1).len(), 2048 / SPREAD);
-    assert_eq!(some(Access::Sequential, 2048, 3, 1), [0, 1, 2]);
-    assert!(!random(some(Access::Sequential, 2048, 128, 1)).touches_stand_alone());
-    assert!(!random(order(Access::Random, 2048, 1)).touches_stand_alone());
+    assert_eq!(some(true, 2048, 1000, 1).len(), 2048 / SPREAD);
+    assert_eq!(some(false, 2048, 3, 1), [0, 1, 2]);
+    assert!(!random(some(false, 2048, 128, 1)).touches_stand_alone());
+    assert!(!random(order(true, 2048, 1)).touches_stand_alone());
     assert!(!plan("file_warm").touches_stand_alone());
-    assert!(some(Access::Random, 1, 8, 1).is_empty());
+    assert!(some(true, 1, 8, 1).is_empty());
 }
 
 #[test]
@@ -149,7 +148,7 @@ fn small(kind: &str) -> Plan {
     let pages = 64;
     Plan {
         bytes: pages * sys::pages::page_bytes() as u64,
-        order: order(Access::Random, pages as u32, 5),
+        order: order(true, pages as u32, 5),
         ..plan(kind)
     }
 }

@@ -78,17 +78,14 @@ pub fn design(programs: &[ProgramFile]) -> Design {
 }
 
 fn sizes() -> Vec<Level> {
-    let mut levels: Vec<Level> = Vec::new();
-    for (from, sizes) in SIZES {
-        levels.extend(sizes.iter().map(|bytes| Level {
-            name: bytes.to_string(),
-            value: Some(f64::from(*bytes)),
-            about: "bytes".into(),
-            from,
-        }));
-    }
-    levels.sort_by(|a, b| a.value.unwrap_or(0.0).total_cmp(&b.value.unwrap_or(0.0)));
-    levels
+    let all = SIZES.iter().flat_map(|(from, sizes)| sizes.iter().map(|bytes| (*bytes, *from)));
+    let mut all: Vec<(u32, Profile)> = all.collect();
+    all.sort_by_key(|(bytes, _)| *bytes);
+    let level = |(bytes, from): (u32, Profile)| {
+        let value = Some(f64::from(bytes));
+        Level { name: bytes.to_string(), value, about: "bytes".into(), from }
+    };
+    all.into_iter().map(level).collect()
 }
 
 fn which(programs: &[ProgramFile], first: &str) -> Factor {
@@ -108,12 +105,10 @@ fn which(programs: &[ProgramFile], first: &str) -> Factor {
 }
 
 fn grid(from: Profile, vary: &[Varied<'_>]) -> Grid {
-    let mut grid = Grid { from, vary: vec![(FACTOR.into(), Vec::new())] };
-    for (factor, levels) in vary {
-        grid.vary
-            .push((factor.to_string(), levels.iter().map(|level| level.to_string()).collect()));
-    }
-    grid
+    let named = |(factor, levels): &Varied<'_>| {
+        (factor.to_string(), levels.iter().map(|level| level.to_string()).collect())
+    };
+    Grid { from, vary: [(FACTOR, &[][..])].iter().chain(vary).map(named).collect() }
 }
 
 /// Returns the account of a program's cycles in the cache of the baselines, with the parts of
@@ -144,21 +139,17 @@ fn findings(programs: &[ProgramFile]) -> Vec<Finding> {
     let mut all = Vec::new();
     for (number, program) in programs.iter().enumerate() {
         let name = &program.level;
-        let value = |response: &str| Quantity::Value { response: response.into(), at: at(program) };
-        all.push(Finding {
-            id: format!("hits_{number}"),
-            sentence: format!(
-                "{name} hits {{}} of its accesses to 8 lines of 8 bytes, direct-mapped."
-            ),
-            quantity: value("hit_ppm"),
-            drives: true,
-        });
-        all.push(Finding {
-            id: format!("cycles_{number}"),
-            sentence: format!("{name} takes {{}} per instruction there, at 20 a missed line."),
-            quantity: value("cycles"),
-            drives: false,
-        });
+        let mut find = |id: &str, sentence: String, quantity| {
+            let drives = id == "hits";
+            all.push(Finding { id: format!("{id}_{number}"), sentence, quantity, drives });
+        };
+        for (id, response, what) in [
+            ("hits", "hit_ppm", "hits {} of its accesses to 8 lines of 8 bytes, direct-mapped"),
+            ("cycles", "cycles", "takes {} per instruction there, at 20 a missed line"),
+        ] {
+            let quantity = Quantity::Value { response: response.into(), at: at(program) };
+            find(id, format!("{name} {what}."), quantity);
+        }
         if number == 0 {
             continue;
         }
@@ -167,16 +158,9 @@ fn findings(programs: &[ProgramFile]) -> Vec<Finding> {
             ("misses", "miss_count", "misses {} times as often there as"),
             ("all", "cycle_count", "takes {} times the cycles there of"),
         ] {
-            all.push(Finding {
-                id: format!("{id}_{number}"),
-                sentence: format!("{name} {what} {}.", first.level),
-                quantity: Quantity::Ratio {
-                    response: response.into(),
-                    of: at(program),
-                    to: at(first),
-                },
-                drives: false,
-            });
+            let (of, to) = (at(program), at(first));
+            let quantity = Quantity::Ratio { response: response.into(), of, to };
+            find(id, format!("{name} {what} {}.", first.level), quantity);
         }
     }
     all

@@ -58,18 +58,14 @@ fn trial(trial: &mut Trial) -> Result<(), Stop> {
     }
     trial.record_one("samples_count", watched.samples as i64);
     if let Some(written) = written {
-        record_written(trial, written, report.written_bytes);
+        trial.record_one("written_bytes", written as i64);
+        let all = written + report.written_bytes;
+        if all > 0 {
+            trial.record_one("written_ppm", ppm(written, all));
+        }
     }
     check(trial, watcher, kind, amount, &report, &watched);
     Ok(())
-}
-
-fn record_written(trial: &mut Trial, written_bytes: u64, job_bytes: u64) {
-    trial.record_one("written_bytes", written_bytes as i64);
-    let all = written_bytes + job_bytes;
-    if all > 0 {
-        trial.record_one("written_ppm", ppm(written_bytes, all));
-    }
 }
 
 fn check(

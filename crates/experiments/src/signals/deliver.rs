@@ -55,18 +55,6 @@ pub(super) struct Delivered {
     pub(super) blocks: [bool; THREADS],
 }
 
-impl Delivered {
-    fn rows(&self) -> Vec<Vec<String>> {
-        let threads = self.by_thread.iter().zip(self.blocks).enumerate();
-        threads
-            .map(|(thread, (handled, blocks))| {
-                let name = if thread == 0 { "main".into() } else { format!("thread {thread}") };
-                vec![name, if blocks { "yes" } else { "no" }.into(), handled.to_string()]
-            })
-            .collect()
-    }
-}
-
 pub(super) fn measure(
     trial: &mut Trial<'_>,
     blocking: Blocking,
@@ -84,12 +72,18 @@ pub(super) fn measure(
     trial.record_one("receivers_count", receivers as i64);
     let handled: u64 = delivered.by_thread.iter().sum();
     let all = delivered.by_thread.iter().zip(delivered.blocks);
-    let by_who_blocks: u64 = all.filter(|(_, blocks)| *blocks).map(|(handled, _)| handled).sum();
+    let by_who_blocks: u64 =
+        all.clone().filter(|(_, blocks)| *blocks).map(|(handled, _)| handled).sum();
     let share = handled as f64 / delivered.sent as f64;
     trial.check("signals handled per signal sent", share, 1.0, 1.0);
     trial.check("signals handled where blocked", by_who_blocks as f64, 0.0, 0.0);
     let title = "Who handled the signals to the process";
-    trial.exhibit(title, &["thread", "blocks the signal", "handled"], delivered.rows());
+    let row = |(thread, (handled, blocks)): (usize, (&u64, bool))| {
+        let name = if thread == 0 { "main".into() } else { format!("thread {thread}") };
+        vec![name, if blocks { "yes" } else { "no" }.into(), handled.to_string()]
+    };
+    let rows = all.enumerate().map(row).collect();
+    trial.exhibit(title, &["thread", "blocks the signal", "handled"], rows);
     Ok(())
 }
 

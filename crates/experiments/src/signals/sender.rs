@@ -52,10 +52,6 @@ impl Target {
     fn rescue(&self) -> sys::Result<()> {
         sys::process::kill(self.pid, RESCUE)
     }
-
-    fn sleeps(&self) -> bool {
-        self.sleep.asleep()
-    }
 }
 
 /// How long and on which CPU.
@@ -155,7 +151,7 @@ fn follow(stage: Stage, target: &Target, round: u64) -> sys::Result<bool> {
         if now_ns() < look_ns {
             continue;
         }
-        let sleeps = target.sleeps() && !stage.reached(NOTICED, round);
+        let sleeps = target.sleep.asleep() && !stage.reached(NOTICED, round);
         if sleeps && seen_asleep {
             target.rescue()?;
             rescues += 1;
@@ -182,7 +178,7 @@ pub(super) fn in_bursts(stage: Stage, target: &Target, plan: Plan) -> sys::Resul
         stage.set(SENT, round);
         // A receiver that noticed the last signal before it could know that it was the last sleeps.
         while !stage.reached(NOTICED, round) {
-            if target.sleeps() && !stage.reached(NOTICED, round) {
+            if target.sleep.asleep() && !stage.reached(NOTICED, round) {
                 target.rescue()?;
             }
             std::thread::yield_now();

@@ -8,27 +8,27 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) const READY: usize = 0;
 
 /// The last round whose signal the receiver has noticed.
-pub(super) const NOTICED: usize = 1;
+pub(super) const NOTICED: usize = 2;
 
 /// The last round of which the sender has sent all signals.
-pub(super) const SENT: usize = 2;
+pub(super) const SENT: usize = 4;
 
 /// When the sender was about to send this round's signal.
-pub(super) const SENT_NS: usize = 3;
+pub(super) const SENT_NS: usize = 5;
 
 /// Wake-ups lost so far, counted by the sender.
-pub(super) const LOST: usize = 4;
+pub(super) const LOST: usize = 7;
 
 /// Signals that the handler has handled.
-pub(super) const HANDLED: usize = 5;
+pub(super) const HANDLED: usize = 8;
 
 /// How long the sender was ready to run and had no CPU; `u64::MAX` where the kernel does not
 /// report it.
-pub(super) const QUEUE_WAIT_NS: usize = 6;
+pub(super) const QUEUE_WAIT_NS: usize = 9;
 
-const NEXT: usize = 7;
-const NOTICED_NS: usize = 8;
-const STOP: usize = 9;
+const NEXT: usize = 1;
+const NOTICED_NS: usize = 3;
+const STOP: usize = 6;
 const LATENCIES: usize = 10;
 const FIRST_LATENCY: usize = 11;
 const WORDS: usize = FIRST_LATENCY + OBSERVATIONS_MAX;

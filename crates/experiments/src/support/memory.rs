@@ -9,6 +9,9 @@ use sys::pages::{Huge, Mapping};
 /// what the kernel could not find whole.
 pub(crate) const HUGE_PART: f64 = 0.95;
 
+/// The levels of the factor `pages`: the size of the pages of memory.
+pub(crate) const PAGES: [(&str, Huge); 2] = [("4k", Huge::Never), ("huge", Huge::Always)];
+
 /// Maps anonymous memory in pages of the size asked for.
 pub(crate) fn mapped(bytes: usize, huge: Huge) -> Result<Mapping, Stop> {
     let huge_page = sys::pages::huge_page_bytes().filter(|_| huge == Huge::Always);
@@ -37,6 +40,22 @@ pub(crate) fn huge_as_asked(asked: Huge, bytes: u64, huge_bytes: u64) -> Result<
         ))),
         _ => Ok(()),
     }
+}
+
+/// Returns how many bytes of touched memory are there, and how many of them in huge pages.
+///
+/// # Errors
+/// Fewer than `bytes` are there, or they are not in pages of the size asked for.
+pub(crate) fn there(memory: &Mapping, bytes: u64, huge: Huge) -> Result<(u64, u64), Stop> {
+    let (resident, huge_bytes) = (memory.resident_bytes()?, memory.huge_bytes()?);
+    if resident < bytes {
+        return Err(Stop::unsupported(format!(
+            "{resident} of {bytes} bytes that were touched are in memory: free memory, or turn \
+             swapping off"
+        )));
+    }
+    huge_as_asked(huge, memory.bytes() as u64, huge_bytes)?;
+    Ok((resident, huge_bytes))
 }
 
 /// The cgroup in which a limit can be set, if there is one.

@@ -1,6 +1,6 @@
 //! The memory that a task walks at each of its hops.
 
-use crate::support::memory::{huge_as_asked, mapped};
+use crate::support::memory::{mapped, there};
 use kit::Stop;
 use sys::pages::{Huge, Mapping};
 use sys::topology::Cache;
@@ -30,9 +30,6 @@ pub(super) const SIZES: [(&str, Size); 10] = [
     ("half_l3", Some((3, 1, 2))),
     ("l3", Some((3, 1, 1))),
 ];
-
-/// The levels of the factor `pages`.
-pub(super) const PAGES: [(&str, Huge); 2] = [("4k", Huge::Never), ("huge", Huge::Always)];
 
 /// Returns the bytes that a level means on a machine with these caches.
 ///
@@ -108,14 +105,7 @@ impl Footprint {
         }
         let mut mapping = mapped(self.mapped_bytes(), self.huge)?;
         mapping.touch(self.line_bytes);
-        let (resident, huge) = (mapping.resident_bytes()?, mapping.huge_bytes()?);
-        if resident < self.bytes as u64 {
-            return Err(Stop::unsupported(format!(
-                "{resident} of {} bytes are in memory: free memory, or turn swapping off",
-                self.bytes
-            )));
-        }
-        huge_as_asked(self.huge, mapping.bytes() as u64, huge)?;
+        there(&mapping, self.bytes as u64, self.huge)?;
         Ok(Buffer { mapping: Some(mapping), footprint: *self })
     }
 }

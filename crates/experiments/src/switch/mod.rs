@@ -10,8 +10,9 @@ mod passing;
 mod ring;
 mod timing;
 
+use crate::support::memory::PAGES;
 use crate::support::party::apart;
-use footprint::{Footprint, PAGES, bytes_of, line_bytes};
+use footprint::{Footprint, bytes_of, line_bytes};
 use kit::workers::{MODEL_LEVELS, Model};
 use kit::{Stop, Trial};
 use passing::{Events, Futexes, Passing, Pipes, Turn};

@@ -1,8 +1,9 @@
-use super::footprint::{Footprint, PAGES, SIZES, bytes_of, line_bytes};
+use super::footprint::{Footprint, SIZES, bytes_of, line_bytes};
 use super::passing::{Calls, Events, Futexes, NUMBER, Passing, Pipes, STOP, Turn};
 use super::ring::{Alone, Count, Course, Order, with_ring};
 use super::timing::Tally;
 use super::{KINDS, MECHANISMS, PLACEMENTS, design, wrong_tokens};
+use crate::support::memory::PAGES;
 use kit::Stop;
 use kit::model::{Design, Profile, Term, Treatment};
 use kit::workers::{MODEL_LEVELS, Model};

@@ -96,7 +96,8 @@ pub(super) fn fork(entity: Entity, count: usize) -> Result<Child, Stop> {
 pub(super) fn watch(child: &Child, count: usize) -> Result<Watched, Stop> {
     let mut tracer = Tracer::attach(child.pid())?;
     child.release();
-    let mut notes = Notes::new(child.pid(), count);
+    let watched = Watched { operations: Vec::new(), made_before: 0, exit_code: -1 };
+    let mut notes = Notes { root: child.pid(), count, marks: 0, open: HashMap::new(), watched };
     while let Some(event) = tracer.next_event()? {
         notes.take(&event, &tracer);
     }
@@ -121,16 +122,6 @@ struct Notes {
 }
 
 impl Notes {
-    fn new(root: Pid, count: usize) -> Self {
-        Notes {
-            root,
-            count,
-            marks: 0,
-            open: HashMap::new(),
-            watched: Watched { operations: Vec::new(), made_before: 0, exit_code: -1 },
-        }
-    }
-
     /// The operation that goes on, if one does.
     fn current(&mut self) -> Option<(usize, &mut Operation)> {
         let index = self.marks.checked_sub(1).filter(|index| *index < self.count)?;
