@@ -52,6 +52,8 @@ pub(crate) enum Block<'a> {
     Anchored(&'static str, Text),
     /// What only a page shows.
     OnPage(Markup),
+    /// What only a terminal shows, which has no folds and little room.
+    InTerminal(Vec<Block<'a>>),
     /// Blocks with an address on the page.
     Section(String, Vec<Block<'a>>),
     /// A heading and blocks with an address on the page, and links to it and back.
@@ -449,12 +451,13 @@ impl Tone {
 
 impl Table {
     /// Returns a table without rows. A head that begins with `#` is that of a column of numbers.
-    pub(crate) fn of(heads: &[&str]) -> Table {
-        let column = |head: &&str| Column {
+    pub(crate) fn of(heads: &[impl AsRef<str>]) -> Table {
+        let column = |head: &str| Column {
             head: head.trim_start_matches('#').into(),
             number: head.starts_with('#'),
         };
-        Table { columns: heads.iter().map(column).collect(), ..Table::default() }
+        let heads = heads.iter().map(AsRef::as_ref);
+        Table { columns: heads.map(column).collect(), ..Table::default() }
     }
 
     /// Says what kind of table it is and what it shows.

@@ -11,9 +11,9 @@ use maud::{Markup, html};
 use model::{Estimate, Unit};
 
 /// Height of the drawing, of the space above it, and of the row of labels below it, in pixels.
-pub(crate) const HEIGHT: f64 = 196.0;
-pub(crate) const ABOVE: f64 = 8.0;
-pub(crate) const BELOW: f64 = 24.0;
+const HEIGHT: f64 = 196.0;
+const ABOVE: f64 = 8.0;
+const BELOW: f64 = 24.0;
 
 /// Height of a line of landmarks' names, in pixels; they take turns in two.
 const LANDMARK_PX: f64 = 14.0;
@@ -261,16 +261,8 @@ pub(super) fn across(x: &Scale, value: f64) -> f64 {
     SIDE + (1.0 - 2.0 * SIDE) * x.place(value)
 }
 
-pub(crate) fn down(y: &Scale, value: f64) -> f64 {
+pub(super) fn down(y: &Scale, value: f64) -> f64 {
     ABOVE + (1.0 - y.place(value)) * HEIGHT
-}
-
-pub(crate) fn value_axis(y: &Scale, ticks: &Ticks) -> Markup {
-    html! {
-        svg.axis width="58" height=(px(ABOVE + HEIGHT + BELOW)) aria-hidden="true" {
-            (value_labels(y, ticks))
-        }
-    }
 }
 
 fn value_labels(y: &Scale, ticks: &Ticks) -> Markup {
@@ -281,7 +273,7 @@ fn value_labels(y: &Scale, ticks: &Ticks) -> Markup {
     }
 }
 
-pub(crate) fn grid(y: &Scale, ticks: &Ticks) -> Markup {
+fn grid(y: &Scale, ticks: &Ticks) -> Markup {
     html! {
         g.grid {
             @for (value, _) in &ticks.at {

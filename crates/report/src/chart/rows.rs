@@ -58,13 +58,13 @@ fn draw(panel: &Panel<'_>, scale: &Scale, (title, place, first): (&str, &str, us
                     div.row-value.row-absent { (word) }
                 }
             }
-            (foot(ticks.at.iter().map(|(value, word)| (across(scale, *value), word)), &ticks.unit))
+            (axis(scale, &ticks))
         }
     }
 }
 
 /// The lines of the axis behind a row: drawn once, and taken from there by the rows below.
-fn grid(scale: &Scale, ticks: &Ticks, place: &str, row: usize) -> Markup {
+pub(crate) fn grid(scale: &Scale, ticks: &Ticks, place: &str, row: usize) -> Markup {
     html! {
         @if row == 0 {
             g.grid id={ (place) "-grid" } {
@@ -122,6 +122,12 @@ pub(super) fn foot<'w>(words: impl Iterator<Item = (f64, &'w String)>, unit: &st
     }
 }
 
-fn across(scale: &Scale, value: f64) -> f64 {
+/// Draws the axis of values under rows.
+pub(crate) fn axis(scale: &Scale, ticks: &Ticks) -> Markup {
+    foot(ticks.at.iter().map(|(value, word)| (across(scale, *value), word)), &ticks.unit)
+}
+
+/// Returns where a value lies in the width of a row.
+pub(crate) fn across(scale: &Scale, value: f64) -> f64 {
     SIDE + (1.0 - 2.0 * SIDE) * scale.place(value)
 }

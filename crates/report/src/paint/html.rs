@@ -41,6 +41,7 @@ fn block(block: &Block<'_>) -> Markup {
         Block::Anchored(name, text) => html! { p.small id=(name) { (inline(text)) } },
         Block::Claims(claims) => self::claims(claims),
         Block::OnPage(markup) => html! { (markup) },
+        Block::InTerminal(_) => html! {},
         Block::Table(table) => scrolled(table),
         Block::Facts(facts) => html! {
             dl.facts { @for (name, text) in facts { div { dt { (name) } dd { (inline(text)) } } } }

@@ -101,7 +101,9 @@ fn block(block: &Block<'_>, width: usize, folds: Folds) -> Vec<String> {
             lines
         }
         Block::Fold(_) => Vec::new(),
-        Block::Section(_, blocks) | Block::Chapter(_, blocks) => self::lines(blocks, width, folds),
+        Block::Section(_, blocks) | Block::Chapter(_, blocks) | Block::InTerminal(blocks) => {
+            self::lines(blocks, width, folds)
+        }
         Block::Answers(answers) => {
             let rows = answers.iter().map(|one| {
                 [one.name.as_str().into(), one.verdicts.as_str().into(), one.answer.clone()]

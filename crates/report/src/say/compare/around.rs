@@ -1,30 +1,38 @@
 //! What stands around the numbers: conditions, facts that differ, and the control across sessions.
 
-use super::{Compared, Medium, said};
+use super::{Compared, said};
 use crate::doc::{Block, Role, Table, Text, Tone};
-use crate::format::{Terms, parts, ratio, rough, rounded};
-use crate::words::{self, LABEL_CHARACTERS_MAX, counted, letter, mark, short};
-use model::{
-    ComparedExperiment, FactRow, GateLook, GateOutcome, GateResult, SessionEffect, Weight,
-};
+use crate::format::{Terms, or_dash, ratio, rough, rounded};
+use crate::words::{self, LABEL_CHARACTERS_MAX, counted, letter, mark, sentences, short};
+use model::{ComparedExperiment, FactRow, GateLook, GateOutcome, Weight};
 
 /// Comparisons that a page and a terminal list of each condition.
 const LOOKS_MAX: usize = 20;
 const LOOKS_SHORT: usize = 3;
 
 /// Facts that are listed.
-const FACTS_MAX: usize = 100;
+pub(super) const FACTS_MAX: usize = 100;
 
 impl Compared<'_> {
-    /// Returns what became of the conditions, with what decided.
-    pub(super) fn gates(&self, medium: Medium) -> Vec<Block<'static>> {
+    /// Returns what became of the conditions, with what decided: all of it folded on a page; in a terminal
+    /// only what decided against one.
+    pub(super) fn gates(&self) -> Vec<Block<'static>> {
         let mut blocks = Vec::new();
         for gate in &self.comparison.gates {
             let (tone, word) = outcome(gate.outcome);
             let condition = Text::code(short(&gate.condition, 300));
             let text = condition.then(format!(": {word}. {}", said(&gate.reason)));
             blocks.push(Block::said(tone, word, vec![text]));
-            blocks.extend(looks(gate, medium));
+            let all: Vec<&GateLook> = gate.looked_at.iter().collect();
+            if !all.is_empty() {
+                let label = counted(all.len() as u64, "comparison");
+                blocks.push(Block::details("behind", label, false, looks(&all, LOOKS_MAX)));
+            }
+            let worst = all.into_iter().filter(|look| look.outcome == gate.outcome);
+            let worst: Vec<&GateLook> = worst.collect();
+            if !worst.is_empty() && gate.outcome != GateOutcome::Fine {
+                blocks.push(Block::InTerminal(looks(&worst, LOOKS_SHORT)));
+            }
         }
         blocks
     }
@@ -38,36 +46,36 @@ impl Compared<'_> {
         let alike: Vec<String> = alike.collect();
         let mut blocks = vec![Block::heading(2, "Recorded facts that differ")];
         if !alike.is_empty() {
-            blocks.push(Block::paragraph(Role::Plain, alike.join(" ")));
+            blocks.push(Block::plain(alike.join(" ")));
         }
         if facts.is_empty() {
-            blocks
-                .push(Block::paragraph(Role::Plain, "No recorded fact differs between the sides."));
+            let none = "No recorded fact differs between the sides.";
+            blocks.push(Block::plain(none));
             return blocks;
         }
-        let letters: Vec<String> = (0..comparison.sides.len()).map(letter).collect();
-        let heads: Vec<&str> = letters.iter().map(String::as_str).collect();
-        let mut table = Table::of(&[&["fact"], &heads[..], &["effect"]].concat())
-            .kind("differing-facts", "facts that differ");
-        let most = most.min(FACTS_MAX);
+        let sides = 0..comparison.sides.len();
+        let mut heads = vec!["fact".to_string()];
+        heads.extend(sides.clone().map(letter));
+        heads.push("effect".into());
+        let mut table = Table::of(&heads).kind("differing-facts", "facts that differ");
         for fact in facts.iter().take(most) {
-            let value = |side: usize| match fact.values.get(side).map(String::as_str) {
-                None | Some("") => Text::quiet("not recorded"),
-                Some(value) => short(value, 300).into(),
-            };
             let what = match fact.weight {
                 Weight::Invalid => "✗ makes numbers incomparable",
                 Weight::Nuisance => "! changes numbers by itself",
                 Weight::Subject => "· may be what is compared",
             };
-            let values = (0..comparison.sides.len()).map(value);
+            let values =
+                sides.clone().map(|side| match fact.values.get(side).map(String::as_str) {
+                    None | Some("") => Text::quiet("not recorded"),
+                    Some(value) => short(value, 300).into(),
+                });
             let name = Text::from(short(&fact.name, 80));
             table.row(std::iter::once(name).chain(values).chain([what.into()]));
         }
         blocks.push(Block::Table(table));
         if facts.len() > most {
             let more = counted((facts.len() - most) as u64, "more fact");
-            blocks.push(Block::paragraph(Role::Small, format!("{more} differ.")));
+            blocks.push(Block::small(format!("{more} differ.")));
         }
         blocks
     }
@@ -80,27 +88,41 @@ impl Compared<'_> {
         );
         let mut blocks =
             vec![Block::heading(2, "The control"), Block::Paragraph(Role::Plain, about)];
-        blocks.extend((0..self.others()).map(|other| self.control(other)));
+        blocks.extend(self.others().map(|side| self.control(side)));
         blocks
     }
 
     /// Returns the controls that were measured, alone.
     pub(super) fn brief_controls(&self) -> Vec<Block<'static>> {
-        let known = |other: &usize| matches!(self.comparison.controls.get(*other), Some(Some(_)));
-        (0..self.others()).filter(known).map(|other| self.control(other)).collect()
+        let known = |side: &usize| matches!(self.comparison.controls.get(side - 1), Some(Some(_)));
+        self.others().filter(known).map(|side| self.control(side)).collect()
     }
 
-    fn control(&self, other: usize) -> Block<'static> {
-        let side = letter(other + 1);
-        let effect = self.comparison.controls.get(other).and_then(Option::as_ref);
-        let (tone, word, text) = match effect {
-            None => {
-                let text = format!("A or {side} did not measure the control.");
-                (Tone::Open, "not known", text)
+    fn control(&self, side: usize) -> Block<'static> {
+        let effect = self.comparison.controls.get(side - 1).and_then(Option::as_ref);
+        let side = letter(side);
+        let unknown = |why: String| (Tone::Open, "not known", why);
+        let (tone, word, text) = match effect.map(|effect| (effect, &effect.ratio)) {
+            None => unknown(format!("A or {side} did not measure the control.")),
+            Some((_, None)) => {
+                unknown(format!("The same computation has no ratio of {side} to A."))
             }
-            Some(effect) => control(effect, &side),
+            Some((effect, Some(found))) => {
+                let (tone, word, how) = match effect.differs {
+                    true => {
+                        (Tone::Care, "differs", "differs significantly: the machine itself changed")
+                    }
+                    false => (Tone::Good, "no difference", "does not differ significantly"),
+                };
+                let floor =
+                    effect.floor.map(|floor| format!(", floor {}", rough(floor, Terms::Share)));
+                let number =
+                    format!("{side} against A {}{}", ratio(found), floor.unwrap_or_default());
+                (tone, word, format!("The same computation {how}: {number}."))
+            }
         };
-        Block::said(tone, word, vec![text.into()])
+        let remark = effect.map(|effect| said(&effect.remark)).filter(|remark| !remark.is_empty());
+        Block::said(tone, word, vec![sentences([Some(text), remark]).into()])
     }
 }
 
@@ -125,27 +147,6 @@ pub(super) fn verdicts<'a>(
     }
 }
 
-/// Returns a control in words, with its tone and word.
-fn control(effect: &SessionEffect, side: &str) -> (Tone, &'static str, String) {
-    let Some(found) = &effect.ratio else {
-        let text =
-            format!("The same computation has no ratio of {side} to A. {}", said(&effect.remark));
-        return (Tone::Open, "not known", text);
-    };
-    let (tone, word, end) = match effect.differs {
-        true => (Tone::Care, "differs", "differs significantly: the machine itself changed"),
-        false => (Tone::Good, "no difference", "does not differ significantly"),
-    };
-    let number = crate::format::joined(&parts(found, Terms::Times));
-    let floor = effect.floor.map(|floor| format!(", floor {}", rough(floor, Terms::Share)));
-    let floor = floor.unwrap_or_default();
-    let mut text = format!("The same computation {end}: {side} against A {number}{floor}.");
-    if !effect.remark.is_empty() {
-        text.push_str(&format!(" {}", said(&effect.remark)));
-    }
-    (tone, word, text)
-}
-
 /// Returns tone and word of an outcome.
 fn outcome(outcome: GateOutcome) -> (Tone, &'static str) {
     match outcome {
@@ -155,40 +156,26 @@ fn outcome(outcome: GateOutcome) -> (Tone, &'static str) {
     }
 }
 
-/// Returns what a condition looked at: folded on a page; in a terminal only what decided against it.
-fn looks(gate: &GateResult, medium: Medium) -> Vec<Block<'static>> {
-    let worst = |look: &&GateLook| medium == Medium::Page || look.outcome == gate.outcome;
-    let all: Vec<&GateLook> = gate.looked_at.iter().filter(worst).collect();
-    if all.is_empty() || (medium == Medium::Terminal && gate.outcome == GateOutcome::Fine) {
-        return Vec::new();
-    }
-    let most = if medium == Medium::Page { LOOKS_MAX } else { LOOKS_SHORT };
+/// Returns what a condition looked at, at most `most`.
+fn looks(all: &[&GateLook], most: usize) -> Vec<Block<'static>> {
     let heads = ["outcome", "response", "treatment", "side", "#against A", "#p"];
-    let mut table = Table::of(&heads);
-    for look in all.iter().take(most) {
+    let table = Table::of(&heads).rows(all.iter().take(most).map(|look| {
         let (tone, word) = outcome(look.outcome);
-        table.row([
+        [
             format!("{} {word}", tone.mark()),
             format!("{} {}", short(&look.experiment, 80), short(&look.response, 80)),
             short(&look.treatment.to_string(), LABEL_CHARACTERS_MAX),
             letter(look.side),
-            look.ratio.as_ref().map_or_else(|| "–".into(), ratio),
-            look.p_value.map_or_else(|| "–".into(), probability),
-        ]);
-    }
+            or_dash(look.ratio.as_ref(), ratio),
+            or_dash(look.p_value, probability),
+        ]
+    }));
     let mut blocks = vec![Block::Table(table)];
     if all.len() > most {
-        let more =
-            format!("{} are less severe.", counted((all.len() - most) as u64, "more comparison"));
-        blocks.push(Block::paragraph(Role::Small, more));
+        let more = counted((all.len() - most) as u64, "more comparison");
+        blocks.push(Block::small(format!("{more} are less severe.")));
     }
-    match medium {
-        Medium::Terminal => blocks,
-        Medium::Page => {
-            let label = counted(all.len() as u64, "comparison");
-            vec![Block::details("behind", label, false, blocks)]
-        }
-    }
+    blocks
 }
 
 /// Returns a p-value; below a thousandth its size says nothing more.

@@ -1,14 +1,15 @@
 //! One experiment: what differs, in which doubt, its charts, its verdicts, its numbers.
 
-use super::around::verdicts;
-use super::item::{Chapter, FINDINGS, Item, Size, Tally};
-use super::opening::{Entry, MIXED, against_base, answer, replication, with_interval};
-use super::ratios::Ratios;
-use super::{Compared, Medium, said, slopes};
+use super::around::{probability, verdicts};
+use super::item::{Chapter, Entry, Item, Tally, foremost, value_cell};
+use super::opening::{MIXED, answer, replication};
+use super::strips::{ratios, values};
+use super::{Compared, said};
 use crate::doc::{Block, Drawing, Figure, Role, Table, Text, Tone};
-use crate::format::parts;
+use crate::format::or_dash;
 use crate::words::{counted, letter, short};
-use model::Estimate;
+use maud::html;
+use std::collections::BTreeSet;
 
 /// Rows of a chart that are not folded away: differing ones at most, and all where few differ.
 const DIFFERING_MAX: usize = 40;
@@ -23,10 +24,21 @@ const MARKS_ON_PAGE: usize = 1_500;
 /// Where the experiments of which nothing is compared stand on the page.
 const BARE: &str = "not-compared";
 
-impl Chapter<'_> {
-    /// Returns its address on the page.
-    pub(super) fn address(&self) -> &str {
-        if self.is_bare() { BARE } else { &self.anchor }
+impl<'a> Chapter<'a> {
+    /// Reports whether there is nothing to show except why it was refused.
+    pub(super) fn is_bare(&self) -> bool {
+        self.items.is_empty() && self.experiment.verdicts.is_empty()
+    }
+
+    /// Returns its name, which leads to it.
+    pub(super) fn link(&self) -> Text {
+        let anchor = if self.is_bare() { BARE } else { &self.anchor };
+        Text::link(short(&self.experiment.id, 64), format!("#{anchor}"))
+    }
+
+    /// Returns all numbers of all sides that were measured on both.
+    pub(super) fn entries(&self) -> impl Iterator<Item = (Option<&Chapter<'a>>, Entry<'_>)> {
+        self.items.iter().flat_map(Item::entries).map(|entry| (None, entry))
     }
 
     /// Says which side measured which version.
@@ -46,250 +58,193 @@ impl Chapter<'_> {
 
 impl<'a> Compared<'a> {
     /// Returns an experiment.
-    pub(super) fn chapter<'c>(
-        &'c self,
-        chapter: &'c Chapter<'a>,
-        medium: Medium,
-    ) -> Vec<Block<'c>> {
-        let experiment = chapter.experiment;
+    pub(super) fn chapter<'c>(&'c self, chapter: &'c Chapter<'a>) -> Vec<Block<'c>> {
+        let (experiment, items) = (chapter.experiment, &chapter.items);
         let mut id = short(&experiment.id, 80);
-        let versions: Vec<u32> = experiment.versions.iter().flatten().copied().collect();
-        if let [version, rest @ ..] = versions.as_slice()
-            && rest.iter().all(|other| other == version)
-        {
-            id.push_str(&format!(" · version {version}"));
+        let versions: BTreeSet<u32> = experiment.versions.iter().copied().flatten().collect();
+        if versions.len() == 1 {
+            id.extend(versions.iter().map(|version| format!(" · version {version}")));
         }
         let question = Text::from(said(&experiment.question));
         let mut blocks = vec![Block::heading(2, question.then(Text::quiet(format!("  {id}"))))];
         if let Some(why) = &experiment.refused {
-            let text = vec![format!("Not compared. {} {}", said(why), chapter.versions()).into()];
-            blocks.push(Block::said(Tone::Bad, "not compared", text));
+            let text = format!("Not compared. {} {}", said(why), chapter.versions());
+            blocks.push(Block::said(Tone::Bad, "not compared", vec![text.into()]));
         }
         blocks.extend(chapter.warnings().map(|text| Block::note(Tone::Care, text)));
-        if chapter.items.is_empty() {
-            blocks.extend(verdicts(3, std::iter::once(experiment)));
+        let verdicts = verdicts(3, std::iter::once(experiment));
+        if items.is_empty() {
+            blocks.extend(verdicts);
             return blocks;
         }
-        let tallies =
-            (0..self.others()).map(|other| (other, Tally::of(chapter.items.iter(), other)));
-        let texts = tallies.map(|(other, tally)| answer(tally, None, other));
-        blocks.extend(texts.map(|text| Block::Paragraph(Role::Answer, text)));
+        blocks.extend(self.others().map(|side| {
+            Block::Paragraph(Role::Answer, answer(Tally::of(items.iter(), side), None, side))
+        }));
         // Where it is the same for all, the opening has said it.
         if replication(self.items()) == MIXED {
-            blocks.push(Block::paragraph(Role::Small, replication(chapter.items.iter())));
+            blocks.push(Block::small(replication(items.iter())));
         }
         if experiment.treatments_left_out > 0 {
             let left_out = counted(experiment.treatments_left_out, "treatment");
             let text = format!("Left out: {left_out} not measured on A and another side.");
-            blocks.push(Block::paragraph(Role::Small, text));
+            blocks.push(Block::small(text));
         }
-        blocks.extend(self.charts(chapter, medium));
-        blocks.extend(self.without_ratio(chapter));
-        blocks.extend(verdicts(3, std::iter::once(experiment)));
-        blocks.extend(slopes::slopes(&chapter.items, self.comparison.sides.len()));
-        match medium {
-            Medium::Page => blocks.push(self.numbers(chapter)),
-            Medium::Terminal => {
-                blocks.push(Block::heading(3, "All numbers"));
-                blocks.push(Block::Table(self.table(chapter.entries(), false)));
-            }
+        blocks.extend(self.charts(chapter));
+        let unshown = |(_, entry): &(_, Entry<'_>)| entry.effect.differs && entry.ratio().is_none();
+        let unshown = self.table(chapter.entries().filter(unshown).take(LISTED_MAX));
+        if !unshown.rows.is_empty() {
+            let heading = Block::heading(3, "Differences that are no ratios");
+            blocks.extend([heading, Block::Table(unshown)]);
         }
+        blocks.extend(verdicts);
+        let place = format!("{}-values", chapter.anchor);
+        blocks.extend(values(items, &self.comparison.sides, place));
+        blocks.push(self.numbers(chapter));
+        let heading = Block::heading(3, "All numbers");
+        let table = Block::Table(self.table(chapter.entries()));
+        blocks.push(Block::InTerminal(vec![heading, table]));
         blocks
     }
 
     /// Returns the experiments of which nothing is compared, with the reason of each.
-    pub(super) fn bare(&self) -> Vec<Block<'static>> {
+    pub(super) fn bare(&self) -> Option<Block<'static>> {
         let bare = self.chapters.iter().filter(|chapter| chapter.is_bare());
         let facts = bare.map(|chapter| {
-            let why = chapter.experiment.refused.as_ref();
-            let why =
-                why.map_or("No number was measured on A and another side.".into(), |why| said(why));
-            let mut text = vec![why, chapter.versions()];
-            text.extend(chapter.warnings());
-            (short(&chapter.experiment.id, 80), Text::from(text.join(" ")))
+            let why = chapter.experiment.refused.as_deref();
+            let why = said(why.unwrap_or("No number was measured on A and another side."));
+            let text = [why, chapter.versions()].into_iter().chain(chapter.warnings());
+            let text = text.collect::<Vec<_>>().join(" ");
+            (short(&chapter.experiment.id, 80), text.into())
         });
         let facts: Vec<(String, Text)> = facts.collect();
-        if facts.is_empty() {
-            return Vec::new();
-        }
-        let blocks = vec![Block::heading(2, "Not compared"), Block::Facts(facts)];
-        vec![Block::Section(BARE.into(), blocks)]
+        let blocks = |facts| vec![Block::heading(2, "Not compared"), Block::Facts(facts)];
+        (!facts.is_empty()).then(|| Block::Section(BARE.into(), blocks(facts)))
     }
 
     /// Returns the most important rows as a chart; on a page the others are folded behind it.
-    fn charts<'c>(&'c self, chapter: &'c Chapter<'a>, medium: Medium) -> Vec<Block<'c>> {
+    fn charts<'c>(&'c self, chapter: &'c Chapter<'a>) -> Vec<Block<'c>> {
         let sides = &self.comparison.sides;
-        let (shown, folded) = split(&chapter.items);
+        let (shown, mut folded) = split(&chapter.items);
         if shown.is_empty() {
             return Vec::new();
         }
-        let without = chapter.items.iter().filter(|item| item.ratios().next().is_none()).count();
-        let mut caption = Vec::new();
-        if medium == Medium::Page {
-            let text = "Filled: a significant difference; hollow: none was found. Bands about 1: the \
-                        floor, and lighter the floor after Holm's correction.";
-            caption.push(text.into());
-        }
+        let side = if sides.len() > 2 { "the other side" } else { "B" };
+        let mut caption = vec![Text::on_page(html! {
+            "Left of 1: smaller in " (side) "; right of it: larger; equal factors are equally far. Filled: \
+             a significant difference; hollow: none was found. Bands about 1: the floor, and lighter the \
+             floor after Holm's correction."
+        })];
+        let without = chapter.items.len() - shown.len() - folded.len();
         if without > 0 {
-            let text =
-                format!("{} without a ratio: in the table.", counted(without as u64, "number"));
-            caption.push(text.into());
+            let numbers = counted(without as u64, "number");
+            caption.push(format!("{numbers} without a ratio: in the table.").into());
         }
-        let place = chapter.anchor.clone();
-        let ratios = Ratios { items: shown, sides, place: format!("{place}-ratios") };
         let title = if sides.len() > 2 { "The other sides" } else { "B" };
         let title = format!("{title} as a multiple of A");
-        let mut blocks = vec![Block::Figure(Figure::new(title, ratios, caption))];
-        if !folded.is_empty() && medium == Medium::Page {
-            let differs = folded.iter().any(|item| item.differs());
-            let label = counted(folded.len() as u64, "more row");
-            let label = if differs { label } else { format!("{label}, none of which differs") };
-            let drawn = folded.len().min(self.folded_max());
-            let left = folded.len() - drawn;
-            let items = folded.into_iter().take(drawn).collect();
-            let rest = Ratios { items, sides, place: format!("{place}-more-ratios") };
-            let mut inner = Vec::new();
-            if drawn > 0 {
-                inner.push(Block::OnPage(rest.svg()));
-            }
+        let chart = ratios(shown, sides, format!("{}-ratios", chapter.anchor));
+        let mut blocks = vec![Block::Figure(Figure::new(title, chart, caption))];
+        if !folded.is_empty() {
+            let differs = folded.iter().any(|item| item.surest() > 0.0);
+            let end = if differs { "" } else { ", none of which differs" };
+            let label = format!("{}{end}", counted(folded.len() as u64, "more row"));
+            let left = folded.len().saturating_sub(self.folded_max());
+            folded.truncate(self.folded_max());
+            let rest = ratios(folded, sides, format!("{}-more-ratios", chapter.anchor));
+            let mut inner = vec![Block::OnPage(rest.svg())];
             if left > 0 {
                 let text = format!("{left} more are in the table alone.");
-                inner.push(Block::paragraph(Role::Small, text));
+                inner.push(Block::small(text));
             }
             blocks.push(Block::details("behind folded", label, false, inner));
         }
         blocks
     }
 
-    /// Returns the differences that a chart of ratios cannot show.
-    fn without_ratio(&self, chapter: &Chapter<'_>) -> Vec<Block<'static>> {
-        let unshown = |entry: &Entry<'_, '_>| {
-            entry.found.is_some_and(|one| !matches!(one.size, Size::Ratio(_)))
-        };
-        let table = self.table(chapter.differing().filter(unshown).take(LISTED_MAX), false);
-        match table.rows.len() {
-            0 => Vec::new(),
-            _ => vec![Block::heading(3, "Differences that are no ratios"), Block::Table(table)],
-        }
-    }
-
     /// Returns how many rows each chapter may fold behind its chart: all, unless the page would be too
     /// heavy.
     fn folded_max(&self) -> usize {
-        let marks = |chapter: &Chapter<'_>| -> usize {
-            chapter.items.iter().map(|item| item.ratios().count()).sum()
-        };
-        let each: Vec<usize> = self.chapters.iter().map(marks).filter(|marks| *marks > 0).collect();
-        match each.iter().sum::<usize>() <= MARKS_ON_PAGE {
-            true => usize::MAX,
-            false => MARKS_ON_PAGE / (each.len().max(1) * self.others().max(1)),
-        }
+        let marks: usize = self.items().map(Item::ratios).sum();
+        let drawn = |chapter: &&Chapter<'_>| chapter.items.iter().any(|item| item.ratios() > 0);
+        let charts = self.chapters.iter().filter(drawn).count() * self.others().len();
+        if marks <= MARKS_ON_PAGE { usize::MAX } else { (MARKS_ON_PAGE / charts.max(1)).max(1) }
     }
 
     /// Returns all numbers of an experiment, for those who do not see the charts or want to sort.
     fn numbers(&self, chapter: &Chapter<'_>) -> Block<'static> {
-        let sides = self.comparison.sides.len();
+        let sides = 0..self.comparison.sides.len();
         let mut heads = vec!["number".to_string()];
-        heads.extend((0..sides).map(|side| format!("#{}", letter(side))));
-        for side in (1..sides).map(letter) {
-            let of_side = ["against A", "floor", "floor, corrected", "p"];
-            heads.extend(of_side.map(|head| match (sides, head) {
-                (2, "floor" | "floor, corrected" | "p") => format!("#{head}"),
-                _ => format!("#{side} {head}"),
-            }));
+        heads.extend(sides.clone().map(|side| format!("#{}", letter(side))));
+        for side in self.others() {
+            heads.push(format!("#{} against A", letter(side)));
+            let of_side = if sides.len() > 2 { letter(side) + " " } else { String::new() };
+            heads
+                .extend(["floor", "floor, corrected", "p"].map(|head| format!("#{of_side}{head}")));
         }
         heads.push("remark".into());
-        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
         let mut table = Table::of(&heads).kind("wide compared", "all numbers that are compared");
         for item in &chapter.items {
-            let values = (0..sides).map(|side| value(item, side));
-            let against = (0..sides.saturating_sub(1)).flat_map(|other| against(item, other));
-            let cells = std::iter::once(item.full_name().into()).chain(values).chain(against);
-            table.row(cells.chain([remarks(item).into()]));
+            let mut cells = vec![item.full_name().into()];
+            cells.extend(sides.clone().map(|side| value_cell(item.value(side), item.terms)));
+            cells.extend(self.others().flat_map(|side| against(item, side)));
+            cells.push(self.remarks(item).into());
+            table.row(cells);
         }
         let about = "p is two-sided and before Holm's correction; ▲ and ▼ are after it. The floor is \
                      the smallest difference that is found in four of five cases, alone and after the \
                      correction. A click on a heading sorts.";
         let label = format!("All numbers: {}", counted(chapter.items.len() as u64, "row"));
-        let blocks = vec![Block::Table(table), Block::paragraph(Role::Small, about)];
+        let blocks = vec![Block::Table(table), Block::small(about)];
         Block::details("behind", label, false, blocks)
+    }
+
+    /// Says why a number is missing or to be doubted; what several sides share is said once.
+    fn remarks(&self, item: &Item<'_>) -> String {
+        let mut all: Vec<(String, &str)> = Vec::new();
+        for side in self.others() {
+            let entry = item.entry(side);
+            let remark = entry.map_or("not measured on both", |entry| &entry.effect.remark);
+            match all.iter_mut().find(|(_, known)| *known == remark) {
+                Some((letters, _)) => letters.push_str(&format!(", {}", letter(side))),
+                None => all.push((letter(side), remark)),
+            }
+        }
+        let texts = all.into_iter().filter(|(_, remark)| !remark.is_empty());
+        let texts = texts.map(|(letters, remark)| match self.others().len() {
+            1 => short(remark, 300),
+            _ => format!("{letters}: {}", short(remark, 300)),
+        });
+        texts.collect::<Vec<_>>().join("; ")
     }
 }
 
 /// Splits into what is drawn at once and what is folded; each in the order of the chapter. Answers and
 /// what differs are the most important; where that is little, the first answer's response is added.
 fn split<'i, 'a>(items: &'i [Item<'a>]) -> (Vec<&'i Item<'a>>, Vec<&'i Item<'a>>) {
-    let drawable: Vec<&Item<'_>> =
-        items.iter().filter(|item| item.ratios().next().is_some()).collect();
-    let (mut shown, mut rest): (Vec<usize>, Vec<usize>) =
-        (0..drawable.len()).partition(|index| drawable[*index].differs());
-    shown.sort_by(|a, b| drawable[*b].surest().total_cmp(&drawable[*a].surest()));
-    shown.truncate(DIFFERING_MAX);
-    let main = items.iter().find(|item| item.group == FINDINGS).map(|item| item.response);
-    rest.sort_by_key(|index| match drawable[*index] {
-        item if item.is_finding() => 0,
-        item if Some(item.response) == main => 1,
-        _ => 2,
-    });
-    // What differs but was too much stays folded: only the few are filled up.
-    let room = SHOWN_MIN.saturating_sub(shown.len());
-    shown.extend(rest.into_iter().take(room));
-    let (shown, folded): (Vec<usize>, Vec<usize>) =
-        (0..drawable.len()).partition(|index| shown.contains(index));
-    let [shown, folded] =
-        [shown, folded].map(|all| all.into_iter().map(|index| drawable[index]).collect());
-    (shown, folded)
+    let drawable: Vec<&Item<'_>> = items.iter().filter(|item| item.ratios() > 0).collect();
+    let main = items.iter().find(|item| item.is_finding).map(|item| item.response);
+    let differing = drawable.iter().filter(|item| item.surest() > 0.0).count();
+    foremost(drawable, differing.clamp(SHOWN_MIN, DIFFERING_MAX), |item| match item.surest() {
+        sure if sure > 0.0 => sure,
+        _ if item.is_finding => 0.0,
+        _ if Some(item.response) == main => -1.0,
+        _ => -2.0,
+    })
 }
 
-fn value(item: &Item<'_>, side: usize) -> Text {
-    let Some(value) = item.values.get(side).copied().flatten() else {
-        return "–".into();
-    };
-    let parts = parts(&value, item.terms());
-    with_interval(parts.point.into(), &parts.interval).sorted(value.point)
-}
-
-/// Returns what a side is against the base, its floors, its p-value. A difference that is no ratio is
-/// sorted with what is no number: it is in other terms.
-fn against(item: &Item<'_>, other: usize) -> [Text; 4] {
-    let Some(found) = item.found(other) else {
+/// Returns what a side is against the base, its floors, its p-value.
+fn against(item: &Item<'_>, side: usize) -> [Text; 4] {
+    let Some(entry) = item.entry(side).filter(Entry::is_compared) else {
         return ["–"; 4].map(Text::from);
     };
-    let key = match found.size {
-        Size::Ratio(Estimate { point, .. }) => *point,
-        Size::Difference(_) | Size::Unformed => f64::NAN,
+    let number = |known: Option<f64>, words: &dyn Fn(f64) -> String| {
+        Text::from(or_dash(known, words)).sorted(known.unwrap_or(f64::NAN))
     };
-    let floor = |floor: Option<f64>| match floor {
-        Some(floor) => Text::from(found.floor(floor, item.terms())).sorted(floor),
-        None => "–".into(),
-    };
-    let effect = found.effect;
-    let p = effect.p_value.map(|p| Text::from(super::probability(p)).sorted(p));
+    let floor = |floor| entry.floor(floor);
+    let effect = entry.effect;
     [
-        against_base(&found, item).sorted(key),
-        floor(effect.floor),
-        floor(effect.floor_of_verdict),
-        p.unwrap_or_else(|| "–".into()),
+        entry.cell(),
+        number(effect.floor, &floor),
+        number(effect.floor_of_verdict, &floor),
+        number(effect.p_value, &probability),
     ]
-}
-
-/// Says why a number is missing or to be doubted; what several sides share is said once.
-fn remarks(item: &Item<'_>) -> String {
-    let mut all: Vec<(String, &str)> = Vec::new();
-    for (other, effect) in item.effects.iter().enumerate() {
-        let remark = effect.as_ref().map_or("not measured on both", |effect| &effect.remark);
-        if remark.is_empty() {
-            continue;
-        }
-        match all.iter_mut().find(|(_, known)| *known == remark) {
-            Some((letters, _)) => letters.push_str(&format!(", {}", letter(other + 1))),
-            None => all.push((letter(other + 1), remark)),
-        }
-    }
-    let alone = item.effects.len() == 1;
-    let texts = all.into_iter().map(|(letters, remark)| match alone {
-        true => short(remark, 300),
-        false => format!("{letters}: {}", short(remark, 300)),
-    });
-    texts.collect::<Vec<_>>().join("; ")
 }

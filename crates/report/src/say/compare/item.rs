@@ -1,112 +1,17 @@
 //! What a comparison holds: one item for each number that is compared.
 
-use crate::format::{self, Parts, Terms, parts, rough};
+use crate::doc::Text;
+use crate::format::{self, Parts, Terms, or_dash, parts, rough};
 use crate::words::{self, LABEL_CHARACTERS_MAX, short};
-use model::{
-    ComparedExperiment, ComparedQuantity, ComparedRow, Comparison, Estimate, SessionEffect,
-    Treatment, Unit,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use model::{ComparedExperiment, ComparedRow, Comparison, Estimate, SessionEffect, Unit};
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
 
 /// What the numbers of findings stand under.
-pub(super) const FINDINGS: &str = "Findings";
+const FINDINGS: &str = "Findings";
 
 /// The most characters shown of a finding's sentence.
 const SENTENCE_CHARACTERS_MAX: usize = 300;
-
-/// One side against the base.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Found<'a> {
-    pub(super) effect: &'a SessionEffect,
-    pub(super) size: Size<'a>,
-    /// Whether the side is larger than the base.
-    pub(super) larger: bool,
-}
-
-/// The terms in which one side is compared with the base.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Size<'a> {
-    /// A multiple of it.
-    Ratio(&'a Estimate),
-    /// The side less the base, in the number's own terms: an exponent has no multiple.
-    Difference(&'a Estimate),
-    /// None: the base is 0.
-    Unformed,
-}
-
-impl<'a> Found<'a> {
-    /// Returns what one side (its place among the others) is against the base; `None` where nothing
-    /// could be compared.
-    fn of(
-        values: &[Option<Estimate>],
-        effects: &'a [Option<SessionEffect>],
-        other: usize,
-    ) -> Option<Self> {
-        let effect = effects.get(other)?.as_ref()?;
-        let size = match (&effect.ratio, &effect.difference) {
-            (Some(ratio), _) => Size::Ratio(ratio),
-            (None, Some(difference)) => Size::Difference(difference),
-            (None, None) if effect.differs || effect.p_value.is_some() => Size::Unformed,
-            (None, None) => return None,
-        };
-        let point = |side: usize| values.get(side).copied().flatten().map(|v| v.point);
-        let larger = match size {
-            Size::Ratio(ratio) => ratio.point > 1.0,
-            Size::Difference(difference) => difference.point > 0.0,
-            Size::Unformed => point(other + 1) > point(0),
-        };
-        Some(Found { effect, size, larger })
-    }
-
-    /// Returns the mark of a difference.
-    pub(super) fn direction(&self) -> &'static str {
-        if self.larger { "▲" } else { "▼" }
-    }
-
-    /// Returns how far the side surely lies from the base, as the logarithm of a ratio: the end of its
-    /// interval that is nearer to 1. Least where the interval holds 1 and where there is no ratio, but
-    /// not 0, since the verdict comes from elsewhere.
-    pub(super) fn sure(&self) -> f64 {
-        match self.size {
-            Size::Ratio(ratio) if ratio.low > 1.0 => ratio.low.ln(),
-            Size::Ratio(ratio) if ratio.high < 1.0 && ratio.high > 0.0 => -ratio.high.ln(),
-            _ => f64::MIN_POSITIVE,
-        }
-    }
-
-    /// Returns what one side is against the base, ready to be read: "1.31×", "+0.12", "+2.1 points".
-    pub(super) fn parts(&self, terms: Terms<'_>) -> Parts {
-        match self.size {
-            Size::Ratio(ratio) => parts(ratio, Terms::Times),
-            Size::Difference(difference) => {
-                let Parts { point, interval } = parts(difference, terms);
-                let sign = if difference.point > 0.0 { "+" } else { "" };
-                Parts { point: in_points(&format!("{sign}{point}")), interval }
-            }
-            // 0 on both sides in all trials: no noise, and no ratio either.
-            Size::Unformed if self.effect.p_value == Some(1.0) && self.effect.floor.is_none() => {
-                Parts { point: "equal".into(), interval: String::new() }
-            }
-            Size::Unformed => Parts { point: "A is 0".into(), interval: String::new() },
-        }
-    }
-
-    /// Returns a floor in the terms of what differs: relative for a ratio.
-    pub(super) fn floor(&self, floor: f64, terms: Terms<'_>) -> String {
-        match self.size {
-            Size::Difference(_) => in_points(&rough(floor, terms)),
-            Size::Ratio(_) | Size::Unformed => rough(floor, Terms::Share),
-        }
-    }
-}
-
-/// Returns the difference of two percentages, which is no percentage.
-fn in_points(text: &str) -> String {
-    match text.strip_suffix(" %") {
-        Some(number) => format!("{number} points"),
-        None => text.into(),
-    }
-}
 
 /// A number that is compared: a finding's, or one response at one treatment.
 #[derive(Clone, Debug)]
@@ -117,70 +22,50 @@ pub(super) struct Item<'a> {
     pub(super) name: String,
     /// Its response.
     pub(super) response: &'a str,
+    /// Whether it is the number of a finding.
+    pub(super) is_finding: bool,
+    /// The terms in which its values are read.
+    pub(super) terms: Terms<'a>,
     pub(super) values: &'a [Option<Estimate>],
-    pub(super) effects: &'a [Option<SessionEffect>],
-    unit: Option<&'a Unit>,
-    finding: Option<&'a ComparedQuantity>,
+    effects: &'a [Option<SessionEffect>],
 }
 
 impl<'a> Item<'a> {
-    /// Returns the terms in which its values are read.
-    pub(super) fn terms(&self) -> Terms<'a> {
-        let plain = self.unit.map_or(Terms::Plain, Terms::In);
-        self.finding.map_or(plain, |f| format::terms_of(&f.quantity, f.unit.as_ref()))
+    /// Returns a side's own number.
+    pub(super) fn value(&self, side: usize) -> Option<&'a Estimate> {
+        self.values.get(side)?.as_ref()
     }
 
-    /// Reports whether it is the number of a finding.
-    pub(super) fn is_finding(&self) -> bool {
-        self.finding.is_some()
+    /// Returns a side's own number in words, without its interval.
+    pub(super) fn point(&self, side: usize) -> String {
+        or_dash(self.value(side), |value| parts(value, self.terms).point)
     }
 
-    /// Returns the ratio of one side to the base, where there is one.
-    pub(super) fn ratio(&self, other: usize) -> Option<(&'a Estimate, &'a SessionEffect)> {
-        let effect = self.effects.get(other)?.as_ref()?;
-        Some((effect.ratio.as_ref()?, effect))
+    /// Returns one side against the base; `None` where not both were measured.
+    pub(super) fn entry(&self, side: usize) -> Option<Entry<'_>> {
+        let effect = self.effects.get(side.checked_sub(1)?)?.as_ref()?;
+        Some(Entry { item: self, side, effect })
     }
 
-    /// Returns what one side is against the base, whether or not that is a ratio; `None` where nothing
-    /// could be compared.
-    pub(super) fn found(&self, other: usize) -> Option<Found<'a>> {
-        Found::of(self.values, self.effects, other)
+    /// Returns all sides that were measured as well as the base.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
+        (1..=self.effects.len()).filter_map(|side| self.entry(side))
     }
 
-    /// Returns all sides that could be compared, by their place among the others.
-    pub(super) fn all_found(&self) -> impl Iterator<Item = (usize, Found<'a>)> + '_ {
-        (0..self.effects.len()).filter_map(|other| Some((other, self.found(other)?)))
+    /// Returns how many sides have a ratio to the base.
+    pub(super) fn ratios(&self) -> usize {
+        self.entries().filter(|entry| entry.ratio().is_some()).count()
     }
 
-    /// Returns all sides that have a ratio, by their place among the others.
-    pub(super) fn ratios(
-        &self,
-    ) -> impl Iterator<Item = (usize, &'a Estimate, &'a SessionEffect)> + '_ {
-        (0..self.effects.len())
-            .filter_map(|other| self.ratio(other).map(|(ratio, effect)| (other, ratio, effect)))
-    }
-
-    /// Reports whether any side differs.
-    pub(super) fn differs(&self) -> bool {
-        self.all_found().any(|(_, found)| found.effect.differs)
-    }
-
-    /// Returns how far any side that differs surely lies from the base: [`Found::sure`] of the farthest;
+    /// Returns how far any side that differs surely lies from the base: [`Entry::sure`] of the farthest;
     /// 0 where none differs.
     pub(super) fn surest(&self) -> f64 {
-        let differing = self.all_found().filter(|(_, found)| found.effect.differs);
-        differing.map(|(_, found)| found.sure()).fold(0.0, f64::max)
-    }
-
-    /// Returns a side's own number, without its interval.
-    pub(super) fn value(&self, side: usize) -> String {
-        let value = self.values.get(side).copied().flatten();
-        value.map_or_else(|| "–".into(), |estimate| parts(&estimate, self.terms()).point)
+        self.entries().map(|entry| entry.sure()).fold(0.0, f64::max)
     }
 
     /// Returns response and treatment in one phrase.
     pub(super) fn full_name(&self) -> String {
-        match self.is_finding() {
+        match self.is_finding {
             true => self.name.clone(),
             false => format!("{}, {}", self.group, self.name),
         }
@@ -188,13 +73,139 @@ impl<'a> Item<'a> {
 
     /// Returns what follows "1.31 times": "as long" for times, and so on.
     pub(super) fn as_much(&self) -> &'static str {
-        match self.unit {
-            Some(Unit::Ns) => "as long",
-            Some(Unit::Count) => "as many",
-            Some(Unit::PerSecond) => "as fast",
+        match self.terms {
+            Terms::In(Unit::Ns) => "as long",
+            Terms::In(Unit::Count) => "as many",
+            Terms::In(Unit::PerSecond) => "as fast",
             _ => "as large",
         }
     }
+}
+
+/// One side against the base, in one number.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry<'c> {
+    pub(super) item: &'c Item<'c>,
+    /// The side's place; that of the base is 0.
+    pub(super) side: usize,
+    pub(super) effect: &'c SessionEffect,
+}
+
+impl<'c> Entry<'c> {
+    /// Returns the side as a multiple of the base, where there is one.
+    pub(super) fn ratio(&self) -> Option<&'c Estimate> {
+        self.effect.ratio.as_ref()
+    }
+
+    /// Reports whether anything could be compared.
+    pub(super) fn is_compared(&self) -> bool {
+        let SessionEffect { ratio, difference, p_value, differs, .. } = self.effect;
+        ratio.is_some() || difference.is_some() || p_value.is_some() || *differs
+    }
+
+    /// Returns whether the side is significantly larger or smaller than the base.
+    pub(super) fn direction(&self) -> Ordering {
+        let point = |side| self.item.value(side).map_or(0.0, |value| value.point);
+        let by = match (&self.effect.ratio, &self.effect.difference) {
+            (Some(ratio), _) => ratio.point - 1.0,
+            (None, Some(difference)) => difference.point,
+            (None, None) => point(self.side) - point(0),
+        };
+        match self.effect.differs {
+            true if by > 0.0 => Ordering::Greater,
+            true => Ordering::Less,
+            false => Ordering::Equal,
+        }
+    }
+
+    /// Returns the mark of a significant difference; empty where there is none.
+    pub(super) fn mark(&self) -> &'static str {
+        match self.direction() {
+            Ordering::Greater => "▲",
+            Ordering::Less => "▼",
+            Ordering::Equal => "",
+        }
+    }
+
+    /// Returns how far the side surely lies from the base, as the logarithm of a ratio: the end of its
+    /// interval that is nearer to 1. It is 0 where the side does not differ; else least where the interval
+    /// holds 1 and where there is no ratio, since the verdict comes from elsewhere.
+    pub(super) fn sure(&self) -> f64 {
+        match self.ratio() {
+            _ if !self.effect.differs => 0.0,
+            Some(ratio) if ratio.low > 1.0 => ratio.low.ln(),
+            Some(ratio) if ratio.high < 1.0 && ratio.high > 0.0 => -ratio.high.ln(),
+            _ => f64::MIN_POSITIVE,
+        }
+    }
+
+    /// Returns what the side is against the base, ready to be read: "1.31×", "+0.12", "+2.1 points".
+    pub(super) fn parts(&self) -> Parts {
+        let alone = |point: &str| Parts { point: point.into(), interval: String::new() };
+        match (&self.effect.ratio, &self.effect.difference) {
+            (Some(ratio), _) => parts(ratio, Terms::Times),
+            (None, Some(difference)) => {
+                let Parts { point, interval } = parts(difference, self.item.terms);
+                let sign = if difference.point > 0.0 { "+" } else { "" };
+                Parts { point: in_points(format!("{sign}{point}")), interval }
+            }
+            _ if !self.is_compared() => alone("no ratio"),
+            // 0 on both sides in all trials: no noise, and no ratio either.
+            _ if self.effect.p_value == Some(1.0) && self.effect.floor.is_none() => alone("equal"),
+            _ => alone("A is 0"),
+        }
+    }
+
+    /// Returns a floor in the terms of what differs: relative for a ratio.
+    pub(super) fn floor(&self, floor: f64) -> String {
+        match (&self.effect.ratio, &self.effect.difference) {
+            (None, Some(_)) => in_points(rough(floor, self.item.terms)),
+            _ => rough(floor, Terms::Share),
+        }
+    }
+
+    /// Returns "▲ 1.31× [1.25, 1.36]"; a difference has its direction, anything else none. A difference that
+    /// is no ratio is sorted with what is no number: it is in other terms.
+    pub(super) fn cell(&self) -> Text {
+        let Parts { point, interval } = self.parts();
+        let point = match self.mark() {
+            "" => point.into(),
+            mark => Text::strong(format!("{mark} {point}")),
+        };
+        with_interval(point, &interval).sorted(self.ratio().map_or(f64::NAN, |ratio| ratio.point))
+    }
+}
+
+/// Returns a point with its interval behind it.
+fn with_interval(point: Text, interval: &str) -> Text {
+    if interval.is_empty() { point } else { point.then(" ").then(Text::quiet(interval)) }
+}
+
+/// Returns a number with its interval as a cell of a table.
+pub(crate) fn value_cell(value: Option<&Estimate>, terms: Terms<'_>) -> Text {
+    let Some(value) = value else { return "–".into() };
+    let Parts { point, interval } = parts(value, terms);
+    with_interval(point.into(), &interval).sorted(value.point)
+}
+
+/// Returns the difference of two percentages, which is no percentage.
+fn in_points(text: String) -> String {
+    match text.strip_suffix(" %") {
+        Some(number) => format!("{number} points"),
+        None => text,
+    }
+}
+
+/// Splits items into the `most` that rank highest and the others, each in the given order.
+pub(super) fn foremost<'i, 'a>(
+    items: Vec<&'i Item<'a>>,
+    most: usize,
+    rank: impl Fn(&Item<'a>) -> f64,
+) -> (Vec<&'i Item<'a>>, Vec<&'i Item<'a>>) {
+    let mut order = items.clone();
+    order.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+    order.truncate(most);
+    items.into_iter().partition(|item| order.iter().any(|one| std::ptr::eq(*one, *item)))
 }
 
 /// An experiment with its items.
@@ -204,13 +215,6 @@ pub(super) struct Chapter<'a> {
     pub(super) anchor: String,
     /// Findings first, then rows by response, each in the order of the comparison.
     pub(super) items: Vec<Item<'a>>,
-}
-
-impl Chapter<'_> {
-    /// Reports whether there is nothing to show except why it was refused.
-    pub(super) fn is_bare(&self) -> bool {
-        self.items.is_empty() && self.experiment.verdicts.is_empty()
-    }
 }
 
 /// What some numbers say of one side against the base.
@@ -228,15 +232,15 @@ pub(super) struct Tally {
 
 impl Tally {
     /// Counts what numbers say of one side.
-    pub(super) fn of<'a>(items: impl Iterator<Item = &'a Item<'a>>, other: usize) -> Tally {
+    pub(super) fn of<'a>(items: impl Iterator<Item = &'a Item<'a>>, side: usize) -> Tally {
         let mut tally = Tally::default();
         for item in items {
-            match item.found(other) {
+            match item.entry(side).filter(Entry::is_compared) {
                 None => tally.without += 1,
-                Some(found) => {
+                Some(entry) => {
                     tally.compared += 1;
-                    tally.larger += usize::from(found.effect.differs && found.larger);
-                    tally.smaller += usize::from(found.effect.differs && !found.larger);
+                    tally.larger += usize::from(entry.direction() == Ordering::Greater);
+                    tally.smaller += usize::from(entry.direction() == Ordering::Less);
                 }
             }
         }
@@ -264,38 +268,34 @@ pub(super) fn chapters(comparison: &Comparison) -> Vec<Chapter<'_>> {
 }
 
 fn items(experiment: &ComparedExperiment) -> Vec<Item<'_>> {
+    let findings = experiment.findings.iter().map(|finding| {
+        let said = words::without_number(&finding.sentence);
+        Item {
+            group: FINDINGS.into(),
+            name: words::capital(&short(&said, SENTENCE_CHARACTERS_MAX)),
+            response: finding.quantity.response(),
+            is_finding: true,
+            terms: format::terms_of(&finding.quantity, finding.unit.as_ref()),
+            values: &finding.values,
+            effects: &finding.effects,
+        }
+    });
+    let mut items: Vec<Item<'_>> = findings.collect();
     let varying = varying(&experiment.rows);
-    let mut items: Vec<Item<'_>> = experiment.findings.iter().map(answer).collect();
-    let mut order: BTreeMap<&str, usize> = BTreeMap::new();
-    for row in &experiment.rows {
-        let next = order.len();
-        order.entry(&row.response).or_insert(next);
-    }
     let mut rows: Vec<&ComparedRow> = experiment.rows.iter().collect();
-    rows.sort_by_key(|row| order.get(row.response.as_str()));
+    rows.sort_by_cached_key(|row| {
+        experiment.rows.iter().position(|first| first.response == row.response)
+    });
     items.extend(rows.into_iter().map(|row| Item {
         group: short(&row.label, LABEL_CHARACTERS_MAX),
-        name: treatment(&row.treatment, &varying),
+        name: treatment(row, &varying),
         response: &row.response,
+        is_finding: false,
+        terms: Terms::In(&row.unit),
         values: &row.values,
         effects: &row.effects,
-        unit: Some(&row.unit),
-        finding: None,
     }));
     items
-}
-
-fn answer(finding: &ComparedQuantity) -> Item<'_> {
-    let said = words::without_number(&finding.sentence);
-    Item {
-        group: FINDINGS.into(),
-        name: words::capital(&short(&said, SENTENCE_CHARACTERS_MAX)),
-        response: finding.quantity.response(),
-        values: &finding.values,
-        effects: &finding.effects,
-        unit: finding.unit.as_ref(),
-        finding: Some(finding),
-    }
 }
 
 /// Returns the factors that have more than one level among the rows. A comparison holds no design, so
@@ -304,25 +304,17 @@ fn varying(rows: &[ComparedRow]) -> Vec<&str> {
     let factors: BTreeSet<&str> =
         rows.iter().flat_map(|row| row.treatment.0.keys().map(String::as_str)).collect();
     let varies = |factor: &&str| {
-        let levels: BTreeSet<Option<&str>> =
-            rows.iter().map(|row| row.treatment.level(factor)).collect();
-        levels.len() > 1
+        let mut levels = rows.iter().map(|row| row.treatment.level(factor));
+        let first = levels.next();
+        levels.any(|level| Some(level) != first)
     };
     factors.into_iter().filter(varies).collect()
 }
 
-/// Returns a treatment in the words of the factors that vary.
-pub(super) fn treatment(treatment: &Treatment, varying: &[&str]) -> String {
-    let words: Vec<String> = varying
-        .iter()
-        .filter_map(|factor| Some(words::level(factor, treatment.level(factor)?)))
-        .collect();
+/// Returns a row's treatment in the words of the factors that vary.
+fn treatment(row: &ComparedRow, varying: &[&str]) -> String {
+    let level = |factor: &&str| Some(words::level(factor, row.treatment.level(factor)?));
+    let words: Vec<String> = varying.iter().filter_map(level).collect();
     let text = if words.is_empty() { "all trials".into() } else { words.join(" · ") };
     short(&text, LABEL_CHARACTERS_MAX)
-}
-
-/// Returns the colour and mark of a side that is compared with the base.
-pub(super) fn style(side: usize) -> usize {
-    // The seventh is the palette's grey.
-    side.saturating_sub(1) % 6
 }

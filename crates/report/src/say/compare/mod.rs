@@ -4,19 +4,19 @@ mod around;
 mod chapter;
 mod item;
 mod opening;
-mod ratios;
-mod slopes;
+mod strips;
 
-use crate::doc::{Block, Doc, Role};
+use crate::doc::{Block, Doc};
 use crate::paint::{self, Folds};
 use crate::text::bounded;
 pub(crate) use crate::words::listed;
 use crate::words::{capital, counted, letter, sentence, short};
 use item::{Chapter, Item};
 use model::Comparison;
+use std::ops::Range;
 
 pub(crate) use around::probability;
-pub(crate) use opening::with_interval;
+pub(crate) use item::value_cell;
 
 /// What the pages of comparisons look like beyond the report.
 pub(crate) const STYLE: &str = include_str!("compare.css");
@@ -34,13 +34,6 @@ pub(crate) struct Compared<'a> {
     chapters: Vec<Chapter<'a>>,
 }
 
-/// Whether a page is written or a terminal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Medium {
-    Page,
-    Terminal,
-}
-
 /// Returns sessions compared with each other as one self-contained page in the look of the report: what
 /// makes the comparison doubtful, what differs, the facts, and each experiment with a chart of ratios.
 /// What others wrote is escaped, as in the report.
@@ -50,7 +43,7 @@ pub fn page(comparison: &Comparison) -> String {
     let title = names.collect::<Vec<_>>().join(" against ");
     let mut doc = Doc::new(&comparison.scruple, "a comparison of sessions", title);
     doc.push(Block::heading(1, compared.heading()));
-    doc.blocks.extend(compared.blocks(Medium::Page));
+    doc.blocks.extend(compared.blocks());
     paint::page(&doc, STYLE)
 }
 
@@ -61,7 +54,7 @@ pub fn terminal(comparison: &Comparison, width: usize, height: Option<usize>) ->
     let compared = Compared::new(comparison);
     let mut doc = Doc::new(&comparison.scruple, "a comparison of sessions", "");
     doc.blocks = match height {
-        None => compared.blocks(Medium::Terminal),
+        None => compared.blocks(),
         Some(height) => compared.brief(bounded(width), height, "`scruple compare --all` shows"),
     };
     paint::text(&doc, width, Folds::Closed)
@@ -73,9 +66,9 @@ impl<'a> Compared<'a> {
         Compared { comparison, chapters: item::chapters(comparison) }
     }
 
-    /// Returns how many sides are compared with the base.
-    fn others(&self) -> usize {
-        self.comparison.sides.len().saturating_sub(1)
+    /// Returns the places of the sides that are compared with the base.
+    fn others(&self) -> Range<usize> {
+        1..self.comparison.sides.len()
     }
 
     /// Returns all numbers that are compared.
@@ -85,26 +78,26 @@ impl<'a> Compared<'a> {
 
     /// Returns "B compared with A".
     pub(crate) fn heading(&self) -> String {
-        let letters: Vec<String> = (1..self.comparison.sides.len()).map(letter).collect();
+        let letters: Vec<String> = self.others().map(letter).collect();
         format!("{} compared with A", listed(&letters))
     }
 
-    /// Returns everything, for a page or for a terminal.
-    pub(crate) fn blocks(&self, medium: Medium) -> Vec<Block<'_>> {
+    /// Returns everything.
+    pub(crate) fn blocks(&self) -> Vec<Block<'_>> {
         let mut blocks = vec![self.sides()];
-        blocks.extend(self.doubts(usize::MAX));
+        blocks.extend(self.doubts(opening::WARNINGS_MAX));
         blocks.extend(self.answers());
         blocks.extend(self.largest(opening::LARGEST_MAX));
         blocks.extend(self.meaning());
         if !self.comparison.gates.is_empty() {
             blocks.push(Block::heading(2, "The conditions"));
         }
-        blocks.extend(self.gates(medium));
-        blocks.extend(self.facts(usize::MAX));
+        blocks.extend(self.gates());
+        blocks.extend(self.facts(around::FACTS_MAX));
         blocks.extend(self.controls());
         blocks.extend(self.contents());
         for chapter in self.chapters.iter().filter(|chapter| !chapter.is_bare()) {
-            blocks.push(Block::Section(chapter.anchor.clone(), self.chapter(chapter, medium)));
+            blocks.push(Block::Section(chapter.anchor.clone(), self.chapter(chapter)));
         }
         blocks.extend(self.bare());
         blocks
@@ -114,14 +107,14 @@ impl<'a> Compared<'a> {
     /// `width` columns. `how` begins the sentence that says where the others are.
     pub(crate) fn brief(&self, width: usize, height: usize, how: &str) -> Vec<Block<'_>> {
         let mut blocks = vec![self.sides()];
-        blocks.extend(self.gates(Medium::Terminal));
+        blocks.extend(self.gates());
         blocks.extend(self.doubts(BRIEF_MAX));
         blocks.extend(self.brief_controls());
         blocks.extend(self.answers());
-        blocks.push(Block::paragraph(Role::Small, opening::replication(self.items())));
+        blocks.push(Block::small(opening::replication(self.items())));
         blocks.extend(self.facts(BRIEF_MAX));
         blocks.extend(around::verdicts(2, self.comparison.experiments.iter()));
-        let all = self.chapters.iter().flat_map(Chapter::differing).count();
+        let all = self.differing().count();
         let used = paint::lines(&blocks, width, Folds::Closed).len() + 2;
         let room = height.saturating_sub(used);
         let mut shown = all.min(room.max(DIFFERENCES_MIN));
@@ -135,7 +128,7 @@ impl<'a> Compared<'a> {
             0 => capital(&format!("{how} every number.")),
             more => format!("{} differ: {how} every number.", counted(more as u64, "more number")),
         };
-        blocks.push(Block::paragraph(Role::Small, more));
+        blocks.push(Block::small(more));
         blocks
     }
 }

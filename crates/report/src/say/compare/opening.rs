@@ -1,54 +1,21 @@
 //! What is compared, what makes it doubtful, and what differs.
 
-use super::item::{Chapter, Found, Item, Size, Tally};
+use super::item::{Chapter, Entry, Item, Tally};
 use super::{Compared, listed, said};
 use crate::doc::{Block, Role, Table, Text, Tone};
-use crate::format::{Parts, Terms, count, parts, rough, rounded};
-use crate::words::{self, counted, letter, short, uncapital};
-use model::{Estimate, Replication, Side, Weight};
+use crate::format::{Parts, Terms, count, rough, rounded};
+use crate::words::{self, counted, letter, sentences, short, uncapital};
+use model::{Comparison, Estimate, Replication, Side, Weight};
 
-/// The differences that the opening of a page lists.
+/// The differences that the opening of a page lists, and the warnings and reasons at most.
 pub(super) const LARGEST_MAX: usize = 10;
-
-/// The warnings and reasons that the opening lists at most.
-const WARNINGS_MAX: usize = 12;
+pub(super) const WARNINGS_MAX: usize = 12;
 
 /// What intervals rest on where that is not the same for all.
 pub(super) const MIXED: &str = "Intervals rest on sessions where both sides have two or more, else on trials: those leave out what \
      changes from session to session.";
 
-/// One side against the base, in one number.
-#[derive(Clone, Copy)]
-pub(super) struct Entry<'c, 'a> {
-    chapter: &'c Chapter<'a>,
-    item: &'c Item<'a>,
-    /// The side's place among the others.
-    other: usize,
-    /// What was found; `None` where nothing could be compared.
-    pub(super) found: Option<Found<'a>>,
-}
-
-impl<'a> Chapter<'a> {
-    /// Returns all numbers of all sides that were measured on both.
-    pub(super) fn entries(&self) -> impl Iterator<Item = Entry<'_, 'a>> {
-        self.items.iter().flat_map(move |item| {
-            let measured = (0..item.effects.len()).filter(|other| item.effects[*other].is_some());
-            measured.map(move |other| Entry {
-                chapter: self,
-                item,
-                other,
-                found: item.found(other),
-            })
-        })
-    }
-
-    /// Returns what differs.
-    pub(super) fn differing(&self) -> impl Iterator<Item = Entry<'_, 'a>> {
-        self.entries().filter(|entry| entry.found.is_some_and(|found| found.effect.differs))
-    }
-}
-
-impl Compared<'_> {
+impl<'a> Compared<'a> {
     /// Returns what is compared, the base first.
     pub(super) fn sides(&self) -> Block<'static> {
         let sides = self.comparison.sides.iter().enumerate();
@@ -57,9 +24,9 @@ impl Compared<'_> {
 
     /// Returns what must be read before any number; of many warnings, at most `most`.
     pub(super) fn doubts(&self, most: usize) -> Vec<Block<'static>> {
-        let comparison = self.comparison;
+        let Comparison { facts, warnings, sides, .. } = self.comparison;
         let mut blocks = Vec::new();
-        let invalid = comparison.facts.iter().filter(|fact| fact.weight == Weight::Invalid);
+        let invalid = facts.iter().filter(|fact| fact.weight == Weight::Invalid);
         let invalid: Vec<String> = invalid.map(|fact| short(&fact.name, 80)).collect();
         if !invalid.is_empty() {
             let text = format!(
@@ -68,127 +35,111 @@ impl Compared<'_> {
             );
             blocks.push(Block::said(Tone::Bad, "invalid", vec![text.into()]));
         }
-        let most = most.min(WARNINGS_MAX);
-        let mut warnings: Vec<String> = comparison.warnings.iter().map(|text| said(text)).collect();
-        let trust = comparison.sides.iter().enumerate();
-        warnings.extend(trust.filter_map(|(at, side)| untrusted(at, side)));
-        let left = warnings.len().saturating_sub(most) as u64;
+        let untrusted = sides.iter().enumerate().filter_map(|(at, side)| untrusted(at, side));
+        let mut warnings: Vec<String> =
+            warnings.iter().map(|text| said(text)).chain(untrusted).collect();
+        let left = warnings.len().saturating_sub(most);
         warnings.truncate(most);
         if left > 0 {
-            warnings.push(format!("{} more.", counted(left, "warning")));
+            warnings.push(format!("{} more.", counted(left as u64, "warning")));
         }
-        blocks.extend(
-            warnings.into_iter().map(|text| Block::said(Tone::Care, "doubtful", vec![text.into()])),
-        );
-        let refused = self.refused();
-        blocks.extend(refused.iter().map(|(why, chapters)| {
-            let mut text = Text::from("Not compared: ");
-            for (index, chapter) in chapters.iter().enumerate() {
-                let between = if index > 0 { ", " } else { "" };
-                let to = format!("#{}", chapter.address());
-                text = text.then(between).then(Text::link(short(&chapter.experiment.id, 64), to));
-            }
-            let text = text.then(format!(" ({})", uncapital(&short(why, 400))));
-            Block::said(Tone::Absent, "not compared", vec![text.then(".")])
-        }));
-        blocks
-    }
-
-    /// Returns the refused experiments by their reasons, each as the comparison has it first.
-    fn refused(&self) -> Vec<(&str, Vec<&Chapter<'_>>)> {
-        let mut refused: Vec<(&str, Vec<&Chapter<'_>>)> = Vec::new();
+        let doubtful = |text: String| Block::said(Tone::Care, "doubtful", vec![text.into()]);
+        blocks.extend(warnings.into_iter().map(doubtful));
+        let mut refused: Vec<(&str, Text)> = Vec::new();
         for chapter in &self.chapters {
             let Some(why) = chapter.experiment.refused.as_deref() else { continue };
             match refused.iter_mut().find(|(known, _)| *known == why) {
-                Some((_, chapters)) => chapters.push(chapter),
-                None => refused.push((why, vec![chapter])),
+                Some((_, text)) => *text = text.clone().then(", ").then(chapter.link()),
+                None => refused.push((why, Text::from("Not compared: ").then(chapter.link()))),
             }
         }
-        refused
+        blocks.extend(refused.into_iter().map(|(why, text)| {
+            let text = text.then(format!(" ({}).", uncapital(&short(why, 400))));
+            Block::said(Tone::Absent, "not compared", vec![text])
+        }));
+        blocks
     }
 
     /// Returns what all numbers say of each side, and how small a difference could have been found.
     pub(super) fn answers(&self) -> Vec<Block<'static>> {
         let mut blocks = Vec::new();
-        for other in 0..self.others() {
-            let tally = Tally::of(self.items(), other);
-            let findings = Tally::of(self.items().filter(|item| item.is_finding()), other);
-            let mut text = answer(tally, Some(findings), other);
-            if let Some((item, ratio)) = self.surest(other) {
-                text = text.then(" ").then(in_words(item, ratio, other));
+        for side in self.others() {
+            let tally = Tally::of(self.items(), side);
+            let findings = Tally::of(self.items().filter(|item| item.is_finding), side);
+            let mut text = answer(tally, Some(findings), side);
+            let entries = self.items().filter_map(|item| item.entry(side));
+            let surest = entries.max_by(|a, b| a.sure().total_cmp(&b.sure()));
+            if let Some(entry) =
+                surest.filter(|entry| entry.sure() > 0.0 && entry.ratio().is_some())
+            {
+                text = text.then(" ").then(in_words(entry));
             }
             blocks.push(Block::Paragraph(Role::Answer, text));
             if tally.compared > 0 {
-                let text = self.finest(other, tally.differ() == 0);
+                let text = self.finest(side, tally.differ() == 0);
                 blocks.push(Block::paragraph(Role::Further, text));
             }
             if tally.without > 0 {
                 let numbers = counted(tally.without as u64, "more number");
                 let text = format!("{numbers} could not be compared: the tables say why.");
-                blocks.push(Block::paragraph(Role::Small, text));
+                blocks.push(Block::small(text));
             }
         }
         blocks
     }
 
-    /// Returns the ratio of one side that is surely the farthest from 1.
-    fn surest(&self, other: usize) -> Option<(&Item<'_>, &Estimate)> {
-        let found = self.items().filter_map(|item| Some((item, item.found(other)?)));
-        let farthest = found
-            .filter(|(_, found)| found.effect.differs)
-            .max_by(|(_, a), (_, b)| a.sure().total_cmp(&b.sure()));
-        match farthest {
-            Some((item, Found { size: Size::Ratio(ratio), .. })) => Some((item, ratio)),
-            _ => None,
-        }
-    }
-
     /// Says how small a difference could have been found, so that "no difference" is worth something.
-    fn finest(&self, other: usize, none_differs: bool) -> String {
-        let ratios: Vec<_> = self.items().filter_map(|item| item.ratio(other)).collect();
+    fn finest(&self, side: usize, none_differs: bool) -> String {
+        let entries = self.items().filter_map(|item| item.entry(side));
+        let ratios: Vec<_> =
+            entries.filter_map(|entry| Some((entry.ratio()?, entry.effect))).collect();
         let alone = sorted(ratios.iter().filter_map(|(_, effect)| effect.floor));
         let corrected = sorted(ratios.iter().filter_map(|(_, effect)| effect.floor_of_verdict));
         let ends = sorted(ratios.iter().flat_map(|(ratio, _)| [ratio.low, ratio.high]));
         let share = |floor: f64| rough(floor, Terms::Share);
-        let mut text = String::new();
-        if let (true, Some(low), Some(high)) = (none_differs, ends.first(), ends.last()) {
-            text = format!(
-                "All intervals of ratios lie between {} and {} of A. ",
-                rounded(*low, Terms::Times),
-                rounded(*high, Terms::Times)
-            );
-        }
-        let [Some(fine), Some(middle), Some(coarse)] = [1, 2, 3].map(|at| quartile(&alone, at))
-        else {
-            return text + "It is not known how small a difference could have been found.";
-        };
-        text.push_str(&format!(
-            "A difference of this size is found in four of five cases: {} in the median number, {} or \
-             less in the finest quarter, {} or more in the coarsest quarter.",
-            share(middle),
-            share(fine),
-            share(coarse)
-        ));
-        if let (Some(least), Some(middle)) = (corrected.first(), quartile(&corrected, 2)) {
-            text.push_str(&format!(
-                " After Holm's correction it is {} in the median number and {} in the finest.",
+        let times = |ratio: f64| rounded(ratio, Terms::Times);
+        let within = ends.first().zip(ends.last()).filter(|_| none_differs).map(|(low, high)| {
+            let (low, high) = (times(*low), times(*high));
+            format!("All intervals of ratios lie between {low} and {high} of A.")
+        });
+        let found = match quartiles(&alone) {
+            Some([fine, middle, coarse]) => format!(
+                "A difference of this size is found in four of five cases: {} in the median number, {} \
+                 or less in the finest quarter, {} or more in the coarsest quarter.",
                 share(middle),
-                share(*least)
-            ));
-        }
-        text
+                share(fine),
+                share(coarse)
+            ),
+            None => "It is not known how small a difference could have been found.".into(),
+        };
+        let corrected = quartiles(&corrected).map(|[_, middle, _]| {
+            let (middle, least) = (share(middle), share(corrected[0]));
+            format!(
+                "After Holm's correction it is {middle} in the median number and {least} in the finest."
+            )
+        });
+        sentences([within, Some(found), corrected])
+    }
+
+    /// Returns all that differs, with the chapters where it stands.
+    pub(super) fn differing(&self) -> impl Iterator<Item = (Option<&Chapter<'a>>, Entry<'_>)> {
+        self.chapters.iter().flat_map(|chapter| {
+            chapter
+                .entries()
+                .filter(|(_, entry)| entry.effect.differs)
+                .map(move |(_, entry)| (Some(chapter), entry))
+        })
     }
 
     /// Returns the `most` differences that are surest, findings apart from responses.
     pub(super) fn largest(&self, most: usize) -> Vec<Block<'static>> {
-        let mut all: Vec<_> = self.chapters.iter().flat_map(Chapter::differing).collect();
+        let mut all: Vec<_> = self.differing().collect();
         if all.is_empty() {
             return Vec::new();
         }
-        let sure = |entry: &Entry<'_, '_>| entry.found.map_or(0.0, |found| found.sure());
-        all.sort_by(|a, b| sure(b).total_cmp(&sure(a)));
+        all.sort_by(|(_, a), (_, b)| b.sure().total_cmp(&a.sure()));
         let (findings, responses): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|entry| entry.item.is_finding());
+            all.into_iter().partition(|(_, entry)| entry.item.is_finding);
         // Half of the room at least, since findings are what the experiments ask.
         let room = most.saturating_sub(responses.len()).max(most.div_ceil(2));
         let first = findings.len().min(room);
@@ -201,43 +152,33 @@ impl Compared<'_> {
             let shown = &entries[..entries.len().min(*room)];
             let head = format!("{name}: {} of {}", shown.len(), entries.len());
             blocks.push(Block::heading(3, head));
-            blocks.push(Block::Table(self.table(shown.iter().copied(), true)));
+            blocks.push(Block::Table(self.table(shown.iter().copied())));
         }
         let order = "Ordered by the end of the interval that is nearer to 1.";
-        blocks.push(Block::paragraph(Role::Small, order));
+        blocks.push(Block::small(order));
         blocks
     }
 
-    /// Returns entries as rows; `named` says whether each names its experiment.
+    /// Returns entries as rows; each names the experiment that it is given with.
     pub(super) fn table<'c>(
         &self,
-        entries: impl Iterator<Item = Entry<'c, 'c>>,
-        named: bool,
+        entries: impl Iterator<Item = (Option<&'c Chapter<'c>>, Entry<'c>)>,
     ) -> Table {
-        let several = self.others() > 1;
-        let sides = if several { "#A → other side" } else { "#A → B" };
-        let against = if several { "#against A" } else { "#B against A" };
-        let mut table = Table::of(&["number", sides, against]).kind("largest", "differences");
-        for entry in entries {
-            let side =
-                if several { format!("{} ", letter(entry.other + 1)) } else { String::new() };
-            let mut name = Text::default();
-            if named {
-                let to = format!("#{}", entry.chapter.address());
-                name = Text::link(short(&entry.chapter.experiment.id, 64), to).then(": ");
+        let several = self.comparison.sides.len() > 2;
+        let heads = match several {
+            true => ["number", "#A → other side", "#against A"],
+            false => ["number", "#A → B", "#B against A"],
+        };
+        let mut table = Table::of(&heads).kind("largest", "differences");
+        for (chapter, entry) in entries {
+            let named = chapter.map(|chapter| chapter.link().then(": "));
+            let mut name = named.unwrap_or_default().then(entry.item.full_name());
+            if !entry.effect.remark.is_empty() {
+                name = name.then(Text::quiet(format!(" ({})", short(&entry.effect.remark, 300))));
             }
-            let [base, value] = [0, entry.other + 1].map(|side| entry.item.value(side));
-            let effect = entry.item.effects[entry.other].as_ref();
-            let remark = effect.map_or("", |effect| effect.remark.as_str());
-            name = name.then(entry.item.full_name());
-            if !remark.is_empty() {
-                name = name.then(Text::quiet(format!(" ({})", short(remark, 300))));
-            }
-            table.row([
-                name,
-                format!("{base} → {side}{value}").into(),
-                entry.found.map_or("no ratio".into(), |found| against_base(&found, entry.item)),
-            ]);
+            let side = if several { format!("{} ", letter(entry.side)) } else { String::new() };
+            let [base, value] = [0, entry.side].map(|side| entry.item.point(side));
+            table.row([name, format!("{base} → {side}{value}").into(), entry.cell()]);
         }
         table
     }
@@ -245,39 +186,32 @@ impl Compared<'_> {
     /// Says what the intervals are made of and what the marks mean.
     pub(super) fn meaning(&self) -> Vec<Block<'static>> {
         let exact = self.items().flat_map(|item| item.values).flatten().any(Estimate::is_exact);
-        let mut text =
-            "In brackets: the 95 % confidence interval; a number without one was the same in \
-                        every trial."
-                .to_string();
-        if exact {
-            text.push_str(" [exact] is a number that was computed, not measured.");
-        }
-        text.push_str(&format!(" {}", replication(self.items())));
+        let intervals = "In brackets: the 95 % confidence interval; a number without one was the same in \
+                         every trial.";
+        let exact = exact.then(|| "[exact] is a number that was computed, not measured.".into());
+        let rest = Some(replication(self.items()).into());
+        let text = sentences([Some(intervals.into()), exact, rest]);
         let marks = "▲ (larger) and ▼ (smaller) mark a significant difference: at the 5 % level after \
                      Holm's correction over all findings, or over all responses, that are compared \
                      here. Without a mark the interval may still lie beside 1. The floor is the \
                      smallest difference that is found in four of five cases. Larger is not worse: \
                      what is better depends on the response.";
-        vec![Block::paragraph(Role::Small, text), Block::paragraph(Role::Small, marks)]
+        vec![Block::small(text), Block::small(marks)]
     }
 
     /// Returns all experiments with what differs in each.
     pub(super) fn contents(&self) -> Vec<Block<'static>> {
-        let others = self.others();
+        let heads = self.others().map(|side| format!("#{} against A", letter(side)));
         let heads: Vec<String> =
-            (1..=others).map(|at| format!("#{} against A", letter(at))).collect();
-        let heads: Vec<&str> = heads.iter().map(String::as_str).collect();
-        let mut table = Table::of(&[&["experiment", "question"], &heads[..]].concat());
-        table.about = "contents".into();
+            ["experiment", "question"].map(String::from).into_iter().chain(heads).collect();
+        let mut table = Table::of(&heads).kind("", "contents");
         for chapter in &self.chapters {
-            let id =
-                Text::link(short(&chapter.experiment.id, 64), format!("#{}", chapter.address()));
-            let tallies = (0..others).map(|other| match chapter.experiment.refused {
+            let tallies = self.others().map(|side| match chapter.experiment.refused {
                 Some(_) => "not compared".into(),
-                None => in_brief(Tally::of(chapter.items.iter(), other)).into(),
+                None => in_brief(Tally::of(chapter.items.iter(), side)).into(),
             });
             let question = short(&chapter.experiment.question, 200).into();
-            table.row([id, question].into_iter().chain(tallies));
+            table.row([chapter.link(), question].into_iter().chain(tallies));
         }
         vec![Block::heading(2, "Contents"), Block::Table(table)]
     }
@@ -300,49 +234,51 @@ fn described(at: usize, side: &Side) -> Text {
 
 /// Says why a side need not be trusted; `None` where its own controls found nothing.
 fn untrusted(at: usize, side: &Side) -> Option<String> {
-    let letter = letter(at);
     let why = match side.trusted {
         Some(true) => return None,
         Some(false) if side.sessions.len() > 1 => {
-            "more of its sessions fail the A/A check than chance explains"
+            "is not to be trusted: more of its sessions fail the A/A check than chance explains."
         }
-        Some(false) => "its own A/A check found a difference where there is none",
-        None => {
-            return Some(format!("{letter} has no A/A check of its own: it may be untrustworthy."));
+        Some(false) => {
+            "is not to be trusted: its own A/A check found a difference where there is none."
         }
+        None => "has no A/A check of its own: it may be untrustworthy.",
     };
-    Some(format!("{letter} is not to be trusted: {why}."))
+    Some(format!("{} {why}", letter(at)))
 }
 
 /// Says how many numbers of a side differ from the base, and in which direction; with what findings say
 /// where those are a part of them.
-pub(super) fn answer(all: Tally, findings: Option<Tally>, other: usize) -> Text {
-    let side = letter(other + 1);
+pub(super) fn answer(all: Tally, findings: Option<Tally>, side: usize) -> Text {
+    let side = letter(side);
     let numbers = counted(all.compared as u64, "number");
-    if all.compared == 0 {
-        return format!("No number of {side} could be compared with A.").into();
-    }
-    if all.differ() == 0 {
-        return format!("No significant difference between A and {side} in {numbers}.").into();
-    }
-    let differ = if all.differ() == 1 { "differs" } else { "differ" };
-    let mut text = format!(" of {numbers} {differ} significantly between A and {side}: ");
-    if let Some(findings) = findings.filter(|findings| findings.compared > 0) {
-        // Each shares its error with its kind alone.
-        text.push_str(&format!(
+    let differ = match (all.compared, all.differ()) {
+        (0, _) => return format!("No number of {side} could be compared with A.").into(),
+        (_, 0) => {
+            return format!("No significant difference between A and {side} in {numbers}.").into();
+        }
+        (_, 1) => "differs",
+        _ => "differ",
+    };
+    // Each shares its error with its kind alone.
+    let kinds = findings.filter(|findings| findings.compared > 0).map(|findings| {
+        format!(
             "{} of {} and {} of {}; ",
             findings.differ(),
             counted(findings.compared as u64, "finding"),
             all.differ() - findings.differ(),
             counted((all.compared - findings.compared) as u64, "other number"),
-        ));
-    }
-    text.push_str(&match (all.larger, all.smaller) {
+        )
+    });
+    let directions = match (all.larger, all.smaller) {
         (_, 0) => format!("larger in {side}."),
         (0, _) => format!("smaller in {side}."),
         (larger, smaller) => format!("{larger} larger in {side}, {smaller} smaller."),
-    });
-    Text::strong(count(all.differ() as u64)).then(text)
+    };
+    Text::strong(count(all.differ() as u64)).then(format!(
+        " of {numbers} {differ} significantly between A and {side}: {}{directions}",
+        kinds.unwrap_or_default()
+    ))
 }
 
 /// Returns "▲ 11 ▼ 4 of 37".
@@ -355,33 +291,19 @@ fn in_brief(tally: Tally) -> String {
 }
 
 /// Returns "The largest: time to create, fork: 1.31 [1.25, 1.36] times as long in B as in A."
-fn in_words(item: &Item<'_>, ratio: &Estimate, other: usize) -> Text {
-    let Parts { point, interval } = parts(ratio, Terms::Times);
+fn in_words(entry: Entry<'_>) -> Text {
+    let Parts { point, interval } = entry.parts();
     let point = point.trim_end_matches('×').to_string();
+    let (item, side) = (entry.item, letter(entry.side));
     Text::from(format!("The largest: {}: ", uncapital(&item.full_name())))
         .then(Text::number(Parts { point, interval }))
-        .then(format!(" times {} in {} as in A.", item.as_much(), letter(other + 1)))
+        .then(format!(" times {} in {side} as in A.", item.as_much()))
 }
 
-/// Returns "▲ 1.31× [1.25, 1.36]"; a difference has its direction, anything else none.
-pub(super) fn against_base(found: &Found<'_>, item: &Item<'_>) -> Text {
-    let Parts { point, interval } = found.parts(item.terms());
-    let point = match found.effect.differs {
-        true => Text::strong(format!("{} {point}", found.direction())),
-        false => point.into(),
-    };
-    with_interval(point, &interval)
-}
-
-/// Returns a point with its interval behind it.
-pub(crate) fn with_interval(point: Text, interval: &str) -> Text {
-    if interval.is_empty() { point } else { point.then(" ").then(Text::quiet(interval)) }
-}
-
-/// Returns the quartile (1 to 3) of ascending numbers: the one of them that is nearest.
-fn quartile(ascending: &[f64], number: usize) -> Option<f64> {
+/// Returns the quartiles of ascending numbers: those of them that are nearest.
+fn quartiles(ascending: &[f64]) -> Option<[f64; 3]> {
     let last = ascending.len().checked_sub(1)?;
-    ascending.get((last * number + 2) / 4).copied()
+    Some([1, 2, 3].map(|number| ascending[(last * number + 2) / 4]))
 }
 
 /// Returns the finite numbers in ascending order.
@@ -393,10 +315,8 @@ fn sorted(values: impl Iterator<Item = f64>) -> Vec<f64> {
 
 /// Says what intervals rest on, and what that leaves out.
 pub(super) fn replication<'a>(items: impl Iterator<Item = &'a Item<'a>>) -> &'static str {
-    let units: Vec<Replication> = items
-        .flat_map(Item::all_found)
-        .map(|(_, found)| found.effect.unit_of_replication)
-        .collect();
+    let compared = items.flat_map(Item::entries).filter(Entry::is_compared);
+    let units: Vec<Replication> = compared.map(|entry| entry.effect.unit_of_replication).collect();
     match [Replication::Trials, Replication::Sessions].map(|unit| units.contains(&unit)) {
         [true, false] => {
             "Intervals rest on the trials of one session per side: they leave out what changes from session \

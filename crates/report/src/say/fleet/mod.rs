@@ -1,6 +1,6 @@
 //! The machines of a fleet next to each other: the nodes first, then the machines compared.
 
-use super::compare::{self, Compared, Medium, listed, probability};
+use super::compare::{self, Compared, listed, probability};
 use crate::doc::{Block, Column, Doc, Table, Text, Tone};
 use crate::format::{self, Parts, Terms, joined, parts, terms_of};
 use crate::paint::{self, Folds};
@@ -28,7 +28,7 @@ pub fn page(result: &FleetResult) -> String {
     match &compared {
         Some(compared) => {
             doc.push(Block::heading(2, compared.heading()));
-            doc.blocks.extend(compared.blocks(Medium::Page));
+            doc.blocks.extend(compared.blocks());
         }
         None => doc.push(Block::plain(
             "Fewer than two nodes have a session that could be used: nothing is compared.",
@@ -49,7 +49,7 @@ pub fn terminal(result: &FleetResult, width: usize, height: Option<usize>) -> St
         match height {
             None => {
                 doc.push(heading);
-                doc.blocks.extend(compared.blocks(Medium::Terminal));
+                doc.blocks.extend(compared.blocks());
             }
             Some(_) if result.nodes.len() > NODES_MAX => doc.push(Block::small(
                 "The report compares the nodes with each other and with the first.",
@@ -191,14 +191,8 @@ fn side_by_side(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
     for (experiment, finding) in all.iter().take(most) {
         let sentence = without_number(&finding.sentence);
         let name = format!("{}: {}", short(experiment, 60), short(&sentence, 300));
-        let values = finding.values.iter().map(|value| match value {
-            None => "–".into(),
-            Some(value) => {
-                let terms = terms_of(&finding.quantity, finding.unit.as_ref());
-                let Parts { point, interval } = parts(value, terms);
-                compare::with_interval(point.into(), &interval).sorted(value.point)
-            }
-        });
+        let terms = terms_of(&finding.quantity, finding.unit.as_ref());
+        let values = finding.values.iter().map(|value| compare::value_cell(value.as_ref(), terms));
         table.row(std::iter::once(name.into()).chain(values));
     }
     let mut blocks = vec![Block::heading(2, "Side by side"), Block::Table(table)];

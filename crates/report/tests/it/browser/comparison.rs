@@ -85,7 +85,7 @@ fn three_sides_and_a_thousand_rows_work_in_a_browser() {
     // The first chart shows the most that is shown of what differs; the table has every row.
     assert_eq!(count(&looked, ".ratios:not(.folded .ratios) .row:has(.mark)"), 40.0);
     assert_eq!(count(&looked, ".wide tbody tr"), 1000.0);
-    assert_eq!(count(&looked, ".row-value > div"), count(&looked, ".ratios .mark"));
+    assert_eq!(count(&looked, ".row-value > div"), count(&looked, ".strips .mark"));
     // One mark per side, told apart by more than its colour.
     let marks = "Array.from(document.querySelector('.ratios .row:has(.mark)')\
                  .querySelectorAll('.mark use')).map((one) => one.getAttribute('href'))";
@@ -309,7 +309,7 @@ pub(crate) fn marks_stay_inside(looked: &Looked) {
     );
     assert_eq!(flat, 0.0);
     let touching = looked.number(
-        "Array.from(document.querySelectorAll('.panel .legend')).map((names) => {\
+        "Array.from(document.querySelectorAll('.legend')).map((names) => {\
            const boxes = Array.from(names.querySelectorAll('li'), (one) => one.getBoundingClientRect());\
            return boxes.filter((a, i) => boxes.some((b, j) => i < j && a.left < b.right\
              && b.left < a.right && a.top < b.bottom && b.top < a.bottom)).length;\
@@ -323,7 +323,7 @@ fn marks_speak(looked: &Looked) {
     let tip = |looked: &Looked| looked.text("document.getElementById('tip').textContent");
     let hidden = |looked: &Looked| looked.ask("document.getElementById('tip').hidden");
     let shown = "new Promise((done) => setTimeout(() => done(0), 150))";
-    for chart in [".ratios", ".slopes"] {
+    for chart in [".ratios", ".values"] {
         let mark = format!("document.querySelectorAll('{chart} .mark')[3]");
         looked.ask(&format!("{mark}.scrollIntoView({{block: 'center', behavior: 'instant'}})"));
         let at = looked.ask(&format!(
@@ -394,7 +394,7 @@ fn readable(looked: &Looked, scheme: &str) {
         ".differing-facts td",
         ".row-value .interval",
         ".ratios .row-label",
-        ".panel .legend li",
+        ".legend li",
         ".wide th button",
         ".compared td:not(.number)",
     ];
@@ -402,7 +402,7 @@ fn readable(looked: &Looked, scheme: &str) {
         assert!(ratio >= 4.5, "{scheme} {what}: contrast {ratio}");
     }
     for (property, marks) in [
-        ("fill", [".ratios .mark:not(.same) .point", ".slopes .levels text"]),
+        ("fill", [".ratios .mark:not(.same) .point", ".values .row-axis text"]),
         ("stroke", [".ratios .same .point", ".ratios .whisker"]),
     ] {
         for (what, ratio) in marks.iter().zip(looked.contrasts(&marks, property)) {
