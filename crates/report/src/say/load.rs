@@ -2,7 +2,7 @@
 
 use crate::LoadCurves;
 use crate::chart::{Mark, request_times};
-use crate::doc::{Block, Doc, Role, Table, Text, Tone};
+use crate::doc::{Block, Doc, Role, Table, Tone};
 use crate::format::{Terms, count, rounded, value};
 use crate::words::{self, counted, sentences, short};
 use model::{
@@ -43,11 +43,11 @@ pub fn load(result: &LoadResult, curves: &LoadCurves) -> Doc<'static> {
     let meaning = "Response time runs from the moment a request came due to its answer: what a user \
                    waits. Service time runs from sending to the answer: what most tools show. Lateness \
                    runs from the moment a request came due to its sending.";
-    doc.push(Block::paragraph(Role::Small, meaning));
+    doc.push(Block::small(meaning));
     doc.blocks.extend(figure(result, curves));
     doc.push(Block::heading(2, "Details"));
-    doc.push(Block::List(details.into_iter().map(|(_, text)| text.into()).collect()));
-    doc.push(Block::fold("Settings and counts", vec![Block::Facts(facts(result))]));
+    doc.push(Block::list(details.into_iter().map(|(_, text)| text)));
+    doc.push(Block::fold("Settings and counts", vec![Block::facts(facts(result))]));
     doc
 }
 
@@ -175,7 +175,7 @@ fn figure(result: &LoadResult, curves: &LoadCurves) -> Option<Block<'static>> {
     request_times(&MARKED, &all, caption)
 }
 
-fn facts(result: &LoadResult) -> Vec<(String, Text)> {
+fn facts(result: &LoadResult) -> Vec<(&'static str, String)> {
     let (plan, counts) = (&result.plan, &result.counts);
     let duration = plan.duration_ms.map(|ms| format!("after {}", time(ms as f64 * 1e6)));
     let requests = plan.requests.map(|n| format!("after {}", counted(n, "request")));
@@ -195,13 +195,12 @@ fn facts(result: &LoadResult) -> Vec<(String, Text)> {
         ("written", bytes(result.written_bytes as f64)),
         ("CPU time of the generator", share(result, result.generator_cpu_ns)),
     ];
-    if let Some(foreign_ns) = result.foreign_cpu_ns {
-        facts.push(("CPU time of all other programs", share(result, foreign_ns)));
-    }
-    for (name, value) in &plan.headers {
-        facts.push(("header", format!("{}: {}", short(name, 80), short(value, 200))));
-    }
-    facts.into_iter().map(|(name, text)| (name.into(), text.into())).collect()
+    let foreign = result.foreign_cpu_ns.map(|ns| share(result, ns));
+    facts.extend(foreign.map(|share| ("CPU time of all other programs", share)));
+    let header =
+        |(name, value): &(String, String)| format!("{}: {}", short(name, 80), short(value, 200));
+    facts.extend(plan.headers.iter().map(|one| ("header", header(one))));
+    facts
 }
 
 /// Returns a CPU time as a share of one CPU's.

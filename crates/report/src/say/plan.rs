@@ -41,7 +41,7 @@ pub fn advice(advice: &Advice) -> Doc<'static> {
         ));
         doc.push(Block::Table(costs(advice)));
     }
-    doc.push(Block::paragraph(Role::Small, assumptions(advice)));
+    doc.push(Block::small(assumptions(advice)));
     doc
 }
 

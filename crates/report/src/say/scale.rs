@@ -44,9 +44,8 @@ pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
         let role = if index == 0 { Role::Answer } else { Role::Further };
         blocks.push(Block::paragraph(role, short(sentence, 1000)));
     }
-    let sentences = scaling.advice.sentences.iter().map(|text| short(text, 1000).into());
-    blocks.push(Block::heading(3, "What to do"));
-    blocks.push(Block::List(sentences.collect()));
+    let sentences = scaling.advice.sentences.iter().map(|text| short(text, 1000));
+    blocks.extend([Block::heading(3, "What to do"), Block::list(sentences)]);
     let remarks = scaling.remarks.iter().map(|text| short(text, 1000));
     blocks.extend(remarks.map(|text| Block::note(Tone::Care, text)));
     blocks.push(Block::heading(3, "Throughput over n"));
@@ -66,10 +65,9 @@ pub(crate) fn blocks(scaling: &Scaling) -> Vec<Block<'_>> {
         };
         let name = Text::strong(capital(cause_words(cause.cause)));
         let text = name.then(Text::quiet(format!(" (evidence: {grade})")));
-        blocks.push(Block::Paragraph(Role::Plain, text));
-        blocks.push(Block::paragraph(Role::Plain, format!("{}.", short(&cause.sentence, 1000))));
-        let evidence = cause.evidence.iter().map(|text| short(text, 1000).into());
-        blocks.push(Block::List(evidence.collect()));
+        let evidence = cause.evidence.iter().map(|text| short(text, 1000));
+        let sentence = format!("{}.", short(&cause.sentence, 1000));
+        blocks.extend([Block::plain(text), Block::plain(sentence), Block::list(evidence)]);
     }
     blocks.push(Block::heading(3, "The laws"));
     blocks.extend(laws(&scaling.throughput, "Fitted to throughput"));
@@ -112,15 +110,16 @@ fn curve(
     Some(Block::Figure(figure))
 }
 
-/// The parts of the workers' time in the order in which they are laid end to end.
-const PARTS: [ScaleLoss; 7] = [
-    ScaleLoss::Useful,
-    ScaleLoss::MoreCpu,
-    ScaleLoss::Throttled,
-    ScaleLoss::Waiting,
-    ScaleLoss::Blocked,
-    ScaleLoss::Absent,
-    ScaleLoss::OffCpu,
+/// The parts of the workers' time in the order in which they are laid end to end, each with its meaning for
+/// those who see its name for the first time.
+const PARTS: [(ScaleLoss, &str); 7] = [
+    (ScaleLoss::Useful, "the CPU time that one worker needed for the same work"),
+    (ScaleLoss::MoreCpu, "CPU time beyond that; below 0 where n workers need less"),
+    (ScaleLoss::Throttled, "ready to run, but held back by a CPU quota"),
+    (ScaleLoss::Waiting, "ready to run, but no CPU was free"),
+    (ScaleLoss::Blocked, "a worker was there, and slept: for a lock, for I/O, for work"),
+    (ScaleLoss::Absent, "fewer threads were there than n"),
+    (ScaleLoss::OffCpu, "on no CPU; too short-lived to tell waiting from sleeping"),
 ];
 
 /// Returns the share of a part, with its interval.
@@ -134,29 +133,28 @@ fn workers(scaling: &Scaling) -> Vec<Block<'_>> {
     let known: Vec<(f64, &ScaleAccount)> =
         levels.filter_map(|level| Some((level.n, level.account.as_ref()?))).collect();
     // A part that is nothing anywhere needs no line.
-    let matters = |into: &ScaleLoss| {
+    let matters = |(into, _): &(ScaleLoss, &str)| {
         known.iter().any(|(_, of)| share(of, *into).is_some_and(|it| it.point.abs() >= 0.005))
     };
-    let present: Vec<ScaleLoss> = PARTS.into_iter().filter(matters).collect();
+    let (present, meanings): (Vec<ScaleLoss>, Vec<&str>) =
+        PARTS.into_iter().filter(matters).unzip();
     if present.is_empty() {
         return Vec::new();
     }
     let mut caption = vec![Text::from(
         "Each bar is n times the elapsed time, which is 100 %: the mean of the trials.",
     )];
-    for (index, into) in present.iter().enumerate() {
-        let text = format!(": {}.", meaning(*into));
-        let name =
-            Text(vec![Span::Key(index)]).then(" ").then(Text::strong(capital(loss_words(*into))));
-        caption.push(name.then(text));
-    }
+    caption.extend(present.iter().zip(meanings).enumerate().map(|(index, (into, meaning))| {
+        let (key, name) = (Text(vec![Span::Key(index)]), Text::strong(capital(loss_words(*into))));
+        Text::filled(&format!("{{}} {{}}: {meaning}."), [key, name])
+    }));
     let drawn = Workers {
         parts: present.iter().map(|into| loss_words(*into)).collect(),
         bars: known.iter().map(|(n, account)| (*n, bar(account, &present))).collect(),
     };
     let columns = present.iter().chain([&ScaleLoss::Rest]).copied();
-    let heads: Vec<String> = columns.clone().map(|into| format!("#{}", loss_words(into))).collect();
-    let heads: Vec<&str> = ["n"].into_iter().chain(heads.iter().map(String::as_str)).collect();
+    let heads = columns.clone().map(|into| format!("#{}", loss_words(into)));
+    let heads: Vec<String> = std::iter::once("n".into()).chain(heads).collect();
     let numbers = Table::of(&heads).rows(known.iter().map(|(n, account)| {
         let cell = |into| or_dash(share(account, into), |it| estimate(&it, Terms::Share));
         [n.to_string()].into_iter().chain(columns.clone().map(cell))
@@ -172,20 +170,6 @@ fn bar(account: &ScaleAccount, present: &[ScaleLoss]) -> Stack {
     let of = |into: &ScaleLoss| share(account, *into).unwrap_or(Estimate::exactly(0.0, 0));
     let parts = present.iter().map(|into| (loss_words(*into).to_string(), of(into))).collect();
     Stack { parts, rest: of(&ScaleLoss::Rest), letters: Letters::Unicode }
-}
-
-/// Returns what a part means, for those who see its name for the first time.
-fn meaning(into: ScaleLoss) -> &'static str {
-    match into {
-        ScaleLoss::Useful => "the CPU time that one worker needed for the same work",
-        ScaleLoss::MoreCpu => "CPU time beyond that; below 0 where n workers need less",
-        ScaleLoss::Throttled => "ready to run, but held back by a CPU quota",
-        ScaleLoss::Waiting => "ready to run, but no CPU was free",
-        ScaleLoss::Blocked => "a worker was there, and slept: for a lock, for I/O, for work",
-        ScaleLoss::Absent => "fewer threads were there than n",
-        ScaleLoss::OffCpu => "on no CPU; too short-lived to tell waiting from sleeping",
-        ScaleLoss::Rest => "what the parts leave over",
-    }
 }
 
 fn laws(curve: &ScaleCurve, title: &str) -> Vec<Block<'static>> {
@@ -214,10 +198,10 @@ fn laws(curve: &ScaleCurve, title: &str) -> Vec<Block<'static>> {
          far the law is from them."
     );
     vec![
-        Block::paragraph(Role::Plain, format!("{title}: {}.", curve.reason.trim_end_matches('.'))),
+        Block::plain(format!("{title}: {}.", curve.reason.trim_end_matches('.'))),
         Block::Table(table),
-        Block::paragraph(Role::Small, about),
-        Block::fold("The formulas", vec![Block::List(formulas.collect())]),
+        Block::small(about),
+        Block::fold("The formulas", vec![Block::list(formulas)]),
     ]
 }
 

@@ -218,7 +218,7 @@ pub(super) struct Chapter<'a> {
 }
 
 /// What some numbers say of one side against the base.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Tally {
     /// Numbers that could be compared.
     pub(super) compared: usize,
@@ -233,18 +233,12 @@ pub(super) struct Tally {
 impl Tally {
     /// Counts what numbers say of one side.
     pub(super) fn of<'a>(items: impl Iterator<Item = &'a Item<'a>>, side: usize) -> Tally {
-        let mut tally = Tally::default();
-        for item in items {
-            match item.entry(side).filter(Entry::is_compared) {
-                None => tally.without += 1,
-                Some(entry) => {
-                    tally.compared += 1;
-                    tally.larger += usize::from(entry.direction() == Ordering::Greater);
-                    tally.smaller += usize::from(entry.direction() == Ordering::Less);
-                }
-            }
-        }
-        tally
+        let all: Vec<&Item<'_>> = items.collect();
+        let compared = all.iter().filter_map(|item| item.entry(side)).filter(Entry::is_compared);
+        let found: Vec<Ordering> = compared.map(|entry| entry.direction()).collect();
+        let of = |direction| found.iter().filter(|one| **one == direction).count();
+        let [larger, smaller] = [Ordering::Greater, Ordering::Less].map(of);
+        Tally { compared: found.len(), larger, smaller, without: all.len() - found.len() }
     }
 
     /// Returns how many differ.

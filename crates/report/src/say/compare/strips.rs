@@ -1,6 +1,6 @@
 //! The charts: one row per number and one mark per side, for ratios to the base and for the values.
 
-use super::item::{Item, foremost};
+use super::item::{Entry, Item, foremost};
 use crate::chart::letters::{Sheet, rows_in};
 use crate::chart::{
     Cell, Scale, Ticks, Zero, across, legend_of, mark_of, percent, px, row_axis, row_grid,
@@ -164,7 +164,7 @@ impl Strips<'_> {
                         line.unity x1="50%" x2="50%" y1="0" y2="100%" {}
                         // Within them a difference would have been missed: by itself, and as a verdict.
                         @for (at, (side, _)) in marks.iter().enumerate() {
-                            @for floor in floors(item, *side) {
+                            @for floor in floors(item.entry(*side)) {
                                 @let (low, high) = (place(1.0 / (1.0 + floor)), place(1.0 + floor));
                                 rect.floor x=(percent(low)) width=(percent(high - low))
                                     y=(percent(at as f64 * each)) height=(percent(each)) {}
@@ -241,8 +241,7 @@ impl Drawing for Strips<'_> {
                 self.marks(item).into_iter().map(move |(side, estimate)| {
                     let of_side = if self.several() { letter(side) + " " } else { String::new() };
                     let label = format!("{of_side}{:1} {name}", sign(item, side));
-                    let estimate = Some(estimate);
-                    (style(side), Cell { label, estimate, dots: Vec::new(), trials: 0 })
+                    (style(side), Cell::alone(label, estimate, 0))
                 })
             });
             let rows: Vec<(usize, Cell)> = rows.collect();
@@ -263,12 +262,10 @@ fn sign(item: &Item<'_>, side: usize) -> &'static str {
     item.entry(side).map_or("", |entry| entry.mark())
 }
 
-/// Returns the differences that would have been missed, the smaller first.
-fn floors(item: &Item<'_>, side: usize) -> Vec<f64> {
-    let Some(effect) = item.entry(side).map(|entry| entry.effect) else { return Vec::new() };
-    let own = effect.floor.filter(|floor| *floor > 0.0);
-    let wider = effect.floor_of_verdict.filter(|floor| *floor > own.unwrap_or_default());
-    [own, wider].into_iter().flatten().collect()
+/// Returns the differences that would have been missed.
+fn floors(entry: Option<Entry<'_>>) -> impl Iterator<Item = f64> {
+    let floors = entry.map(|entry| [entry.effect.floor, entry.effect.floor_of_verdict]);
+    floors.into_iter().flatten().flatten().filter(|floor| *floor > 0.0)
 }
 
 fn mark(item: &Item<'_>, side: usize, estimate: &Estimate, scale: &Scale, y: &str) -> Markup {
