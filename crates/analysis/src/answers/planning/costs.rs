@@ -1,8 +1,7 @@
 //! What a session measured of each model: CPU time that it adds to a request, memory of a worker.
 
 use super::case::{Ends, Kind, Model};
-use crate::session::effect::effect;
-use crate::session::sample::Table;
+use crate::session::summary::ask;
 use model::{Cell, Cost, Design, Estimate, Gap, Load, Quantity, Record};
 
 /// What the session says.
@@ -70,8 +69,7 @@ pub(super) fn estimate(
     if !known || design.response(quantity.response()).is_none() {
         return None;
     }
-    let table = Table::new(design, records.iter());
-    effect(&table, quantity).result(&table, quantity).estimate
+    ask(design, records, quantity).estimate
 }
 
 /// The session, as it is asked.

@@ -82,17 +82,9 @@ fn pool(case: &Case<'_>, connections: u32) -> Result<u32, Error> {
     Ok(least(1, most, enough)?.unwrap_or(most))
 }
 
-/// Times that scatter as exponential ones do.
-struct Draws(ChaCha8Rng);
-
-impl Draws {
-    fn new(seed: u64) -> Self {
-        Draws(ChaCha8Rng::seed_from_u64(seed))
-    }
-
-    fn exponential(&mut self, mean_ns: f64) -> u64 {
-        (-(1.0 - self.0.random::<f64>()).ln() * mean_ns).round() as u64
-    }
+/// Draws a time that scatters as exponential ones do.
+fn exponential(draws: &mut ChaCha8Rng, mean_ns: f64) -> u64 {
+    (-(1.0 - draws.random::<f64>()).ln() * mean_ns).round() as u64
 }
 
 fn play(case: &Case<'_>, connections: u32, workers: u32) -> Result<Summary, Error> {
@@ -101,11 +93,11 @@ fn play(case: &Case<'_>, connections: u32, workers: u32) -> Result<Summary, Erro
         Kind::Each => Station::worker_each(case.cpus),
         Kind::Loop => Station::event_loop(1, 1),
     };
-    let (mut thinks, mut asks) = (Draws::new(SEED), Draws::new(SEED + 1));
-    let think = || thinks.exponential(case.load.think_ns);
+    let [mut thinks, mut asks] = [SEED, SEED + 1].map(ChaCha8Rng::seed_from_u64);
+    let think = || exponential(&mut thinks, case.load.think_ns);
     let demand = |_| Demand {
-        wait_ns: asks.exponential(case.idle_ns),
-        cpu_ns: asks.exponential(case.cpu_ns),
+        wait_ns: exponential(&mut asks, case.idle_ns),
+        cpu_ns: exponential(&mut asks, case.cpu_ns),
     };
     let warm = WARM_ROUNDS * u64::from(connections);
     let last = warm + counted(connections);

@@ -6,12 +6,13 @@
 use super::account::share;
 use super::evidence::Signs;
 use super::level::{Level, chosen, ratio};
-use super::rows::{ROWS, Row};
 use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of, time, with_interval};
 use model::{
     Bottleneck, Estimate, Grade, ScaleAccount, ScaleCause, ScaleCurve, ScaleLevel, ScaleLoss,
 };
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 /// A wait that takes this long at a time is no lock's: it is a hundred times what it costs to put a
 /// thread to sleep and to wake it, so that a wait this long is a phase of work.
@@ -24,6 +25,63 @@ const MOST: f64 = 0.5;
 /// memory is short, no more workers run at a time than before. So CPU time that is more than twice
 /// as much above one worker's when there are more workers than CPUs speaks for spinning.
 const CROWDED: f64 = 2.0;
+
+/// A bottleneck with a sentence and a remedy. `{}` in either stands for the one number that the finding
+/// has.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Row {
+    cause: Bottleneck,
+    sentence: String,
+    #[serde(default)]
+    remedy: String,
+}
+
+impl Row {
+    /// Returns a cause as it is shown.
+    fn cause(
+        &self,
+        number: &str,
+        (at, lost): (f64, Option<Estimate>),
+        grade: Grade,
+        evidence: Vec<String>,
+    ) -> ScaleCause {
+        let [sentence, remedy] = [&self.sentence, &self.remedy].map(|it| it.replace("{}", number));
+        ScaleCause { cause: self.cause, at, lost, grade, sentence, evidence, remedy }
+    }
+}
+
+/// All causes, by their names in `causes.toml`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rows {
+    /// The remedy where only throughput is known.
+    shape: String,
+    mutex: Row,
+    quota: Row,
+    neighbour: Row,
+    guests: Row,
+    confined: Row,
+    serial: Row,
+    kernel: Row,
+    hardware: Row,
+    spinning: Row,
+    spinning_or_hardware: Row,
+    unknown: Row,
+    nothing: Row,
+    cpus: Row,
+    turns: Row,
+    falls: Row,
+    flat: Row,
+    pairs: Row,
+    one_at_a_time: Row,
+    no_shape: Row,
+}
+
+/// The file as read; a test reads it.
+static ROWS: LazyLock<Rows> = LazyLock::new(|| {
+    toml::from_str(include_str!("causes.toml")).unwrap_or_else(|error| unreachable!("{error}"))
+});
 
 /// A loss below this share of the workers' time is not looked into: an account of looks some
 /// milliseconds apart, beside neighbours that nobody sees, is not finer.
@@ -371,4 +429,15 @@ fn by_law(case: &Case<'_>) -> ScaleCause {
     let law = if fit.is_some() { "the law: " } else { "" };
     let cause = row.cause(&figure(last.0), last, Grade::Timing, vec![format!("{law}{reason}")]);
     ScaleCause { remedy: ROWS.shape.clone(), ..cause }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ROWS;
+
+    #[test]
+    fn the_file_of_causes_is_read() {
+        assert!(ROWS.nothing.sentence.contains("{}") && ROWS.flat.remedy.is_empty());
+        assert!(!format!("{:?}", *ROWS).contains("  "));
+    }
 }

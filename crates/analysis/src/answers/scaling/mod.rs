@@ -9,11 +9,9 @@ mod cause;
 mod curve;
 mod evidence;
 mod figures;
-mod input;
 mod level;
 mod next;
 mod paired;
-mod rows;
 mod trials;
 mod words;
 
@@ -21,19 +19,63 @@ mod words;
 mod tests;
 
 pub use figures::figures;
-pub use input::ScaleInput;
 pub use next::{coarse, next};
 pub use trials::{ScaleTrial, trials};
 pub use words::{cause as cause_words, loss as loss_words};
 
 use level::{Level, centre, laws_for, levels, ratio};
+use model::{Design, Record, SCALING_FORMAT, ScaleLevel, ScaleWork, Scaling, Unit};
 pub use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS};
-use model::{SCALING_FORMAT, ScaleLevel, ScaleWork, Scaling};
 use paired::{Paired, paired};
 
 /// The work grows with n if at the largest n it is this multiple of that of the smallest: halfway, on a
 /// logarithmic scale, between none and twice.
 const GROWS: f64 = std::f64::consts::SQRT_2;
+
+/// What is asked about a program, or about figures measured elsewhere.
+#[derive(Clone, Debug)]
+pub struct ScaleInput<'a> {
+    /// Version of scruple.
+    pub scruple: &'a str,
+    /// The session's name.
+    pub session: Option<&'a str>,
+    /// The command, or the name of the file.
+    pub source: String,
+    /// How many CPUs the workers could use.
+    pub cpus: Option<u32>,
+    /// What throughput counts, with its unit; none where the whole command is the work.
+    pub unit: Option<String>,
+    /// The trials.
+    pub trials: Vec<ScaleTrial>,
+}
+
+impl<'a> ScaleInput<'a> {
+    /// Returns what a session of `scruple scale` asks. `cpus` is how many its trials could use.
+    pub fn of_session(
+        scruple: &'a str,
+        session: &'a str,
+        cpus: usize,
+        design: &Design,
+        records: impl IntoIterator<Item = &'a Record>,
+    ) -> Self {
+        let subject = design.subject.as_ref();
+        let command = subject.map(|subject| subject.command.as_slice()).unwrap_or_default();
+        let words: Vec<&str> =
+            command.iter().map(String::as_str).filter(|word| *word != "{copies}").collect();
+        let work = design.response(WORK);
+        ScaleInput {
+            scruple,
+            session: Some(session),
+            source: words.join(" "),
+            cpus: u32::try_from(cpus).ok().filter(|cpus| *cpus > 0),
+            unit: work.map(|response| match &response.unit {
+                Unit::Other(unit) => unit.clone(),
+                _ => response.label.clone(),
+            }),
+            trials: trials(records, work.is_some()),
+        }
+    }
+}
 
 /// Returns the whole answer.
 pub fn scaling(input: &ScaleInput<'_>) -> Scaling {

@@ -4,7 +4,8 @@ use super::curve::weighted;
 use super::level::laws_for;
 use super::paired::{by_level, paired};
 use super::trials::{ScaleTrial, trials};
-use crate::session::need::Need;
+use crate::session::need::{Need, given_up};
+use crate::session::sample::Table;
 use crate::stats::estimate::mean_estimate;
 use crate::stats::order;
 use laws::fit::{self, Reason};
@@ -14,9 +15,6 @@ use model::{SCALE_COPIES as COPIES, SCALE_WORK as WORK, SCALE_WORKERS as WORKERS
 
 /// This number of levels or fewer are all measured in the base.
 const FEW: usize = 6;
-
-/// What failed so often is not tried again.
-const ATTEMPTS: usize = 3;
 
 /// Returns the n of the base: all where there are few, else 1, the powers of two, the number of CPUs and
 /// the largest, so that the curve is known everywhere before it is refined where it is least known.
@@ -38,6 +36,7 @@ pub fn coarse(levels: &[u64], cpus: u64) -> Vec<u64> {
 ///
 /// It looks at widths alone, never at where the numbers lie.
 pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> Need {
+    let table = Table::new(design, records.iter().copied());
     let counted = design.response(WORK).is_some();
     let all = trials(records.iter().copied(), counted);
     let alone: Vec<&ScaleTrial> = all.iter().filter(|trial| trial.copies == 1).collect();
@@ -49,7 +48,7 @@ pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
         is(AGAIN, "no") && is(COPIES, "1")
     };
     let plain = treatments.iter().filter(is_plain);
-    let plain: Vec<&Treatment> = plain.filter(|it| !given_up(records, it)).collect();
+    let plain: Vec<&Treatment> = plain.filter(|it| !given_up(&table, it)).collect();
     let allowed: Vec<f64> = plain.iter().filter_map(|treatment| of(treatment)).collect();
     let (ratio, n) = widest(&points, &allowed, &alone, design.precision);
     let wanted = |treatment: &&Treatment| {
@@ -58,12 +57,6 @@ pub fn next(design: &Design, records: &[&Record], treatments: &[Treatment]) -> N
     };
     let treatments = plain.into_iter().filter(wanted).cloned().collect();
     Need { ratio, treatments, headline: None }
-}
-
-/// Reports whether a treatment never completed, as often as it was tried.
-fn given_up(records: &[&Record], treatment: &Treatment) -> bool {
-    let own = || records.iter().filter(|record| record.treatment == *treatment);
-    own().count() >= ATTEMPTS && !own().any(|record| record.measured.is_some())
 }
 
 /// Returns how wide the curve is, in precisions, and the n to measure next.

@@ -79,22 +79,19 @@ fn named<'d>(
 ) -> Option<&'d Suspect> {
     let (first, others) = suspects.split_first()?;
     let large = first.effect.evidence.estimate()?.low > SHARE_NAMED;
-    let more = |other: &Suspected<'_>| explains_more(table, diagnosis, first, other);
+    let more = |other: &Suspected<'_>| explains_more(table, diagnosis, first, other) == Some(true);
     (large && others.iter().all(more)).then_some(first.suspect)
 }
 
-/// Reports whether one suspect's share is distinguishable from another's smaller one.
+/// Reports whether one suspect's share is distinguishable from another's smaller one; `None` where one of
+/// them is not known.
 fn explains_more(
     table: &Table<'_>,
     diagnosis: &Diagnosis,
     one: &Suspected<'_>,
     other: &Suspected<'_>,
-) -> bool {
-    let (Some(larger), Some(smaller)) =
-        (one.effect.evidence.estimate(), other.effect.evidence.estimate())
-    else {
-        return false;
-    };
+) -> Option<bool> {
+    let (larger, smaller) = (one.effect.evidence.estimate()?, other.effect.evidence.estimate()?);
     let between = |of: &model::Cell, to: &model::Cell| {
         let response = diagnosis.response.clone();
         effect(table, &Quantity::Difference { response, of: of.clone(), to: to.clone() })
@@ -105,17 +102,12 @@ fn explains_more(
     // same gap, and only intervals that do not overlap tell them apart.
     let carried = &one.effect.carried_by;
     if [&other.effect, &apart, &gap].into_iter().any(|effect| effect.carried_by != *carried) {
-        return larger.low > smaller.high;
+        return Some(larger.low > smaller.high);
     }
-    let (Some(distance), Some(whole)) = (apart.evidence.estimate(), gap.evidence.estimate()) else {
-        return false;
-    };
-    let (side, same_way) = match distance.point {
-        point if point > 0.0 => (Side::Below, whole.point > 0.0),
-        point if point < 0.0 => (Side::Above, whole.point < 0.0),
-        _ => return false,
-    };
-    same_way && apart.evidence.p_value(0.0, side) <= 1.0 - LEVEL
+    let (distance, whole) = (apart.evidence.estimate()?.point, gap.evidence.estimate()?.point);
+    let same_way = distance > 0.0 && whole > 0.0 || distance < 0.0 && whole < 0.0;
+    let side = if distance > 0.0 { Side::Below } else { Side::Above };
+    Some(same_way && apart.evidence.p_value(0.0, side) <= 1.0 - LEVEL)
 }
 
 #[cfg(test)]

@@ -27,7 +27,9 @@ use crate::session::sample::{ByBlock, Table, center_of, tally, trial_value};
 use crate::stats::frequency::{Frequency, Tally};
 use crate::stats::interval::{BLOCKS_FREE, Located, centre, median_located, ratio_of_centres};
 use crate::stats::order::{mean, median};
-use model::{Cell, Finding, FindingResult, Outcome, Quantity, QuantityResult, Record, Treatment};
+use model::{
+    Cell, Finding, FindingResult, Level, Outcome, Quantity, QuantityResult, Record, Treatment,
+};
 use std::collections::BTreeSet;
 
 /// A quantity with what its trials say.
@@ -111,21 +113,17 @@ pub(crate) fn effect(table: &Table<'_>, quantity: &Quantity) -> Effect {
     if !disturbed.iter().any(|one| one.shifts()) {
         return direct();
     }
-    if may_be_carried(table, quantity) {
-        let mut effect = form(table, quantity, twin);
-        if effect.evidence != Evidence::None {
-            let described = described(table, &needed, &disturbed);
-            effect.remarks.insert(0, format!("CPU time, not elapsed time: {described}"));
-            effect.carried_by = Some(twin.to_string());
-            return effect;
+    let carried = may_be_carried(table, quantity).then(|| form(table, quantity, twin));
+    let (mut effect, what) = match carried.filter(|effect| effect.evidence != Evidence::None) {
+        Some(effect) => {
+            let carried_by = Some(twin.to_string());
+            (Effect { carried_by, ..effect }, "CPU time, not elapsed time: ")
         }
-    }
-    let mut effect = direct();
-    // Of fewer the tags tell, and what the untagged trials say.
-    if disturbed.iter().any(|one| one.breaks()) {
-        let described = described(table, &needed, &disturbed);
-        effect.remarks.insert(0, format!("elapsed time, although {described}"));
-    }
+        None if disturbed.iter().any(|one| one.breaks()) => (direct(), "elapsed time, although "),
+        // Of fewer the tags tell, and what the untagged trials say.
+        None => return direct(),
+    };
+    effect.remarks.insert(0, what.to_string() + &described(table, &needed, &disturbed));
     effect
 }
 
@@ -271,18 +269,16 @@ impl Former<'_> {
     ) -> Option<Evidence> {
         let design = self.table.design;
         let levels = design.factor(over).map_or(&[][..], |factor| &factor.levels);
-        let mut series: Vec<(f64, ByBlock, BTreeSet<u32>)> = Vec::new();
-        for level in levels {
-            let Some(value) = level.value.filter(|value| value.is_finite()) else {
-                continue;
-            };
+        let of_level = |level: &Level| {
+            let value = level.value.filter(|value| value.is_finite())?;
             let treatment = design.complete(&at.with(over, &level.name));
             let tried = self.table.tried(self.response, &treatment);
             // A level that nobody planned is no gap in the data.
-            if !tried.is_empty() {
-                series.push((value, self.table.blocks(self.response, &treatment), tried));
-            }
-        }
+            (!tried.is_empty())
+                .then(|| (value, self.table.blocks(self.response, &treatment), tried))
+        };
+        let mut series: Vec<(f64, ByBlock, BTreeSet<u32>)> =
+            levels.iter().filter_map(of_level).collect();
         let before = series.len();
         series.retain(|(_, values, tried)| !values.is_empty() && 2 * values.len() >= tried.len());
         if series.len() < before {
@@ -293,16 +289,11 @@ impl Former<'_> {
         }
         // A round that narrows another interval measures some of the levels only.
         let blocks = common(series.iter().map(|(_, _, tried)| tried.clone()));
-        let numbers: Vec<f64> = blocks
-            .iter()
-            .filter_map(|block| {
-                let points: Option<Vec<(f64, f64)>> = series
-                    .iter()
-                    .map(|(level, values, _)| Some((*level, *values.get(block)?)))
-                    .collect();
-                of(&points?)
-            })
-            .collect();
+        let number = |block: &u32| {
+            let points = series.iter().map(|(at, values, _)| Some((*at, *values.get(block)?)));
+            of(&points.collect::<Option<Vec<_>>>()?)
+        };
+        let numbers: Vec<f64> = blocks.iter().filter_map(number).collect();
         self.left_out(blocks.len() - numbers.len(), blocks.len());
         if numbers.len() < 2 {
             self.say(too_few(numbers.len()));

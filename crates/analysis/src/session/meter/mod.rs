@@ -5,7 +5,7 @@ use crate::session::input::Input;
 use crate::session::outcomes::tag_counts;
 use crate::session::tags::{Tag, Tagger, calibration};
 use crate::stats::order::{median, quantile, sorted};
-use model::{Environment, Meter, Record, ShieldReport};
+use model::{Environment, Meter, Record, ShieldReport, Surroundings};
 
 /// The clock changed when the last third of the trials ran by this share faster or slower than the
 /// first: an order of magnitude above what an undisturbed loop repeats to.
@@ -123,45 +123,40 @@ impl Clock {
     }
 }
 
+/// Returns how many trials something happened to, in words; `None` of none.
+fn trials_with(records: &[Record], happened: impl Fn(&Surroundings) -> bool) -> Option<String> {
+    match records.iter().filter(|record| happened(&record.machine)).count() {
+        0 => None,
+        1 => Some("1 trial".into()),
+        many => Some(format!("{many} trials")),
+    }
+}
+
 fn suspended(records: &[Record]) -> Option<String> {
-    let times = records.iter().map(|record| record.machine.suspended_ms).filter(|ms| *ms > 0);
-    let (trials, whole_ms) =
-        times.fold((0_u64, 0_u64), |(n, all), ms| (n + 1, all + u64::from(ms)));
-    (trials > 0).then(|| {
-        format!(
-            "The machine was suspended, for {:.1} s in all, during {}: its clock stood still \
-             meanwhile, and the trial went on with cold caches. Such trials are tagged.",
-            whole_ms as f64 / 1e3,
-            trials_of(trials)
-        )
-    })
+    let trials = trials_with(records, |machine| machine.suspended_ms > 0)?;
+    let whole_ms: u64 = records.iter().map(|record| u64::from(record.machine.suspended_ms)).sum();
+    Some(format!(
+        "The machine was suspended, for {:.1} s in all, during {trials}: its clock stood still \
+         meanwhile, and the trial went on with cold caches. Such trials are tagged.",
+        whole_ms as f64 / 1e3
+    ))
 }
 
 fn paused(records: &[Record]) -> Option<String> {
-    let trials = records.iter().filter(|record| record.machine.runner_pauses > 0).count() as u64;
-    (trials > 0).then(|| {
-        format!(
-            "scruple itself was stopped and continued (SIGSTOP, Ctrl-Z) during {}: its own clock \
-             counts the pause. What trials measured does not, unless they are tagged as paused.",
-            trials_of(trials)
-        )
-    })
+    let trials = trials_with(records, |machine| machine.runner_pauses > 0)?;
+    Some(format!(
+        "scruple itself was stopped and continued (SIGSTOP, Ctrl-Z) during {trials}: its own clock \
+         counts the pause. What trials measured does not, unless they are tagged as paused."
+    ))
 }
 
 fn stood_still(records: &[Record]) -> Option<String> {
-    let trials = records.iter().filter(|record| record.machine.trial_pauses > 0).count() as u64;
-    let them = if trials == 1 { "It is" } else { "They are" };
-    (trials > 0).then(|| {
-        format!(
-            "{} stood still for a while: stopped (SIGSTOP), or frozen with a cgroup or a container. \
-             The times that were measured include the pause. {them} tagged.",
-            trials_of(trials)
-        )
-    })
-}
-
-fn trials_of(count: u64) -> String {
-    if count == 1 { "1 trial".into() } else { format!("{count} trials") }
+    let trials = trials_with(records, |machine| machine.trial_pauses > 0)?;
+    let them = if trials == "1 trial" { "It is" } else { "They are" };
+    Some(format!(
+        "{trials} stood still for a while: stopped (SIGSTOP), or frozen with a cgroup or a container. \
+         The times that were measured include the pause. {them} tagged."
+    ))
 }
 
 fn quota(environment: &Environment, records: &[Record], share: Option<f64>) -> Option<String> {

@@ -274,7 +274,9 @@ fn out_of_reach(table: &Table<'_>, quantity: &Quantity, planned: &[&Treatment]) 
     missing || planned.iter().any(|treatment| given_up(table, treatment))
 }
 
-fn given_up(table: &Table<'_>, treatment: &Treatment) -> bool {
+/// Reports whether a treatment is not to be tried again: it never completed, as often as it was tried, or
+/// was refused.
+pub(crate) fn given_up(table: &Table<'_>, treatment: &Treatment) -> bool {
     let records = table.records(treatment);
     let refused = |record: &&Record| matches!(record.outcome, model::Outcome::Unsupported { .. });
     !records.iter().any(|record| record.measured.is_some())
