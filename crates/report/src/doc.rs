@@ -35,7 +35,7 @@ pub(crate) enum Block<'a> {
     /// A caveat or a verdict: a mark, a word and sentences.
     Note(Note),
     /// Claims with their verdicts.
-    Claims(Vec<Claim<'a>>),
+    Claims(Vec<Claim>),
     /// Sentences of equal rank.
     List(Vec<Text>),
     /// Rows and columns.
@@ -96,7 +96,7 @@ pub(crate) struct Fold<'a> {
 }
 
 /// A claim, its verdict and what that rests on.
-pub(crate) struct Claim<'a> {
+pub(crate) struct Claim {
     pub(crate) verdict: Verdict,
     pub(crate) text: String,
     pub(crate) source: String,
@@ -104,12 +104,12 @@ pub(crate) struct Claim<'a> {
     pub(crate) number: Text,
     /// Why there is no number; empty where there is one.
     pub(crate) missing: String,
-    /// Where the number should lie, and where it lies.
-    pub(crate) drawing: Option<Box<dyn Drawing + 'a>>,
+    /// Where the number should lie, and where it lies, for a page; empty where there is no number.
+    pub(crate) drawing: Markup,
     /// Why people claim it, and where it belongs.
     pub(crate) about: Vec<Text>,
     /// What a reader must know with the number.
-    pub(crate) caveats: Vec<String>,
+    pub(crate) caveat: Option<String>,
     /// What the verdict rests on.
     pub(crate) evidence: Vec<Text>,
 }

@@ -18,7 +18,7 @@ const NUMBER_COLUMNS_MAX: usize = 30;
 const TEXT_COLUMNS_MIN: usize = 32;
 
 /// Returns claims as lines of at most `width` columns.
-pub(super) fn lines(claims: &[Claim<'_>], width: usize, folds: Folds) -> Vec<String> {
+pub(super) fn lines(claims: &[Claim], width: usize, folds: Folds) -> Vec<String> {
     let widest = claims.iter().map(|claim| columns(&plain_words(&claim.number)));
     let number = widest.filter(|columns| *columns <= NUMBER_COLUMNS_MAX).max().unwrap_or(0);
     let indent = VERDICT_COLUMNS + number + 2;
@@ -45,7 +45,7 @@ pub(super) fn lines(claims: &[Claim<'_>], width: usize, folds: Folds) -> Vec<Str
         let space = " ".repeat(indent);
         out.extend(text_lines.iter().skip(usize::from(fits)).map(|line| format!("{space}{line}")));
         out.extend(plain(&claim.missing, &space, width).iter().map(|line| paint(DIM, line)));
-        for caveat in &claim.caveats {
+        if let Some(caveat) = &claim.caveat {
             out.extend(styled(CARE, caveat, &space, width));
         }
         if folds != Folds::Closed {

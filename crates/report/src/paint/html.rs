@@ -119,7 +119,7 @@ fn fold(fold: &Fold<'_>) -> Markup {
 }
 
 /// Returns claims as a table with a row for each.
-fn claims(claims: &[Claim<'_>]) -> Markup {
+fn claims(claims: &[Claim]) -> Markup {
     html! {
         div.scroll {
             table.claims {
@@ -136,7 +136,7 @@ fn claims(claims: &[Claim<'_>]) -> Markup {
     }
 }
 
-fn claim(claim: &Claim<'_>) -> Markup {
+fn claim(claim: &Claim) -> Markup {
     let kind = words::verdict(claim.verdict);
     html! {
         tr.(kind) {
@@ -151,9 +151,9 @@ fn claim(claim: &Claim<'_>) -> Markup {
                 @if !claim.missing.is_empty() {
                     p.small { (words::capital(&short(&claim.missing, 1000))) "." }
                 }
-                @if let Some(drawing) = &claim.drawing { (drawing.svg()) }
+                (claim.drawing)
                 @for text in &claim.evidence { p.small { (inline(text)) } }
-                @for text in &claim.caveats { p.small { (short(text, CHARACTERS_MAX)) } }
+                @if let Some(text) = &claim.caveat { p.small { (short(text, CHARACTERS_MAX)) } }
             }
         }
     }

@@ -3,31 +3,25 @@
 use super::chapter::Chapter;
 use super::{catalog, evidence};
 use crate::chart;
-use crate::doc::{Block, Claim, Drawing, Text};
+use crate::doc::{Block, Claim, Text};
 use crate::format::{self, result_parts, terms};
 use crate::words::{self, capital, counted, short};
 use maud::Markup;
-use model::{ClaimResult, Estimate, Verdict};
+use model::{ClaimResult, Verdict};
 
 /// What contradicts people comes first.
-pub(crate) const ORDER: [Verdict; 3] =
-    [Verdict::Refuted, Verdict::Supported, Verdict::Inconclusive];
+const ORDER: [Verdict; 3] = [Verdict::Refuted, Verdict::Supported, Verdict::Inconclusive];
 
-/// Returns the verdicts of all claims.
-pub(crate) fn verdicts(chapters: &[Chapter<'_>]) -> impl Iterator<Item = Verdict> {
-    chapters.iter().flat_map(|chapter| &chapter.summary.claims).map(|claim| claim.verdict)
-}
-
-/// Returns each verdict that there is with its number.
-fn tally(verdicts: impl Iterator<Item = Verdict>) -> Vec<(Verdict, usize)> {
-    let all: Vec<Verdict> = verdicts.collect();
-    let count = |one: Verdict| (one, all.iter().filter(|other| **other == one).count());
+/// Returns each verdict that claims of some experiments have, with their number.
+pub(crate) fn tally(chapters: &[Chapter<'_>]) -> Vec<(Verdict, usize)> {
+    let claims = || chapters.iter().flat_map(|chapter| &chapter.summary.claims);
+    let count = |one: Verdict| (one, claims().filter(|claim| claim.verdict == one).count());
     ORDER.into_iter().map(count).filter(|(_, n)| *n > 0).collect()
 }
 
 /// Returns how many claims have which verdict, in a sentence; `None` where there is no claim.
 pub(crate) fn said(chapters: &[Chapter<'_>]) -> Option<String> {
-    let all = tally(verdicts(chapters));
+    let all = tally(chapters);
     let kind =
         |(one, n): &(Verdict, usize)| format!("{n} {} {}", words::verdict(*one), words::mark(*one));
     let kinds: Vec<String> = all.iter().map(kind).collect();
@@ -38,7 +32,7 @@ pub(crate) fn said(chapters: &[Chapter<'_>]) -> Option<String> {
 
 /// Returns how many claims of an experiment have which verdict: "✗6 ✓10".
 pub(crate) fn marks(chapter: &Chapter<'_>) -> String {
-    let all = tally(verdicts(std::slice::from_ref(chapter)));
+    let all = tally(std::slice::from_ref(chapter));
     let marks = all.iter().map(|(one, n)| format!("{}{n}", words::mark(*one)));
     marks.collect::<Vec<_>>().join(" ")
 }
@@ -66,7 +60,7 @@ pub(crate) fn claims(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
 }
 
 /// Returns one claim with its verdict and what that rests on.
-pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static> {
+pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
     let result = &claim.result;
     let about = [("Reason given: ", &claim.mechanism), ("Note: ", &claim.note)];
     let about = about.into_iter().filter_map(|(name, text)| {
@@ -76,16 +70,15 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static
         (Some(estimate), Some(parts)) => {
             let counts = format::counts(result).map(|counts| format!("{counts}: "));
             let number = Text::from(counts.unwrap_or_default()).then(Text::number(parts));
-            let strip = Strip { claim: claim.clone(), estimate: *estimate };
-            (number, String::new(), Some(Box::new(strip) as Box<dyn Drawing>))
+            let strip = chart::strip(estimate, claim.holds_if, terms(result));
+            (number, String::new(), strip)
         }
         _ => {
             let missing = chapter.missing(result);
-            (Text::strong(capital(&missing.word)), missing.why, None)
+            (Text::strong(capital(&missing.word)), missing.why, Markup::default())
         }
     };
-    let caveats = words::stated(&result.remark).filter(|_| result.estimate.is_some());
-    let caveats = caveats.map(|remark| format!("{}.", capital(&short(remark, 1000))));
+    let caveat = words::stated(&result.remark).filter(|_| result.estimate.is_some());
     Claim {
         verdict: claim.verdict,
         text: claim.text.clone(),
@@ -94,7 +87,7 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim<'static
         missing,
         drawing,
         about: about.collect(),
-        caveats: caveats.into_iter().collect(),
+        caveat: caveat.map(|remark| format!("{}.", capital(&short(remark, 1000)))),
         evidence: rests_on(chapter, claim),
     }
 }
@@ -117,18 +110,6 @@ fn rests_on(chapter: &Chapter<'_>, claim: &ClaimResult) -> Vec<Text> {
     lines
 }
 
-/// Where a claim says that its number lies, and where it lies.
-struct Strip {
-    claim: ClaimResult,
-    estimate: Estimate,
-}
-
-impl Drawing for Strip {
-    fn svg(&self) -> Markup {
-        chart::strip(&self.estimate, self.claim.holds_if, terms(&self.claim.result))
-    }
-}
-
 /// Reports whether a claim is about the headline's response, whose definition stands at the top.
 fn is_headline(chapter: &Chapter<'_>, claim: &ClaimResult) -> bool {
     let first = chapter.summary.findings.first().map(|finding| finding.result.quantity.response());
@@ -139,12 +120,11 @@ fn is_headline(chapter: &Chapter<'_>, claim: &ClaimResult) -> bool {
 fn grade(chapter: &Chapter<'_>, claim: &ClaimResult) -> Text {
     let (mark, word) = evidence::grade(claim.grade);
     let text = Text::from(format!("Evidence: {mark} ")).then(Text::strong(word)).then(".");
-    if let Some(raise) = evidence::raise(claim, chapter.raises_most) {
-        text.then(format!(" Higher with: {}.", short(raise, 400)))
-    } else if claim.raise.is_empty() {
-        text
-    } else {
-        text.then(Text::on_page(maud::html! { " " a href="#grades" { "What would raise it" } }))
+    let link = maud::html! { " " a href="#grades" { "What would raise it" } };
+    match words::stated(claim.raise.trim_end_matches('.')) {
+        None => text,
+        raise if raise == chapter.raises_most => text.then(Text::on_page(link)),
+        Some(raise) => text.then(format!(" Higher with: {}.", short(raise, 400))),
     }
 }
 

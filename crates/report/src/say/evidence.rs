@@ -77,15 +77,9 @@ pub(crate) fn raises_most<'a>(session: &Session<'a>) -> Option<&'a str> {
     (n >= COMMON_MIN).then(|| raise.trim_end_matches('.'))
 }
 
-/// What would raise the grade of a claim, unless that is said once for most of them.
-pub(crate) fn raise<'a>(claim: &'a ClaimResult, most: Option<&str>) -> Option<&'a str> {
-    let raise = claim.raise.trim_end_matches('.');
-    (!raise.is_empty() && Some(raise) != most).then_some(raise)
-}
-
 /// What the grades mean, and what would raise most of them.
-pub(crate) fn grade_meaning(most: Option<&str>) -> String {
-    match most {
+pub(crate) fn grade_meaning(session: &Session<'_>) -> String {
+    match raises_most(session) {
         None => GRADE_MEANING.into(),
         Some(raise) => format!(
             "{GRADE_MEANING} What would raise most verdicts of this session, where nothing else is \

@@ -2,11 +2,11 @@
 
 use super::chapter::Chapter;
 use super::claims::marks;
-use super::{disturbance, evidence, experiment, selftest, trust};
+use super::{disturbance, experiment, selftest, trust};
 use crate::Session;
 use crate::doc::{Answer, Block, Role, Text, Tone};
 use crate::format::{Terms, duration_s, parts, sentence_parts};
-use crate::words::{anchor, capital, counted, short};
+use crate::words::{anchor, capital, counted, short, stated};
 use maud::html;
 use model::{
     AccountResult, Design, Estimate, FindingResult, Inquiry, PartResult, Quantity, Selftest, Term,
@@ -129,17 +129,9 @@ fn graded(graded: &Selftest) -> Vec<Block<'static>> {
     std::iter::once(grade).chain(selftest::grounds(graded, GROUNDS_MAX)).collect()
 }
 
-/// Returns what is said once of all grades and floors.
-pub(crate) fn grades(session: &Session<'_>) -> String {
-    evidence::grade_meaning(evidence::raises_most(session))
-}
-
 /// Returns the machine's name.
 pub(crate) fn host(session: &Session<'_>) -> String {
-    match session.manifest.environment.host.as_str() {
-        "" => "this machine".into(),
-        host => short(host, 80),
-    }
+    short(stated(&session.manifest.environment.host).unwrap_or("this machine"), 80)
 }
 
 /// Returns what most of the headline comes from: a cause whose removal takes most of the gap away, or

@@ -1,8 +1,8 @@
 //! A session as a page, and what people say beside what it says as another.
 
 use super::chapter::{Chapter, chapters, chapters_without_figures};
-use super::claims::{self, ORDER, said, verdicts};
-use super::evidence::FLOOR_MEANING;
+use super::claims::{self, said, tally};
+use super::evidence::{self, FLOOR_MEANING};
 use super::{disturbance, experiment, machine, opening, trials, trust};
 use crate::doc::{Block, Claim, Doc, Text};
 use crate::words::{self, anchor, capital, moment, short};
@@ -43,7 +43,7 @@ pub fn claims_html(session: &Session<'_>) -> String {
         None => doc.push(Block::plain("No claim was tested in this session.")),
         Some(said) => doc.blocks.extend([
             Block::plain(Text::strong(said)),
-            Block::Anchored("grades", opening::grades(session).into()),
+            Block::Anchored("grades", evidence::grade_meaning(session).into()),
             how_to_read(),
             Block::Section("claims".into(), by_verdict(&chapters)),
         ]),
@@ -68,7 +68,7 @@ fn report(session: &Session<'_>, all_claims: Text) -> String {
     doc.push(Block::small(after.unwrap_or_default()));
 
     let mut trusted = trust::trust(session);
-    trusted.insert(2, Block::Anchored("grades", opening::grades(session).into()));
+    trusted.insert(2, Block::Anchored("grades", evidence::grade_meaning(session).into()));
     trusted.extend(disturbance::over_time(session));
     doc.push(Block::Section("trust".into(), trusted));
     for chapter in &chapters {
@@ -128,12 +128,11 @@ fn by_verdict<'a>(chapters: &[Chapter<'_>]) -> Vec<Block<'a>> {
         let head = format!("{} {}", words::mark(verdict), capital(word));
         Block::Section(word.into(), vec![Block::heading(2, head), Block::Claims(of.collect())])
     };
-    let found = |verdict: &Verdict| verdicts(chapters).any(|one| one == *verdict);
-    ORDER.into_iter().filter(found).map(section).collect()
+    tally(chapters).into_iter().map(|(verdict, _)| section(verdict)).collect()
 }
 
 /// Returns a claim with the experiment that it belongs to.
-fn with_home(chapter: &Chapter<'_>, mut claim: Claim<'static>) -> Claim<'static> {
+fn with_home(chapter: &Chapter<'_>, mut claim: Claim) -> Claim {
     let question = format!(", {}", short(&chapter.summary.question, 200));
     let home = Text::strong("Measured by: ").then(link_to(REPORT_PAGE, chapter));
     claim.about.push(home.then(question));

@@ -1,7 +1,7 @@
 //! A session for a terminal: at the end of a run, whole, or some experiments with their figures.
 
 use super::chapter::{Chapter, chapters_without_figures};
-use super::evidence::FLOOR_MEANING;
+use super::evidence::{self, FLOOR_MEANING};
 use super::{claims, disturbance, experiment, machine, opening, planted, trust};
 use crate::Session;
 use crate::chart::letters::KEY;
@@ -76,7 +76,7 @@ fn last<'a>(session: &Session<'_>, most: usize) -> Vec<Block<'a>> {
     if most == usize::MAX {
         blocks.push(Block::small(FLOOR_MEANING));
         if session.summary.experiments.iter().any(|experiment| !experiment.claims.is_empty()) {
-            blocks.push(Block::small(opening::grades(session)));
+            blocks.push(Block::small(evidence::grade_meaning(session)));
         }
     }
     let harness = machine::harness_sentence(session);
