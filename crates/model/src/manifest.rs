@@ -65,7 +65,7 @@ pub enum Inquiry {
     Study,
     /// How its throughput follows the number of its workers.
     Scale,
-    /// Which resource it lives on.
+    /// Which resource limits it.
     Why,
 }
 

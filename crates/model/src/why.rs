@@ -1,7 +1,7 @@
 use crate::{Estimate, QuantityResult};
 use serde::{Deserialize, Serialize};
 
-/// What is taken from a program to see whether it lives on it.
+/// What is taken from a program to see whether the resource limits it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
@@ -134,7 +134,7 @@ impl Squeeze {
     }
 }
 
-/// Which resource a program lives on: what `scruple why --json` prints.
+/// Which resource limits a program: what `scruple why --json` prints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Why {
@@ -152,7 +152,7 @@ pub struct Why {
     pub command: Vec<String>,
     /// The answer in one or two sentences.
     pub answer: String,
-    /// The resource that it lives on; null where none can be named.
+    /// The resource that limits it; null where none can be named.
     pub named: Option<Resource>,
     /// What the answer rests on: `timing` (elapsed times alone) or `timing and counters` (what the
     /// kernel counted agrees).
@@ -200,7 +200,7 @@ pub struct SqueezeResult {
     /// Each strength, the weaker first.
     pub doses: Vec<Dose>,
     /// ln(time squeezed / time not squeezed) by −ln(1 − part taken), over all strengths: 1 is what a
-    /// program has that lives on nothing else, 0 means that it does not matter. Null where too
+    /// program has that nothing else limits, 0 means that it does not matter. Null where too
     /// little was taken to say.
     pub elasticity: Option<Estimate>,
     /// The same without what the co-runner took of the CPU, where it took any.
@@ -221,7 +221,7 @@ pub struct SqueezeResult {
 pub struct Dose {
     /// The level's name.
     pub level: String,
-    /// The part that was taken from a program that lives on nothing else, measured in each trial.
+    /// The part that was taken from a program that nothing else limits, measured in each trial.
     pub taken: Option<Estimate>,
     /// Elapsed time by that at the level it is compared with.
     pub slower: Option<Estimate>,

@@ -12,7 +12,7 @@ use sys::gate::SharedGate;
 use sys::pages::SharedWords;
 use sys::task::Pid;
 
-/// What the job lives on.
+/// What limits the job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Job {
     /// Arithmetic, with a write now and then.

@@ -184,7 +184,7 @@ impl Run {
     }
 }
 
-/// The bytes of the arrays of a workload that lives on memory.
+/// The bytes of the arrays of a workload that is limited by memory.
 fn footprint(trial: &Trial<'_>, cpus: &[u32]) -> u64 {
     if trial.spec().profile == Profile::Smoke {
         return FOOTPRINT_SMOKE_BYTES;

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use sys::files::Sync;
 use sys::pages::{Huge, Mapping};
 
-/// What a worker lives on.
+/// What limits a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Work {
     /// The CPU.

@@ -41,7 +41,7 @@ pub(super) fn co_runners(place: &Place, percent: u32) -> Result<Vec<CoRunner>, S
     place.program.iter().map(one).collect()
 }
 
-/// The reference that lives on CPU time alone.
+/// The reference that is limited by CPU time alone.
 pub(super) fn compute() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
     let mut state = 1;
     Ok(move || {

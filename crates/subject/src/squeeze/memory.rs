@@ -145,7 +145,7 @@ fn streaming(bytes: u64) -> impl FnMut() -> u64 {
     move || stream.chunk()
 }
 
-/// The reference that lives on memory bandwidth.
+/// The reference that is limited by memory bandwidth.
 pub(super) fn stream() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
     let mut chunk = streaming(stream_bytes(sys::affinity::current_cpu()));
     Ok(move || Ok(chunk()))

@@ -3,7 +3,7 @@
 //!
 //! How much is taken is measured in every trial, as Bubble-Up does with its reporter (Mars et al.,
 //! MICRO 2011): what a co-runner consumes says little about what others lose by it (Eklöv et al.,
-//! *Bandwidth Bandit*, ISPASS 2012). A small reference program that lives on the resource alone
+//! *Bandwidth Bandit*, ISPASS 2012). A small reference program that is limited by the resource alone
 //! runs on the program's CPU, in turns with the co-runner and without, before the program starts;
 //! the part of its rate that is lost is the part that was taken. CPU time needs no reference: the
 //! kernel says how much of it the co-runners had while the program ran.

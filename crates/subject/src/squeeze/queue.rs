@@ -36,7 +36,7 @@ pub(super) fn wakers(place: &Place, percent: u32) -> Result<Vec<CoRunner>, Stop>
     cpus.map(start).collect()
 }
 
-/// The reference that lives on prompt wake-ups: two threads of one CPU that wake each other in turn.
+/// The reference that is limited by prompt wake-ups: two threads of one CPU that wake each other in turn.
 pub(super) fn hand_over() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
     let (to, from_us) = mpsc::sync_channel::<()>(0);
     let (to_us, from) = mpsc::sync_channel::<()>(0);

@@ -1,4 +1,4 @@
-//! A program that lives on one resource alone: what it loses is what is taken.
+//! A program that one resource alone limits: what it loses is what is taken.
 
 use super::Place;
 use super::corunner::CoRunner;

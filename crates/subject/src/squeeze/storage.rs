@@ -91,7 +91,7 @@ pub(super) fn writers(
     Ok(vec![writer])
 }
 
-/// The reference that lives on storage: small requests, one after the other.
+/// The reference that is limited by storage: small requests, one after the other.
 pub(super) fn requests() -> Result<impl FnMut() -> Result<u64, Stop>, Stop> {
     let mut writer = Writer::open("reference", REFERENCE_BYTES, 100)?;
     Ok(move || {

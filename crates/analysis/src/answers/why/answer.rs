@@ -8,7 +8,7 @@
 use model::measures::{CPU_SHARE, MAJOR_FAULTS, STORAGE_READ, STORAGE_WRITTEN, VOLUNTARY};
 use model::{Price, Resource, SqueezeResult, Why};
 
-/// What a program has at the least that lives on something.
+/// The least elasticity at which a resource limits a program.
 const LIVES_ON: f64 = 0.2;
 
 /// The part of the elasticity to CPU time from which what lies within it is named instead.
@@ -104,7 +104,7 @@ fn lives_on(described: &Why, resource: Resource) -> String {
     let Some((one, _)) = stands(&described.squeezes, resource) else {
         return String::new();
     };
-    let mut text = format!("This command lives on {}", resource.words());
+    let mut text = format!("This command is limited by {}", resource.words());
     if let Some(price) = &one.price {
         text += &format!(": {}", priced(price));
     }
@@ -122,7 +122,7 @@ fn lives_on(described: &Why, resource: Resource) -> String {
     if resource == Resource::Cpu
         && let Some(silent) = words(&described.squeezes, silent, " or ")
     {
-        text += &format!(" It does not wait there for {silent}.");
+        text += &format!(" While it is on a CPU, it hardly waits for {silent}.");
     }
     let is_other = |one: &SqueezeResult| {
         let container = resource.is_within_cpu() && one.resource == Resource::Cpu;
@@ -155,7 +155,7 @@ fn nothing_named(described: &Why) -> String {
         return "Nothing is known: no trial of the command completed.".into();
     }
     if known.is_empty() {
-        return "Nothing can be named: nothing was squeezed strongly and often enough.".into();
+        return "No resource can be named: none was squeezed strongly and often enough.".into();
     }
     if known.iter().all(|e| e.high < LIVES_ON) {
         let unknown = described.squeezes.iter().filter(|one| one.elasticity.is_none());
@@ -165,12 +165,11 @@ fn nothing_named(described: &Why) -> String {
             .map(Resource::words)
             .collect();
         return match unknown[..] {
-            [] => "This command lives on none of what was squeezed: it waits for something else, \
+            [] => "None of the resources tested limits this command: it waits for something else, \
                    such as another program, a network or a fixed time."
                 .into(),
             _ => format!(
-                "This command lives on none of what could be squeezed here. Nothing is known \
-                 about {}.",
+                "None of the resources tested limits this command. Nothing is known about {}.",
                 unknown.join(" and ")
             ),
         };

@@ -1,4 +1,4 @@
-//! Which resource a program lives on, from squeezes of one resource at a time.
+//! Which resource limits a program, from squeezes of one resource at a time.
 //!
 //! Of a program whose time is inversely proportional to what it is left of a resource, taking the
 //! part s of it multiplies the time by 1/(1 − s). The *elasticity* is
@@ -49,7 +49,7 @@ const PART: f64 = 0.1;
 /// How far beyond the measured strength a price is given.
 const BEYOND: f64 = 1.5;
 
-/// Returns which resource the program lives on; `None` where the design squeezes nothing, or measures no
+/// Returns which resource limits the program; `None` where the design squeezes nothing, or measures no
 /// elapsed time. `scruple` is the version that analyses, and the session is `complete` if every planned
 /// trial has a record.
 pub fn why(

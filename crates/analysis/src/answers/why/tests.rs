@@ -138,7 +138,9 @@ fn a_streaming_program_lives_on_memory_though_it_is_as_elastic_to_the_cpu() {
     let described = world.described(12, 1);
     assert_eq!(described.named, Some(Resource::Memory));
     assert_eq!(described.evidence, "timing and counters");
-    assert!(described.answer.starts_with("This command lives on memory bandwidth: taking 10 %"));
+    assert!(
+        described.answer.starts_with("This command is limited by memory bandwidth: taking 10 %")
+    );
     // What the wakers took of the CPU is not held against wake-ups.
     let queue = of(&described, Resource::Queue);
     let e = queue.elasticity.as_ref().unwrap();
@@ -195,7 +197,7 @@ fn of_a_program_that_waits_for_something_else_nothing_is_named() {
     let named = (0..40).filter(|seed| QUIET.described(10, *seed).named.is_some()).count();
     assert!(named <= 3, "{named} of 40");
     let described = QUIET.described(12, 7);
-    assert!(described.answer.contains("none of what was squeezed"), "{}", described.answer);
+    assert!(described.answer.contains("it waits for something else"), "{}", described.answer);
     assert!(described.residual.unwrap().low > 0.5);
 }
 
