@@ -58,9 +58,10 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     if most > 0 { kept + "…" } else { kept }
 }
 
-/// Text filled with spaces on the right up to a width.
+/// Text, painted or not, filled with spaces on the right up to a width.
 pub(crate) fn padded(text: &str, width: usize) -> String {
-    format!("{text}{}", " ".repeat(width.saturating_sub(columns(text))))
+    let taken = columns(&without_colours(text));
+    format!("{text}{}", " ".repeat(width.saturating_sub(taken)))
 }
 
 /// Text is not broken into narrower lines.

@@ -136,12 +136,20 @@ pub(crate) fn treatment(design: &Design, treatment: &Treatment, varying: &[Strin
 
 /// Where a treatment stands in a table: by the order in which the design names its levels.
 pub(crate) fn place(design: &Design, treatment: &Treatment) -> Vec<usize> {
+    place_among(&design.factors, treatment)
+}
+
+/// Does the same by some factors alone.
+pub(crate) fn place_among<'f>(
+    factors: impl IntoIterator<Item = &'f model::Factor>,
+    treatment: &Treatment,
+) -> Vec<usize> {
     let index = |factor: &model::Factor| {
         let level = treatment.level(&factor.name);
         let found = factor.levels.iter().position(|known| Some(known.name.as_str()) == level);
         found.unwrap_or(factor.levels.len())
     };
-    design.factors.iter().map(index).collect()
+    factors.into_iter().map(index).collect()
 }
 
 /// The factors that have more than one level among some trials: what tells treatments apart.

@@ -143,12 +143,10 @@ fn unit_of(factor: &Factor) -> Option<Unit> {
 fn bytes_per(unit: &Unit) -> Option<f64> {
     match unit {
         Unit::Bytes => Some(1.0),
-        Unit::Other(name) => match name.as_str() {
-            "KiB" => Some(1024.0),
-            "MiB" => Some(1024.0 * 1024.0),
-            "GiB" => Some(1024.0 * 1024.0 * 1024.0),
-            _ => None,
-        },
+        // A unit in powers of 1024; "K" is one of something else.
+        Unit::Other(name) if name.ends_with("iB") => {
+            Some(model::measures::bytes(&format!("1{name}"))? as f64)
+        }
         _ => None,
     }
 }

@@ -143,7 +143,10 @@ impl<'a> Material<'a, '_> {
         let witnessed = Measured { records: witnesses, ..self.measured };
         let mut by_facet: BTreeMap<Vec<usize>, Vec<&Treatment>> = BTreeMap::new();
         for treatment in &planned {
-            by_facet.entry(order(facets, treatment)).or_default().push(treatment);
+            by_facet
+                .entry(words::place_among(facets.iter().copied(), treatment))
+                .or_default()
+                .push(treatment);
         }
         let (mut panels, mut left_out) = (Vec::new(), 0);
         for members in by_facet.values() {
@@ -252,13 +255,4 @@ fn absent_rows(
 fn limits_of<'a>(response: &'a Response, members: &[&Treatment]) -> Vec<&'a Limit> {
     let holds = |limit: &&Limit| members.iter().all(|treatment| treatment.matches(&limit.at));
     response.limits.iter().filter(|limit| limit.value.is_finite()).filter(holds).collect()
-}
-
-/// Returns where a treatment stands by the order in which the design names its levels.
-fn order(factors: &[&Factor], treatment: &Treatment) -> Vec<usize> {
-    let index = |factor: &&Factor| {
-        let level = treatment.level(&factor.name).unwrap_or_default();
-        factor.levels.iter().position(|l| l.name == level).unwrap_or(factor.levels.len())
-    };
-    factors.iter().map(index).collect()
 }

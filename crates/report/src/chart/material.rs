@@ -15,6 +15,10 @@ pub(super) type Estimates<'a> = BTreeMap<(&'a str, &'a Treatment), Estimate>;
 /// Block and value of each trial, by treatment.
 type Samples = BTreeMap<Treatment, Vec<(u32, f64)>>;
 
+/// The treatments that findings and claims take by CPU time in place of elapsed time, each with its response
+/// and the CPU twin that stands in: charts draw what the sentences say.
+type Carried<'a> = BTreeMap<(&'a str, &'a Treatment), &'a str>;
+
 /// An experiment's estimates and trials.
 pub(super) struct Material<'a, 'm> {
     pub(super) design: &'a Design,
@@ -22,7 +26,7 @@ pub(super) struct Material<'a, 'm> {
     pub(super) environment: &'m Environment,
     pub(super) estimates: Estimates<'a>,
     samples: BTreeMap<&'a str, Samples>,
-    clocks: Clocks<'a>,
+    carried: Carried<'a>,
 }
 
 impl<'a, 'm> Material<'a, 'm> {
@@ -37,22 +41,35 @@ impl<'a, 'm> Material<'a, 'm> {
             .estimates
             .iter()
             .filter_map(|row| Some(((row.response.as_str(), &row.treatment), row.estimate?)));
-        let clocks = Clocks::of(design, summary);
-        let estimates = clocks.estimates(known.collect());
-        Material { design, measured, environment, estimates, samples: BTreeMap::new(), clocks }
+        let mut estimates: Estimates<'a> = known.collect();
+        let carried = carried(design, summary);
+        for ((response, treatment), twin) in &carried {
+            if let Some(by_twin) = estimates.get(&(*twin, *treatment)).copied() {
+                estimates.insert((response, treatment), by_twin);
+            }
+        }
+        Material { design, measured, environment, estimates, samples: BTreeMap::new(), carried }
     }
 
     /// Gathers the trials of some responses.
     pub(super) fn gather(&mut self, responses: BTreeSet<&'a str>) {
         let records = self.measured.records;
         let of = |name: &str| analysis::samples(self.design, records.iter().copied(), name);
-        self.samples =
-            responses.into_iter().map(|name| (name, self.clocks.samples(name, of))).collect();
+        let gathered = responses.into_iter().map(|name| {
+            let mut samples: Samples = of(name);
+            for ((_, treatment), twin) in self.carried.iter().filter(|(at, _)| at.0 == name) {
+                if let Some(by_twin) = of(twin).remove(*treatment) {
+                    samples.insert((*treatment).clone(), by_twin);
+                }
+            }
+            (name, samples)
+        });
+        self.samples = gathered.collect();
     }
 
     /// Says of a response which clock is drawn; `None` if it is elapsed time alone.
     pub(super) fn clock_of(&self, response: &str) -> Option<String> {
-        let carried = self.clocks.carried.keys().filter(|(name, _)| *name == response).count();
+        let carried = self.carried.keys().filter(|(name, _)| *name == response).count();
         (carried > 0).then(|| {
             let treatments = counted(carried as u64, "treatment");
             format!("CPU time is drawn for {treatments}, since others used the CPUs.")
@@ -103,51 +120,21 @@ impl<'a, 'm> Material<'a, 'm> {
     }
 }
 
-/// The treatments that findings and claims take by CPU time in place of elapsed time: charts draw what
-/// the sentences say.
-struct Clocks<'a> {
-    /// The response, the treatment, and the CPU twin that stands in.
-    carried: BTreeMap<(&'a str, &'a Treatment), &'a str>,
-}
-
-impl<'a> Clocks<'a> {
-    fn of(design: &Design, summary: &'a ExperimentSummary) -> Self {
-        let all: Vec<Treatment> =
-            summary.estimates.iter().map(|row| row.treatment.clone()).collect();
-        let findings = summary.findings.iter().map(|finding| &finding.result);
-        let results = findings.chain(summary.claims.iter().map(|claim| &claim.result));
-        let mut carried = BTreeMap::new();
-        for result in results {
-            let Some(twin) = result.carried_by.as_deref() else { continue };
-            let needed = result.quantity.treatments(design, &all);
-            let rows = summary.estimates.iter().filter(|row| needed.contains(&&row.treatment));
-            let response = result.quantity.response();
-            carried.extend(
-                rows.filter(|row| row.response == response)
-                    .map(|row| ((row.response.as_str(), &row.treatment), twin)),
-            );
-        }
-        Clocks { carried }
+/// Returns the treatments that are taken by CPU time.
+fn carried<'a>(design: &Design, summary: &'a ExperimentSummary) -> Carried<'a> {
+    let all: Vec<Treatment> = summary.estimates.iter().map(|row| row.treatment.clone()).collect();
+    let findings = summary.findings.iter().map(|finding| &finding.result);
+    let results = findings.chain(summary.claims.iter().map(|claim| &claim.result));
+    let mut carried = BTreeMap::new();
+    for result in results {
+        let Some(twin) = result.carried_by.as_deref() else { continue };
+        let needed = result.quantity.treatments(design, &all);
+        let response = result.quantity.response();
+        let rows = summary.estimates.iter().filter(|row| row.response == response);
+        let rows = rows.filter(|row| needed.contains(&&row.treatment));
+        carried.extend(rows.map(|row| ((row.response.as_str(), &row.treatment), twin)));
     }
-
-    fn estimates(&self, mut estimates: Estimates<'a>) -> Estimates<'a> {
-        for ((response, treatment), twin) in &self.carried {
-            if let Some(by_twin) = estimates.get(&(*twin, *treatment)).copied() {
-                estimates.insert((response, treatment), by_twin);
-            }
-        }
-        estimates
-    }
-
-    fn samples(&self, response: &str, of: impl Fn(&str) -> Samples) -> Samples {
-        let mut samples = of(response);
-        for ((_, treatment), twin) in self.carried.iter().filter(|(at, _)| at.0 == response) {
-            if let Some(by_twin) = of(twin).remove(*treatment) {
-                samples.insert((*treatment).clone(), by_twin);
-            }
-        }
-        samples
-    }
+    carried
 }
 
 /// Returns what tells that a treatment is the control of a response: it is shown whole among numbers from

@@ -1,6 +1,6 @@
 //! Where a claim says its number lies, and where it does lie: the verdict as a picture.
 
-use super::percent;
+use super::{Scale, percent};
 use crate::format::Terms;
 use maud::{Markup, html};
 use model::{Estimate, Region};
@@ -16,9 +16,10 @@ const LOG_SPAN: f64 = 4.0;
 
 /// The claim's region shaded, the measured interval over it.
 pub(crate) fn strip(estimate: &Estimate, region: Region, terms: Terms<'_>) -> Markup {
-    let place = axis(estimate, region, terms);
-    let low = region.low.map_or(0.0, &place);
-    let high = region.high.map_or(1.0, &place);
+    let axis = axis(estimate, region, terms);
+    let place = |x: f64| axis.place(x);
+    let low = region.low.map_or(0.0, place);
+    let high = region.high.map_or(1.0, place);
     let width = (high - low).max(0.012);
     html! {
         svg.region width="100%" height=(HEIGHT) role="img"
@@ -32,20 +33,20 @@ pub(crate) fn strip(estimate: &Estimate, region: Region, terms: Terms<'_>) -> Ma
     }
 }
 
-fn axis(estimate: &Estimate, region: Region, terms: Terms<'_>) -> impl Fn(f64) -> f64 + use<> {
+/// Returns the axis on which a claim's region and what was measured lie, with room around them.
+fn axis(estimate: &Estimate, region: Region, terms: Terms<'_>) -> Scale {
     let ends =
         [Some(estimate.point), Some(estimate.low), Some(estimate.high), region.low, region.high];
-    let known: Vec<f64> = ends.into_iter().flatten().filter(|x| x.is_finite()).collect();
-    let low = known.iter().copied().fold(f64::INFINITY, f64::min);
-    let high = known.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let log = matches!(terms, Terms::Times | Terms::In(_) | Terms::Frequency)
-        && low > 0.0
-        && high / low > LOG_SPAN;
-    let along = move |x: f64| if log { x.max(low / 1e3).ln() } else { x };
-    let (first, last) = (along(low), along(high));
-    let span = if last > first { last - first } else { first.abs().max(1.0) * 0.1 };
-    let (first, span) = (first - span * ROOM, span * (1.0 + 2.0 * ROOM));
-    move |x: f64| ((along(x) - first) / span).clamp(0.0, 1.0)
+    let known = || ends.into_iter().flatten().filter(|x| x.is_finite());
+    let (low, high) =
+        (known().fold(f64::INFINITY, f64::min), known().fold(f64::NEG_INFINITY, f64::max));
+    let ratios = matches!(terms, Terms::Times | Terms::In(_) | Terms::Frequency);
+    if ratios && low > 0.0 && high / low > LOG_SPAN {
+        let room = (high / low).powf(ROOM);
+        return Scale::Log { low: low / room, high: high * room, zero: false };
+    }
+    let room = if high > low { (high - low) * ROOM } else { low.abs().max(1.0) * 0.1 };
+    Scale::Linear { low: low - room, high: high + room }
 }
 
 #[cfg(test)]
@@ -65,25 +66,25 @@ mod tests {
             (estimate(1.0, 1.0, 1.0), Region::within(1.0, 1.0), Terms::Share),
         ];
         for (estimate, region, terms) in cases {
-            let place = axis(&estimate, region, terms);
+            let axis = axis(&estimate, region, terms);
             let ends = [Some(estimate.low), Some(estimate.high), region.low, region.high];
             for x in ends.into_iter().flatten() {
-                assert!(place(x) > 0.0 && place(x) < 1.0, "{estimate:?} {region:?} {x}");
+                assert!(axis.place(x) > 0.0 && axis.place(x) < 1.0, "{estimate:?} {region:?} {x}");
             }
-            assert!(place(estimate.low) <= place(estimate.point));
+            assert!(axis.place(estimate.low) <= axis.place(estimate.point));
         }
     }
 
     #[test]
     fn an_end_without_limit_lies_at_the_edge() {
-        let place = axis(&estimate(2.0, 1.0, f64::INFINITY), Region::above(1.5), Terms::Times);
-        assert_eq!(place(f64::INFINITY), 1.0);
-        assert!(place(2.0) < 1.0);
+        let axis = axis(&estimate(2.0, 1.0, f64::INFINITY), Region::above(1.5), Terms::Times);
+        assert_eq!(axis.place(f64::INFINITY), 1.0);
+        assert!(axis.place(2.0) < 1.0);
     }
 
     #[test]
     fn a_refuted_claim_keeps_its_bar_out_of_the_shade() {
-        let place = axis(&estimate(7.3, 7.2, 7.7), Region::within(14.8, 17.9), Terms::Times);
-        assert!(place(7.7) < place(14.8));
+        let axis = axis(&estimate(7.3, 7.2, 7.7), Region::within(14.8, 17.9), Terms::Times);
+        assert!(axis.place(7.7) < axis.place(14.8));
     }
 }

@@ -42,16 +42,11 @@ pub(crate) enum Zero {
 impl Scale {
     /// The axis for some values, with nice ends. None if no value is finite.
     pub(crate) fn over(values: impl Iterator<Item = f64>, zero: Zero) -> Option<Scale> {
-        let values: Vec<f64> = values.filter_map(drawable).collect();
-        let low = values.iter().copied().reduce(f64::min)?;
-        let high = values.iter().copied().reduce(f64::max)?;
-        let positive = values.iter().copied().filter(|x| *x > 0.0).reduce(f64::min);
-        match positive {
-            Some(least) if low >= 0.0 && high / least > LOG_SPAN => {
-                Some(Scale::Log { low: least / 1.3, high: high * 1.3, zero: low == 0.0 })
-            }
-            _ => Some(linear(low, high, zero)),
-        }
+        let values: Vec<f64> = values.collect();
+        Some(match Scale::over_levels(&values)? {
+            Scale::Log { low, high, zero } => Scale::Log { low: low / 1.3, high: high * 1.3, zero },
+            Scale::Linear { low, high } => linear(low, high, zero),
+        })
     }
 
     /// An axis over measured levels: not widened, logarithmic where they span much.

@@ -224,14 +224,13 @@ fn figure(figure: &Figure<'_>) -> Markup {
                     (inline(text))
                 }
             }
-            @if let Some(numbers) = figure.numbers.as_ref().filter(|_| figure.shown) {
-                (scrolled(numbers))
-            }
-            @if let Some(numbers) = figure.numbers.as_ref().filter(|_| !figure.shown) {
-                details.behind {
+            @match &figure.numbers {
+                Some(numbers) if figure.shown => (scrolled(numbers)),
+                Some(numbers) => details.behind {
                     summary { "The numbers behind this figure" }
                     div.scroll { (table(numbers)) }
-                }
+                },
+                None => {},
             }
         }
     }

@@ -25,9 +25,6 @@ const NUMBER_MAX: usize = 24;
 /// What the line of a limit is made of.
 const LIMIT: char = '╌';
 
-/// A panel's lines, each with the columns that it takes.
-type Drawn = Vec<(String, usize)>;
-
 /// All panels of a figure.
 pub(super) fn draw(axis: &LevelAxis, panels: &[Panel<'_>], sheet: Sheet) -> Vec<String> {
     let inner = sheet.width.saturating_sub(2);
@@ -41,7 +38,7 @@ pub(super) fn draw(axis: &LevelAxis, panels: &[Panel<'_>], sheet: Sheet) -> Vec<
     let drawn = panels.iter().filter_map(|panel| {
         Some(draw_panel(axis, panel, scale_of(panels, panel, Zero::Always)?, size, sheet))
     });
-    let drawn: Vec<Drawn> = drawn.collect();
+    let drawn: Vec<Vec<String>> = drawn.collect();
     let mut lines = Vec::new();
     for (index, row) in drawn.chunks(if pair { 2 } else { 1 }).enumerate() {
         if index > 0 {
@@ -65,24 +62,23 @@ struct Size {
 }
 
 /// One panel, or two with their lines beside one another.
-fn side_by_side(panels: &[Drawn], width: usize) -> Vec<String> {
+fn side_by_side(panels: &[Vec<String>], width: usize) -> Vec<String> {
     let most = panels.iter().map(Vec::len).max().unwrap_or(0);
-    let empty = (String::new(), 0);
     let line = |index: usize| {
-        let mut text = String::new();
-        for (place, panel) in panels.iter().enumerate() {
-            let (own, long) = panel.get(index).unwrap_or(&empty);
-            text.push_str(own);
-            if place + 1 < panels.len() {
-                text.push_str(&" ".repeat(width.saturating_sub(*long) + BETWEEN));
-            }
-        }
-        text.trim_end().to_string()
+        let own = panels.iter().map(|panel| panel.get(index).map_or("", String::as_str));
+        let filled: Vec<String> = own.map(|own| padded(own, width)).collect();
+        filled.join(&" ".repeat(BETWEEN)).trim_end().to_string()
     };
     (0..most).map(line).collect()
 }
 
-fn draw_panel(axis: &LevelAxis, panel: &Panel<'_>, y: Scale, size: Size, sheet: Sheet) -> Drawn {
+fn draw_panel(
+    axis: &LevelAxis,
+    panel: &Panel<'_>,
+    y: Scale,
+    size: Size,
+    sheet: Sheet,
+) -> Vec<String> {
     let terms = Terms::In(&panel.response.unit);
     let y = Axis::new(y, size.height, 4, terms);
     let words: Vec<String> = y.ticks.at.iter().map(|(_, word)| sheet.letters.of(word)).collect();
@@ -95,7 +91,7 @@ fn draw_panel(axis: &LevelAxis, panel: &Panel<'_>, y: Scale, size: Size, sheet: 
     }
     draw_lines(&panel.lines, &across, &y, &mut canvas);
     let title = title(panel, &y.ticks.unit, size);
-    let mut lines = vec![(paint(BOLD, &title), columns(&title))];
+    let mut lines = vec![paint(BOLD, &title)];
     for (index, strip) in canvas.iter().enumerate() {
         let value = size.height - 1 - index;
         let tick = y.ticks.at.iter().position(|(at, _)| y.cell(*at) == value);
@@ -107,16 +103,16 @@ fn draw_panel(axis: &LevelAxis, panel: &Panel<'_>, y: Scale, size: Size, sheet: 
             None => '│',
         };
         let lead = format!("{}{word} {edge}", " ".repeat(before.saturating_sub(columns(&word))));
-        lines.push((format!("{}{}", paint(DIM, &lead), strip.painted()), size.width));
+        lines.push(format!("{}{}", paint(DIM, &lead), strip.painted()));
     }
     let indent = " ".repeat(before + 1);
     let [line, names] = across.drawn();
-    lines.push((format!("{indent}{}{}", paint(DIM, "└"), line.painted()), size.width));
-    lines.push((format!("{indent} {}", names.painted()), size.width));
+    lines.push(format!("{indent}{}{}", paint(DIM, "└"), line.painted()));
+    lines.push(format!("{indent} {}", names.painted()));
     let log = if across.scale.is_log() { ", log scale" } else { "" };
     let unit = if axis.unit.is_empty() { String::new() } else { format!(", {}", axis.unit) };
     let title = cut(&format!("{}{unit}{log}", axis.name), size.width - before - 2);
-    lines.push((format!("{indent} {}", paint(DIM, &title)), before + 2 + columns(&title)));
+    lines.push(format!("{indent} {}", paint(DIM, &title)));
     lines.extend(
         panel
             .lines
@@ -126,8 +122,7 @@ fn draw_panel(axis: &LevelAxis, panel: &Panel<'_>, y: Scale, size: Size, sheet: 
     lines.extend(panel.limits.iter().filter(|limit| y.row(limit.value).is_some()).map(|limit| {
         let value = value_in(limit.value, terms);
         let text = cut(&format!("{LIMIT} {value}: {}", limit.label), size.width);
-        let text = sheet.letters.of(&text);
-        (paint(DIM, &text), columns(&text))
+        paint(DIM, &sheet.letters.of(&text))
     }));
     lines
 }
@@ -192,45 +187,26 @@ fn draw_lines(lines: &[Line], across: &Axis, y: &Axis, canvas: &mut [Strip]) {
     }
 }
 
-/// A line's mark and name with its first and its last number; their intervals where there is room.
-fn key(
-    line: &Line,
-    levels: &[(f64, String)],
-    unit: &Unit,
-    width: usize,
-    sheet: Sheet,
-) -> (String, usize) {
-    let sign = mark(line.style);
-    let label_of = |(x, cell): &(f64, Cell), whole: bool| {
-        let estimate = cell.estimate.as_ref()?;
-        let number = parts_within(estimate, Terms::In(unit), NUMBER_MAX);
-        let number = if whole { joined(&number) } else { number.point };
-        let level = levels.iter().find(|(value, _)| value == x).map(|(_, name)| name.as_str());
-        Some(sheet.letters.of(&format!("{}: {number}", level.unwrap_or_default())))
-    };
+/// Returns a line's mark and name with its first and its last number; their intervals where there is room.
+fn key(line: &Line, levels: &[(f64, String)], unit: &Unit, width: usize, sheet: Sheet) -> String {
     let ends = [line.points.first(), line.points.last().filter(|_| line.points.len() > 1)];
-    let with = |whole: bool| {
-        let ends: Vec<String> =
-            ends.iter().flatten().filter_map(|point| label_of(point, whole)).collect();
-        ends.join("  ")
+    let numbers = |whole: bool| {
+        let numbers = ends.iter().flatten().filter_map(|(x, cell)| {
+            let number = parts_within(cell.estimate.as_ref()?, Terms::In(unit), NUMBER_MAX);
+            let number = if whole { joined(&number) } else { number.point };
+            let level = levels.iter().find(|(value, _)| value == x).map(|(_, name)| name.as_str());
+            Some(sheet.letters.of(&format!("{}: {number}", level.unwrap_or_default())))
+        });
+        numbers.collect::<Vec<_>>().join("  ")
     };
-    let name = sheet.letters.of(&line.name);
-    let before = columns(&name) + 2 + if name.is_empty() { 0 } else { 2 };
-    let numbers = [with(true), with(false)];
-    let fitting = numbers.iter().find(|text| before + columns(text) <= width);
-    let (name, numbers) = match fitting {
-        Some(numbers) => (name, numbers.clone()),
-        None => {
-            let name = cut(&name, (width / 2).saturating_sub(4));
-            let room = width.saturating_sub(columns(&name) + 4);
-            (name, cut(&numbers[1], room))
-        }
-    };
-    let text = format!(
-        "{}{}{numbers}",
-        padded(&name, columns(&name)),
-        if name.is_empty() { "" } else { "  " }
-    );
-    let long = columns(&text) + 2;
-    (format!("{} {text}", paint(colour(line.style).bold(), &sign.to_string())), long)
+    let mut name = sheet.letters.of(&line.name);
+    let gap = if name.is_empty() { "" } else { "  " };
+    let room = |name: &str| width.saturating_sub(columns(name) + gap.len() + 2);
+    let fitting = [numbers(true), numbers(false)].into_iter().find(|it| columns(it) <= room(&name));
+    let numbers = fitting.unwrap_or_else(|| {
+        name = cut(&name, (width / 2).saturating_sub(4));
+        cut(&numbers(false), room(&name))
+    });
+    let sign = paint(colour(line.style).bold(), &mark(line.style).to_string());
+    format!("{sign} {name}{gap}{numbers}")
 }
