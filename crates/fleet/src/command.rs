@@ -1,7 +1,7 @@
 //! Programs of an engine, started with lists of arguments, bounded in time and in what they say.
 
 use crate::Error;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Duration;
 use sys::program::Bounds;
 
@@ -20,17 +20,7 @@ const COMPLAINT_CHARACTERS_MAX: usize = 400;
 /// What users set for their own eyes and scripts, and what a surrounding job sets, changes what the
 /// programs print and what is submitted. All of it is removed, except what finds the cluster and
 /// names who pays.
-const FAMILIES: [&str; 9] = [
-    "SLURM_",
-    "SBATCH_",
-    "SQUEUE_",
-    "SINFO_",
-    "SCANCEL_",
-    "SCONTROL_",
-    "SALLOC_",
-    "SRUN_",
-    "PARALLEL",
-];
+const FAMILIES: [&str; 6] = ["SLURM_", "SBATCH_", "SQUEUE_", "SINFO_", "SCANCEL_", "PARALLEL"];
 const KEPT: [&str; 6] = [
     "SLURM_CONF",
     "SLURM_CONF_SERVER",
@@ -65,16 +55,15 @@ pub(crate) fn answer(command: &mut Command) -> Result<String, Error> {
 
 fn answer_within(command: &mut Command, patience: Duration) -> Result<String, Error> {
     let program = command.get_program().to_string_lossy().into_owned();
-    let failed = |why: String| Error::Engine { program: program.clone(), why };
     // Who ends scruple does not cut off a program that is submitting.
     let bounds =
         Bounds { time: Some(patience), complaint_bytes_max: COMPLAINT_BYTES_MAX, stop: &|| false };
     let (out, ended) = sys::program::answer(command, &bounds, ANSWER_BYTES_MAX)
-        .map_err(|failure| failed(failure.to_string()))?;
+        .map_err(|failure| Error::of(&program, failure))?;
     if !ended.status.success() {
         let complaint = one_line(&String::from_utf8_lossy(&ended.complaint));
-        let ending = ending(ended.status);
-        return Err(failed(if complaint.is_empty() { ending } else { complaint }));
+        let ending = format!("it ended with {} and said nothing", ended.status);
+        return Err(Error::of(program, if complaint.is_empty() { ending } else { complaint }));
     }
     Ok(String::from_utf8_lossy(&out).into_owned())
 }
@@ -84,10 +73,6 @@ fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join("; ");
     line.chars().take(COMPLAINT_CHARACTERS_MAX).collect()
-}
-
-fn ending(status: ExitStatus) -> String {
-    format!("it ended with {status} and said nothing")
 }
 
 #[cfg(test)]

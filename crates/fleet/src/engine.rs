@@ -1,50 +1,32 @@
-use crate::Error;
+use crate::{Error, Folder};
 use model::Fleet;
-
-/// What is to be started on one node.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Order {
-    /// The node's name.
-    pub node: String,
-    /// The words of the process that measures: a program by its absolute path, and its arguments.
-    pub words: Vec<String>,
-}
 
 /// What an engine says of a job.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub(crate) struct Seen {
     /// The engine's name of the job.
-    pub job: String,
+    pub(crate) job: String,
     /// Its state in the words of Slurm: `PENDING`, `RUNNING`, `NODE_FAIL`…
-    pub state: String,
+    pub(crate) state: String,
     /// Where it is; empty while it is nowhere.
-    pub node: String,
+    pub(crate) node: String,
     /// Why it is in that state; may be empty.
-    pub reason: String,
+    pub(crate) reason: String,
 }
 
-/// A node that an engine could use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Usable {
-    /// Its name.
-    pub name: String,
-    /// Whether it has nothing to do.
-    pub idle: bool,
+/// Returns the words of the process that measures on the node that `which` tells.
+pub(crate) fn words<'a>(fleet: &'a Fleet, which: [&'a str; 2]) -> [&'a str; 6] {
+    [&fleet.binary, "fleet", "node", &fleet.folder, which[0], which[1]]
 }
 
 /// Something that starts processes on other machines.
-pub trait Engine {
-    /// Starts each order on its node. Calls `accepted` with the place of an order and its job as soon
-    /// as the engine has it, so that no job is forgotten if a later one is refused.
+pub(crate) trait Engine {
+    /// Starts a session on each node at these places of the fleet. Calls [`Folder::accept`] as soon as it
+    /// has a job, so that none is forgotten if a later one is refused.
     ///
     /// # Errors
     /// What the engine said.
-    fn submit(
-        &self,
-        fleet: &Fleet,
-        orders: &[Order],
-        accepted: &mut dyn FnMut(usize, String) -> Result<(), Error>,
-    ) -> Result<(), Error>;
+    fn submit(&self, folder: &mut Folder, places: &[usize]) -> Result<(), Error>;
 
     /// What is known of the fleet's jobs. A job that is not in the list is known no more.
     ///

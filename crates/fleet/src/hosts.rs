@@ -4,17 +4,16 @@
 //! how it ended. It is left running when scruple ends.
 
 use crate::command::{answer, program};
-use crate::folder::{Folder, LOG_FOLDER};
-use crate::{Engine, Error, Order, Seen};
+use crate::engine::{Engine, Seen, words};
+use crate::folder::LOG_FOLDER;
+use crate::{Error, Folder};
 use model::Fleet;
+use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// What tells a process on a host under which name it was reached.
-pub const HOST_VARIABLE: &str = "PARALLEL_SSHLOGIN";
 
 /// No question is asked, and a host that does not answer is given up.
 const SSH: &str = "ssh -o BatchMode=yes -o ConnectTimeout=15";
@@ -26,126 +25,37 @@ const UNREACHED: &str = "255";
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Hosts reached by ssh.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Hosts;
-
-/// Who a process is, beyond its number, which is given again.
-#[derive(Debug, PartialEq, Eq)]
-struct Witness {
-    pid: i32,
-    start_ticks: u64,
-    boot: String,
-    host: String,
-}
-
-impl Hosts {
-    /// What the next job of a fleet is called: `h1`, `h2`…
-    pub fn next_job(fleet: &Fleet) -> String {
-        let number =
-            |job: &String| job.strip_prefix('h').and_then(|digits| digits.parse::<u32>().ok());
-        let last = jobs(fleet).iter().filter_map(number).max().unwrap_or_default();
-        format!("h{}", last.saturating_add(1))
-    }
-
-    fn parallel(fleet: &Fleet, job: &str, orders: &[Order]) -> Command {
-        let hosts: Vec<&str> = orders.iter().map(|order| order.node.as_str()).collect();
-        let mut parallel = program("parallel");
-        // Nothing of the user's configuration, no ask for a citation on the terminal.
-        parallel.args(["--plain", "--nonall", "--tag", "--line-buffer", "--ssh", SSH]);
-        parallel.args(["-j", &hosts.len().to_string()]);
-        parallel.arg("--sshlogin").arg(hosts.join(","));
-        parallel.arg("--joblog").arg(file(fleet, job, "joblog"));
-        parallel.arg("--timeout").arg(fleet.request.time_limit_s.to_string());
-        parallel.args(orders.iter().take(1).flat_map(|order| &order.words));
-        parallel
-    }
-
-    /// Starts it in a group of its own: Ctrl-C at the terminal is not for it.
-    fn start(fleet: &Fleet, job: &str, orders: &[Order]) -> Result<(), Error> {
-        let log = file(fleet, job, "txt");
-        let out = File::create(&log).map_err(Error::io("create", &log))?;
-        let both = out.try_clone().map_err(Error::io("open", &log))?;
-        let mut parallel = Self::parallel(fleet, job, orders);
-        parallel.stdout(Stdio::from(out)).stderr(Stdio::from(both)).process_group(0);
-        let child = parallel.spawn().map_err(|error| Error::Engine {
-            program: "parallel".into(),
-            why: match error.kind() {
-                std::io::ErrorKind::NotFound => "there is no such program on the PATH: --hosts \
-                                                 needs GNU parallel"
-                    .into(),
-                _ => error.to_string(),
-            },
-        })?;
-        let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
-        let witness = Witness::of(pid).map_or_else(String::new, |it| it.text());
-        let path = file(fleet, job, "pid");
-        std::fs::write(&path, witness).map_err(Error::io("write", &path))
-    }
-
-    /// What became of each host of a job.
-    fn seen(fleet: &Fleet, job: &str, hosts: &[&str]) -> Vec<Seen> {
-        let log = std::fs::read_to_string(file(fleet, job, "joblog")).unwrap_or_default();
-        let witness = std::fs::read_to_string(file(fleet, job, "pid")).unwrap_or_default();
-        let (alive, why) = match Witness::read(&witness) {
-            Some(witness) => witness.is_alive(),
-            None => (false, "it is not written down which process it is".into()),
-        };
-        let of = |host: &&str| {
-            let (state, reason) = match ended(&log, host) {
-                Some(ended) => ended,
-                None if alive => ("RUNNING", why.clone()),
-                None => ("NODE_FAIL", why.clone()),
-            };
-            Seen { job: job.into(), state: state.into(), node: host.to_string(), reason }
-        };
-        hosts.iter().map(of).collect()
-    }
-}
+pub(crate) struct Hosts;
 
 impl Engine for Hosts {
-    fn submit(
-        &self,
-        fleet: &Fleet,
-        orders: &[Order],
-        accepted: &mut dyn FnMut(usize, String) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        if orders.is_empty() {
-            return Ok(());
-        }
+    fn submit(&self, folder: &mut Folder, places: &[usize]) -> Result<(), Error> {
         let version = answer(program("parallel").arg("--version"))?;
         if !version.starts_with("GNU parallel") {
-            let why = "it is another program of that name: --hosts needs GNU parallel".into();
-            return Err(Error::Engine { program: "parallel".into(), why });
+            let why = "it is another program of that name: --hosts needs GNU parallel";
+            return Err(Error::of("parallel", why));
         }
-        let job = Self::next_job(fleet);
+        let job = next_job(&folder.fleet);
         // Before it is started: who forgets a process cannot end it.
-        for place in 0..orders.len() {
-            accepted(place, job.clone())?;
-        }
-        Self::start(fleet, &job, orders)
+        folder.accept(places, &job)?;
+        start(&folder.fleet, &job, places)
     }
 
     fn list(&self, fleet: &Fleet) -> Result<Vec<Seen>, Error> {
-        let mut all = Vec::new();
-        for job in jobs(fleet) {
-            let of = |node: &&model::FleetNode| node.attempts.iter().any(|it| it.job == job);
-            let hosts: Vec<&str> =
-                fleet.nodes.iter().filter(of).map(|node| node.name.as_str()).collect();
-            all.extend(Self::seen(fleet, &job, &hosts));
-        }
-        Ok(all)
+        let all = fleet.nodes.iter().flat_map(|node| {
+            node.attempts.iter().map(|attempt| seen(fleet, &attempt.job, &node.name))
+        });
+        Ok(all.collect())
     }
 
     fn cancel(&self, fleet: &Fleet, jobs: &[String]) -> Result<(), Error> {
         for job in jobs {
-            let witness = std::fs::read_to_string(file(fleet, job, "pid")).unwrap_or_default();
-            let Some(witness) = Witness::read(&witness) else { continue };
+            let Some(witness) = Witness::read(fleet, job) else { continue };
             if !witness.is_alive().0 {
                 continue;
             }
             if Some(&witness.host) != sys::machine::hostname().as_ref() {
                 let why = format!("it runs on {}: cancel it there", witness.host);
-                return Err(Error::Engine { program: "parallel".into(), why });
+                return Err(Error::of("parallel", why));
             }
             witness.end();
         }
@@ -153,29 +63,59 @@ impl Engine for Hosts {
     }
 }
 
-/// Whether a process that runs is parallel itself, and not what it has started.
-fn is_parallel(pid: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    sys::proc::parse_stat(&stat).is_some_and(|it| it.name == "parallel" && it.state != 'Z')
+/// Returns what the next job of a fleet is called: `h1`, `h2`…
+fn next_job(fleet: &Fleet) -> String {
+    let jobs = fleet.nodes.iter().flat_map(|node| &node.attempts).map(|it| &it.job);
+    let numbers = jobs.filter_map(|job| job.strip_prefix('h')?.parse::<u32>().ok());
+    format!("h{}", numbers.max().unwrap_or_default().saturating_add(1))
 }
 
-/// The jobs of a fleet in their order, each once.
-fn jobs(fleet: &Fleet) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for attempt in fleet.nodes.iter().flat_map(|node| &node.attempts) {
-        if !all.contains(&attempt.job) {
-            all.push(attempt.job.clone());
-        }
-    }
-    all
+fn parallel(fleet: &Fleet, job: &str, places: &[usize]) -> Command {
+    let hosts: Vec<&str> = places.iter().map(|at| fleet.nodes[*at].name.as_str()).collect();
+    let mut parallel = program("parallel");
+    // Nothing of the user's configuration, no ask for a citation on the terminal.
+    parallel.args(["--plain", "--nonall", "--tag", "--line-buffer", "--ssh", SSH]);
+    parallel.args(["-j", &hosts.len().to_string()]);
+    parallel.args(["--sshlogin", &hosts.join(",")]);
+    parallel.arg("--joblog").arg(file(fleet, job, "joblog"));
+    parallel.args(["--timeout", &fleet.request.time_limit_s.to_string()]);
+    parallel.args(words(fleet, ["--host", job]));
+    parallel
+}
+
+/// Starts it in a group of its own: Ctrl-C at the terminal is not for it.
+fn start(fleet: &Fleet, job: &str, places: &[usize]) -> Result<(), Error> {
+    let log = file(fleet, job, "txt");
+    let out = File::create(&log).map_err(Error::io("create", &log))?;
+    let both = out.try_clone().map_err(Error::io("open", &log))?;
+    let mut parallel = parallel(fleet, job, places);
+    parallel.stdout(Stdio::from(out)).stderr(Stdio::from(both)).process_group(0);
+    let child = parallel.spawn().map_err(|error| Error::of("parallel", error))?;
+    let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
+    let path = file(fleet, job, "pid");
+    let witness = serde_json::to_vec(&Witness::of(pid)).unwrap_or_default();
+    std::fs::write(&path, witness).map_err(Error::io("write", &path))
+}
+
+/// Returns what became of a host in a job.
+fn seen(fleet: &Fleet, job: &str, host: &str) -> Seen {
+    let log = std::fs::read_to_string(file(fleet, job, "joblog")).unwrap_or_default();
+    let (state, reason) = ended(&log, host).unwrap_or_else(|| match Witness::read(fleet, job) {
+        Some(witness) => match witness.is_alive() {
+            (true, why) => ("RUNNING", why),
+            (false, why) => ("NODE_FAIL", why),
+        },
+        None => ("NODE_FAIL", "it is not written down which process it is".into()),
+    });
+    Seen { job: job.into(), state: state.into(), node: host.into(), reason }
 }
 
 fn file(fleet: &Fleet, job: &str, ending: &str) -> PathBuf {
     Path::new(&fleet.folder).join(LOG_FOLDER).join(format!("{job}.{ending}"))
 }
 
-/// How a host ended, as the log of parallel has it: `Seq Host Starttime JobRuntime Send Receive Exitval
-/// Signal Command`, with tabs.
+/// Returns how a host ended, as the log of parallel has it: `Seq Host Starttime JobRuntime Send Receive
+/// Exitval Signal Command`, with tabs.
 fn ended(log: &str, host: &str) -> Option<(&'static str, String)> {
     // The heading has words where the others have numbers.
     let numbered = |line: &str| line.starts_with(|c: char| c.is_ascii_digit());
@@ -192,24 +132,29 @@ fn ended(log: &str, host: &str) -> Option<(&'static str, String)> {
     })
 }
 
+/// Who a process is, beyond its number, which is given again.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Witness {
+    pid: i32,
+    start_ticks: u64,
+    boot: String,
+    host: String,
+}
+
 impl Witness {
     fn of(pid: i32) -> Option<Self> {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        let start_ticks = sys::proc::parse_stat(&stat)?.start_ticks;
+        let start_ticks = sys::proc::stat(pid)?.start_ticks;
         let (boot, host) = (sys::machine::boot_id()?, sys::machine::hostname()?);
         Some(Witness { pid, start_ticks, boot, host })
     }
 
-    fn text(&self) -> String {
-        format!("{} {} {} {}\n", self.pid, self.start_ticks, self.boot, self.host)
+    fn read(fleet: &Fleet, job: &str) -> Option<Self> {
+        Witness::parse(&std::fs::read_to_string(file(fleet, job, "pid")).ok()?)
     }
 
-    fn read(text: &str) -> Option<Self> {
-        let mut words = text.split_whitespace();
-        let (pid, start_ticks) = (words.next()?.parse().ok()?, words.next()?.parse().ok()?);
-        let (boot, host) = (words.next()?.to_string(), words.next()?.to_string());
+    fn parse(text: &str) -> Option<Self> {
         // 0 and 1 are groups that are not ours.
-        (pid > 1).then_some(Witness { pid, start_ticks, boot, host })
+        serde_json::from_str(text).ok().filter(|witness: &Witness| witness.pid > 1)
     }
 
     /// Ends it, and through it what it has started elsewhere: there is one process of parallel for each
@@ -219,6 +164,8 @@ impl Witness {
         // Each is in a group of its own, and has another parent once the first has ended.
         let mut all = sys::process::descendants(self.pid, &[]);
         all.push(self.pid);
+        let is_parallel =
+            |pid| sys::proc::stat(pid).is_some_and(|it| it.name == "parallel" && it.is_alive());
         let own = || all.iter().copied().filter(|pid| is_parallel(*pid)).collect::<Vec<i32>>();
         for patience in [ENDS_WITHIN / 10, ENDS_WITHIN] {
             for pid in own() {
@@ -235,29 +182,19 @@ impl Witness {
         }
     }
 
-    /// Whether it runs, and why that is or is not believed.
+    /// Reports whether it runs, and why that is or is not believed.
     fn is_alive(&self) -> (bool, String) {
         if sys::machine::hostname().as_ref() != Some(&self.host) {
             return (true, format!("started from {}, and only that machine knows more", self.host));
         }
-        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.pid));
-        let stat = stat.ok().and_then(|stat| sys::proc::parse_stat(&stat));
         // One that has ended is still in the list while its parent has not asked for it.
-        let alive = stat.is_some_and(|it| it.start_ticks == self.start_ticks && it.state != 'Z')
+        let alive = sys::proc::stat(self.pid)
+            .is_some_and(|it| it.start_ticks == self.start_ticks && it.is_alive())
             && sys::machine::boot_id().as_ref() == Some(&self.boot);
         match alive {
             true => (true, String::new()),
             false => (false, "parallel ended before it had an answer".into()),
         }
-    }
-}
-
-impl Folder {
-    /// The last line that a host said in a job of [`Hosts`], if it said anything.
-    pub fn last_words_of_host(&self, host: &str, job: &str) -> Option<String> {
-        let text = self.end_of_log(&format!("{job}.txt"))?;
-        let line = text.lines().rfind(|line| line.split('\t').next() == Some(host))?;
-        Some(line.split_once('\t')?.1.trim().to_string())
     }
 }
 
@@ -283,15 +220,22 @@ mod tests {
     #[test]
     fn a_process_is_known_by_more_than_its_number() {
         let own = Witness::of(sys::process::pid()).unwrap();
-        assert_eq!(Witness::read(&own.text()), Some(own));
+        assert_eq!(Witness::parse(&serde_json::to_string(&own).unwrap()), Some(own));
         let own = Witness::of(sys::process::pid()).unwrap();
         assert!(own.is_alive().0);
         let other = Witness { start_ticks: own.start_ticks + 1, ..own };
         assert!(!other.is_alive().0);
         let elsewhere = Witness { host: "elsewhere".into(), ..other };
         assert!(elsewhere.is_alive().1.contains("started from elsewhere"));
-        for text in ["", "x 1 b h", "1 1 b h", "0 1 b h", "-5 1 b h", "7 1 b"] {
-            assert_eq!(Witness::read(text), None, "{text}");
+        let text = |pid: &str| {
+            format!("{{\"pid\": {pid}, \"start_ticks\": 1, \"boot\": \"b\", \"host\": \"h\"}}")
+        };
+        assert!(Witness::parse(&text("7")).is_some());
+        for pid in ["x", "1", "0", "-5"] {
+            assert_eq!(Witness::parse(&text(pid)), None, "{pid}");
+        }
+        for text in ["", "null", "{\"pid\": 7, \"start_ticks\": 1, \"boot\": \"b\"}"] {
+            assert_eq!(Witness::parse(text), None, "{text}");
         }
     }
 }

@@ -1,104 +1,88 @@
 //! The jobs of a fleet: submitted, looked at, and those that are open.
 
-use crate::{Engine, Error, Folder, Hosts, Order, Seen, Slurm, Standing, standing};
-use model::{Fleet, FleetAttempt, FleetEngine, FleetNode};
+use crate::engine::{Engine, Seen};
+use crate::fate::{Fate, fate, is_at_work, is_in_line};
+use crate::hosts::Hosts;
+use crate::slurm::Slurm;
+use crate::{Error, Folder};
+use model::{Fleet, FleetAttempt, FleetEngine};
 
-/// Returns the engine that starts the sessions of a fleet.
-pub fn engine(fleet: &Fleet) -> &'static dyn Engine {
+fn engine(fleet: &Fleet) -> &'static dyn Engine {
     match fleet.engine {
         FleetEngine::Slurm => &Slurm,
         FleetEngine::Hosts => &Hosts,
     }
 }
 
-/// Submits one job for each of the nodes at these places, and writes down each as soon as the engine
-/// has it.
-///
-/// # Errors
-/// What the engine said, or that the folder cannot be written.
-pub fn submit(folder: &Folder, fleet: &mut Fleet, places: &[usize]) -> Result<(), Error> {
-    let asked = fleet.clone();
-    let orders: Vec<Order> = places.iter().map(|place| order(&asked, *place)).collect();
-    let mut accepted = |at: usize, job: String| {
+impl Folder {
+    /// Submits one job for each of the nodes at these places, and writes down each as soon as the engine
+    /// has it.
+    ///
+    /// # Errors
+    /// What the engine said, or that the folder cannot be written.
+    pub fn submit(&mut self, places: &[usize]) -> Result<(), Error> {
+        engine(&self.fleet).submit(self, places)
+    }
+
+    /// Writes down the job of the nodes at these places.
+    pub(crate) fn accept(&mut self, places: &[usize], job: &str) -> Result<(), Error> {
         let submitted_unix_ms = sys::clock::unix_ms();
-        if let Some(node) = places.get(at).and_then(|place| fleet.nodes.get_mut(*place)) {
-            node.attempts.push(FleetAttempt { job, submitted_unix_ms, state: String::new() });
+        for place in places {
+            let attempt = FleetAttempt { job: job.into(), submitted_unix_ms, state: String::new() };
+            self.fleet.nodes[*place].attempts.push(attempt);
         }
-        folder.write(fleet)
-    };
-    engine(&asked).submit(&asked, &orders, &mut accepted)
-}
-
-/// Returns the words of the process that measures on a node.
-fn order(fleet: &Fleet, place: usize) -> Order {
-    let node = fleet.nodes[place].name.clone();
-    let mut words: Vec<String> =
-        [&fleet.binary, "fleet", "node", &fleet.folder].map(String::from).to_vec();
-    match fleet.engine {
-        FleetEngine::Slurm => words.extend(["--node".into(), node.clone()]),
-        // All hosts get the same words.
-        FleetEngine::Hosts => words.extend(["--host".into(), Hosts::next_job(fleet)]),
+        self.write()
     }
-    Order { node, words }
-}
 
-/// Returns what became of each node, and what the engine says of its last job.
-///
-/// # Errors
-/// What the engine said, or that the folder cannot be read.
-pub fn look(folder: &Folder, fleet: &Fleet) -> Result<(Vec<Standing>, Vec<Option<String>>), Error> {
-    // The engine first: what it says has ended has left its session before.
-    let seen = engine(fleet).list(fleet)?;
-    let (published, partial) = (folder.published(fleet)?, folder.partial(fleet)?);
-    let standings = fleet.nodes.iter().map(|node| standing(node, &seen, &published, &partial));
-    let states = fleet.nodes.iter().map(|node| {
-        let last = &node.attempts.last()?.job;
-        let own = |it: &&Seen| it.job == *last && (it.node.is_empty() || it.node == node.name);
-        seen.iter().find(own).map(|job| job.state.clone())
-    });
-    Ok((standings.collect(), states.collect()))
-}
+    /// Returns what became of each node.
+    ///
+    /// # Errors
+    /// What the engine said, or that the folder cannot be read.
+    pub fn look(&self) -> Result<Vec<Fate>, Error> {
+        // The engine first: what it says has ended has left its session before.
+        let seen = engine(&self.fleet).list(&self.fleet)?;
+        let (published, partial) = (self.published()?, self.partial()?);
+        let of = |node| fate(node, &seen, &published, &partial);
+        Ok(self.fleet.nodes.iter().map(of).collect())
+    }
 
-/// Returns the jobs that are in line or at work.
-///
-/// # Errors
-/// What the engine said, or that the folder cannot be read.
-pub fn open_jobs(folder: &Folder, fleet: &Fleet) -> Result<Vec<String>, Error> {
-    let (published, partial) = (folder.published(fleet)?, folder.partial(fleet)?);
-    let mut jobs: Vec<String> = Vec::new();
-    for job in engine(fleet).list(fleet)? {
-        // As if it were the only one: an earlier one may still be there.
-        let attempt =
-            FleetAttempt { job: job.job.clone(), submitted_unix_ms: 0, state: String::new() };
-        let node = FleetNode { name: job.node.clone(), attempts: vec![attempt] };
-        let open = match standing(&node, std::slice::from_ref(&job), &[], &partial) {
-            Standing::Running => {
-                !published.iter().any(|it| it.job == job.job && it.node == job.node)
+    /// Returns the jobs that are in line or at work.
+    ///
+    /// # Errors
+    /// What the engine said, or that the folder cannot be read.
+    pub fn open_jobs(&self) -> Result<Vec<String>, Error> {
+        self.jobs(|state, is_done| is_in_line(state) || is_at_work(state) && !is_done)
+    }
+
+    /// Returns the jobs that were queued again although their session is complete: an orphaned attempt may
+    /// have published it.
+    ///
+    /// # Errors
+    /// What the engine said, or that the folder cannot be read.
+    pub fn needless_jobs(&self) -> Result<Vec<String>, Error> {
+        self.jobs(|state, is_done| state == "PENDING" && is_done)
+    }
+
+    /// Returns the jobs for which `which` says yes, by their state and whether they have left a session.
+    fn jobs(&self, which: impl Fn(&str, bool) -> bool) -> Result<Vec<String>, Error> {
+        let published = self.published()?;
+        let mut jobs: Vec<String> = Vec::new();
+        for Seen { job, state, node, .. } in engine(&self.fleet).list(&self.fleet)? {
+            // A job in line is on no node.
+            let is_here = |of: &str| node.is_empty() || node == of;
+            let is_done = published.iter().any(|it| it.job == job && is_here(&it.node));
+            if which(&state, is_done) && !jobs.contains(&job) {
+                jobs.push(job);
             }
-            Standing::Waiting { .. } => true,
-            _ => false,
-        };
-        if open && !jobs.contains(&job.job) {
-            jobs.push(job.job);
         }
+        Ok(jobs)
     }
-    Ok(jobs)
-}
 
-/// Cancels the jobs that were queued again although their session is complete, and returns them: an
-/// orphaned attempt may have published it.
-///
-/// # Errors
-/// What the engine said, or that the folder cannot be read.
-pub fn cancel_done(folder: &Folder, fleet: &Fleet) -> Result<Vec<String>, Error> {
-    let published = folder.published(fleet)?;
-    let queued = engine(fleet).list(fleet)?.into_iter().filter(|job| job.state == "PENDING");
-    let jobs: Vec<String> = queued
-        .map(|queued| queued.job)
-        .filter(|job| published.iter().any(|done| done.job == *job))
-        .collect();
-    if !jobs.is_empty() {
-        engine(fleet).cancel(fleet, &jobs)?;
+    /// Ends jobs, whatever they do.
+    ///
+    /// # Errors
+    /// What the engine said.
+    pub fn cancel(&self, jobs: &[String]) -> Result<(), Error> {
+        engine(&self.fleet).cancel(&self.fleet, jobs)
     }
-    Ok(jobs)
 }

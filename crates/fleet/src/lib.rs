@@ -1,9 +1,9 @@
 //! Sessions of one plan on many machines.
 //!
-//! This room submits jobs to an engine that exists already ([`Slurm`], or GNU parallel over ssh as
-//! [`Hosts`]), keeps the shared folder in which they leave their sessions ([`Folder`]), and says what
-//! became of each node ([`standing`]). It knows engines and folders. It does not know what a session
-//! holds, what its numbers mean, or what a page looks like, and it prints nothing.
+//! This room submits jobs to an engine that exists already (Slurm, or GNU parallel over ssh), keeps the
+//! shared folder in which they leave their sessions ([`Folder`]), and says what became of each node
+//! ([`Fate`]). It knows engines and folders. It does not know what a session holds, what its numbers mean,
+//! or what a page looks like, and it prints nothing.
 //!
 //! No text from outside is ever read by a shell: options are arguments of a process, the job's script is
 //! the same for every fleet, and every name is checked against a set of characters before anything is
@@ -14,19 +14,16 @@
 mod command;
 mod engine;
 mod error;
+mod fate;
 mod folder;
 mod hosts;
 mod jobs;
 pub mod names;
 mod nodes;
 mod slurm;
-mod standing;
 
-pub use engine::{Engine, Order, Seen, Usable};
 pub use error::Error;
-pub use folder::{FLEET_FILE, Folder, Locked, NODE_FILE, Published, REPORT_FILE, RESULT_FILE};
-pub use hosts::{HOST_VARIABLE, Hosts};
-pub use jobs::{cancel_done, engine, look, open_jobs, submit};
+pub use fate::Fate;
+pub use folder::{Folder, Published, REPORT_FILE, RESULT_FILE};
 pub use nodes::{NODES_MAX, expand};
-pub use slurm::{JOB_VARIABLE, NODE_VARIABLE, RESTART_VARIABLE, Slurm};
-pub use standing::{Standing, standing};
+pub use slurm::usable;

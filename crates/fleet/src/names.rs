@@ -4,6 +4,7 @@
 //! scheduler expands (`%j`) also read names. What is refused here never reaches them.
 
 use crate::Error;
+use model::FleetRequest;
 
 /// The most bytes of a name.
 const NAME_BYTES_MAX: usize = 64;
@@ -22,7 +23,7 @@ const WORD_MARKS: &str = "_.+-";
 /// # Errors
 /// Names the first character that cannot stand there.
 pub fn word(what: &str, text: &str) -> Result<(), Error> {
-    checked(what, text, NAME_BYTES_MAX, WORD_MARKS)
+    checked(what, text, WORD_MARKS)
 }
 
 /// One partition, or several with commas.
@@ -51,7 +52,7 @@ pub fn constraint(what: &str, text: &str) -> Result<(), Error> {
 /// # Errors
 /// As [`word`].
 pub fn node(what: &str, text: &str) -> Result<(), Error> {
-    checked(what, text, NAME_BYTES_MAX, "_.-")
+    checked(what, text, "_.-")
 }
 
 /// Checks a host as ssh takes it: a name, an address or an alias, perhaps `user@` before it.
@@ -59,13 +60,8 @@ pub fn node(what: &str, text: &str) -> Result<(), Error> {
 /// # Errors
 /// As [`word`], for the user and the host.
 pub fn host(what: &str, text: &str) -> Result<(), Error> {
-    match text.split_once('@') {
-        Some((user, host)) => {
-            checked(what, user, NAME_BYTES_MAX, "_.-")?;
-            checked(what, host, NAME_BYTES_MAX, "_.-")
-        }
-        None => checked(what, text, NAME_BYTES_MAX, "_.-"),
-    }
+    let (user, host) = text.split_once('@').map_or((None, text), |(user, host)| (Some(user), host));
+    user.into_iter().chain([host]).try_for_each(|one| node(what, one))
 }
 
 /// An absolute path that no scheduler expands and no shell splits: letters, digits and `/_.+=@,-`.
@@ -77,17 +73,31 @@ pub fn path(what: &str, text: &str) -> Result<(), Error> {
     if !text.starts_with('/') {
         return Err(refused(what, text, "it must be an absolute path"));
     }
-    match text.chars().find(|c| !c.is_ascii_alphanumeric() && !"/_.+=@,-".contains(*c)) {
-        Some(wrong) => Err(refused(
-            what,
-            text,
-            &format!(
-                "{wrong:?} cannot stand in a path that jobs are started with; letters, digits and \
-                 /_.+=@,- can"
-            ),
-        )),
-        None => Ok(()),
+    characters(what, text, "/_.+=@,-", "a path that jobs are started with")
+}
+
+/// Returns what a scheduler may be asked for: its options, their values, and how a value is checked.
+pub(crate) fn options(request: &FleetRequest) -> [(&'static str, &Option<String>, Check); 5] {
+    [
+        ("partition", &request.partition, partitions),
+        ("constraint", &request.constraint, constraint),
+        ("account", &request.account, word),
+        ("qos", &request.qos, word),
+        ("reservation", &request.reservation, word),
+    ]
+}
+
+type Check = fn(&str, &str) -> Result<(), Error>;
+
+/// Checks what a scheduler is to be asked for; `before` stands before the name of an option.
+///
+/// # Errors
+/// As [`partitions`], [`constraint`] and [`word`].
+pub fn request(before: &str, request: &FleetRequest) -> Result<(), Error> {
+    for (option, value, check) in options(request) {
+        value.iter().try_for_each(|value| check(&format!("{before}{option}"), value))?;
     }
+    Ok(())
 }
 
 fn bounded(what: &str, text: &str, most: usize) -> Result<(), Error> {
@@ -101,21 +111,28 @@ fn bounded(what: &str, text: &str, most: usize) -> Result<(), Error> {
     }
 }
 
-fn checked(what: &str, text: &str, most: usize, marks: &str) -> Result<(), Error> {
-    bounded(what, text, most)?;
-    let fits = |c: char| c.is_ascii_alphanumeric() || marks.contains(c);
-    if let Some(wrong) = text.chars().find(|c| !fits(*c)) {
-        let why = format!("{wrong:?} cannot stand in it; letters, digits and {marks} can");
-        return Err(refused(what, text, &why));
-    }
+fn checked(what: &str, text: &str, marks: &str) -> Result<(), Error> {
+    bounded(what, text, NAME_BYTES_MAX)?;
+    characters(what, text, marks, "it")?;
     if !text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_') {
         return Err(refused(what, text, "it must begin with a letter, a digit or _"));
     }
     Ok(())
 }
 
+/// Checks that all characters are letters, digits and `marks`.
+fn characters(what: &str, text: &str, marks: &str, place: &str) -> Result<(), Error> {
+    match text.chars().find(|c| !c.is_ascii_alphanumeric() && !marks.contains(*c)) {
+        None => Ok(()),
+        Some(wrong) => {
+            let why = format!("{wrong:?} cannot stand in {place}; letters, digits and {marks} can");
+            Err(refused(what, text, &why))
+        }
+    }
+}
+
 pub(crate) fn refused(what: &str, text: &str, why: &str) -> Error {
-    Error::Name { what: what.into(), text: text.into(), why: why.into() }
+    Error::of(format_args!("{what} {text:?}"), why)
 }
 
 #[cfg(test)]

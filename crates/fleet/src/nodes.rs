@@ -17,7 +17,12 @@ const DIGITS_MAX: usize = 9;
 pub fn expand(what: &str, text: &str) -> Result<Vec<String>, Error> {
     let refused = |why: &str| names::refused(what, text, why);
     let mut all: Vec<String> = Vec::new();
-    for part in parts(text).ok_or_else(|| refused("its brackets do not match"))? {
+    let mut open = 0;
+    let is_between = |c: char| {
+        open += i32::from(c == '[') - i32::from(c == ']');
+        c == ',' && open == 0
+    };
+    for part in text.split(is_between) {
         let names = one(part).map_err(|why| refused(&why))?;
         for name in names {
             names::node(what, &name)?;
@@ -32,35 +37,17 @@ pub fn expand(what: &str, text: &str) -> Result<Vec<String>, Error> {
     Ok(all)
 }
 
-/// The parts between the commas that stand in no bracket.
-fn parts(text: &str) -> Option<Vec<&str>> {
-    let (mut parts, mut start, mut open) = (Vec::new(), 0, false);
-    for (at, c) in text.char_indices() {
-        match c {
-            '[' if open => return None,
-            ']' if !open => return None,
-            '[' | ']' => open = c == '[',
-            ',' if !open => {
-                parts.push(&text[start..at]);
-                start = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[start..]);
-    (!open).then_some(parts)
-}
-
 /// The names of one part, bracket by bracket.
 fn one(part: &str) -> Result<Vec<String>, String> {
-    let Some((before, rest)) = part.split_once('[') else {
+    let Some(first) = part.find(['[', ']']) else {
         return Ok(vec![part.to_string()]);
     };
-    let Some((inside, after)) = rest.split_once(']') else {
+    let (before, rest) = part.split_at(first);
+    let Some((inside, after)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
         return Err("its brackets do not match".into());
     };
-    let numbers = numbers(inside)?;
     let tails = one(after)?;
+    let numbers = numbers(inside)?;
     if numbers.len() * tails.len() > NODES_MAX {
         return Err(format!("a fleet has at most {NODES_MAX} nodes"));
     }

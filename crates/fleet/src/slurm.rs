@@ -2,74 +2,55 @@
 //! versions and its accounting may not be there.
 
 use crate::command::{answer, program};
-use crate::folder::{Folder, LOG_FOLDER};
-use crate::{Engine, Error, Order, Seen, Usable, names};
+use crate::engine::{Engine, Seen, words};
+use crate::folder::{LOG_FOLDER, SCRIPT_FILE};
+use crate::{Error, Folder, names};
 use model::{Fleet, FleetRequest};
 use std::process::Command;
-
-/// What tells a process of a job which job it is.
-pub const JOB_VARIABLE: &str = "SLURM_JOB_ID";
-/// How often the job was restarted; absent before the first time.
-pub const RESTART_VARIABLE: &str = "SLURM_RESTART_COUNT";
-/// The node's name.
-pub const NODE_VARIABLE: &str = "SLURMD_NODENAME";
 
 /// Jobs of Slurm, one per node.
 ///
 /// A job owns its node (`--exclusive`, all memory) and holds the whole session in its batch step: a
 /// process that `srun` starts gets one CPU by default, and a job per trial would cost more than the
 /// trial.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Slurm;
+pub(crate) struct Slurm;
 
 /// The states in which a node takes no job. What else a node may be (idle, allocated, asleep to save
 /// power…), it comes back from.
 const UNUSABLE: [&str; 10] =
     ["down", "drain", "drng", "fail", "error", "unk", "future", "inval", "maint", "no_respond"];
 
-impl Slurm {
-    /// The nodes that could be used, those with nothing to do first.
-    ///
-    /// # Errors
-    /// What `sinfo` said.
-    pub fn usable(request: &FleetRequest) -> Result<Vec<Usable>, Error> {
-        let mut sinfo = program("sinfo");
-        sinfo.args(["-h", "-N", "-o", "%N|%T|%f"]);
-        if let Some(partition) = &request.partition {
-            sinfo.args(["-p", partition]);
-        }
-        let mut nodes = usable_of(&answer(&mut sinfo)?, request.constraint.as_deref())?;
-        nodes.sort_by_key(|node| !node.idle);
-        Ok(nodes)
+/// Returns the nodes that could be used, those with nothing to do first.
+///
+/// # Errors
+/// What `sinfo` said.
+pub fn usable(request: &FleetRequest) -> Result<Vec<String>, Error> {
+    let mut sinfo = program("sinfo");
+    sinfo.args(["-h", "-N", "-o", "%N|%T|%f"]);
+    if let Some(partition) = &request.partition {
+        sinfo.args(["-p", partition]);
     }
+    usable_of(&answer(&mut sinfo)?, request.constraint.as_deref())
+}
 
-    fn sbatch(fleet: &Fleet, order: &Order) -> Command {
-        let mut sbatch = program("sbatch");
-        let log = format!("{}/{LOG_FOLDER}/{}.%j.txt", fleet.folder, order.node);
-        sbatch.args(["--parsable", "--exclusive", "--nodes=1", "--mem=0"]);
-        // The log of the first attempt is what says why there is a second.
-        sbatch.args(["--open-mode=append", "--requeue"]);
-        // A user's shell must not change what is measured.
-        sbatch.arg("--export=NIL");
-        sbatch.arg(format!("--job-name={}", job_name(fleet)));
-        sbatch.arg(format!("--nodelist={}", order.node));
-        sbatch.arg(format!("--output={log}"));
-        sbatch.arg(format!("--chdir={}", fleet.folder));
-        sbatch.arg(format!("--time={}", fleet.request.time_limit_s.div_ceil(60)));
-        for (option, value) in [
-            ("partition", &fleet.request.partition),
-            ("constraint", &fleet.request.constraint),
-            ("account", &fleet.request.account),
-            ("qos", &fleet.request.qos),
-            ("reservation", &fleet.request.reservation),
-        ] {
-            if let Some(value) = value {
-                sbatch.arg(format!("--{option}={value}"));
-            }
-        }
-        sbatch.arg(Folder::script(&fleet.folder)).args(&order.words);
-        sbatch
+fn sbatch(fleet: &Fleet, node: &str) -> Command {
+    let folder = &fleet.folder;
+    let mut sbatch = program("sbatch");
+    sbatch.args(["--parsable", "--exclusive", "--nodes=1", "--mem=0"]);
+    // The log of the first attempt is what says why there is a second.
+    sbatch.args(["--open-mode=append", "--requeue"]);
+    // A user's shell must not change what is measured.
+    sbatch.arg("--export=NIL");
+    sbatch.arg(format!("--job-name={}", job_name(fleet)));
+    sbatch.arg(format!("--nodelist={node}"));
+    sbatch.arg(format!("--output={folder}/{LOG_FOLDER}/{node}.%j.txt"));
+    sbatch.arg(format!("--chdir={folder}"));
+    sbatch.arg(format!("--time={}", fleet.request.time_limit_s.div_ceil(60)));
+    for (option, value, _) in names::options(&fleet.request) {
+        sbatch.args(value.iter().map(|value| format!("--{option}={value}")));
     }
+    sbatch.arg(format!("{folder}/{SCRIPT_FILE}")).args(words(fleet, ["--node", node]));
+    sbatch
 }
 
 /// By this name jobs are found that were submitted but not written down.
@@ -78,15 +59,11 @@ fn job_name(fleet: &Fleet) -> String {
 }
 
 impl Engine for Slurm {
-    fn submit(
-        &self,
-        fleet: &Fleet,
-        orders: &[Order],
-        accepted: &mut dyn FnMut(usize, String) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        for (place, order) in orders.iter().enumerate() {
-            let said = answer(&mut Self::sbatch(fleet, order))?;
-            accepted(place, job_of(&said)?)?;
+    fn submit(&self, folder: &mut Folder, places: &[usize]) -> Result<(), Error> {
+        for place in places {
+            let node = &folder.fleet.nodes[*place].name;
+            let job = job_of(&answer(&mut sbatch(&folder.fleet, node))?)?;
+            folder.accept(&[*place], &job)?;
         }
         Ok(())
     }
@@ -110,8 +87,9 @@ fn job_of(said: &str) -> Result<String, Error> {
     let job = said.trim().split(';').next().unwrap_or_default();
     let is_number = !job.is_empty() && job.len() <= 20 && job.bytes().all(|b| b.is_ascii_digit());
     if !is_number {
-        let why = format!("expected the number of a job, and it said {:?}", short(said));
-        return Err(Error::Engine { program: "sbatch".into(), why });
+        let short: String = said.trim().chars().take(80).collect();
+        let why = format!("expected the number of a job, and it said {short:?}");
+        return Err(Error::of("sbatch", why));
     }
     Ok(job.to_string())
 }
@@ -119,32 +97,31 @@ fn job_of(said: &str) -> Result<String, Error> {
 /// A line of `squeue -o '%i|%T|%N|%r'`; none for what is not of that form.
 fn seen(line: &str) -> Option<Seen> {
     let mut fields = line.splitn(4, '|');
-    let mut next = || fields.next().map(|field| field.trim().to_string());
+    let mut next = || Some(fields.next()?.trim().to_string());
     let (job, state, node, reason) = (next()?, next()?, next()?, next()?);
     let reason = if reason == "None" { String::new() } else { reason };
     (!job.is_empty() && !state.is_empty()).then_some(Seen { job, state, node, reason })
 }
 
-/// The nodes of `sinfo -N -o '%N|%T|%f'`, each once (a node may be in several partitions).
-fn usable_of(said: &str, constraint: Option<&str>) -> Result<Vec<Usable>, Error> {
-    let mut nodes: Vec<Usable> = Vec::new();
+/// Returns the nodes of `sinfo -N -o '%N|%T|%f'`, each once (a node may be in several partitions), those
+/// with nothing to do first.
+fn usable_of(said: &str, constraint: Option<&str>) -> Result<Vec<String>, Error> {
+    let (mut idle, mut others) = (Vec::new(), Vec::new());
     for line in said.lines() {
-        let mut fields = line.splitn(3, '|').map(str::trim);
-        let (Some(name), Some(state), Some(features)) =
-            (fields.next(), fields.next(), fields.next())
-        else {
-            continue;
-        };
+        let fields: Vec<&str> = line.splitn(3, '|').map(str::trim).collect();
+        let [name, state, features] = fields[..] else { continue };
         names::node("a node of sinfo", name)?;
         let taken = UNUSABLE.iter().any(|word| state.starts_with(word));
         // A `*` says that the node does not answer.
         let answers = !state.ends_with('*');
         let fits = constraint.is_none_or(|wanted| has(features, wanted));
-        if !taken && answers && fits && !nodes.iter().any(|node| node.name == name) {
-            nodes.push(Usable { name: name.into(), idle: state.starts_with("idle") });
+        let name = name.to_string();
+        if !taken && answers && fits && !idle.contains(&name) && !others.contains(&name) {
+            if state.starts_with("idle") { &mut idle } else { &mut others }.push(name);
         }
     }
-    Ok(nodes)
+    idle.append(&mut others);
+    Ok(idle)
 }
 
 /// Whether a node's features (`a,b`; `(null)` for none) are what is wanted (`a&b`, `a|b`).
@@ -154,10 +131,6 @@ fn has(features: &str, wanted: &str) -> bool {
         true => wanted.split('|').any(|one| features.contains(&one)),
         false => wanted.split('&').all(|one| features.contains(&one)),
     }
-}
-
-fn short(text: &str) -> String {
-    text.trim().chars().take(80).collect()
 }
 
 #[cfg(test)]
@@ -206,11 +179,8 @@ mod tests {
     fn nodes_that_take_no_job_or_lack_a_feature_are_left_out() {
         let said = "m1|idle|ssd,big\nm2|allocated|ssd\nm3|down*|ssd\nm4|drained|ssd\nm1|idle|ssd,big\n\
                     m5|idle*|ssd\nm6|idle~|(null)\nnonsense\n";
-        let names = |constraint| {
-            let nodes = usable_of(said, constraint).unwrap();
-            nodes.into_iter().map(|node| node.name).collect::<Vec<_>>()
-        };
-        assert_eq!(names(None), ["m1", "m2", "m6"]);
+        let names = |constraint| usable_of(said, constraint).unwrap();
+        assert_eq!(names(None), ["m1", "m6", "m2"], "idle ones first");
         assert_eq!(names(Some("ssd")), ["m1", "m2"]);
         assert_eq!(names(Some("ssd&big")), ["m1"]);
         assert_eq!(names(Some("big|other")), ["m1"]);

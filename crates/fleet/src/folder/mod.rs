@@ -5,7 +5,7 @@
 //! rename, all of it at once. So what an orphan of an earlier attempt goes on writing is never in the
 //! way of a later one, and whatever has its place is whole.
 
-use crate::{Error, names};
+use crate::{Error, NODES_MAX, names};
 use model::{FLEET_FORMAT, Fleet, FleetEngine, NodeFacts};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -15,15 +15,15 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// What was submitted.
-pub const FLEET_FILE: &str = "fleet.json";
+const FLEET_FILE: &str = "fleet.json";
 /// What a node says of its session; in the session's folder.
-pub const NODE_FILE: &str = "node.json";
+const NODE_FILE: &str = "node.json";
 /// What came of the fleet.
 pub const RESULT_FILE: &str = "result.json";
 /// The same as a page.
 pub const REPORT_FILE: &str = "report.html";
 
-const SCRIPT_FILE: &str = "job.sh";
+pub(crate) const SCRIPT_FILE: &str = "job.sh";
 const LOCK_FILE: &str = "lock";
 pub(crate) const LOG_FOLDER: &str = "log";
 const PARTIAL_FOLDER: &str = ".partial";
@@ -44,6 +44,8 @@ const READS: u32 = 5;
 #[derive(Clone, Debug)]
 pub struct Folder {
     path: PathBuf,
+    /// What was submitted.
+    pub fleet: Fleet,
 }
 
 /// A session that has its place.
@@ -59,30 +61,26 @@ pub struct Published {
     pub name: String,
 }
 
-/// The right to submit for a fleet and to write down what was. The kernel takes it back when the
-/// process ends.
-#[derive(Debug)]
-pub struct Locked {
-    _file: File,
-}
-
 impl Folder {
     /// Makes the folder of a new fleet. It must be new or empty.
     ///
     /// # Errors
     /// If something is in it, or the operating system refuses.
-    pub fn create(path: &Path) -> Result<Self, Error> {
-        let make = |path: &Path| DirBuilder::new().recursive(true).mode(0o755).create(path);
-        make(path).map_err(Error::io("create", path))?;
+    pub fn create(fleet: Fleet) -> Result<Self, Error> {
+        let folder = Folder { path: PathBuf::from(&fleet.folder), fleet };
+        let path = &folder.path;
+        let make = |path: &Path| {
+            let mut builder = DirBuilder::new();
+            builder.recursive(true).mode(0o755).create(path).map_err(Error::io("create", path))
+        };
+        make(path)?;
         let mut entries = std::fs::read_dir(path).map_err(Error::io("read", path))?;
         if entries.next().is_some() {
-            return Err(Error::folder(path, "it is not empty: a new fleet needs a new folder"));
+            let why = "it is not empty: a new fleet needs a new folder";
+            return Err(Error::of(path.display(), why));
         }
-        for name in [LOG_FOLDER, PARTIAL_FOLDER] {
-            let path = path.join(name);
-            make(&path).map_err(Error::io("create", &path))?;
-        }
-        let folder = Folder { path: path.to_path_buf() };
+        make(&path.join(LOG_FOLDER))?;
+        make(&path.join(PARTIAL_FOLDER))?;
         folder.replace(SCRIPT_FILE, SCRIPT.as_bytes())?;
         Ok(folder)
     }
@@ -92,20 +90,15 @@ impl Folder {
     /// # Errors
     /// If the folder holds none, or one whose file is damaged, of a later scruple, or names what no
     /// fleet names.
-    pub fn open(path: &Path) -> Result<(Self, Fleet), Error> {
-        let folder = Folder { path: path.to_path_buf() };
+    pub fn open(path: &Path) -> Result<Self, Error> {
         let file = path.join(FLEET_FILE);
-        let fleet: Fleet = match read(&file) {
-            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
-                return Err(Error::folder(
-                    path,
-                    format!("it holds no fleet: there is no {FLEET_FILE}"),
-                ));
-            }
-            read => read?,
-        };
-        check(&fleet).map_err(|what| Error::folder(&file, what))?;
-        Ok((folder, fleet))
+        if std::fs::symlink_metadata(&file).is_err_and(|it| it.kind() == io::ErrorKind::NotFound) {
+            let why = format!("it holds no fleet: there is no {FLEET_FILE}");
+            return Err(Error::of(path.display(), why));
+        }
+        let fleet: Fleet = read(&file)?;
+        check(&fleet).map_err(|what| Error::of(file.display(), what))?;
+        Ok(Folder { path: path.to_path_buf(), fleet })
     }
 
     /// Where it is.
@@ -113,16 +106,12 @@ impl Folder {
         &self.path
     }
 
-    /// The script of every job, below a fleet's folder.
-    pub(crate) fn script(folder: &str) -> String {
-        format!("{folder}/{SCRIPT_FILE}")
-    }
-
-    /// Takes the fleet, so that no second process submits for it.
+    /// Takes the fleet, so that no second process submits for it while the file is open. The kernel closes
+    /// it when the process ends.
     ///
     /// # Errors
     /// If another one has it.
-    pub fn lock(&self) -> Result<Locked, Error> {
+    pub fn lock(&self) -> Result<File, Error> {
         let path = self.path.join(LOCK_FILE);
         let file = OpenOptions::new()
             .write(true)
@@ -133,9 +122,9 @@ impl Folder {
             .open(&path)
             .map_err(Error::io("open", &path))?;
         match file.try_lock() {
-            Ok(()) => Ok(Locked { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(Error::folder(
-                &self.path,
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(Error::of(
+                self.path.display(),
                 "another scruple looks after this fleet: wait until it has ended, or end it (the \
                  jobs go on)",
             )),
@@ -147,8 +136,8 @@ impl Folder {
     ///
     /// # Errors
     /// What the operating system refused.
-    pub fn write(&self, fleet: &Fleet) -> Result<(), Error> {
-        self.replace(FLEET_FILE, &json(fleet, &self.path)?)
+    pub fn write(&self) -> Result<(), Error> {
+        self.replace(FLEET_FILE, &json(&self.fleet)?)
     }
 
     /// Gives a file of the folder a new content, at once or not at all.
@@ -164,16 +153,30 @@ impl Folder {
     ///
     /// # Errors
     /// What the operating system refused.
-    pub fn published(&self, fleet: &Fleet) -> Result<Vec<Published>, Error> {
-        attempts(&self.path, fleet)
+    pub fn published(&self) -> Result<Vec<Published>, Error> {
+        self.attempts(&self.path)
     }
 
     /// The folders in which attempts measure, or measured when they were cut off.
     ///
     /// # Errors
     /// What the operating system refused.
-    pub fn partial(&self, fleet: &Fleet) -> Result<Vec<Published>, Error> {
-        attempts(&self.path.join(PARTIAL_FOLDER), fleet)
+    pub fn partial(&self) -> Result<Vec<Published>, Error> {
+        self.attempts(&self.path.join(PARTIAL_FOLDER))
+    }
+
+    fn attempts(&self, dir: &Path) -> Result<Vec<Published>, Error> {
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir(dir).map_err(Error::io("read", dir))? {
+            let entry = entry.map_err(Error::io("read", dir))?;
+            // A folder from other hosts may hold links to places that are not theirs.
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let attempt = entry.file_name().to_str().and_then(Published::of);
+            let own = attempt.filter(|it| self.fleet.nodes.iter().any(|node| node.name == it.node));
+            found.extend(own.filter(|_| is_folder));
+        }
+        found.sort_by(|a, b| (&a.node, a.restart, &a.job).cmp(&(&b.node, b.restart, &b.job)));
+        Ok(found)
     }
 
     /// Where an attempt that has its place lies.
@@ -200,25 +203,31 @@ impl Folder {
     /// If the place is taken, or the operating system refuses.
     pub fn publish(&self, of: &Published, facts: &NodeFacts) -> Result<(), Error> {
         let (from, to) = (self.workplace(of), self.session(of));
-        replace(&from, NODE_FILE, &json(facts, &from)?)?;
+        replace(&from, NODE_FILE, &json(facts)?)?;
         std::fs::rename(&from, &to).map_err(Error::io("give its place to", &from))?;
         sys::replace::names(&self.path).map_err(Error::io("write", &self.path))
     }
 
-    /// The last line that a job of a scheduler said on a node, if it said anything.
-    pub fn last_words(&self, node: &str, job: &str) -> Option<String> {
-        let text = self.end_of_log(&format!("{node}.{job}.txt"))?;
-        text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(String::from)
+    /// A file of an attempt that has no place yet; none where it is no regular file.
+    pub fn file(&self, of: &Published, name: &str) -> Option<File> {
+        regular(&self.workplace(of).join(name)).ok()
     }
 
-    /// The end of a log.
-    pub(crate) fn end_of_log(&self, name: &str) -> Option<String> {
-        let mut file = regular(&self.path.join(LOG_FOLDER).join(name)).ok()?;
+    /// The last line that a job said on a node, if it said anything.
+    pub fn last_words(&self, node: &str, job: &str) -> Option<String> {
+        let (log, tag) = match self.fleet.engine {
+            FleetEngine::Slurm => (format!("{node}.{job}.txt"), String::new()),
+            // One log for all hosts; before each line stands whose it is.
+            FleetEngine::Hosts => (format!("{job}.txt"), format!("{node}\t")),
+        };
+        let mut file = regular(&self.path.join(LOG_FOLDER).join(log)).ok()?;
         let bytes = file.metadata().ok()?.len();
         file.seek(SeekFrom::Start(bytes.saturating_sub(LOG_BYTES_MAX))).ok()?;
         let mut text = Vec::new();
         file.take(LOG_BYTES_MAX).read_to_end(&mut text).ok()?;
-        Some(String::from_utf8_lossy(&text).into_owned())
+        let text = String::from_utf8_lossy(&text);
+        let mut lines = text.lines().filter_map(|line| Some(line.strip_prefix(&tag)?.trim()));
+        lines.rfind(|line| !line.is_empty()).map(String::from)
     }
 }
 
@@ -243,61 +252,38 @@ impl Published {
 /// A folder on many machines may hold links to places that are not ours, and pipes that never answer.
 const NO_FOLLOW: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK;
 
-fn attempts(dir: &Path, fleet: &Fleet) -> Result<Vec<Published>, Error> {
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(dir).map_err(Error::io("read", dir))? {
-        let entry = entry.map_err(Error::io("read", dir))?;
-        // A folder from other hosts may hold links to places that are not theirs.
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        let attempt = entry.file_name().to_str().and_then(Published::of);
-        let own = attempt.filter(|it| fleet.nodes.iter().any(|node| node.name == it.node));
-        found.extend(own.filter(|_| is_folder));
-    }
-    found.sort_by(|a, b| (&a.node, a.restart, &a.job).cmp(&(&b.node, b.restart, &b.job)));
-    Ok(found)
-}
-
 /// Whether a fleet from a file is one that could have been submitted.
 fn check(fleet: &Fleet) -> Result<(), String> {
-    if fleet.format > FLEET_FORMAT {
+    let format = fleet.format;
+    if format > FLEET_FORMAT {
         return Err(format!(
-            "format {}, and this scruple reads up to {FLEET_FORMAT}: use the scruple that wrote it, \
-             or a newer one",
-            fleet.format
+            "format {format}, and this scruple reads up to {FLEET_FORMAT}: use the scruple that wrote \
+             it, or a newer one"
         ));
     }
     let is_id = fleet.fleet.len() == 12 && fleet.fleet.bytes().all(|b| b.is_ascii_hexdigit());
     if !is_id {
         return Err("its identifier is not 12 hexadecimal digits".into());
     }
-    if fleet.nodes.is_empty() || fleet.nodes.len() > crate::NODES_MAX {
-        return Err(format!(
-            "it has {} nodes, and 1 to {} are right",
-            fleet.nodes.len(),
-            crate::NODES_MAX
-        ));
+    let nodes = fleet.nodes.len();
+    if !(1..=NODES_MAX).contains(&nodes) {
+        return Err(format!("it has {nodes} nodes, and 1 to {NODES_MAX} are right"));
     }
-    let name = match fleet.engine {
-        FleetEngine::Slurm => names::node,
-        FleetEngine::Hosts => names::host,
-    };
-    let checked = || {
-        for node in &fleet.nodes {
-            name("a node", &node.name)?;
-            for attempt in &node.attempts {
-                names::node("a job", &attempt.job)?;
-            }
+    names_of(fleet).map_err(|error| error.to_string())
+}
+
+/// Checks the names that a fleet holds.
+fn names_of(fleet: &Fleet) -> Result<(), Error> {
+    for node in &fleet.nodes {
+        match fleet.engine {
+            FleetEngine::Slurm => names::node("a node", &node.name)?,
+            FleetEngine::Hosts => names::host("a node", &node.name)?,
         }
-        names::path("the folder", &fleet.folder)?;
-        names::path("the binary", &fleet.binary)?;
-        let request = &fleet.request;
-        for word in [&request.account, &request.qos, &request.reservation].into_iter().flatten() {
-            names::word("the request", word)?;
-        }
-        request.partition.iter().try_for_each(|it| names::partitions("the partition", it))?;
-        request.constraint.iter().try_for_each(|it| names::constraint("the constraint", it))
-    };
-    checked().map_err(|error: Error| error.to_string())
+        node.attempts.iter().try_for_each(|attempt| names::node("a job", &attempt.job))?;
+    }
+    names::path("the folder", &fleet.folder)?;
+    names::path("the binary", &fleet.binary)?;
+    names::request("the ", &fleet.request)
 }
 
 fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
@@ -309,7 +295,7 @@ fn read<T: DeserializeOwned>(path: &Path) -> Result<T, Error> {
             Err(error) => return Err(Error::io("read", path)(error)),
             Ok(text) => {
                 return serde_json::from_slice(&text)
-                    .map_err(|error| Error::folder(path, format!("it is damaged: {error}")));
+                    .map_err(|error| Error::of(path.display(), format!("it is damaged: {error}")));
             }
         }
     }
@@ -335,11 +321,9 @@ fn regular(path: &Path) -> io::Result<File> {
     }
 }
 
-fn json<T: Serialize>(value: &T, path: &Path) -> Result<Vec<u8>, Error> {
-    let mut text =
-        serde_json::to_vec_pretty(value).map_err(|error| Error::folder(path, error.to_string()))?;
-    text.push(b'\n');
-    Ok(text)
+fn json(value: &impl Serialize) -> Result<Vec<u8>, Error> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Error::of("JSON", error))?;
+    Ok((text + "\n").into_bytes())
 }
 
 fn replace(dir: &Path, name: &str, content: &[u8]) -> Result<(), Error> {

@@ -39,11 +39,10 @@ fn fleet(folder: &Path) -> Fleet {
 fn what_is_written_is_read_again_and_the_folder_must_be_new() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("fleet");
-    let folder = Folder::create(&path).unwrap();
     let own = fleet(&path);
-    folder.write(&own).unwrap();
-    assert_eq!(Folder::open(&path).unwrap().1, own);
-    let again = Folder::create(&path).unwrap_err().to_string();
+    Folder::create(own.clone()).unwrap().write().unwrap();
+    assert_eq!(Folder::open(&path).unwrap().fleet, own);
+    let again = Folder::create(own.clone()).unwrap_err().to_string();
     assert!(again.contains("not empty"), "{again}");
     let script = std::fs::read_to_string(path.join("job.sh")).unwrap();
     assert_eq!(script, SCRIPT);
@@ -53,7 +52,7 @@ fn what_is_written_is_read_again_and_the_folder_must_be_new() {
 #[test]
 fn two_processes_do_not_submit_for_one_fleet() {
     let dir = tempfile::tempdir().unwrap();
-    let folder = Folder::create(dir.path()).unwrap();
+    let folder = Folder::create(fleet(dir.path())).unwrap();
     let first = folder.lock().unwrap();
     assert!(folder.lock().unwrap_err().to_string().contains("another scruple"));
     drop(first);
@@ -63,8 +62,7 @@ fn two_processes_do_not_submit_for_one_fleet() {
 #[test]
 fn an_attempt_is_published_whole_and_another_ones_remains_where_it_is() {
     let dir = tempfile::tempdir().unwrap();
-    let folder = Folder::create(dir.path()).unwrap();
-    let own = fleet(dir.path());
+    let folder = Folder::create(fleet(dir.path())).unwrap();
     let [orphan, second] = [0, 1].map(|restart| Published::new("m2", "4", restart));
     for attempt in [&orphan, &second] {
         std::fs::create_dir(folder.workplace(attempt)).unwrap();
@@ -72,7 +70,7 @@ fn an_attempt_is_published_whole_and_another_ones_remains_where_it_is() {
     let facts = NodeFacts {
         format: FLEET_FORMAT,
         scruple: "0".into(),
-        fleet: own.fleet.clone(),
+        fleet: folder.fleet.fleet.clone(),
         node: "m2".into(),
         job: "4".into(),
         restart: 1,
@@ -85,8 +83,8 @@ fn an_attempt_is_published_whole_and_another_ones_remains_where_it_is() {
     folder.publish(&second, &facts).unwrap();
     // The orphan goes on.
     std::fs::write(folder.workplace(&orphan).join("trials.ndjson"), "late").unwrap();
-    assert_eq!(folder.published(&own).unwrap(), std::slice::from_ref(&second));
-    assert_eq!(folder.partial(&own).unwrap(), [orphan]);
+    assert_eq!(folder.published().unwrap(), std::slice::from_ref(&second));
+    assert_eq!(folder.partial().unwrap(), [orphan]);
     assert_eq!(folder.facts(&second).unwrap(), facts);
     let left: Vec<_> = std::fs::read_dir(folder.session(&second)).unwrap().flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
@@ -95,8 +93,7 @@ fn an_attempt_is_published_whole_and_another_ones_remains_where_it_is() {
 #[test]
 fn only_folders_of_this_fleets_attempts_are_sessions() {
     let dir = tempfile::tempdir().unwrap();
-    let folder = Folder::create(dir.path()).unwrap();
-    let own = fleet(dir.path());
+    let folder = Folder::create(fleet(dir.path())).unwrap();
     for name in
         ["m1.4.0", "m2.9.1", "m3.4.0", "m1.4", "m1.4.+1", "m1.4.01", "m1..0", "x", "m1.4.-1"]
     {
@@ -104,8 +101,7 @@ fn only_folders_of_this_fleets_attempts_are_sessions() {
     }
     symlink("/", dir.path().join("m1.5.0")).unwrap();
     std::fs::write(dir.path().join("m1.6.0"), "").unwrap();
-    let found: Vec<String> =
-        folder.published(&own).unwrap().into_iter().map(|it| it.name).collect();
+    let found: Vec<String> = folder.published().unwrap().into_iter().map(|it| it.name).collect();
     assert_eq!(found, ["m1.4.0", "m2.9.1"]);
 }
 
@@ -114,10 +110,9 @@ fn a_hostile_fleet_file_is_refused_in_one_line() {
     let dir = tempfile::tempdir().unwrap();
     let refused = |change: &dyn Fn(&mut Fleet)| {
         let path = tempfile::tempdir_in(dir.path()).unwrap();
-        let folder = Folder::create(path.path()).unwrap();
-        let mut own = fleet(path.path());
-        change(&mut own);
-        folder.write(&own).unwrap();
+        let mut folder = Folder::create(fleet(path.path())).unwrap();
+        change(&mut folder.fleet);
+        folder.write().unwrap();
         Folder::open(path.path()).unwrap_err().to_string()
     };
     for (change, told) in [
@@ -153,11 +148,12 @@ fn a_file_that_is_none_is_not_waited_for() {
 #[test]
 fn the_last_words_of_a_job_are_the_end_of_its_log() {
     let dir = tempfile::tempdir().unwrap();
-    let folder = Folder::create(dir.path()).unwrap();
+    let mut folder = Folder::create(fleet(dir.path())).unwrap();
     let log = dir.path().join(LOG_FOLDER);
     assert_eq!(folder.last_words("m1", "4"), None);
     std::fs::write(log.join("m1.4.txt"), "x".repeat(50_000) + "\nthe last \n\n").unwrap();
     assert_eq!(folder.last_words("m1", "4").as_deref(), Some("the last"));
     std::fs::write(log.join("h1.txt"), "a\tfirst\nb\tsecond\na\tthird\nab\tx\n").unwrap();
-    assert_eq!(folder.last_words_of_host("a", "h1").as_deref(), Some("third"));
+    folder.fleet.engine = FleetEngine::Hosts;
+    assert_eq!(folder.last_words("a", "h1").as_deref(), Some("third"));
 }

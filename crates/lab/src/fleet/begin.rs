@@ -1,12 +1,12 @@
 //! A new fleet: what was asked for is checked before anything is made or submitted.
 
-use super::watch::{self, Watch};
+use super::watch;
 use crate::cli::MeasureArgs;
 use crate::cli::fleet::FleetRunArgs;
 use crate::exit::Exit;
 use crate::plan::{Plan, Purpose};
 use crate::{conduct, session, ui};
-use ::fleet::{Folder, Slurm, expand, names};
+use ::fleet::{Folder, NODES_MAX, expand, names};
 use anyhow::{Context, bail};
 use model::{FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetRequest};
 use std::path::{Path, PathBuf};
@@ -19,63 +19,63 @@ pub(crate) fn run(args: &FleetRunArgs) -> anyhow::Result<Exit> {
     let seed = args.measure.seed.unwrap_or_else(draw);
     let plan = plan(args, seed)?;
     let request = request(args, &plan)?;
-    let binary = binary(args.binary.as_deref())?;
+    let binary = match &args.binary {
+        Some(path) => path.clone(),
+        None => std::env::current_exe().context("cannot tell where this scruple lies")?,
+    };
+    let binary = text("--binary", &binary)?;
     let created_unix_ms = sys::clock::unix_ms();
     let id = format!("{:012x}", (draw() << 24 ^ created_unix_ms) & 0xffff_ffff_ffff);
-    let path = folder(args.folder.as_deref(), created_unix_ms, &id)?;
-    let engine = if args.hosts.is_empty() { FleetEngine::Slurm } else { FleetEngine::Hosts };
-    let nodes = nodes(args, &request)?;
+    let path = args.folder.clone().unwrap_or_else(|| {
+        Path::new("scruple-fleets").join(store::session_name(created_unix_ms, &id[..6]))
+    });
+    let path = std::path::absolute(&path)
+        .with_context(|| format!("cannot make sense of the path {}", path.display()))?;
+    let path = text("--folder", &path)?;
+    let names = nodes(args, &request)?;
     conduct::prepare()?;
-    let folder = Folder::create(Path::new(&path))?;
-    let mut fleet = Fleet {
+    let mut folder = Folder::create(Fleet {
         format: FLEET_FORMAT,
         scruple: session::VERSION.into(),
         fleet: id,
         created_unix_ms,
         command: std::env::args_os().map(|arg| arg.to_string_lossy().into_owned()).collect(),
-        engine,
+        engine: if args.hosts.is_empty() { FleetEngine::Slurm } else { FleetEngine::Hosts },
         binary,
-        folder: path,
+        folder: path.clone(),
         plan,
         request,
         retries: args.retries,
-        nodes: nodes.into_iter().map(|name| FleetNode { name, attempts: Vec::new() }).collect(),
-    };
+        nodes: names.iter().map(|it| FleetNode { name: it.clone(), attempts: vec![] }).collect(),
+    })?;
     let _lock = folder.lock()?;
-    folder.write(&fleet)?;
-    let all: Vec<usize> = (0..fleet.nodes.len()).collect();
-    ::fleet::submit(&folder, &mut fleet, &all).with_context(|| {
-        let submitted = fleet.nodes.iter().filter(|node| !node.attempts.is_empty()).count();
-        match submitted {
+    folder.write()?;
+    let all = names.len();
+    let places: Vec<usize> = (0..all).collect();
+    folder.submit(&places).with_context(|| {
+        let nodes = folder.fleet.nodes.iter();
+        match nodes.filter(|node| !node.attempts.is_empty()).count() {
             0 => "nothing was submitted".to_string(),
             some => format!(
-                "{some} of {} jobs were submitted (to end them: scruple fleet cancel {})",
-                fleet.nodes.len(),
-                fleet.folder
+                "{some} of {all} jobs were submitted (to end them: scruple fleet cancel {path})"
             ),
         }
     })?;
-    let names: Vec<&str> = fleet.nodes.iter().map(|node| node.name.as_str()).collect();
-    ui::note(&format!("seed {seed}, fleet {}, nodes {}", fleet.folder, names.join(", ")));
+    ui::note(&format!("seed {seed}, fleet {path}, nodes {}", names.join(", ")));
     if args.no_wait {
-        ui::note(&watch::how_to_go_on(&fleet));
+        ui::note(&watch::how_to_go_on(&folder.fleet));
         return Ok(Exit::Done);
     }
-    let end = Watch::new(&folder, &mut fleet, &args.wait)?.watch()?;
-    watch::finish(&folder, &fleet, end, args.json)
+    watch::watch(&mut folder, &args.wait, args.json)
 }
 
 /// Returns what every node is to measure; what no session could measure is said here and not on the nodes.
 fn plan(args: &FleetRunArgs, seed: u64) -> anyhow::Result<FleetPlan> {
     let measure = &args.measure;
-    let profile = args.profile;
-    let plan = FleetPlan {
+    let mut plan = FleetPlan {
         experiments: args.experiments.clone(),
-        profile,
-        time_budget_s: match (measure.time_budget, measure.runs) {
-            (None, None) => Some(profile.budget_s()),
-            (asked, _) => asked,
-        },
+        profile: args.profile,
+        time_budget_s: measure.time_budget,
         blocks: measure.runs,
         seed,
         affinity: measure.affinity.clone(),
@@ -87,7 +87,7 @@ fn plan(args: &FleetRunArgs, seed: u64) -> anyhow::Result<FleetPlan> {
             .map_err(|error| anyhow::anyhow!("--affinity {cpus}: {error}"))?;
     }
     let here = FleetPlan { affinity: None, ..plan.clone() };
-    session_plan(&here, None)?;
+    plan.time_budget_s = session_plan(&here, None)?.options.time_budget_s;
     Ok(plan)
 }
 
@@ -107,33 +107,28 @@ pub(super) fn session_plan(plan: &FleetPlan, output: Option<PathBuf>) -> anyhow:
 
 /// Returns what the engine is asked for.
 fn request(args: &FleetRunArgs, plan: &FleetPlan) -> anyhow::Result<FleetRequest> {
-    for (what, value) in
-        [("--account", &args.account), ("--qos", &args.qos), ("--reservation", &args.reservation)]
-    {
-        value.iter().try_for_each(|value| names::word(what, value))?;
-    }
-    args.partition.iter().try_for_each(|it| names::partitions("--partition", it))?;
-    args.constraint.iter().try_for_each(|it| names::constraint("--constraint", it))?;
+    let mut request = FleetRequest {
+        partition: args.partition.clone(),
+        constraint: args.constraint.clone(),
+        account: args.account.clone(),
+        qos: args.qos.clone(),
+        reservation: args.reservation.clone(),
+        time_limit_s: 0,
+    };
+    names::request("--", &request)?;
     let estimate = plan.time_budget_s.map(|seconds| 2 * seconds + GRACE_S);
     let Some(time_limit_s) = args.time.or(estimate) else {
         bail!(
             "--runs alone says nothing of the time that a job may take: --time 1h, or --time-budget"
         );
     };
-    if plan.time_budget_s.is_some_and(|budget| budget > time_limit_s) {
+    if let Some(budget) = plan.time_budget_s.filter(|budget| *budget > time_limit_s) {
         bail!(
-            "--time {time_limit_s}s ends the jobs before the {} s are up in which they measure",
-            plan.time_budget_s.unwrap_or_default()
+            "--time {time_limit_s}s ends the jobs before the {budget} s are up in which they measure"
         );
     }
-    Ok(FleetRequest {
-        partition: args.partition.clone(),
-        constraint: args.constraint.clone(),
-        account: args.account.clone(),
-        qos: args.qos.clone(),
-        reservation: args.reservation.clone(),
-        time_limit_s,
-    })
+    request.time_limit_s = time_limit_s;
+    Ok(request)
 }
 
 /// Returns the nodes, each with its name.
@@ -145,54 +140,33 @@ fn nodes(args: &FleetRunArgs, request: &FleetRequest) -> anyhow::Result<Vec<Stri
         return Ok(expand("--nodelist", list)?);
     }
     let wanted = args.nodes.unwrap_or(1) as usize;
-    let usable = Slurm::usable(request)?;
+    let mut usable = ::fleet::usable(request)?;
     if usable.len() < wanted {
-        let names: Vec<&str> = usable.iter().map(|node| node.name.as_str()).collect();
         bail!(
             "--nodes {wanted}: {} could be used now ({}); --nodelist names nodes to wait for",
             usable.len(),
-            if names.is_empty() { "none".into() } else { names.join(", ") }
+            if usable.is_empty() { "none".into() } else { usable.join(", ") }
         );
     }
-    let mut chosen: Vec<String> = usable.into_iter().take(wanted).map(|node| node.name).collect();
-    chosen.sort();
-    Ok(chosen)
+    usable.truncate(wanted);
+    usable.sort();
+    Ok(usable)
 }
 
 fn hosts(asked: &[String]) -> anyhow::Result<Vec<String>> {
-    let mut hosts: Vec<String> = Vec::new();
-    for host in asked {
+    for (at, host) in asked.iter().enumerate() {
         names::host("--hosts", host)?;
-        if hosts.contains(host) {
+        if asked[..at].contains(host) {
             bail!("--hosts: {host} stands there twice");
         }
-        hosts.push(host.clone());
     }
-    if hosts.len() > ::fleet::NODES_MAX {
-        bail!("--hosts: a fleet has at most {} hosts", ::fleet::NODES_MAX);
+    if asked.len() > NODES_MAX {
+        bail!("--hosts: a fleet has at most {NODES_MAX} hosts");
     }
-    Ok(hosts)
+    Ok(asked.to_vec())
 }
 
-/// Returns the program that the nodes start.
-fn binary(asked: Option<&Path>) -> anyhow::Result<String> {
-    let path = match asked {
-        Some(path) => path.to_path_buf(),
-        None => std::env::current_exe().context("cannot tell where this scruple lies")?,
-    };
-    text("--binary", &path)
-}
-
-fn folder(asked: Option<&Path>, unix_ms: u64, id: &str) -> anyhow::Result<String> {
-    let path = match asked {
-        Some(path) => path.to_path_buf(),
-        None => Path::new("scruple-fleets").join(store::session_name(unix_ms, &id[..6])),
-    };
-    let path = std::path::absolute(&path)
-        .with_context(|| format!("cannot make sense of the path {}", path.display()))?;
-    text("--folder", &path)
-}
-
+/// Returns a path as nodes are given it.
 fn text(what: &str, path: &Path) -> anyhow::Result<String> {
     let Some(text) = path.to_str() else {
         bail!("{what} {}: it is not UTF-8", path.display());
@@ -202,13 +176,13 @@ fn text(what: &str, path: &Path) -> anyhow::Result<String> {
 }
 
 /// Checks that the path by which the nodes know the folder leads to it here.
-pub(super) fn must_be_reached_here(folder: &Folder, fleet: &Fleet) -> anyhow::Result<()> {
+pub(super) fn must_be_reached_here(folder: &Folder) -> anyhow::Result<()> {
+    let (here, there) = (folder.path(), &folder.fleet.folder);
     let same = |path: &Path| std::fs::canonicalize(path).ok();
-    if same(folder.path()).is_none() || same(folder.path()) != same(Path::new(&fleet.folder)) {
+    if same(here).is_none() || same(here) != same(Path::new(there)) {
         bail!(
-            "{}: the nodes know this fleet as {}; submit for it where that path leads here",
-            folder.path().display(),
-            fleet.folder
+            "{}: the nodes know this fleet as {there}; submit for it where that path leads here",
+            here.display()
         );
     }
     Ok(())

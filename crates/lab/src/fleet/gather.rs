@@ -1,28 +1,24 @@
 //! What a fleet's nodes have left, checked and made into one report.
 
-use super::live;
 use crate::exit::Exit;
 use crate::{session, sides, ui};
-use ::fleet::{Folder, Published, REPORT_FILE, RESULT_FILE, Standing};
-use analysis::{Answers, FleetMember, Head, Heads, Questions, SideHeads};
-use anyhow::Context;
+use ::fleet::{Fate, Folder, Published, REPORT_FILE, RESULT_FILE};
+use analysis::{Answers, Digest, FleetMember, Head, Heads, Questions, SideHeads};
+use anyhow::anyhow;
 use model::{
-    FLEET_FORMAT, Fleet, FleetEngine, FleetNode, FleetPlan, FleetResult, NodeFacts, NodeResult,
-    NodeStanding,
+    FLEET_FORMAT, Fleet, FleetNode, FleetPlan, FleetResult, NodeFacts, NodeResult, NodeStanding,
 };
-use std::collections::BTreeMap;
+use std::io::{BufReader, Read};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The most doubts of a node that are shown, and the most characters of each.
 const DOUBTS_MAX: usize = 8;
 const DOUBT_CHARACTERS_MAX: usize = 400;
 
-/// Nodes whose session cannot be read, with the reason.
-type Unread = BTreeMap<String, String>;
-
 /// Checks what is there, prints what came of it, and writes the report into the fleet's folder.
-pub(super) fn report(folder: &Folder, fleet: &Fleet, json: bool) -> anyhow::Result<Exit> {
-    let result = gather(folder, fleet)?;
+pub(super) fn report(folder: &Folder, json: bool) -> anyhow::Result<Exit> {
+    let result = gather(folder)?;
     let text = serde_json::to_string_pretty(&result)? + "\n";
     // First what is shown: a folder that is full, or somebody else's, costs the files alone.
     if json {
@@ -38,13 +34,8 @@ pub(super) fn report(folder: &Folder, fleet: &Fleet, json: bool) -> anyhow::Resu
     Ok(if result.complete { Exit::Done } else { Exit::Incomplete })
 }
 
-/// Returns the nodes as [`report`] would show them.
-pub(super) fn results(folder: &Folder, fleet: &Fleet) -> anyhow::Result<Vec<NodeResult>> {
-    Ok(nodes(folder, fleet)?.0)
-}
-
-fn gather(folder: &Folder, fleet: &Fleet) -> anyhow::Result<FleetResult> {
-    let (nodes, answers) = nodes(folder, fleet)?;
+fn gather(folder: &Folder) -> anyhow::Result<FleetResult> {
+    let (nodes, answers) = nodes(folder)?;
     let sides = answers.questions().sides().to_vec();
     let comparison = (sides.len() > 1).then(|| answers.end(session::VERSION, &[]));
     let heads = sides.iter().filter_map(|side| Some((&side.name, side.heads.first()?)));
@@ -54,8 +45,8 @@ fn gather(folder: &Folder, fleet: &Fleet) -> anyhow::Result<FleetResult> {
     Ok(FleetResult {
         format: FLEET_FORMAT,
         scruple: session::VERSION.into(),
-        fleet: fleet.fleet.clone(),
-        plan: fleet.plan.clone(),
+        fleet: folder.fleet.fleet.clone(),
+        plan: folder.fleet.plan.clone(),
         complete: nodes.iter().all(|node| node.standing == NodeStanding::Complete),
         nodes,
         same_machine: says.same_machine,
@@ -66,115 +57,104 @@ fn gather(folder: &Folder, fleet: &Fleet) -> anyhow::Result<FleetResult> {
     })
 }
 
-/// Returns what became of each node, and what the sessions answer that can stand beside each other.
-fn nodes(folder: &Folder, fleet: &Fleet) -> anyhow::Result<(Vec<NodeResult>, Answers)> {
-    let (standings, _) = ::fleet::look(folder, fleet)?;
-    let mut unread = Unread::new();
-    loop {
-        let (mut nodes, sides, places) = members(folder, fleet, &standings, &unread)?;
-        let questions = Arc::new(Questions::new(sides, &[]));
-        let (answers, failed) = answers(folder, &questions, &places, &standings, &mut nodes)?;
-        if failed.is_empty() {
-            return Ok((nodes, answers));
-        }
-        // What was asked of the others may have come from one of these.
-        unread.extend(failed);
-    }
+/// Returns the nodes as [`report`] would show them.
+pub(super) fn results(folder: &Folder) -> anyhow::Result<Vec<NodeResult>> {
+    Ok(nodes(folder)?.0)
 }
 
-/// The nodes, with the heads of those whose session can stand beside the others, and their places.
-type Members = (Vec<NodeResult>, Vec<SideHeads>, Vec<usize>);
+/// A session that has its place and may stand beside the others: its node's place in the fleet, its
+/// folder, and what was measured there.
+type Member = (usize, PathBuf, Head);
 
-fn members(
-    folder: &Folder,
-    fleet: &Fleet,
-    standings: &[Standing],
-    unread: &Unread,
-) -> anyhow::Result<Members> {
-    let partial = folder.partial(fleet)?;
-    let (mut results, mut sides, mut places) = (Vec::new(), Vec::<SideHeads>::new(), Vec::new());
+/// Returns what became of each node, and what the sessions answer that can stand beside each other.
+fn nodes(folder: &Folder) -> anyhow::Result<(Vec<NodeResult>, Answers)> {
     let mut heads = Heads::default();
-    for (place, (node, standing)) in fleet.nodes.iter().zip(standings).enumerate() {
-        let Standing::Complete(published) = standing else {
-            results.push(without(folder, fleet, node, standing, &partial));
-            continue;
-        };
-        let mut result = bare(node, NodeStanding::Complete);
-        result.job = Some(published.job.clone());
-        result.restart = published.restart;
-        result.session = Some(published.name.clone());
-        let first = sides.first().and_then(|side| side.heads.first());
-        let taken = match unread.get(&node.name) {
-            Some(why) => Err(anyhow::anyhow!("{why}")),
-            None => take(folder, fleet, published, &mut heads, first, &mut result),
-        };
-        match taken {
-            Ok(head) => {
-                sides.push(SideHeads { name: node.name.clone(), heads: vec![head] });
-                places.push(place);
-            }
-            Err(why) => {
-                result.standing = NodeStanding::Refused;
-                result.reason = format!("{why:#}");
+    let (mut results, mut members) = (Vec::new(), Vec::<Member>::new());
+    for (place, (node, fate)) in folder.fleet.nodes.iter().zip(folder.look()?).enumerate() {
+        let mut result = result(folder, node, &fate);
+        if let (NodeStanding::Complete, Some(session)) = (fate.standing, &fate.attempt) {
+            match take(folder, session, &mut heads, &mut result) {
+                Ok(head) => members.push((place, folder.session(session), head)),
+                Err(why) => refuse(&mut result, &why),
             }
         }
         results.push(result);
     }
-    Ok((results, sides, places))
+    let answers = answers(members, &mut results)?;
+    Ok((results, answers))
 }
 
-/// Reads the trials of the members, whose places among the nodes are given, and completes what is
-/// said of these nodes. A session that cannot be read costs its own node alone.
-fn answers(
-    folder: &Folder,
-    questions: &Arc<Questions>,
-    places: &[usize],
-    standings: &[Standing],
-    nodes: &mut [NodeResult],
-) -> anyhow::Result<(Answers, Unread)> {
-    let dir = |side: usize, _| match &standings[places[side]] {
-        Standing::Complete(published) => folder.session(published),
-        _ => folder.path().to_path_buf(),
-    };
-    let mut answers = Answers::new(questions);
-    let mut failed = Unread::new();
-    sides::read(questions, dir, |(side, _), digest| {
-        let node = &mut nodes[places[side]];
-        match digest {
-            Ok(digest) => {
-                node.trials = digest.trials();
-                if !digest.is_complete() {
-                    let doubt = "its time budget ended before every experiment had all its blocks";
-                    node.doubts.push(doubt.into());
+/// Reads the trials of the members and completes what is said of their nodes. A session that cannot be
+/// read costs its own node alone.
+fn answers(mut members: Vec<Member>, results: &mut [NodeResult]) -> anyhow::Result<Answers> {
+    loop {
+        let first = members.first().map(|(.., head)| head.designs.clone()).unwrap_or_default();
+        let (alike, others): (Vec<&Member>, Vec<_>) =
+            members.iter().partition(|(.., head)| head.designs == first);
+        let side = |(place, _, head): &&Member| SideHeads {
+            name: results[*place].name.clone(),
+            heads: vec![head.clone()],
+        };
+        let questions = Arc::new(Questions::new(alike.iter().map(side).collect(), &[]));
+        let (mut digests, mut unread) = (Vec::new(), Vec::new());
+        sides::read(
+            &questions,
+            |side, _| alike[side].1.clone(),
+            |(side, _), digest| {
+                match digest {
+                    Ok(digest) => digests.push((side, digest)),
+                    Err(why) => unread.push((alike[side].0, why)),
                 }
-                if digest.is_distrusted() {
-                    let doubt = "its own A/A control found a difference where there is none";
-                    node.doubts.push(doubt.into());
-                }
+                Ok(())
+            },
+        )?;
+        if unread.is_empty() {
+            let mut answers = Answers::new(&questions);
+            for (side, digest) in digests {
+                judge(&mut results[alike[side].0], &digest);
                 answers.add(side, digest);
             }
-            Err(why) => {
-                failed.insert(node.name.clone(), format!("{why:#}"));
-            }
+            let why = "its experiments are defined differently from those of the nodes before it";
+            others.iter().for_each(|other| refuse(&mut results[other.0], &anyhow!(why)));
+            return Ok(answers);
         }
-        Ok(())
-    })?;
-    Ok((answers, failed))
+        // What was asked of the others may have come from one of these.
+        for (place, why) in unread {
+            refuse(&mut results[place], &why);
+            members.retain(|member| member.0 != place);
+        }
+    }
 }
 
-/// Returns the head of a session that has its place, if it can stand beside the others.
+/// Marks a session that cannot stand beside the others.
+fn refuse(result: &mut NodeResult, why: &anyhow::Error) {
+    result.standing = NodeStanding::Refused;
+    result.reason = format!("{why:#}");
+}
+
+/// Notes what the trials say of their own session.
+fn judge(result: &mut NodeResult, digest: &Digest) {
+    result.trials = digest.trials();
+    if !digest.is_complete() {
+        let doubt = "its time budget ended before every experiment had all its blocks";
+        result.doubts.push(doubt.into());
+    }
+    if digest.is_distrusted() {
+        result.doubts.push("its own A/A control found a difference where there is none".into());
+    }
+}
+
+/// Returns the head of a session that has its place, if it is its node's own and as planned.
 fn take(
     folder: &Folder,
-    fleet: &Fleet,
     published: &Published,
     heads: &mut Heads,
-    first: Option<&Head>,
     result: &mut NodeResult,
 ) -> anyhow::Result<Head> {
     let facts = folder.facts(published)?;
-    must_be_its_own(&facts, fleet, published)?;
+    must_be_its_own(&facts, &folder.fleet, published)?;
     let head = heads.head(store::read_manifest(&folder.session(published))?);
-    must_be_as_planned(&head, fleet, first)?;
+    must_be_as_planned(&head, &folder.fleet)?;
     result.host = head.manifest.environment.host.clone();
     result.kind = analysis::machine_kind(&head.manifest);
     result.owns_all_cpus = Some(facts.owns_all_cpus);
@@ -201,7 +181,7 @@ fn must_be_its_own(facts: &NodeFacts, fleet: &Fleet, of: &Published) -> anyhow::
 }
 
 /// Checks that a session measured the fleet's plan by the fleet's scruple.
-fn must_be_as_planned(head: &Head, fleet: &Fleet, first: Option<&Head>) -> anyhow::Result<()> {
+fn must_be_as_planned(head: &Head, fleet: &Fleet) -> anyhow::Result<()> {
     let manifest = &head.manifest;
     if manifest.scruple != fleet.scruple {
         anyhow::bail!("scruple {} measured it, not {}", manifest.scruple, fleet.scruple);
@@ -224,93 +204,39 @@ fn must_be_as_planned(head: &Head, fleet: &Fleet, first: Option<&Head>) -> anyho
     if let Some(name) = asked.iter().find(|name| !options.experiments.contains(name)) {
         anyhow::bail!("it lacks the experiment {name}");
     }
-    if let Some(first) = first
-        && first.designs != head.designs
-    {
-        anyhow::bail!("its experiments are defined differently from those of the nodes before it");
-    }
     Ok(())
 }
 
-fn bare(node: &FleetNode, standing: NodeStanding) -> NodeResult {
+/// Returns what is known of a node before its session is read: of one without a session, what its last
+/// attempt has left and the last that it said.
+fn result(folder: &Folder, node: &FleetNode, fate: &Fate) -> NodeResult {
+    let (session, left) = match fate.standing {
+        NodeStanding::Complete => (fate.attempt.as_ref(), None),
+        _ => (None, fate.attempt.as_ref()),
+    };
+    let last = node.attempts.last().map(|attempt| &attempt.job);
+    let said = last.filter(|_| matches!(fate.standing, NodeStanding::Lost | NodeStanding::Failed));
+    let said = said.and_then(|job| folder.last_words(&node.name, job));
+    let said = said.map(|said| said.chars().take(200).collect::<String>());
     NodeResult {
         name: node.name.clone(),
-        standing,
-        reason: String::new(),
-        job: node.attempts.last().map(|attempt| attempt.job.clone()),
-        restart: 0,
+        standing: fate.standing,
+        reason: fate.reason.clone(),
+        job: session.map(|it| &it.job).or(last).cloned(),
+        restart: fate.attempt.as_ref().map_or(0, |it| it.restart),
         attempts: node.attempts.len() as u32,
-        session: None,
-        trials: 0,
+        session: session.map(|it| it.name.clone()),
+        trials: left.map_or(0, |left| trials(folder, left)),
         host: String::new(),
         kind: String::new(),
         owns_all_cpus: None,
-        doubts: Vec::new(),
+        doubts: said.map(|said| format!("its last message: {said}")).into_iter().collect(),
     }
-}
-
-/// Returns a node without a session, with the reason, and what its last attempt has left.
-fn without(
-    folder: &Folder,
-    fleet: &Fleet,
-    node: &FleetNode,
-    standing: &Standing,
-    partial: &[Published],
-) -> NodeResult {
-    let left = partial.iter().rfind(|it| it.node == node.name);
-    let away = matches!(standing, Standing::Waiting { stuck: true, .. }) && left.is_some();
-    let mut result = bare(
-        node,
-        match standing {
-            Standing::Complete(_) => NodeStanding::Complete,
-            Standing::Waiting { .. } if away => NodeStanding::Lost,
-            Standing::Waiting { .. } => NodeStanding::Waiting,
-            Standing::Running => NodeStanding::Running,
-            Standing::Lost { .. } => NodeStanding::Lost,
-            Standing::Failed { .. } | Standing::Ended => NodeStanding::Failed,
-            Standing::NotSubmitted | Standing::Unknown => NodeStanding::Missing,
-        },
-    );
-    result.reason = match standing {
-        Standing::Running => String::new(),
-        Standing::Waiting { reason, .. } if away => {
-            format!("its node was lost, and its job is in line again ({reason})")
-        }
-        Standing::Waiting { reason, .. } => reason.clone(),
-        ended => live::words(ended),
-    };
-    if let Some(left) = left {
-        result.restart = left.restart;
-        result.trials = trials(folder, left);
-    }
-    let said = result.job.as_ref().and_then(|job| match fleet.engine {
-        FleetEngine::Slurm => folder.last_words(&node.name, job),
-        FleetEngine::Hosts => folder.last_words_of_host(&node.name, job),
-    });
-    let ended = matches!(result.standing, NodeStanding::Lost | NodeStanding::Failed);
-    if let Some(said) = said.filter(|_| ended) {
-        let said: String = said.chars().take(200).collect();
-        result.doubts.push(format!("its last message: {said}"));
-    }
-    result
 }
 
 /// Returns the trials that an attempt has stored by now.
 pub(super) fn trials(folder: &Folder, attempt: &Published) -> u64 {
-    let path = folder.workplace(attempt).join(store::TRIALS_FILE);
-    let is_file = std::fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
-    let count = || -> anyhow::Result<u64> {
-        let mut reader = std::io::BufReader::new(std::fs::File::open(&path)?);
-        let mut lines = 0;
-        loop {
-            let bytes = std::io::BufRead::fill_buf(&mut reader).context("reading")?;
-            if bytes.is_empty() {
-                return Ok(lines);
-            }
-            lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
-            let count = bytes.len();
-            std::io::BufRead::consume(&mut reader, count);
-        }
-    };
-    if is_file { count().unwrap_or_default() } else { 0 }
+    let Some(file) = folder.file(attempt, store::TRIALS_FILE) else { return 0 };
+    let bytes = BufReader::new(file).bytes().map_while(Result::ok);
+    bytes.filter(|byte| *byte == b'\n').count() as u64
 }

@@ -5,52 +5,55 @@ use crate::cli::fleet::FleetNodeArgs;
 use crate::conduct::{self, Ending};
 use crate::exit::Exit;
 use crate::{session, ui};
-use ::fleet::{
-    Folder, HOST_VARIABLE, JOB_VARIABLE, NODE_VARIABLE, Published, RESTART_VARIABLE, names,
-};
+use ::fleet::{Folder, Published, names};
 use anyhow::{Context, bail};
 use model::{FLEET_FORMAT, Fleet, NodeFacts};
-use std::fs::{File, TryLockError};
+use std::fs::TryLockError;
+
+/// What Slurm tells a process of a job: which job it is, on which node, and how often it was restarted
+/// (nothing before the first time).
+const JOB_VARIABLE: &str = "SLURM_JOB_ID";
+const NODE_VARIABLE: &str = "SLURMD_NODENAME";
+const RESTART_VARIABLE: &str = "SLURM_RESTART_COUNT";
+
+/// What parallel tells a process on a host: under which name it was reached.
+const HOST_VARIABLE: &str = "PARALLEL_SSHLOGIN";
 
 /// What Slurm says of the CPUs that the node has for the job.
 const CPUS_VARIABLE: &str = "SLURM_CPUS_ON_NODE";
 
 pub(crate) fn node(args: &FleetNodeArgs) -> anyhow::Result<Exit> {
-    let (folder, fleet) = Folder::open(&args.folder)
+    let folder = Folder::open(&args.folder)
         .context("the fleet's folder must be the same on all nodes, under one path")?;
-    let own = identity(args, &fleet)?;
-    if own.restart > fleet.retries {
-        bail!(
-            "job {} was restarted {} times, and {} were allowed",
-            own.job,
-            own.restart,
-            fleet.retries
-        );
+    let own = identity(args, &folder.fleet)?;
+    let (Published { job, restart, .. }, allowed) = (&own, folder.fleet.retries);
+    if *restart > allowed {
+        bail!("job {job} was restarted {restart} times, and {allowed} were allowed");
     }
-    let earlier = folder.published(&fleet)?;
+    let workplace = folder.workplace(&own);
+    let earlier = folder.published()?;
     if let Some(done) = earlier.iter().find(|it| it.node == own.node && it.job == own.job) {
         ui::note(&format!("{} is complete already: there is nothing to do", done.name));
         return Ok(Exit::Done);
     }
     conduct::prepare()?;
-    let facts = facts(&folder, &fleet, &own)?;
+    let facts = facts(&folder, &own)?;
     for doubt in &facts.doubts {
         ui::warn(doubt);
     }
-    let mut session = conduct::begin(session_plan(&fleet.plan, Some(folder.workplace(&own)))?)?;
-    let ending = session.measure()?;
-    if ending == Ending::Interrupted {
-        bail!("interrupted; what was measured stays in {}", folder.workplace(&own).display());
+    let plan = session_plan(&folder.fleet.plan, Some(workplace.clone()))?;
+    let mut session = conduct::begin(plan)?;
+    if session.measure()? == Ending::Interrupted {
+        bail!("interrupted; what was measured stays in {}", workplace.display());
     }
     session.conclude()?;
     // Nothing may write into the folder when it gets its place.
     drop(session);
     let later = |it: &Published| it.job == own.job && it.restart > own.restart;
-    if folder.partial(&fleet)?.iter().chain(&folder.published(&fleet)?).any(later) {
+    if folder.partial()?.iter().chain(&folder.published()?).any(later) {
         bail!(
-            "job {} was restarted meanwhile: this attempt is an orphan, and its session stays in {}",
-            own.job,
-            folder.workplace(&own).display()
+            "job {job} was restarted meanwhile: this attempt is an orphan, and its session stays in {}",
+            workplace.display()
         );
     }
     folder.publish(&own, &facts)?;
@@ -88,7 +91,7 @@ fn identity(args: &FleetNodeArgs, fleet: &Fleet) -> anyhow::Result<Published> {
 }
 
 /// Returns what this node says of the session that is to come.
-fn facts(folder: &Folder, fleet: &Fleet, own: &Published) -> anyhow::Result<NodeFacts> {
+fn facts(folder: &Folder, own: &Published) -> anyhow::Result<NodeFacts> {
     let cpus_allowed = sys::affinity::allowed()?;
     let cpus_online = sys::topology::online();
     let cpus_of_engine = std::env::var(CPUS_VARIABLE).ok().and_then(|text| text.parse().ok());
@@ -108,7 +111,7 @@ fn facts(folder: &Folder, fleet: &Fleet, own: &Published) -> anyhow::Result<Node
     if let Some(quota) = sys::cgroup::cpu_quota().filter(|it| *it < cpus_online.len() as f64) {
         doubts.push(format!("the job may use {quota:.2} CPUs' worth of time (a quota)"));
     }
-    for other in folder.partial(fleet)?.iter().filter(|it| it.node == own.node && *it != own) {
+    for other in folder.partial()?.iter().filter(|it| it.node == own.node && *it != own) {
         if is_at_work(folder, other) {
             doubts.push(format!(
                 "an earlier attempt ({}) was still at work on this node when the session began",
@@ -119,7 +122,7 @@ fn facts(folder: &Folder, fleet: &Fleet, own: &Published) -> anyhow::Result<Node
     Ok(NodeFacts {
         format: FLEET_FORMAT,
         scruple: session::VERSION.into(),
-        fleet: fleet.fleet.clone(),
+        fleet: folder.fleet.fleet.clone(),
         node: own.node.clone(),
         job: own.job.clone(),
         restart: own.restart,
@@ -133,8 +136,6 @@ fn facts(folder: &Folder, fleet: &Fleet, own: &Published) -> anyhow::Result<Node
 
 /// Reports whether somebody writes an attempt's session: who does holds its lock.
 fn is_at_work(folder: &Folder, attempt: &Published) -> bool {
-    let lock = folder.workplace(attempt).join(store::LOCK_FILE);
-    let is_file = std::fs::symlink_metadata(&lock).is_ok_and(|it| it.is_file());
-    let file = if is_file { File::open(&lock).ok() } else { None };
-    file.is_some_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
+    let lock = folder.file(attempt, store::LOCK_FILE);
+    lock.is_some_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
 }

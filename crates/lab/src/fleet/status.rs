@@ -1,41 +1,37 @@
 //! What became of each node so far; nothing is written.
 
-use super::{gather, live, watch};
+use super::{gather, watch};
 use crate::cli::fleet::FleetStatusArgs;
 use crate::exit::Exit;
 use crate::ui;
-use ::fleet::{Folder, Standing};
+use ::fleet::Folder;
+use model::NodeStanding;
 use serde_json::json;
 
 pub(crate) fn status(args: &FleetStatusArgs) -> anyhow::Result<Exit> {
-    let (folder, fleet) = Folder::open(&args.folder)?;
-    let (standings, states) = ::fleet::look(&folder, &fleet)?;
-    let partial = folder.partial(&fleet)?;
-    let mut rows = Vec::new();
-    let mut nodes = Vec::new();
-    for ((node, standing), state) in fleet.nodes.iter().zip(&standings).zip(&states) {
-        let words = live::words(standing);
-        let trials = partial
-            .iter()
-            .rfind(|it| it.node == node.name)
-            .filter(|_| !matches!(standing, Standing::Complete(_)))
-            .map(|left| gather::trials(&folder, left));
-        let job = node.attempts.last().map(|attempt| attempt.job.clone());
+    let folder = Folder::open(&args.folder)?;
+    let fleet = &folder.fleet;
+    let (mut rows, mut nodes, mut complete) = (Vec::new(), Vec::new(), 0);
+    for (node, fate) in fleet.nodes.iter().zip(folder.look()?) {
+        let (name, words) = (&node.name, fate.words());
+        let is_complete = fate.standing == NodeStanding::Complete;
+        complete += usize::from(is_complete);
+        let left = fate.attempt.filter(|_| !is_complete);
+        let trials = left.map(|left| gather::trials(&folder, &left));
         let so_far = trials.map_or_else(String::new, |trials| format!(", {trials} trials so far"));
-        let jobs = match node.attempts.len() {
-            0 => "no job".to_string(),
-            1 => format!("job {}", job.as_deref().unwrap_or_default()),
-            many => format!("job {}, attempt {many}", job.as_deref().unwrap_or_default()),
+        let job = node.attempts.last().map(|attempt| attempt.job.as_str());
+        let jobs = match (job, node.attempts.len()) {
+            (None, _) => "no job".to_string(),
+            (Some(job), 1) => format!("job {job}"),
+            (Some(job), many) => format!("job {job}, attempt {many}"),
         };
-        rows.push(format!("{}  {words}  ({jobs}{so_far})", node.name));
+        rows.push(format!("{name}  {words}  ({jobs}{so_far})"));
         nodes.push(json!({
-            "name": node.name, "words": words, "state": state, "job": job,
-            "attempts": node.attempts.len(), "trials": trials,
-            "complete": matches!(standing, Standing::Complete(_)),
+            "name": name, "words": words, "state": fate.state, "job": job,
+            "attempts": node.attempts.len(), "trials": trials, "complete": is_complete,
         }));
     }
-    let complete = standings.iter().filter(|it| matches!(it, Standing::Complete(_))).count();
-    let all = complete == standings.len();
+    let all = complete == nodes.len();
     if args.json {
         let whole = json!({
             "format": model::FLEET_FORMAT, "scruple": crate::session::VERSION, "fleet": fleet.fleet,
@@ -43,10 +39,10 @@ pub(crate) fn status(args: &FleetStatusArgs) -> anyhow::Result<Exit> {
         });
         ui::result(&serde_json::to_string_pretty(&whole)?)?;
     } else {
-        let head = format!("{complete} of {} nodes are complete", standings.len());
+        let head = format!("{complete} of {} nodes are complete", rows.len());
         ui::people(&format!("{head}\n{}", rows.join("\n")))?;
         if !all {
-            ui::note(&watch::how_to_go_on(&fleet).replacen("the jobs are left alone; ", "", 1));
+            ui::note(&watch::how_to_go_on(fleet).replacen("the jobs are left alone; ", "", 1));
         }
     }
     Ok(if all { Exit::Done } else { Exit::Incomplete })

@@ -1,14 +1,14 @@
 //! Waiting for a fleet: what failed for a node's fault is submitted again, what cannot come is not
-//! waited for.
+//! waited for. How far it is stands in a live line on a terminal, and in a line per change elsewhere.
 
 use super::gather;
-use super::live::{self, Live};
 use crate::cli::fleet::FleetWaitArgs;
 use crate::exit::Exit;
+use crate::progress::Line;
 use crate::ui;
-use ::fleet::{Folder, Standing, engine, look, open_jobs, submit};
+use ::fleet::{Fate, Folder};
 use anyhow::Context;
-use model::Fleet;
+use model::{Fleet, NodeStanding};
 use std::time::{Duration, Instant};
 
 /// How often the engine is asked: soon at first, then less, since a scheduler has other users.
@@ -22,180 +22,44 @@ const VISIBLE_WITHIN: Duration = Duration::from_secs(10);
 /// away for minutes, and its jobs go on.
 const SILENT_AT_MOST: Duration = Duration::from_secs(600);
 
-/// Why the waiting ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// Nothing more is to come.
-    Settled,
-    /// What is left waits for a node that is away.
-    Stuck,
-    /// Somebody pressed Ctrl-C, and the jobs go on.
-    Interrupted,
-    /// Somebody pressed Ctrl-C, and wanted the jobs to end then.
-    Cancelled,
-}
-
-/// A fleet that is waited for.
-pub(super) struct Watch<'a> {
-    folder: &'a Folder,
-    fleet: &'a mut Fleet,
-    args: &'a FleetWaitArgs,
-    live: Live,
-    /// Since when each node's job has ended without a session.
-    gone_since: Vec<Option<Instant>>,
-    /// Since when all that is left is stuck.
-    stuck_since: Option<Instant>,
-    silent_since: Option<Instant>,
-}
-
-impl<'a> Watch<'a> {
-    pub(super) fn new(
-        folder: &'a Folder,
-        fleet: &'a mut Fleet,
-        args: &'a FleetWaitArgs,
-    ) -> anyhow::Result<Self> {
-        let nodes = fleet.nodes.len();
-        let (gone_since, live) = (vec![None; nodes], Live::new(nodes));
-        let (stuck_since, silent_since) = (None, None);
-        Ok(Watch { folder, fleet, args, live, gone_since, stuck_since, silent_since })
+/// Waits until nothing more is to come, writes the report, and says what is left. If somebody asks to stop
+/// meanwhile, it says how to go on.
+pub(super) fn watch(folder: &mut Folder, args: &FleetWaitArgs, json: bool) -> anyhow::Result<Exit> {
+    let nodes = folder.fleet.nodes.len();
+    let watch = Watch {
+        folder: &mut *folder,
+        node_wait: Duration::from_secs(args.node_wait),
+        line: Line::new(Some(nodes as u64), "{wide_bar:.cyan/dim} {pos}/{len}\n{msg}"),
+        shown: vec![String::new(); nodes],
+        last: Vec::new(),
+        since: Instant::now(),
+    };
+    let settled = watch.rounds().with_context(|| how_to_go_on(&folder.fleet))?;
+    if !settled && args.cancel_on_interrupt {
+        let jobs = folder.open_jobs()?;
+        folder.cancel(&jobs)?;
+        ui::warn(&format!("interrupted; cancelled: {}", jobs.join(", ")));
+        return Ok(Exit::Incomplete);
     }
-
-    /// Waits until nothing more is to come, or somebody asks to stop.
-    pub(super) fn watch(mut self) -> anyhow::Result<End> {
-        let ended = self.rounds();
-        self.live.end();
-        let end = ended.with_context(|| how_to_go_on(self.fleet))?;
-        if end == End::Interrupted && self.args.cancel_on_interrupt {
-            let jobs = open_jobs(self.folder, self.fleet)?;
-            engine(self.fleet).cancel(self.fleet, &jobs)?;
-            ui::warn(&format!("interrupted; cancelled: {}", jobs.join(", ")));
-            return Ok(End::Cancelled);
-        }
-        Ok(end)
+    if !settled {
+        ui::warn(&format!("interrupted; {}", how_to_go_on(&folder.fleet)));
+        return Ok(Exit::Incomplete);
     }
-
-    fn rounds(&mut self) -> anyhow::Result<End> {
-        let mut ask_every = ASK_FIRST;
-        loop {
-            if let Some(standings) = self.look()? {
-                self.live.show(self.fleet, &standings);
-                if self.try_again(&standings)? {
-                    continue;
-                }
-                if let Some(end) = self.end(&standings) {
-                    return Ok(end);
-                }
-            }
-            if is_interrupted(ask_every)? {
-                return Ok(End::Interrupted);
-            }
-            ask_every = ask_every.mul_f64(1.3).min(ASK_LAST);
-        }
+    let needless = folder.needless_jobs()?;
+    if !needless.is_empty() {
+        folder.cancel(&needless)?;
+        let jobs = needless.join(", ");
+        ui::note(&format!("queued again, though complete already; cancelled: {jobs}"));
     }
-
-    /// Returns what became of the nodes; none where the engine does not answer just now.
-    fn look(&mut self) -> anyhow::Result<Option<Vec<Standing>>> {
-        match look(self.folder, self.fleet) {
-            Ok((standings, states)) => {
-                self.silent_since = None;
-                self.note(&states)?;
-                Ok(Some(standings))
-            }
-            Err(error) => {
-                let first = self.silent_since.is_none();
-                let since = *self.silent_since.get_or_insert_with(Instant::now);
-                if since.elapsed() > SILENT_AT_MOST {
-                    return Err(error).context("the engine does not answer");
-                }
-                if first {
-                    self.live.say(&format!("{error}; the jobs go on, and I ask again"));
-                }
-                Ok(None)
-            }
-        }
+    let exit = gather::report(folder, json)?;
+    if exit != Exit::Done {
+        ui::warn(&format!(
+            "not every node has a session; to submit what is missing and complete the report: scruple \
+             fleet collect {} --complete",
+            folder.fleet.folder
+        ));
     }
-
-    /// Writes down what the engine says, where it is news.
-    fn note(&mut self, states: &[Option<String>]) -> anyhow::Result<()> {
-        let mut news = false;
-        for (node, state) in self.fleet.nodes.iter_mut().zip(states) {
-            if let (Some(last), Some(state)) = (node.attempts.last_mut(), state)
-                && last.state != *state
-            {
-                last.state.clone_from(state);
-                news = true;
-            }
-        }
-        if news {
-            self.folder.write(self.fleet)?;
-        }
-        Ok(())
-    }
-
-    /// Submits again what failed for a node's fault; whether anything was.
-    fn try_again(&mut self, standings: &[Standing]) -> anyhow::Result<bool> {
-        let allowed = self.fleet.retries as usize;
-        let again = |at: &usize| {
-            let attempts = self.fleet.nodes[*at].attempts.len();
-            matches!(standings[*at], Standing::Lost { .. }) && attempts <= allowed
-        };
-        let places: Vec<usize> = (0..standings.len()).filter(again).collect();
-        for at in &places {
-            let node = &self.fleet.nodes[*at];
-            self.live.say(&format!(
-                "{}: {}; submitted again, {} of {allowed}",
-                node.name,
-                live::words(&standings[*at]),
-                node.attempts.len()
-            ));
-        }
-        if !places.is_empty() {
-            submit(self.folder, self.fleet, &places)?;
-        }
-        Ok(!places.is_empty())
-    }
-
-    /// Returns why nothing more is waited for, if so.
-    fn end(&mut self, standings: &[Standing]) -> Option<End> {
-        let now = Instant::now();
-        let (mut open, mut stuck) = (0, 0);
-        for (standing, gone) in standings.iter().zip(&mut self.gone_since) {
-            let waits = match standing {
-                Standing::Ended | Standing::Unknown => {
-                    let since = *gone.get_or_insert(now);
-                    now.duration_since(since) < VISIBLE_WITHIN
-                }
-                Standing::Waiting { .. } | Standing::Running => {
-                    *gone = None;
-                    true
-                }
-                _ => false,
-            };
-            open += usize::from(waits);
-            stuck += usize::from(matches!(standing, Standing::Waiting { stuck: true, .. }));
-        }
-        if open == 0 {
-            return Some(End::Settled);
-        }
-        if stuck < open {
-            self.stuck_since = None;
-            return None;
-        }
-        let since = *self.stuck_since.get_or_insert(now);
-        let enough = now.duration_since(since) >= Duration::from_secs(self.args.node_wait);
-        enough.then_some(End::Stuck)
-    }
-}
-
-/// Reports whether somebody asks to stop within that time.
-fn is_interrupted(within: Duration) -> anyhow::Result<bool> {
-    match sys::interrupt::descriptor() {
-        Some(waker) => Ok(sys::poll::readable(waker, within)?),
-        None => {
-            std::thread::sleep(within);
-            Ok(false)
-        }
-    }
+    Ok(exit)
 }
 
 /// Returns what can be typed to see to a fleet later.
@@ -207,27 +71,139 @@ pub(super) fn how_to_go_on(fleet: &Fleet) -> String {
     )
 }
 
-/// Ends the waiting: writes the report, and says what is left.
-pub(super) fn finish(folder: &Folder, fleet: &Fleet, end: End, json: bool) -> anyhow::Result<Exit> {
-    match end {
-        End::Settled | End::Stuck => {}
-        End::Cancelled => return Ok(Exit::Incomplete),
-        End::Interrupted => {
-            ui::warn(&format!("interrupted; {}", how_to_go_on(fleet)));
-            return Ok(Exit::Incomplete);
+/// A fleet that is waited for.
+struct Watch<'a> {
+    folder: &'a mut Folder,
+    /// How long a node that is away is waited for.
+    node_wait: Duration,
+    line: Line,
+    /// What was last said of each node.
+    shown: Vec<String>,
+    /// What became of the nodes when it was last looked at, and since when it is so.
+    last: Vec<Outlook>,
+    since: Instant,
+}
+
+/// What of a node's fate decides whether it is waited for.
+type Outlook = (NodeStanding, bool, bool);
+
+impl Watch<'_> {
+    /// Asks again and again until nothing more is to come (true), or somebody asks to stop (false).
+    fn rounds(mut self) -> anyhow::Result<bool> {
+        let mut ask_every = ASK_FIRST;
+        let mut silent_since = None;
+        loop {
+            match self.folder.look() {
+                Ok(fates) => {
+                    silent_since = None;
+                    self.note(&fates)?;
+                    self.show(&fates);
+                    if self.try_again(&fates)? {
+                        continue;
+                    }
+                    if self.is_settled(&fates) {
+                        return Ok(true);
+                    }
+                }
+                Err(error) if silent_since.is_none() => {
+                    silent_since = Some(Instant::now());
+                    self.say(&format!("{error}; the jobs go on, and I ask again"));
+                }
+                Err(error) if silent_since.is_some_and(|it| it.elapsed() > SILENT_AT_MOST) => {
+                    return Err(error).context("the engine does not answer");
+                }
+                Err(_) => {}
+            }
+            let waker = sys::interrupt::descriptor();
+            if sys::poll::readable_any(waker.as_slice(), ask_every)?.contains(&true) {
+                return Ok(false);
+            }
+            ask_every = ask_every.mul_f64(1.3).min(ASK_LAST);
         }
     }
-    let done = ::fleet::cancel_done(folder, fleet)?;
-    if !done.is_empty() {
-        ui::note(&format!("queued again, though complete already; cancelled: {}", done.join(", ")));
+
+    /// Shows what became of the nodes by now.
+    fn show(&mut self, fates: &[Fate]) {
+        let so_far = ui::seconds(self.line.begun.elapsed().as_secs());
+        let mut parts = Vec::new();
+        for ((node, fate), shown) in self.folder.fleet.nodes.iter().zip(fates).zip(&mut self.shown)
+        {
+            let words = fate.words();
+            let job = node.attempts.last().map_or("", |attempt| attempt.job.as_str());
+            let line = format!("{} (job {job}): {words}", node.name);
+            if *shown != line && self.line.bar.is_none() {
+                ui::note(&format!("[{so_far}] {line}"));
+            }
+            *shown = line;
+            parts.push(format!("{} {words}", node.name));
+        }
+        if let Some(bar) = &self.line.bar {
+            let complete = fates.iter().filter(|it| it.standing == NodeStanding::Complete);
+            bar.set_position(complete.count() as u64);
+            let text = format!("[{so_far}] {}", parts.join(" · "));
+            let room = ui::width().saturating_mul(2);
+            bar.set_message(report::harmless(&text).chars().take(room).collect::<String>());
+            bar.tick();
+        }
     }
-    let exit = gather::report(folder, fleet, json)?;
-    if exit != Exit::Done {
-        ui::warn(&format!(
-            "not every node has a session; to submit what is missing and complete the report: scruple \
-             fleet collect {} --complete",
-            fleet.folder
-        ));
+
+    /// Warns without disturbing the live line.
+    fn say(&self, text: &str) {
+        match &self.line.bar {
+            Some(bar) => bar.suspend(|| ui::warn(text)),
+            None => ui::warn(text),
+        }
     }
-    Ok(exit)
+
+    /// Writes down what the engine says, where it is news.
+    fn note(&mut self, fates: &[Fate]) -> anyhow::Result<()> {
+        let mut news = false;
+        for (node, fate) in self.folder.fleet.nodes.iter_mut().zip(fates) {
+            if let (Some(last), Some(state)) = (node.attempts.last_mut(), &fate.state)
+                && last.state != *state
+            {
+                last.state.clone_from(state);
+                news = true;
+            }
+        }
+        if news {
+            self.folder.write()?;
+        }
+        Ok(())
+    }
+
+    /// Submits again what failed for a node's fault; whether anything was.
+    fn try_again(&mut self, fates: &[Fate]) -> anyhow::Result<bool> {
+        let allowed = self.folder.fleet.retries as usize;
+        let mut places = Vec::new();
+        for (at, (node, fate)) in self.folder.fleet.nodes.iter().zip(fates).enumerate() {
+            let attempts = node.attempts.len();
+            // One that is stuck is in line again by itself.
+            if fate.standing == NodeStanding::Lost && !fate.stuck && attempts <= allowed {
+                let (name, words) = (&node.name, fate.words());
+                let text = format!("{name}: {words}; submitted again, {attempts} of {allowed}");
+                self.say(&text);
+                places.push(at);
+            }
+        }
+        if !places.is_empty() {
+            self.folder.submit(&places)?;
+        }
+        Ok(!places.is_empty())
+    }
+
+    /// Reports whether nothing more is waited for: nothing is to come, or only what is stuck for long.
+    fn is_settled(&mut self, fates: &[Fate]) -> bool {
+        let now: Vec<Outlook> = fates.iter().map(|it| (it.standing, it.stuck, it.late)).collect();
+        if self.last != now {
+            (self.last, self.since) = (now, Instant::now());
+        }
+        let unchanged = self.since.elapsed();
+        let is_open = |fate: &&Fate| {
+            let is_at_it = matches!(fate.standing, NodeStanding::Waiting | NodeStanding::Running);
+            is_at_it || fate.stuck || fate.late && unchanged < VISIBLE_WITHIN
+        };
+        let open: Vec<&Fate> = fates.iter().filter(is_open).collect();
+        open.is_empty() || unchanged >= self.node_wait && open.iter().all(|fate| fate.stuck)
+    }
 }
