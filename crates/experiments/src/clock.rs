@@ -1,7 +1,7 @@
 //! How fine are the clocks, what does a reading cost, and do they agree between CPUs?
 
 use crate::support::not_made;
-use crate::support::passes::cpu_ns;
+use crate::support::passes::record_cpu_time;
 use kit::{OBSERVATIONS_MAX, Stop, Trial};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -54,8 +54,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
             black_box(clock.read());
         }
     })?;
-    let cpu_ns = cpu_ns(trial.counters_mut());
-    trial.record("read_cpu_ns", batch * batches, vec![cpu_ns as i64]);
+    record_cpu_time(trial, "read_cpu_ns", batch * batches);
     match smallest_step(|| clock.read()) {
         Some(step) => trial.record("step_ns", STEP_PARTS, vec![in_parts(step, rate)]),
         None => trial.observe("step", "none was seen"),

@@ -1,6 +1,6 @@
 //! What does it cost to enter the kernel and to come back?
 
-use crate::support::passes::cpu_ns;
+use crate::support::passes::record_cpu_time;
 use kit::{Stop, Trial};
 use sys::black_box;
 use sys::clock::Clock;
@@ -31,8 +31,7 @@ fn measure(trial: &mut Trial<'_>, mut call: impl FnMut(u64) -> bool) -> Result<(
             wrong += u64::from(!call(black_box(index)));
         }
     })?;
-    let cpu_ns = cpu_ns(trial.counters_mut());
-    trial.record("call_cpu_ns", batch * batches, vec![cpu_ns as i64]);
+    record_cpu_time(trial, "call_cpu_ns", batch * batches);
     trial.check("wrong answers", wrong as f64, 0.0, 0.0);
     Ok(())
 }

@@ -31,7 +31,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
     let work = trial.pick("work", &WORKS)?;
     trial.pin_to_one()?;
     let passes = work(trial)?;
-    passes::record_cpu_time(trial, passes);
+    passes::record_cpu_time(trial, passes::CPU_TIME, passes);
     Ok(())
 }
 

@@ -30,7 +30,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
         generated += STEPS;
         Ok(())
     })?;
-    passes::record_cpu_time(trial, count);
+    passes::record_cpu_time(trial, passes::CPU_TIME, count);
     passes::check_arrival(trial, state, generated);
     // Only an interrupt in the last wait makes them late by more: others can make this fail.
     let (late_ns, most_ns) = (wait.late_ns() as f64, wait.late_ns_max() as f64);

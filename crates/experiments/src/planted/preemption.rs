@@ -83,7 +83,7 @@ fn trial(trial: &mut Trial<'_>) -> Result<(), Stop> {
         ));
     }
     trial.record(TIME, 1, walls);
-    passes::record_cpu_time(trial, passes);
+    passes::record_cpu_time(trial, passes::CPU_TIME, passes);
     trial.record_one("rival_ppm", (rival_share * 1e6) as i64);
     passes::check_arrival(trial, state, passes * STEPS);
     let (low, high) = match does {

@@ -186,16 +186,13 @@ impl Run {
 
 /// The bytes of the arrays of a workload that is limited by memory.
 fn footprint(trial: &Trial<'_>, cpus: &[u32]) -> u64 {
-    if trial.spec().profile == Profile::Smoke {
-        return FOOTPRINT_SMOKE_BYTES;
-    }
+    let least = match trial.spec().profile {
+        Profile::Smoke => return FOOTPRINT_SMOKE_BYTES,
+        Profile::Quick => FOOTPRINT_QUICK_BYTES,
+        Profile::Standard | Profile::Thorough => FOOTPRINT_BYTES,
+    };
     let caches = cpus.iter().flat_map(|cpu| sys::topology::caches(*cpu));
     let largest = caches.map(|cache| cache.size_bytes).max().unwrap_or(0);
-    let least = if trial.spec().profile == Profile::Quick {
-        FOOTPRINT_QUICK_BYTES
-    } else {
-        FOOTPRINT_BYTES
-    };
     least.max(CACHES * largest)
 }
 

@@ -7,12 +7,13 @@ use sys::black_box;
 /// The response that passes are timed in.
 pub(crate) const TIME: &str = "pass_ns";
 
-const CPU_TIME: &str = "pass_cpu_ns";
+/// The response of their CPU time.
+pub(crate) const CPU_TIME: &str = "pass_cpu_ns";
 
-/// Records the CPU time of a number of passes, which were all of the timed region.
-pub(crate) fn record_cpu_time(trial: &mut Trial<'_>, passes: u64) {
+/// Records the CPU time of a number of passes or calls, which were all of the timed region.
+pub(crate) fn record_cpu_time(trial: &mut Trial<'_>, response: &str, passes: u64) {
     let cpu_ns = cpu_ns(trial.counters_mut());
-    trial.record(CPU_TIME, passes, vec![cpu_ns as i64]);
+    trial.record(response, passes, vec![cpu_ns as i64]);
 }
 
 /// The CPU time of the timed region, 0 where the kernel does not say.
