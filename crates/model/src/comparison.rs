@@ -76,7 +76,7 @@ pub enum Weight {
 }
 
 /// An experiment on all sides.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComparedExperiment {
     /// The experiment.

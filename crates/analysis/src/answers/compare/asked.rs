@@ -2,16 +2,17 @@
 
 use super::definitions;
 use super::heads::SideHeads;
-use model::{Control, Design, Quantity, Response};
+use model::{Control, Design, Finding, Quantity, Response};
 use std::sync::Arc;
 
 /// The experiment whose treatments are the same on any machine: what differs in it between
 /// sessions is the machine.
 const SAME_COMPUTATION: &str = "null";
 
-/// All that is asked of the sessions.
+/// What is asked of some sessions, which their manifests alone say.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub struct Questions {
+    pub(crate) sides: Vec<SideHeads>,
     /// The experiments in the order of the base, then what other sides alone have.
     pub(crate) experiments: Vec<AskedExperiment>,
     /// The same computation, where the base has it.
@@ -38,9 +39,8 @@ pub(crate) struct AskedExperiment {
 /// What is asked of one finding.
 #[derive(Debug)]
 pub(crate) struct AskedFinding {
-    /// Its place in the base's design.
-    pub(crate) at: usize,
-    pub(crate) quantity: Quantity,
+    /// As the base asks it.
+    pub(crate) finding: Finding,
     /// The responses that can carry it: its own, then the CPU twins that any session has for it.
     pub(crate) carriers: Vec<String>,
 }
@@ -55,8 +55,9 @@ pub(crate) struct AskedControl {
     pub(crate) comparable: Vec<bool>,
 }
 
-impl Asked {
-    pub(crate) fn of(sides: &[SideHeads], only: &[String]) -> Self {
+impl Questions {
+    /// Asks at least 2 sides, the base first; `only` are the experiments to look at, all if it is empty.
+    pub fn new(sides: Vec<SideHeads>, only: &[String]) -> Self {
         let mut ids: Vec<&str> = Vec::new();
         for design in sides.iter().flat_map(|side| &side.heads).flat_map(|it| &it.designs) {
             let asked = only.is_empty() || only.contains(&design.id);
@@ -64,12 +65,33 @@ impl Asked {
                 ids.push(&design.id);
             }
         }
-        let experiments = ids.into_iter().map(|id| AskedExperiment::of(sides, id)).collect();
-        Asked { experiments, control: control(sides) }
+        let experiments = ids.into_iter().map(|id| AskedExperiment::of(&sides, id)).collect();
+        Questions { experiments, control: control(&sides), sides }
+    }
+
+    /// Returns the sides, as they were given.
+    pub fn sides(&self) -> &[SideHeads] {
+        &self.sides
+    }
+
+    /// Returns all sessions in the order in which they are best read, each as the place of its side and
+    /// its place there: first two of every side, which settle for most numbers that the session is the
+    /// unit, so that one number of each session is enough from then on.
+    pub fn order(&self) -> Vec<(usize, usize)> {
+        let all = || self.sides.iter().enumerate();
+        let of = |part: fn(usize) -> std::ops::Range<usize>| {
+            all().flat_map(move |(side, it)| part(it.heads.len()).map(move |at| (side, at)))
+        };
+        of(|sessions| 0..sessions.min(2)).chain(of(|sessions| sessions.min(2)..sessions)).collect()
     }
 }
 
 impl AskedExperiment {
+    /// Returns the place of a response among those that are asked for; one that nothing has if it is not.
+    pub(crate) fn place(&self, response: &str) -> usize {
+        self.responses.iter().position(|it| it == response).unwrap_or(usize::MAX)
+    }
+
     fn of(sides: &[SideHeads], id: &str) -> Self {
         let refused = definitions::refusal(&sides.iter().collect::<Vec<_>>(), id);
         let design = sides.first().and_then(|side| side.design(id));
@@ -87,19 +109,18 @@ impl AskedExperiment {
         };
         asked.responses = design.responses.iter().map(|it| it.name.clone()).collect();
         let firsts: Vec<&Arc<Design>> = sides.iter().filter_map(|side| side.design(id)).collect();
-        for (at, finding) in design.findings.iter().enumerate() {
+        for finding in &design.findings {
             // A finding that another version of the catalog asks in another way is another finding.
             let same = |other: &&Arc<Design>| {
                 let mut findings = other.findings.iter();
                 findings.any(|it| it.id == finding.id && it.quantity == finding.quantity)
             };
             if firsts.iter().all(same) {
-                let quantity = finding.quantity.clone();
-                let carriers = carriers(sides, id, &quantity);
-                asked.findings.push(AskedFinding { at, quantity, carriers });
+                let carriers = carriers(sides, id, &finding.quantity);
+                asked.findings.push(AskedFinding { finding: finding.clone(), carriers });
             }
         }
-        for finding in &asked.findings {
+        for AskedFinding { finding, carriers } in &asked.findings {
             // A level is what a row is.
             if let Quantity::Value { at, .. } = &finding.quantity {
                 let treatment = design.complete(at);
@@ -107,7 +128,7 @@ impl AskedExperiment {
                     Arc::ptr_eq(other, &design) || other.complete(at) == treatment
                 };
                 asked.same_levels &= all(sides, id).all(same);
-                let more = finding.carriers.iter().filter(|it| !asked.responses.contains(it));
+                let more = carriers.iter().filter(|it| !asked.responses.contains(it));
                 let more: Vec<String> = more.cloned().collect();
                 asked.responses.extend(more);
             }
@@ -117,7 +138,10 @@ impl AskedExperiment {
 }
 
 /// Returns an experiment as each session defines it that has it.
-fn all<'a>(sides: &'a [SideHeads], id: &'a str) -> impl Iterator<Item = &'a Arc<Design>> {
+pub(crate) fn all<'a>(
+    sides: &'a [SideHeads],
+    id: &'a str,
+) -> impl Iterator<Item = &'a Arc<Design>> {
     sides.iter().flat_map(|side| &side.heads).filter_map(move |head| head.design(id))
 }
 

@@ -106,11 +106,12 @@ impl Column {
     /// Drops all but the points: two sessions or more on a side, and two or more on each that it is
     /// held against, are one number each.
     pub(crate) fn settle(&mut self, against: &[&Column]) {
-        if self.log.are_many() && against.iter().all(|it| it.log.are_many()) {
-            self.log.settle();
-        }
-        if self.linear.are_many() && against.iter().all(|it| it.linear.are_many()) {
-            self.linear.settle();
+        for logarithms in [true, false] {
+            let all = against.iter().all(|it| it.arms(logarithms).are_many());
+            let own = if logarithms { &mut self.log } else { &mut self.linear };
+            if all && own.are_many() {
+                (own.whole, own.settled) = (Vec::new(), true);
+            }
         }
     }
 
@@ -166,10 +167,6 @@ impl Arms {
     /// Returns the centre of several sessions, each of which is one number: Student's t over them.
     pub(crate) fn over(&self) -> Option<Arm> {
         Some(Arm::over_sessions(student(&self.points)?, !self.noisy))
-    }
-
-    fn settle(&mut self) {
-        (self.whole, self.settled) = (Vec::new(), true);
     }
 }
 

@@ -2,7 +2,6 @@
 
 use model::{Cell, Design, Treatment};
 use std::collections::BTreeSet;
-use std::fmt;
 use std::str::FromStr;
 
 /// The shape of a condition, shown after a wrong one.
@@ -38,36 +37,27 @@ pub enum Direction {
     Below,
 }
 
-/// What is wrong with a condition, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BadCondition(String);
+impl FromStr for Condition {
+    /// What is wrong, and what would be right.
+    type Err = String;
 
-impl fmt::Display for BadCondition {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.0)
+    /// Reads a condition. A change without a sign has that of its direction: `> 5%` is `> +5%`, `< 5%`
+    /// is `< -5%`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        Condition::read(text).map_err(|what| format!("{what}; expected {SHAPE}"))
     }
 }
 
-impl std::error::Error for BadCondition {}
-
-impl FromStr for Condition {
-    type Err = BadCondition;
-
-    /// Returns a change without a sign has that of its direction: `> 5%` is `> +5%`, `< 5%` is `< -5%`.
-    fn from_str(text: &str) -> Result<Self, BadCondition> {
-        let bad = |what: String| BadCondition(format!("{what}; expected {SHAPE}"));
+impl Condition {
+    fn read(text: &str) -> Result<Self, String> {
         // A level's name may hold the sign, so what is in braces comes off first.
         let (name, at, rest) = match text.split_once('{') {
             Some((name, rest)) if !name.contains(['<', '>']) => {
-                let Some((levels, rest)) = rest.split_once('}') else {
-                    return Err(bad("the brace { is not closed".into()));
-                };
-                (name, cell(levels).map_err(bad)?, rest.trim_start())
+                let (levels, rest) = rest.split_once('}').ok_or("the brace { is not closed")?;
+                (name, cell(levels)?, rest.trim_start())
             }
             _ => {
-                let Some(sign) = text.find(['<', '>']) else {
-                    return Err(bad("it has neither > nor <".into()));
-                };
+                let sign = text.find(['<', '>']).ok_or("it has neither > nor <")?;
                 (&text[..sign], Cell::default(), &text[sign..])
             }
         };
@@ -76,17 +66,15 @@ impl FromStr for Condition {
             None => (name.trim(), None),
         };
         if !is_word(experiment) || response.is_some_and(|name| !is_word(name)) {
-            return Err(bad(format!(
-                "{:?} is no name of an experiment or response",
-                short(name.trim())
-            )));
+            let name = short(name.trim());
+            return Err(format!("{name:?} is no name of an experiment or response"));
         }
         let (direction, change) = match (rest.strip_prefix('>'), rest.strip_prefix('<')) {
             (Some(change), _) => (Direction::Above, change),
             (_, Some(change)) => (Direction::Below, change),
-            _ => return Err(bad("expected > or < after the names".into())),
+            _ => return Err("expected > or < after the names".into()),
         };
-        let edge = edge(change.trim(), direction).map_err(bad)?;
+        let edge = edge(change.trim(), direction)?;
         Ok(Condition {
             text: text.trim().to_string(),
             experiment: experiment.to_string(),
@@ -110,13 +98,10 @@ fn is_word(text: &str) -> bool {
 fn cell(text: &str) -> Result<Cell, String> {
     let mut cell = Cell::default();
     for pair in text.split(',') {
-        let Some((factor, level)) = pair.split_once('=') else {
-            return Err(format!("{:?} is not FACTOR=LEVEL", short(pair)));
-        };
-        let (factor, level) = (factor.trim(), level.trim());
-        if factor.is_empty() || level.is_empty() {
-            return Err(format!("{:?} is not FACTOR=LEVEL", short(pair)));
-        }
+        let named = pair.split_once('=').map(|(factor, level)| (factor.trim(), level.trim()));
+        let named = named.filter(|(factor, level)| !factor.is_empty() && !level.is_empty());
+        let (factor, level) =
+            named.ok_or_else(|| format!("{:?} is not FACTOR=LEVEL", short(pair)))?;
         if cell.0.insert(factor.to_string(), level.to_string()).is_some() {
             return Err(format!("{} is named twice in the braces", short(factor)));
         }

@@ -1,9 +1,8 @@
 //! What a comparison keeps of a session when its trials are dropped.
 
-use super::asked::{Asked, AskedControl, AskedExperiment, AskedFinding};
+use super::asked::{AskedControl, AskedExperiment, AskedFinding, Questions};
 use super::column::Column;
-use super::gathered::{At, Finding, OfSide, Side, Treatments};
-use super::heads::Head;
+use super::gathered::{At, Digest, Finding, OfSide, Side, Treatments};
 use crate::session::disturbance::Disturbed;
 use crate::session::effect::{effect, form, may_be_carried};
 use crate::session::outcomes::failed_checks;
@@ -13,77 +12,47 @@ use model::{Record, Treatment};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// What a comparison keeps of the trials of one session: numbers, and hardly more than the table of
-/// its estimates has.
-#[derive(Debug)]
-pub struct Digest {
-    /// A side of this session alone.
-    pub(crate) side: Side,
-    /// In the order in which they are asked for; empty where there is no trial of it.
-    pub(crate) experiments: Vec<(OfSide, Treatments)>,
-    pub(crate) control: Column,
-}
-
-impl Digest {
-    /// Returns trials with a record.
-    pub fn trials(&self) -> u64 {
-        self.side.trials
-    }
-
-    /// Reports whether every planned trial has a record.
-    pub fn is_complete(&self) -> bool {
-        self.side.incomplete == 0
-    }
-
-    /// Reports whether its own A/A controls found a difference where there is none.
-    pub fn is_distrusted(&self) -> bool {
-        self.side.distrusted > 0
-    }
-}
-
-/// Returns the digest of a session: of its trials, in any order, what is asked for.
-pub(crate) fn digest(asked: &Asked, head: &Head, records: &[Record], complete: bool) -> Digest {
-    let own = by_experiment(records);
-    let measured = own.keys().map(ToString::to_string).collect();
-    let own = |id: &str| own.get(id).map_or(&[][..], Vec::as_slice);
-    let table = |design| Table::new(design, own(&design.id).iter().copied());
-    let tables: Vec<Table<'_>> = head.designs.iter().map(|design| table(design)).collect();
-    let verdicts = verdicts(&tables);
-    let trust = trust(&tables);
-    let experiment = |asked: &AskedExperiment| {
-        let at = head.designs.iter().position(|design| design.id == asked.id)?;
-        if asked.design.is_none() || own(&asked.id).is_empty() {
-            return None;
-        }
-        let (treatments, why_not) = treatments(asked, &tables[at]);
-        let checks = failed_checks(own(&asked.id));
-        let own = OfSide {
-            first: Some((Arc::clone(&head.designs[at]), why_not)),
-            findings: asked.findings.iter().map(|it| finding(it, &tables[at])).collect(),
-            verdicts: verdicts[at].iter().cloned().collect(),
-            failed_checks: checks.into_iter().map(|(name, _)| name).collect(),
+impl Questions {
+    /// Returns what a comparison keeps of a session: `at` is one of [`Questions::order`], `records` are
+    /// its trials in any order, and `complete` is whether every planned one has a record.
+    pub fn digest(&self, at: (usize, usize), records: &[Record], complete: bool) -> Digest {
+        let head = &self.sides[at.0].heads[at.1];
+        let own = by_experiment(records);
+        let measured = own.keys().map(ToString::to_string).collect();
+        let own = |id: &str| own.get(id).map_or(&[][..], Vec::as_slice);
+        let table = |design| Table::new(design, own(&design.id).iter().copied());
+        let tables: Vec<Table<'_>> = head.designs.iter().map(|design| table(design)).collect();
+        let verdicts = verdicts(&tables);
+        let trust = trust(&tables);
+        let experiment = |asked: &AskedExperiment| {
+            let at = head.designs.iter().position(|design| design.id == asked.id);
+            let Some(at) = at.filter(|_| asked.design.is_some() && !own(&asked.id).is_empty())
+            else {
+                return Default::default();
+            };
+            let (treatments, why_not) = treatments(asked, &tables[at]);
+            let checks = failed_checks(own(&asked.id));
+            let own = OfSide {
+                first: Some((Arc::clone(&head.designs[at]), why_not)),
+                findings: asked.findings.iter().map(|it| finding(it, &tables[at])).collect(),
+                verdicts: verdicts[at].iter().cloned().collect(),
+                failed_checks: checks.into_iter().map(|(name, _)| name).collect(),
+            };
+            (own, treatments)
         };
-        Some((own, treatments))
-    };
-    Digest {
-        side: Side {
-            sessions: 1,
-            trials: records.len() as u64,
-            incomplete: usize::from(!complete),
-            distrusted: usize::from(!trust.controls.is_empty() && !trust.holds),
-            unknown: usize::from(trust.controls.is_empty()),
-            measured,
-        },
-        experiments: asked
-            .experiments
-            .iter()
-            .map(|it| experiment(it).unwrap_or_default())
-            .collect(),
-        control: asked
-            .control
-            .as_ref()
-            .map(|it| control(it, own(&it.design.id)))
-            .unwrap_or_default(),
+        let of_control = |it: &AskedControl| control(it, own(&it.design.id));
+        Digest {
+            side: Side {
+                sessions: 1,
+                trials: records.len() as u64,
+                incomplete: usize::from(!complete),
+                distrusted: usize::from(!trust.controls.is_empty() && !trust.holds),
+                unknown: usize::from(trust.controls.is_empty()),
+                measured,
+            },
+            experiments: self.experiments.iter().map(experiment).collect(),
+            control: self.control.as_ref().map(of_control).unwrap_or_default(),
+        }
     }
 }
 
@@ -108,7 +77,7 @@ fn treatments(
 }
 
 fn finding(asked: &AskedFinding, table: &Table<'_>) -> Finding {
-    let quantity = &asked.quantity;
+    let quantity = &asked.finding.quantity;
     let may_be_carried = asked.carriers.len() > 1 && may_be_carried(table, quantity);
     let column = |it: &String| Column::of_evidence(&form(table, quantity, it).evidence);
     Finding {

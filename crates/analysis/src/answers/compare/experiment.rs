@@ -1,9 +1,9 @@
 //! One experiment on all sides.
 
-use super::asked::{AskedExperiment, AskedFinding};
+use super::asked::{AskedExperiment, AskedFinding, all};
 use super::column::Column;
 use super::definitions;
-use super::gathered::{At, Experiment, Gathered};
+use super::gathered::{Answers, At, Experiment};
 use super::heads::SideHeads;
 use super::reading::{Reading, Readings};
 use crate::session::disturbance::Disturbed;
@@ -38,33 +38,29 @@ impl Compared<'_> {
 
 /// Begins the comparison of an experiment; see [`ComparedExperiment`].
 pub(crate) fn compared<'a>(
-    sides: &[SideHeads],
+    answers: &Answers,
     asked: &'a AskedExperiment,
-    gathered: &Gathered,
     own: &'a Experiment,
 ) -> Compared<'a> {
+    let sides = &answers.questions.sides;
     let designs: Vec<Option<&Arc<Design>>> =
         sides.iter().map(|side| side.design(&asked.id)).collect();
     let question = designs.iter().flatten().next().map_or(String::new(), |it| it.question.clone());
     let measured: Vec<bool> =
-        gathered.sides.iter().map(|side| side.measured.contains(&asked.id)).collect();
+        answers.sides.iter().map(|side| side.measured.contains(&asked.id)).collect();
     let experiment = ComparedExperiment {
         id: asked.id.clone(),
         question,
         versions: designs.iter().map(|design| design.map(|it| it.version)).collect(),
         refused: asked.refused.clone().or_else(|| definitions::unmeasured(&measured)),
-        warnings: Vec::new(),
-        findings: Vec::new(),
-        rows: Vec::new(),
-        treatments_left_out: 0,
-        verdicts: Vec::new(),
+        ..ComparedExperiment::default()
     };
     let mut compared = Compared { asked, own, experiment, findings: Vec::new(), rows: Vec::new() };
     let (Some(design), None) = (&asked.design, &compared.experiment.refused) else {
         return compared;
     };
     for (at, finding) in asked.findings.iter().enumerate() {
-        compared.add_finding(design, finding, at);
+        compared.add_finding(finding, at);
     }
     compared.add_rows(design);
     let experiment = &mut compared.experiment;
@@ -127,18 +123,15 @@ impl Compared<'_> {
 
     /// Adds a finding on all sides, by one clock. Where CPU time carries it on one of them, it carries
     /// it on all if it may stand in on all; else elapsed time is compared everywhere.
-    fn add_finding(&mut self, design: &Design, asked: &AskedFinding, at: usize) {
-        let (finding, quantity, own) = (&design.findings[asked.at], &asked.quantity, self.own);
+    fn add_finding(&mut self, AskedFinding { finding, carriers }: &AskedFinding, at: usize) {
+        let (quantity, own) = (&finding.quantity, self.own);
         let of_sides = || own.sides.iter().filter_map(|side| side.findings.get(at));
         let wanted = of_sides().find_map(|it| it.carried_by.as_deref());
         let may_be_carried = !of_sides().any(|it| it.by_elapsed_time);
         let response = wanted.filter(|_| may_be_carried).unwrap_or(quantity.response());
-        let place = asked.carriers.iter().position(|it| it == response).unwrap_or_default();
-        let column = |side: usize| match own.sides[side].findings.get(at) {
-            Some(finding) => Column::at(&finding.by, place),
-            None => Column::at(&[], place),
-        };
-        let columns: Vec<&Column> = (0..own.sides.len()).map(column).collect();
+        let place = carriers.iter().position(|it| it == response).unwrap_or_default();
+        let by = own.sides.iter().map(|side| side.findings.get(at).map_or(&[][..], |it| &it.by));
+        let columns: Vec<&Column> = by.map(|by| Column::at(by, place)).collect();
         let mut firsts = own.sides.iter().filter_map(|side| side.first.as_ref());
         let unit = match quantity {
             Quantity::Value { .. } | Quantity::Difference { .. } => firsts
@@ -150,8 +143,7 @@ impl Compared<'_> {
         let mut readings = match quantity {
             // A level is what a row is, and has logarithms of its own.
             Quantity::Value { at, .. } => {
-                let place = self.asked.responses.iter().position(|it| it == response);
-                let place = place.unwrap_or(usize::MAX);
+                let place = self.asked.place(response);
                 let column = |side| own.level(side, place, at);
                 given(&(0..own.sides.len()).map(column).collect::<Vec<_>>(), true)
             }
@@ -211,12 +203,8 @@ fn verdicts(sides: &[SideHeads], design: &Arc<Design>, own: &Experiment) -> Vec<
         let found = other.claims.iter().find(|it| it.id == claim.id);
         found.is_some_and(|it| it.quantity == claim.quantity && it.holds_if == claim.holds_if)
     };
-    let others: Vec<&Arc<Design>> = sides
-        .iter()
-        .flat_map(|side| &side.heads)
-        .filter_map(|head| head.design(&design.id))
-        .filter(|other| !Arc::ptr_eq(other, design))
-        .collect();
+    let others = all(sides, &design.id).filter(|other| !Arc::ptr_eq(other, design));
+    let others: Vec<&Arc<Design>> = others.collect();
     let alike = |claim: &&Claim| others.iter().all(|design| asks(design, claim));
     let described = design.claims.iter().filter(alike).map(|claim| ComparedVerdict {
         id: claim.id.clone(),

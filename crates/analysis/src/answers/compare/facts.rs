@@ -1,6 +1,6 @@
 //! What is known of the machines and settings that were measured on.
 
-use super::gathered::{self, Gathered};
+use super::gathered::{self, Answers};
 use super::heads::{Head, SideHeads};
 use model::{Comparison, CpuCache, Estimate, FactRow, Manifest, Replication, Weight};
 use std::collections::BTreeSet;
@@ -207,11 +207,8 @@ pub(crate) fn alike(sides: &[&[Head]]) -> Vec<String> {
 }
 
 /// Returns what makes the whole comparison doubtful, the worst first.
-pub(crate) fn warnings(
-    sides: &[SideHeads],
-    gathered: &Gathered,
-    comparison: &Comparison,
-) -> Vec<String> {
+pub(crate) fn warnings(answers: &Answers, comparison: &Comparison) -> Vec<String> {
+    let sides = &answers.questions.sides;
     let mut warnings = same_sessions(sides);
     for row in comparison.facts.iter().filter(|row| row.weight == Weight::Invalid) {
         let values = row.values.join(" against ");
@@ -241,7 +238,7 @@ pub(crate) fn warnings(
                 .into(),
         );
     }
-    for (side, own) in sides.iter().zip(&gathered.sides) {
+    for (side, own) in sides.iter().zip(&answers.sides) {
         warnings.extend(of_side(side, own));
     }
     warnings.extend(by_trials(sides, comparison));
@@ -261,7 +258,7 @@ fn multiple(ratio: &Estimate) -> String {
     format!("{point} [{low}, {high}]")
 }
 
-/// Returns a session that stands on two sides is compared with itself.
+/// Names the sessions that stand on two sides, or twice on one: such a session is compared with itself.
 fn same_sessions(sides: &[SideHeads]) -> Vec<String> {
     let (mut seen, mut twice) = (BTreeSet::new(), BTreeSet::new());
     for Head { manifest, .. } in sides.iter().flat_map(|side| &side.heads) {

@@ -3,7 +3,7 @@
 use super::column::Column;
 use super::condition::{Condition, Direction};
 use super::experiment::Compared;
-use super::gathered::{At, Gathered};
+use super::gathered::{Answers, At};
 use super::heads::SideHeads;
 use super::reading::{Reading, Scale};
 use crate::stats::holm::holm;
@@ -13,12 +13,11 @@ use model::{GateLook, GateOutcome, GateResult};
 /// most 5 % of cases it reports a regression where no number is beyond the edge.
 pub(crate) fn gate(
     condition: &Condition,
-    sides: &[SideHeads],
-    gathered: &Gathered,
+    answers: &Answers,
     experiments: &[Compared<'_>],
     invalid: &[bool],
 ) -> GateResult {
-    let judged = judge(condition, sides, gathered, experiments, invalid);
+    let judged = judge(condition, answers, experiments, invalid);
     let (outcome, reason, looked_at) =
         judged.unwrap_or_else(|reason| (GateOutcome::CannotTell, reason, Vec::new()));
     GateResult { condition: condition.text.clone(), outcome, reason, looked_at }
@@ -27,8 +26,7 @@ pub(crate) fn gate(
 /// Returns what the looks say; `Err` where there is nothing to be looked at.
 fn judge(
     condition: &Condition,
-    sides: &[SideHeads],
-    gathered: &Gathered,
+    answers: &Answers,
     experiments: &[Compared<'_>],
     invalid: &[bool],
 ) -> Result<(GateOutcome, String, Vec<GateLook>), String> {
@@ -41,8 +39,8 @@ fn judge(
     let design = experiment.asked.design.as_ref();
     let response = design.and_then(|design| condition.response_of(design));
     let response = response.ok_or_else(|| format!("{id} has no response"))?;
-    for (at, SideHeads { name, .. }) in sides.iter().enumerate() {
-        if !gathered.sides[at].measured.contains(id) {
+    for (at, SideHeads { name, .. }) in answers.questions.sides.iter().enumerate() {
+        if !answers.sides[at].measured.contains(id) {
             return Err(format!("{name} did not measure {id}"));
         }
         if invalid[at] {
@@ -79,9 +77,9 @@ fn judge(
 
 /// Counts the treatments that it looks at of which the base has a number and some other side no trial.
 fn lost(condition: &Condition, experiment: &Compared<'_>, response: &str) -> usize {
-    let place = experiment.asked.responses.iter().position(|it| it == response);
+    let place = experiment.asked.place(response);
     let is_lost = |sides: &[At]| {
-        let of_base = Column::at(&sides[0].columns, place.unwrap_or(usize::MAX));
+        let of_base = Column::at(&sides[0].columns, place);
         !of_base.is_empty() && sides.iter().any(|side| !side.tried)
     };
     let treatments = experiment.own.treatments.iter();
@@ -141,7 +139,8 @@ fn look(condition: &Condition, reading: &Reading) -> (GateOutcome, Option<f64>) 
     (outcome, Some(p_value))
 }
 
-/// Returns a count that was 0 in all trials has grown beyond any edge if it is no longer.
+/// Judges a number that has no ratio: a count that was 0 in all trials has grown beyond any edge if it is
+/// 0 no longer.
 fn from_nothing(condition: &Condition, reading: &Reading) -> GateOutcome {
     let Some(contrast) = reading.contrast.as_ref().filter(|it| it.agrees() && it.base() == 0.0)
     else {

@@ -1,22 +1,50 @@
 //! What all sessions say, side by side. What one session says has the same shape: a side grows by
 //! adding the digests of its sessions.
 
-use super::asked::Asked;
+use super::asked::Questions;
 use super::column::Column;
-use super::digest::Digest;
 use crate::session::disturbance::Disturbed;
 use model::{Cell, Design, Treatment, Verdict};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What was kept of all sessions.
+/// What the sessions answer.
 #[derive(Debug)]
-pub(crate) struct Gathered {
+pub struct Answers {
+    pub(crate) questions: Arc<Questions>,
     pub(crate) sides: Vec<Side>,
     /// As they are asked for.
     pub(crate) experiments: Vec<Experiment>,
     /// The control, by side.
     pub(crate) control: Vec<Column>,
+}
+
+/// What a comparison keeps of the trials of one session: numbers, and hardly more than the table of
+/// its estimates has.
+#[derive(Debug)]
+pub struct Digest {
+    /// A side of this session alone.
+    pub(crate) side: Side,
+    /// In the order in which they are asked for; empty where there is no trial of it.
+    pub(crate) experiments: Vec<(OfSide, Treatments)>,
+    pub(crate) control: Column,
+}
+
+impl Digest {
+    /// Returns trials with a record.
+    pub fn trials(&self) -> u64 {
+        self.side.trials
+    }
+
+    /// Reports whether every planned trial has a record.
+    pub fn is_complete(&self) -> bool {
+        self.side.incomplete == 0
+    }
+
+    /// Reports whether its own A/A controls found a difference where there is none.
+    pub fn is_distrusted(&self) -> bool {
+        self.side.distrusted > 0
+    }
 }
 
 /// What was kept of a side beside its numbers.
@@ -79,19 +107,27 @@ pub(crate) struct At {
 /// What one session says at its treatments.
 pub(crate) type Treatments = Vec<(Treatment, At)>;
 
-impl Gathered {
-    pub(crate) fn new(asked: &Asked, sides: usize) -> Self {
+impl Answers {
+    /// Begins with none.
+    pub fn new(questions: &Arc<Questions>) -> Self {
+        let sides = questions.sides.len();
         let experiment =
             || Experiment { sides: vec![OfSide::default(); sides], treatments: BTreeMap::new() };
-        Gathered {
+        Answers {
+            questions: Arc::clone(questions),
             sides: vec![Side::default(); sides],
-            experiments: asked.experiments.iter().map(|_| experiment()).collect(),
+            experiments: questions.experiments.iter().map(|_| experiment()).collect(),
             control: vec![Column::default(); sides],
         }
     }
 
-    /// Adds a session to a side; those of one side in their order.
-    pub(crate) fn add(&mut self, asked: &Asked, side: usize, digest: Digest) {
+    /// Returns what was asked.
+    pub fn questions(&self) -> &Questions {
+        &self.questions
+    }
+
+    /// Adds the next session of a side, in the order of its sessions.
+    pub fn add(&mut self, side: usize, digest: Digest) {
         self.sides[side].add(digest.side);
         self.control[side].add(digest.control);
         for (into, (own, treatments)) in self.experiments.iter_mut().zip(digest.experiments) {
@@ -99,7 +135,7 @@ impl Gathered {
             into.add(side, treatments);
         }
         if self.sides.iter().all(|side| side.sessions >= 2) {
-            let settling = self.experiments.iter_mut().zip(&asked.experiments);
+            let settling = self.experiments.iter_mut().zip(&self.questions.experiments);
             settling.filter(|(_, it)| it.same_levels).for_each(|(own, _)| own.settle());
         }
     }

@@ -28,84 +28,21 @@ mod reading;
 #[cfg(test)]
 mod tests;
 
+pub use asked::Questions;
 pub use condition::{Condition, Direction, experiment_names};
 #[cfg(test)]
 pub(crate) use contrast::{Arm, Contrast};
-pub use digest::Digest;
+pub use gathered::{Answers, Digest};
 pub use heads::{Head, Heads, SideHeads};
 
 use crate::stats::holm::holm;
 use crate::stats::interval::LEVEL;
 use crate::stats::tail::binomial_at_least;
-use asked::Asked;
 use experiment::{Compared, compared};
-use gathered::Gathered;
-use model::{COMPARISON_FORMAT, Comparison, Record, SessionEffect, Side};
+use model::{COMPARISON_FORMAT, Comparison, SessionEffect, Side};
 use reading::{Reading, Readings};
-use std::sync::Arc;
-
-/// What is asked of some sessions, which their manifests alone say.
-#[derive(Debug)]
-pub struct Questions {
-    sides: Vec<SideHeads>,
-    asked: Asked,
-}
-
-impl Questions {
-    /// Returns of at least 2 sides, the base first; `only` are the experiments to look at, all if it is
-    /// empty.
-    pub fn new(sides: Vec<SideHeads>, only: &[String]) -> Self {
-        let asked = Asked::of(&sides, only);
-        Questions { sides, asked }
-    }
-
-    /// Returns the sides, as they were given.
-    pub fn sides(&self) -> &[SideHeads] {
-        &self.sides
-    }
-
-    /// Returns all sessions in the order in which they are best read, each as the place of its side and
-    /// its place there: first two of every side, which settle for most numbers that the session is the
-    /// unit, so that one number of each session is enough from then on.
-    pub fn order(&self) -> Vec<(usize, usize)> {
-        let all = || self.sides.iter().enumerate();
-        let of = |part: fn(usize) -> std::ops::Range<usize>| {
-            all().flat_map(move |(side, it)| part(it.heads.len()).map(move |at| (side, at)))
-        };
-        of(|sessions| 0..sessions.min(2)).chain(of(|sessions| sessions.min(2)..sessions)).collect()
-    }
-
-    /// Returns what a comparison keeps of a session: `at` is one of [`Questions::order`], `records` are
-    /// its trials in any order, and `complete` is whether every planned one has a record.
-    pub fn digest(&self, at: (usize, usize), records: &[Record], complete: bool) -> Digest {
-        digest::digest(&self.asked, &self.sides[at.0].heads[at.1], records, complete)
-    }
-}
-
-/// What the sessions answer.
-#[derive(Debug)]
-pub struct Answers {
-    questions: Arc<Questions>,
-    gathered: Gathered,
-}
 
 impl Answers {
-    /// Begins with none.
-    pub fn new(questions: &Arc<Questions>) -> Self {
-        let gathered = Gathered::new(&questions.asked, questions.sides.len());
-        Answers { questions: Arc::clone(questions), gathered }
-    }
-
-    /// Returns what was asked.
-    pub fn questions(&self) -> &Questions {
-        &self.questions
-    }
-
-    /// Adds the next session of a side, in the order of its sessions.
-    pub fn add(&mut self, side: usize, digest: Digest) {
-        self.gathered.add(&self.questions.asked, side, digest);
-    }
-
     /// Returns all that the sessions say of each other, in the words of the scruple that compares.
     ///
     /// `differs` shares its error (Holm) within a family: the findings are one, what the experiments
@@ -114,30 +51,24 @@ impl Answers {
     /// comparisons. Were they one, the few that are asked would pay for the hundreds that are not: of
     /// 470 numbers some 40 are findings. Gates share their error over what each of them looks at.
     pub fn end(self, scruple: &str, conditions: &[Condition]) -> Comparison {
-        let (Questions { sides, asked }, gathered) = (&*self.questions, &self.gathered);
-        let own = asked.experiments.iter().zip(&gathered.experiments);
+        let sides = &self.questions.sides;
+        let own = self.questions.experiments.iter().zip(&self.experiments);
         let mut experiments: Vec<Compared> =
-            own.map(|(asked, own)| compared(sides, asked, gathered, own)).collect();
-        let mut controls = controls(asked, gathered);
+            own.map(|(asked, own)| compared(&self, asked, own)).collect();
+        let mut controls = controls(&self);
         decide(experiments.iter_mut().flat_map(|it| &mut it.findings).flatten().flatten());
         decide(experiments.iter_mut().flat_map(|it| &mut it.rows).flatten().flatten());
         decide(controls.iter_mut().flatten());
         let heads: Vec<&[Head]> = sides.iter().map(|side| side.heads.as_slice()).collect();
         let invalid = facts::invalid(&heads);
-        let gates = conditions
-            .iter()
-            .map(|one| gate::gate(one, sides, gathered, &experiments, &invalid))
-            .collect();
+        let gates =
+            conditions.iter().map(|one| gate::gate(one, &self, &experiments, &invalid)).collect();
         let controls: Vec<Option<SessionEffect>> =
             controls.into_iter().map(|reading| reading.map(|it| it.effect)).collect();
         let mut comparison = Comparison {
             format: COMPARISON_FORMAT,
             scruple: scruple.to_string(),
-            sides: sides
-                .iter()
-                .zip(&gathered.sides)
-                .map(|(side, own)| described(side, own))
-                .collect(),
+            sides: sides.iter().zip(&self.sides).map(|(side, own)| described(side, own)).collect(),
             facts: facts::facts(&heads),
             alike: facts::alike(&heads),
             warnings: Vec::new(),
@@ -145,7 +76,7 @@ impl Answers {
             experiments: experiments.into_iter().map(|one| one.described()).collect(),
             gates,
         };
-        comparison.warnings = facts::warnings(sides, gathered, &comparison);
+        comparison.warnings = facts::warnings(&self, &comparison);
         comparison
     }
 }
@@ -199,13 +130,13 @@ fn trusted(own: &gathered::Side) -> Option<bool> {
 }
 
 /// Returns the same computation on each side but the base against the base.
-fn controls(asked: &Asked, gathered: &Gathered) -> Readings {
-    let others = 1..gathered.sides.len();
-    let Some(control) = &asked.control else {
+fn controls(answers: &Answers) -> Readings {
+    let others = 1..answers.sides.len();
+    let Some(control) = &answers.questions.control else {
         return others.map(|_| None).collect();
     };
     let one = |side: usize| {
-        let (own, base) = (&gathered.control[side], &gathered.control[0]);
+        let (own, base) = (&answers.control[side], &answers.control[0]);
         if !control.comparable[side] || own.is_empty() || base.is_empty() {
             return None;
         }

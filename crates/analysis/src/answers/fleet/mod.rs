@@ -161,23 +161,31 @@ impl Points {
         Some(Points { spread, each })
     }
 
-    /// Returns the member that is farthest from the mean, its number, its distance in standard deviations,
-    /// and the p-value of the test (an upper bound that is exact where it is small).
-    fn grubbs(&self) -> Option<(usize, Estimate, f64, f64)> {
+    /// Returns the member that is farthest from the mean, as an outlier that has still to stand: with its
+    /// distance in standard deviations, and the p-value of the test (an upper bound that is exact where
+    /// it is small). `at` is the place of the spread among all.
+    fn grubbs(&self, members: &[FleetMember<'_>], at: usize) -> Option<Outlier> {
         let scale: Vec<f64> = self.each.iter().map(|(_, _, x)| *x).collect();
         let centre = mean(&scale)?;
         let (n, deviation) = (scale.len() as f64, self.spread.seen);
         if scale.len() < MACHINES_MIN || deviation <= 0.0 {
             return None;
         }
-        let (place, point, x) = self
+        let (place, value, x) = self
             .each
             .iter()
             .max_by(|a, b| (a.2 - centre).abs().total_cmp(&(b.2 - centre).abs()))?;
         let distance = (x - centre).abs() / deviation;
         let rest = ((n - 1.0).powi(2) / n - distance.powi(2)).max(0.0);
         let t = distance * (n - 2.0).sqrt() / rest.sqrt();
-        Some((*place, *point, distance, (n * student_outside(n - 2.0, t)).min(1.0)))
+        Some(Outlier {
+            node: members[*place].name.to_string(),
+            spread: at as u32,
+            value: *value,
+            own_noise: (value.low..=value.high).contains(&self.spread.median),
+            distance,
+            p_value: (n * student_outside(n - 2.0, t)).min(1.0),
+        })
     }
 }
 
@@ -207,35 +215,21 @@ fn expected(values: &[(usize, Estimate)], relative: bool, quantity: &Quantity) -
 }
 
 fn outliers(members: &[FleetMember<'_>], numbers: &[Points]) -> Outliers {
-    let tested: Vec<(usize, (usize, Estimate, f64, f64))> = numbers
-        .iter()
-        .enumerate()
-        .filter_map(|(at, points)| Some((at, points.grubbs()?)))
-        .collect();
-    let p_values: Vec<f64> = tested.iter().map(|(_, (.., p))| *p).collect();
-    let stands = holm(&p_values);
-    let mut found: Vec<Outlier> = tested
-        .iter()
-        .zip(stands)
-        .filter(|(_, stands)| *stands)
-        .map(|((at, (place, value, distance, p_value)), _)| Outlier {
-            node: members[*place].name.to_string(),
-            spread: *at as u32,
-            value: *value,
-            own_noise: (value.low..=value.high).contains(&numbers[*at].spread.median),
-            distance: *distance,
-            p_value: *p_value,
-        })
-        .collect();
+    let tested = numbers.iter().enumerate().filter_map(|(at, it)| it.grubbs(members, at));
+    let tested: Vec<Outlier> = tested.collect();
+    let looked_at = tested.len() as u32;
+    let stands = holm(&tested.iter().map(|it| it.p_value).collect::<Vec<f64>>());
+    let found = tested.into_iter().zip(stands).filter(|(_, stands)| *stands);
+    let mut found: Vec<Outlier> = found.map(|(outlier, _)| outlier).collect();
     found.sort_by(|a, b| a.p_value.total_cmp(&b.p_value));
     let most = numbers.iter().map(|points| points.each.len()).max().unwrap_or_default();
-    let too_few = tested.is_empty().then(|| match most {
+    let too_few = (looked_at == 0).then(|| match most {
         0 => "no finding was measured on two machines of one kind".to_string(),
         most => {
             format!("at most {most} machines of one kind, and the rule asks for {MACHINES_MIN}")
         }
     });
-    Outliers { rule: RULE.into(), looked_at: tested.len() as u32, too_few, found }
+    Outliers { rule: RULE.into(), looked_at, too_few, found }
 }
 
 #[cfg(test)]

@@ -151,8 +151,13 @@ fn grubbs_test_agrees_with_the_handbook() {
         .map(|(at, x)| (at, Estimate { level: 0.95, ..Estimate::exactly(*x, 8) }, *x))
         .collect();
     points.spread.seen = variance(&values).unwrap().sqrt();
-    let (place, value, distance, p) = points.grubbs().unwrap();
-    assert_eq!((place, value.point), (7, 245.57));
+    let manifests = alike(8);
+    let names: Vec<String> = (0..8).map(|at| format!("m{at}")).collect();
+    let members = manifests.iter().zip(&names);
+    let members: Vec<FleetMember<'_>> =
+        members.map(|(manifest, name)| FleetMember { name, manifest }).collect();
+    let Outlier { node, value, distance, p_value: p, .. } = points.grubbs(&members, 0).unwrap();
+    assert_eq!((node.as_str(), value.point), ("m7", 245.57));
     assert!((distance - 2.4687).abs() < 1e-4, "{distance}");
     // Its critical value, by the same formula: p = 0.05 at G = 2.1266 two-sided (0.025 in each tail),
     // the handbook's 2.032 being one-sided.

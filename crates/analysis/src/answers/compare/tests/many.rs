@@ -1,6 +1,7 @@
 //! What is held of many sessions, and said of them.
 
 use super::*;
+use std::sync::Arc;
 
 /// The arms that are held with their ends, on both scales, of all sessions of two sides.
 fn held(sides: [&[Made]; 2]) -> Vec<(usize, usize)> {
@@ -15,7 +16,7 @@ fn held(sides: [&[Made]; 2]) -> Vec<(usize, usize)> {
         let made = &sides[at.0][at.1];
         answers.add(at.0, questions.digest(at, &made.records, true));
     }
-    let treatments = answers.gathered.experiments.iter().flat_map(|it| it.treatments.values());
+    let treatments = answers.experiments.iter().flat_map(|it| it.treatments.values());
     let columns = treatments.flatten().flat_map(|at| &at.columns);
     let held = columns.filter(|it| !it.is_empty()).map(column::Column::held).collect();
     let comparison = answers.end("0.1.0", &[]);

@@ -8,8 +8,8 @@ use crate::fixture::{design, response, task};
 use crate::together::{CompareInput, CompareSession, CompareSide, compare};
 use model::{
     Cell, Claim, ComparedExperiment, ComparedRow, Control, Design, Estimate, Finding, GateOutcome,
-    Manifest, Outcome, Quantity, Region, Replication, Response, Series, ShieldReport, Treatment,
-    Unit, Weight,
+    Manifest, Outcome, Quantity, Record, Region, Replication, Response, Series, ShieldReport,
+    Treatment, Unit, Weight,
 };
 
 /// Enough for a verdict of two sessions.
