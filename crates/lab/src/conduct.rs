@@ -53,7 +53,8 @@ pub(crate) fn prepare() -> anyhow::Result<()> {
 
 /// Returns the name of a session that begins now.
 fn name(started_unix_ms: u64, host: &str, purpose: Purpose) -> String {
-    store::session_name(started_unix_ms, host) + purpose.suffix()
+    let name = store::session_name(started_unix_ms, host);
+    if purpose == Purpose::Run { name } else { format!("{name}-{}", purpose.command()) }
 }
 
 /// Where sessions are put if nothing else is said.
@@ -240,7 +241,28 @@ impl Session {
     pub(crate) fn measure(&mut self) -> anyhow::Result<Ending> {
         let budget = self.budget();
         let mut progress = Progress::new(budget);
-        self.rounds(budget, &mut progress)
+        loop {
+            if sys::interrupt::requested().is_some() {
+                return Ok(Ending::Interrupted);
+            }
+            let left = budget.map(|budget| budget.saturating_sub(progress.elapsed()));
+            let options = &self.manifest.options;
+            let base = schedule::base_blocks(options);
+            let limit_ns = left.filter(|_| !self.base_first).map(|left| left.as_nanos() as u64);
+            let seed = self.manifest.seed;
+            let of_base = schedule::next_of_base(&self.courses, options, seed, limit_ns);
+            let Some(next) = of_base.or_else(|| self.by_width(left.unwrap_or_default())) else {
+                let options = &self.manifest.options;
+                let incomplete = schedule::incomplete(&self.courses, options).next().is_some();
+                return Ok(if incomplete { Ending::OutOfTime } else { Ending::Complete });
+            };
+            let of = if next.block < base { format!(" of {base}") } else { String::new() };
+            let id = self.courses[next.course].design.id.clone();
+            progress.block(&id, next.block, &of, left);
+            if !self.block(&next, &mut progress)? {
+                return Ok(Ending::Interrupted);
+            }
+        }
     }
 
     /// Analyses what there is, and stores the analysis and the report.
@@ -298,35 +320,6 @@ impl Session {
         let used_ns = each_ns.fold(0, u64::saturating_add);
         let all = Duration::from_secs(self.manifest.options.time_budget_s?);
         Some(all.saturating_sub(Duration::from_nanos(used_ns)))
-    }
-
-    fn rounds(
-        &mut self,
-        budget: Option<Duration>,
-        progress: &mut Progress,
-    ) -> anyhow::Result<Ending> {
-        loop {
-            if sys::interrupt::requested().is_some() {
-                return Ok(Ending::Interrupted);
-            }
-            let left = budget.map(|budget| budget.saturating_sub(progress.elapsed()));
-            let options = &self.manifest.options;
-            let base = schedule::base_blocks(options);
-            let limit_ns = left.filter(|_| !self.base_first).map(|left| left.as_nanos() as u64);
-            let seed = self.manifest.seed;
-            let of_base = schedule::next_of_base(&self.courses, options, seed, limit_ns);
-            let Some(next) = of_base.or_else(|| self.by_width(left.unwrap_or_default())) else {
-                let options = &self.manifest.options;
-                let incomplete = schedule::incomplete(&self.courses, options).next().is_some();
-                return Ok(if incomplete { Ending::OutOfTime } else { Ending::Complete });
-            };
-            let of = if next.block < base { format!(" of {base}") } else { String::new() };
-            let id = self.courses[next.course].design.id.clone();
-            progress.block(&id, next.block, &of, left);
-            if !self.block(&next, progress)? {
-                return Ok(Ending::Interrupted);
-            }
-        }
     }
 
     /// Returns the block that narrows the widest interval.

@@ -1,5 +1,6 @@
 //! Where a file that was asked for goes, without harm to any session.
 
+use crate::input;
 use anyhow::{Context, bail};
 use std::ffi::OsString;
 use std::fmt;
@@ -74,7 +75,7 @@ impl Drop for Partial {
 impl Destination {
     /// Opens it; `None` and `-` are standard output.
     pub(crate) fn open(output: Option<&Path>, binary: bool) -> anyhow::Result<Self> {
-        let Some(path) = output.filter(|path| path.as_os_str() != "-") else {
+        let Some(path) = output.filter(|path| !input::is_standard(path)) else {
             let terminal = io::stdout().is_terminal();
             if terminal && binary {
                 bail!("Parquet is binary, which a terminal cannot show: --output FILE, or a pipe");
@@ -133,9 +134,19 @@ impl Destination {
     }
 }
 
-/// Writes a whole file of text there; see [`Destination`].
+/// Writes a whole file of text there; see [`Destination`]. A terminal gets none of its control characters,
+/// which JSON need not escape beyond U+001F.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    Destination::open(Some(path), false)?.put(text.as_bytes())
+    Destination::open(Some(path), false)?.put(format!("{}\n", text.trim_end()).as_bytes())
+}
+
+/// Returns where a file goes that a flag asked for; it is written although the command was interrupted.
+pub(crate) fn place(
+    path: Option<&Path>,
+    flag: &'static str,
+) -> anyhow::Result<Option<Destination>> {
+    let open = |path| Destination::open(Some(path), false).map(Destination::in_any_case);
+    path.map(open).transpose().context(flag)
 }
 
 /// Opens what is no ordinary file as it is, and else a new file beside the one that it will be.
@@ -176,15 +187,18 @@ fn create_anew(path: &Path) -> io::Result<File> {
     }
 }
 
+/// Reports whether a folder is a session's; other programs also have a manifest.json.
+pub(crate) fn is_session(folder: &Path) -> bool {
+    [store::MANIFEST_FILE, store::TRIALS_FILE].iter().all(|file| folder.join(file).exists())
+}
+
 fn refuse_session_files(path: &Path) -> anyhow::Result<()> {
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    // Other programs also have a manifest.json.
-    let session = [store::MANIFEST_FILE, store::TRIALS_FILE];
-    let in_session = session.iter().all(|file| folder.join(file).exists());
-    if in_session && path.file_name().is_some_and(|name| OF_A_SESSION.iter().any(|it| name == *it))
+    if is_session(folder)
+        && path.file_name().is_some_and(|name| OF_A_SESSION.iter().any(|it| name == *it))
     {
         bail!("that is a file of a session");
     }

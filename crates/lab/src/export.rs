@@ -3,7 +3,7 @@
 use crate::cli::{ExportArgs, ExportFormat};
 use crate::destination::Destination;
 use crate::exit::Exit;
-use crate::{session, ui};
+use crate::{input, session, ui};
 use anyhow::bail;
 use export::{Choice, LeftOut, Rows, Session};
 
@@ -71,7 +71,7 @@ fn format(args: &ExportArgs) -> anyhow::Result<ExportFormat> {
     if let Some(format) = args.format {
         return Ok(format);
     }
-    let Some(path) = args.output.as_deref().filter(|path| path.as_os_str() != "-") else {
+    let Some(path) = args.output.as_deref().filter(|path| !input::is_standard(path)) else {
         return Ok(ExportFormat::Csv);
     };
     let ending = path.extension().map(|ending| ending.to_ascii_lowercase());

@@ -6,11 +6,11 @@ use std::path::Path;
 
 /// Returns the name of a file in errors; `-` is standard input.
 pub(crate) fn name(file: &Path) -> String {
-    if is_stdin(file) { "standard input".into() } else { file.display().to_string() }
+    if is_standard(file) { "standard input".into() } else { file.display().to_string() }
 }
 
-/// Reports whether a file that was named is standard input.
-pub(crate) fn is_stdin(file: &Path) -> bool {
+/// Reports whether a file that was named is standard input, or standard output.
+pub(crate) fn is_standard(file: &Path) -> bool {
     file.as_os_str() == "-"
 }
 
@@ -25,7 +25,7 @@ pub(crate) fn bytes(file: &Path, bytes_max: u64) -> anyhow::Result<Vec<u8>> {
         bail!("{name} is a folder, and a file is expected");
     }
     let mut bytes = Vec::new();
-    let read = if is_stdin(file) {
+    let read = if is_standard(file) {
         std::io::stdin().lock().take(bytes_max + 1).read_to_end(&mut bytes)
     } else {
         let file = std::fs::File::open(file);

@@ -68,10 +68,8 @@ pub(crate) fn conclude(
     let summary = session.conclude()?;
     let stored = session.stored(&summary);
     let answer = answer(&stored, session.dir(), verdicts)?;
-    match verdicts.and_then(|verdicts| verdicts.export_json.as_deref()) {
-        Some(path) if path.as_os_str() == "-" => ui::data(&answer.json)?,
-        Some(path) => destination::write(path, &answer.json).context("--export-json")?,
-        None => {}
+    if let Some(path) = verdicts.and_then(|verdicts| verdicts.export_json.as_deref()) {
+        destination::write(path, &answer.json).context("--export-json")?;
     }
     if json {
         ui::data(&answer.json)?;

@@ -22,7 +22,6 @@ mod programs;
 mod progress;
 mod quantity;
 mod query;
-mod run;
 mod scale;
 mod schedule;
 mod scratch;
@@ -69,7 +68,7 @@ fn main() -> ExitCode {
 
 fn perform(command: &cli::Command) -> anyhow::Result<Exit> {
     match command {
-        cli::Command::Run(args) => run::run(args),
+        cli::Command::Run(args) => programs::run(args),
         cli::Command::Study(args) => study::study(args),
         cli::Command::Scale(args) => scale::scale(args),
         cli::Command::List(args) => show::list(args),

@@ -40,17 +40,6 @@ impl Purpose {
         }
     }
 
-    /// Returns what the name of such a session ends in.
-    pub(crate) fn suffix(self) -> &'static str {
-        match self {
-            Purpose::Run => "",
-            Purpose::Selftest => "-selftest",
-            Purpose::Ask(Inquiry::Study) => "-study",
-            Purpose::Ask(Inquiry::Scale) => "-scale",
-            Purpose::Ask(Inquiry::Why) => "-why",
-        }
-    }
-
     /// Returns the experiments of such a session, the control among them. Those of a user's program are
     /// made for the session and stand in no catalog.
     fn catalog(self) -> Vec<Design> {

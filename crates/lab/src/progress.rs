@@ -3,6 +3,7 @@
 use crate::ui;
 use indicatif::ProgressBar;
 use model::{FindingResult, Treatment};
+use report::format::duration_s;
 use std::time::{Duration, Instant};
 
 /// How often a plain line is written at the most.
@@ -28,13 +29,21 @@ impl Line {
         self
     }
 
-    /// Writes a plain line, with the time that has passed, unless one was written a moment ago. Reports
-    /// whether it did.
-    pub(crate) fn plain(&mut self, elapsed: Duration, text: &str) -> bool {
+    /// Shows a text with the time that has passed: on the live line, of which `position` is done, or as a plain
+    /// line unless one was written a moment ago. Reports whether it did.
+    pub(crate) fn show(&mut self, position: u64, elapsed: Duration, text: String) -> bool {
+        let so_far = duration_s(elapsed.as_secs());
+        if let Some(bar) = &self.bar {
+            bar.set_position(position);
+            bar.set_prefix(so_far);
+            bar.set_message(text);
+            bar.tick();
+            return true;
+        }
         let is_due = self.last_plain.is_none_or(|last| last.elapsed() >= PLAIN_EVERY);
         if is_due {
             self.last_plain = Some(Instant::now());
-            ui::note(&format!("[{}] {text}", ui::seconds(elapsed.as_secs())));
+            ui::note(&format!("[{so_far}] {text}"));
         }
         is_due
     }
@@ -74,13 +83,14 @@ impl Progress {
     pub(crate) fn block(&mut self, experiment: &str, block: u32, of: &str, left: Option<Duration>) {
         self.experiment = experiment.into();
         self.place = format!("{experiment}, block {}{of}", block + 1);
-        let left = left.map(|left| format!("at most {} left", ui::seconds(left.as_secs())));
+        let left = left.map(|left| format!("at most {} left", duration_s(left.as_secs())));
         match &self.line.bar {
             Some(bar) => bar.set_prefix(left.unwrap_or_default()),
             None => {
                 let left = left.map_or_else(String::new, |left| format!(", {left}"));
                 let headline = self.so_far().map_or_else(String::new, |it| format!("; {it}"));
-                self.line.plain(self.elapsed(), &format!("{}{left}{headline}", self.place));
+                let text = format!("{}{left}{headline}", self.place);
+                self.line.show(0, self.elapsed(), text);
             }
         }
     }
@@ -134,12 +144,7 @@ pub(crate) struct Count {
 impl Count {
     /// Begins to count things that are called `what`.
     pub(crate) fn new(what: &'static str, of: usize) -> Self {
-        let new = || {
-            let template = "{wide_bar:.cyan/dim} {pos} of {len} {msg}, {prefix}";
-            let mut line = Line::new(Some(of as u64), template).waits();
-            line.bar = line.bar.take().map(|bar| bar.with_message(what).with_prefix("just begun"));
-            line
-        };
+        let new = || Line::new(Some(of as u64), "{wide_bar:.cyan/dim} {msg}").waits();
         Count { line: (of >= COUNTED_MIN).then(new), what, of, done: 0 }
     }
 
@@ -149,16 +154,8 @@ impl Count {
         let Some(line) = &mut self.line else { return };
         let gone = line.begun.elapsed();
         let whole = gone.mul_f64(self.of as f64 / self.done as f64);
-        let left = format!("about {} left", ui::seconds(whole.saturating_sub(gone).as_secs()));
-        match &line.bar {
-            Some(bar) => {
-                bar.set_prefix(left);
-                bar.set_position(self.done as u64);
-            }
-            None => {
-                let text = format!("{} of {} {}, {left}", self.done, self.of, self.what);
-                line.plain(gone, &text);
-            }
-        }
+        let left = duration_s(whole.saturating_sub(gone).as_secs());
+        let text = format!("{} of {} {}, about {left} left", self.done, self.of, self.what);
+        line.show(self.done as u64, gone, text);
     }
 }

@@ -72,39 +72,38 @@ impl Course {
         block: u32,
         among: &[Treatment],
     ) -> Vec<(u32, Treatment)> {
-        let done = self.done.get(&block);
-        let among: BTreeSet<&Treatment> = among.iter().collect();
+        let lacking: BTreeSet<&Treatment> = self.lacking(block, among).collect();
         let id = &self.design.id;
         let order = runner::order(seed, id, block, &self.treatments, &self.compared);
-        (0..)
-            .zip(order)
-            .filter(|(_, treatment)| among.contains(treatment))
-            .filter(|(_, treatment)| !done.is_some_and(|done| done.contains(treatment)))
-            .filter(|(_, treatment)| self.is_possible(treatment))
-            .collect()
+        (0..).zip(order).filter(|(_, treatment)| lacking.contains(treatment)).collect()
     }
 
     /// Returns how many trials this number of blocks of its base still lacks.
     fn missing_of_base(&self, blocks: u32) -> usize {
         let touched = self.done.range(..blocks).map(|(block, _)| *block);
         let untouched = blocks as usize - touched.clone().count();
-        let possible = self.possible().count();
-        untouched * possible + touched.map(|block| self.missing_in(block)).sum::<usize>()
+        untouched * self.missing_in(self.next_block())
+            + touched.map(|block| self.missing_in(block)).sum::<usize>()
     }
 
     /// Returns how many trials of its base a block still lacks.
     fn missing_in(&self, block: u32) -> usize {
+        self.lacking(block, &self.base).count()
+    }
+
+    /// Returns those of some treatments that have no trial in a block, without those that this machine
+    /// refuses.
+    fn lacking<'a>(
+        &'a self,
+        block: u32,
+        among: &'a [Treatment],
+    ) -> impl Iterator<Item = &'a Treatment> {
         let done = self.done.get(&block);
-        self.possible().filter(|t| !done.is_some_and(|done| done.contains(t))).count()
-    }
-
-    /// Returns the treatments of its base without those that this machine refuses.
-    fn possible(&self) -> impl Iterator<Item = &Treatment> {
-        self.base.iter().filter(|treatment| self.is_possible(treatment))
-    }
-
-    fn is_possible(&self, treatment: &Treatment) -> bool {
-        self.completed.contains(treatment) || !self.refused.contains(treatment)
+        among.iter().filter(move |treatment| {
+            let is_possible =
+                self.completed.contains(treatment) || !self.refused.contains(treatment);
+            is_possible && !done.is_some_and(|done| done.contains(treatment))
+        })
     }
 
     /// Returns what this number of trials is likely to take, from those that are over.

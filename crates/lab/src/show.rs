@@ -2,7 +2,7 @@
 
 use crate::cli::{Cli, ExplainArgs, ListArgs, ReportArgs};
 use crate::exit::Exit;
-use crate::{catalog, destination, session, ui};
+use crate::{catalog, destination, input, session, ui};
 use anyhow::{Context, bail};
 use clap::CommandFactory;
 use clap::builder::PossibleValuesParser;
@@ -31,12 +31,11 @@ pub(crate) fn report(args: &ReportArgs) -> anyhow::Result<Exit> {
         return draw(&whole, &args.experiments);
     }
     match &args.output {
-        Some(path) if path.as_os_str() == "-" => {
-            ui::data(&report::html_alone(&whole))?;
-            return Ok(Exit::Done);
-        }
         Some(path) => destination::write(path, &report::html_alone(&whole)).context("--output")?,
         None => session::rewrite(&args.session, &whole)?,
+    }
+    if args.output.as_deref().is_some_and(input::is_standard) {
+        return Ok(Exit::Done);
     }
     if args.json {
         ui::data(&serde_json::to_string_pretty(&summary)?)?;

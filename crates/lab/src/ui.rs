@@ -1,11 +1,12 @@
 //! What goes to the screen: results on standard output, everything else on standard error.
 
 use crate::cli::Color;
-use crate::destination::Destination;
+use crate::destination;
 use anstyle::{AnsiColor, Style};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 
 /// Sets the colours for both streams. `auto` leaves it to the terminal, NO_COLOR and TERM.
 pub(crate) fn choose_colours(color: Color) {
@@ -27,10 +28,9 @@ pub(crate) fn result(text: &str) -> anyhow::Result<()> {
     }
 }
 
-/// Writes a result for programs to standard output, as it is: JSON or a page. A terminal gets none of
-/// its control characters, which JSON need not escape beyond U+001F.
+/// Writes a result for programs to standard output, as it is: JSON or a page.
 pub(crate) fn data(text: &str) -> anyhow::Result<()> {
-    Destination::open(None, false)?.put(format!("{}\n", text.trim_end()).as_bytes())
+    destination::write(Path::new("-"), text)
 }
 
 /// Writes a result for people to standard output, in the letters that the terminal understands.
@@ -136,15 +136,6 @@ pub(crate) fn bar(length: Option<u64>, template: &str) -> Option<ProgressBar> {
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
     bar.set_style(style.progress_chars("━╸─"));
     Some(bar)
-}
-
-/// Returns a length of time for people: `42 s`, `3 min 5 s`.
-pub(crate) fn seconds(seconds: u64) -> String {
-    match seconds {
-        0..60 => format!("{seconds} s"),
-        60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
-    }
 }
 
 #[cfg(test)]

@@ -289,12 +289,6 @@ impl Response {
         }
     }
 
-    /// The same response with another center.
-    #[must_use]
-    pub fn centred(self, center: Center) -> Self {
-        Response { center, ..self }
-    }
-
     /// Whether its numbers have no noise of a clock, so that two that agree decide: exact counts, of
     /// things or of bytes, and what is computed.
     pub fn is_counted(&self) -> bool {

@@ -1,9 +1,9 @@
-//! What is measured of a program of the user's, whatever it is: the responses that every trial of a
-//! [`crate::Subject`] records, with their definition cards.
+//! What is measured of a program of the user's, whatever it is: the names of the responses that every trial of a
+//! [`crate::Subject`] records. `study::measured` has their definition cards.
 //!
 //! A design uses some of them; the trial records them all.
 
-use crate::{Card, Center, Factor, Level, Response, Unit};
+use crate::{Factor, Level};
 
 /// From the last moment before the program's exec until its own process has ended.
 pub const WALL: &str = "wall_ns";
@@ -91,61 +91,6 @@ pub fn bytes(text: &str) -> Option<u64> {
     let number: f64 = number.parse().ok()?;
     let bytes = number * factor;
     (bytes <= (1_u64 << 63) as f64).then_some(bytes as u64)
-}
-
-const TREE: &str = "of the program and all its descendants, those included that outlived it, as \
-                    soon as somebody waited for them";
-const LOOKS: &str =
-    "sampled some milliseconds apart: what rises and falls between two samples is missed";
-
-/// All of them, in the order in which people read them.
-pub fn responses() -> Vec<Response> {
-    let of = |name: &str, label: &str, unit: Unit, corrected: &str, source: &str| {
-        let to = "when its own process has ended; sums go on until the last of its descendants \
-        has ended";
-        let card = Card::new("right before the program's exec", to, corrected, source);
-        Response::new(name, label, unit, card)
-    };
-    let usage = "getrusage(RUSAGE_CHILDREN), when all were waited for";
-    let io = "/proc/self/io of the trial, to which the kernel adds its children's, minus its own";
-    let shares = "/proc/PID/smaps_rollup, plus the growth of RssAnon in /proc/PID/status since";
-    let resident = "VmRSS of /proc/PID/status of each process, and ru_maxrss of the largest";
-    let tasks = "/proc/PID/task/TID/schedstat of each thread, where 90 % of the CPU time was seen";
-    let busiest = "over as many slots as workers, filled by the threads that want most";
-    vec![
-        of(WALL, "elapsed time", Unit::Ns, "", "clock_gettime(CLOCK_MONOTONIC)"),
-        of(CPU, "CPU time", Unit::Ns, TREE, usage),
-        of(CPU_SHARE, "CPU use", Unit::Ppm, "CPU time by elapsed time: 100 % is one CPU", usage),
-        of(PEAK_PSS, "peak memory (PSS)", Unit::Bytes, LOOKS, shares).centred(Center::Max),
-        of(PEAK_RSS, "peak memory (RSS)", Unit::Bytes, LOOKS, resident).centred(Center::Max),
-        of(PEAK_CGROUP, "peak memory (cgroup)", Unit::Bytes, TREE, "the memory cgroup's peak")
-            .centred(Center::Max),
-        of(READ, "bytes read", Unit::Bytes, TREE, io).centred(Center::Sum),
-        of(WRITTEN, "bytes written", Unit::Bytes, TREE, io).centred(Center::Sum),
-        of(STORAGE_READ, "bytes read from storage", Unit::Bytes, TREE, io).centred(Center::Sum),
-        of(STORAGE_WRITTEN, "bytes written to storage", Unit::Bytes, TREE, io).centred(Center::Sum),
-        of(MINOR_FAULTS, "minor faults", Unit::Count, TREE, usage).centred(Center::Sum),
-        of(MAJOR_FAULTS, "major faults", Unit::Count, TREE, usage).centred(Center::Sum),
-        of(VOLUNTARY, "voluntary switches", Unit::Count, TREE, usage).centred(Center::Sum),
-        of(INVOLUNTARY, "involuntary switches", Unit::Count, TREE, usage).centred(Center::Sum),
-        of(QUEUE_WAIT, "wait for a CPU", Unit::Ns, "over all its threads", tasks)
-            .centred(Center::Sum),
-        of(BLOCKED, "blocked", Unit::Ns, busiest, tasks).centred(Center::Sum),
-        of(ABSENT, "without a worker", Unit::Ns, busiest, tasks).centred(Center::Sum),
-        of(
-            THROTTLED,
-            "held back by a quota",
-            Unit::Ns,
-            "summed over all CPUs; only of a quota of its own",
-            "cpu.stat of its cgroup",
-        )
-        .centred(Center::Sum),
-        of(PROCESSES, "processes at once", Unit::Count, LOOKS, "/proc/PID/task/TID/children")
-            .centred(Center::Max),
-        of(THREADS, "threads at once", Unit::Count, LOOKS, "/proc/PID/task").centred(Center::Max),
-        of(LOOKING, "CPU time of looking", Unit::Ns, "", "CLOCK_THREAD_CPUTIME_ID of the looker")
-            .centred(Center::Sum),
-    ]
 }
 
 #[cfg(test)]

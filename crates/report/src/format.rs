@@ -326,8 +326,8 @@ pub(crate) fn binary(bytes: f64) -> String {
     if bytes == 0.0 { "0".into() } else { format!("{text} {unit}") }
 }
 
-/// A length of time for people, from milliseconds: "2 min 31 s".
-pub(crate) fn duration_s(seconds: u64) -> String {
+/// Returns a length of time for people: "2 min 31 s".
+pub fn duration_s(seconds: u64) -> String {
     match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
         (0, 0, s) => format!("{s} s"),
         (0, m, 0) => format!("{m} min"),

@@ -31,6 +31,18 @@ pub fn experiment(id: &str, text: &str) -> Result<Design, Error> {
     design(id, text, Vec::new())
 }
 
+/// Returns what is measured of a program of the user's, whatever it is: the responses that every trial of a
+/// [`model::Subject`] records, with their definition cards.
+///
+/// # Errors
+/// If `measured.toml` is wrong.
+pub fn measured() -> Result<Vec<Response>, Error> {
+    let source = Source { file: "measured.toml", text: include_str!("measured.toml") };
+    let table = source.parse()?;
+    let all = Value::top(source, &table).entries_of("responses")?;
+    each(all, |value| response(value, &Design::default()))
+}
+
 /// Parses the text of a design that has these responses besides those that it declares.
 pub(crate) fn design(id: &str, text: &str, responses: Vec<Response>) -> Result<Design, Error> {
     let file = format!("{id}.toml");

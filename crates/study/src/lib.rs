@@ -2,8 +2,7 @@
 //!
 //! Text in, [`model::Design`] out, with the program as its [`model::Subject`]; or an [`Error`] that
 //! names the file, the line, the column and the key, and says what would be right. This room
-//! opens no file and looks for no program: what it cannot know it hands on with its place
-//! ([`Study::places`]), so that the caller who looks can name the place of an error.
+//! opens no file and looks for no program: [`read`] asks its caller for what it cannot know.
 //!
 //! docs/studies.md describes every key.
 //!
@@ -25,14 +24,11 @@ mod table;
 mod why;
 
 pub use example::example;
-pub use experiment::experiment;
+pub use experiment::{experiment, measured};
 pub use place::{Error, Place};
 pub use read::{detect, read};
 pub use scale::{PrintedWork, ScaleRequest, scale};
 pub use why::{WhyRequest, why};
-
-use model::Design;
-use std::collections::BTreeMap;
 
 /// Reports whether a text can be the name of a factor or a metric: letters a-z, digits and `_`.
 fn is_word(name: &str) -> bool {
@@ -54,28 +50,4 @@ pub struct Around<'a> {
     pub folder: &'a str,
     /// The study's name if it gives none: any text, such as the file's name without its ending.
     pub stem: &'a str,
-}
-
-/// A study that was understood.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Study {
-    /// The experiment; it passes [`Design::check`].
-    pub design: Design,
-    /// What the file is called in errors.
-    pub file: String,
-    /// Where the keys stand that speak of what this room cannot look at: `command`, `folder`,
-    /// `stdin`, `prepare`, `cleanup`.
-    pub places: BTreeMap<String, Place>,
-}
-
-impl Study {
-    /// An error at one of its keys.
-    pub fn error(&self, key: &str, what: impl Into<String>) -> Error {
-        Error {
-            file: self.file.clone(),
-            place: self.places.get(key).copied(),
-            key: key.into(),
-            what: what.into(),
-        }
-    }
 }

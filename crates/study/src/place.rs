@@ -26,8 +26,8 @@ impl Place {
 pub struct Error {
     /// What the file is called.
     pub file: String,
-    /// Where it is wrong; none if it is as a whole.
-    pub place: Option<Place>,
+    /// Where it is wrong; its beginning if it is as a whole.
+    pub place: Place,
     /// The key it is about, as `claims[2].ratio`; empty if there is none.
     pub key: String,
     /// What is wrong, and what would be right.
@@ -36,15 +36,9 @@ pub struct Error {
 
 impl fmt::Display for Error {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&self.file)?;
-        if let Some(Place { line, column }) = self.place {
-            write!(out, ":{line}:{column}")?;
-        }
-        if self.key.is_empty() {
-            write!(out, ": {}", self.what)
-        } else {
-            write!(out, ": {}: {}", self.key, self.what)
-        }
+        let Error { file, place: Place { line, column }, key, what } = self;
+        let colon = if key.is_empty() { "" } else { ": " };
+        write!(out, "{file}:{line}:{column}: {key}{colon}{what}")
     }
 }
 
@@ -70,7 +64,7 @@ impl<'s> Source<'s> {
     pub(crate) fn error(&self, span: &Range<usize>, key: &str, what: impl Into<String>) -> Error {
         Error {
             file: self.file.into(),
-            place: Some(Place::of(self.text, span.start)),
+            place: Place::of(self.text, span.start),
             key: key.into(),
             what: what.into(),
         }

@@ -4,7 +4,8 @@ use crate::place::{Error, Source};
 use crate::subject::millis;
 use crate::table::Value;
 use crate::{
-    Around, Study, claims, factors, figures, findings, is_word, metrics, responses, scale, subject,
+    Around, claims, factors, figures, findings, is_word, measured, metrics, responses, scale,
+    subject,
 };
 use ask::hint;
 use ask::units;
@@ -20,16 +21,20 @@ const TIME_LIMIT_MS: u64 = 60_000;
 /// How narrow the intervals are to be, if the file does not say: a program is noisier than a loop.
 const PRECISION: f64 = 0.01;
 
-/// Reads a study.
+/// Reads a study. `missing` is asked for a key that names what is not there (`command`, `folder`, `stdin`,
+/// `prepare`, `cleanup`), and for what is to be said of it.
 ///
 /// # Errors
 /// The first thing that is wrong with it, with its place, and what would be right.
-pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
+pub fn read(
+    text: &str,
+    around: &Around<'_>,
+    missing: impl FnOnce(&Design) -> Option<(&'static str, String)>,
+) -> Result<Design, Error> {
     let source = Source { file: around.file, text };
     let table = source.parse()?;
     let top = Value::top(source, &table);
-    let entries = top.known(&format!("{KEYS} {}", subject::KEYS))?;
-    let places = entries.iter().map(|entry| (entry.name.clone(), entry.place())).collect();
+    top.known(&format!("{KEYS} {}", subject::KEYS))?;
     let mut subject = subject::read(&top, around)?;
     let own = top.read("factors", |value| factors::read(value, &mut subject))?.unwrap_or_default();
     let picked = top.read("metrics", metrics::read)?.unwrap_or_default();
@@ -57,11 +62,13 @@ pub fn read(text: &str, around: &Around<'_>) -> Result<Study, Error> {
     design.factors.push(measures::again());
     design.subject = Some(subject);
     design.figures = figures::read(&top, &design)?;
-    let mut study = Study { design, file: around.file.into(), places };
-    check(&top, &study)?;
-    figures::check(&top, &study.design)?;
-    only_what_is_measured(&top, &mut study.design)?;
-    Ok(study)
+    check(&top, &design)?;
+    figures::check(&top, &design)?;
+    only_what_is_measured(&top, &mut design)?;
+    match missing(&design) {
+        Some((key, what)) => Err(top.error_at(key, what)),
+        None => Ok(design),
+    }
 }
 
 /// What the grids leave out has no answer, and must not be claimed.
@@ -89,8 +96,7 @@ fn only_what_is_measured(top: &Value<'_>, design: &mut Design) -> Result<(), Err
 }
 
 /// What the design itself refuses, and what only a treatment completes.
-fn check(top: &Value<'_>, study: &Study) -> Result<(), Error> {
-    let design = &study.design;
+fn check(top: &Value<'_>, design: &Design) -> Result<(), Error> {
     design.check().map_err(|error| top.error(error.what))?;
     let Some(subject) = &design.subject else {
         return Ok(());
@@ -216,7 +222,7 @@ fn all_responses(
     asked: Option<&Value<'_>>,
     top: &Value<'_>,
 ) -> Result<(Vec<Response>, usize), Error> {
-    let mut all = measures::responses();
+    let mut all = measured()?;
     // A program that keeps one CPU busy is known by its CPU time where others use the CPU as well.
     let elapsed = all.iter_mut().filter(|response| response.name == WALL);
     elapsed.for_each(|response| response.cpu_twin = Some(CPU.into()));

@@ -1,5 +1,6 @@
 //! The experiment that asks how a command scales.
 
+use crate::measured;
 use model::measures::{self, AGAIN, CPU, WALL};
 use model::{
     Card, Cell, Control, Design, Factor, Finding, Grid, Level, Metric, Needs, Pick, Profile,
@@ -70,7 +71,7 @@ pub fn scale(asked: &ScaleRequest<'_>) -> Result<Design, String> {
         levels.insert(0, 1);
     }
     let copies = asked.copies.then(|| at_once(&levels, asked.cpus)).transpose()?;
-    let mut responses = measures::responses();
+    let mut responses = measured().map_err(|error| error.to_string())?;
     responses.extend(asked.work.map(work));
     let design = Design {
         id: "scale".into(),

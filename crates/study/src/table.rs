@@ -1,6 +1,6 @@
 //! A TOML document whose every value knows its key and its place.
 
-use crate::place::{Error, Place, Source};
+use crate::place::{Error, Source};
 use ask::meant;
 use std::ops::Range;
 use toml::Spanned;
@@ -144,10 +144,6 @@ impl<'s> Value<'s> {
     /// An error at the key.
     pub(crate) fn error_at_name(&self, what: impl Into<String>) -> Error {
         self.source.error(&self.name_span, &self.key, what)
-    }
-
-    pub(crate) fn place(&self) -> Place {
-        Place::of(self.source.text, self.span.start)
     }
 
     fn expected(&self, what: &str) -> Error {

@@ -1,7 +1,7 @@
 //! The experiment that squeezes a command: `why.toml` for a command line.
 
 use crate::experiment;
-use model::{BESIDE, Design, Resource, Squeeze, Subject, measures, squeezed};
+use model::{BESIDE, Design, Resource, Squeeze, Subject};
 
 /// What is asked of a command.
 #[derive(Clone, Debug)]
@@ -51,8 +51,8 @@ pub fn why(asked: &WhyRequest<'_>) -> Result<Design, String> {
 
 /// Returns the design that takes every resource.
 fn all_squeezes() -> Result<Design, String> {
-    let responses = measures::responses().into_iter().chain(squeezed::responses()).collect();
-    let design = experiment::design("why", include_str!("why.toml"), responses);
+    let design = experiment::measured()
+        .and_then(|responses| experiment::design("why", include_str!("why.toml"), responses));
     design.map_err(|error| error.to_string())
 }
 

@@ -2,16 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
-use model::{Cell, Pick, Profile, Quantity, Region, Stream, Unit};
+use model::{Cell, Design, Pick, Profile, Quantity, Region, Stream, Unit};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
-use study::{Around, Study};
+use study::Around;
 
 const AROUND: Around<'static> = Around { file: "a.toml", folder: "/study", stem: "My study!" };
 
-fn read(text: &str) -> Result<Study, String> {
-    study::read(text, &AROUND).map_err(|error| error.to_string())
+fn read(text: &str) -> Result<Design, String> {
+    study::read(text, &AROUND, |_| None).map_err(|error| error.to_string())
 }
 
 const SHORT: &str = r#"
@@ -23,8 +23,7 @@ n = "1..8 x2"
 
 #[test]
 fn a_short_study_is_a_whole_design() {
-    let study = read(SHORT).unwrap();
-    let design = &study.design;
+    let design = &read(SHORT).unwrap();
     assert_eq!(design.id, "my_study");
     assert_eq!(design.question, "What do model and n change?");
     let subject = design.subject.as_ref().unwrap();
@@ -55,7 +54,7 @@ fn a_short_study_is_a_whole_design() {
 
 #[test]
 fn without_a_factor_the_command_alone_is_measured() {
-    let design = read("command = [\"true\"]").unwrap().design;
+    let design = read("command = [\"true\"]").unwrap();
     assert_eq!(design.question, "What does true cost?");
     assert_eq!(design.treatments(Profile::Quick).len(), 2);
     assert_eq!(design.findings[0].sentence, "Elapsed time: {}.");
@@ -132,14 +131,14 @@ holds = "<= 1 s"
 #[test]
 fn cpu_time_is_the_twin_of_elapsed_time_alone() {
     let metrics = "[metrics.own]\nregex = '([0-9]+)'\nunit = \"ms\"";
-    let design = read(&format!("command = [\"a\"]\n{metrics}")).unwrap().design;
+    let design = read(&format!("command = [\"a\"]\n{metrics}")).unwrap();
     let twins = design.responses.iter().filter_map(|it| Some((&*it.name, it.cpu_twin.as_deref()?)));
     assert_eq!(twins.collect::<Vec<_>>(), [("wall_ns", "cpu_ns")]);
 }
 
 #[test]
 fn a_difference_to_be_detected_sets_the_width() {
-    let mut design = read("command = [\"a\"]\nprecision = \"5%\"").unwrap().design;
+    let mut design = read("command = [\"a\"]\nprecision = \"5%\"").unwrap();
     for (text, most) in [("2%", 0.02), ("0.5 %", 0.005), ("100%", 1.0)] {
         study::detect(&mut design, text).unwrap();
         // Half of an interval must be narrower than the difference, or the point alone decides.
@@ -155,7 +154,7 @@ fn a_difference_to_be_detected_sets_the_width() {
 
 #[test]
 fn every_key_has_its_place_in_the_design() {
-    let design = read(FULL).unwrap().design;
+    let design = read(FULL).unwrap();
     let subject = design.subject.clone().unwrap();
     assert_eq!((design.id.as_str(), design.question.as_str()), ("all_keys", "What changes?"));
     assert_eq!(subject.command, ["{tool} -T {threads} < data {{literal}}"]);
@@ -410,14 +409,14 @@ fn an_example_is_understood_whatever_its_commands() {
         study::example(&commands.iter().map(ToString::to_string).collect::<Vec<_>>())
     };
     let text = example(&["zstd -1 'a b'", "gzip -1 'a b'"]).unwrap();
-    let design = read(&text).unwrap().design;
+    let design = read(&text).unwrap();
     let subject = design.subject.clone().unwrap();
     let treatment = design.complete(&Cell::default());
     let words = subject.arguments(&subject.command, &treatment, "").unwrap();
     assert_eq!(words, ["zstd", "-1", "a b"]);
     insta::assert_snapshot!(text);
     let text = example(&["sort a | uniq", "sort -u a", "sort -u a"]).unwrap();
-    assert!(read(&text).unwrap().design.subject.unwrap().shell);
+    assert!(read(&text).unwrap().subject.unwrap().shell);
     assert!(example(&["a"]).unwrap_err().contains("two commands"));
     assert!(example(&["a", "'b"]).unwrap_err().contains("never closed"));
     assert!(example(&["a", " "]).unwrap_err().contains("no word"));
@@ -436,11 +435,11 @@ proptest! {
 
     #[test]
     fn any_text_is_a_design_or_an_error_with_a_place(text in prop_oneof![pieces(), ".*"]) {
-        match study::read(&text, &AROUND) {
-            Ok(study) => prop_assert!(study.design.check().is_ok()),
+        match study::read(&text, &AROUND, |_| None) {
+            Ok(design) => prop_assert!(design.check().is_ok()),
             Err(error) => {
                 prop_assert!(!error.what.is_empty());
-                let place = error.place.unwrap();
+                let place = error.place;
                 prop_assert!(place.line >= 1 && place.line <= text.matches('\n').count() + 1);
             }
         }

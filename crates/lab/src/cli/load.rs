@@ -4,12 +4,7 @@ use crate::quantity;
 use clap::{Args, ValueEnum};
 use model::ServerKind;
 use std::path::PathBuf;
-
-/// The most connections: the limit of web::load.
-const CONNECTIONS_MAX: i64 = 1 << 16;
-
-/// The most threads of the generator.
-const THREADS_MAX: u32 = 1024;
+use web::load::{CONNECTIONS_MAX, THREADS_MAX, check_header, check_method};
 
 /// The most workers of a simulated server: the limit of laws::station.
 const SERVER_WORKERS_MAX: u32 = 1_000_000;
@@ -39,7 +34,7 @@ pub(crate) struct LoadArgs {
     #[arg(value_name = "URL")]
     pub(crate) url: String,
     /// Use N connections, or at most N in an open loop [default: 50; 500 in an open loop]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=CONNECTIONS_MAX))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(CONNECTIONS_MAX)))]
     pub(crate) connections: Option<u32>,
     /// Send for this time, such as 10s or 1m; with --find-knee, at least this long at each rate
     ///
@@ -178,36 +173,15 @@ fn parse_threads(text: &str) -> Result<u32, String> {
     }
 }
 
-/// Reports whether a text is a token (RFC 9110, 5.6.2), as names of methods and headers are.
-fn is_token(text: &str) -> bool {
-    let of_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
-    (1..=256).contains(&text.len()) && text.chars().all(of_token)
-}
-
 fn parse_method(text: &str) -> Result<String, String> {
-    match text {
-        _ if !is_token(text) => Err("expected a method such as GET or POST".into()),
-        // Answers to CONNECT end by other rules.
-        "CONNECT" | "connect" => Err("CONNECT asks for a tunnel and cannot be measured".into()),
-        _ => Ok(text.into()),
-    }
+    check_method(text).map(|()| text.into()).map_err(|error| error.to_string())
 }
 
 fn parse_header(text: &str) -> Result<(String, String), String> {
-    /// The generator sets these itself from the body.
-    const OWN: [&str; 3] = ["content-length", "transfer-encoding", "expect"];
     let (name, value) =
         text.split_once(':').ok_or("expected a name and a value, such as 'Accept: text/html'")?;
     let (name, value) = (name.trim(), value.trim());
-    if !is_token(name) {
-        return Err(format!("{name:?} is not a valid header name"));
-    }
-    if OWN.contains(&name.to_ascii_lowercase().as_str()) {
-        return Err(format!("{name} follows from the body; leave it out"));
-    }
-    if value.len() > 8192 || value.chars().any(|c| c.is_control() && c != '\t') {
-        return Err(format!("the value of {name} is too long or has control characters"));
-    }
+    check_header(name, value).map_err(|error| error.to_string())?;
     Ok((name.into(), value.into()))
 }
 

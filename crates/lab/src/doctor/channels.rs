@@ -5,25 +5,23 @@ use sys::cgroup::{Cgroup, Nest, Plan};
 use sys::perf::{Counter, Event};
 use sys::tracer::StopCounter;
 
-/// One way of looking at the machine: its name, what it is good for, and what was found when it was tried.
-pub(super) struct Channel(pub(super) &'static str, pub(super) &'static str, pub(super) Found);
-
-/// What was found, or what is missing.
-type Found = Result<String, Missing>;
-
-/// Why a channel is not there.
-pub(super) struct Missing {
-    pub(super) why: String,
+/// One way of looking at the machine.
+pub(super) struct Channel {
+    pub(super) name: &'static str,
+    /// What it is good for.
+    pub(super) serves: &'static str,
     /// The setting or permission that would bring it.
     pub(super) remedy: &'static str,
+    /// What was found when it was tried, or why it is not there.
+    pub(super) found: Result<String, String>,
 }
 
 impl Channel {
     pub(super) fn json(&self) -> Value {
-        let Channel(name, serves, found) = self;
+        let Channel { name, serves, remedy, found } = self;
         match found {
             Ok(found) => json!({ "name": name, "serves": serves, "there": true, "found": found }),
-            Err(Missing { why, remedy }) => json!({
+            Err(why) => json!({
                 "name": name, "serves": serves, "there": false, "why": why, "remedy": remedy,
             }),
         }
@@ -32,112 +30,142 @@ impl Channel {
 
 /// Returns what this process can observe, each tried.
 pub(super) fn channels() -> Vec<Channel> {
+    reported().into_iter().chain(permitted()).collect()
+}
+
+fn channel(
+    name: &'static str,
+    serves: &'static str,
+    remedy: &'static str,
+    found: Result<String, String>,
+) -> Channel {
+    Channel { name, serves, remedy, found }
+}
+
+/// Returns what the kernel reports without being asked for a right.
+fn reported() -> Vec<Channel> {
     let pid = sys::process::pid();
     vec![
-        Channel("clock", "timing operations of less than a microsecond", clock()),
-        Channel(
+        channel(
+            "clock",
+            "timing operations of less than a microsecond",
+            "clocksource=tsc on the kernel's command line, if the TSC is stable",
+            clock(),
+        ),
+        channel(
             "schedstat",
             "time on a CPU and time waiting for one, exact, per thread",
-            present(
-                sys::proc::schedstat_process(pid).map(|_| "per-thread CPU and queue time"),
-                "/proc/self/schedstat",
-                "a kernel with CONFIG_SCHED_INFO",
-            ),
+            "a kernel with CONFIG_SCHED_INFO",
+            file("/proc/self/schedstat", sys::proc::schedstat_process(pid))
+                .map(|_| "per-thread CPU and queue time".into()),
         ),
-        Channel(
+        channel(
             "migrations",
             "moves of a thread between CPUs",
-            present(
-                sys::proc::migrations_thread().map(|_| "/proc/self/sched"),
-                "/proc/self/sched",
-                "a kernel with CONFIG_SCHED_DEBUG",
-            ),
+            "a kernel with CONFIG_SCHED_DEBUG",
+            file("/proc/self/sched", sys::proc::migrations_thread()),
         ),
-        Channel(
+        channel(
             "memory (PSS, USS)",
             "memory of several processes without counting shared pages twice",
-            tried(
-                sys::proc::memory(pid).map(|_| "smaps_rollup".into()),
-                "a kernel with CONFIG_PROC_PAGE_MONITOR, and ptrace rights over the process",
-            ),
+            "a kernel with CONFIG_PROC_PAGE_MONITOR, and ptrace rights over the process",
+            tried(sys::proc::memory(pid), "smaps_rollup"),
         ),
-        Channel(
+        channel(
             "I/O bytes",
             "bytes that a process caused to be read and written",
-            present(
-                sys::proc::io(pid).map(|_| "/proc/PID/io"),
-                "/proc/self/io",
-                "a kernel with CONFIG_TASK_IO_ACCOUNTING",
-            ),
+            "a kernel with CONFIG_TASK_IO_ACCOUNTING",
+            file("/proc/self/io", sys::proc::io(pid)),
         ),
-        Channel("foreign CPU time", "telling what others used during a trial", machine_cpu()),
-        Channel(
+        channel(
+            "foreign CPU time",
+            "telling what others used during a trial",
+            "/proc, and the root of a cgroup v1 hierarchy with cpuacct; version 2 has nothing finer",
+            machine_cpu(),
+        ),
+        channel(
             "pressure (PSI)",
             "time in which tasks waited for CPU, memory or I/O",
-            present(
-                sys::proc::pressure("cpu").map(|_| "/proc/pressure"),
-                "/proc/pressure",
-                "a kernel with CONFIG_PSI, started with psi=1",
-            ),
+            "a kernel with CONFIG_PSI, started with psi=1",
+            file("/proc/pressure", sys::proc::pressure("cpu")),
         ),
-        Channel("cgroup cpu", "shielding trials from the rest of the machine", cgroup("cpu")),
-        Channel(
-            "cgroup memory",
-            "limiting and reading the memory of many processes at once",
-            cgroup("memory"),
-        ),
-        Channel("niceness below 0", "shielding trials where there is no cgroup", niceness()),
-        Channel(
-            "software events",
-            "switches, faults and migrations, exact",
-            event(Event::ContextSwitches),
-        ),
-        Channel(
-            "hardware counters",
-            "cycles, instructions, cache misses: causes",
-            event(Event::Instructions),
-        ),
-        Channel("ptrace", "listing the system calls of a program", ptrace()),
     ]
 }
 
-fn present(found: Option<&str>, file: &str, remedy: &'static str) -> Found {
-    let missing = || Missing { why: format!("{file} is not there"), remedy };
-    found.map(String::from).ok_or_else(missing)
+/// Returns what a right, a setting or the hardware must permit.
+fn permitted() -> Vec<Channel> {
+    vec![
+        channel(
+            "cgroup cpu",
+            "shielding trials from the rest of the machine",
+            DELEGATED,
+            cgroup("cpu"),
+        ),
+        channel(
+            "cgroup memory",
+            "limiting and reading the memory of many processes at once",
+            DELEGATED,
+            cgroup("memory"),
+        ),
+        channel(
+            "niceness below 0",
+            "shielding trials where there is no cgroup",
+            "root, CAP_SYS_NICE, or `nice -20` for the user in limits.conf",
+            niceness(),
+        ),
+        channel(
+            "software events",
+            "switches, faults and migrations, exact",
+            "root, CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1",
+            event(Event::ContextSwitches),
+        ),
+        channel(
+            "hardware counters",
+            "cycles, instructions, cache misses: causes",
+            "bare metal, or a virtual machine with a virtual PMU; and kernel.perf_event_paranoid ≤ 1",
+            event(Event::Instructions),
+        ),
+        channel(
+            "ptrace",
+            "listing the system calls of a program",
+            "sysctl kernel.yama.ptrace_scope=1 or less (after 3: a restart); in a container, a \
+             seccomp profile that allows ptrace",
+            tried(ptrace(), "a child was traced"),
+        ),
+    ]
 }
 
-fn tried(found: sys::Result<String>, remedy: &'static str) -> Found {
-    found.map_err(|error| Missing { why: error.to_string(), remedy })
+/// What brings a cgroup.
+const DELEGATED: &str = "root or a delegated cgroup, in version 2 with nobody else in it: systemd-run --scope -p \
+                         Delegate=yes scruple … (as a user: --user --scope)";
+
+/// Returns the name of a file that has what was looked for.
+fn file<T>(name: &str, found: Option<T>) -> Result<String, String> {
+    found.map(|_| name.to_string()).ok_or_else(|| format!("{name} is not there"))
 }
 
-fn missing(why: impl Into<String>, remedy: &'static str) -> Found {
-    Err(Missing { why: why.into(), remedy })
+/// Returns what is said of something that worked.
+fn tried<T>(found: sys::Result<T>, said: &str) -> Result<String, String> {
+    found.map(|_| said.to_string()).map_err(|error| error.to_string())
 }
 
-fn clock() -> Found {
+fn clock() -> Result<String, String> {
     let source = sys::topology::clocksource().unwrap_or_else(|| "unknown".into());
-    let step_ns = sys::clock::step_ns();
-    if ["tsc", "arch_sys_counter", "kvm-clock"].contains(&source.as_str()) {
-        return Ok(format!("clock source {source}, steps of {step_ns} ns"));
+    match ["tsc", "arch_sys_counter", "kvm-clock"].contains(&source.as_str()) {
+        true => Ok(format!("clock source {source}, steps of {} ns", sys::clock::step_ns())),
+        false => Err(format!("clock source {source}: reading the time is a system call")),
     }
-    missing(
-        format!("clock source {source}: reading the time is a system call"),
-        "clocksource=tsc on the kernel's command line, if the TSC is stable",
-    )
 }
 
-fn machine_cpu() -> Found {
+fn machine_cpu() -> Result<String, String> {
     match sys::proc::machine_cpu() {
         Some(cpu) if cpu.precise => Ok("nanoseconds, from the root cgroup".into()),
-        Some(_) => missing(
-            "only /proc/stat, in steps of 10 ms",
-            "the root of a cgroup v1 hierarchy with cpuacct; version 2 has nothing finer",
-        ),
-        None => missing("/proc/stat is not readable", "mount /proc"),
+        Some(_) => Err("only /proc/stat, in steps of 10 ms".into()),
+        None => Err("/proc/stat is not readable".into()),
     }
 }
 
-fn cgroup(controller: &str) -> Found {
+fn cgroup(controller: &str) -> Result<String, String> {
     // As the shield of a session does it.
     let made = || {
         let plan = Plan::below_own(&[controller], &runner::group_name("doctor"));
@@ -148,44 +176,31 @@ fn cgroup(controller: &str) -> Found {
         let found = format!("{}, may be used", group.version().name());
         group.remove().map(|()| found)
     };
-    let remedy = "root or a delegated cgroup, in version 2 with nobody else in it: systemd-run --scope -p \
-                  Delegate=yes scruple … (as a user: --user --scope)";
-    tried(made(), remedy)
+    made().map_err(|error: sys::Error| error.to_string())
 }
 
-fn niceness() -> Found {
+fn niceness() -> Result<String, String> {
     let before = sys::process::nice();
-    let found = sys::process::set_nice(-20).map(|()| {
+    let set = sys::process::set_nice(-20);
+    if set.is_ok() {
         let _ = sys::process::set_nice(before);
-        "down to -20".to_string()
-    });
-    tried(found, "root, CAP_SYS_NICE, or `nice -20` for the user in limits.conf")
+    }
+    tried(set, "down to -20")
 }
 
-fn event(event: Event) -> Found {
-    let found = Counter::open(event, false, false).map(|_| format!("{} counts", event.name()));
-    let remedy = if event.is_hardware() {
-        "bare metal, or a virtual machine with a virtual PMU; and kernel.perf_event_paranoid ≤ 1"
-    } else {
-        "root, CAP_PERFMON, or sysctl kernel.perf_event_paranoid=1"
-    };
-    tried(found, remedy)
+fn event(event: Event) -> Result<String, String> {
+    tried(Counter::open(event, false, false), &format!("{} counts", event.name()))
 }
 
 /// Traces a child: a setting, a container's filter or a security module may forbid it.
-fn ptrace() -> Found {
+fn ptrace() -> sys::Result<()> {
     const CHILD_NS: u64 = 5_000_000_000;
-    let remedy = "sysctl kernel.yama.ptrace_scope=1 or less (after 3: a restart); in a container, a \
-                  seccomp profile that allows ptrace";
-    let trace = || {
-        let child = sys::task::fork_run(|| {
-            sys::clock::sleep_ns(CHILD_NS);
-            0
-        })?;
-        let attached = StopCounter::attach(child).map(drop);
-        sys::process::kill(child, sys::signal::SIGKILL)?;
-        sys::task::wait(child)?;
-        attached
-    };
-    tried(trace().map(|()| "a child was traced".to_string()), remedy)
+    let child = sys::task::fork_run(|| {
+        sys::clock::sleep_ns(CHILD_NS);
+        0
+    })?;
+    let attached = StopCounter::attach(child).map(drop);
+    sys::process::kill(child, sys::signal::SIGKILL)?;
+    sys::task::wait(child)?;
+    attached
 }

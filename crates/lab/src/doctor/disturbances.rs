@@ -110,11 +110,10 @@ fn stolen(environment: &Environment, measured: Option<&Prediction>) -> Option<St
     });
     let now = measured.and_then(|prediction| prediction.steal_share);
     let share = |share: f64| report::format::value(1e6 * share, &Unit::Ppm);
-    let mut steal = Vec::new();
-    steal.extend(now.map(|now| format!("{} of one CPU while scruple measured", share(now))));
-    steal.extend(
-        since_boot.map(|then| format!("{} of the CPU time wanted since the start", share(then))),
-    );
+    let now_said = now.map(|now| format!("{} of one CPU while scruple measured", share(now)));
+    let since =
+        since_boot.map(|it| format!("{} of the CPU time wanted since the start", share(it)));
+    let steal: Vec<String> = now_said.into_iter().chain(since).collect();
     let steal = if steal.is_empty() { "steal is unknown".into() } else { steal.join(", ") };
     if !environment.hypervisor.is_empty() {
         return Some(format!(

@@ -103,18 +103,18 @@ fn hanging(out: &mut String, first: &str, indent: usize, text: &str, style: Styl
 }
 
 fn channel_lines(channel: &Channel, out: &mut String) {
-    let Channel(name, serves, found) = channel;
+    let Channel { name, serves, remedy, found } = channel;
     match found {
         Ok(found) => {
             let _ = writeln!(out, "  {GOOD}✓ {name:<22}{GOOD:#} {found}");
         }
-        Err(missing) => {
+        Err(why) => {
             let indent = " ".repeat(CHANNEL_INDENT);
             let first = format!("  {BAD}✗ {name:<22}{BAD:#} ");
-            hanging(out, &first, CHANNEL_INDENT, &missing.why, Style::new());
-            hanging(out, &indent, CHANNEL_INDENT, &format!("for: {serves}"), DIM);
-            let remedy = format!("to get it: {}", missing.remedy);
-            hanging(out, &indent, CHANNEL_INDENT, &remedy, DIM);
+            hanging(out, &first, CHANNEL_INDENT, why, Style::new());
+            for further in [format!("for: {serves}"), format!("to get it: {remedy}")] {
+                hanging(out, &indent, CHANNEL_INDENT, &further, DIM);
+            }
         }
     }
 }
@@ -127,17 +127,15 @@ fn prediction_lines(prediction: &Prediction, out: &mut String) {
         let floors = kind.floors.iter().map(|it| format!("{:>14}", floor_text(it.floor)));
         let _ = writeln!(out, "  {:<12}{}", kind.work, floors.collect::<String>());
     }
-    for Kind { work, remark, .. } in prediction.kinds.iter().filter(|kind| !kind.remark.is_empty())
-    {
-        let text = format!("{work}: {remark}");
+    let doubted = prediction.kinds.iter().filter(|kind| !kind.remark.is_empty());
+    let remarks = doubted.map(|Kind { work, remark, .. }| format!("{work}: {remark}"));
+    let differ = prediction.differ.iter().map(|work| {
+        format!(
+            "identical treatments differ already now in {work}: do not trust small differences here"
+        )
+    });
+    for text in remarks.chain(differ) {
         hanging(out, &format!("  {BAD}!{BAD:#} "), 4, &text, Style::new());
-    }
-    for work in &prediction.differ {
-        let _ = writeln!(
-            out,
-            "  {BAD}!{BAD:#} identical treatments differ already now in {work}: do not trust \
-             small differences here"
-        );
     }
     for line in prediction.basis() {
         hanging(out, "    ", 4, &line, DIM);
@@ -165,18 +163,16 @@ fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
         environment.memory_bytes as f64 / 1e9,
         environment.memory_available_bytes as f64 / 1e9
     );
+    let hypervisor = Some(environment.hypervisor.as_str()).filter(|name| !name.is_empty());
+    let hypervisor = hypervisor.unwrap_or("none seen");
     vec![
         ("kernel", environment.kernel.clone()),
         ("processor", environment.cpu_model.clone()),
         ("CPUs", cpus),
         ("caches", caches.join(", ")),
         ("memory", memory),
-        ("hypervisor", or_none(&environment.hypervisor)),
+        ("hypervisor", hypervisor.into()),
         ("C library", environment.libc.clone()),
         ("rights", environment.rights.clone()),
     ]
-}
-
-fn or_none(text: &str) -> String {
-    if text.is_empty() { "none seen".into() } else { text.into() }
 }

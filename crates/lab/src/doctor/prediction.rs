@@ -8,13 +8,10 @@ use crate::progress::Progress;
 use crate::scratch::Scratch;
 use crate::{catalog, session};
 use anyhow::bail;
-use model::{
-    Design, Environment, FindingResult, Manifest, Options, Profile, Record, SESSION_FORMAT, Summary,
-};
+use model::{Design, Environment, FindingResult, Profile, Record, Summary};
 use runner::{Event, Halt, Runner, Settings, Work};
 use serde::Serialize;
 use std::convert::Infallible;
-use std::path::Path;
 use std::time::Duration;
 
 /// How long is measured, and how long at the most where blocks take long.
@@ -74,53 +71,36 @@ pub(super) fn predict(environment: &Environment) -> anyhow::Result<Prediction> {
     let design = catalog::find(&catalog::designs(), crate::plan::CONTROL)?;
     conduct::prepare()?;
     let folder = Scratch::create("doctor")?;
-    let looked = look(&design, environment, folder.path())?;
-    if sys::interrupt::requested().is_some() {
-        bail!("it was interrupted");
-    }
-    let Look { manifest, records, .. } = &looked;
-    let summary = session::summarise(manifest, records, &manifest.designs);
-    from_summary(&summary, &design, &looked)
-}
-
-/// What was measured.
-struct Look {
-    manifest: Manifest,
-    records: Vec<Record>,
-    /// How long the blocks took.
-    elapsed: Duration,
-}
-
-/// Conducts blocks for a few seconds, in the way and with the shield of a session.
-fn look(design: &Design, environment: &Environment, folder: &Path) -> anyhow::Result<Look> {
-    let (memory_bytes, disk_bytes) = conduct::room(folder)?;
-    let settings = Settings {
+    let (memory_bytes, disk_bytes) = conduct::room(folder.path())?;
+    // In the way and with the shield of a session.
+    let mut runner = Runner::start(Settings {
         seed: sys::clock::now_ns(),
         profile: Profile::Quick,
         cpus: environment.cpus_allowed.clone(),
         memory_bytes,
         disk_bytes,
-        scratch: folder.to_path_buf(),
+        scratch: folder.path().to_path_buf(),
         shield: true,
-    };
-    let mut runner = Runner::start(settings)?;
+    })?;
     let mut progress = Progress::new(Some(LOOK));
-    let blocks = blocks(&mut runner, design, &mut progress);
-    let manifest = Manifest {
-        format: SESSION_FORMAT,
-        scruple: session::VERSION.into(),
-        session: String::new(),
-        started_unix_ms: sys::clock::unix_ms(),
-        seed: runner.settings().seed,
-        command: Vec::new(),
-        options: Options::default(),
-        environment: environment.clone(),
-        shield: runner.shield().report().clone(),
-        designs: vec![design.clone()],
-    };
-    Ok(Look { manifest, records: blocks?, elapsed: progress.elapsed() })
+    let records = blocks(&mut runner, &design, &mut progress)?;
+    let elapsed = progress.elapsed();
+    if sys::interrupt::requested().is_some() {
+        bail!("it was interrupted");
+    }
+    let summary = analysis::summarise(&analysis::Input {
+        scruple: session::VERSION,
+        session: "",
+        complete: true,
+        environment,
+        shield: runner.shield().report(),
+        designs: std::slice::from_ref(&design),
+        records: &records,
+    });
+    from_summary(&summary, &design, &records, elapsed)
 }
 
+/// Conducts blocks for a few seconds.
 fn blocks(
     runner: &mut Runner,
     design: &Design,
@@ -158,7 +138,12 @@ fn blocks(
 }
 
 /// Returns what the blocks promise. The A/A control names its findings after its kinds of work.
-fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> anyhow::Result<Prediction> {
+fn from_summary(
+    summary: &Summary,
+    design: &Design,
+    records: &[Record],
+    elapsed: Duration,
+) -> anyhow::Result<Prediction> {
     let [experiment] = &summary.experiments[..] else {
         bail!("the A/A control was not measured");
     };
@@ -167,7 +152,7 @@ fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> anyhow::Re
         let warnings = experiment.warnings.join("; ");
         bail!("fewer than two blocks could be measured: {warnings}");
     }
-    let measured_s = looked.elapsed.as_secs_f64();
+    let measured_s = elapsed.as_secs_f64();
     let (times, differ) = (times(measured_s / blocks as f64), differing(summary, design));
     let kind = |finding: &FindingResult| {
         let estimate = finding.result.estimate.as_ref();
@@ -188,7 +173,7 @@ fn from_summary(summary: &Summary, design: &Design, looked: &Look) -> anyhow::Re
         measured_s,
         kinds,
         differ,
-        steal_share: steal_share(&looked.records),
+        steal_share: steal_share(records),
         assumes: "the next minutes are like the seconds measured",
     })
 }

@@ -124,7 +124,7 @@ impl Watch<'_> {
 
     /// Shows what became of the nodes by now.
     fn show(&mut self, fates: &[Fate]) {
-        let so_far = ui::seconds(self.line.begun.elapsed().as_secs());
+        let so_far = report::format::duration_s(self.line.begun.elapsed().as_secs());
         let mut parts = Vec::new();
         for ((node, fate), shown) in self.folder.fleet.nodes.iter().zip(fates).zip(&mut self.shown)
         {

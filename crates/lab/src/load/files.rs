@@ -2,7 +2,7 @@
 
 use crate::cli::load::LoadArgs;
 use crate::destination::Destination;
-use crate::ui;
+use crate::{input, ui};
 use anyhow::{Context, anyhow};
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::V2DeflateSerializer;
@@ -10,26 +10,11 @@ use hdrhistogram::serialization::interval_log::{IntervalLogWriterBuilder, Tag};
 use report::{Doc, LoadCurves};
 use serde::Serialize;
 use std::io::Write;
-use std::path::Path;
 use std::time::{Duration, SystemTime};
 use web::load::{Outcome, Times};
 
 /// What HdrHistogram's tools show of a maximum is in ms where values are in ns.
 const NS_PER_MS: f64 = 1e6;
-
-/// Reports whether a file that was asked for is standard output.
-pub(super) fn is_stdout(file: &Path) -> bool {
-    file == Path::new("-")
-}
-
-/// Returns where a file that was asked for goes; it is written although the load was interrupted.
-pub(super) fn place(
-    path: Option<&Path>,
-    flag: &'static str,
-) -> anyhow::Result<Option<Destination>> {
-    let open = |path| Destination::open(Some(path), false).map(Destination::in_any_case);
-    path.map(open).transpose().context(flag)
-}
 
 /// Shows a result: its page, `drawn`, where the command line has it, and JSON or the `plain` document on
 /// standard output, unless a file that was asked for goes there.
@@ -44,7 +29,7 @@ pub(super) fn show(
         file.put(drawn.page().as_bytes()).context("--html")?;
     }
     let mut files = [&args.html, &args.hdr_log].into_iter().flatten();
-    if !args.json && files.any(|file| is_stdout(file)) {
+    if !args.json && files.any(|file| input::is_standard(file)) {
         return Ok(());
     }
     ui::show(args.json, result, |width| plain.text(width))

@@ -1,6 +1,6 @@
 //! `scruple load URL --find-knee`: the highest rate that a server sustains.
 
-use super::live::{Watch, interrupted, rest};
+use super::live::Watch;
 use super::plan::{Asked, TRIAL_MS, at_rate};
 use crate::cli::load::LoadArgs;
 use crate::exit::Exit;
@@ -34,7 +34,7 @@ pub(super) fn find(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
         seed: asked.seed,
     };
     let budget = args.time_budget.map_or(BUDGET, Duration::from_millis);
-    let mut search = Search {
+    let search = Search {
         args,
         asked,
         rules,
@@ -44,18 +44,9 @@ pub(super) fn find(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
         trials: Vec::new(),
         doubts: BTreeMap::new(),
     };
-    let end = search.conduct();
-    search.watch.end();
-    let end = end?;
-    let doubts = search.doubts();
-    let input = KneeInput {
-        scruple: session::VERSION,
-        plan: &asked.plan,
-        rules,
-        trials: &search.trials,
-        end,
-        doubts,
-    };
+    let (end, trials, doubts) = search.conduct()?;
+    let (scruple, plan) = (session::VERSION, &asked.plan);
+    let input = KneeInput { scruple, plan, rules, trials: &trials, end, doubts };
     let knee = analysis::knee(input);
     ui::show(args.json, &knee, |width| report::knee(&knee).text(width))?;
     match end {
@@ -79,31 +70,37 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn conduct(&mut self) -> anyhow::Result<KneeEnd> {
-        loop {
+    /// Conducts trials until the answer is known or none can be. Returns how it ended, the trials and their
+    /// doubts.
+    fn conduct(mut self) -> anyhow::Result<(KneeEnd, Vec<KneeTrial>, Vec<String>)> {
+        let end = loop {
             let (per_s, block) = match analysis::knee_next(&self.rules, &self.trials) {
                 KneeStep::Try { per_s, block } => (per_s, block),
-                KneeStep::End(end) => return Ok(end),
+                KneeStep::End(end) => break end,
             };
             let length_ms = length_ms(per_s, self.args.duration.unwrap_or(TRIAL_MS));
             if self.begun.elapsed() + Duration::from_millis(length_ms) > self.budget {
-                return Ok(KneeEnd::OutOfTime);
+                break KneeEnd::OutOfTime;
             }
-            let result = self.trial(per_s, block, length_ms)?;
-            // What was cut short says nothing of the rate.
-            if interrupted() {
-                return Ok(KneeEnd::Interrupted);
-            }
+            let Some(result) = self.trial(per_s, block, length_ms)? else {
+                break KneeEnd::Interrupted;
+            };
             for doubt in &result.doubts {
                 let known = self.doubts.entry(without_numbers(doubt)).or_default();
                 *known = (known.0 + 1, doubt.clone());
             }
             self.trials.push(measured(&result, per_s, block));
-            rest(&result);
-        }
+        };
+        let doubts = self.doubts();
+        Ok((end, self.trials, doubts))
     }
 
-    fn trial(&mut self, per_s: f64, block: u32, length_ms: u64) -> anyhow::Result<LoadResult> {
+    fn trial(
+        &mut self,
+        per_s: f64,
+        block: u32,
+        length_ms: u64,
+    ) -> anyhow::Result<Option<LoadResult>> {
         let seed = self.asked.seed.wrapping_add(self.trials.len() as u64);
         let plan = LoadPlan {
             arrivals: at_rate(self.args.open, per_s, seed),
@@ -111,8 +108,9 @@ impl Search<'_> {
             ..self.asked.plan.clone()
         };
         let stage = if block == 0 { "search".into() } else { format!("block {block}") };
-        let about = format!("{stage}, {per_s:.0} per second: ");
-        Ok(self.watch.run(about, &plan, &self.asked.body, false)?.0.result)
+        let about = format!("{stage}, {per_s:.0} per second");
+        let outcome = self.watch.run_part(&about, &plan, &self.asked.body, false)?;
+        Ok(outcome.map(|(outcome, _)| outcome.result))
     }
 
     /// Returns the doubts, with how many trials each was of.

@@ -1,7 +1,6 @@
 //! How far a load is: a live line on a terminal, plain lines elsewhere.
 
 use crate::progress::Line;
-use crate::ui;
 use model::{LoadError, LoadPlan, LoadResult};
 use std::time::{Duration, Instant};
 use web::load::{Live, Noted, Outcome};
@@ -54,6 +53,23 @@ impl Watch {
         })
     }
 
+    /// Runs a load of several, and lets the server end what it still has to do. `None` if somebody wants to
+    /// stop: what was cut short says nothing.
+    pub(super) fn run_part(
+        &mut self,
+        about: &str,
+        plan: &LoadPlan,
+        body: &[u8],
+        noted: bool,
+    ) -> anyhow::Result<Option<(Outcome, Vec<Noted>)>> {
+        let outcome = self.run(format!("{about}: "), plan, body, noted)?;
+        if interrupted() {
+            return Ok(None);
+        }
+        rest(&outcome.0.result);
+        Ok(Some(outcome))
+    }
+
     /// Goes on even where nothing is answered.
     pub(super) fn never_gives_up(mut self) -> Self {
         self.gives_up = false;
@@ -73,13 +89,7 @@ impl Watch {
             "{about}{} answered, {} failed, {} under way, {per_s:.0} per second now",
             live.answered, live.failed, live.in_flight
         );
-        if let Some(bar) = &self.line.bar {
-            bar.set_position(elapsed.as_millis() as u64);
-            bar.set_prefix(ui::seconds(elapsed.as_secs()));
-            bar.set_message(text);
-            bar.tick();
-            self.last = live;
-        } else if self.line.plain(elapsed, &text) {
+        if self.line.show(elapsed.as_millis() as u64, elapsed, text) {
             self.last = live;
         }
         !interrupted() && !self.is_hopeless(live)
@@ -89,13 +99,6 @@ impl Watch {
     fn is_hopeless(&self, live: Live) -> bool {
         let nothing = live.answered == 0 && live.failed >= FAILED_LEAST;
         self.gives_up && nothing && live.elapsed >= HOPELESS_AFTER
-    }
-
-    /// Clears the live line.
-    pub(super) fn end(&self) {
-        if let Some(bar) = &self.line.bar {
-            bar.finish_and_clear();
-        }
     }
 }
 
@@ -110,7 +113,7 @@ pub(super) fn interrupted() -> bool {
 }
 
 /// Lets the server end what it still has to do, unless somebody wants to stop.
-pub(super) fn rest(result: &LoadResult) {
+fn rest(result: &LoadResult) {
     let longest = result.response.max_ns.map_or(REST_MOST, Duration::from_nanos);
     let until = Instant::now() + longest.clamp(REST_LEAST, REST_MOST);
     while Instant::now() < until && !interrupted() {

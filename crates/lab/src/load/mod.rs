@@ -7,10 +7,10 @@ mod plan;
 mod predict;
 
 use crate::cli::load::LoadArgs;
+use crate::destination::place;
 use crate::exit::Exit;
-use crate::{session, ui};
+use crate::{input, session, ui};
 use anyhow::{Context, bail};
-use files::{is_stdout, place};
 use live::{Watch, interrupted, silence};
 use plan::Asked;
 use std::path::PathBuf;
@@ -18,7 +18,7 @@ use std::time::{Duration, SystemTime};
 use web::load::Outcome;
 
 pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
-    let shown = |file: &Option<PathBuf>| file.as_deref().is_some_and(is_stdout);
+    let shown = |file: &Option<PathBuf>| file.as_deref().is_some_and(input::is_standard);
     let to_stdout = [shown(&args.html), shown(&args.hdr_log), args.json];
     if to_stdout.iter().filter(|it| **it).count() > 1 {
         bail!(
@@ -60,9 +60,7 @@ pub(crate) fn load(args: &LoadArgs) -> anyhow::Result<Exit> {
 
 fn measure(asked: &Asked) -> anyhow::Result<Outcome> {
     let mut watch = Watch::new(asked.plan.duration_ms.map(Duration::from_millis));
-    let outcome = watch.run(String::new(), &asked.plan, &asked.body, false);
-    watch.end();
-    let (mut outcome, _) = outcome?;
+    let (mut outcome, _) = watch.run(String::new(), &asked.plan, &asked.body, false)?;
     outcome.result.scruple = session::VERSION.into();
     Ok(outcome)
 }

@@ -58,7 +58,6 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         };
         bail!("--threads {}: there {are} to share out", args.threads);
     }
-    check_connection(args)?;
     let seed = args.seed.unwrap_or_else(|| sys::clock::now_ns() & 0xffff_ffff);
     let plan = LoadPlan {
         url: target.url(),
@@ -78,18 +77,6 @@ pub(super) fn plan(args: &LoadArgs) -> anyhow::Result<Asked> {
         timeout_ms: args.timeout,
     };
     Ok(Asked { plan, body, seed })
-}
-
-/// Reports whether connections last is a flag's matter: the header follows from it.
-fn check_connection(args: &LoadArgs) -> anyhow::Result<()> {
-    let right = if args.no_keep_alive { "close" } else { "keep-alive" };
-    let mut given = args.headers.iter().filter(|(name, _)| name.eq_ignore_ascii_case("connection"));
-    match given.find(|(_, value)| !value.eq_ignore_ascii_case(right)) {
-        Some((name, value)) => bail!(
-            "-H '{name}: {value}': connections last unless --no-keep-alive is given; leave the header out"
-        ),
-        None => Ok(()),
-    }
 }
 
 /// Checks that a load on another machine is allowed, and has a rate and a duration.

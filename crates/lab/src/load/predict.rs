@@ -1,9 +1,10 @@
 //! `scruple load URL --predict SERVER`: whether a server does as the queue that it should be.
 
 use super::files;
-use super::live::{Watch, interrupted, rest, silence};
+use super::live::{Watch, silence};
 use super::plan::Asked;
 use crate::cli::load::LoadArgs;
+use crate::destination::place;
 use crate::exit::Exit;
 use crate::session;
 use analysis::{MeasuredLoad, MeasuredRequest, Saturated};
@@ -44,8 +45,8 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
         bail!("--predict needs the model of the server, such as --predict pool:8")
     };
     // Before the loads: what cannot be measured again should have a place.
-    let html = files::place(args.html.as_deref(), "--html")?;
-    let mut study = Study {
+    let html = place(args.html.as_deref(), "--html")?;
+    let study = Study {
         asked,
         watch: Watch::new(None),
         connections_max: args.connections.unwrap_or_else(|| most_open(MOST)),
@@ -63,10 +64,8 @@ pub(super) fn predict(args: &LoadArgs, asked: &Asked) -> anyhow::Result<Exit> {
         loads: Vec::new(),
         complete: false,
     };
-    let end = study.conduct(args, &mut prediction);
-    study.watch.end();
-    end?;
-    let drawn = report::prediction(&prediction, &study.curves);
+    let curves = study.conduct(args, &mut prediction)?;
+    let drawn = report::prediction(&prediction, &curves);
     files::show(args, html, &prediction, &drawn, &report::prediction(&prediction, &[]))?;
     Ok(if prediction.complete { Exit::Done } else { Exit::Incomplete })
 }
@@ -83,10 +82,14 @@ struct Study<'a> {
 }
 
 impl Study<'_> {
-    /// Conducts all loads, unless it is interrupted.
-    fn conduct(&mut self, args: &LoadArgs, prediction: &mut LoadPrediction) -> anyhow::Result<()> {
-        let Some(alone_ns) = self.alone()? else { return Ok(()) };
-        let Some((saturated, doubts)) = self.saturate()? else { return Ok(()) };
+    /// Conducts all loads, unless it is interrupted. Returns the curves of those that were played.
+    fn conduct(
+        mut self,
+        args: &LoadArgs,
+        prediction: &mut LoadPrediction,
+    ) -> anyhow::Result<Vec<PredictedCurves>> {
+        let Some(alone_ns) = self.alone()? else { return Ok(self.curves) };
+        let Some((saturated, doubts)) = self.saturate()? else { return Ok(self.curves) };
         prediction.doubts = doubts;
         let most = sys::affinity::allowed().map_or(1, |cpus| cpus.len() as u32);
         prediction.cpus = args.server_cpus.unwrap_or_else(|| analysis::cpus_seen(&saturated, most));
@@ -97,11 +100,11 @@ impl Study<'_> {
         for (number, utilisation) in UTILISATIONS.into_iter().enumerate() {
             match self.beside(prediction, &demand, utilisation, number as u64)? {
                 Some(load) => prediction.loads.push(load),
-                None => return Ok(()),
+                None => return Ok(self.curves),
             }
         }
         prediction.complete = true;
-        Ok(())
+        Ok(self.curves)
     }
 
     /// Returns the mean response time of one request at a time, in ns; `None` if interrupted.
@@ -203,19 +206,13 @@ impl Study<'_> {
         }
     }
 
-    /// Returns one load, and a pause; `None` if it was interrupted: what was cut short says nothing.
     fn load(
         &mut self,
         about: &str,
         plan: &LoadPlan,
         note: bool,
     ) -> anyhow::Result<Option<(Outcome, Vec<Noted>)>> {
-        let outcome = self.watch.run(format!("{about}: "), plan, &self.asked.body, note)?;
-        if interrupted() {
-            return Ok(None);
-        }
-        rest(&outcome.0.result);
-        Ok(Some(outcome))
+        self.watch.run_part(about, plan, &self.asked.body, note)
     }
 }
 

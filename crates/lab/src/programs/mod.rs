@@ -7,8 +7,9 @@ mod trace;
 
 use crate::cli::RunArgs;
 use crate::conduct::{self, Session};
+use crate::exit::Exit;
 use crate::plan::{self, Plan, Purpose};
-use crate::ui;
+use crate::{inquiry, ui};
 use anyhow::{Context, bail};
 use model::ProgramFile;
 use program::{PROGRAMS_MAX, Program, look};
@@ -21,8 +22,14 @@ const TAKES: &str = experiments::OF_PROGRAMS;
 /// The instructions after which a program is stopped, unless the command line says otherwise.
 const INSTRUCTIONS: u64 = 10_000_000;
 
+/// The main job: plan, measure, judge, report.
+pub(crate) fn run(args: &RunArgs) -> anyhow::Result<Exit> {
+    let session = inquiry::open(&args.plan, Purpose::Run, || begin(args))?;
+    inquiry::conclude(session, args.json, Some(&args.verdicts))
+}
+
 /// Begins the session of `scruple run`: of the catalog, or of programs of the user's.
-pub(crate) fn begin(args: &RunArgs) -> anyhow::Result<Session> {
+fn begin(args: &RunArgs) -> anyhow::Result<Session> {
     let mut programs = asked(args)?;
     let (designs, profile) = (plan::choose(Purpose::Run, &args.experiments)?, args.profile);
     let mut plan = Plan::new(Purpose::Run, designs, profile, &args.plan, profile.budget_s())?;
@@ -33,8 +40,8 @@ pub(crate) fn begin(args: &RunArgs) -> anyhow::Result<Session> {
         // Their paths are part of the design, so that the folder is named before it is made.
         let dir = plan.output.take().unwrap_or_else(|| conduct::usual_folder(plan.purpose));
         for program in &mut programs {
-            let name = &program.file.level;
-            program.file.path = text(&place(&dir, Beside::Programs, name)?)?;
+            let place = dir.join(Beside::Programs.folder()).join(&program.file.level);
+            program.file.path = text(&absolute(&place)?)?;
         }
         plan.output = Some(dir);
     }
@@ -105,10 +112,6 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
         program.with_context(|| format!("--elf {}", path.display()))
     });
     read.collect()
-}
-
-fn place(dir: &Path, kind: Beside, name: &str) -> anyhow::Result<PathBuf> {
-    absolute(&dir.join(kind.folder()).join(name))
 }
 
 fn absolute(path: &Path) -> anyhow::Result<PathBuf> {

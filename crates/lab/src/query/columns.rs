@@ -25,15 +25,6 @@ const TEXT: &str = "VARCHAR";
 const INTEGER: &str = "BIGINT";
 const NUMBER: &str = "DOUBLE";
 
-/// A session of which a row is made.
-pub(super) struct Read<'a> {
-    /// What it is called in all tables.
-    pub(super) called: &'a str,
-    /// Its folder, as it was named or found.
-    pub(super) folder: &'a Path,
-    pub(super) manifest: &'a Manifest,
-}
-
 /// The columns of `sessions`; most are the facts of the machine under their own names.
 const SESSIONS: [Column; 22] = [
     column("session", TEXT, "the session's name, as in trials"),
@@ -77,8 +68,7 @@ const TABLES: [(&str, &str, &[Column]); 2] = [
 const CELL_CHARACTERS_MAX: usize = 10_000;
 
 /// Returns the cells of a session, in the order of [`SESSIONS`].
-fn cells(read: &Read<'_>) -> anyhow::Result<Vec<String>> {
-    let Read { called, folder, manifest } = read;
+fn cells(called: &str, folder: &Path, manifest: &Manifest) -> anyhow::Result<Vec<String>> {
     let mut facts = serde_json::to_value(&manifest.environment)?;
     facts["session"] = json!(called);
     facts["folder"] = json!(folder.display().to_string());
@@ -122,10 +112,16 @@ pub(super) struct Small {
 }
 
 impl Small {
-    pub(super) fn push(&mut self, read: &Read<'_>) -> anyhow::Result<()> {
-        push_row(&mut self.sessions, cells(read)?);
-        for (setting, value) in &read.manifest.environment.settings {
-            push_row(&mut self.settings, [read.called, setting, value].map(String::from));
+    /// Adds the rows of a session, which is `called` so in all tables, and whose folder was named or found.
+    pub(super) fn push(
+        &mut self,
+        called: &str,
+        folder: &Path,
+        manifest: &Manifest,
+    ) -> anyhow::Result<()> {
+        push_row(&mut self.sessions, cells(called, folder, manifest)?);
+        for (setting, value) in &manifest.environment.settings {
+            push_row(&mut self.settings, [called, setting, value].map(String::from));
         }
         Ok(())
     }
@@ -133,10 +129,7 @@ impl Small {
     /// Writes both, and says how they are read.
     pub(super) fn write(&self, scratch: &Scratch) -> anyhow::Result<String> {
         let mut script = String::new();
-        for (name, columns, rows) in [
-            ("sessions", &SESSIONS[..], &self.sessions),
-            ("settings", &SETTINGS[..], &self.settings),
-        ] {
+        for ((name, _, columns), rows) in TABLES.iter().zip([&self.sessions, &self.settings]) {
             let path = scratch.path().join(format!("{name}.csv"));
             let mut text = String::new();
             push_row(&mut text, columns.iter().map(|column| column.name.to_string()));

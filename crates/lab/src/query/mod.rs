@@ -9,7 +9,7 @@ mod sql;
 mod tables;
 
 use crate::cli::query::{AnswerFormat, QueryArgs};
-use crate::destination::Destination;
+use crate::destination::{self, Destination};
 use crate::exit::Exit;
 use crate::scratch::Scratch;
 use crate::{input, sides, ui};
@@ -93,7 +93,7 @@ fn words(args: &QueryArgs) -> anyhow::Result<(&[OsString], String)> {
     if args.file.is_none() && folders.is_empty() {
         bail!("no session to ask: name a session or a folder of sessions before the question");
     }
-    let (from, text) = if args.file.is_some() || input::is_stdin(path) {
+    let (from, text) = if args.file.is_some() || input::is_standard(path) {
         (input::name(path), input::text(path, QUESTION_BYTES_MAX)?)
     } else {
         let text = question.to_str().context("the question is not in UTF-8")?;
@@ -132,7 +132,7 @@ fn scratch(keep: Option<&Path>) -> anyhow::Result<Scratch> {
     let Some(keep) = keep else {
         return Scratch::create("query");
     };
-    if [store::MANIFEST_FILE, store::TRIALS_FILE].iter().all(|it| keep.join(it).exists()) {
+    if destination::is_session(keep) {
         bail!("--keep {}: that is a session's folder; name another", keep.display());
     }
     std::fs::create_dir_all(keep)

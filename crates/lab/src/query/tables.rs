@@ -4,7 +4,7 @@
 //! types are said, and DuckDB makes Parquet of it, so that every build of scruple, with the feature
 //! `parquet` or without, makes the same tables, and what is kept is small and fast.
 
-use super::columns::{Read, Small, kind};
+use super::columns::{Small, kind};
 use super::engine::{self, Answer, Engine};
 use super::sql;
 use crate::cli::query::AnswerFormat;
@@ -120,7 +120,7 @@ impl Making<'_> {
         }
         self.seen.insert(identity, dir.to_path_buf());
         let called = self.called(&manifest);
-        self.small.push(&Read { called: &called, folder: dir, manifest: &manifest })?;
+        self.small.push(&called, dir, &manifest)?;
         drop(manifest);
         let kept = self.keep.map(|keep| kept(keep, dir, &state, &called)).transpose()?;
         if let Some(kept) = kept.as_ref().filter(|kept| kept.is_file()) {

@@ -3,6 +3,7 @@
 use crate::plan::Plan;
 use crate::{schedule, ui};
 use model::{Design, SCRATCH, Subject, Treatment};
+use report::format::duration_s;
 use serde_json::{Value, json};
 use std::fmt::Write;
 
@@ -115,7 +116,7 @@ fn listed(plan: &Plan, design: &Design, trials: &[Trial]) -> String {
     for line in &common {
         let _ = writeln!(out, "{}", report::harmless(line));
     }
-    let limit = ui::seconds(design.time_limit_ms.div_ceil(1000));
+    let limit = duration_s(design.time_limit_ms.div_ceil(1000));
     let _ = writeln!(out, "a trial that takes longer than {limit} is killed");
     let _ = writeln!(out, "\n{}", how_many(plan, trials.len()));
     out
@@ -133,7 +134,7 @@ fn how_many(plan: &Plan, trials: usize) -> String {
         (Some(_), None) => "and no more".to_string(),
         (_, Some(budget_s)) => format!(
             "then more where intervals are wide, until {} have passed or they are narrow enough",
-            ui::seconds(budget_s)
+            duration_s(budget_s)
         ),
         (None, None) => "then more where intervals are wide".into(),
     };

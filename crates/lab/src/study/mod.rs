@@ -68,22 +68,24 @@ fn designs(args: &StudyArgs) -> anyhow::Result<(Vec<Design>, Option<String>)> {
     let Some(file) = &args.file else {
         bail!("which study? scruple study FILE (scruple study --init writes one to begin from)");
     };
-    let study = read(file)?;
-    if let Some(missing) = subject::missing(&study.design) {
-        return Err(study.error(missing.key, missing.what).into());
-    }
+    let missing = |design: &Design| Some(subject::missing(design)?).map(|it| (it.key, it.what));
+    let design = read(file, missing)?;
     let path = std::path::absolute(file)?.display().to_string();
-    Ok((vec![study.design], Some(path)))
+    Ok((vec![design], Some(path)))
 }
 
 /// Reads a study's file.
-fn read(file: &Path) -> anyhow::Result<study::Study> {
+fn read(
+    file: &Path,
+    missing: impl FnOnce(&Design) -> Option<(&'static str, String)>,
+) -> anyhow::Result<Design> {
     let name = input::name(file);
     let text = input::text(file, FILE_BYTES_MAX)?;
     let whole = std::path::absolute(file)?;
     let folder = whole.parent().unwrap_or(Path::new("/")).to_string_lossy().into_owned();
     let stem = whole.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    Ok(study::read(&text, &study::Around { file: &name, folder: &folder, stem: &stem })?)
+    let around = study::Around { file: &name, folder: &folder, stem: &stem };
+    Ok(study::read(&text, &around, missing)?)
 }
 
 /// Says if the file is not what it was when the session was begun. The session goes on as it was.
@@ -91,7 +93,7 @@ fn say_what_has_changed(manifest: &Manifest) {
     let Some(file) = manifest.options.study.as_ref().map(PathBuf::from) else {
         return;
     };
-    let (mut now, then) = (read(&file).ok().map(|study| study.design), manifest.designs.first());
+    let (mut now, then) = (read(&file, |_| None).ok(), manifest.designs.first());
     // What was asked on the command line is no change of the file.
     if let (Some(now), Some(then), true) = (&mut now, then, asks_for_a_width(&manifest.command)) {
         now.precision = then.precision;

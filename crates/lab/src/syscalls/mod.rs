@@ -3,9 +3,9 @@
 mod text;
 
 use crate::cli::SyscallsArgs;
-use crate::destination::Destination;
+use crate::destination::place;
 use crate::exit::Exit;
-use crate::ui;
+use crate::{input, ui};
 use anyhow::Context;
 use subject::Tally;
 use sys::mailbox::{Mailbox, SIGCHLD, SIGHUP, SIGQUIT};
@@ -17,11 +17,8 @@ pub(crate) fn syscalls(args: &SyscallsArgs) -> anyhow::Result<Exit> {
         anyhow::bail!("no command was given: scruple syscalls -- COMMAND");
     };
     // Before the command runs: what it takes hours to find out should have a place.
-    let file = args.output.as_deref().filter(|path| path.as_os_str() != "-");
-    let file = file
-        .map(|path| Destination::open(Some(path), false).map(Destination::in_any_case))
-        .transpose()
-        .context("--output")?;
+    let file = args.output.as_deref().filter(|path| !input::is_standard(path));
+    let file = place(file, "--output")?;
     let tracer = Tracer::launch(program, arguments).map_err(|error| {
         let known = error.errno().map(std::io::Error::from_raw_os_error);
         match known {

@@ -24,7 +24,7 @@ pub(crate) fn script(text: &str) -> Subject {
 
 /// A design with a subject and one factor `n`, which is 3.
 pub(crate) fn design(subject: Subject) -> Design {
-    let mut responses = model::measures::responses();
+    let mut responses = study::measured().expect("responses");
     for metric in &subject.metrics {
         let card = Card::default();
         responses.push(Response::new(&metric.response, "picked", Unit::Count, card));

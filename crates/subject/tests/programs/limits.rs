@@ -101,7 +101,7 @@ fn every_response_has_its_card() {
     let programs = Programs::with(&[]);
     let subject = Subject { workers: "1".into(), ..programs.subject("burn", &["1500"]) };
     let record = measured(subject);
-    let declared = responses::responses();
+    let declared = study::measured().expect("responses");
     let declared: Vec<&str> = declared.iter().map(|response| response.name.as_str()).collect();
     let series = record.measured.expect("a measurement").series;
     let recorded: Vec<&str> = series.iter().map(|series| series.response.as_str()).collect();

@@ -16,7 +16,7 @@ mod worker;
 
 pub use schedule::due_ns;
 pub use survival::percentiles;
-pub use target::Target;
+pub use target::{Target, check_header, check_method};
 
 use connection::Turns;
 use hdrhistogram::Histogram;
@@ -32,10 +32,10 @@ use verdict::Surroundings;
 use worker::{Job, Progress, Shared, Worker};
 
 /// The most connections.
-const CONNECTIONS_MAX: u32 = 65_536;
+pub const CONNECTIONS_MAX: u32 = 65_536;
 
 /// The most threads.
-const THREADS_MAX: u32 = 1024;
+pub const THREADS_MAX: u32 = 1024;
 
 /// The most requests per second.
 const RATE_MAX: f64 = 10_000_000.0;

@@ -11,6 +11,9 @@ const TRIED: Duration = Duration::from_secs(1);
 /// The longest URL that is sent.
 const URL_BYTES_MAX: usize = 8192;
 
+/// The longest value of a header.
+const VALUE_BYTES_MAX: usize = 8192;
+
 /// Headers that only the generator may set, since it counts on them.
 const RESERVED: [&str; 3] = ["content-length", "transfer-encoding", "expect"];
 
@@ -142,7 +145,7 @@ fn answering(addresses: &[SocketAddr]) -> SocketAddr {
 
 /// Whether `text` is a token of HTTP (RFC 9110, 5.6.2).
 fn is_token(text: &str) -> bool {
-    !text.is_empty()
+    (1..=256).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&b))
 }
 
@@ -151,9 +154,7 @@ fn is_token(text: &str) -> bool {
 /// # Errors
 /// A method or header that cannot be sent.
 pub(super) fn request(plan: &LoadPlan, target: &Target, body: &[u8]) -> Result<Vec<u8>, Error> {
-    if !is_token(&plan.method) || plan.method == "CONNECT" {
-        return Err(Error::Plan(format!("{:?} is no method that can be asked", plan.method)));
-    }
+    check_method(&plan.method)?;
     let mut head = format!("{} {} HTTP/1.1\r\n", plan.method, target.path);
     let named = |name: &str| plan.headers.iter().any(|(had, _)| had.eq_ignore_ascii_case(name));
     if !named("host") {
@@ -179,16 +180,35 @@ pub(super) fn request(plan: &LoadPlan, target: &Target, body: &[u8]) -> Result<V
     Ok(bytes)
 }
 
-/// A header that can be sent, and that does not contradict what the generator sends.
-fn check_header(name: &str, value: &str) -> Result<(), Error> {
-    if !is_token(name) {
-        return Err(Error::Plan(format!("{name:?} is no name of a header")));
+/// Checks that a method can be asked.
+///
+/// # Errors
+/// What would be right.
+pub fn check_method(method: &str) -> Result<(), Error> {
+    match method {
+        _ if !is_token(method) => Err(Error::Plan("expected a method such as GET or POST".into())),
+        // Answers to CONNECT end by other rules.
+        "CONNECT" | "connect" => {
+            Err(Error::Plan("CONNECT asks for a tunnel and cannot be measured".into()))
+        }
+        _ => Ok(()),
     }
-    if value.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t') {
-        return Err(Error::Plan(format!("the header {name} holds a control character")));
+}
+
+/// Checks that a header can be sent, and that it does not contradict what the generator sends.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_header(name: &str, value: &str) -> Result<(), Error> {
+    if !is_token(name) {
+        return Err(Error::Plan(format!("{name:?} is not a valid header name")));
     }
     if RESERVED.iter().any(|reserved| name.eq_ignore_ascii_case(reserved)) {
-        return Err(Error::Plan(format!("the header {name} follows from the body; leave it out")));
+        return Err(Error::Plan(format!("{name} follows from the body; leave it out")));
+    }
+    if value.len() > VALUE_BYTES_MAX || value.chars().any(|c| c.is_control() && c != '\t') {
+        let what = format!("the value of {name} is too long or has control characters");
+        return Err(Error::Plan(what));
     }
     Ok(())
 }
@@ -199,8 +219,8 @@ fn check_connection(value: &str, keep_alive: bool) -> Result<(), Error> {
     if value.trim().eq_ignore_ascii_case(right) {
         return Ok(());
     }
-    let text = "whether connections last is chosen by the plan's keep-alive, not by a header";
-    Err(Error::Plan(format!("Connection: {value}: {text}")))
+    let text = "connections last unless --no-keep-alive is given; leave the header out";
+    Err(Error::Plan(format!("-H 'Connection: {value}': {text}")))
 }
 
 #[cfg(test)]
