@@ -33,6 +33,11 @@ impl Case<'_, '_> {
     pub(crate) fn values(&self) -> Vec<f64> {
         self.trials.iter().filter_map(|(_, number)| number.value).collect()
     }
+
+    /// The numbers of another response in the same trials, if each has one.
+    pub(crate) fn values_of(&self, response: &str) -> Option<Vec<f64>> {
+        self.trials.iter().map(|(record, _)| self.numbers.of(record, response).value).collect()
+    }
 }
 
 /// Hands over every case of the chosen experiments that has a number, those of one response

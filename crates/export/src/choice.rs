@@ -44,7 +44,7 @@ impl Choice {
 
 /// Every name that was asked for is there.
 fn known<'a>(
-    what: &'static str,
+    what: &str,
     asked: &[String],
     there: impl Iterator<Item = &'a str>,
 ) -> Result<(), Error> {
@@ -53,7 +53,9 @@ fn known<'a>(
         None => Ok(()),
         Some(name) => {
             let known = there.into_iter().collect::<Vec<_>>().join(", ");
-            Err(Error::Unknown { what, name: name.clone(), known })
+            Err(Error::Refused(format!(
+                "no {what} of this session is named {name:?}; there are: {known}"
+            )))
         }
     }
 }

@@ -1,10 +1,9 @@
 //! A stored session in the layouts of other tools.
 //!
-//! Two layouts are tables that lose nothing of what was measured: [`write_csv`] (for a database
-//! [`write_plain_csv`]) and, with the feature `parquet`, `write_parquet`, one row per trial and response or one per observation. Three
-//! are those of other benchmark tools ([`hyperfine`], [`google_benchmark`], [`bencher`]), which
-//! have no place for some of it: each says what it left out ([`LeftOut`]). docs/exports.md
-//! describes every column and field.
+//! Two layouts are tables that lose nothing of what was measured: [`write_csv`] and, with the feature
+//! `parquet`, `write_parquet`, one row per trial and response or one per observation. Three are those of
+//! other benchmark tools ([`hyperfine`], [`google_benchmark`], [`bencher`]), which have no place for some
+//! of it: each says what it left out ([`LeftOut`]). docs/exports.md describes every column and field.
 //!
 //! This room is given a manifest, its records and something to write to. It opens no file, and it
 //! does not know pages or the machine it works on.
@@ -27,7 +26,7 @@ mod fixture;
 pub use bencher::bencher;
 pub use cases::LeftOut;
 pub use choice::Choice;
-pub use comma::{write_csv, write_plain_csv};
+pub use comma::write_csv;
 pub use google::google_benchmark;
 pub use hyperfine::hyperfine;
 #[cfg(feature = "parquet")]
@@ -50,23 +49,12 @@ pub struct Session<'a> {
 /// Why nothing, or not all, was written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A name that the session does not have.
-    #[error("no {what} of this session is named {name:?}; there are: {known}")]
-    Unknown {
-        /// `experiment` or `response`.
-        what: &'static str,
-        /// The name that was asked for.
-        name: String,
-        /// The names that there are.
-        known: String,
-    },
+    /// A name that the session does not have, with those that it has; or the Parquet library refused.
+    #[error("{0}")]
+    Refused(String),
     /// What was to be written could not be.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// The Parquet library refused.
-    #[cfg(feature = "parquet")]
-    #[error("cannot write Parquet: {0}")]
-    Parquet(String),
 }
 
 /// Writes a whole file as JSON for people, and a newline.

@@ -61,6 +61,17 @@ impl<'a> Cell<'a> {
         Cell::Integer(i64::try_from(count).unwrap_or(i64::MAX))
     }
 
+    /// The same, on its own.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn to_static(&self) -> Cell<'static> {
+        match self {
+            Cell::Empty => Cell::Empty,
+            Cell::Text(text) => Cell::Text(Cow::Owned(text.to_string())),
+            Cell::Integer(number) => Cell::Integer(*number),
+            Cell::Number(number) => Cell::Number(*number),
+        }
+    }
+
     fn number(number: Option<f64>) -> Self {
         number.map_or(Cell::Empty, Cell::Number)
     }

@@ -53,7 +53,7 @@ fn write(
 ) -> Result<Vec<String>, export::Error> {
     let counted = |count: u64| vec![format!("{count} rows")];
     Ok(match format {
-        ExportFormat::Csv => counted(export::write_csv(session, choice, rows, out)?),
+        ExportFormat::Csv => counted(export::write_csv(session, choice, rows, false, out)?),
         #[cfg(feature = "parquet")]
         ExportFormat::Parquet => counted(export::write_parquet(session, choice, rows, out)?),
         #[cfg(not(feature = "parquet"))]

@@ -50,8 +50,7 @@ fn is_left(path: &Path) -> bool {
 
 /// When a process started, in ticks since the boot; `None` where there is none of that number.
 fn start_ticks(pid: Pid) -> Option<u64> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    sys::proc::parse_stat(&stat).map(|stat| stat.start_ticks)
+    sys::proc::stat(pid).map(|stat| stat.start_ticks)
 }
 
 /// Our PID namespace, as the kernel numbers it.

@@ -49,6 +49,14 @@ fn regular(file: File) -> io::Result<File> {
     }
 }
 
+/// What came of a removal; something that was not there is gone.
+pub(crate) fn gone(removed: io::Result<()>) -> io::Result<()> {
+    removed.or_else(|error| match error.kind() {
+        io::ErrorKind::NotFound => Ok(()),
+        _ => Err(error),
+    })
+}
+
 /// Folders that were made for a session. Unless they are kept, those that are still empty go again.
 #[derive(Debug)]
 pub(crate) struct NewFolders {

@@ -10,7 +10,6 @@ use crate::{
 use model::{Manifest, Record, Summary};
 use serde::de::DeserializeOwned;
 use std::fs::File;
-use std::io;
 use std::path::{Path, PathBuf};
 
 /// The one process that writes a session.
@@ -86,10 +85,7 @@ impl Writer {
     /// # Errors
     /// [`Error::NotEmpty`], [`Error::Busy`], or what the operating system refused.
     pub fn create(dir: &Path, manifest: &Manifest) -> Result<Writer, Error> {
-        let path = dir.join(MANIFEST_FILE);
-        check_manifest(manifest, &path)?;
-        let content =
-            encode::<Manifest>(serde_json::to_vec_pretty(manifest), &path, MANIFEST_BYTES_MAX)?;
+        let content = checked(dir, manifest)?;
         let folders = files::NewFolders::create(dir).map_err(Error::io("create", dir))?;
         // Before the lock, so that no file of ours is put into somebody's folder, and again
         // after it, since another scruple may have come and gone in between.
@@ -156,14 +152,11 @@ impl Writer {
     /// # Errors
     /// What the operating system refused; then the file is as it was.
     pub fn write_manifest(&self, manifest: &Manifest) -> Result<(), Error> {
-        let path = self.pages.dir.join(MANIFEST_FILE);
-        check_manifest(manifest, &path)?;
+        let content = checked(&self.pages.dir, manifest)?;
         if Plan::of(manifest) != self.plan {
             let what = "it plans other trials than the session began with".into();
-            return Err(Error::Unreadable { path, what });
+            return Err(Error::Unreadable { path: self.pages.dir.join(MANIFEST_FILE), what });
         }
-        let content =
-            encode::<Manifest>(serde_json::to_vec_pretty(manifest), &path, MANIFEST_BYTES_MAX)?;
         files::replace(&self.pages.dir, MANIFEST_FILE, &content)
     }
 
@@ -208,13 +201,8 @@ impl Writer {
     /// # Errors
     /// What the operating system refused.
     pub fn remove_scratch(&self) -> Result<(), Error> {
-        let path = self.pages.dir.join(SCRATCH_FOLDER);
-        match std::fs::remove_dir_all(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(Error::io("remove", &path)(error))
-            }
-            _ => Ok(()),
-        }
+        let path = self.scratch_path();
+        files::gone(std::fs::remove_dir_all(&path)).map_err(Error::io("remove", &path))
     }
 }
 
@@ -222,17 +210,19 @@ impl Writer {
 fn begin(dir: &Path, manifest: &[u8]) -> Result<Lines<File>, Error> {
     let path = dir.join(TRIALS_FILE);
     // Left, empty, by one that was killed here.
-    match std::fs::remove_file(&path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(Error::io("replace", &path)(error));
-        }
-        _ => {}
-    }
+    files::gone(std::fs::remove_file(&path)).map_err(Error::io("replace", &path))?;
     let trials = files::create_new(&path)
         .and_then(|file| Lines::new(file, 0, false))
         .map_err(Error::io("create", &path))?;
     files::replace(dir, MANIFEST_FILE, manifest)?;
     Ok(trials)
+}
+
+/// The content of a session's manifest, of which a reader refuses nothing.
+fn checked(dir: &Path, manifest: &Manifest) -> Result<Vec<u8>, Error> {
+    let path = dir.join(MANIFEST_FILE);
+    check_manifest(manifest, &path)?;
+    encode::<Manifest>(serde_json::to_vec_pretty(manifest), &path, MANIFEST_BYTES_MAX)
 }
 
 /// What a reader would refuse is not written.

@@ -61,11 +61,7 @@ fn shortened(name: &str) -> String {
         return name.to_string();
     }
     let mark = format!(" …{:016x}", fowler_noll_vo(name.as_bytes()));
-    let mut end = NAME_BYTES_MAX - mark.len();
-    while !name.is_char_boundary(end) {
-        end -= 1;
-    }
-    format!("{}{mark}", &name[..end])
+    format!("{}{mark}", &name[..name.floor_char_boundary(NAME_BYTES_MAX - mark.len())])
 }
 
 /// The hash FNV-1a, which is the same in every version and on every machine.

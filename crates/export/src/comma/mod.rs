@@ -8,7 +8,8 @@ use std::io::Write;
 /// Writes the table as CSV, row by row; returns the number of rows below the header.
 ///
 /// Numbers are written with as many digits as it takes to read the same number back. A cell is
-/// empty where there is nothing to tell. Texts are [`guarded`].
+/// empty where there is nothing to tell. Texts are [`guarded`], unless a database is to read them, which
+/// takes none of them for a formula.
 ///
 /// # Errors
 /// If a name of the choice is not in the session, or if `out` fails.
@@ -16,64 +17,31 @@ pub fn write_csv(
     session: &Session<'_>,
     choice: &Choice,
     rows: Rows,
+    for_database: bool,
     out: impl Write,
 ) -> Result<u64, Error> {
-    write(session, choice, rows, guarded, out)
-}
-
-/// The same for a database: its texts stand as they are, since none of them is taken for a formula.
-///
-/// # Errors
-/// As [`write_csv`].
-pub fn write_plain_csv(
-    session: &Session<'_>,
-    choice: &Choice,
-    rows: Rows,
-    out: impl Write,
-) -> Result<u64, Error> {
-    write(session, choice, rows, |text| Cow::Borrowed(text), out)
-}
-
-fn write(
-    session: &Session<'_>,
-    choice: &Choice,
-    rows: Rows,
-    guard: fn(&str) -> Cow<'_, str>,
-    out: impl Write,
-) -> Result<u64, Error> {
+    let guard: fn(&str) -> Cow<'_, str> =
+        if for_database { |text| Cow::Borrowed(text) } else { guarded };
     let table = Table::new(*session, choice, rows)?;
     let mut writer = csv::Writer::from_writer(out);
     for column in table.columns() {
         writer.write_field(guard(&column.name).as_ref()).map_err(io)?;
     }
     writer.write_record(None::<&[u8]>).map_err(io)?;
-    let mut scratch = String::new();
     let count = table.each(|row| {
         for cell in row {
-            write_cell(&mut writer, &mut scratch, guard, cell)?;
+            let text = match cell {
+                Cell::Empty => Cow::Borrowed(""),
+                Cell::Text(text) => guard(text),
+                Cell::Integer(number) => Cow::Owned(number.to_string()),
+                Cell::Number(number) => Cow::Owned(number.to_string()),
+            };
+            writer.write_field(text.as_bytes()).map_err(io)?;
         }
         writer.write_record(None::<&[u8]>).map_err(io)
     })?;
     writer.flush()?;
     Ok(count)
-}
-
-fn write_cell<W: Write>(
-    writer: &mut csv::Writer<W>,
-    scratch: &mut String,
-    guard: fn(&str) -> Cow<'_, str>,
-    cell: &Cell<'_>,
-) -> Result<(), Error> {
-    use std::fmt::Write as _;
-    scratch.clear();
-    // Writing into a string cannot fail.
-    let _ = match cell {
-        Cell::Empty => Ok(()),
-        Cell::Text(text) => scratch.write_str(&guard(text)),
-        Cell::Integer(number) => write!(scratch, "{number}"),
-        Cell::Number(number) => write!(scratch, "{number}"),
-    };
-    writer.write_field(scratch.as_bytes()).map_err(io)
 }
 
 /// The only way in which writing fields of one length can fail.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 fn text(made: &Made, choice: &Choice, rows: Rows) -> (u64, String) {
     let mut out = Vec::new();
-    let count = write_csv(&made.session(), choice, rows, &mut out).unwrap();
+    let count = write_csv(&made.session(), choice, rows, false, &mut out).unwrap();
     (count, String::from_utf8(out).unwrap())
 }
 
@@ -69,7 +69,9 @@ fn a_part_has_the_tags_that_the_whole_session_tells() {
 fn a_name_that_is_not_there_is_told_with_those_that_are() {
     let made = made();
     let unknown = |choice: Choice| {
-        write_csv(&made.session(), &choice, Rows::Trials, std::io::sink()).unwrap_err().to_string()
+        write_csv(&made.session(), &choice, Rows::Trials, false, std::io::sink())
+            .unwrap_err()
+            .to_string()
     };
     let choice = Choice { experiments: vec!["call".into()], ..Choice::default() };
     assert_eq!(
@@ -88,7 +90,8 @@ fn a_name_that_is_not_there_is_told_with_those_that_are() {
 fn a_full_disk_is_an_error() {
     let made = made();
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let error = write_csv(&made.session(), &Choice::default(), Rows::Trials, full).unwrap_err();
+    let error =
+        write_csv(&made.session(), &Choice::default(), Rows::Trials, false, full).unwrap_err();
     assert!(matches!(&error, Error::Io(io) if io.raw_os_error() == Some(28)), "{error:?}");
 }
 

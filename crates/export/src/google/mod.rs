@@ -3,7 +3,7 @@
 use crate::cases::{Case, LeftOut, each_case, is_time};
 use crate::{Choice, Error, Session, write_json};
 use analysis::{mean, median, variance};
-use model::{CpuCache, Design, Manifest, Moment, Record, Response};
+use model::{CpuCache, Design, Manifest, Moment, Response};
 use serde_json::{Value, json};
 use std::io::Write;
 
@@ -84,13 +84,29 @@ impl Writer {
             }
         }
         let real = case.values();
-        let cpu = cpu_times(case);
-        let has_cpu_time = cpu.is_some();
-        let cpu = cpu.unwrap_or_else(|| real.clone());
-        let mut add = |run_type: &str, name: &str, real: f64, cpu: f64, own: &[(&str, Value)]| {
-            let mut entry = self.entry(case, run_type, name, real, cpu);
-            let label = (!has_cpu_time).then(|| ("label", json!(NO_CPU_TIME)));
-            for (key, value) in own.iter().cloned().chain(label) {
+        // The CPU time of the same work.
+        let twin = case.response.cpu_twin.as_ref().and_then(|twin| case.values_of(twin));
+        let label = twin.is_none().then(|| ("label", json!(NO_CPU_TIME)));
+        let cpu = twin.unwrap_or_else(|| real.clone());
+        let (run_name, repetitions) = (run_name(case), case.trials.len());
+        // One trial, or one number over the trials. Times are in `time_unit`, except the coefficient of
+        // variation, which has no unit.
+        let mut add = |run_type: &str, suffix: &str, real: f64, cpu: f64, own: &[(&str, Value)]| {
+            let mut entry = json!({
+                "name": format!("{run_name}{suffix}"),
+                "family_index": self.family_index,
+                "per_family_instance_index": self.instance_index,
+                "run_name": run_name,
+                "run_type": run_type,
+                "repetitions": repetitions,
+                // A trial is one process; what it starts is a matter of its levels.
+                "threads": 1,
+                "iterations": repetitions,
+                "real_time": real,
+                "cpu_time": cpu,
+                "time_unit": "ns",
+            });
+            for (key, value) in own.iter().cloned().chain(label.clone()) {
                 entry[key] = value;
             }
             self.entries.push(entry);
@@ -118,34 +134,6 @@ impl Writer {
             }
         }
     }
-
-    /// Returns one trial, or one number over the trials. Times are in `time_unit`, except the
-    /// coefficient of variation, which has no unit.
-    fn entry(
-        &self,
-        case: &Case<'_, '_>,
-        run_type: &str,
-        suffix: &str,
-        real: f64,
-        cpu: f64,
-    ) -> Value {
-        let run_name = run_name(case);
-        let repetitions = case.trials.len();
-        json!({
-            "name": format!("{run_name}{suffix}"),
-            "family_index": self.family_index,
-            "per_family_instance_index": self.instance_index,
-            "run_name": run_name,
-            "run_type": run_type,
-            "repetitions": repetitions,
-            // A trial is one process; what it starts is a matter of its levels.
-            "threads": 1,
-            "iterations": repetitions,
-            "real_time": real,
-            "cpu_time": cpu,
-            "time_unit": "ns",
-        })
-    }
 }
 
 fn deviation(values: &[f64]) -> Option<f64> {
@@ -156,13 +144,6 @@ fn deviation(values: &[f64]) -> Option<f64> {
 fn run_name(case: &Case<'_, '_>) -> String {
     let levels = case.treatment.0.iter().map(|(factor, level)| format!("/{factor}:{level}"));
     format!("{}/{}{}", case.design.id, case.response.name, levels.collect::<String>())
-}
-
-/// The CPU time of the same work, of every trial.
-fn cpu_times(case: &Case<'_, '_>) -> Option<Vec<f64>> {
-    let twin = case.response.cpu_twin.as_ref()?;
-    let one = |(record, _): &(&Record, _)| case.numbers.of(record, twin).value;
-    case.trials.iter().map(one).collect()
 }
 
 #[cfg(test)]

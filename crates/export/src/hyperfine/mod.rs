@@ -61,11 +61,7 @@ fn cpu_times(case: &Case<'_, '_>) -> (Option<f64>, Option<f64>) {
     if !whole || case.trials.iter().any(stored) {
         return (None, None);
     }
-    let over_trials = |response: &str| {
-        let one = |(record, _): &(&model::Record, _)| case.numbers.of(record, response).value;
-        let all: Option<Vec<f64>> = case.trials.iter().map(one).collect();
-        Some(mean(&all?)? / SECOND_NS)
-    };
+    let over_trials = |response| Some(mean(&case.values_of(response)?)? / SECOND_NS);
     (over_trials("user_ns"), over_trials("system_ns"))
 }
 

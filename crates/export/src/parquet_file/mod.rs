@@ -3,10 +3,10 @@
 use crate::table::{Cell, Column, Kind, Table};
 use crate::{Choice, Error, Rows, Session};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type as Physical};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
-use parquet::file::writer::SerializedFileWriter;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::Type;
 use std::io::Write;
 use std::sync::Arc;
@@ -35,21 +35,21 @@ pub fn write_parquet(
         .set_compression(Compression::SNAPPY)
         .build();
     let mut file = SerializedFileWriter::new(out, schema(&columns)?, Arc::new(properties))?;
-    let mut group: Vec<Values> = columns.iter().map(|column| Values::new(column.kind)).collect();
+    let mut group: Vec<Vec<Cell<'static>>> = vec![Vec::new(); columns.len()];
     let mut held = 0;
     let count = table.each(|row| {
-        for (values, cell) in group.iter_mut().zip(row) {
-            values.push(cell);
+        for (cells, cell) in group.iter_mut().zip(row) {
+            cells.push(cell.to_static());
         }
         held += 1;
         if held == GROUP_ROWS {
             held = 0;
-            write_group(&mut file, &mut group)?;
+            write_group(&mut file, &columns, &mut group)?;
         }
         Ok::<(), Error>(())
     })?;
     if held > 0 {
-        write_group(&mut file, &mut group)?;
+        write_group(&mut file, &columns, &mut group)?;
     }
     file.close()?;
     Ok(count)
@@ -65,7 +65,7 @@ impl From<ParquetError> for Error {
             },
             other => other,
         };
-        Error::Parquet(error.to_string())
+        Error::Refused(format!("cannot write Parquet: {error}"))
     }
 }
 
@@ -86,82 +86,50 @@ fn schema(columns: &[Column]) -> Result<Arc<Type>, ParquetError> {
     Ok(Arc::new(Type::group_type_builder("session").with_fields(fields).build()?))
 }
 
-/// The cells of one column that wait to be written. A level is 0 where the cell is empty, else 1.
-struct Values {
-    levels: Vec<i16>,
-    cells: Cells,
-}
-
-enum Cells {
-    Texts(Vec<ByteArray>),
-    Integers(Vec<i64>),
-    Numbers(Vec<f64>),
-}
-
-impl Values {
-    fn new(kind: Kind) -> Self {
-        let cells = match kind {
-            Kind::Text => Cells::Texts(Vec::new()),
-            Kind::Integer | Kind::Moment => Cells::Integers(Vec::new()),
-            Kind::Number => Cells::Numbers(Vec::new()),
-        };
-        Values { levels: Vec::new(), cells }
-    }
-
-    fn push(&mut self, cell: &Cell<'_>) {
-        let there = match (&mut self.cells, cell) {
-            (Cells::Texts(texts), Cell::Text(text)) => {
-                // Most texts are those of the row above, and are shared with it.
-                let bytes = match texts.last() {
-                    Some(last) if last.data() == text.as_bytes() => last.clone(),
-                    _ => ByteArray::from(text.as_bytes().to_vec()),
-                };
-                texts.push(bytes);
-                true
-            }
-            (Cells::Integers(integers), Cell::Integer(integer)) => {
-                integers.push(*integer);
-                true
-            }
-            (Cells::Numbers(numbers), Cell::Number(number)) => {
-                numbers.push(*number);
-                true
-            }
-            _ => false,
-        };
-        self.levels.push(i16::from(there));
-    }
-}
-
-/// Writes what waits and empties it.
+/// Writes what waits, column by column, and empties it.
 fn write_group<W: Write + Send>(
     file: &mut SerializedFileWriter<W>,
-    group: &mut [Values],
+    columns: &[Column],
+    group: &mut [Vec<Cell<'static>>],
 ) -> Result<(), ParquetError> {
     let mut rows = file.next_row_group()?;
-    for values in group {
-        let Some(mut column) = rows.next_column()? else {
+    for (column, cells) in columns.iter().zip(group) {
+        let Some(mut writer) = rows.next_column()? else {
             return Err(ParquetError::General("the schema has too few columns".into()));
         };
-        let levels = Some(values.levels.as_slice());
-        match &mut values.cells {
-            Cells::Texts(texts) => {
-                column.typed::<ByteArrayType>().write_batch(texts, levels, None)?;
-                texts.clear();
+        let out = &mut writer;
+        match column.kind {
+            Kind::Text => write_cells::<ByteArrayType>(out, cells, |cell| match cell {
+                Cell::Text(text) => Some(text.into_owned().into_bytes().into()),
+                _ => None,
+            })?,
+            Kind::Integer | Kind::Moment => {
+                write_cells::<Int64Type>(out, cells, |cell| match cell {
+                    Cell::Integer(number) => Some(number),
+                    _ => None,
+                })?
             }
-            Cells::Integers(integers) => {
-                column.typed::<Int64Type>().write_batch(integers, levels, None)?;
-                integers.clear();
-            }
-            Cells::Numbers(numbers) => {
-                column.typed::<DoubleType>().write_batch(numbers, levels, None)?;
-                numbers.clear();
-            }
+            Kind::Number => write_cells::<DoubleType>(out, cells, |cell| match cell {
+                Cell::Number(number) => Some(number),
+                _ => None,
+            })?,
         }
-        values.levels.clear();
-        column.close()?;
+        writer.close()?;
     }
     rows.close()?;
+    Ok(())
+}
+
+/// Writes the cells of a column and empties it. A level is 0 where the cell is empty, else 1.
+fn write_cells<T: DataType>(
+    writer: &mut SerializedColumnWriter<'_>,
+    cells: &mut Vec<Cell<'static>>,
+    value: fn(Cell<'static>) -> Option<T::T>,
+) -> Result<(), ParquetError> {
+    let cells: Vec<Option<T::T>> = cells.drain(..).map(value).collect();
+    let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
+    let values: Vec<T::T> = cells.into_iter().flatten().collect();
+    writer.typed::<T>().write_batch(&values, Some(&levels), None)?;
     Ok(())
 }
 

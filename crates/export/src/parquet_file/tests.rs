@@ -32,7 +32,7 @@ fn read(made: &Made, rows: Rows) -> (u64, Vec<String>, Vec<Vec<String>>, usize) 
 /// The same of the table as CSV.
 fn as_csv(made: &Made, rows: Rows) -> (Vec<String>, Vec<Vec<String>>) {
     let mut out = Vec::new();
-    write_csv(&made.session(), &Choice::default(), rows, &mut out).unwrap();
+    write_csv(&made.session(), &Choice::default(), rows, false, &mut out).unwrap();
     let mut reader = csv::Reader::from_reader(out.as_slice());
     let texts = |record: &csv::StringRecord| record.iter().map(str::to_string).collect();
     let header = texts(reader.headers().unwrap());

@@ -156,7 +156,7 @@ impl Making<'_> {
         let session = Session { manifest: &stored.manifest, records: &stored.records };
         let write = || -> Result<u64, export::Error> {
             let file = BufWriter::with_capacity(1 << 16, File::create_new(&csv)?);
-            export::write_plain_csv(&session, &Choice::default(), Rows::Trials, file)
+            export::write_csv(&session, &Choice::default(), Rows::Trials, true, file)
         };
         let rows = write().with_context(|| format!("cannot write {}", csv.display()))?;
         let to = kept.filter(|_| !odd).unwrap_or(own);

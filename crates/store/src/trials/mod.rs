@@ -55,14 +55,17 @@ fn read_all(
     let mut trials = Trials { records: Vec::new(), whole_bytes: 0, torn: None };
     let mut line = 1;
     loop {
-        let mut end = Ok(None);
+        let mut end = Ok(Line::Whole);
+        let mut rest_bytes = 0;
         for chunk in &mut chunks {
             chunk.clear(line);
-            if matches!(end, Ok(None)) {
+            if matches!(end, Ok(Line::Whole)) {
                 end = chunk.fill(&mut input, shares.bytes);
             }
             line += chunk.ends.len() as u64;
-            trials.whole_bytes += chunk.ends.last().copied().unwrap_or(0) as u64;
+            let whole_bytes = chunk.ends.last().copied().unwrap_or(0);
+            trials.whole_bytes += whole_bytes as u64;
+            rest_bytes += (chunk.bytes.len() - whole_bytes) as u64;
         }
         // What was read before an error may hold an earlier one.
         for records in parse_all(&chunks, plan) {
@@ -70,13 +73,13 @@ fn read_all(
             trials.records.append(&mut records.map_err(broken)?);
         }
         match end.map_err(Error::io("read", path))? {
-            None => {}
-            Some(End::Clean) => break,
-            Some(End::Torn(bytes)) => {
-                trials.torn = Some(Torn { line, bytes });
+            Line::Whole => {}
+            Line::End => break,
+            Line::Torn => {
+                trials.torn = Some(Torn { line, bytes: rest_bytes });
                 break;
             }
-            Some(End::TooLong) => {
+            Line::TooLong => {
                 let what = format!("longer than {LINE_BYTES_MAX} bytes, which no record may be");
                 return Err(Error::Broken { path: path.to_path_buf(), line, what });
             }
@@ -84,17 +87,6 @@ fn read_all(
     }
     trials.records.shrink_to_fit();
     Ok(trials)
-}
-
-/// Why there are no more lines.
-#[derive(Clone, Copy, Debug)]
-enum End {
-    /// There is nothing more.
-    Clean,
-    /// The number of bytes without a newline.
-    Torn(u64),
-    /// A line beyond all bounds.
-    TooLong,
 }
 
 /// Some whole lines, one after the other.
@@ -114,18 +106,15 @@ impl Chunk {
         self.ends.clear();
     }
 
-    /// Reads lines until there are `bytes` of them, or no more.
-    fn fill(&mut self, input: &mut impl BufRead, bytes: usize) -> std::io::Result<Option<End>> {
+    /// Reads lines until there are `bytes` of them, or no more whole ones; returns the last one's kind.
+    fn fill(&mut self, input: &mut impl BufRead, bytes: usize) -> std::io::Result<Line> {
         while self.bytes.len() < bytes {
-            let start = self.bytes.len();
             match read_line(input, &mut self.bytes, LINE_BYTES_MAX)? {
                 Line::Whole => self.ends.push(self.bytes.len()),
-                Line::Torn => return Ok(Some(End::Torn((self.bytes.len() - start) as u64))),
-                Line::TooLong => return Ok(Some(End::TooLong)),
-                Line::End => return Ok(Some(End::Clean)),
+                end => return Ok(end),
             }
         }
-        Ok(None)
+        Ok(Line::Whole)
     }
 
     /// The records of its lines, or the first line that holds none and what is wrong with it.
