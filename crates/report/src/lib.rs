@@ -58,25 +58,13 @@ pub const REPORT_PAGE: &str = "report.html";
 /// See [`REPORT_PAGE`].
 pub const CLAIMS_PAGE: &str = "claims.html";
 
-/// The times of a load as curves: pairs of a time in ns and the share of the requests that had been
-/// answered (or sent, for lateness) by then, 0 to 1, both ascending. An empty curve is not drawn.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct LoadCurves {
-    /// From due to answered.
-    pub response: Vec<(u64, f64)>,
-    /// From sent to answered.
-    pub service: Vec<(u64, f64)>,
-    /// From due to sent.
-    pub lateness: Vec<(u64, f64)>,
-}
+/// Pairs of a time in ns and the share of the requests, 0 to 1, that had been answered (or sent, for
+/// lateness) by then, both ascending. Without any it is not drawn.
+pub type Curve = Vec<(u64, f64)>;
 
-/// The response times of one load of a prediction as curves: pairs of a time in ns and the share of
-/// the requests, 0 to 1, that had been answered by then, both ascending; of the requests that were
-/// answered in both. Empty where there are none.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct PredictedCurves {
-    /// As measured.
-    pub measured: Vec<(u64, f64)>,
-    /// As simulated.
-    pub predicted: Vec<(u64, f64)>,
-}
+/// The times of a load: from due to answered, from sent to answered, from due to sent.
+pub type LoadCurves = [Curve; 3];
+
+/// The response times of one load of a prediction, as measured and as simulated: of the requests that
+/// were answered in both.
+pub type PredictedCurves = [Curve; 2];

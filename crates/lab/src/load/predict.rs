@@ -243,7 +243,7 @@ fn curves(requests: &[MeasuredRequest], predicted: &[Option<u64>]) -> PredictedC
             ns.chunk_by(PartialEq::eq).map(|same| (same[0], same.len() as u64)).collect();
         analysis::answered_within(&counts, &[])
     };
-    PredictedCurves { measured: curve(|it| it.0), predicted: curve(|it| it.1) }
+    [curve(|it| it.0), curve(|it| it.1)]
 }
 
 /// Returns the number of connections wanted, or the most that this process may have open.

@@ -1,6 +1,7 @@
 //! How long requests took: distribution functions in one coordinate system.
 
-use super::{Body, Curve, Figure, Quantile, shown};
+use super::{Body, Figure, Quantile, shown};
+use crate::Curve;
 use crate::doc::{self, Block};
 use model::{Card, Estimate, Response, Unit};
 use std::borrow::Cow;
@@ -17,15 +18,14 @@ const STEP_OF_TAIL: f64 = 0.8;
 pub(crate) type Mark = (&'static str, f64);
 
 /// Returns a figure of distribution functions on which some percentiles are marked; `None` without a curve.
-/// Each curve has a name and points: pairs of a time in ns and the share of the requests, 0 to 1, both
-/// ascending. It begins at the shortest time; without a time it is left out.
-pub(crate) fn request_times(
+/// Each curve has a name, and begins at the shortest time.
+pub(crate) fn request_times<'c>(
     marks: &[Mark],
-    curves: &[(&str, &[(u64, f64)])],
+    curves: impl Iterator<Item = (&'static str, &'c Curve)>,
     caption: &str,
 ) -> Option<Block<'static>> {
-    let known = curves.iter().filter(|(_, points)| !points.is_empty()).enumerate();
-    let curves: Vec<Curve> = known
+    let known = curves.filter(|(_, points)| !points.is_empty()).enumerate();
+    let curves: Vec<super::Curve> = known
         .map(|(style, (name, points))| {
             let mark = |(name, share): &Mark| {
                 let (ns, _) = points.iter().find(|(_, part)| part >= share)?;
@@ -34,7 +34,15 @@ pub(crate) fn request_times(
             let kept = std::iter::once((points[0].0, 0.0)).chain(thinned(points));
             let marked = marks.iter().filter_map(mark).collect();
             let points = kept.map(|(ns, share)| drawn_at(share, ns)).collect();
-            Curve { name: (*name).into(), style, trials: 1, of: 1, observations: 0, points, marked }
+            super::Curve {
+                name: name.into(),
+                style,
+                trials: 1,
+                of: 1,
+                observations: 0,
+                points,
+                marked,
+            }
         })
         .collect();
     let mut points = curves.iter().flat_map(|curve| &curve.points);
@@ -59,8 +67,8 @@ fn drawn_at(share: f64, ns: u64) -> Quantile {
 }
 
 /// Returns the points of a curve that a reader can distinguish.
-fn thinned(points: &[(u64, f64)]) -> Vec<(u64, f64)> {
-    let mut kept: Vec<(u64, f64)> = Vec::new();
+fn thinned(points: &[(u64, f64)]) -> Curve {
+    let mut kept = Curve::new();
     for (index, (ns, share)) in points.iter().enumerate() {
         let apart = kept.last().is_none_or(|(_, last)| {
             share - last >= STEP_OF_ALL || 1.0 - share <= STEP_OF_TAIL * (1.0 - last)

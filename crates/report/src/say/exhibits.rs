@@ -29,13 +29,16 @@ pub(crate) fn exhibits(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     blocks
 }
 
-fn one(chapter: &Chapter<'_>, shown: &Shown<'_>, several: bool) -> Block<'static> {
-    let exhibit = shown.exhibit;
+fn one(
+    chapter: &Chapter<'_>,
+    (exhibit, trial, origin): &Shown<'_>,
+    several: bool,
+) -> Block<'static> {
     let rows = (exhibit.rows.len() as u64).saturating_add(exhibit.rows_left_out);
-    let label = Text::strong(chapter.name(&shown.trial.treatment))
+    let label = Text::strong(chapter.name(&trial.treatment))
         .then(format!(": {} ", short(&exhibit.title, 200)))
         .then(Text::quiet(format!("({})", counted(rows, "row"))));
-    let mut blocks = vec![Block::small(shown.origin()), Block::Table(table(exhibit))];
+    let mut blocks = vec![Block::small(origin.as_str()), Block::Table(table(exhibit))];
     let left_out = rows - exhibit.rows.len().min(ROWS_MAX) as u64;
     if left_out > 0 {
         blocks.push(Block::small(format!("{} not shown.", counted(left_out, "more row"))));
@@ -64,35 +67,22 @@ fn is_numeric(exhibit: &Exhibit, column: usize) -> bool {
     cells.peek().is_some() && cells.all(|cell| cell.len() <= 24 && cell.parse::<f64>().is_ok())
 }
 
-/// An exhibit of one trial, and how the treatment's other trials compare.
-#[derive(Clone, Debug)]
-pub(crate) struct Shown<'a> {
-    pub(crate) exhibit: &'a Exhibit,
-    /// The trial it is of.
-    pub(crate) trial: &'a Record,
-    /// Completed trials of the treatment.
-    pub(crate) trials: usize,
-    /// Those of them that showed something else under this title, or nothing.
-    pub(crate) differing: usize,
-}
+/// An exhibit, the trial it is of, and where it comes from and whether the others agree, in a sentence.
+type Shown<'a> = (&'a Exhibit, &'a Record, String);
 
-impl Shown<'_> {
-    /// Where it comes from, and whether the others agree, in a sentence.
-    pub(crate) fn origin(&self) -> String {
-        let seen = format!("Seen in trial {}, block {}", self.trial.trial, self.trial.block);
-        match (self.trials, self.differing) {
-            (1, _) => format!("{seen}, the only one."),
-            (trials, 0) => format!("{seen}; all {trials} trials show the same."),
-            (trials, differing) => {
-                format!("{seen}; in {differing} of {trials} trials it differs.")
-            }
-        }
-    }
+/// Says where an exhibit comes from, and in how many of its treatment's trials it differs.
+fn origin(trial: &Record, trials: usize, differing: usize) -> String {
+    let others = match (trials, differing) {
+        (1, _) => ", the only one.".into(),
+        (trials, 0) => format!("; all {trials} trials show the same."),
+        (trials, differing) => format!("; in {differing} of {trials} trials it differs."),
+    };
+    format!("Seen in trial {}, block {}{others}", trial.trial, trial.block)
 }
 
 /// The exhibits of an experiment, by treatment in the design's order: those of the completed trial
 /// with the lowest block.
-pub(crate) fn shown<'a>(design: &Design, records: &[&'a Record]) -> Vec<Shown<'a>> {
+fn shown<'a>(design: &Design, records: &[&'a Record]) -> Vec<Shown<'a>> {
     let completed =
         |&record: &&'a Record| Some((record, record.measured.as_ref()?.exhibits.as_slice()));
     let mut trials: Vec<(&Record, &[Exhibit])> = records.iter().filter_map(completed).collect();
@@ -109,7 +99,7 @@ pub(crate) fn shown<'a>(design: &Design, records: &[&'a Record]) -> Vec<Shown<'a
         };
         for exhibit in *exhibits {
             let differing = trials.iter().filter(|(_, others)| !others.contains(exhibit)).count();
-            all.push(Shown { exhibit, trial, trials: trials.len(), differing });
+            all.push((exhibit, *trial, origin(trial, trials.len(), differing)));
         }
     }
     all
@@ -127,23 +117,22 @@ mod tests {
         let records: Vec<&Record> =
             fixture.records.iter().filter(|record| record.experiment == "switch").collect();
         let found = shown(&Design::default(), &records);
-        let seen: Vec<(Option<&str>, &str, u32, usize, usize)> = found
+        let seen: Vec<(Option<&str>, &str, u32, &str)> = found
             .iter()
-            .map(|one| {
-                let (level, title) = (one.trial.treatment.level("mechanism"), &one.exhibit.title);
-                (level, title.as_str(), one.trial.block, one.trials, one.differing)
+            .map(|(exhibit, trial, origin)| {
+                let others = origin.split_once("block 0; ").map_or("", |(_, others)| others);
+                (trial.treatment.level("mechanism"), exhibit.title.as_str(), trial.block, others)
             })
             .collect();
+        let same = "all 8 trials show the same.";
         assert_eq!(
             seen,
             [
-                (Some("futex"), "system calls of one hop", 0, 8, 0),
-                (Some("futex"), "blocks of the heap afterwards", 0, 8, 0),
-                (Some("pipe"), "system calls of one hop", 0, 8, 2),
+                (Some("futex"), "system calls of one hop", 0, same),
+                (Some("futex"), "blocks of the heap afterwards", 0, same),
+                (Some("pipe"), "system calls of one hop", 0, "in 2 of 8 trials it differs."),
             ]
         );
-        assert!(found[2].origin().ends_with("block 0; in 2 of 8 trials it differs."));
-        assert!(found[0].origin().ends_with("; all 8 trials show the same."));
     }
 
     #[test]

@@ -166,13 +166,13 @@ fn row(result: &LoadResult, name: &str, cell: impl Fn(&LoadTimes) -> String) -> 
 
 fn figure(result: &LoadResult, curves: &LoadCurves) -> Option<Block<'static>> {
     // In a closed loop without a pace nothing can be late.
-    let late = if result.plan.arrivals == Arrivals::Closed { &[][..] } else { &curves.lateness };
-    let all =
-        [("response", &curves.response[..]), ("service", &curves.service), ("lateness", late)];
+    let closed = result.plan.arrivals == Arrivals::Closed;
+    let all = ["response", "service", "lateness"].into_iter().zip(curves);
+    let all = all.take(if closed { 2 } else { 3 });
     let caption = "The share of the requests that had been answered (lateness: sent) within a time. A \
                    curve that ends below 100 % ends where the rest was given up. The marks are p50, \
                    p95, p99 and p99.9.";
-    request_times(&MARKED, &all, caption)
+    request_times(&MARKED, all, caption)
 }
 
 fn facts(result: &LoadResult) -> Vec<(&'static str, String)> {

@@ -123,8 +123,8 @@ fn remarks(load: &PredictedLoad) -> String {
 }
 
 fn figure(curves: &PredictedCurves) -> Option<Block<'static>> {
-    let all = [("measured", &curves.measured[..]), ("predicted", &curves.predicted)];
+    let all = ["measured", "predicted"].into_iter().zip(curves);
     let caption = "The share of the requests that had been answered within a time, of those answered in \
                    both. The marks are p50 and p99.";
-    request_times(&MARKED, &all, caption)
+    request_times(&MARKED, all, caption)
 }

@@ -218,7 +218,7 @@ fn the_page_draws_a_curve_for_each_time_that_has_one() {
         |page: &str| page.matches("class=\"line\"").count() + page.matches("class=line").count();
     let curve: Vec<(u64, f64)> =
         (1..=5000).map(|n| (n * 1_000, f64::from(n as u32) / 5000.0)).collect();
-    let curves = LoadCurves { response: curve.clone(), service: curve.clone(), lateness: curve };
+    let curves = [curve.clone(), curve.clone(), curve];
     let full = report::load(&stalled(), &curves).page();
     let few = report::load(&stalled(), &LoadCurves::default()).page();
     let closed =

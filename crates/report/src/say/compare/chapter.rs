@@ -21,19 +21,10 @@ const LISTED_MAX: usize = 20;
 /// Marks on the whole page beyond which folded charts are cut, so that it stays light.
 const MARKS_ON_PAGE: usize = 1_500;
 
-/// Where the experiments of which nothing is compared stand on the page.
-const BARE: &str = "not-compared";
-
 impl<'a> Chapter<'a> {
-    /// Reports whether there is nothing to show except why it was refused.
-    pub(super) fn is_bare(&self) -> bool {
-        self.items.is_empty() && self.experiment.verdicts.is_empty()
-    }
-
     /// Returns its name, which leads to it.
     pub(super) fn link(&self) -> Text {
-        let anchor = if self.is_bare() { BARE } else { &self.anchor };
-        Text::link(short(&self.experiment.id, 64), format!("#{anchor}"))
+        Text::link(short(&self.experiment.id, 64), format!("#{}", self.anchor))
     }
 
     /// Returns all numbers of all sides that were measured on both.
@@ -50,10 +41,6 @@ impl<'a> Chapter<'a> {
         });
         format!("{}.", words.collect::<Vec<_>>().join("; "))
     }
-
-    fn warnings(&self) -> impl Iterator<Item = String> {
-        self.experiment.warnings.iter().take(LISTED_MAX).map(|text| said(text))
-    }
 }
 
 impl<'a> Compared<'a> {
@@ -67,11 +54,13 @@ impl<'a> Compared<'a> {
         }
         let question = Text::from(said(&experiment.question));
         let mut blocks = vec![Block::heading(2, question.then(Text::quiet(format!("  {id}"))))];
-        if let Some(why) = &experiment.refused {
+        let empty = items.is_empty().then_some("No number was measured on A and another side.");
+        if let Some(why) = experiment.refused.as_deref().or(empty) {
             let text = format!("Not compared. {} {}", said(why), chapter.versions());
             blocks.push(Block::said(Tone::Bad, "not compared", vec![text.into()]));
         }
-        blocks.extend(chapter.warnings().map(|text| Block::note(Tone::Care, text)));
+        let warnings = experiment.warnings.iter().take(LISTED_MAX);
+        blocks.extend(warnings.map(|text| Block::note(Tone::Care, said(text))));
         let verdicts = verdicts(3, std::iter::once(experiment));
         if items.is_empty() {
             blocks.extend(verdicts);
@@ -104,21 +93,6 @@ impl<'a> Compared<'a> {
         let table = Block::Table(self.table(chapter.entries()));
         blocks.push(Block::InTerminal(vec![heading, table]));
         blocks
-    }
-
-    /// Returns the experiments of which nothing is compared, with the reason of each.
-    pub(super) fn bare(&self) -> Option<Block<'static>> {
-        let bare = self.chapters.iter().filter(|chapter| chapter.is_bare());
-        let facts = bare.map(|chapter| {
-            let why = chapter.experiment.refused.as_deref();
-            let why = said(why.unwrap_or("No number was measured on A and another side."));
-            let text = [why, chapter.versions()].into_iter().chain(chapter.warnings());
-            let text = text.collect::<Vec<_>>().join(" ");
-            (short(&chapter.experiment.id, 80), text.into())
-        });
-        let facts: Vec<(String, Text)> = facts.collect();
-        let blocks = |facts| vec![Block::heading(2, "Not compared"), Block::Facts(facts)];
-        (!facts.is_empty()).then(|| Block::Section(BARE.into(), blocks(facts)))
     }
 
     /// Returns the most important rows as a chart; on a page the others are folded behind it.

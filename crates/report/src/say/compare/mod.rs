@@ -96,10 +96,9 @@ impl<'a> Compared<'a> {
         blocks.extend(self.facts(around::FACTS_MAX));
         blocks.extend(self.controls());
         blocks.extend(self.contents());
-        for chapter in self.chapters.iter().filter(|chapter| !chapter.is_bare()) {
+        for chapter in &self.chapters {
             blocks.push(Block::Section(chapter.anchor.clone(), self.chapter(chapter)));
         }
-        blocks.extend(self.bare());
         blocks
     }
 

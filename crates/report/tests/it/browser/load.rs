@@ -51,7 +51,7 @@ fn grown() -> LoadCurves {
     let curve = |times: f64| -> Vec<(u64, f64)> {
         (1..=500).map(|n| ((times * 1.03_f64.powi(n)) as u64, f64::from(n) / 500.0)).collect()
     };
-    LoadCurves { response: curve(4e5), service: curve(2e5), lateness: curve(200.0) }
+    [curve(4e5), curve(2e5), curve(200.0)]
 }
 
 #[test]

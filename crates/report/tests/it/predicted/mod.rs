@@ -62,8 +62,5 @@ pub(crate) fn curves() -> report::PredictedCurves {
     let curve = |from: u64, to: u64| -> Vec<(u64, f64)> {
         (1..=1980).map(|n| (from + (to - from) * n / 1980, n as f64 / 1980.0)).collect()
     };
-    report::PredictedCurves {
-        measured: curve(20_000_000, 31_000_000),
-        predicted: curve(20_100_000, 28_000_000),
-    }
+    [curve(20_000_000, 31_000_000), curve(20_100_000, 28_000_000)]
 }
