@@ -69,15 +69,12 @@ fn main_response<'a>(material: &Material<'a, '_>) -> Option<&'a Response> {
 /// are about: over the first factor of numbers, or else in rows.
 fn undeclared(material: &Material<'_, '_>, main: &Response) -> Vec<model::Figure> {
     let design = material.design;
-    let mut front = vec![main];
-    for finding in design.findings.iter().filter(|_| design.subject.is_some()) {
-        if let Some(response) = design.response(finding.quantity.response())
-            && material.is_measured(response)
-            && front.iter().all(|known| known.name != response.name)
-        {
-            front.push(response);
-        }
-    }
+    let asked = design.findings.iter().filter(|_| design.subject.is_some());
+    let asked = asked.filter_map(|finding| design.response(finding.quantity.response()));
+    let asked = asked.filter(|response| material.is_measured(response));
+    let mut known = BTreeSet::new();
+    let front = std::iter::once(main).chain(asked).filter(|it| known.insert(&it.name));
+    let front: Vec<&Response> = front.take(FIGURES_MAX).collect();
     let known: Vec<&Treatment> =
         material.estimates.keys().map(|(_, treatment)| *treatment).collect();
     // The second of two identical treatments is for trust, and shown only if there is nothing else.
@@ -92,8 +89,8 @@ fn undeclared(material: &Material<'_, '_>, main: &Response) -> Vec<model::Figure
             && Values::of(factor, design, &material.estimates, &known).is_some()
     };
     let over = factors.iter().find(is_axis).map(|factor| factor.name.clone());
-    let by: Vec<String> = factors.iter().map(|factor| factor.name.clone()).collect();
-    let by: Vec<String> = by.into_iter().filter(|name| Some(name) != over.as_ref()).collect();
+    let by = factors.iter().map(|factor| factor.name.clone());
+    let by: Vec<String> = by.filter(|name| Some(name) != over.as_ref()).collect();
     // A session may have measured another level than the baseline alone.
     let still = design.factors.iter().filter(|factor| !varies(factor));
     let still = still.map(|factor| {
@@ -101,19 +98,18 @@ fn undeclared(material: &Material<'_, '_>, main: &Response) -> Vec<model::Figure
         (factor.name.clone(), levels.iter().map(|level| level.name.clone()).collect())
     });
     let at: BTreeMap<String, Vec<String>> = still.collect();
+    let names: Vec<String> = by.iter().map(|name| words::plain(name)).collect();
+    let along = over.as_ref().map(|name| format!("over {}", words::plain(name)));
+    let among = (!names.is_empty()).then(|| format!("by {}", words::listed(&names)));
+    let ways =
+        words::clauses([along, among], ", ").map_or(String::new(), |ways| format!(" {ways}"));
     let figure = |response: &&Response| {
-        let names: Vec<String> = by.iter().map(|name| words::plain(name)).collect();
-        let axis = over.as_ref().map(|name| format!(" over {}", words::plain(name)));
-        let by_names = Some(format!(" by {}", words::listed(&names)));
-        let by_names = by_names.filter(|_| !names.is_empty()).unwrap_or_default();
-        let comma = if axis.is_some() && !names.is_empty() { "," } else { "" };
-        let title =
-            format!("{}{}{comma}{by_names}", words::label(response), axis.unwrap_or_default());
+        let title = format!("{}{ways}", words::label(response));
         let responses = vec![response.name.clone()];
         let plot = Plot { responses, over: over.clone(), by: by.clone(), at: at.clone() };
         model::Figure { id: String::new(), title, plot }
     };
-    front.iter().take(FIGURES_MAX).map(figure).collect()
+    front.iter().map(figure).collect()
 }
 
 impl<'a> Material<'a, '_> {

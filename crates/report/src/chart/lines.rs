@@ -148,15 +148,17 @@ impl Frame<'_> {
         }
     }
 
-    /// A part of a panel that is drawn once, if it is common to all, under a name of its own.
+    /// Draws a part of a panel once if it is common to all.
     fn once(&self, common: bool, name: &str, part: impl FnOnce() -> Markup) -> Markup {
-        html! {
-            @match (common, self.first) {
-                (false, _) => (part()),
-                (true, true) => g id={ (self.place) "-" (name) } { (part()) },
-                (true, false) => use href={ "#" (self.place) "-" (name) } {},
-            }
-        }
+        if common { once(self.first, self.place, name, part) } else { part() }
+    }
+}
+
+/// Draws a part the first time, under a name of its own, and takes it from there afterwards.
+pub(super) fn once(first: bool, place: &str, name: &str, part: impl FnOnce() -> Markup) -> Markup {
+    let id = format!("{place}-{name}");
+    html! {
+        @if first { g id=(id) { (part()) } } @else { use href={ "#" (id) } {} }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One row per treatment: the trials' dots, the interval over them, the number beside them.
 
 use super::body::{Cell, Panel, scale_of};
+use super::lines::once;
 use super::scale::Scale;
 use super::ticks::Ticks;
 use super::{drawn_cell, mark_of, numbers, off_center, percent, px, style_class};
@@ -65,18 +66,17 @@ fn draw(panel: &Panel<'_>, scale: &Scale, (title, place, first): (&str, &str, us
 
 /// The lines of the axis behind a row: drawn once, and taken from there by the rows below.
 pub(crate) fn grid(scale: &Scale, ticks: &Ticks, place: &str, row: usize) -> Markup {
-    html! {
-        @if row == 0 {
-            g.grid id={ (place) "-grid" } {
+    let lines = || {
+        html! {
+            g.grid {
                 @for (value, _) in &ticks.at {
                     @let at = percent(across(scale, *value));
                     line x1=(at) x2=(at) y2="100%" {}
                 }
             }
-        } @else {
-            use href={ "#" (place) "-grid" } {}
         }
-    }
+    };
+    once(row == 0, place, "grid", lines)
 }
 
 fn draw_row(style: usize, cell: &Cell, scale: &Scale, unit: &Unit, grid: &Markup) -> Markup {

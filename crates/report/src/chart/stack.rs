@@ -1,6 +1,6 @@
 //! What a total is made of: its parts laid end to end, with the rest that they leave.
 
-use super::letters::accounts::bar;
+use super::letters::accounts::{bar, length};
 use super::{STYLES, percent, px, style_class};
 use crate::doc::Drawing;
 use crate::format::{Terms, estimate, rounded};
@@ -114,10 +114,6 @@ fn pieces(
             ({ from += length; "" })
         }
     }
-}
-
-fn length(share: f64) -> f64 {
-    if share.is_finite() { share.max(0.0) } else { 0.0 }
 }
 
 fn described(label: &str, share: &Estimate) -> String {

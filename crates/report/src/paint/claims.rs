@@ -1,7 +1,7 @@
 //! Claims in a terminal: the verdict, the number and the claim in columns, or one under the other.
 
 use super::Folds;
-use super::terminal::{plain, plain_words, styled};
+use super::terminal::{marked, plain, plain_words, styled};
 use crate::doc::Claim;
 use crate::text::{BAD, CARE, DIM, GOOD, columns, padded, paint, wrapped};
 use crate::words;
@@ -26,7 +26,8 @@ pub(super) fn lines(claims: &[Claim], width: usize, folds: Folds) -> Vec<String>
     let mut out = Vec::new();
     for claim in claims {
         let words = format!("{} {}", words::mark(claim.verdict), words::verdict(claim.verdict));
-        let verdict = paint(style(claim.verdict), &padded(&words, VERDICT_COLUMNS));
+        let verdict = padded(&words, VERDICT_COLUMNS - 1);
+        let style = style(claim.verdict);
         let measured = words::cleaned(&plain_words(&claim.number));
         let text = format!("{} ({})", claim.text, claim.source);
         let indent = if beside { indent } else { 2 };
@@ -34,13 +35,10 @@ pub(super) fn lines(claims: &[Claim], width: usize, folds: Folds) -> Vec<String>
         let fits = beside && columns(&measured) <= number;
         if fits {
             let first = text_lines.first().map_or("", String::as_str);
-            out.push(format!("{verdict}{}  {first}", padded(&measured, number)));
+            let verdict = paint(style, &verdict);
+            out.push(format!("{verdict} {}  {first}", padded(&measured, number)));
         } else {
-            let inner = width.saturating_sub(VERDICT_COLUMNS);
-            for (index, line) in wrapped(&measured, inner).iter().enumerate() {
-                let mark = if index == 0 { verdict.clone() } else { " ".repeat(VERDICT_COLUMNS) };
-                out.push(format!("{mark}{line}"));
-            }
+            out.extend(marked(&verdict, style, &measured, width));
         }
         let space = " ".repeat(indent);
         out.extend(text_lines.iter().skip(usize::from(fits)).map(|line| format!("{space}{line}")));

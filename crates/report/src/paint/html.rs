@@ -125,8 +125,7 @@ fn claims(claims: &[Claim]) -> Markup {
             table.claims {
                 thead {
                     tr {
-                        th scope="col" { "verdict" }
-                        th scope="col" { "claim" }
+                        @for head in ["verdict", "claim"] { th scope="col" { (head) } }
                         th scope="col" data-unsorted { "measured here" }
                     }
                 }
@@ -160,14 +159,10 @@ fn claim(claim: &Claim) -> Markup {
 }
 
 fn scrolled(table: &Table) -> Markup {
+    let about = (!table.about.is_empty()).then(|| short(&table.about, 200));
+    let [tabindex, role] = ["0", "region"].map(|value| about.as_ref().map(|_| value));
     html! {
-        @if table.about.is_empty() {
-            div.scroll { (self::table(table)) }
-        } @else {
-            div.scroll tabindex="0" role="region" aria-label=(short(&table.about, 200)) {
-                (self::table(table))
-            }
-        }
+        div.scroll tabindex=[tabindex] role=[role] aria-label=[about] { (self::table(table)) }
     }
 }
 

@@ -63,15 +63,10 @@ fn attributes(slim: &mut String, tag: &str) {
         };
         if value.is_empty() && before.ends_with(" class") {
             slim.push_str(&before[..before.len() - " class".len()]);
-        } else if !value.is_empty() && value.bytes().all(is_bare) {
-            slim.push_str(before);
-            slim.push('=');
-            slim.push_str(value);
         } else {
-            slim.push_str(before);
-            slim.push_str("=\"");
-            slim.push_str(value);
-            slim.push('"');
+            let bare = !value.is_empty() && value.bytes().all(is_bare);
+            let quote = if bare { "" } else { "\"" };
+            slim.extend([before, "=", quote, value, quote]);
         }
         rest = after;
     }

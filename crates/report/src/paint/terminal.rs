@@ -129,12 +129,10 @@ fn note(note: &Note, width: usize) -> Vec<String> {
     let style = style(note.tone);
     let text: Vec<String> = note.text.iter().map(plain_words).collect();
     let text = text.join(" ");
+    let lines = marked(note.tone.mark(), style, &text, width);
     match note.tone {
-        Tone::Quiet => {
-            let lines = marked(note.tone.mark(), style, &text, width);
-            lines.iter().map(|line| paint(DIM, line)).collect()
-        }
-        _ => marked(note.tone.mark(), style, &text, width),
+        Tone::Quiet => lines.iter().map(|line| paint(DIM, line)).collect(),
+        _ => lines,
     }
 }
 
@@ -168,17 +166,11 @@ pub(super) fn styled(style: Style, text: &str, indent: &str, width: usize) -> Ve
 }
 
 /// Returns a text behind a mark, its further lines under its first letter.
-fn marked(mark: &str, style: Style, text: &str, width: usize) -> Vec<String> {
+pub(super) fn marked(mark: &str, style: Style, text: &str, width: usize) -> Vec<String> {
     let mark = words::cleaned(mark);
     let room = columns(&mark) + 1;
     let lines = wrapped(text, width.saturating_sub(room));
-    let first = |line: &String| format!("{} {line}", paint(style, &mark));
-    lines
-        .iter()
-        .enumerate()
-        .map(|(index, line)| match index {
-            0 => first(line),
-            _ => format!("{}{line}", " ".repeat(room)),
-        })
-        .collect()
+    let (first, further) = (format!("{} ", paint(style, &mark)), " ".repeat(room));
+    let leads = std::iter::once(&first).chain(std::iter::repeat(&further));
+    leads.zip(&lines).map(|(lead, line)| format!("{lead}{line}")).collect()
 }

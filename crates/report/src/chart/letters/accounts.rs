@@ -42,10 +42,14 @@ pub(crate) fn bar(shares: &[f64], letters: Letters, width: usize) -> Vec<String>
     vec![strip.painted(), paint(DIM, under.painted().trim_end())]
 }
 
+/// Returns the length of a part, which has none where its share is below 0 or no number.
+pub(crate) fn length(share: f64) -> f64 {
+    if share.is_finite() { share.max(0.0) } else { 0.0 }
+}
+
 /// The cells of each part, and where the total ends. Ends are rounded and not lengths, so that
 /// the whole is as long as its parts; a part below 0 has no length.
 fn cut_up(shares: &[f64], cells: usize) -> (Vec<(usize, usize)>, usize) {
-    let length = |share: f64| if share.is_finite() { share.max(0.0) } else { 0.0 };
     let sum: f64 = shares.iter().map(|share| length(*share)).sum();
     let span = sum.clamp(1.0, SPAN_MAX);
     let place = |share: f64| (((share / span).min(1.0)) * cells as f64).round() as usize;

@@ -33,7 +33,6 @@ pub(super) fn draw(axis: &LevelAxis, panels: &[Panel<'_>], sheet: Sheet) -> Vec<
     let size = Size {
         width: width.min(PANEL_MAX),
         height: if panels.len() > 1 { HEIGHT } else { HEIGHT_ALONE },
-        alone: panels.len() == 1,
     };
     let drawn = panels.iter().filter_map(|panel| {
         Some(draw_panel(axis, panel, scale_of(panels, panel, Zero::Always)?, size, sheet))
@@ -56,9 +55,8 @@ pub(super) fn draw(axis: &LevelAxis, panels: &[Panel<'_>], sheet: Sheet) -> Vec<
 #[derive(Clone, Copy)]
 struct Size {
     width: usize,
+    /// The only one of its figure is higher than others.
     height: usize,
-    /// Whether it is the only one of its figure.
-    alone: bool,
 }
 
 /// One panel, or two with their lines beside one another.
@@ -130,10 +128,10 @@ fn draw_panel(
 /// What stands over a panel: what tells it from its neighbours, and its unit. The response of the
 /// only panel stands in the title of its figure.
 fn title(panel: &Panel<'_>, unit: &str, size: Size) -> String {
-    let name = match (panel.heading.is_empty(), size.alone) {
-        (false, _) => panel.heading.clone(),
-        (true, true) => String::new(),
-        (true, false) => words::label(&panel.response),
+    let name = match panel.heading.as_str() {
+        "" if size.height == HEIGHT_ALONE => String::new(),
+        "" => words::label(&panel.response),
+        heading => heading.to_string(),
     };
     let comma = if name.is_empty() || unit.is_empty() { "" } else { ", " };
     let room = size.width.saturating_sub(columns(unit) + comma.len());

@@ -92,9 +92,8 @@ impl Layout {
     }
 
     fn row(&self, name: &str, strip: &str, number: &str) -> Vec<String> {
-        let (point, interval) = number.split_once(" [").unwrap_or((number, ""));
-        let interval = if interval.is_empty() { String::new() } else { format!(" [{interval}") };
-        let painted = format!("{}{}", paint(BOLD, point), paint(DIM, &interval));
+        let (point, interval) = number.split_at(number.find(" [").unwrap_or(number.len()));
+        let painted = format!("{}{}", paint(BOLD, point), paint(DIM, interval));
         if !self.under {
             return vec![format!("  {}  {strip}  {painted}", padded(name, self.name))];
         }
