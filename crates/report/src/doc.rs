@@ -4,7 +4,7 @@
 //! how it looks. Text may come from outside: painters make it harmless.
 
 use crate::format::{Parts, Terms, joined, parts};
-use crate::words::short;
+use crate::words::{self, short};
 use maud::Markup;
 use model::{Estimate, Verdict};
 
@@ -395,6 +395,11 @@ impl<'a> Block<'a> {
         let left_out = all.saturating_sub(most);
         let text = format!("and {left_out} more, in {{}}.");
         (left_out > 0).then(|| Block::small(Text::filled(&text, [Text::code(file)])))
+    }
+
+    /// Returns how many `noun`s were left out where at most `most` are shown, and what is said of them.
+    pub(crate) fn left_out(all: usize, most: usize, noun: &str, said: &str) -> Option<Block<'a>> {
+        words::left_out(all, most, noun).map(|more| Block::small(format!("{more}{said}")))
     }
 
     /// Returns a paragraph that only few readers need.

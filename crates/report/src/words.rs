@@ -291,6 +291,11 @@ pub(crate) fn counted(n: u64, noun: &str) -> String {
     format!("{} {noun}{}", format::count(n), if n == 1 { "" } else { "s" })
 }
 
+/// Returns how many were left out where at most `most` are shown: "3 more facts"; `None` where none was.
+pub(crate) fn left_out(all: usize, most: usize, noun: &str) -> Option<String> {
+    (all > most).then(|| counted((all - most) as u64, noun))
+}
+
 /// The command that repeats some experiments of a session, or all of them: same seed, same
 /// profile, and the options that were not left at their defaults.
 pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> String {

@@ -1,13 +1,14 @@
 //! An experiment with all that is shown of it.
 
 use super::missing::{self, Measured, Missing};
-use super::{evidence, scale, why};
+use super::{scale, why};
 use crate::chart::{self, Figure};
 use crate::doc::Block;
 use crate::{Session, words};
 use model::{
     Design, ExperimentSummary, Profile, Quantity, QuantityResult, Record, Scaling, Treatment, Why,
 };
+use std::collections::BTreeMap;
 
 /// An experiment with its trials and, where they are asked for, its figures.
 pub(crate) struct Chapter<'a> {
@@ -20,7 +21,7 @@ pub(crate) struct Chapter<'a> {
     pub(crate) varying: Vec<String>,
     pub(crate) figures: Vec<Figure<'a>>,
     pub(crate) profile: Profile,
-    /// What is said once of all claims: [`evidence::raises_most`].
+    /// What is said once of all claims: [`raises_most`].
     pub(crate) raises_most: Option<&'a str>,
     /// What limits a user's program, if that was asked.
     pub(crate) why: Option<Why>,
@@ -38,7 +39,7 @@ impl<'a> Chapter<'a> {
         let subject = design.subject.as_ref();
         let squeezed = subject.is_some_and(|subject| subject.squeeze.is_some());
         Some(Chapter {
-            raises_most: evidence::raises_most(session),
+            raises_most: raises_most(session),
             summary,
             why: if squeezed { why::why(session) } else { None },
             scaling: subject.filter(|_| !squeezed).and_then(|_| {
@@ -111,4 +112,20 @@ pub(crate) fn chapters<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
 /// Returns the experiments of a session.
 pub(crate) fn chapters_without_figures<'a>(session: &Session<'a>) -> Vec<Chapter<'a>> {
     session.summary.experiments.iter().filter_map(|summary| Chapter::of(session, summary)).collect()
+}
+
+/// The number of claims that must lack the same for it to be said once for all of them.
+const COMMON_MIN: usize = 3;
+
+/// What would raise the grade of most claims of a session, where several lack the same: it is said
+/// once, and beside each claim only what is another.
+pub(crate) fn raises_most<'a>(session: &Session<'a>) -> Option<&'a str> {
+    let mut claims: BTreeMap<&str, usize> = BTreeMap::new();
+    for claim in session.summary.experiments.iter().flat_map(|experiment| &experiment.claims) {
+        if !claim.raise.is_empty() && claim.result.estimate.is_some() {
+            *claims.entry(&claim.raise).or_default() += 1;
+        }
+    }
+    let (raise, n) = claims.into_iter().max_by_key(|(_, n)| *n)?;
+    (n >= COMMON_MIN).then(|| raise.trim_end_matches('.'))
 }

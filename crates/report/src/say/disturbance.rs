@@ -1,7 +1,7 @@
 //! What disturbed the trials of a session, and what warns of it.
 
 use super::chapter::Chapter;
-use super::evidence::differs_visibly;
+use super::claims::differs_visibly;
 use crate::Session;
 use crate::chart;
 use crate::doc::{Block, Figure, Table, Text, Tone};

@@ -39,10 +39,8 @@ fn one(
         .then(format!(": {} ", short(&exhibit.title, 200)))
         .then(Text::quiet(format!("({})", counted(rows, "row"))));
     let mut blocks = vec![Block::small(origin.as_str()), Block::Table(table(exhibit))];
-    let left_out = rows - exhibit.rows.len().min(ROWS_MAX) as u64;
-    if left_out > 0 {
-        blocks.push(Block::small(format!("{} not shown.", counted(left_out, "more row"))));
-    }
+    let most = exhibit.rows.len().min(ROWS_MAX);
+    blocks.extend(Block::left_out(rows as usize, most, "more row", " not shown."));
     let open = !several && exhibit.rows.len() <= OPEN_ROWS_MAX;
     Block::details("exhibit", label, open, blocks)
 }

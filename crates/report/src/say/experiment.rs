@@ -3,8 +3,7 @@
 use super::chapter::Chapter;
 use super::disturbance::{CHECK, subject};
 use super::{
-    accounts, catalog, claims, disturbance, evidence, exhibits, fineness, missing, numbers,
-    planted, trials,
+    accounts, catalog, claims, disturbance, exhibits, fineness, missing, numbers, planted, trials,
 };
 use crate::Session;
 use crate::chart::{self, Figure};
@@ -118,7 +117,7 @@ pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
 /// Returns how small a difference a finding's number could show, and what it is without tagged trials.
 fn worth(result: &QuantityResult) -> Option<String> {
     result.estimate?;
-    let parts = [evidence::floors(result), evidence::moved_by_tags(result)];
+    let parts = [claims::floors(result), claims::moved_by_tags(result)];
     words::clauses(parts, "; ").map(|worth| format!("{}.", capital(&worth)))
 }
 

@@ -39,10 +39,8 @@ pub(crate) fn grounds(selftest: &Selftest, most: usize) -> Vec<Block<'static>> {
     let mut blocks: Vec<Block<'_>> = tallies.into_iter().flatten().collect();
     let reasons = selftest.reasons.iter().take(most);
     blocks.extend(reasons.map(|reason| Block::note(Tone::Care, short(reason, 400))));
-    if selftest.reasons.len() > most {
-        blocks
-            .push(Block::small(format!("{} more, in the chapters", selftest.reasons.len() - most)));
-    }
+    let reasons = selftest.reasons.len();
+    blocks.extend(Block::left_out(reasons, most, "more reason", ", in the chapters"));
     let untested = selftest.untested.iter().take(most);
     blocks.extend(
         untested.map(|what| Block::note(Tone::Quiet, format!("not tested: {}", short(what, 600)))),

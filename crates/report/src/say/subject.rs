@@ -28,10 +28,7 @@ pub(crate) fn subject(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
     });
     let lines = Table::of(&["treatment", "command"]).kind("", "the command at each treatment");
     let mut details = vec![Block::facts(around(subject)), Block::Table(lines.rows(rows))];
-    if treatments.len() > TREATMENTS_MAX {
-        let more = format!("and {} more.", treatments.len() - TREATMENTS_MAX);
-        details.push(Block::small(more));
-    }
+    details.extend(Block::left_out(treatments.len(), TREATMENTS_MAX, "more treatment", "."));
     let label = format!("The command as it ran: {}", counted(treatments.len() as u64, "treatment"));
     vec![
         Block::paragraph(Role::Command, Text::code(template(subject))),

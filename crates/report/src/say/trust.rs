@@ -1,7 +1,7 @@
 //! Whether to believe a session at all, in sentences: what its A/A controls say of the machine.
 
+use super::claims::FLOOR_MEANING;
 use super::disturbance;
-use super::evidence::FLOOR_MEANING;
 use crate::Session;
 use crate::doc::{Block, Kind, Table, Text, Tone};
 use crate::format::{self, Terms, ratio, share};

@@ -73,10 +73,7 @@ impl Compared<'_> {
             table.row(std::iter::once(name).chain(values).chain([what.into()]));
         }
         blocks.push(Block::Table(table));
-        if facts.len() > most {
-            let more = counted((facts.len() - most) as u64, "more fact");
-            blocks.push(Block::small(format!("{more} differ.")));
-        }
+        blocks.extend(Block::left_out(facts.len(), most, "more fact", " differ."));
         blocks
     }
 
@@ -171,10 +168,7 @@ fn looks(all: &[&GateLook], most: usize) -> Vec<Block<'static>> {
         ]
     }));
     let mut blocks = vec![Block::Table(table)];
-    if all.len() > most {
-        let more = counted((all.len() - most) as u64, "more comparison");
-        blocks.push(Block::small(format!("{more} are less severe.")));
-    }
+    blocks.extend(Block::left_out(all.len(), most, "more comparison", " are less severe."));
     blocks
 }
 

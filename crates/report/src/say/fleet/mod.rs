@@ -196,15 +196,8 @@ fn side_by_side(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
         table.row(std::iter::once(name.into()).chain(values));
     }
     let mut blocks = vec![Block::heading(2, "Side by side"), Block::Table(table)];
-    blocks.extend(more(all.len(), most, "finding"));
+    blocks.extend(Block::left_out(all.len(), most, "more finding", ": in the report."));
     blocks
-}
-
-/// Says how many more there are, where lines are few.
-fn more(all: usize, shown: usize, noun: &str) -> Option<Block<'static>> {
-    let left = all.saturating_sub(shown) as u64;
-    let text = format!("{}: in the report.", counted(left, &format!("more {noun}")));
-    (left > 0).then(|| Block::small(text))
 }
 
 /// Returns how far machines of one kind lie apart, the widest spread first.
@@ -223,7 +216,7 @@ fn spreads(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
             .rows(own.iter().take(most).map(|spread| spread_cells(spread)));
         let machines = format!("{} machines: {}", kind.machines, short(&kind.kind, 200));
         blocks.extend([Block::heading(3, machines), Block::Table(table)]);
-        blocks.extend(more(own.len(), most, "spread"));
+        blocks.extend(Block::left_out(own.len(), most, "more spread", ": in the report."));
     }
     if blocks.is_empty() {
         return blocks;
