@@ -3,8 +3,8 @@
 use crate::ui;
 use indicatif::ProgressBar;
 use model::{FindingResult, Treatment};
-use report::format::duration_s;
 use std::time::{Duration, Instant};
+use wording::number::duration_s;
 
 /// How often a plain line is written at the most.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -101,7 +101,7 @@ impl Progress {
             bar.set_position(self.line.begun.elapsed().as_millis() as u64);
             let headline = self.so_far().map_or_else(String::new, |answer| format!("\n{answer}"));
             // Levels have any name that a study's file, or a session that goes on, gives them.
-            let treatment = report::harmless(&treatment.to_string());
+            let treatment = wording::cleaned(&treatment.to_string());
             bar.set_message(format!("{}: {treatment}{headline}", self.place));
             bar.tick();
         }
@@ -109,8 +109,8 @@ impl Progress {
 
     /// Notes that the answer so far has changed.
     pub(crate) fn answer(&mut self, experiment: &str, finding: &FindingResult) {
-        let answer = report::format::sentence(&finding.sentence, &finding.result);
-        self.headline = Some((experiment.into(), report::harmless(&answer)));
+        let answer = wording::number::sentence(&finding.sentence, &finding.result);
+        self.headline = Some((experiment.into(), wording::cleaned(&answer)));
     }
 
     /// Returns the last answer; whose it is where another experiment is being measured.

@@ -65,7 +65,7 @@ pub(crate) fn say_where(report: &Path, summary: &Summary, beside: bool) -> anyho
     } else {
         String::new()
     };
-    ui::result(&format!("\nReport: {}{and}", report::harmless(&report.display().to_string())))
+    ui::result(&format!("\nReport: {}{and}", wording::cleaned(&report.display().to_string())))
 }
 
 /// Puts a new analysis and its pages into a session's folder.

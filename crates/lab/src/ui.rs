@@ -70,13 +70,13 @@ fn letters_of(variable: impl Fn(&str) -> Option<std::ffi::OsString>) -> report::
 
 /// Says something about the way on standard error. If nobody can hear it, the work goes on.
 pub(crate) fn note(text: &str) {
-    let _ = writeln!(anstream::stderr(), "{}", report::harmless(text));
+    let _ = writeln!(anstream::stderr(), "{}", wording::cleaned(text));
 }
 
 /// Says that something should be known before the numbers are used.
 pub(crate) fn warn(text: &str) {
     let style = Style::new().fg_color(Some(AnsiColor::Yellow.into())).bold();
-    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {}", report::harmless(text));
+    let _ = writeln!(anstream::stderr(), "{style}warning:{style:#} {}", wording::cleaned(text));
 }
 
 /// Says why the program ends without having done what was asked.
@@ -90,7 +90,7 @@ pub(crate) fn complain(error: &anyhow::Error) {
             text.push_str(&format!("{colon}{cause}"));
         }
     }
-    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", report::harmless(&text));
+    let _ = writeln!(anstream::stderr(), "{style}error:{style:#} {}", wording::cleaned(&text));
 }
 
 /// Says what is wrong with the command line. What was typed stands in it: a name that a shell took out

@@ -3,10 +3,11 @@
 //! A sentence is written once, here. A block says what something is (an answer, a caveat, a table), never
 //! how it looks. Text may come from outside: painters make it harmless.
 
-use crate::format::{Parts, Terms, joined, parts};
-use crate::words::{self, short};
+use crate::words;
 use maud::Markup;
 use model::{Estimate, Verdict};
+use wording::number::{Parts, Terms, joined, parts};
+use wording::short;
 
 /// A whole page, or all that a command prints.
 pub struct Doc<'a> {

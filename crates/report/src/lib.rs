@@ -6,7 +6,6 @@
 
 mod chart;
 mod doc;
-pub mod format;
 mod paint;
 mod say;
 mod text;
@@ -30,7 +29,6 @@ pub use say::scale::{scaling, scaling_answer};
 pub use say::selftest::grade;
 pub use say::why::{why, why_text};
 pub use text::{Letters, wrapped};
-pub use words::{cleaned as harmless, command_line};
 
 use model::{Design, Manifest, Record, Summary, Treatment};
 

@@ -1,6 +1,5 @@
 //! Plain text: wrapping, padding, and colours that a pipe can strip.
 
-use crate::words;
 use anstyle::{AnsiColor, Style};
 use unicode_width::UnicodeWidthChar;
 
@@ -45,7 +44,7 @@ fn columns_of(c: char) -> usize {
 
 /// Makes text harmless and cuts it to `most` columns; what is cut ends in "…".
 pub(crate) fn cut(text: &str, most: usize) -> String {
-    let text = words::cleaned(text);
+    let text = wording::cleaned(text);
     if columns(&text) <= most {
         return text;
     }
@@ -73,7 +72,7 @@ pub fn wrapped(text: &str, width: usize) -> Vec<String> {
     let width = width.max(WRAPPED_MIN);
     let mut lines = Vec::new();
     let mut line = String::new();
-    for word in words::cleaned(text).split_whitespace() {
+    for word in wording::cleaned(text).split_whitespace() {
         if !line.is_empty() && columns(&line) + 1 + columns(word) > width {
             // A number takes its per cent sign's line.
             let number = line.rfind(' ').filter(|_| word.starts_with('%'));
@@ -109,8 +108,8 @@ impl Letters {
     /// Text in these letters.
     pub(crate) fn of(self, text: &str) -> String {
         match self {
-            Letters::Unicode => words::cleaned(text),
-            Letters::Ascii => ascii(&words::cleaned(text)),
+            Letters::Unicode => wording::cleaned(text),
+            Letters::Ascii => ascii(&wording::cleaned(text)),
         }
     }
 

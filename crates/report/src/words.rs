@@ -1,19 +1,17 @@
 //! The words that terminal and page share: verdicts, regions, quantities, dates, commands.
 
-use crate::format::{self, Terms};
 use model::{
-    Cell, Design, Inquiry, Manifest, Moment, Outcome, Quantity, Record, Region, Response, Term,
-    Treatment, Unit, Verdict,
+    Cell, Design, Inquiry, Manifest, Outcome, Quantity, Record, Region, Response, Term, Treatment,
+    Verdict,
 };
+use wording::number::{self, Terms};
+use wording::{command_line, counted, quoted, short};
 
 #[cfg(test)]
 mod tests;
 
 /// The most characters of a treatment's name in a table or chart.
 pub(crate) const LABEL_CHARACTERS_MAX: usize = 72;
-
-/// The most characters of a unit's name.
-const UNIT_CHARACTERS_MAX: usize = 24;
 
 /// The mark of a verdict. It never stands without its word.
 pub(crate) fn mark(verdict: Verdict) -> &'static str {
@@ -35,7 +33,7 @@ pub(crate) fn verdict(verdict: Verdict) -> &'static str {
 
 /// Where a number must lie, in its own terms: "between 2.0× and 3.0×", "at least 15×".
 pub(crate) fn region(region: Region, terms: Terms<'_>) -> String {
-    let end = |x: f64| format::rounded(x, terms);
+    let end = |x: f64| number::rounded(x, terms);
     match (region.low, region.high) {
         (Some(low), Some(high)) => format!("between {} and {}", end(low), end(high)),
         (Some(low), None) => format!("at least {}", end(low)),
@@ -81,7 +79,7 @@ fn name(design: &Design, response: &str) -> String {
 /// A number of an account, in words: "0.5", "time of a call, at mechanism fork".
 pub(crate) fn term(term: &Term, design: &Design) -> String {
     match term {
-        Term::Known { value } => format::rounded(*value, Terms::Plain),
+        Term::Known { value } => number::rounded(*value, Terms::Plain),
         Term::Measured { response, at } => format!("{}{}", name(design, response), at_cell(at)),
         Term::Difference { response, of, to } => {
             format!("({}: {} − {})", name(design, response), cell(of), cell(to))
@@ -178,45 +176,6 @@ pub(crate) fn anchor(id: &str) -> String {
     format!("experiment-{}", short(id, 64))
 }
 
-/// Text from outside, made harmless to read: control characters and those that turn the
-/// direction of text around become "�", and what is longer than `most` characters ends in "…".
-pub(crate) fn short(text: &str, most: usize) -> String {
-    let mut shortened: String = text.chars().take(most + 1).map(harmless).collect();
-    if shortened.chars().count() > most {
-        shortened = shortened.chars().take(most.saturating_sub(1)).collect();
-        shortened.push('…');
-    }
-    shortened
-}
-
-/// Text from outside, bounded and made harmless; it begins and ends as a sentence does.
-pub(crate) fn sentence(text: &str, most: usize) -> String {
-    let mut text = capital(&short(text, most));
-    if text.ends_with(|last: char| last.is_alphanumeric() || "])%".contains(last)) {
-        text.push('.');
-    }
-    text
-}
-
-/// Returns text from outside in one line, without what a terminal would obey, whatever its length.
-pub fn cleaned(text: &str) -> String {
-    text.chars().map(harmless).collect()
-}
-
-/// Returns text of several lines from outside, made harmless and bounded; its newlines stay.
-pub(crate) fn lines(text: &str, most: usize) -> String {
-    text.split('\n').map(|line| short(line, most)).collect::<Vec<_>>().join("\n")
-}
-
-fn harmless(c: char) -> char {
-    let turns = matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    match c {
-        '\t' | '\n' => ' ',
-        c if c.is_control() || turns => '\u{fffd}',
-        c => c,
-    }
-}
-
 /// The letter of a side of a comparison: A is the base. After Z comes AA.
 pub(crate) fn letter(side: usize) -> String {
     let digit = char::from(b'A' + (side % 26) as u8);
@@ -224,45 +183,6 @@ pub(crate) fn letter(side: usize) -> String {
         0 => digit.to_string(),
         more => format!("{}{digit}", letter(more - 1)),
     }
-}
-
-/// Returns those sentences that there are, one after the other.
-pub(crate) fn sentences(all: impl IntoIterator<Item = Option<String>>) -> String {
-    clauses(all, " ").unwrap_or_default()
-}
-
-/// Returns those parts of a sentence that there are; `None` where there is none.
-pub(crate) fn clauses(
-    all: impl IntoIterator<Item = Option<String>>,
-    separator: &str,
-) -> Option<String> {
-    all.into_iter().flatten().reduce(|all, next| all + separator + &next)
-}
-
-/// Returns text unless it is empty.
-pub(crate) fn stated(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
-}
-
-/// Returns "a, b and c".
-pub(crate) fn listed(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-/// A sentence begins with a capital.
-pub(crate) fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
-}
-
-/// A sentence within another does not.
-pub(crate) fn uncapital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// How a trial ended, in words, where that needs saying.
@@ -276,19 +196,6 @@ pub(crate) fn outcome(outcome: &Outcome) -> String {
         Outcome::TimedOut { .. } | Outcome::OutOfMemory { .. } => format!("{word} {reason}"),
         _ => format!("{word}: {reason}"),
     }
-}
-
-/// Returns the unit's name in words.
-pub(crate) fn unit(unit: &Unit) -> String {
-    match unit {
-        Unit::PerSecond => "per second".into(),
-        unit => short(unit.name(), UNIT_CHARACTERS_MAX),
-    }
-}
-
-/// "1 trial", "1 234 trials".
-pub(crate) fn counted(n: u64, noun: &str) -> String {
-    format!("{} {noun}{}", format::count(n), if n == 1 { "" } else { "s" })
 }
 
 /// Returns how many were left out where at most `most` are shown: "3 more facts"; `None` where none was.
@@ -331,26 +238,6 @@ pub(crate) fn repeat_command(manifest: &Manifest, experiments: &[String]) -> Str
     ];
     words.extend(stated.into_iter().flatten());
     words.join(" ")
-}
-
-/// A command line as a shell would take it.
-pub fn command_line(words: &[String]) -> String {
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-fn quoted(word: &str) -> String {
-    let safe = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+@%{}".contains(c);
-    if !word.is_empty() && word.chars().all(safe) {
-        word.to_string()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
-}
-
-/// A moment as "2026-11-20 13:09 UTC", from milliseconds since 1970.
-pub(crate) fn moment(unix_ms: u64) -> String {
-    let Moment { year, month, day, hour, minute, .. } = Moment::of_unix_ms(unix_ms);
-    format!("{year:04}-{month:02}-{day:02} {hour:02}:{minute:02} UTC")
 }
 
 /// Returns a finding's sentence whose number stands elsewhere: "A pipe takes …".

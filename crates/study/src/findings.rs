@@ -3,6 +3,7 @@
 
 use crate::factors::is_axis;
 use model::{Cell, Factor, Finding, Level, Quantity, Response};
+use wording::capital;
 
 /// The most levels that are held against the baseline for a response other than the first: the
 /// table has them all.
@@ -141,9 +142,4 @@ fn harmless(text: &str) -> String {
 
 fn bounded(id: &str) -> String {
     id.chars().take(model::NAME_BYTES_MAX / 4).collect()
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

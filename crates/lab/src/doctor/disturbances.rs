@@ -109,7 +109,7 @@ fn stolen(environment: &Environment, measured: Option<&Prediction>) -> Option<St
         Some(cpu.steal_ns as f64 / wanted as f64)
     });
     let now = measured.and_then(|prediction| prediction.steal_share);
-    let share = |share: f64| report::format::value(1e6 * share, &Unit::Ppm);
+    let share = |share: f64| wording::number::value(1e6 * share, &Unit::Ppm);
     let now_said = now.map(|now| format!("{} of one CPU while scruple measured", share(now)));
     let since =
         since_boot.map(|it| format!("{} of the CPU time wanted since the start", share(it)));

@@ -63,7 +63,7 @@ impl Findings {
         let mut out = String::new();
         let _ = writeln!(out, "{BOLD}This machine{BOLD:#}");
         for (name, value) in facts(&self.environment) {
-            let _ = writeln!(out, "  {name:<12} {}", report::harmless(&value));
+            let _ = writeln!(out, "  {name:<12} {}", wording::cleaned(&value));
         }
         let _ = writeln!(out, "\n{BOLD}What can be observed{BOLD:#}");
         for channel in &self.channels {
@@ -143,7 +143,7 @@ fn prediction_lines(prediction: &Prediction, out: &mut String) {
 }
 
 fn floor_text(floor: Option<f64>) -> String {
-    floor.map_or("–".into(), |floor| report::format::value(1e6 * floor, &Unit::Ppm))
+    floor.map_or("–".into(), |floor| wording::number::value(1e6 * floor, &Unit::Ppm))
 }
 
 fn facts(environment: &Environment) -> Vec<(&'static str, String)> {

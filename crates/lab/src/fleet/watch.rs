@@ -124,7 +124,7 @@ impl Watch<'_> {
 
     /// Shows what became of the nodes by now.
     fn show(&mut self, fates: &[Fate]) {
-        let so_far = report::format::duration_s(self.line.begun.elapsed().as_secs());
+        let so_far = wording::number::duration_s(self.line.begun.elapsed().as_secs());
         let mut parts = Vec::new();
         for ((node, fate), shown) in self.folder.fleet.nodes.iter().zip(fates).zip(&mut self.shown)
         {
@@ -142,7 +142,7 @@ impl Watch<'_> {
             bar.set_position(complete.count() as u64);
             let text = format!("[{so_far}] {}", parts.join(" · "));
             let room = ui::width().saturating_mul(2);
-            bar.set_message(report::harmless(&text).chars().take(room).collect::<String>());
+            bar.set_message(wording::cleaned(&text).chars().take(room).collect::<String>());
             bar.tick();
         }
     }

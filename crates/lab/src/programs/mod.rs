@@ -85,7 +85,7 @@ fn asked(args: &RunArgs) -> anyhow::Result<Vec<Program>> {
         (false, _) => "--elf",
     };
     if let Some(other) = args.experiments.iter().find(|name| *name != TAKES) {
-        let other = report::harmless(other);
+        let other = wording::cleaned(other);
         bail!("{flag} works only with {TAKES}, not with {other}: scruple run {TAKES} {flag}…");
     }
     if args.experiments.is_empty() {

@@ -165,7 +165,7 @@ fn version(path: &Path) -> anyhow::Result<String> {
     command.arg("--version");
     let said = run(command)?;
     let line = said.lines().next().unwrap_or_default();
-    Ok(report::harmless(line).trim().chars().take(100).collect())
+    Ok(wording::cleaned(line).trim().chars().take(100).collect())
 }
 
 fn build(
@@ -206,7 +206,7 @@ fn run(mut command: Command) -> anyhow::Result<String> {
         said.extend(ended.complaint);
         let said = String::from_utf8_lossy(&said);
         let wrong = said.lines().find(|line| line.contains("error")).unwrap_or(&said);
-        let wrong: String = report::harmless(wrong.trim()).chars().take(SAID_MAX).collect();
+        let wrong: String = wording::cleaned(wrong.trim()).chars().take(SAID_MAX).collect();
         bail!("it ended with {}: {wrong}", ended.status);
     }
     Ok(String::from_utf8_lossy(&said).into_owned())

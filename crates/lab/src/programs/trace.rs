@@ -35,7 +35,7 @@ fn text(
     let most = STEPS_MAX.min(file.instructions_max);
     let mut lines = || -> std::io::Result<()> {
         // A path is the user's, and may hold anything.
-        let path = report::harmless(&file.path);
+        let path = wording::cleaned(&file.path);
         writeln!(out, "# {}: {path}\n# SHA-256 {}", file.level, file.sha256)?;
         writeln!(out, "#\n{}#\n# {}", trace::LEGEND, trace::FIELDS.join(" "))?;
         for _ in 0..most {

@@ -77,7 +77,7 @@ fn cells(called: &str, folder: &Path, manifest: &Manifest) -> anyhow::Result<Vec
     facts["scruple"] = json!(manifest.scruple);
     facts["asked"] = json!(Purpose::of(&manifest.options).command());
     facts["seed"] = json!(manifest.seed);
-    facts["command"] = json!(report::command_line(&manifest.command));
+    facts["command"] = json!(wording::command_line(&manifest.command));
     let cell = |column: &Column| match &facts[column.name] {
         Value::String(text) => text.clone(),
         Value::Null => String::new(),
@@ -175,8 +175,8 @@ pub(super) fn listed(factors: Option<&BTreeMap<String, Vec<String>>>) -> String 
     };
     for column in export::columns(Rows::Trials, &names) {
         let of = column.name.strip_prefix(FACTOR).and_then(|factor| factors?.get(factor));
-        let of = of.map(|of| report::harmless(&format!("of {}", of.join(", "))));
-        let name = report::harmless(&named(&column.name));
+        let of = of.map(|of| wording::cleaned(&format!("of {}", of.join(", "))));
+        let name = wording::cleaned(&named(&column.name));
         push_line(&mut text, &name, kind(column.kind), of.as_deref().unwrap_or(column.what));
     }
     for (table, what, columns) in TABLES {

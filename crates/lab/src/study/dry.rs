@@ -3,9 +3,9 @@
 use crate::plan::Plan;
 use crate::{schedule, ui};
 use model::{Design, SCRATCH, Subject, Treatment};
-use report::format::duration_s;
 use serde_json::{Value, json};
 use std::fmt::Write;
+use wording::number::duration_s;
 
 /// Shows the trials of one block, in the order that the seed gives it.
 pub(super) fn show(plan: &Plan, as_json: bool) -> anyhow::Result<()> {
@@ -60,7 +60,7 @@ impl Trial {
             &self.subject;
         let mut lines = Vec::new();
         for (what, commands) in [("before", prepare), ("after", cleanup)] {
-            let each = commands.iter().map(|words| report::command_line(words));
+            let each = commands.iter().map(|words| wording::command_line(words));
             lines.extend(each.map(|command| format!("{what} each, not timed: {command}")));
         }
         lines.push(format!("in {folder}"));
@@ -100,21 +100,21 @@ impl Trial {
 }
 
 fn listed(plan: &Plan, design: &Design, trials: &[Trial]) -> String {
-    let mut out = format!("{}  {}\n\n", report::harmless(&design.question), design.id);
+    let mut out = format!("{}  {}\n\n", wording::cleaned(&design.question), design.id);
     let wide = trials.iter().map(|trial| trial.name.chars().count()).max().unwrap_or_default();
     let digits = trials.len().to_string().len();
     let mut common = trials.first().map(Trial::around).unwrap_or_default();
     common.retain(|line| trials.iter().all(|trial| trial.around().contains(line)));
     for (index, trial) in trials.iter().enumerate() {
-        let command = report::harmless(&report::command_line(&trial.subject.command));
+        let command = wording::cleaned(&wording::command_line(&trial.subject.command));
         let _ = writeln!(out, "{:>digits$}  {:wide$}  {command}", index + 1, trial.name);
         for line in trial.around().iter().filter(|line| !common.contains(line)) {
-            let _ = writeln!(out, "{:digits$}  {:wide$}    {}", "", "", report::harmless(line));
+            let _ = writeln!(out, "{:digits$}  {:wide$}    {}", "", "", wording::cleaned(line));
         }
     }
     out.push('\n');
     for line in &common {
-        let _ = writeln!(out, "{}", report::harmless(line));
+        let _ = writeln!(out, "{}", wording::cleaned(line));
     }
     let limit = duration_s(design.time_limit_ms.div_ceil(1000));
     let _ = writeln!(out, "a trial that takes longer than {limit} is killed");

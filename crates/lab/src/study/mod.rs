@@ -120,7 +120,7 @@ fn init(file: &Path, commands: &[String]) -> anyhow::Result<Exit> {
     }
     let text = study::example(commands).map_err(|what| anyhow::anyhow!("--init: {what}"))?;
     destination::write(file, &text)?;
-    let name = report::harmless(&name.to_string());
+    let name = wording::cleaned(&name.to_string());
     ui::result(&format!(
         "{name} is written. Look at its trials:  scruple study {name} --dry-run\n\
          Then measure:  scruple study {name}"

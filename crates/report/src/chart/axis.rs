@@ -3,10 +3,10 @@
 
 use super::material::{Estimates, levels_of};
 use super::scale::Scale;
-use crate::format::binary;
 use crate::words;
 use model::{Design, Environment, Factor, Response, Treatment, Unit};
 use std::collections::BTreeMap;
+use wording::number::binary;
 
 /// Measured levels from which a quantity is worth an axis, where no figure asks for one.
 pub(super) const LEVELS_MIN: usize = 3;
@@ -93,7 +93,7 @@ impl<'a> Values<'a> {
             .iter()
             .map(|(name, value)| {
                 let name = if self.named { (*name).to_string() } else { binary(*value) };
-                (*value, words::short(&name, LABEL_CHARACTERS_MAX))
+                (*value, wording::short(&name, LABEL_CHARACTERS_MAX))
             })
             .collect();
         levels.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -152,7 +152,7 @@ fn bytes_per(unit: &Unit) -> Option<f64> {
 }
 
 fn in_words(unit: &Unit) -> String {
-    if *unit == Unit::Count { String::new() } else { words::unit(unit) }
+    if *unit == Unit::Count { String::new() } else { wording::unit(unit) }
 }
 
 /// Cache line, page and caches of data that lie within the levels, in the levels' unit.

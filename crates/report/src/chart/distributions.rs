@@ -13,12 +13,13 @@ use super::scale::Scale;
 use super::ticks::Ticks;
 use super::{mark_of, percent, px, style_class};
 use crate::doc::{Column, Table};
-use crate::format::{Terms, count, value_in};
-use crate::words::{self, counted};
+use crate::words;
 use maud::{Markup, html};
 use model::{Estimate, Factor, Outcome, Record, Response, Treatment, Unit};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use wording::counted;
+use wording::number::{Terms, count, value_in};
 
 /// Observations that a typical trial of a treatment must hold.
 const OBSERVATIONS_MIN: usize = 20;

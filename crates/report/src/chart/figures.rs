@@ -100,9 +100,9 @@ fn undeclared(material: &Material<'_, '_>, main: &Response) -> Vec<model::Figure
     let at: BTreeMap<String, Vec<String>> = still.collect();
     let names: Vec<String> = by.iter().map(|name| words::plain(name)).collect();
     let along = over.as_ref().map(|name| format!("over {}", words::plain(name)));
-    let among = (!names.is_empty()).then(|| format!("by {}", words::listed(&names)));
+    let among = (!names.is_empty()).then(|| format!("by {}", wording::listed(&names)));
     let ways =
-        words::clauses([along, among], ", ").map_or(String::new(), |ways| format!(" {ways}"));
+        wording::clauses([along, among], ", ").map_or(String::new(), |ways| format!(" {ways}"));
     let figure = |response: &&Response| {
         let title = format!("{}{ways}", words::label(response));
         let responses = vec![response.name.clone()];

@@ -5,10 +5,11 @@ use super::body::{Cell, Line, Panel, scale_of};
 use super::scale::{Scale, Zero};
 use super::ticks::Ticks;
 use super::{drawn_cell, mark_of, off_center, percent, px, style_class};
-use crate::format::Terms;
-use crate::words::{self, short};
+use crate::words;
 use maud::{Markup, html};
 use model::{Estimate, Unit};
+use wording::number::Terms;
+use wording::short;
 
 /// Height of the drawing, of the space above it, and of the row of labels below it, in pixels.
 const HEIGHT: f64 = 196.0;

@@ -2,9 +2,10 @@
 
 use super::body::Cell;
 use crate::say::missing::Measured;
-use crate::words::{self, counted};
+use crate::words;
 use model::{Design, Environment, Estimate, ExperimentSummary, Factor, Level, Response, Treatment};
 use std::collections::{BTreeMap, BTreeSet};
+use wording::counted;
 
 /// What stands behind the name of a treatment that is subtracted from the others.
 const CONTROL: &str = " (subtracted)";

@@ -4,10 +4,10 @@ use super::rows::{foot, row};
 use super::scale::Scale;
 use super::{percent, px};
 use crate::doc::{Column, Drawing, Table, Text};
-use crate::format::{Terms, duration_s, rounded};
-use crate::words::counted;
 use maud::{Markup, html};
 use model::{Record, Surroundings, Unit};
+use wording::counted;
+use wording::number::{Terms, duration_s, rounded};
 
 /// Height of a lane, and the part of it that stays free above, in pixels.
 const HEIGHT: f64 = 34.0;

@@ -39,7 +39,6 @@ pub(crate) use times::{Mark, request_times};
 pub(crate) use workers::Workers;
 
 use crate::doc::{self, Drawing, Table, Text};
-use crate::format::{Parts, Terms, count, parts, value_in};
 use crate::text::Letters;
 use crate::words;
 use letters::Sheet;
@@ -47,6 +46,7 @@ use maud::{Markup, PreEscaped, html};
 use model::{Estimate, Unit};
 use std::borrow::Borrow;
 use std::fmt::Write as _;
+use wording::number::{Parts, Terms, count, parts, value_in};
 
 /// Different colours, marks and dashes; a ninth line begins again.
 pub(crate) const STYLES: usize = 8;
@@ -117,7 +117,7 @@ pub(crate) fn shown<'a, F: Borrow<Figure<'a>> + 'a>(
     letters: Option<Letters>,
     caption: Vec<Text>,
 ) -> doc::Figure<'a> {
-    let title = words::capital(&words::short(&figure.borrow().title, TITLE_CHARACTERS));
+    let title = wording::capital(&wording::short(&figure.borrow().title, TITLE_CHARACTERS));
     let numbers = Some(numbers_behind(figure.borrow()));
     doc::Figure { numbers, ..doc::Figure::new(title, Chart { figure, place, letters }, caption) }
 }

@@ -1,9 +1,9 @@
 //! Where a claim says its number lies, and where it does lie: the verdict as a picture.
 
 use super::{Scale, percent};
-use crate::format::Terms;
 use maud::{Markup, html};
 use model::{Estimate, Region};
+use wording::number::Terms;
 
 /// Height of the strip, in pixels.
 const HEIGHT: &str = "22";

@@ -5,10 +5,9 @@ use super::lines::once;
 use super::scale::Scale;
 use super::ticks::Ticks;
 use super::{drawn_cell, mark_of, numbers, off_center, percent, px, style_class};
-use crate::format::Terms;
-use crate::words;
 use maud::{Markup, html};
 use model::{Estimate, Unit};
+use wording::number::Terms;
 
 /// Height of a row of one line, in pixels.
 const HEIGHT: f64 = 30.0;
@@ -25,7 +24,7 @@ pub(super) fn panels(panels: &[Panel<'_>], (title, place): (&str, &str)) -> Mark
     let mut first = 0;
     html! {
         @for (index, panel) in panels.iter().enumerate() {
-            @if !panel.heading.is_empty() { h5 { (words::capital(&panel.heading)) } }
+            @if !panel.heading.is_empty() { h5 { (wording::capital(&panel.heading)) } }
             @let about = format!("{title}{}{}", if panel.heading.is_empty() { "" } else { ", " }, panel.heading);
             @let place = format!("{place}-{}", index + 1);
             @match scale_of(panels, panel, panel.zero_of_rows()) {

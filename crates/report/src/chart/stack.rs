@@ -3,11 +3,11 @@
 use super::letters::accounts::{bar, length};
 use super::{STYLES, percent, px, style_class};
 use crate::doc::Drawing;
-use crate::format::{Terms, estimate, rounded};
 use crate::text::Letters;
-use crate::words::short;
 use maud::{Markup, html};
 use model::Estimate;
+use wording::number::{Terms, estimate, rounded};
+use wording::short;
 
 /// Where the bar begins and ends, and where the interval of its end lies under it, in pixels.
 const TOP: f64 = 2.0;

@@ -3,9 +3,9 @@
 use super::axis::Axis;
 use super::body::{Body, Cell, Figure, Line, Panel};
 use super::scale::Scale;
-use crate::words::short;
 use model::{Card, Estimate, Response, ScaleCurve, ScaleLevel, Scaling, Unit};
 use std::borrow::Cow;
+use wording::short;
 
 /// The styles of what was measured and of the curve.
 const MEASURED: usize = 0;

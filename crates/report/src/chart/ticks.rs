@@ -1,7 +1,7 @@
 //! What an axis says: its ticks in words, and their unit.
 
 use super::scale::Scale;
-use crate::format::{Terms, axis_unit, rounded, tick};
+use wording::number::{Terms, axis_unit, rounded, tick};
 
 /// The ticks of an axis.
 pub(crate) struct Ticks {

@@ -28,7 +28,7 @@ pub(super) fn lines(claims: &[Claim], width: usize, folds: Folds) -> Vec<String>
         let words = format!("{} {}", words::mark(claim.verdict), words::verdict(claim.verdict));
         let verdict = padded(&words, VERDICT_COLUMNS - 1);
         let style = style(claim.verdict);
-        let measured = words::cleaned(&plain_words(&claim.number));
+        let measured = wording::cleaned(&plain_words(&claim.number));
         let text = format!("{} ({})", claim.text, claim.source);
         let indent = if beside { indent } else { 2 };
         let text_lines = wrapped(&text, width.saturating_sub(indent));

@@ -4,8 +4,9 @@ use crate::chart;
 use crate::doc::{
     Answer, Block, Claim, Figure, Fold, Kind, Note, Role, Row, Span, Table, Text, Tone,
 };
-use crate::words::{self, short};
+use crate::words;
 use maud::{Markup, PreEscaped, html};
+use wording::short;
 
 /// The most characters of one piece of text.
 const CHARACTERS_MAX: usize = 4000;
@@ -148,7 +149,7 @@ fn claim(claim: &Claim) -> Markup {
             td.measured {
                 p.figures { (inline(&claim.number)) }
                 @if !claim.missing.is_empty() {
-                    p.small { (words::capital(&short(&claim.missing, 1000))) "." }
+                    p.small { (wording::capital(&short(&claim.missing, 1000))) "." }
                 }
                 (claim.drawing)
                 @for text in &claim.evidence { p.small { (inline(text)) } }

@@ -4,11 +4,11 @@ use super::html::{blocks, inline};
 use super::slim::slim;
 use crate::chart;
 use crate::doc::{Block, Doc, Text};
-use crate::words::short;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
+use wording::short;
 
 /// The look. Colours are variables, so that the dark scheme changes them in one place.
 const STYLE: &str = include_str!("page.css");

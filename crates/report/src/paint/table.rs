@@ -3,7 +3,6 @@
 use super::terminal::{plain_words, style};
 use crate::doc::{Column, Row, Table, Text, Tone};
 use crate::text::{BOLD, DIM, WRAPPED_MIN, columns, padded, paint, wrapped};
-use crate::words;
 
 /// What stands between two columns.
 const GAP: usize = 2;
@@ -13,7 +12,7 @@ const WORDS_MIN: usize = 12;
 
 /// Returns a table as lines of at most `width` columns.
 pub(super) fn lines(table: &Table, width: usize) -> Vec<String> {
-    let words = |cell: &Text| words::cleaned(&plain_words(cell));
+    let words = |cell: &Text| wording::cleaned(&plain_words(cell));
     let cells = |row: &Row| row.cells.iter().chain(&row.instead).map(words).collect();
     let words = Words { table, cells: table.rows.iter().map(cells).collect() };
     match words.widths(width) {

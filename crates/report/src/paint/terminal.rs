@@ -3,7 +3,6 @@
 use super::{claims, table};
 use crate::doc::{Block, Doc, Note, Role, Span, Table, Text, Tone};
 use crate::text::{BAD, BOLD, CARE, DIM, GOOD, bounded, columns, paint, wrapped};
-use crate::words;
 use anstyle::Style;
 
 /// Whether details are shown.
@@ -167,7 +166,7 @@ pub(super) fn styled(style: Style, text: &str, indent: &str, width: usize) -> Ve
 
 /// Returns a text behind a mark, its further lines under its first letter.
 pub(super) fn marked(mark: &str, style: Style, text: &str, width: usize) -> Vec<String> {
-    let mark = words::cleaned(mark);
+    let mark = wording::cleaned(mark);
     let room = columns(&mark) + 1;
     let lines = wrapped(text, width.saturating_sub(room));
     let (first, further) = (format!("{} ", paint(style, &mark)), " ".repeat(room));

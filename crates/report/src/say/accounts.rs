@@ -3,10 +3,10 @@
 use super::chapter::Chapter;
 use crate::chart::Stack;
 use crate::doc::{Block, Figure, Span, Table, Text, Tone};
-use crate::format::{Terms, parts};
 use crate::text::Letters;
-use crate::words::{capital, short, stated};
 use model::{AccountResult, Estimate, PartResult};
+use wording::number::{Terms, parts};
+use wording::{capital, short, stated};
 
 /// Returns all accounts of an experiment.
 pub(crate) fn accounts(chapter: &Chapter<'_>, letters: Letters) -> Vec<Block<'static>> {

@@ -1,8 +1,8 @@
 //! Quantities that were asked of sessions.
 
 use crate::doc::{Block, Doc, Tone};
-use crate::format;
 use model::{Asked, Quantity};
+use wording::number;
 
 /// Returns the answers to what was asked of sessions: a line for each, with its caveats below it.
 pub fn asked(answers: &[Asked]) -> Doc<'static> {
@@ -14,9 +14,9 @@ pub fn asked(answers: &[Asked]) -> Doc<'static> {
         let number = match &result.estimate {
             None => "no answer".to_string(),
             Some(estimate) if matches!(result.quantity, Quantity::Frequency { .. }) => {
-                format!("{} of {} trials", format::quantity(result), estimate.samples)
+                format!("{} of {} trials", number::quantity(result), estimate.samples)
             }
-            Some(estimate) => format!("{}, {} blocks", format::quantity(result), estimate.samples),
+            Some(estimate) => format!("{}, {} blocks", number::quantity(result), estimate.samples),
         };
         let line = format!("{session}{} = {number}", answer.asked);
         doc.push(Block::plain(line));

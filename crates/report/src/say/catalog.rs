@@ -2,10 +2,11 @@
 
 use super::chapter::Chapter;
 use crate::doc::{Block, Doc, Kind, Role, Table, Text, Tone};
-use crate::format::{Terms, rounded, share, terms_of};
 use crate::paint;
-use crate::words::{self, capital, counted, short, stated};
+use crate::words;
 use model::{Card, Center, Claim, Design, Part, Profile, Quantity, Response, Unit};
+use wording::number::{Terms, rounded, share, terms_of};
+use wording::{capital, counted, short, stated};
 
 /// Returns one experiment per entry, by chapter: its name, its question, and how many treatments the
 /// profile measures; for a terminal of `width` columns, with ANSI colours.
@@ -86,7 +87,7 @@ fn experiment(design: &Design, profile: Profile) -> Vec<Block<'static>> {
             format!("{}: {}", words::label(response), card_lines(response, false).join("; "));
         responses.row([
             Text::code(response.name.clone()),
-            words::unit(&response.unit).into(),
+            wording::unit(&response.unit).into(),
             what.into(),
         ]);
     }
@@ -184,7 +185,7 @@ fn card_lines(response: &Response, whole: bool) -> Vec<String> {
 pub(crate) fn definition(response: &Response) -> Option<String> {
     let card = &response.card;
     let corrected = stated(&card.corrected).map(|how| short(how, 300));
-    let parts = words::clauses([from_to(card), corrected], "; ")?;
+    let parts = wording::clauses([from_to(card), corrected], "; ")?;
     Some(format!("{}: {parts}.", words::label(response)))
 }
 
@@ -245,7 +246,7 @@ fn card(response: &Response) -> Vec<Block<'static>> {
     let name = Text::strong(capital(&words::label(response)))
         .then(" ")
         .then(Text::code(response.name.clone()))
-        .then(Text::quiet(format!(", in {}", words::unit(&response.unit))));
+        .then(Text::quiet(format!(", in {}", wording::unit(&response.unit))));
     vec![Block::plain(name), Block::list(card_lines(response, true))]
 }
 

@@ -4,11 +4,12 @@
 use super::catalog;
 use super::chapter::{self, Chapter};
 use crate::doc::{Block, Claim, Text};
-use crate::format::{self, Terms, result_parts, rough, terms};
-use crate::words::{self, capital, counted, short};
+use crate::words;
 use crate::{Session, chart};
 use maud::Markup;
 use model::{ClaimResult, Estimate, Grade, QuantityResult, Verdict};
+use wording::number::{self, Terms, result_parts, rough, terms};
+use wording::{capital, counted, short};
 
 /// What contradicts people comes first.
 const ORDER: [Verdict; 3] = [Verdict::Refuted, Verdict::Supported, Verdict::Inconclusive];
@@ -65,11 +66,11 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
     let result = &claim.result;
     let about = [("Reason given: ", &claim.mechanism), ("Note: ", &claim.note)];
     let about = about.into_iter().filter_map(|(name, text)| {
-        Some(Text::strong(name).then(short(words::stated(text)?, 1000)))
+        Some(Text::strong(name).then(short(wording::stated(text)?, 1000)))
     });
     let (number, missing, drawing) = match (&result.estimate, result_parts(result)) {
         (Some(estimate), Some(parts)) => {
-            let counts = format::counts(result).map(|counts| format!("{counts}: "));
+            let counts = number::counts(result).map(|counts| format!("{counts}: "));
             let number = Text::from(counts.unwrap_or_default()).then(Text::number(parts));
             let strip = chart::strip(estimate, claim.holds_if, terms(result));
             (number, String::new(), strip)
@@ -79,7 +80,7 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
             (Text::strong(capital(&missing.word)), missing.why, Markup::default())
         }
     };
-    let caveat = words::stated(&result.remark).filter(|_| result.estimate.is_some());
+    let caveat = wording::stated(&result.remark).filter(|_| result.estimate.is_some());
     Claim {
         verdict: claim.verdict,
         text: claim.text.clone(),
@@ -96,7 +97,7 @@ pub(crate) fn claim(chapter: &Chapter<'_>, claim: &ClaimResult) -> Claim {
 fn rests_on(chapter: &Chapter<'_>, claim: &ClaimResult) -> Vec<Text> {
     let result = &claim.result;
     let mut lines: Vec<Text> = Vec::new();
-    lines.extend(format::rest(result).map(Text::from));
+    lines.extend(number::rest(result).map(Text::from));
     lines.push(format!("{}.", capital(&words::quantity(&result.quantity, chapter.design))).into());
     if !is_headline(chapter, claim) {
         lines.extend(catalog::of_quantity(chapter, &result.quantity).map(Text::from));
@@ -122,7 +123,7 @@ fn graded(chapter: &Chapter<'_>, claim: &ClaimResult) -> Text {
     let (mark, word) = grade(claim.grade);
     let text = Text::from(format!("Evidence: {mark} ")).then(Text::strong(word)).then(".");
     let link = maud::html! { " " a href="#grades" { "What would raise it" } };
-    match words::stated(claim.raise.trim_end_matches('.')) {
+    match wording::stated(claim.raise.trim_end_matches('.')) {
         None => text,
         raise if raise == chapter.raises_most => text.then(Text::on_page(link)),
         Some(raise) => text.then(format!(" Higher with: {}.", short(raise, 400))),
@@ -137,7 +138,7 @@ fn decision(claim: &ClaimResult) -> String {
         (None, _) => "Computed, so that no test is needed. ".into(),
     };
     let floors = [floors(&claim.result), floor_of_verdict(claim)];
-    if let Some(floors) = words::clauses(floors, "; ") {
+    if let Some(floors) = wording::clauses(floors, "; ") {
         text.push_str(&format!("{}.", capital(&floors)));
     }
     text.trim_end().to_string()
@@ -211,7 +212,7 @@ pub(crate) fn grade_meaning(session: &Session<'_>) -> String {
         Some(raise) => format!(
             "{GRADE_MEANING} What would raise most verdicts of this session, where nothing else is \
              said beside them: {}.",
-            words::short(&words::uncapital(raise), 400)
+            wording::short(&wording::uncapital(raise), 400)
         ),
     }
 }
@@ -223,8 +224,8 @@ pub(crate) fn moved_by_tags(result: &QuantityResult) -> Option<String> {
     if !differs_visibly(with, without) {
         return None;
     }
-    let number = format::joined(&format::parts(without, terms(result)));
-    Some(format!("without its {} {number}", words::counted(result.tagged.into(), "tagged trial")))
+    let number = number::joined(&number::parts(without, terms(result)));
+    Some(format!("without its {} {number}", wording::counted(result.tagged.into(), "tagged trial")))
 }
 
 /// Whether leaving out tagged trials moves a number by more than half of what its interval allows

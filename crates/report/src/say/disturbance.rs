@@ -5,9 +5,9 @@ use super::claims::differs_visibly;
 use crate::Session;
 use crate::chart;
 use crate::doc::{Block, Figure, Table, Text, Tone};
-use crate::format::{Terms, count, share, value};
-use crate::words::{capital, counted, short};
 use model::{EstimateRow, ExperimentSummary, OutcomeCount, Unit};
+use wording::number::{Terms, count, share, value};
+use wording::{capital, counted, short};
 
 /// Sentences on what was recognised that are shown of one session at most, and of each no more than
 /// this number of characters.

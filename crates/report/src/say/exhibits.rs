@@ -2,8 +2,9 @@
 
 use super::chapter::Chapter;
 use crate::doc::{Block, Column, Table, Text};
-use crate::words::{self, counted, short};
+use crate::words;
 use model::{Design, Exhibit, Record};
+use wording::{counted, short};
 
 /// A single exhibit of at most this number of rows is open from the start.
 const OPEN_ROWS_MAX: usize = 12;
@@ -51,7 +52,7 @@ fn table(exhibit: &Exhibit) -> Table {
         number: is_numeric(exhibit, index),
     };
     let columns = exhibit.columns.iter().take(COLUMNS_MAX).enumerate().map(column).collect();
-    let about = words::capital(&short(&exhibit.title, 200));
+    let about = wording::capital(&short(&exhibit.title, 200));
     let mut table = Table { columns, ..Table::default() }.kind("seen", about);
     for row in exhibit.rows.iter().take(ROWS_MAX) {
         table.row(row.iter().take(COLUMNS_MAX).map(|cell| short(cell, CELL_CHARACTERS)));

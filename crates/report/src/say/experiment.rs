@@ -8,11 +8,12 @@ use super::{
 use crate::Session;
 use crate::chart::{self, Figure};
 use crate::doc::{Block, Role, Text, Tone};
-use crate::format;
 use crate::text::Letters;
-use crate::words::{self, capital, counted, short};
+use crate::words;
 use maud::html;
 use model::{FindingResult, Outcome, OutcomeCount, QuantityResult, Record, Treatment};
+use wording::number;
+use wording::{capital, counted, short};
 
 /// The number of answers that are open from the start.
 const OPEN_ANSWERS_MAX: usize = 6;
@@ -103,10 +104,10 @@ pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
         let sentence = finding.sentence.replace("{}", "…");
         return Text::quiet(sentence).then(" ").then(missing.text());
     }
-    let (before, number, after) = format::sentence_parts(&finding.sentence, result);
-    let counts = format::counts(result).filter(|_| number.is_some());
+    let (before, number, after) = number::sentence_parts(&finding.sentence, result);
+    let counts = number::counts(result).filter(|_| number.is_some());
     let counts = counts.map(|counts| Text::quiet(format!(" ({counts})")));
-    let rest = format::rest(result).map(|rest| format!(" {rest}"));
+    let rest = number::rest(result).map(|rest| format!(" {rest}"));
     Text::from(before)
         .then(number.map(Text::number).unwrap_or_default())
         .then(counts.unwrap_or_default())
@@ -118,15 +119,15 @@ pub(crate) fn sentence(chapter: &Chapter<'_>, finding: &FindingResult) -> Text {
 fn worth(result: &QuantityResult) -> Option<String> {
     result.estimate?;
     let parts = [claims::floors(result), claims::moved_by_tags(result)];
-    words::clauses(parts, "; ").map(|worth| format!("{}.", capital(&worth)))
+    wording::clauses(parts, "; ").map(|worth| format!("{}.", capital(&worth)))
 }
 
 /// Returns what is to be known of a number. That it is exact is seen: it has no interval.
 pub(crate) fn remark(result: &QuantityResult) -> Option<String> {
     result.estimate?;
     let remarks = result.remark.split("; ").filter(|remark| !remark.starts_with("exact: "));
-    let remarks = words::clauses(remarks.map(|remark| Some(remark.into())), "; ")?;
-    (!remarks.is_empty()).then(|| words::sentence(&remarks, 1000))
+    let remarks = wording::clauses(remarks.map(|remark| Some(remark.into())), "; ")?;
+    (!remarks.is_empty()).then(|| wording::sentence(&remarks, 1000))
 }
 
 /// Returns what a reader must know before the numbers.
@@ -145,7 +146,7 @@ fn caveats(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
         |warning: &&String| !matches!(subject(summary, warning), Some("unsupported" | CHECK));
     let warnings = summary.warnings.iter().filter(other);
     let warnings: Vec<Text> =
-        warnings.map(|warning| words::sentence(warning, 1000).into()).collect();
+        warnings.map(|warning| wording::sentence(warning, 1000).into()).collect();
     if !warnings.is_empty() {
         let word = if warnings.len() == 1 { "note" } else { "notes" };
         blocks.push(Block::said(Tone::Care, word, warnings));
@@ -256,6 +257,6 @@ fn without_number(chapter: &Chapter<'_>, record: &Record) -> Text {
     ));
     match record.log.trim() {
         "" => text,
-        log => text.then(" It printed: ").then(Text::code(words::lines(log, LOG_CHARACTERS))),
+        log => text.then(" It printed: ").then(Text::code(wording::lines(log, LOG_CHARACTERS))),
     }
 }

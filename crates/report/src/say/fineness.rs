@@ -3,9 +3,10 @@
 use super::chapter::Chapter;
 use crate::chart;
 use crate::doc::{Block, Span, Table, Text};
-use crate::format::{Terms, or_dash, rough, share};
-use crate::words::{self, capital, short};
+use crate::words;
 use model::{Response, ResponseFloor, Source, Variance};
+use wording::number::{Terms, or_dash, rough, share};
+use wording::{capital, short};
 
 /// A table of at most this number of responses is open from the start.
 const OPEN_ROWS_MAX: usize = 6;

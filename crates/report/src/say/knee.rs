@@ -2,9 +2,9 @@
 
 use super::load::{answer, asked, begin, doubts, rate, time, time_or_unknown};
 use crate::doc::{Block, Doc, Role, Table};
-use crate::format::{Parts, Terms, parts};
-use crate::words::counted;
 use model::{Knee, KneeBreak, KneeEnd, KneeRules};
+use wording::counted;
+use wording::number::{Parts, Terms, parts};
 
 /// Returns the highest rate that a server sustains, what defines it, and each rate that was tried.
 pub fn knee(knee: &Knee) -> Doc<'static> {

@@ -3,11 +3,11 @@
 use crate::LoadCurves;
 use crate::chart::{Mark, request_times};
 use crate::doc::{Block, Doc, Role, Table, Tone};
-use crate::format::{Terms, count, rounded, value};
-use crate::words::{self, counted, sentences, short};
 use model::{
     Arrivals, Fairness, LawCheck, LoadCounts, LoadError, LoadPlan, LoadResult, LoadTimes, Unit,
 };
+use wording::number::{Terms, count, rounded, value};
+use wording::{counted, sentences, short};
 
 /// The percentiles that the figure marks.
 const MARKED: [Mark; 4] = [("p50", 0.5), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999)];
@@ -61,7 +61,7 @@ pub(super) fn begin(
     let (method, url) = (short(&plan.method, 20), short(&plan.url, 400));
     let mut doc = Doc::new(version, kind, url.clone());
     doc.push(Block::heading(1, format!("{method} {url}")));
-    doc.push(Block::paragraph(Role::Lead, words::capital(lead)));
+    doc.push(Block::paragraph(Role::Lead, wording::capital(lead)));
     doc
 }
 
@@ -72,7 +72,7 @@ pub(super) fn answer(good: bool, text: String) -> Block<'static> {
 
 /// Returns what makes a result doubtful, as notes.
 pub(super) fn doubts(doubts: &[String]) -> impl Iterator<Item = Block<'static>> {
-    doubts.iter().map(|doubt| Block::note(Tone::Care, words::sentence(doubt, 600)))
+    doubts.iter().map(|doubt| Block::note(Tone::Care, wording::sentence(doubt, 600)))
 }
 
 /// Returns a time in ns with its unit: "12.3 µs".

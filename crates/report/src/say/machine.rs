@@ -2,9 +2,10 @@
 
 use crate::Session;
 use crate::doc::{Block, Role, Text};
-use crate::format::{self, Terms, binary, rounded, share, value};
-use crate::words::{self, short};
+use crate::words;
 use model::{Environment, Unit};
+use wording::number::{self, Terms, binary, rounded, share, value};
+use wording::short;
 
 /// The most neighbours and settings listed.
 const LISTED_MAX: usize = 60;
@@ -53,7 +54,7 @@ fn facts(environment: &Environment) -> Vec<(&'static str, String)> {
         ("memory", bytes(environment.memory_bytes)),
         ("memory available", bytes(environment.memory_available_bytes)),
         ("page", binary(environment.page_bytes as f64)),
-        ("hypervisor", words::stated(&environment.hypervisor).unwrap_or("none seen").into()),
+        ("hypervisor", wording::stated(&environment.hypervisor).unwrap_or("none seen").into()),
         ("kernel", environment.kernel.clone()),
         ("C library", environment.libc.clone()),
         ("built by", format!("{}, profile {}", environment.rustc, environment.build)),
@@ -68,7 +69,7 @@ pub(crate) fn harness(session: &Session<'_>) -> Vec<Block<'static>> {
     let harness = &session.summary.harness;
     let known = |known: Option<String>| known.unwrap_or_else(|| "not known".into());
     let rows = [
-        ("trials with a record", format::count(harness.trials)),
+        ("trials with a record", number::count(harness.trials)),
         (
             "from the start of a trial's process to its Ready, median",
             known(harness.spawn_to_ready_ns.map(time)),
@@ -76,7 +77,7 @@ pub(crate) fn harness(session: &Session<'_>) -> Vec<Block<'static>> {
         ("per trial outside its timed region, median", known(harness.outside_ns.map(time))),
         ("CPU of scruple itself while trials measured", known(harness.runner_cpu_share.map(share))),
         ("CPU of others while trials lived", known(harness.foreign_cpu_share.map(share))),
-        ("trials that left processes behind", format::count(harness.leaking_trials)),
+        ("trials that left processes behind", number::count(harness.leaking_trials)),
     ];
     vec![Block::heading(2, "What measuring cost"), Block::facts(rows)]
 }
@@ -95,7 +96,7 @@ pub(crate) fn harness_sentence(session: &Session<'_>) -> Option<String> {
             .runner_cpu_share
             .map(|part| format!("{} of one CPU while a trial measures", share(part))),
     ];
-    let parts = words::clauses(parts, ", ")?;
+    let parts = wording::clauses(parts, ", ")?;
     Some(format!("The harness itself cost, per trial (median): {parts}."))
 }
 
@@ -109,7 +110,7 @@ pub(crate) fn repeat(session: &Session<'_>) -> Vec<Block<'static>> {
         ),
         (
             "The command line it was started with:",
-            short(&words::command_line(&manifest.command), 2000),
+            short(&wording::command_line(&manifest.command), 2000),
         ),
         (
             "This page from the stored trials, on this machine or another:",

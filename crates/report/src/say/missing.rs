@@ -1,9 +1,10 @@
 //! Why a number is missing, in the place where it would stand.
 
 use crate::doc::Text;
-use crate::words::{self, capital, counted, short};
+use crate::words;
 use model::{Design, Outcome, Profile, Quantity, Record, Treatment};
 use std::collections::{BTreeMap, HashMap};
+use wording::{capital, counted, short};
 
 /// The profiles, each holding the levels of the ones before.
 const PROFILES: [Profile; 4] =

@@ -4,10 +4,11 @@
 use super::chapter::Chapter;
 use super::{catalog, missing};
 use crate::doc::{Block, Column, Table, Text};
-use crate::format::{Terms, count, rounded};
-use crate::words::{self, short};
+use crate::words;
 use model::{EstimateRow, Quantity, Response, Treatment, Unit};
 use std::collections::{BTreeMap, BTreeSet};
+use wording::number::{Terms, count, rounded};
+use wording::short;
 
 /// A table of at most this number of rows is open from the start.
 const OPEN_ROWS_MAX: usize = 12;
@@ -23,8 +24,8 @@ pub(crate) fn numbers(chapter: &Chapter<'_>) -> Block<'static> {
     let treatments = treatments(chapter, &cells);
     let label = format!(
         "All estimates: {}, {}",
-        words::counted(treatments.len() as u64, "treatment"),
-        words::counted(measured.len() as u64, "response")
+        wording::counted(treatments.len() as u64, "treatment"),
+        wording::counted(measured.len() as u64, "response")
     );
     let table = table(chapter, &treatments, &measured, &cells);
     let open = treatments.len() <= OPEN_ROWS_MAX && measured.len() > 1;

@@ -5,13 +5,14 @@ use super::claims::marks;
 use super::{disturbance, experiment, selftest, trust};
 use crate::Session;
 use crate::doc::{Answer, Block, Role, Text, Tone};
-use crate::format::{Terms, duration_s, parts, sentence_parts};
-use crate::words::{anchor, capital, counted, short, stated};
+use crate::words::anchor;
 use maud::html;
 use model::{
     AccountResult, Design, Estimate, FindingResult, Inquiry, PartResult, Quantity, Selftest, Term,
     Treatment, TrustGrade,
 };
+use wording::number::{Terms, duration_s, parts, sentence_parts};
+use wording::{capital, counted, short, stated};
 
 /// Grounds of a grade of each kind that are listed at the top.
 const GROUNDS_MAX: usize = 12;

@@ -2,9 +2,9 @@
 
 use super::load::{answer, bytes, rate, time};
 use crate::doc::{Block, Doc, Role, Table, Text, Tone};
-use crate::format::{Terms, estimate, or_dash, parts};
-use crate::words::{capital, counted, sentences};
 use model::{Advice, Load, MeasuredProgram, Refusal, Staffing, Unit};
+use wording::number::{Terms, estimate, or_dash, parts};
+use wording::{capital, counted, sentences};
 
 /// Returns which model of concurrency sustains a load: what to use, what it does and with which margin,
 /// why other models fail, and the measured numbers behind it. What others wrote is made harmless.

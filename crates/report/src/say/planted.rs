@@ -2,9 +2,10 @@
 
 use super::chapter::Chapter;
 use crate::doc::{Block, Doc, Table, Text, Tone};
-use crate::format::{self, Terms, estimate, or_dash, parts, rounded, share, terms};
-use crate::words::{self, capital, short};
+use crate::words;
 use model::{DiagnosisResult, Estimate, ExperimentSummary, PlantedResult, Standing};
+use wording::number::{self, Terms, estimate, or_dash, parts, rounded, share, terms};
+use wording::{capital, short};
 
 /// Returns all planted answers and causes of a session: nothing where nothing was planted.
 pub(crate) fn document<'a>(scruple: &str, chapters: &[Chapter<'a>]) -> Doc<'a> {
@@ -33,7 +34,7 @@ fn answers(chapters: &[Chapter<'_>]) -> Option<Block<'static>> {
         let size = planted.size.filter(|_| !is_nothing(planted));
         let size = size.map_or(String::new(), |size| format!(" ({})", share(size)));
         let what = format!("{} {}{size}", tone.mark(), capital(&short(&planted.what, 200)));
-        let number = match format::result_parts(&planted.result) {
+        let number = match number::result_parts(&planted.result) {
             Some(number) => Text::number(number),
             None => chapter.missing(&planted.result).word.into(),
         };

@@ -4,8 +4,8 @@ use super::load::{alike, begin, doubts, rate, time};
 use crate::PredictedCurves;
 use crate::chart::{Mark, request_times};
 use crate::doc::{Block, Doc, Role, Table, Tone};
-use crate::words::{cleaned, counted, sentences};
 use model::{LoadPrediction, PredictedLoad, PredictedTime, ServerDemand, ServerKind, ServerLimit};
+use wording::{cleaned, counted, sentences};
 
 /// The percentiles that the figures mark: those of the tables.
 const MARKED: [Mark; 2] = [("p50", 0.5), ("p99", 0.99)];

@@ -7,9 +7,10 @@ use crate::chart::letters::KEY;
 use crate::doc::{Block, Claim, Doc, Role, Text, Tone};
 use crate::paint::{self, Folds};
 use crate::text::{self, Letters};
-use crate::words::{self, anchor, capital, moment, short};
+use crate::words::{self, anchor};
 use crate::{CLAIMS_PAGE, REPORT_PAGE, Session};
 use model::Verdict;
+use wording::{capital, moment, short};
 
 /// Warnings that are shown at the end of a run.
 const WARNINGS_MAX: usize = 4;
@@ -219,7 +220,7 @@ fn last<'a>(session: &Session<'_>, most: usize) -> Vec<Block<'a>> {
     blocks.extend(harness.map(Block::small));
     let warnings = disturbance::warnings(session);
     let shown = warnings.iter().take(most);
-    blocks.extend(shown.map(|text| Block::note(Tone::Care, words::cleaned(text))));
+    blocks.extend(shown.map(|text| Block::note(Tone::Care, wording::cleaned(text))));
     let more = words::left_out(warnings.len(), most, "more warning");
     blocks.extend(more.map(|more| Block::note(Tone::Care, format!("{more} in the report"))));
     blocks

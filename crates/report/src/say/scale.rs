@@ -2,14 +2,14 @@
 
 use crate::chart::{self, Stack, Workers};
 use crate::doc::{Block, Column, Doc, Figure, Role, Span, Table, Text, Tone};
-use crate::format::{Terms, estimate, or_dash, rounded};
 use crate::text::Letters;
-use crate::words::{capital, short};
 use analysis::scaling::{ScaleInput, cause_words, loss_words};
 use model::{
     Estimate, Grade, Inquiry, Manifest, Record, ScaleAccount, ScaleCurve, ScaleFit, ScaleLevel,
     ScaleLoss, Scaling,
 };
+use wording::number::{Terms, estimate, or_dash, rounded};
+use wording::{capital, short};
 
 /// Returns what a session of `scruple scale` says, computed from its trials; none for a session of
 /// another kind. `scruple` is the version that analyses.

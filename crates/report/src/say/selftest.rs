@@ -2,8 +2,8 @@
 
 use super::planted::meanings;
 use crate::doc::{Block, Doc, Role, Tone};
-use crate::words::{short, stated, uncapital};
 use model::{Selftest, Standing, TrustGrade};
+use wording::{short, stated, uncapital};
 
 /// Returns the grade of a self-test: for which size of effect the machine can be trusted, what was
 /// missed, wrong or not tested, and what the words of the table mean.

@@ -3,8 +3,9 @@
 
 use super::chapter::Chapter;
 use crate::doc::{Block, Role, Table, Text};
-use crate::words::{self, counted, short};
+use crate::words;
 use model::{SCRATCH, Subject, Treatment};
+use wording::{counted, short};
 
 /// Treatments whose command lines are shown.
 const TREATMENTS_MAX: usize = 64;
@@ -40,7 +41,7 @@ pub(crate) fn subject(chapter: &Chapter<'_>) -> Vec<Block<'static>> {
 fn template(subject: &Subject) -> String {
     let line = match (subject.shell, subject.command.first()) {
         (true, Some(text)) => text.clone(),
-        _ => words::command_line(&subject.command),
+        _ => wording::command_line(&subject.command),
     };
     short(&line, LINE_CHARACTERS)
 }
@@ -50,7 +51,7 @@ fn line(subject: &Subject, treatment: &Treatment) -> String {
     let scratch = format!("{{{SCRATCH}}}");
     let line = match subject.arguments(&subject.command, treatment, &scratch) {
         Ok(words) if subject.shell => words.join(" "),
-        Ok(words) => words::command_line(&words),
+        Ok(words) => wording::command_line(&words),
         Err(unknown) => unknown.to_string(),
     };
     short(&line, LINE_CHARACTERS)
@@ -62,7 +63,7 @@ fn around(subject: &Subject) -> Vec<(&'static str, String)> {
     let mut facts = vec![("started", start.to_string()), ("folder", subject.folder.clone())];
     let before = subject.prepare.iter().map(|words| ("before each trial, not timed", words));
     let after = subject.cleanup.iter().map(|words| ("after each trial, not timed", words));
-    facts.extend(before.chain(after).map(|(name, words)| (name, words::command_line(words))));
+    facts.extend(before.chain(after).map(|(name, words)| (name, wording::command_line(words))));
     let own: Vec<String> =
         subject.environment.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let others = subject.clear_environment.then(|| "no other variable".to_string());

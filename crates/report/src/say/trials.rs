@@ -7,7 +7,7 @@
 use super::chapter::Chapter;
 use crate::Session;
 use crate::doc::{Block, Data, Text};
-use crate::words::{self, command_line, counted, short};
+use crate::words;
 use analysis::{Numbers, Tag, Tagger, outcome_words};
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -16,6 +16,7 @@ use flate2::write::GzEncoder;
 use model::{Record, Response, Treatment};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
+use wording::{command_line, counted, short};
 
 /// The most characters of a name or a level, and of a reason why a trial gave no number; more only a
 /// hostile session has.

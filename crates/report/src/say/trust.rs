@@ -4,9 +4,10 @@ use super::claims::FLOOR_MEANING;
 use super::disturbance;
 use crate::Session;
 use crate::doc::{Block, Kind, Table, Text, Tone};
-use crate::format::{self, Terms, ratio, share};
-use crate::words::{self, counted, short};
+use crate::words;
 use model::{ControlResult, Estimate};
+use wording::number::{self, Terms, ratio, share};
+use wording::{counted, short};
 
 /// Controls that are named one by one.
 const NAMED_MAX: usize = 3;
@@ -45,10 +46,10 @@ fn found(session: &Session<'_>) -> Found {
         let (experiment, response) = (short(&control.experiment, 80), short(&control.response, 80));
         let whose = (!again).then(|| format!("{experiment} ({response})"));
         let at = (!control.at.0.is_empty()).then(|| words::cell(&control.at));
-        let name = words::clauses([whose, at], ", ");
-        words::clauses([name, Some(ratio(&control.ratio))], " by ")
+        let name = wording::clauses([whose, at], ", ");
+        wording::clauses([name, Some(ratio(&control.ratio))], " by ")
     });
-    let named = words::clauses(named, "; ").unwrap_or_default();
+    let named = wording::clauses(named, "; ").unwrap_or_default();
     let more = match different.len().saturating_sub(NAMED_MAX) {
         0 => String::new(),
         n => format!(" and {n} more"),
@@ -76,10 +77,10 @@ fn floor_sentence(session: &Session<'_>) -> String {
     match session.summary.trust.floor {
         Some(floor) => format!(
             "Floor: the noisiest of these controls could have found a difference of {}{}.",
-            format::rough(floor, Terms::Share),
+            number::rough(floor, Terms::Share),
             session.summary.trust.floor_in_ten_times.map_or_else(String::new, |later| format!(
                 ", or of {} in ten times the time",
-                format::rough(later, Terms::Share)
+                number::rough(later, Terms::Share)
             ))
         ),
         None => "There were too few blocks to say how small a difference could be found.".into(),
@@ -101,7 +102,7 @@ pub(crate) const QUESTION: &str = "Can these numbers be trusted?";
 pub(crate) fn answer(session: &Session<'_>, further: Option<&str>) -> Block<'static> {
     let Found { tone, answer, why, .. } = found(session);
     let why = why.first().filter(|_| tone == Tone::Good).map(Text::words);
-    let text = words::sentences([why, Some(floor_sentence(session))]);
+    let text = wording::sentences([why, Some(floor_sentence(session))]);
     let text = std::iter::once(text.into()).chain(further.map(Text::from));
     Block::said(tone, answer, text.collect())
 }

@@ -3,12 +3,12 @@
 use crate::Session;
 use crate::chart::{self, Body, Cell, Line, Panel};
 use crate::doc::{Block, Doc, Figure, Role, Table, Text, Tone};
-use crate::format::{self, Terms, estimate, or_dash};
 use crate::paint::{self, Folds};
 use crate::text::Letters;
-use crate::words::{capital, command_line, short};
 use model::{Card, Estimate, Response, SqueezeResult, Summary, Unit, Why};
 use std::borrow::Cow;
+use wording::number::{self, Terms, estimate, or_dash};
+use wording::{capital, command_line, short};
 
 /// Returns which resource limits a session's command; `None` where the session squeezed nothing.
 pub fn why(session: &Session<'_>) -> Option<Why> {
@@ -138,7 +138,7 @@ fn control(why: &Why) -> impl Iterator<Item = String> {
 /// What the kernel counted, in one line.
 fn counted(why: &Why) -> Option<String> {
     let one = |count: &model::WhyCount| {
-        format!("{} {}", count.label, format::value(count.estimate.point, &count.unit))
+        format!("{} {}", count.label, number::value(count.estimate.point, &count.unit))
     };
     let all: Vec<String> = why.counted.iter().map(one).collect();
     (!all.is_empty()).then(|| format!("counted with nothing taken: {}", all.join(", ")))

@@ -5,6 +5,7 @@ use super::trials::ScaleTrial;
 use super::words::{figure, percent, percent_of, with_interval};
 use crate::stats::order;
 use model::{Bottleneck, ScaleAdvice, ScaleCause, ScaleLevel, ScaleLoss, Scaling};
+use wording::capital;
 
 /// Throughput within so much of the best counts as the best: fewer workers for less than a
 /// twentieth.
@@ -133,9 +134,4 @@ pub(super) fn remarks(scaling: &Scaling, levels: &[Level<'_>]) -> Vec<String> {
         ),
     ];
     remarks.into_iter().filter(|(holds, _)| *holds).map(|(_, remark)| remark.into()).collect()
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_uppercase().chain(letters).collect())
 }

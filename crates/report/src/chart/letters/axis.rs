@@ -2,8 +2,8 @@
 
 use super::strip::Strip;
 use crate::chart::{LevelAxis, Scale, Ticks};
-use crate::format::Terms;
 use crate::text::{DIM, columns};
+use wording::number::Terms;
 
 /// Columns for each label of a horizontal axis.
 const LABEL_COLUMNS: usize = 12;

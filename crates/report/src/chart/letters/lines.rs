@@ -5,10 +5,11 @@ use super::axis::Axis;
 use super::strip::{Strip, colour, mark};
 use super::{Sheet, note};
 use crate::chart::{Cell, LevelAxis, Line, Panel, Scale, Zero, scale_of};
-use crate::format::{Terms, joined, parts_within, value_in};
 use crate::text::{BOLD, DIM, columns, cut, padded, paint};
-use crate::words::{self, capital};
+use crate::words;
 use model::Unit;
+use wording::capital;
+use wording::number::{Terms, joined, parts_within, value_in};
 
 /// Lines of a coordinate system: of one that stands alone, and of several.
 const HEIGHT_ALONE: usize = 12;

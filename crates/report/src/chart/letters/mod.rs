@@ -13,9 +13,9 @@ mod strip;
 pub(crate) use rows::draw_in as rows_in;
 
 use crate::chart::{Body, Cell, Curve, Figure, Zero, scale_of_cells};
-use crate::format::Terms;
 use crate::text::{self, DIM, Letters, paint, wrapped};
 use model::Response;
+use wording::number::Terms;
 
 /// What the marks mean.
 pub(crate) const KEY: &str =

@@ -4,10 +4,10 @@ use super::Sheet;
 use super::axis::Axis;
 use super::strip::{Strip, colour, mark};
 use crate::chart::{Cell, Panel, Scale, scale_of};
-use crate::format::{Terms, joined, parts_within};
 use crate::text::{BOLD, CARE, DIM, columns, cut, padded, paint, wrapped};
-use crate::words::{capital, cleaned};
 use model::Estimate;
+use wording::number::{Terms, joined, parts_within};
+use wording::{capital, cleaned};
 
 /// The widest and the narrowest strip; where less is left, a row takes two lines.
 const STRIP_MAX: usize = 88;

@@ -2,9 +2,10 @@
 
 use super::{Compared, said};
 use crate::doc::{Block, Role, Table, Text, Tone};
-use crate::format::{Terms, or_dash, ratio, rough, rounded};
-use crate::words::{self, LABEL_CHARACTERS_MAX, counted, letter, mark, sentences, short};
+use crate::words::{self, LABEL_CHARACTERS_MAX, letter, mark};
 use model::{ComparedExperiment, FactRow, GateLook, GateOutcome, Weight};
+use wording::number::{Terms, or_dash, ratio, rough, rounded};
+use wording::{counted, sentences, short};
 
 /// Comparisons that a page and a terminal list of each condition.
 const LOOKS_MAX: usize = 20;

@@ -6,10 +6,11 @@ use super::opening::{MIXED, answer, replication};
 use super::strips::{ratios, values};
 use super::{Compared, said};
 use crate::doc::{Block, Drawing, Figure, Role, Table, Text, Tone};
-use crate::format::or_dash;
-use crate::words::{counted, letter, short};
+use crate::words::letter;
 use maud::html;
 use std::collections::BTreeSet;
+use wording::number::or_dash;
+use wording::{counted, short};
 
 /// Rows of a chart that are not folded away: differing ones at most, and all where few differ.
 const DIFFERING_MAX: usize = 40;

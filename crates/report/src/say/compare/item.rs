@@ -1,11 +1,12 @@
 //! What a comparison holds: one item for each number that is compared.
 
 use crate::doc::Text;
-use crate::format::{self, Parts, Terms, or_dash, parts, rough};
-use crate::words::{self, LABEL_CHARACTERS_MAX, short};
+use crate::words::{self, LABEL_CHARACTERS_MAX};
 use model::{ComparedExperiment, ComparedRow, Comparison, Estimate, SessionEffect, Unit};
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use wording::number::{self, Parts, Terms, or_dash, parts, rough};
+use wording::short;
 
 /// What the numbers of findings stand under.
 const FINDINGS: &str = "Findings";
@@ -266,10 +267,10 @@ fn items(experiment: &ComparedExperiment) -> Vec<Item<'_>> {
         let said = words::without_number(&finding.sentence);
         Item {
             group: FINDINGS.into(),
-            name: words::capital(&short(&said, SENTENCE_CHARACTERS_MAX)),
+            name: wording::capital(&short(&said, SENTENCE_CHARACTERS_MAX)),
             response: finding.quantity.response(),
             is_finding: true,
-            terms: format::terms_of(&finding.quantity, finding.unit.as_ref()),
+            terms: number::terms_of(&finding.quantity, finding.unit.as_ref()),
             values: &finding.values,
             effects: &finding.effects,
         }

@@ -9,11 +9,12 @@ mod strips;
 use crate::doc::{Block, Doc};
 use crate::paint::{self, Folds};
 use crate::text::bounded;
-pub(crate) use crate::words::listed;
-use crate::words::{capital, counted, letter, sentence, short};
+use crate::words::letter;
 use item::{Chapter, Item};
 use model::Comparison;
 use std::ops::Range;
+pub(crate) use wording::listed;
+use wording::{capital, counted, sentence, short};
 
 pub(crate) use around::probability;
 pub(crate) use item::value_cell;

@@ -3,9 +3,10 @@
 use super::item::{Chapter, Entry, Item, Tally};
 use super::{Compared, listed, said};
 use crate::doc::{Block, Role, Table, Text, Tone};
-use crate::format::{Parts, Terms, count, rough, rounded};
-use crate::words::{self, counted, letter, sentences, short, uncapital};
+use crate::words::letter;
 use model::{Comparison, Estimate, Replication, Side, Weight};
+use wording::number::{Parts, Terms, count, rough, rounded};
+use wording::{counted, sentences, short, uncapital};
 
 /// The differences that the opening of a page lists, and the warnings and reasons at most.
 pub(super) const LARGEST_MAX: usize = 10;
@@ -227,7 +228,7 @@ fn described(at: usize, side: &Side) -> Text {
     };
     Text::strong(format!("{} {}", letter(at), short(&side.name, 120))).then(format!(
         "{base} · {host} · {} · {}{sessions}",
-        words::moment(side.started_unix_ms),
+        wording::moment(side.started_unix_ms),
         counted(side.trials, "trial")
     ))
 }

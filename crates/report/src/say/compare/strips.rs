@@ -7,12 +7,13 @@ use crate::chart::{
     style_class,
 };
 use crate::doc::{Block, Drawing, Figure, Text};
-use crate::format::{Terms, joined, parts};
 use crate::text::{BOLD, Letters, paint, wrapped};
-use crate::words::{counted, letter, short};
+use crate::words::letter;
 use maud::{Markup, html};
 use model::{Estimate, Side};
 use std::cmp::Ordering;
+use wording::number::{Terms, joined, parts};
+use wording::{counted, short};
 
 /// Height of a row with one mark, and of each further mark, in pixels.
 const HEIGHT: f64 = 26.0;

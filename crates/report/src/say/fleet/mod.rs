@@ -2,11 +2,12 @@
 
 use super::compare::{self, Compared, listed, probability};
 use crate::doc::{Block, Column, Doc, Table, Text, Tone};
-use crate::format::{self, Parts, Terms, joined, parts, terms_of};
 use crate::paint::{self, Folds};
 use crate::text::bounded;
-use crate::words::{self, counted, short, stated, without_number};
+use crate::words::without_number;
 use model::{ComparedQuantity, FleetResult, NodeResult, NodeStanding, Outlier, Spread};
+use wording::number::{self, Parts, Terms, joined, parts, terms_of};
+use wording::{counted, short, stated};
 
 /// Where lines are few: spreads of each kind, nodes, and findings that are shown one by one.
 const SPREADS_MAX: usize = 6;
@@ -136,10 +137,10 @@ fn nodes(result: &FleetResult, whole: bool) -> Vec<Block<'static>> {
 fn node_cells(node: &NodeResult) -> [Text; 5] {
     let state = standing(node.standing);
     let reason = stated(&node.reason).map(|reason| short(reason, 300));
-    let state = words::clauses([Some(state.into()), reason], ": ").unwrap_or_default();
+    let state = wording::clauses([Some(state.into()), reason], ": ").unwrap_or_default();
     let host = (node.host != node.name && !node.kind.is_empty()).then(|| short(&node.host, 60));
     let kind = stated(&node.kind).map(|kind| short(kind, 120));
-    let machine = words::clauses([host, kind], " · ").unwrap_or_default();
+    let machine = wording::clauses([host, kind], " · ").unwrap_or_default();
     let cpus = match node.owns_all_cpus {
         Some(true) => "all".into(),
         Some(false) => Text::strong("not all of the node's"),
@@ -169,7 +170,7 @@ fn attempt(node: &NodeResult) -> String {
         (node.attempts > 1).then(|| format!("{} submissions", node.attempts)),
         (node.trials > 0).then(|| counted(node.trials, "trial")),
     ];
-    words::clauses(parts, ", ").unwrap_or_default()
+    wording::clauses(parts, ", ").unwrap_or_default()
 }
 
 /// Returns every finding on every node whose session was used, with its interval.
@@ -237,7 +238,7 @@ const SPREAD_HEADS: [&str; 6] =
 fn spread_cells(spread: &Spread) -> [Text; 6] {
     let number =
         |x: Option<f64>| x.map_or("–".into(), |x| Text::from(deviation(spread, x)).sorted(x));
-    let at = |x: f64| format::rounded(x, terms(spread));
+    let at = |x: f64| number::rounded(x, terms(spread));
     [
         format!("{}: {}", short(&spread.experiment, 60), finding(spread)).into(),
         spread.machines.to_string().into(),
@@ -261,16 +262,16 @@ fn terms(spread: &Spread) -> Terms<'_> {
 /// Returns a standard deviation of a spread: a percentage where it is relative.
 fn deviation(spread: &Spread, x: f64) -> String {
     match spread.relative {
-        true => format::share(x),
-        false => format::rounded(x, terms(spread)),
+        true => number::share(x),
+        false => number::rounded(x, terms(spread)),
     }
 }
 
 /// Returns the sentence of a finding with the median of the machines in it.
 fn finding(spread: &Spread) -> String {
-    let point = format::rounded(spread.median, terms(spread));
+    let point = number::rounded(spread.median, terms(spread));
     let median = Some(Parts { point, interval: String::new() });
-    let (before, median, after) = format::placed(&spread.sentence, median);
+    let (before, median, after) = number::placed(&spread.sentence, median);
     short(&format!("{before}{}{after}", median.map_or(String::new(), |it| it.point)), 300)
 }
 
@@ -303,8 +304,8 @@ fn outlier(result: &FleetResult, outlier: &Outlier) -> Option<String> {
         short(&outlier.node, 60),
         short(&spread.experiment, 60),
         joined(&parts(&outlier.value, terms(spread))),
-        format::rounded(spread.median, terms(spread)),
-        format::rounded(outlier.distance, Terms::Plain),
+        number::rounded(spread.median, terms(spread)),
+        number::rounded(outlier.distance, Terms::Plain),
         probability(outlier.p_value),
         match outlier.own_noise {
             true => {

@@ -26,20 +26,20 @@ const PER_MILLION: &str = " per million";
 
 /// What a number is measured in once it has been divided by `divisor`.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Frame {
+pub struct Frame {
     divisor: f64,
     /// What follows the number, its space included.
-    pub(crate) suffix: String,
+    pub suffix: String,
 }
 
 /// A number and its interval, each ready to be read.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Parts {
+pub struct Parts {
     /// "12.3 µs".
-    pub(crate) point: String,
+    pub point: String,
     /// "[12.1, 12.6]", or "[exact]" of a number that was computed; empty where the point says it all:
     /// "at most 1.1 per million", or a number that was the same in every block.
-    pub(crate) interval: String,
+    pub interval: String,
 }
 
 /// Below this a frequency is read per million.
@@ -47,7 +47,7 @@ const PER_MILLION_BELOW: f64 = 1e-3;
 
 /// In which terms a quantity is read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Terms<'a> {
+pub enum Terms<'a> {
     /// In a unit.
     In(&'a Unit),
     /// As a multiple: "8.1×".
@@ -60,29 +60,29 @@ pub(crate) enum Terms<'a> {
     Plain,
 }
 
-/// A value with three significant digits in a unit that fits: `12300.0` ns is "12.3 µs". Bytes
+/// Returns a value with three significant digits in a unit that fits: `12300.0` ns is "12.3 µs". Bytes
 /// are counted in powers of 1000; parts per million become "%". A value that is not finite is "–".
 pub fn value(x: f64, unit: &Unit) -> String {
     value_in(x, Terms::In(unit))
 }
 
-/// "8.1× [7.9, 8.4]", or in a unit "12.3 µs [12.1, 12.6]", with as many digits as the width of the
+/// Returns "8.1× [7.9, 8.4]", or in a unit "12.3 µs [12.1, 12.6]", with as many digits as the width of the
 /// interval supports.
-pub(crate) fn estimate(estimate: &Estimate, terms: Terms<'_>) -> String {
+pub fn estimate(estimate: &Estimate, terms: Terms<'_>) -> String {
     joined(&parts(estimate, terms))
 }
 
-/// A ratio with its interval: "8.1× [7.9, 8.4]".
-pub(crate) fn ratio(ratio: &Estimate) -> String {
+/// Returns a ratio with its interval: "8.1× [7.9, 8.4]".
+pub fn ratio(ratio: &Estimate) -> String {
     estimate(ratio, Terms::Times)
 }
 
-/// What is known, as `shown` writes it, or a dash.
-pub(crate) fn or_dash<T>(known: Option<T>, shown: impl Fn(T) -> String) -> String {
+/// Returns what is known, as `shown` writes it, or a dash.
+pub fn or_dash<T>(known: Option<T>, shown: impl Fn(T) -> String) -> String {
     known.map_or("–".into(), shown)
 }
 
-/// A quantity's value in the terms that suit its kind, or why there is none. A frequency's counts
+/// Returns a quantity's value in the terms that suit its kind, or why there is none. A frequency's counts
 /// stand before it: "12 of 3 400 000: 3.5 per million [1.8, 6.2]".
 pub fn quantity(result: &QuantityResult) -> String {
     match (result_parts(result), counts(result)) {
@@ -92,9 +92,9 @@ pub fn quantity(result: &QuantityResult) -> String {
     }
 }
 
-/// A result's number and interval in its own terms. A frequency of none has an upper limit, and one
+/// Returns a result's number and interval in its own terms. A frequency of none has an upper limit, and one
 /// of all a lower, in place of both.
-pub(crate) fn result_parts(result: &QuantityResult) -> Option<Parts> {
+pub fn result_parts(result: &QuantityResult) -> Option<Parts> {
     let estimate = result.estimate.as_ref()?;
     let terms = terms(result);
     let limit = match (result.events, result.chances) {
@@ -114,8 +114,8 @@ pub(crate) fn result_parts(result: &QuantityResult) -> Option<Parts> {
     Some(number)
 }
 
-/// How often something happened, in counts: "12 of 3 400 000", "none of 300", "all of 20".
-pub(crate) fn counts(result: &QuantityResult) -> Option<String> {
+/// Returns how often something happened, in counts: "12 of 3 400 000", "none of 300", "all of 20".
+pub fn counts(result: &QuantityResult) -> Option<String> {
     let (events, chances) = (result.events?, result.chances?);
     let counted = match events {
         0 => "none".into(),
@@ -125,8 +125,8 @@ pub(crate) fn counts(result: &QuantityResult) -> Option<String> {
     Some(format!("{counted} of {}", count(chances)))
 }
 
-/// What a share leaves unexplained, in a sentence; `None` for other quantities.
-pub(crate) fn rest(result: &QuantityResult) -> Option<String> {
+/// Returns what a share leaves unexplained, in a sentence; `None` for other quantities.
+pub fn rest(result: &QuantityResult) -> Option<String> {
     let Quantity::Share { .. } = result.quantity else {
         return None;
     };
@@ -146,7 +146,7 @@ pub(crate) fn rest(result: &QuantityResult) -> Option<String> {
     })
 }
 
-/// A finding's sentence with its number and interval in the place of `{}`. Where the sentence
+/// Returns a finding's sentence with its number and interval in the place of `{}`. Where the sentence
 /// itself goes on with "times" or "%", the number does not say so twice. Where nothing was
 /// measured the place stays empty: ask for [`QuantityResult::estimate`] first.
 pub fn sentence(sentence: &str, result: &QuantityResult) -> String {
@@ -157,23 +157,23 @@ pub fn sentence(sentence: &str, result: &QuantityResult) -> String {
     format!("{before}{number}{counts}{after}")
 }
 
-/// The sentence cut at its `{}`, and what stands there.
-pub(crate) fn sentence_parts<'a>(
+/// Returns the sentence cut at its `{}`, and what stands there.
+pub fn sentence_parts<'a>(
     sentence: &'a str,
     result: &QuantityResult,
 ) -> (&'a str, Option<Parts>, &'a str) {
     placed(sentence, result_parts(result))
 }
 
-/// A sentence cut at its `{}`, and a number in the words that fit there.
-pub(crate) fn placed(sentence: &str, mut number: Option<Parts>) -> (&str, Option<Parts>, &str) {
+/// Returns a sentence cut at its `{}`, and a number in the words that fit there.
+pub fn placed(sentence: &str, mut number: Option<Parts>) -> (&str, Option<Parts>, &str) {
     let Some((before, after)) = sentence.split_once("{}") else {
         return (sentence, None, "");
     };
     let next = after.trim_start();
     if let Some(number) = &mut number {
         if before.is_empty() {
-            number.point = crate::words::capital(&number.point);
+            number.point = crate::text::capital(&number.point);
         }
         for (said, sign) in [("times", "×"), ("×", "×"), ("%", " %"), ("per million", PER_MILLION)]
         {
@@ -185,13 +185,13 @@ pub(crate) fn placed(sentence: &str, mut number: Option<Parts>) -> (&str, Option
     (before, number, after)
 }
 
-/// The terms in which a quantity is read.
-pub(crate) fn terms(result: &QuantityResult) -> Terms<'_> {
+/// Returns the terms in which a quantity is read.
+pub fn terms(result: &QuantityResult) -> Terms<'_> {
     terms_of(&result.quantity, result.unit.as_ref())
 }
 
-/// The terms in which a quantity of such a unit is read.
-pub(crate) fn terms_of<'a>(quantity: &Quantity, unit: Option<&'a Unit>) -> Terms<'a> {
+/// Returns the terms in which a quantity of such a unit is read.
+pub fn terms_of<'a>(quantity: &Quantity, unit: Option<&'a Unit>) -> Terms<'a> {
     match (quantity, unit) {
         (Quantity::Ratio { .. } | Quantity::Proportion { .. }, _) => Terms::Times,
         (Quantity::Share { .. }, _) => Terms::Share,
@@ -202,23 +202,23 @@ pub(crate) fn terms_of<'a>(quantity: &Quantity, unit: Option<&'a Unit>) -> Terms
     }
 }
 
-/// A single number in given terms, with three significant digits.
-pub(crate) fn value_in(x: f64, terms: Terms<'_>) -> String {
+/// Returns a single number in given terms, with three significant digits.
+pub fn value_in(x: f64, terms: Terms<'_>) -> String {
     written(x, terms, DIGITS_PLAIN, false)
 }
 
-/// A number that somebody chose, or one where a glance is enough: three
+/// Returns a number that somebody chose, or one where a glance is enough: three
 /// significant digits, without zeros at the end: "2×", "2.1 %", "16.3×".
-pub(crate) fn rounded(x: f64, terms: Terms<'_>) -> String {
+pub fn rounded(x: f64, terms: Terms<'_>) -> String {
     written(x, terms, DIGITS_PLAIN, true)
 }
 
-/// A part of a whole that is 1, as a percentage.
-pub(crate) fn share(x: f64) -> String {
+/// Returns a part of a whole that is 1, as a percentage.
+pub fn share(x: f64) -> String {
     rounded(x, Terms::Share)
 }
 
-/// A single number in given terms with `digits` significant ones; `trimmed`: without zeros at the end.
+/// Returns a single number in given terms with `digits` significant ones; `trimmed`: without zeros at the end.
 fn written(x: f64, terms: Terms<'_>, digits: i32, trimmed: bool) -> String {
     if x.is_nan() {
         return "–".into();
@@ -238,10 +238,10 @@ fn written(x: f64, terms: Terms<'_>, digits: i32, trimmed: bool) -> String {
 /// The largest share that [`rough`] tells in numbers.
 const SHARE_TOLD_MAX: f64 = 100.0;
 
-/// The smallest difference that could be found, or another number that is itself no better known
+/// Returns the smallest difference that could be found, or another number that is itself no better known
 /// than to a tenth: two significant digits, since three would be read as if it were. Of a share so large
 /// that it means "no difference at all could be found" only that is said.
-pub(crate) fn rough(x: f64, terms: Terms<'_>) -> String {
+pub fn rough(x: f64, terms: Terms<'_>) -> String {
     if x == 0.0 || !x.is_finite() {
         return rounded(x, terms);
     }
@@ -252,13 +252,13 @@ pub(crate) fn rough(x: f64, terms: Terms<'_>) -> String {
     rounded((x / digits).round() * digits, terms)
 }
 
-/// A number and its interval in given terms.
-pub(crate) fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
+/// Returns a number and its interval in given terms.
+pub fn parts(estimate: &Estimate, terms: Terms<'_>) -> Parts {
     parts_with(estimate, terms, 0)
 }
 
 /// Does the same with fewer digits where it would take more than `columns`.
-pub(crate) fn parts_within(estimate: &Estimate, terms: Terms<'_>, columns: usize) -> Parts {
+pub fn parts_within(estimate: &Estimate, terms: Terms<'_>, columns: usize) -> Parts {
     let most = DIGITS_MAX as usize;
     let with = |fewer| parts_with(estimate, terms, fewer);
     let fits = |parts: &Parts| joined(parts).chars().count() <= columns;
@@ -292,32 +292,32 @@ fn parts_with(estimate: &Estimate, terms: Terms<'_>, fewer: usize) -> Parts {
     }
 }
 
-/// Whether a number was the same in every trial, or known beforehand: there is no interval to show.
+/// Reports whether a number was the same in every trial, or known beforehand: there is no interval to show.
 /// Ends that differ in their last binary digits only have come back from logarithms.
-pub(crate) fn is_exact(estimate: &Estimate) -> bool {
+pub fn is_exact(estimate: &Estimate) -> bool {
     let width = estimate.high - estimate.low;
     estimate.low == estimate.high || width.abs() <= 1e-12 * estimate.point.abs()
 }
 
-/// One number of an axis whose largest tick is `largest`: all ticks share one unit.
-pub(crate) fn tick(x: f64, step: f64, largest: f64, terms: Terms<'_>) -> String {
+/// Returns one number of an axis whose largest tick is `largest`: all ticks share one unit.
+pub fn tick(x: f64, step: f64, largest: f64, terms: Terms<'_>) -> String {
     let frame = frame(terms, largest);
     let decimals = (-(step / frame.divisor).log10().floor()).clamp(0.0, 6.0) as usize;
     number(x / frame.divisor, decimals)
 }
 
-/// The unit of an axis whose largest tick is `largest`, without brackets; may be empty.
-pub(crate) fn axis_unit(largest: f64, terms: Terms<'_>) -> String {
+/// Returns the unit of an axis whose largest tick is `largest`, without brackets; may be empty.
+pub fn axis_unit(largest: f64, terms: Terms<'_>) -> String {
     frame(terms, largest).suffix.trim().to_string()
 }
 
-/// An integer with its digits in groups of three.
-pub(crate) fn count(n: u64) -> String {
+/// Returns an integer with its digits in groups of three.
+pub fn count(n: u64) -> String {
     number(n as f64, 0)
 }
 
-/// A size as caches are sold, in powers of 1024: "48 KiB".
-pub(crate) fn binary(bytes: f64) -> String {
+/// Returns a size as caches are sold, in powers of 1024: "48 KiB".
+pub fn binary(bytes: f64) -> String {
     let steps = [(1024.0 * 1024.0 * 1024.0, "GiB"), (1024.0 * 1024.0, "MiB"), (1024.0, "KiB")];
     let step = steps.into_iter().find(|(step, _)| bytes >= *step);
     let (shown, unit) = step.map_or((bytes, "B"), |(step, unit)| (bytes / step, unit));
@@ -337,7 +337,8 @@ pub fn duration_s(seconds: u64) -> String {
     }
 }
 
-pub(crate) fn joined(parts: &Parts) -> String {
+/// Returns a number with its interval behind it.
+pub fn joined(parts: &Parts) -> String {
     format!("{} {}", parts.point, parts.interval).trim_end().to_string()
 }
 
@@ -357,7 +358,7 @@ fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
         }
         Terms::In(Unit::PerSecond) => &[(1.0, " /s"), (1e3, " k/s"), (1e6, " M/s"), (1e9, " G/s")],
         Terms::In(unit @ Unit::Other(_)) => {
-            let suffix = format!(" {}", crate::words::unit(unit)).trim_end().to_string();
+            let suffix = format!(" {}", crate::text::unit(unit)).trim_end().to_string();
             return Frame { divisor: 1.0, suffix };
         }
     };
@@ -366,7 +367,7 @@ fn frame(terms: Terms<'_>, magnitude: f64) -> Frame {
     Frame { divisor: *divisor, suffix: suffix.to_string() }
 }
 
-/// Digits after the point so that a third of the interval's width shows (the rounding rule of
+/// Returns digits after the point so that a third of the interval's width shows (the rounding rule of
 /// the Particle Data Group, in short), within [`DIGITS_MAX`] significant digits.
 fn decimals(point: f64, width: f64) -> usize {
     if !width.is_finite() || width <= 0.0 {
@@ -385,7 +386,7 @@ fn exponent(x: f64) -> i32 {
     if x == 0.0 || !x.is_finite() { 0 } else { x.abs().log10().floor() as i32 }
 }
 
-/// A number with digits in groups of three from 10,000 on, a real minus sign, and no "−0".
+/// Returns a number with digits in groups of three from 10,000 on, a real minus sign, and no "−0".
 fn number(x: f64, decimals: usize) -> String {
     if x.is_nan() {
         return "–".into();

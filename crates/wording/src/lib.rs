@@ -1,0 +1,8 @@
+//! How numbers, units, lists and plurals are written: the same words for every room that writes for people.
+//!
+//! This room knows neither pages nor terminals nor experiments.
+
+pub mod number;
+mod text;
+
+pub use text::*;
