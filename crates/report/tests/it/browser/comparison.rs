@@ -389,7 +389,7 @@ fn tables_sort(looked: &Looked) {
 /// Text stands out by 4.5, marks by 3 (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
 fn readable(looked: &Looked, scheme: &str) {
     let text = [
-        ".facts dd",
+        ".note.bad p",
         ".note-word",
         ".differing-facts td",
         ".row-value .interval",
