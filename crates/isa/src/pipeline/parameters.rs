@@ -217,7 +217,7 @@ impl Default for Parameters {
 #[non_exhaustive]
 pub enum Error {
     /// It lacks the stage.
-    #[error("{what} is {}, which a pipeline of four stages has not", .stage.name())]
+    #[error("{what} is {}, and a pipeline of four stages has no such stage", .stage.name())]
     Missing {
         /// What was to happen there.
         what: &'static str,

@@ -230,7 +230,7 @@ fn what_cannot_be_built_is_refused_with_what_would_be_right() {
     let missing = Parameters { depth: Depth::Four, ..textbook };
     assert_eq!(
         refused(missing),
-        "the stage of loaded values is MEM, which a pipeline of four stages has not"
+        "the stage of loaded values is MEM, and a pipeline of four stages has no such stage"
     );
     for bytes in [0, 1, 3, 128] {
         let wrong = Parameters { fetch_bytes: bytes, ..textbook };
