@@ -25,8 +25,8 @@ const WIDTH_PX: u32 = 1000;
 
 const PICTURES: [Picture; 5] = [
     picture("docs/report.png", "base/report.html", "", 900),
-    picture("docs/pictures/chapter.png", "base/report.html", "experiment-false_sharing", 1310),
-    picture("docs/pictures/trust.png", "base/report.html", "trust", 1190),
+    picture("docs/pictures/chapter.png", "base/report.html", "experiment-false_sharing", 1050),
+    picture("docs/pictures/trust.png", "base/report.html", "trust", 1080),
     picture("docs/pictures/claims.png", "base/claims.html", "", 800),
     picture("docs/pictures/compare.png", COMPARISON, "", 1050),
 ];
