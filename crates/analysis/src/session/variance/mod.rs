@@ -175,7 +175,7 @@ fn remedy(largest: Source, within_known: bool) -> &'static str {
         (Source::BetweenTrials, true) => "More trials would reduce it: give it more time.",
         (Source::BetweenTrials, false) => {
             "More trials would reduce it: give it more time; they have too few observations to \
-             tell whether longer trials would, too."
+             tell whether longer trials would also reduce it."
         }
         (Source::BetweenBlocks, _) => {
             "It is drift, which cancels in comparisons; for absolute values measure at another \
