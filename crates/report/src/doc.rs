@@ -23,6 +23,8 @@ pub struct Doc<'a> {
     pub(crate) data: Option<Box<dyn Fn(usize) -> Vec<Data> + 'a>>,
     /// What stands under a page.
     pub(crate) footer: Text,
+    /// What was measured where and when, under each figure that is taken from a page.
+    pub(crate) source: String,
     /// The content, in reading order.
     pub(crate) blocks: Vec<Block<'a>>,
 }
@@ -341,6 +343,7 @@ impl<'a> Doc<'a> {
             contents: Vec::new(),
             data: None,
             footer: footer.into(),
+            source: String::new(),
             blocks: Vec::new(),
         }
     }

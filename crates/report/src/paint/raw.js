@@ -97,23 +97,11 @@
     });
   };
 
-  // As `scruple export` writes it (docs/exports.md): RFC 4180 with a line feed at the end of a line.
-  // What a spreadsheet would take for a formula gets an apostrophe; numbers stay as they are.
-  const guarded = (text) => {
-    const dangerous = /^ *[=+\-@'\t\r\n\uff1d\uff0b\uff0d\uff20]/.test(text);
-    const number = /^[\d+\-.eE]+$/.test(text) && Number.isFinite(Number(text));
-    return dangerous && !number ? `'${text}` : text;
-  };
-  const field = (value) => {
-    const text = typeof value === "number" ? String(value) : guarded(value);
-    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-  };
-
   const csv = (data) => {
     const head = ["session", "host", "experiment", "version", "trial", "block", "position", "treatment"];
     const tail = ["response", "unit", "value", "measured_value", "observations", "outcome", "reason", "tags", "started_unix_ms"];
     const factors = data.factors.map((name) => `factor_${name}`);
-    const lines = [[...head, ...factors, ...tail].map(field).join(",")];
+    const lines = [[...head, ...factors, ...tail].map(csvField).join(",")];
     const of = [data.session, data.host, data.experiment, data.version === null ? "" : data.version];
     const shown = (value) => (Number.isNaN(value) ? "" : value);
     for (let i = 0; i < data.count; i++) {
@@ -128,7 +116,7 @@
       const after = [...data.outcome[i], data.tags[i].join(";"), data.started[i]];
       for (const { name, unit, values, net, observations } of data.responses) {
         const own = [name, unit, shown(net[i]), shown(values[i]), observations[i]];
-        lines.push([...before, ...own, ...after].map(field).join(","));
+        lines.push([...before, ...own, ...after].map(csvField).join(","));
       }
     }
     return `${lines.join("\n")}\n`;
@@ -136,14 +124,7 @@
 
   const download = (data) => {
     const blob = new Blob([csv(data)], { type: "text/csv;charset=utf-8" });
-    const address = URL.createObjectURL(blob);
-    const safe = (text) => text.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 80);
-    const link = element("a", { href: address, download: `${safe(data.session)}-${safe(data.experiment)}.csv` });
-    document.body.append(link);
-    link.click();
-    link.remove();
-    // The browser reads the file after this function has returned.
-    setTimeout(() => URL.revokeObjectURL(address), 60_000);
+    saveFile(blob, data.session, `${data.experiment}.csv`);
   };
 
   const choice = (label, options, changed) => {

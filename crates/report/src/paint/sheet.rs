@@ -17,6 +17,7 @@ const STYLE: &str = include_str!("page.css");
 /// reads data attributes and writes text, never markup.
 const SCRIPT: &str = concat!(
     include_str!("page.js"),
+    include_str!("figure.js"),
     include_str!("rail.js"),
     include_str!("sort.js"),
     include_str!("raw.js"),
@@ -42,7 +43,7 @@ pub(crate) fn page(doc: &Doc<'_>, style: &str) -> String {
             a.skip href="#contents" { "To the contents" }
             (rail(&doc.contents))
         }
-        main {
+        main data-source=[(!doc.source.is_empty()).then_some(&doc.source)] {
             header.opening #opening {
                 p.eyebrow { (inline(&doc.kind)) }
                 (blocks(opening))

@@ -100,12 +100,21 @@ fn document<'a>(session: &Session<'_>, title: &str) -> Doc<'a> {
     let (manifest, by) = (session.manifest, &session.summary.scruple);
     let mut doc = Doc::new(by, "", format!("{title}{}", manifest.session));
     doc.kind = format!("scruple · a session of {}", moment(manifest.started_unix_ms)).into();
+    doc.source = source(session);
     doc.footer = Text::filled(
         "Measured by scruple {}, analysed by scruple {}. Every number on this page can be computed \
          again from {} beside it; this file needs no network.",
         [manifest.scruple.as_str().into(), by.as_str().into(), Text::code("trials.ndjson")],
     );
     doc
+}
+
+/// Returns where the numbers of a figure come from, for those who see it without its page.
+fn source(session: &Session<'_>) -> String {
+    let manifest = session.manifest;
+    let date = moment(manifest.started_unix_ms);
+    let (host, name) = (opening::host(session), short(&manifest.session, 64));
+    format!("{host}, {date}, session {name}, scruple {}", short(&manifest.scruple, 40))
 }
 
 /// Returns how to read a row of the page of claims.

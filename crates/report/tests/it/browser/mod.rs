@@ -5,6 +5,7 @@
 mod charts;
 mod comparison;
 mod eyes;
+mod figures;
 mod load;
 mod made_up;
 mod pipe;

@@ -170,21 +170,21 @@ fn filters_choose(looked: &Looked, own: &[&Record], id: &str) {
     assert_eq!(column(looked, id, "trial").len(), own.len());
 }
 
-/// Presses the button and waits for the file.
-fn downloaded(looked: &Looked, id: &str, folder: &Path) -> String {
+/// Presses a button and waits for the file of that kind.
+pub(super) fn downloaded(looked: &Looked, press: &str, folder: &Path, kind: &str) -> Vec<u8> {
     let allow = json!({"behavior": "allow", "downloadPath": folder});
     looked.tab.call("Browser.setDownloadBehavior", &allow);
-    looked.ask(&format!("{}.querySelector('.raw-save').click()", fold(id)));
+    looked.ask(press);
     let since = Instant::now();
     loop {
         let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         if let Some(file) =
-            files.into_iter().find(|file| file.extension().is_some_and(|e| e == "csv"))
+            files.into_iter().find(|file| file.extension().is_some_and(|e| e == kind))
         {
-            // The browser may make the file before it fills it; the last row ends its line.
-            let text = std::fs::read_to_string(file).unwrap_or_default();
-            if text.ends_with('\n') && !is_partial(folder) {
-                return text;
+            // The browser may make the file before it fills it.
+            let bytes = std::fs::read(file).unwrap_or_default();
+            if !bytes.is_empty() && !is_partial(folder) {
+                return bytes;
             }
         }
         assert!(since.elapsed() < DOWNLOAD_WAIT, "nothing was downloaded");
@@ -209,7 +209,9 @@ fn the_download_holds_every_number() {
         let design = design(&fixture, id);
         unfold(&looked, id);
         let folder = tempfile::tempdir().unwrap();
-        let text = downloaded(&looked, id, folder.path());
+        let press = format!("{}.querySelector('.raw-save').click()", self::fold(id));
+        let text = String::from_utf8(downloaded(&looked, &press, folder.path(), "csv")).unwrap();
+        assert!(text.ends_with('\n'));
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let heads: Vec<String> = reader.headers().unwrap().iter().map(String::from).collect();
         let mut expected: Vec<String> =
@@ -300,7 +302,10 @@ fn what_others_wrote_is_shown_and_not_run() {
                 fold(id)
             ));
             let folder = tempfile::tempdir().unwrap();
-            let text = downloaded(&looked, id, folder.path());
+            let press = format!("{}.querySelector('.raw-save').click()", self::fold(id));
+            let text =
+                String::from_utf8(downloaded(&looked, &press, folder.path(), "csv")).unwrap();
+            assert!(text.ends_with('\n'));
             let mut reader = csv::Reader::from_reader(text.as_bytes());
             let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
             assert!(!rows.is_empty());
